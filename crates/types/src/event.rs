@@ -1,0 +1,281 @@
+//! The event envelope and its vocabulary. What leaves riverrun is always this form.
+
+use std::{fmt, sync::Arc};
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use crate::{EventId, Json, Millis, Name, time};
+
+macro_rules! event_types {
+    ($($code:literal $variant:ident $text:literal),+ $(,)?) => {
+        /// What happened. The vocabulary is open: an unknown type is carried as its text.
+        #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+        pub enum EventType { $($variant,)+ Other(Arc<str>) }
+
+        impl EventType {
+            /// Every type that riverrun itself knows.
+            pub const KNOWN: &'static [Self] = &[$(Self::$variant),+];
+
+            pub fn as_str(&self) -> &str {
+                match self { $(Self::$variant => $text,)+ Self::Other(text) => text }
+            }
+
+            pub fn parse(text: &str) -> Self {
+                match text { $($text => Self::$variant,)+ _ => Self::Other(Arc::from(text)) }
+            }
+
+            /// A small number for compact storage; 0 for a type that must be stored as text.
+            /// Codes are never reused: stored streams hold them.
+            pub fn code(&self) -> u8 {
+                match self { $(Self::$variant => $code,)+ Self::Other(_) => 0 }
+            }
+
+            pub fn from_code(code: u8) -> Option<Self> {
+                match code { $($code => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+event_types! {
+    1 FlowStarted "flow.started",
+    2 FlowCompleted "flow.completed",
+    3 FlowFailed "flow.failed",
+    4 FlowCancelled "flow.cancelled",
+    5 FlowPaused "flow.paused",
+    6 FlowResumed "flow.resumed",
+    10 StepStarted "step.started",
+    11 StepCompleted "step.completed",
+    12 StepFailed "step.failed",
+    13 StepRetry "step.retry",
+    14 StepResumed "step.resumed",
+    15 StepCancelled "step.cancelled",
+    16 StepAwaitTime "step.await.time",
+    17 StepAwaitEvent "step.await.event",
+    18 StepAwaitTrigger "step.await.trigger",
+    19 StepAwaitTimeout "step.await.timeout",
+    20 StepAwaitBranches "step.await.branches",
+    21 StepAwaitRun "step.await.run",
+    22 StepMemo "step.memo",
+    30 Emit "emit",
+    31 Progress "progress",
+    32 Partial "partial",
+    40 LogDebug "log.debug",
+    41 LogInfo "log.info",
+    42 LogWarn "log.warn",
+    43 LogError "log.error",
+    50 StateSet "state.set",
+    51 StateDelete "state.delete",
+    52 StateBatch "state.batch",
+    53 StateSnapshot "state.snapshot",
+    60 TriggerRegistered "trigger.registered",
+    61 TriggerFired "trigger.fired",
+    62 TriggerTimeout "trigger.timeout",
+    63 TriggerCancelled "trigger.cancelled",
+    70 WorkerRegistered "worker.registered",
+    71 WorkerHeartbeat "worker.heartbeat",
+    72 WorkerStopped "worker.stopped",
+}
+
+impl EventType {
+    /// The part before the first dot: `flow`, `step`, `state`.
+    pub fn family(&self) -> &str {
+        let text = self.as_str();
+        text.split_once('.').map_or(text, |(family, _)| family)
+    }
+
+    /// Only the engine may say what became of a run and its steps.
+    pub fn is_engines_own(&self) -> bool {
+        matches!(self.family(), "flow" | "step")
+    }
+}
+
+impl fmt::Display for EventType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl Serialize for EventType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// Which attempt of which visit of which step an event speaks of.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct StepRef {
+    pub name: Name,
+    /// The n-th time that the run entered the step, from 1.
+    pub visit: u32,
+    /// The n-th try of that visit, from 1; 0 before the first.
+    pub attempt: u32,
+}
+
+impl StepRef {
+    /// `<runId>__<step>__attempt-<n>`, and from the second visit on
+    /// `<runId>__<step>#<visit>__attempt-<n>`.
+    pub fn id(&self, run: &str) -> String {
+        let Self {
+            name,
+            visit,
+            attempt,
+        } = self;
+        match visit {
+            0 | 1 => format!("{run}__{name}__attempt-{attempt}"),
+            _ => format!("{run}__{name}#{visit}__attempt-{attempt}"),
+        }
+    }
+}
+
+/// An event before it has its place in a stream.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Draft {
+    /// When it happened. A store moves it forward to the stream's last event where that is later.
+    pub ms: Millis,
+    pub kind: EventType,
+    pub step: Option<StepRef>,
+    pub correlation_id: Option<Name>,
+    pub causation_id: Option<Name>,
+    pub data: Option<Json>,
+}
+
+impl Draft {
+    pub fn new(ms: Millis, kind: EventType) -> Self {
+        Self {
+            ms,
+            kind,
+            step: None,
+            correlation_id: None,
+            causation_id: None,
+            data: None,
+        }
+    }
+
+    pub fn step(mut self, step: StepRef) -> Self {
+        self.step = Some(step);
+        self
+    }
+
+    pub fn data(mut self, data: impl Serialize) -> Self {
+        self.data = Some(Json::of(&data));
+        self
+    }
+
+    /// Gives the draft its place.
+    pub fn at(self, seq: u64, ms: Millis, stream: &EventContext) -> Event {
+        Event {
+            id: EventId { ms, seq },
+            kind: self.kind,
+            context: stream.clone(),
+            step: self.step,
+            correlation_id: self.correlation_id,
+            causation_id: self.causation_id,
+            data: self.data,
+        }
+    }
+}
+
+/// What all events of a stream have in common.
+#[derive(Clone, PartialEq, Debug)]
+pub struct EventContext {
+    /// `runId`: the run's id, or the id part of any other stream.
+    pub run_id: Name,
+    /// `flowName`: the flow's id, or the type of any other stream.
+    pub flow_name: Name,
+    pub tenant_id: Option<Name>,
+}
+
+/// A fact in its place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Event {
+    pub id: EventId,
+    pub kind: EventType,
+    pub context: EventContext,
+    pub step: Option<StepRef>,
+    pub correlation_id: Option<Name>,
+    pub causation_id: Option<Name>,
+    pub data: Option<Json>,
+}
+
+impl Event {
+    pub fn draft(&self) -> Draft {
+        Draft {
+            ms: self.id.ms,
+            kind: self.kind.clone(),
+            step: self.step.clone(),
+            correlation_id: self.correlation_id.clone(),
+            causation_id: self.causation_id.clone(),
+            data: self.data.clone(),
+        }
+    }
+}
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("ts", &time::iso(self.id.ms))?;
+        map.serialize_entry("type", &self.kind)?;
+        map.serialize_entry("runId", &self.context.run_id)?;
+        map.serialize_entry("flowName", &self.context.flow_name)?;
+        if let Some(step) = &self.step {
+            map.serialize_entry("stepName", &step.name)?;
+            map.serialize_entry("stepId", &step.id(&self.context.run_id))?;
+            map.serialize_entry("attempt", &step.attempt)?;
+        }
+        for (key, value) in [
+            ("correlationId", &self.correlation_id),
+            ("causationId", &self.causation_id),
+            ("tenantId", &self.context.tenant_id),
+        ] {
+            if let Some(value) = value {
+                map.serialize_entry(key, value)?;
+            }
+        }
+        if let Some(data) = &self.data {
+            map.serialize_entry("data", data)?;
+        }
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_texts_are_one_to_one() {
+        for kind in EventType::KNOWN {
+            assert_eq!(EventType::from_code(kind.code()).as_ref(), Some(kind));
+            assert_eq!(&EventType::parse(kind.as_str()), kind);
+        }
+        assert_eq!(EventType::parse("order.paid").code(), 0);
+    }
+
+    #[test]
+    fn the_envelope_is_the_v04_one() {
+        let context = EventContext {
+            run_id: "r1".into(),
+            flow_name: "example-flow".into(),
+            tenant_id: None,
+        };
+        let step = StepRef {
+            name: "first_step".into(),
+            visit: 1,
+            attempt: 1,
+        };
+        let event = Draft::new(1_761_754_554_850, EventType::StepStarted)
+            .step(step.clone())
+            .data(serde_json::json!({"input": 12345678901234567u64}))
+            .at(1, 1_761_754_554_850, &context);
+        assert_eq!(
+            serde_json::to_string(&event).unwrap(),
+            r#"{"id":"1761754554850-1","ts":"2025-10-29T16:15:54.850Z","type":"step.started","runId":"r1","flowName":"example-flow","stepName":"first_step","stepId":"r1__first_step__attempt-1","attempt":1,"data":{"input":12345678901234567}}"#
+        );
+        assert_eq!(
+            StepRef { visit: 2, ..step }.id("r1"),
+            "r1__first_step#2__attempt-1"
+        );
+    }
+}

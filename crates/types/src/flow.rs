@@ -1,0 +1,237 @@
+//! Flow definitions as people write them, in JSON or YAML.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A versioned definition: steps and what leads from one to the next.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Flow {
+    pub id: String,
+    pub version: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    pub initial_step_id: String,
+    pub steps: IndexMap<String, Step>,
+    /// The whole run fails with TIMEOUT when it has not ended after this long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Limits::is_default")]
+    pub limits: Limits,
+    /// JSON Schema of the input that starts a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<Value>,
+    /// JSON Schema of the state; a write that breaks it is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_schema: Option<Value>,
+    /// Which value of the final state is the run's result: a dot path. The whole state when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+}
+
+impl Flow {
+    /// `id@version`, the name under which a definition never changes.
+    pub fn key(&self) -> String {
+        format!("{}@{}", self.id, self.version)
+    }
+}
+
+/// One node of a flow.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(rename = "type")]
+    pub handler: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub config: Map<String, Value>,
+    #[serde(default)]
+    pub input: Selector,
+    /// Where the output lands in the state: a dot path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_key: Option<String>,
+    #[serde(default, skip_serializing_if = "Transitions::is_empty")]
+    pub transitions: Transitions,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Retry>,
+    /// How long one attempt may take; the limit of the server when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+}
+
+/// What a step is given. Written as `{type: key, key: …}` and the like.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum Selector {
+    Key(String),
+    Keys(Vec<String>),
+    Path(String),
+    Template(Value),
+    #[default]
+    Full,
+    Static(Value),
+}
+
+impl Selector {
+    /// Reads a selector, saying what is wrong with one that is none.
+    pub fn from_value(value: &Value) -> Result<Self, String> {
+        let object = value
+            .as_object()
+            .ok_or("an input selector is an object with a type")?;
+        let kind = object
+            .get("type")
+            .and_then(Value::as_str)
+            .ok_or("type is missing")?;
+        let text = |name: &str| {
+            let field = object
+                .get(name)
+                .ok_or_else(|| format!("{name} is missing"))?;
+            field
+                .as_str()
+                .map(str::to_owned)
+                .ok_or_else(|| format!("{name} must be a string"))
+        };
+        let any = |name: &str| {
+            object
+                .get(name)
+                .cloned()
+                .ok_or_else(|| format!("{name} is missing"))
+        };
+        match kind {
+            "key" => text("key").map(Self::Key),
+            "keys" => {
+                let keys = any("keys")?;
+                let keys = keys.as_array().ok_or("keys must be a list of strings")?;
+                let keys = keys.iter().map(|key| key.as_str().map(str::to_owned));
+                let keys = keys
+                    .collect::<Option<_>>()
+                    .ok_or("keys must be a list of strings")?;
+                Ok(Self::Keys(keys))
+            }
+            "path" => text("path").map(Self::Path),
+            "template" => any("template").map(Self::Template),
+            "full" => Ok(Self::Full),
+            "static" => any("value").map(Self::Static),
+            other => Err(format!(
+                "{other:?} is no selector: use key, keys, path, template, full or static"
+            )),
+        }
+    }
+
+    pub fn to_value(&self) -> Value {
+        use serde_json::json;
+        match self {
+            Self::Key(key) => json!({"type": "key", "key": key}),
+            Self::Keys(keys) => json!({"type": "keys", "keys": keys}),
+            Self::Path(path) => json!({"type": "path", "path": path}),
+            Self::Template(template) => json!({"type": "template", "template": template}),
+            Self::Full => json!({"type": "full"}),
+            Self::Static(value) => json!({"type": "static", "value": value}),
+        }
+    }
+}
+
+impl Serialize for Selector {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_value().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Selector {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_value(&Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+/// Where a run goes when a step ended. Absent and null both mean: nowhere.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Transitions {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_success: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_resume: Option<String>,
+}
+
+impl Transitions {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The transitions that are there, with their names.
+    pub fn targets(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        [
+            ("onSuccess", &self.on_success),
+            ("onFailure", &self.on_failure),
+            ("onResume", &self.on_resume),
+        ]
+        .into_iter()
+        .filter_map(|(name, target)| Some((name, target.as_deref()?)))
+    }
+}
+
+/// How often and when a failed attempt is tried again.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Retry {
+    pub max_attempts: u32,
+    #[serde(default)]
+    pub backoff_ms: u64,
+    #[serde(default = "Retry::default_multiplier")]
+    pub backoff_multiplier: f64,
+    #[serde(default = "Retry::default_max_backoff_ms")]
+    pub max_backoff_ms: u64,
+    /// Only failures with these codes are tried again; all of them when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_on: Option<Vec<String>>,
+    /// The share of the delay, 0 to 1, that chance may take off, so that a crowd spreads out.
+    #[serde(default)]
+    pub jitter: f64,
+}
+
+impl Retry {
+    fn default_multiplier() -> f64 {
+        2.0
+    }
+
+    fn default_max_backoff_ms() -> u64 {
+        60_000
+    }
+}
+
+/// How large a run may grow.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Limits {
+    /// Visits a run may make before it fails with MAX_STEPS.
+    pub max_steps: u64,
+    /// Bytes of one step's output.
+    pub max_value_bytes: usize,
+    /// Bytes of the whole state.
+    pub max_state_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_steps: 1_000,
+            max_value_bytes: 1 << 20,
+            max_state_bytes: 10 << 20,
+        }
+    }
+}
+
+impl Limits {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}

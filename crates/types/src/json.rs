@@ -1,0 +1,267 @@
+//! JSON kept as the text it came in. A payload that nobody looks into is never parsed, and a
+//! 64-bit id or a long decimal is never rounded on its way through.
+
+use std::{borrow::Cow, fmt, sync::Arc};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
+use serde_json::{Value, value::RawValue};
+
+/// One JSON value as text, cheap to clone.
+#[derive(Clone)]
+pub struct Json(Arc<RawValue>);
+
+impl Json {
+    pub fn null() -> Self {
+        Self::from(RawValue::NULL.to_owned())
+    }
+
+    /// Checks that `text` is one JSON value and keeps it.
+    pub fn parse_text(text: String) -> Result<Self, serde_json::Error> {
+        RawValue::from_string(text).map(Self::from)
+    }
+
+    /// Serialises anything whose serialisation cannot fail: maps with string keys, plain structs.
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Self {
+        match serde_json::value::to_raw_value(value) {
+            Ok(raw) => Self::from(raw),
+            Err(error) => Self::of_text(&format!("unserialisable value: {error}")),
+        }
+    }
+
+    fn of_text(text: &str) -> Self {
+        Self::of(&Value::String(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+
+    pub fn raw(&self) -> &RawValue {
+        &self.0
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.as_str().len()
+    }
+
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.as_str())
+    }
+
+    /// The parsed form. Text inside a `Json` is valid, so this fails only on numbers that no
+    /// machine type holds, which become null.
+    pub fn value(&self) -> Value {
+        serde_json::from_str(self.as_str()).unwrap_or(Value::Null)
+    }
+
+    pub fn is_null(&self) -> bool {
+        self.as_str() == "null"
+    }
+
+    pub fn is_object(&self) -> bool {
+        self.as_str().starts_with('{')
+    }
+
+    pub fn is_array(&self) -> bool {
+        self.as_str().starts_with('[')
+    }
+
+    /// The members of an object in their order, or `None` if this is not an object.
+    pub fn members(&self) -> Option<Vec<(String, Json)>> {
+        if !self.is_object() {
+            return None;
+        }
+        let map: indexmap::IndexMap<String, Json> = serde_json::from_str(self.as_str()).ok()?;
+        Some(map.into_iter().collect())
+    }
+
+    /// The items of an array, or `None` if this is not an array.
+    pub fn items(&self) -> Option<Vec<Json>> {
+        if !self.is_array() {
+            return None;
+        }
+        serde_json::from_str(self.as_str()).ok()
+    }
+
+    /// One member of an object or one item of an array (by decimal index), as its own text.
+    pub fn get(&self, key: &str) -> Option<Json> {
+        pick(&self.0, key).map(|raw| Self::from(raw.to_owned()))
+    }
+
+    /// The value at a dot path; a missing parent gives `None`.
+    pub fn path(&self, path: &crate::Path) -> Option<Json> {
+        pick_path(&self.0, path.parts()).map(|raw| Self::from(raw.to_owned()))
+    }
+
+    /// How the value reads inside a text: strings without quotes, everything else as JSON.
+    pub fn as_text(&self) -> Cow<'_, str> {
+        if self.as_str().starts_with('"') {
+            if let Ok(text) = serde_json::from_str::<String>(self.as_str()) {
+                return Cow::Owned(text);
+            }
+        }
+        Cow::Borrowed(self.as_str())
+    }
+}
+
+/// Walks raw text by keys without parsing what is beside the path.
+pub fn pick_path<'a>(raw: &'a RawValue, parts: &[String]) -> Option<&'a RawValue> {
+    parts.iter().try_fold(raw, |raw, part| pick(raw, part))
+}
+
+fn pick<'a>(raw: &'a RawValue, key: &str) -> Option<&'a RawValue> {
+    let text = raw.get();
+    match text.as_bytes().first()? {
+        b'{' => {
+            let visitor = Member { key };
+            serde::de::Deserializer::deserialize_map(
+                &mut serde_json::Deserializer::from_str(text),
+                visitor,
+            )
+            .ok()
+            .flatten()
+        }
+        b'[' => {
+            let index: usize = key.parse().ok()?;
+            serde::de::Deserializer::deserialize_seq(
+                &mut serde_json::Deserializer::from_str(text),
+                Item { index },
+            )
+            .ok()
+            .flatten()
+        }
+        _ => None,
+    }
+}
+
+/// Finds one member; the last of equal keys wins, as in every JSON parser.
+struct Member<'k> {
+    key: &'k str,
+}
+
+impl<'de> serde::de::Visitor<'de> for Member<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            if key.0 == self.key {
+                found = Some(map.next_value::<&'de RawValue>()?);
+            } else {
+                map.next_value::<serde::de::IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A member's name, borrowed unless it holds escapes.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+struct Item {
+    index: usize,
+}
+
+impl<'de> serde::de::Visitor<'de> for Item {
+    type Value = Option<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut at = 0;
+        let mut found = None;
+        while let Some(raw) = seq.next_element::<&'de RawValue>()? {
+            if at == self.index {
+                found = Some(raw);
+            }
+            at += 1;
+        }
+        Ok(found)
+    }
+}
+
+impl From<Box<RawValue>> for Json {
+    fn from(raw: Box<RawValue>) -> Self {
+        Self(Arc::from(raw))
+    }
+}
+
+impl From<Value> for Json {
+    fn from(value: Value) -> Self {
+        Self::of(&value)
+    }
+}
+
+impl From<&str> for Json {
+    fn from(text: &str) -> Self {
+        Self::of_text(text)
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(Self::from)
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Equal when the parsed values are equal: white space and key order do not count.
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str() || self.value() == other.value()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Path;
+
+    fn json(text: &str) -> Json {
+        Json::parse_text(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn paths_pick_text_as_it_came() {
+        let doc = json(
+            r#"{"a":{"id":12345678901234567890123,"l":[1.10,{"x":"y"}]},"a\u0062":2,"n":null}"#,
+        );
+        for (path, expected) in [
+            ("a.id", Some("12345678901234567890123")),
+            ("a.l.0", Some("1.10")),
+            ("a.l.1.x", Some("\"y\"")),
+            ("ab", Some("2")),
+            ("n", Some("null")),
+            ("n.x", None),
+            ("a.l.2", None),
+            ("a.l.x", None),
+            ("missing.x", None),
+        ] {
+            let got = doc.path(&Path::new(path));
+            assert_eq!(got.as_ref().map(Json::as_str), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_equal_keys_wins() {
+        assert_eq!(json(r#"{"a":1,"a":2}"#).get("a").unwrap().as_str(), "2");
+    }
+}

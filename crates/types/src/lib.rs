@@ -1,0 +1,24 @@
+//! What every riverrun crate shares: ids, the event envelope and its vocabulary, statuses,
+//! JSON kept as text, and flow definitions. No I/O, no clock, no policy.
+
+pub mod event;
+pub mod flow;
+pub mod id;
+pub mod json;
+pub mod normalise;
+pub mod path;
+pub mod state;
+pub mod status;
+pub mod time;
+
+pub use event::{Draft, Event, EventType, StepRef};
+pub use flow::{Flow, Limits, Retry, Selector, Step, Transitions};
+pub use id::{EventId, RunId, StreamName};
+pub use json::Json;
+pub use path::Path;
+pub use state::State;
+pub use status::{RunStatus, VisitStatus};
+pub use time::Millis;
+
+/// A name that is cloned often: of a flow, a step, a tag.
+pub type Name = std::sync::Arc<str>;

@@ -1,0 +1,284 @@
+//! Turns an event that arrives in any of the older forms into a draft of today's.
+//!
+//! Accepted: the v0.4 envelope, the v0.3 one (`kind`, `subject`, `flow`, `step`, `meta`), and
+//! older type names (`flow.start`, `log` with a level, `state` with an operation,
+//! `flow.step.started`). Ids, times and places are never taken from outside: a caller cannot
+//! write history.
+
+use serde_json::{Map, Value, json};
+
+use crate::{Draft, EventType, Json, Millis, Name, StepRef};
+
+/// Why an event from outside was refused.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum Refused {
+    #[error("an event is a JSON object, not {0}")]
+    NotAnObject(&'static str),
+    #[error("the event has no type: give type (or kind), as in \"order.paid\"")]
+    NoType,
+    #[error("{field} must be {expected}")]
+    Field {
+        field: &'static str,
+        expected: &'static str,
+    },
+    #[error(
+        "the type {0:?} is not 1 to 128 characters of letters, digits, '.', '-', '_', ':' or '/'"
+    )]
+    BadType(String),
+}
+
+/// Reads one event. `now` is when it arrived.
+pub fn normalise(json: &Json, now: Millis) -> Result<Draft, Refused> {
+    let mut members: Map<String, Value> = match json.as_str().as_bytes().first() {
+        Some(b'{') => json
+            .read()
+            .map_err(|_| Refused::NotAnObject("broken JSON"))?,
+        Some(b'[') => return Err(Refused::NotAnObject("a list")),
+        Some(b'"') => return Err(Refused::NotAnObject("a string")),
+        _ => return Err(Refused::NotAnObject("a bare value")),
+    };
+    let name = take_text(&mut members, "type", "type")?;
+    let kind = take_text(&mut members, "kind", "kind")?;
+    let name = name.or(kind).ok_or(Refused::NoType)?;
+    let meta = match members.remove("meta") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(meta)) => meta,
+        Some(_) => {
+            return Err(Refused::Field {
+                field: "meta",
+                expected: "an object",
+            });
+        }
+    };
+    // Kept as text: numbers inside pass through unrounded.
+    let data = json.get("data").filter(|data| !data.is_null());
+
+    let (kind, data) = rename(&name, data)?;
+    let mut draft = Draft::new(now, kind);
+    draft.data = data;
+    draft.step = step(&mut members, &meta)?;
+    draft.correlation_id =
+        take_text(&mut members, "correlationId", "correlationId")?.map(Name::from);
+    draft.causation_id = take_text(&mut members, "causationId", "causationId")?.map(Name::from);
+    Ok(draft)
+}
+
+fn take_text(
+    members: &mut Map<String, Value>,
+    key: &str,
+    field: &'static str,
+) -> Result<Option<String>, Refused> {
+    match members.remove(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(Refused::Field {
+            field,
+            expected: "a string",
+        }),
+    }
+}
+
+fn step(
+    members: &mut Map<String, Value>,
+    meta: &Map<String, Value>,
+) -> Result<Option<StepRef>, Refused> {
+    let name = take_text(members, "stepName", "stepName")?;
+    let Some(name) = name.or(take_text(members, "step", "step")?) else {
+        return Ok(None);
+    };
+    let attempt = members.get("attempt").or(meta.get("attempt"));
+    let attempt = match attempt {
+        None | Some(Value::Null) => 1,
+        Some(value) => {
+            value
+                .as_u64()
+                .and_then(|n| u32::try_from(n).ok())
+                .ok_or(Refused::Field {
+                    field: "attempt",
+                    expected: "a whole number",
+                })?
+        }
+    };
+    Ok(Some(StepRef {
+        name: name.into(),
+        visit: 1,
+        attempt,
+    }))
+}
+
+/// Older type names become today's, their data with them.
+fn rename(name: &str, data: Option<Json>) -> Result<(EventType, Option<Json>), Refused> {
+    let name = match name {
+        "flow.start" => "flow.started",
+        "log" => return Ok(log(data)),
+        "state" => return state(data),
+        _ => name
+            .strip_prefix("flow.step.")
+            .map_or(name, |_| &name["flow.".len()..]),
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '/');
+    if name.is_empty() || name.len() > 128 || !name.chars().all(plain) {
+        return Err(Refused::BadType(name.chars().take(64).collect()));
+    }
+    Ok((EventType::parse(name), data))
+}
+
+/// `log` with a level becomes `log.<level>`; `msg` becomes `message`.
+fn log(data: Option<Json>) -> (EventType, Option<Json>) {
+    let mut members: Vec<(String, Json)> = data.and_then(|d| d.members()).unwrap_or_default();
+    let at = members.iter().position(|(key, _)| key == "level");
+    let level = at.map(|at| members.remove(at).1.as_text().into_owned());
+    for (key, _) in &mut members {
+        if key == "msg" {
+            "message".clone_into(key);
+        }
+    }
+    let kind = match level.as_deref() {
+        Some("debug") => EventType::LogDebug,
+        Some("warn") => EventType::LogWarn,
+        Some("error") => EventType::LogError,
+        _ => EventType::LogInfo,
+    };
+    let members: indexmap::IndexMap<String, Json> = members.into_iter().collect();
+    (kind, Some(Json::of(&members)))
+}
+
+/// `state` with an operation becomes `state.set` or `state.delete`; a scope is the first part of
+/// the key.
+fn state(data: Option<Json>) -> Result<(EventType, Option<Json>), Refused> {
+    let data = data.ok_or(Refused::Field {
+        field: "data",
+        expected: "an object with a key",
+    })?;
+    let text = |key: &str| data.get(key).map(|json| json.as_text().into_owned());
+    let key = text("key").ok_or(Refused::Field {
+        field: "data.key",
+        expected: "a string",
+    })?;
+    let key = text("scope").map_or(key.clone(), |scope| format!("{scope}.{key}"));
+    match text("operation").as_deref() {
+        Some("set") => {
+            let value = data.get("value").unwrap_or_else(Json::null);
+            Ok((
+                EventType::StateSet,
+                Some(Json::of(&json!({"key": key})).with("value", &value)),
+            ))
+        }
+        Some("delete") => Ok((EventType::StateDelete, Some(Json::of(&json!({"key": key}))))),
+        _ => Err(Refused::Field {
+            field: "data.operation",
+            expected: "\"set\" or \"delete\"",
+        }),
+    }
+}
+
+impl Json {
+    /// This object with one more member; what is no object is replaced by one.
+    pub fn with(&self, key: &str, value: &Json) -> Json {
+        let mut members: indexmap::IndexMap<String, Json> =
+            self.members().unwrap_or_default().into_iter().collect();
+        members.insert(key.to_owned(), value.clone());
+        Json::of(&members)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(text: &str, kind: &str, data: Option<&str>) {
+        let draft = normalise(&Json::parse_text(text.to_owned()).unwrap(), 5).unwrap();
+        assert_eq!(draft.kind.as_str(), kind, "{text}");
+        assert_eq!(draft.data.as_ref().map(Json::as_str), data, "{text}");
+        assert_eq!(draft.ms, 5);
+    }
+
+    #[test]
+    fn every_older_form_becomes_todays() {
+        check(
+            r#"{"type":"order.paid","data":{"id":12345678901234567890}}"#,
+            "order.paid",
+            Some(r#"{"id":12345678901234567890}"#),
+        );
+        check(r#"{"kind":"order.paid","subject":"x"}"#, "order.paid", None);
+        check(r#"{"type":"flow.start"}"#, "flow.started", None);
+        check(r#"{"type":"flow.step.completed"}"#, "step.completed", None);
+        check(
+            r#"{"kind":"log","data":{"level":"warn","msg":"hot"}}"#,
+            "log.warn",
+            Some(r#"{"message":"hot"}"#),
+        );
+        check(
+            r#"{"type":"log","data":{"message":"x"}}"#,
+            "log.info",
+            Some(r#"{"message":"x"}"#),
+        );
+        check(
+            r#"{"type":"state","data":{"operation":"set","scope":"orders","key":"a","value":1.50}}"#,
+            "state.set",
+            Some(r#"{"key":"orders.a","value":1.50}"#),
+        );
+        check(
+            r#"{"type":"state","data":{"operation":"delete","key":"a"}}"#,
+            "state.delete",
+            Some(r#"{"key":"a"}"#),
+        );
+    }
+
+    #[test]
+    fn steps_and_attempts_are_read_from_both_envelopes() {
+        for text in [
+            r#"{"type":"x","stepName":"s","attempt":3}"#,
+            r#"{"kind":"x","step":"s","meta":{"attempt":3}}"#,
+        ] {
+            let draft = normalise(&Json::parse_text(text.to_owned()).unwrap(), 0).unwrap();
+            assert_eq!(
+                draft.step,
+                Some(StepRef {
+                    name: "s".into(),
+                    visit: 1,
+                    attempt: 3
+                })
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_event_is_refused() {
+        for text in [
+            "[]",
+            "1",
+            "\"x\"",
+            "{}",
+            r#"{"type":1}"#,
+            r#"{"type":""}"#,
+            r#"{"type":"a b"}"#,
+            r#"{"type":"x","meta":1}"#,
+            r#"{"type":"x","stepName":"s","attempt":-1}"#,
+            r#"{"type":"state","data":{"operation":"get","key":"a"}}"#,
+        ] {
+            assert!(
+                normalise(&Json::parse_text(text.to_owned()).unwrap(), 0).is_err(),
+                "{text}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC{0,80}") {
+            if let Ok(json) = Json::parse_text(text) {
+                let _ = normalise(&json, 0);
+            }
+        }
+
+        #[test]
+        fn no_object_makes_it_panic(kind in "(type|kind|x)", name in "(log|state|flow\\.step\\.|flow\\.step\\.a|\\PC{0,8})", data in "(null|1|\\{\\}|\\{\"level\":1\\}|\\{\"key\":\"a\",\"operation\":\"set\"\\}|\\[\\])") {
+            let text = format!("{{{:?}:{},\"data\":{data}}}", kind, serde_json::to_string(&name).unwrap());
+            if let Ok(json) = Json::parse_text(text) {
+                let _ = normalise(&json, 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The JSON object that a run's stream reduces to, each top-level value kept as its own text.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::{Json, Path};
+
+/// A run's state. Values are shared text, so a copy of a state is a copy of pointers.
+#[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct State {
+    entries: IndexMap<String, Json>,
+}
+
+impl State {
+    /// The state that a run begins with: an object is the state itself; any other value, but for
+    /// null, is found under `input`.
+    pub fn from_input(input: &Json) -> Self {
+        match input.members() {
+            Some(members) => Self {
+                entries: members.into_iter().collect(),
+            },
+            None if input.is_null() => Self::default(),
+            None => Self {
+                entries: [("input".to_owned(), input.clone())].into_iter().collect(),
+            },
+        }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        self.entries.get(key)
+    }
+
+    pub fn path(&self, path: &Path) -> Option<Json> {
+        let head = self.entries.get(path.head())?;
+        if path.tail().is_empty() {
+            return Some(head.clone());
+        }
+        crate::json::pick_path(head.raw(), path.tail()).map(|raw| Json::from(raw.to_owned()))
+    }
+
+    /// Writes at a path. Missing parents become objects; a parent that is not an object (or an
+    /// array, indexed within its length) gives way to one.
+    pub fn set(&mut self, path: &Path, value: Json) {
+        let head = path.head().to_owned();
+        let value = match path.tail() {
+            [] => value,
+            tail => put(self.entries.get(&head), tail, value),
+        };
+        self.entries.insert(head, value);
+    }
+
+    /// Removes what stands at a path; nothing there is fine.
+    pub fn delete(&mut self, path: &Path) {
+        if path.tail().is_empty() {
+            self.entries.shift_remove(path.head());
+        } else if let Some(head) = self.entries.get_mut(path.head()) {
+            if let Some(changed) = remove(head, path.tail()) {
+                *head = changed;
+            }
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.entries
+            .iter()
+            .map(|(key, value)| (key.as_str(), value))
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The size of the state as JSON text, to within a few bytes.
+    pub fn bytes(&self) -> usize {
+        self.entries
+            .iter()
+            .map(|(key, value)| key.len() + value.bytes() + 4)
+            .sum()
+    }
+
+    pub fn json(&self) -> Json {
+        Json::of(&self.entries)
+    }
+}
+
+impl FromIterator<(String, Json)> for State {
+    fn from_iter<I: IntoIterator<Item = (String, Json)>>(iter: I) -> Self {
+        Self {
+            entries: iter.into_iter().collect(),
+        }
+    }
+}
+
+fn put(parent: Option<&Json>, path: &[String], value: Json) -> Json {
+    let Some((key, rest)) = path.split_first() else {
+        return value;
+    };
+    if let (Some(items), Ok(index)) = (parent.and_then(Json::items), key.parse::<usize>()) {
+        if index <= items.len() {
+            let mut items = items;
+            let old = items.get(index).cloned();
+            let new = put(old.as_ref(), rest, value);
+            if index == items.len() {
+                items.push(new)
+            } else {
+                items[index] = new
+            }
+            return Json::of(&items);
+        }
+    }
+    let mut members: IndexMap<String, Json> = parent
+        .and_then(Json::members)
+        .unwrap_or_default()
+        .into_iter()
+        .collect();
+    let new = put(members.get(key), rest, value);
+    members.insert(key.clone(), new);
+    Json::of(&members)
+}
+
+fn remove(parent: &Json, path: &[String]) -> Option<Json> {
+    let (key, rest) = path.split_first()?;
+    let mut members: IndexMap<String, Json> = parent.members()?.into_iter().collect();
+    if rest.is_empty() {
+        members.shift_remove(key)?;
+    } else {
+        let changed = remove(members.get(key)?, rest)?;
+        members.insert(key.clone(), changed);
+    }
+    Some(Json::of(&members))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Json {
+        Json::parse_text(text.to_owned()).unwrap()
+    }
+
+    fn check(before: &str, edit: impl Fn(&mut State), after: &str) {
+        let mut state = State::from_input(&json(before));
+        edit(&mut state);
+        assert_eq!(state.json().as_str(), after);
+    }
+
+    #[test]
+    fn writes_make_missing_parents_and_keep_the_rest_as_it_was() {
+        check(
+            "{}",
+            |s| s.set(&Path::new("a.b.c"), json("1")),
+            r#"{"a":{"b":{"c":1}}}"#,
+        );
+        check(
+            r#"{"a":{"big":12345678901234567890123},"z":1.10}"#,
+            |s| s.set(&Path::new("a.b"), json("true")),
+            r#"{"a":{"big":12345678901234567890123,"b":true},"z":1.10}"#,
+        );
+        check(
+            r#"{"a":[1,2]}"#,
+            |s| s.set(&Path::new("a.1"), json("9")),
+            r#"{"a":[1,9]}"#,
+        );
+        check(
+            r#"{"a":[1]}"#,
+            |s| s.set(&Path::new("a.1.x"), json("9")),
+            r#"{"a":[1,{"x":9}]}"#,
+        );
+        check(
+            r#"{"a":5}"#,
+            |s| s.set(&Path::new("a.b"), json("1")),
+            r#"{"a":{"b":1}}"#,
+        );
+    }
+
+    #[test]
+    fn deletes_reach_into_objects() {
+        check(
+            r#"{"a":{"b":1,"c":2}}"#,
+            |s| s.delete(&Path::new("a.b")),
+            r#"{"a":{"c":2}}"#,
+        );
+        check(r#"{"a":1}"#, |s| s.delete(&Path::new("a")), "{}");
+        check(
+            r#"{"a":1}"#,
+            |s| s.delete(&Path::new("a.b.c")),
+            r#"{"a":1}"#,
+        );
+    }
+
+    #[test]
+    fn input_that_is_no_object_is_found_under_input() {
+        check("[1]", |_| {}, r#"{"input":[1]}"#);
+        check("null", |_| {}, "{}");
+    }
+}

@@ -1,0 +1,49 @@
+//! Milliseconds since the Unix epoch, and their ISO 8601 form on the wire.
+
+use jiff::Timestamp;
+
+/// Milliseconds since the Unix epoch. Every time in a store or an event is one of these.
+pub type Millis = i64;
+
+/// A time so far away that it means "no time at all": the wake time of a run that only another
+/// run or a person can move.
+pub const NEVER: Millis = i64::MAX;
+
+/// `2025-10-29T16:15:54.834Z`: always UTC, always three digits of milliseconds.
+pub fn iso(ms: Millis) -> String {
+    match Timestamp::from_millisecond(ms) {
+        Ok(ts) => format!("{ts:.3}"),
+        Err(_) => format!("{ms}ms"),
+    }
+}
+
+/// Reads ISO 8601 with any offset, or plain milliseconds.
+pub fn parse(text: &str) -> Option<Millis> {
+    if let Ok(ms) = text.parse::<i64>() {
+        return Some(ms);
+    }
+    text.parse::<Timestamp>().ok().map(|ts| ts.as_millisecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn iso_has_milliseconds_and_reads_back() {
+        for (ms, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (1_761_754_554_834, "2025-10-29T16:15:54.834Z"),
+            (1_761_754_554_000, "2025-10-29T16:15:54.000Z"),
+        ] {
+            assert_eq!(iso(ms), text);
+            assert_eq!(parse(text), Some(ms));
+        }
+        assert_eq!(
+            parse("2025-10-29T17:15:54.834+01:00"),
+            Some(1_761_754_554_834)
+        );
+        assert_eq!(parse("1761754554834"), Some(1_761_754_554_834));
+        assert_eq!(parse("yesterday"), None);
+    }
+}
