@@ -95,10 +95,10 @@ impl Json {
 
     /// How the value reads inside a text: strings without quotes, everything else as JSON.
     pub fn as_text(&self) -> Cow<'_, str> {
-        if self.as_str().starts_with('"') {
-            if let Ok(text) = serde_json::from_str::<String>(self.as_str()) {
-                return Cow::Owned(text);
-            }
+        if self.as_str().starts_with('"')
+            && let Ok(text) = serde_json::from_str::<String>(self.as_str())
+        {
+            return Cow::Owned(text);
         }
         Cow::Borrowed(self.as_str())
     }

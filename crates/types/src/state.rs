@@ -54,10 +54,10 @@ impl State {
     pub fn delete(&mut self, path: &Path) {
         if path.tail().is_empty() {
             self.entries.shift_remove(path.head());
-        } else if let Some(head) = self.entries.get_mut(path.head()) {
-            if let Some(changed) = remove(head, path.tail()) {
-                *head = changed;
-            }
+        } else if let Some(head) = self.entries.get_mut(path.head())
+            && let Some(changed) = remove(head, path.tail())
+        {
+            *head = changed;
         }
     }
 
@@ -100,18 +100,18 @@ fn put(parent: Option<&Json>, path: &[String], value: Json) -> Json {
     let Some((key, rest)) = path.split_first() else {
         return value;
     };
-    if let (Some(items), Ok(index)) = (parent.and_then(Json::items), key.parse::<usize>()) {
-        if index <= items.len() {
-            let mut items = items;
-            let old = items.get(index).cloned();
-            let new = put(old.as_ref(), rest, value);
-            if index == items.len() {
-                items.push(new)
-            } else {
-                items[index] = new
-            }
-            return Json::of(&items);
+    if let (Some(items), Ok(index)) = (parent.and_then(Json::items), key.parse::<usize>())
+        && index <= items.len()
+    {
+        let mut items = items;
+        let old = items.get(index).cloned();
+        let new = put(old.as_ref(), rest, value);
+        if index == items.len() {
+            items.push(new)
+        } else {
+            items[index] = new
         }
+        return Json::of(&items);
     }
     let mut members: IndexMap<String, Json> = parent
         .and_then(Json::members)

@@ -1,0 +1,65 @@
+//! What can go wrong with an expression. Only `Closed` says nothing about the expression itself:
+//! all the others will come again if the same expression meets the same arguments.
+
+/// Why an expression could not be compiled or evaluated.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The source is not one JavaScript expression or function. Lines and columns count from 1.
+    #[error("expression does not parse at {line}:{column}: {message}")]
+    Syntax {
+        message: String,
+        line: u32,
+        column: u32,
+    },
+    /// The expression threw, e.g. `TypeError: cannot read property 'id' of undefined`.
+    #[error("expression threw: {message}")]
+    Thrown { message: String },
+    #[error("expression ran longer than its {ms} ms")]
+    Timeout { ms: u64 },
+    #[error("expression needed more than its {bytes} bytes of memory")]
+    Memory { bytes: usize },
+    /// The source or the result is longer than allowed.
+    #[error("expression {what} has {bytes} bytes, the limit is {limit_bytes}")]
+    TooLarge {
+        what: &'static str,
+        bytes: usize,
+        limit_bytes: usize,
+    },
+    /// The result has no JSON form: a function, a symbol, a bigint, a cycle.
+    #[error("expression result is not JSON: {message}")]
+    NotJson { message: String },
+    /// The expression is an async function, answered with a promise, or left one unsettled.
+    #[error("expression is asynchronous: expressions answer at once and cannot await")]
+    Async,
+    /// The sandbox stopped before it could answer.
+    #[error("expression sandbox is closed")]
+    Closed,
+}
+
+impl Error {
+    /// The stable code shown by every edge.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::Syntax { .. } => "EXPR_SYNTAX",
+            Error::Thrown { .. } => "EXPR_THROWN",
+            Error::Timeout { .. } => "EXPR_TIMEOUT",
+            Error::Memory { .. } => "EXPR_MEMORY",
+            Error::TooLarge { .. } => "EXPR_TOO_LARGE",
+            Error::NotJson { .. } => "EXPR_NOT_JSON",
+            Error::Async => "EXPR_ASYNC",
+            Error::Closed => "EXPR_CLOSED",
+        }
+    }
+
+    pub(crate) fn thrown(message: impl Into<String>) -> Error {
+        Error::Thrown {
+            message: message.into(),
+        }
+    }
+
+    /// The caller bound something that is not JSON text. Native and sandboxed evaluation agree on
+    /// this error, though a native path may never look at the broken document.
+    pub(crate) fn bad_argument(name: &str) -> Error {
+        Error::thrown(format!("SyntaxError: argument `{name}` is not valid JSON"))
+    }
+}

@@ -1,0 +1,107 @@
+//! A compiled expression: its source, and its native form where it has one.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::value::RawValue;
+
+use crate::native::Native;
+use crate::{Error, syntax};
+
+/// The longest source that [`Expr::compile`] takes.
+pub const MAX_SOURCE_BYTES: usize = 64 << 10;
+
+/// What an evaluation answers: JSON text, or `None` for JavaScript's `undefined`.
+pub type Evaluated = Result<Option<Box<RawValue>>, Error>;
+
+/// A document bound to a name. A function gets the documents as its arguments, in order; any
+/// other expression sees them under their names. Names are distinct JavaScript identifiers.
+#[derive(Debug, Clone, Copy)]
+pub struct Arg<'a> {
+    pub name: &'a str,
+    /// JSON text.
+    pub json: &'a str,
+}
+
+impl<'a> Arg<'a> {
+    pub fn new(name: &'a str, json: &'a str) -> Self {
+        Arg { name, json }
+    }
+}
+
+/// An expression that is known to parse. Cheap to clone; keep it, since the sandbox caches
+/// compiled code per `Expr` and compiling the same source again makes a stranger of it.
+#[derive(Clone)]
+pub struct Expr(Arc<Inner>);
+
+struct Inner {
+    id: u64,
+    source: Box<str>,
+    native: Option<Native>,
+}
+
+impl Expr {
+    /// Parses without running. The source is one JavaScript expression in strict mode, such as
+    /// `input.total * 2`, or the text of a function, such as `(e, ctx) => e.id === ctx.id`. An
+    /// expression whose value is a function is called with the arguments, so both are one rule.
+    pub fn compile(source: &str) -> Result<Expr, Error> {
+        if source.len() > MAX_SOURCE_BYTES {
+            return Err(Error::TooLarge {
+                what: "source",
+                bytes: source.len(),
+                limit_bytes: MAX_SOURCE_BYTES,
+            });
+        }
+        let native = Native::parse(source);
+        if native.is_none() {
+            syntax::check(source)?;
+        }
+        Ok(Expr::assemble(source, native))
+    }
+
+    /// Whether evaluation reads the JSON text directly instead of going through QuickJS.
+    pub fn is_native(&self) -> bool {
+        self.0.native.is_some()
+    }
+
+    pub fn source(&self) -> &str {
+        &self.0.source
+    }
+
+    /// Evaluates at once, on the caller's thread, where QuickJS is not needed. `None` asks the
+    /// caller to use a sandbox: the expression is not native, or a loose `==` met operands whose
+    /// comparison needs JavaScript's conversions (`===` never does).
+    pub fn eval_native(&self, args: &[Arg<'_>]) -> Option<Evaluated> {
+        self.0.native.as_ref()?.eval(args)
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.0.id
+    }
+
+    /// The same expression without its native form, to compare the two ways of evaluation.
+    #[cfg(test)]
+    pub(crate) fn compile_for_quickjs(source: &str) -> Result<Expr, Error> {
+        syntax::check(source)?;
+        Ok(Expr::assemble(source, None))
+    }
+
+    fn assemble(source: &str, native: Option<Native>) -> Expr {
+        static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+        Expr(Arc::new(Inner {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            source: source.into(),
+            native,
+        }))
+    }
+}
+
+impl fmt::Debug for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Expr")
+            .field("source", &self.source())
+            .field("native", &self.is_native())
+            .finish()
+    }
+}

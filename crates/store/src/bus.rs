@@ -1,0 +1,251 @@
+//! Live delivery inside one process. Lossy by design: a reader that falls behind, or that doubts,
+//! reads the store from the last position it saw. Correctness never depends on the bus.
+
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicI64, Ordering},
+};
+
+use dashmap::DashMap;
+use riverrun_types::{Draft, Event, Millis, RunId, StreamName, event::EventContext, time::NEVER};
+use tokio::sync::{Notify, broadcast};
+
+use crate::{Change, Commit, JobChange, NewJob, Placed, Receipt};
+
+/// Batches that a slow reader may lag behind before it has to read the store.
+const BACKLOG: usize = 64;
+
+/// Events of one commit to one stream. Readers of the same stream share it and what they make of
+/// it.
+#[derive(Debug)]
+pub struct Batch {
+    pub events: Vec<Event>,
+    /// The batch in the form in which readers send it on, made by the first who asks.
+    wire: OnceLock<Arc<str>>,
+}
+
+impl Batch {
+    pub fn wire(&self, encode: impl FnOnce(&[Event]) -> String) -> Arc<str> {
+        self.wire
+            .get_or_init(|| Arc::from(encode(&self.events)))
+            .clone()
+    }
+}
+
+/// Who listens to what.
+pub struct Bus {
+    streams: DashMap<StreamName, broadcast::Sender<Arc<Batch>>>,
+    /// Those who hold a run's lease here and want to know when somebody else moves it.
+    holders: DashMap<RunId, Arc<Notify>>,
+    /// The earliest time at which a claim may find something, as far as anybody said.
+    due_ms: AtomicI64,
+    due: Notify,
+}
+
+impl Default for Bus {
+    fn default() -> Self {
+        Self {
+            streams: DashMap::new(),
+            holders: DashMap::new(),
+            due_ms: AtomicI64::new(NEVER),
+            due: Notify::new(),
+        }
+    }
+}
+
+impl Bus {
+    /// Listens to a stream from now on.
+    pub fn subscribe(self: &Arc<Self>, stream: &StreamName) -> Subscription {
+        let receiver = self
+            .streams
+            .entry(stream.clone())
+            .or_insert_with(|| broadcast::channel(BACKLOG).0)
+            .subscribe();
+        Subscription {
+            bus: self.clone(),
+            stream: stream.clone(),
+            receiver: Some(receiver),
+        }
+    }
+
+    /// The streams that somebody listens to.
+    pub fn subscribed(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Registers the holder of a run's lease; it is notified when anybody else moves the run.
+    pub fn hold(self: &Arc<Self>, run: &RunId) -> Holder {
+        let notify = Arc::new(Notify::new());
+        self.holders.insert(run.clone(), notify.clone());
+        Holder {
+            bus: self.clone(),
+            run: run.clone(),
+            notify,
+        }
+    }
+
+    /// Tells the holder of a run's lease, if it is here, to look again.
+    pub fn nudge(&self, run: &RunId) {
+        if let Some(holder) = self.holders.get(run) {
+            holder.notify_one();
+        }
+    }
+
+    /// Somebody may claim something at this time.
+    pub fn due_at(&self, ms: Millis) {
+        if self.due_ms.fetch_min(ms, Ordering::AcqRel) > ms {
+            self.due.notify_one();
+        }
+    }
+
+    /// Forgets the earliest time, before the store is asked for it again. What is said between
+    /// the two is kept.
+    pub fn forget_due(&self) {
+        self.due_ms.store(NEVER, Ordering::Release);
+    }
+
+    pub fn next_due(&self) -> Millis {
+        self.due_ms.load(Ordering::Acquire)
+    }
+
+    /// Waits until an earlier due time was said.
+    pub async fn due_changed(&self) {
+        self.due.notified().await;
+    }
+
+    /// Tells everybody what a commit changed. Called by the writer, in the order of commits.
+    pub(crate) fn publish(&self, commit: &Commit, receipt: &Receipt) {
+        let mut placed = receipt.iter();
+        for change in &commit.changes {
+            match change {
+                Change::Create(run) => {
+                    if let Some(NewJob::Ready { at_ms }) = run.job {
+                        self.due_at(at_ms);
+                    }
+                    self.deliver(
+                        &StreamName::flow(&run.id),
+                        &run.context(),
+                        &run.events,
+                        placed.next(),
+                    );
+                }
+                Change::Advance(advance) => {
+                    if let JobChange::Park { at_ms } = advance.job {
+                        self.due_at(at_ms);
+                    }
+                    if commit
+                        .lease
+                        .as_ref()
+                        .is_none_or(|lease| lease.run != advance.run)
+                    {
+                        self.nudge(&advance.run);
+                    }
+                    let stream = StreamName::flow(&advance.run);
+                    self.deliver(&stream, &advance.context, &advance.events, placed.next());
+                }
+                Change::Append(append) => {
+                    self.deliver(
+                        &append.stream,
+                        &append.context,
+                        &append.events,
+                        placed.next(),
+                    );
+                }
+                Change::Wake(run) => {
+                    self.nudge(run);
+                    self.due_at(0);
+                }
+                Change::Delete(run) => {
+                    self.nudge(run);
+                    self.streams.remove(&StreamName::flow(run));
+                }
+            }
+        }
+    }
+
+    fn deliver(
+        &self,
+        stream: &StreamName,
+        context: &EventContext,
+        drafts: &[Draft],
+        placed: Option<&Placed>,
+    ) {
+        let (Some(sender), Some(placed)) = (self.streams.get(stream), placed) else {
+            return;
+        };
+        if drafts.is_empty() {
+            return;
+        }
+        let place = |(index, draft): (usize, &Draft)| {
+            let id = placed.id(index, draft);
+            draft.clone().at(id.seq, id.ms, context)
+        };
+        let events = drafts.iter().enumerate().map(place).collect();
+        // Nobody there any more is fine: the subscription is about to be removed.
+        let _ = sender.send(Arc::new(Batch {
+            events,
+            wire: OnceLock::new(),
+        }));
+    }
+}
+
+/// What a listener hears.
+#[derive(Debug)]
+pub enum Heard {
+    Batch(Arc<Batch>),
+    /// Batches were dropped: read the store from the last position seen.
+    Missed,
+    /// The stream was deleted.
+    Gone,
+}
+
+/// A listener to one stream.
+pub struct Subscription {
+    bus: Arc<Bus>,
+    stream: StreamName,
+    receiver: Option<broadcast::Receiver<Arc<Batch>>>,
+}
+
+impl Subscription {
+    pub async fn next(&mut self) -> Heard {
+        let Some(receiver) = &mut self.receiver else {
+            return Heard::Gone;
+        };
+        match receiver.recv().await {
+            Ok(batch) => Heard::Batch(batch),
+            Err(broadcast::error::RecvError::Lagged(_)) => Heard::Missed,
+            Err(broadcast::error::RecvError::Closed) => Heard::Gone,
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.receiver = None;
+        self.bus
+            .streams
+            .remove_if(&self.stream, |_, sender| sender.receiver_count() == 0);
+    }
+}
+
+/// The holder of a run's lease, as the bus knows it.
+pub struct Holder {
+    bus: Arc<Bus>,
+    run: RunId,
+    notify: Arc<Notify>,
+}
+
+impl Holder {
+    /// Waits until somebody else moved the run. A nudge that came before is not lost.
+    pub async fn nudged(&self) {
+        self.notify.notified().await;
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        self.bus
+            .holders
+            .remove_if(&self.run, |_, notify| Arc::ptr_eq(notify, &self.notify));
+    }
+}

@@ -1,0 +1,192 @@
+//! A commit: everything that one decision changes.
+
+use std::sync::Arc;
+
+use riverrun_types::{
+    Draft, EventId, Json, Millis, Name, RunId, RunStatus, StreamName, event::EventContext,
+};
+
+use crate::record::{Lease, Origin, Parent};
+
+/// Everything that one decision changes. The store applies it whole or refuses it.
+#[derive(Clone, Debug, Default)]
+pub struct Commit {
+    /// The lease under which it was decided. If it is no longer held the commit is refused with
+    /// [`crate::Error::Fenced`].
+    pub lease: Option<Lease>,
+    /// Applied in order; later changes see earlier ones.
+    pub changes: Vec<Change>,
+}
+
+impl Commit {
+    pub fn of(change: Change) -> Self {
+        Self {
+            lease: None,
+            changes: vec![change],
+        }
+    }
+
+    pub fn under(mut self, lease: Option<Lease>) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    pub fn and(mut self, change: Change) -> Self {
+        self.changes.push(change);
+        self
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// A new run with its first events. Refused with `RunExists` or `Duplicate`.
+    Create(Box<NewRun>),
+    /// A decision about a run. Refused with `Conflict` or `NotFound`.
+    Advance(Box<Advance>),
+    /// Events that take no decision: logs, state writes, custom events. To a run's stream (which
+    /// must exist and not have ended) or to any other stream (which is made by its first event).
+    Append(Append),
+    /// The run's job is due now: somebody it waits for has moved. If the job is leased the holder
+    /// is told (`Beat::Woken`) and the job is due again as soon as it is parked. A run without a
+    /// job is left alone.
+    Wake(RunId),
+    /// Removes a run and all that is its own. Refused with `NotEnded` while it has not ended.
+    Delete(RunId),
+}
+
+/// A run that begins.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    pub id: RunId,
+    pub flow: Name,
+    pub version: Name,
+    pub created_ms: Millis,
+    /// What the idempotency key names is unique within a flow and a tenant.
+    pub idempotency_key: Option<Name>,
+    pub tenant: Option<Name>,
+    pub tags: Vec<Name>,
+    pub metadata: Option<Json>,
+    pub parent: Option<Parent>,
+    pub origin: Option<Origin>,
+    pub projection: Projection,
+    /// Decisions that the events hold: the run's first turn.
+    pub turn: u64,
+    pub events: Arc<[Draft]>,
+    /// None for a run that has already ended.
+    pub job: Option<NewJob>,
+    pub snapshot: Option<Snapshot>,
+}
+
+impl NewRun {
+    pub fn context(&self) -> EventContext {
+        EventContext {
+            run_id: Name::from(self.id.as_str()),
+            flow_name: self.flow.clone(),
+            tenant_id: self.tenant.clone(),
+        }
+    }
+}
+
+/// The job that drives a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NewJob {
+    /// Anybody may claim it from this time on.
+    Ready { at_ms: Millis },
+    /// Born leased: the instance that commits it goes on with it at once.
+    Leased {
+        token: u64,
+        owner: Name,
+        until_ms: Millis,
+    },
+}
+
+/// The columns of a run that lists and filters see: a projection of its stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Projection {
+    pub status: RunStatus,
+    /// When a waiting run moves by itself, for people; the job's time is what wakes it.
+    pub wake_ms: Option<Millis>,
+    pub ended_ms: Option<Millis>,
+    /// `{code, message, …}` of a failed run.
+    pub error: Option<Json>,
+}
+
+/// A decision about a run that exists.
+#[derive(Clone, Debug)]
+pub struct Advance {
+    pub run: RunId,
+    /// What the events' envelope says; for live readers, not stored again.
+    pub context: EventContext,
+    pub expect: Expect,
+    pub projection: Projection,
+    /// May be empty: a run can be parked without news.
+    pub events: Arc<[Draft]>,
+    pub job: JobChange,
+    pub snapshot: Option<Snapshot>,
+}
+
+/// What a change was decided on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Expect {
+    /// Nothing: the events are true whatever came before.
+    Any,
+    /// No other decision since: the run has taken this many turns. Events that take no decision
+    /// (logs, state writes from outside) do not count, so a chatty stream starves nobody.
+    Turn(u64),
+    /// No other event since: the stream has this length.
+    Len(u64),
+}
+
+/// What a decision does to the run's job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JobChange {
+    Keep,
+    /// The job is to be claimed at this time. From the lease's holder: the lease is given back,
+    /// and if the job was woken meanwhile it is due at once. From anybody else: a job that is
+    /// leased is woken instead, so that its holder looks again.
+    Park {
+        at_ms: Millis,
+    },
+    /// The run needs no more work: the job is gone, and with it the lease of whoever holds it.
+    Finish,
+}
+
+/// Events for any stream.
+#[derive(Clone, Debug)]
+pub struct Append {
+    pub stream: StreamName,
+    /// What the events' envelope says; for live readers, not stored again.
+    pub context: EventContext,
+    pub expect: Expect,
+    pub events: Arc<[Draft]>,
+}
+
+/// A reduced run, so that reading a long stream need not begin at its beginning. A cache of the
+/// stream, never a second truth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// How many events it covers.
+    pub len: u64,
+    pub body: Json,
+}
+
+/// Where the events of a change landed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placed {
+    /// The position of the first event.
+    pub first: u64,
+    /// The time of the stream's last event before: no new event is earlier.
+    pub floor_ms: Millis,
+    /// The stream's length now.
+    pub len: u64,
+}
+
+impl Placed {
+    /// The id that the change's `index`-th draft was given.
+    pub fn id(&self, index: usize, draft: &Draft) -> EventId {
+        EventId {
+            ms: draft.ms.max(self.floor_ms),
+            seq: self.first + index as u64,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Why a store refused or failed: each variant is a decision for the caller.
+
+use riverrun_types::RunId;
+
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// Reload what is new and decide again.
+    #[error("run {0} has moved on since this was decided")]
+    Conflict(RunId),
+    /// Stop: somebody else has the job now, or nobody needs it.
+    #[error("the lease on run {0} is gone")]
+    Fenced(RunId),
+    /// The answer to the request is this run.
+    #[error("run {0} was started with this idempotency key before")]
+    Duplicate(RunId),
+    #[error("a run with the id {0} exists")]
+    RunExists(RunId),
+    #[error("there is no run {0}")]
+    RunNotFound(RunId),
+    #[error("run {0} has ended")]
+    RunEnded(RunId),
+    #[error("run {0} has not ended: cancel it first")]
+    NotEnded(RunId),
+    #[error("flow {id}@{version} is registered with another definition: give it a new version")]
+    FlowExists { id: String, version: String },
+    #[error("{0:?} is not a cursor of this list")]
+    BadCursor(String),
+    /// Give up until somebody makes room; nothing acknowledged is lost.
+    #[error("the disk is full: {0}")]
+    Full(String),
+    #[error("the store cannot be written: {0}")]
+    ReadOnly(String),
+    /// Another server has the data.
+    #[error("{0}")]
+    Locked(String),
+    #[error("the data was written by a newer riverrun (schema {found}, this one knows {known})")]
+    NewerSchema { found: u32, known: u32 },
+    #[error("the stored data is damaged: {0}")]
+    Corrupt(String),
+    /// Try again later.
+    #[error("the store is not available: {0}")]
+    Unavailable(String),
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl Error {
+    /// The stable code that people see.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Conflict(_) => "CONFLICT",
+            Self::Fenced(_) => "LEASE_LOST",
+            Self::Duplicate(_) => "DUPLICATE",
+            Self::RunExists(_) => "RUN_EXISTS",
+            Self::RunNotFound(_) => "RUN_NOT_FOUND",
+            Self::RunEnded(_) => "RUN_ENDED",
+            Self::NotEnded(_) => "RUN_NOT_ENDED",
+            Self::FlowExists { .. } => "FLOW_EXISTS",
+            Self::BadCursor(_) => "BAD_CURSOR",
+            Self::Full(_) => "DISK_FULL",
+            Self::ReadOnly(_) => "STORE_READ_ONLY",
+            Self::Locked(_) => "STORE_LOCKED",
+            Self::NewerSchema { .. } => "NEWER_SCHEMA",
+            Self::Corrupt(_) => "STORE_CORRUPT",
+            Self::Unavailable(_) => "STORE_UNAVAILABLE",
+            Self::Closed => "STORE_CLOSED",
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Durable data and live delivery, as traits.
+//!
+//! A [`Store`] keeps runs, their streams, jobs and flow definitions. The only way to change a run
+//! is a [`Commit`]: everything that one decision changes, applied whole or refused. All commits
+//! pass through one [`Writer`], which groups whatever is waiting into one transaction with one
+//! sync to disk and, after that, publishes the new events on the [`Bus`].
+//!
+//! `store-conformance` is the executable meaning of the traits.
+
+mod bus;
+pub mod codec;
+mod commit;
+mod error;
+mod query;
+mod record;
+mod writer;
+
+use async_trait::async_trait;
+use riverrun_types::{Event, Json, Millis, RunId, StreamName};
+
+pub use bus::{Batch, Bus, Heard, Holder, Subscription};
+pub use commit::{
+    Advance, Append, Change, Commit, Expect, JobChange, NewJob, NewRun, Placed, Projection,
+    Snapshot,
+};
+pub use error::Error;
+pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
+pub use record::{
+    Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Registered, Retention, RunRecord,
+    Stats,
+};
+pub use writer::Writer;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What a commit that was applied says: for each change with events, where they landed.
+pub type Receipt = Vec<Placed>;
+
+/// Durable data. Every method may be called from any task at any time.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Applies each commit of the group whole or refuses it, in order, and makes all of them
+    /// durable together before it answers. A refusal touches nobody else in the group; a failure
+    /// of the disk fails the whole group. Called by the [`Writer`] alone.
+    async fn commit(&self, group: Vec<Commit>) -> Vec<Result<Receipt>>;
+
+    /// Takes up to `claim.limit` jobs that are due and not leased, or whose lease has run out,
+    /// earliest first, and leases them to `claim.owner`, durably.
+    async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>>;
+
+    /// Moves the expiry of leases that are still held, and tells which were woken or lost.
+    async fn heartbeat(&self, leases: &[Lease], until_ms: Millis) -> Result<Vec<Beat>>;
+
+    /// When the next job becomes due or the next lease runs out.
+    async fn next_due(&self) -> Result<Option<Millis>>;
+
+    /// Hands back every lease, whoever holds it. Only a store that knows itself to have one
+    /// owner may answer; others say 0 and rely on expiry.
+    async fn reclaim(&self) -> Result<u64>;
+
+    async fn run(&self, id: &RunId) -> Result<Option<RunRecord>>;
+
+    /// The records of those of `ids` that exist, in any order.
+    async fn runs(&self, ids: &[RunId]) -> Result<Vec<RunRecord>>;
+
+    /// A page of runs, newest first.
+    async fn list_runs(&self, filter: &RunFilter) -> Result<Page<RunRecord>>;
+
+    /// Events of a stream. An unknown stream is empty.
+    async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>>;
+
+    /// How many events of the stream stand at or before a place: the length of the prefix.
+    async fn locate(&self, stream: &StreamName, place: Place) -> Result<u64>;
+
+    /// The latest snapshot that covers at most the first `len` events of the run's stream.
+    async fn snapshot(&self, run: &RunId, len: u64) -> Result<Option<Snapshot>>;
+
+    /// A page of the streams of one type that are not runs', newest first.
+    async fn list_streams(
+        &self,
+        kind: &str,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<Page<StreamInfo>>;
+
+    /// Keeps a definition under `id@version` for ever. The same definition again is a no-op, a
+    /// different one is [`Error::FlowExists`].
+    async fn register(&self, flow: FlowRecord) -> Result<Registered>;
+
+    async fn flow(&self, id: &str, version: &str) -> Result<Option<FlowRecord>>;
+
+    /// Every definition that is registered, in no particular order.
+    async fn flows(&self) -> Result<Vec<FlowRecord>>;
+
+    /// Deletes up to `limit` ended runs whose time is over, with all that is theirs, and says how
+    /// many.
+    async fn sweep(&self, retention: &Retention, now: Millis, limit: usize) -> Result<u64>;
+
+    async fn stats(&self) -> Result<Stats>;
+
+    /// Proves that a write could be made durable now.
+    async fn check(&self) -> Result<()>;
+
+    /// Finishes what is under way and closes. Later calls answer [`Error::Closed`].
+    async fn close(&self) -> Result<()>;
+
+    /// Facts about the adapter for people: its name, where the data is, versions, sizes.
+    async fn describe(&self) -> Result<Json>;
+}

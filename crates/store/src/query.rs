@@ -1,0 +1,87 @@
+//! What can be asked of a store.
+
+use riverrun_types::{EventId, EventType, Millis, Name, RunId, RunStatus};
+
+/// Which runs a list shows. Every field narrows; the default shows all.
+#[derive(Clone, Debug, Default)]
+pub struct RunFilter {
+    pub status: Vec<RunStatus>,
+    pub flow: Option<Name>,
+    pub version: Option<Name>,
+    pub tag: Option<Name>,
+    pub tenant: Option<Name>,
+    pub parent: Option<RunId>,
+    pub id_prefix: Option<String>,
+    /// Created at or after.
+    pub since_ms: Option<Millis>,
+    /// Created before.
+    pub until_ms: Option<Millis>,
+    /// Oldest first instead of newest first.
+    pub oldest_first: bool,
+    /// Rows a page: at least 1.
+    pub limit: usize,
+    /// The cursor of the page before. A text that is none is [`crate::Error::BadCursor`].
+    pub cursor: Option<String>,
+}
+
+/// One page and the way to the next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    /// None on the last page.
+    pub next: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Direction {
+    #[default]
+    Forward,
+    Backward,
+}
+
+/// Which events of a stream, in which order.
+#[derive(Clone, Debug)]
+pub struct EventQuery {
+    pub direction: Direction,
+    /// Forward: only positions at or after this one. Backward: only positions before this one.
+    /// None: from the stream's beginning, or back from its end.
+    pub from: Option<u64>,
+    pub limit: usize,
+    /// Exact types, or families: `log` takes every `log.*`. Empty takes all.
+    pub types: Vec<EventType>,
+    pub step: Option<Name>,
+    pub since_ms: Option<Millis>,
+    pub until_ms: Option<Millis>,
+}
+
+impl EventQuery {
+    pub fn forward(from: u64, limit: usize) -> Self {
+        Self {
+            direction: Direction::Forward,
+            from: Some(from),
+            limit,
+            types: Vec::new(),
+            step: None,
+            since_ms: None,
+            until_ms: None,
+        }
+    }
+}
+
+/// A moment in a stream.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// That event is the last one included. An id between two events names the earlier one.
+    Event(EventId),
+    /// Every event up to and in that millisecond is included.
+    Time(Millis),
+}
+
+/// A stream that is no run's, as lists show it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamInfo {
+    pub id: Name,
+    pub len: u64,
+    pub created_ms: Millis,
+    pub updated_ms: Millis,
+}

@@ -1,0 +1,139 @@
+//! What a store answers with.
+
+use riverrun_types::{Json, Millis, Name, RunId, RunStatus};
+use serde::Serialize;
+
+/// A run as lists show it: its identity and the projection of its stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRecord {
+    pub id: RunId,
+    pub flow: Name,
+    pub version: Name,
+    pub status: RunStatus,
+    pub created_ms: Millis,
+    pub updated_ms: Millis,
+    pub ended_ms: Option<Millis>,
+    pub wake_ms: Option<Millis>,
+    pub error: Option<Json>,
+    pub idempotency_key: Option<Name>,
+    pub tenant: Option<Name>,
+    pub tags: Vec<Name>,
+    pub metadata: Option<Json>,
+    pub parent: Option<Parent>,
+    pub origin: Option<Origin>,
+    /// Events in its stream.
+    pub len: u64,
+    /// Decisions taken.
+    pub turn: u64,
+}
+
+/// The run and the step's visit that started a child.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parent {
+    pub run: RunId,
+    pub step: Name,
+    pub visit: u32,
+}
+
+/// The run that this one was forked or rerun from, and the event up to which it shares its past.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Origin {
+    pub run: RunId,
+    /// None for a rerun, which shares only the input.
+    pub event: Option<riverrun_types::EventId>,
+}
+
+/// A claim on a run's job. Every outcome is fenced by its token.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lease {
+    pub run: RunId,
+    pub token: u64,
+}
+
+/// A request for work.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub owner: Name,
+    pub limit: usize,
+    pub now_ms: Millis,
+    pub until_ms: Millis,
+}
+
+/// A job that was claimed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claimed {
+    pub lease: Lease,
+    pub flow: Name,
+    pub version: Name,
+    /// When it had become due, or when the lease of its last holder ran out.
+    pub due_ms: Millis,
+}
+
+/// What became of a lease at a heartbeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beat {
+    Held,
+    /// Held, and somebody woke the job since it was claimed or since the last heartbeat.
+    Woken,
+    Lost,
+}
+
+/// A definition as it is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowRecord {
+    pub id: Name,
+    pub version: Name,
+    pub definition: Json,
+    pub created_ms: Millis,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registered {
+    New,
+    Same,
+}
+
+/// How long ended runs are kept, by status. None keeps for ever.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Retention {
+    pub completed_ms: Option<Millis>,
+    pub failed_ms: Option<Millis>,
+    pub cancelled_ms: Option<Millis>,
+}
+
+impl Retention {
+    pub const DAY_MS: Millis = 86_400_000;
+
+    pub fn of(&self, status: RunStatus) -> Option<Millis> {
+        match status {
+            RunStatus::Completed => self.completed_ms,
+            RunStatus::Failed => self.failed_ms,
+            RunStatus::Cancelled => self.cancelled_ms,
+            _ => None,
+        }
+    }
+}
+
+impl Default for Retention {
+    /// Completed 7 days, failed and cancelled 30.
+    fn default() -> Self {
+        Self {
+            completed_ms: Some(7 * Self::DAY_MS),
+            failed_ms: Some(30 * Self::DAY_MS),
+            cancelled_ms: Some(30 * Self::DAY_MS),
+        }
+    }
+}
+
+/// Counts for people and health checks.
+#[derive(Clone, Debug, PartialEq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stats {
+    /// Jobs that are due now and not leased.
+    pub ready: u64,
+    pub leased: u64,
+    /// Jobs whose time is to come.
+    pub parked: u64,
+    /// Bytes on disk, where the store knows.
+    pub bytes: Option<u64>,
+}

@@ -1,0 +1,62 @@
+//! The group-commit writer: the one door to a store's data.
+//!
+//! While the disk syncs one group, the next gathers. So a lone commit costs one sync, and a
+//! thousand at once cost a few. The channel is bounded: when the disk falls behind, callers wait.
+
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{Bus, Commit, Error, Receipt, Result, Store};
+
+/// The most commits in one transaction. More would make the first of them wait for the last.
+const MAX_GROUP: usize = 512;
+
+/// A handle to the writer; clones share it. The writer ends when the last handle is dropped.
+#[derive(Clone)]
+pub struct Writer {
+    queue: mpsc::Sender<Request>,
+}
+
+struct Request {
+    commit: Commit,
+    reply: oneshot::Sender<Result<Receipt>>,
+}
+
+impl Writer {
+    pub fn spawn(store: Arc<dyn Store>, bus: Arc<Bus>) -> Self {
+        let (queue, requests) = mpsc::channel(4 * MAX_GROUP);
+        tokio::spawn(write(store, bus, requests));
+        Self { queue }
+    }
+
+    /// Returns once the commit is durable, or was refused.
+    pub async fn commit(&self, commit: Commit) -> Result<Receipt> {
+        let (reply, answer) = oneshot::channel();
+        self.queue
+            .send(Request { commit, reply })
+            .await
+            .map_err(|_| Error::Closed)?;
+        answer.await.map_err(|_| Error::Closed)?
+    }
+}
+
+async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receiver<Request>) {
+    let mut waiting = Vec::with_capacity(MAX_GROUP);
+    while requests.recv_many(&mut waiting, MAX_GROUP).await > 0 {
+        let (commits, replies): (Vec<_>, Vec<_>) = waiting
+            .drain(..)
+            .map(|request| (request.commit, request.reply))
+            .unzip();
+        // What the bus needs afterwards: events are shared, so this copies pointers.
+        let published = commits.clone();
+        let results = store.commit(commits).await;
+        for ((commit, result), reply) in published.iter().zip(results).zip(replies) {
+            if let Ok(receipt) = &result {
+                bus.publish(commit, receipt);
+            }
+            // A caller that went away has lost only the answer.
+            let _ = reply.send(result);
+        }
+    }
+}
