@@ -70,8 +70,9 @@ impl Expr {
     }
 
     /// Evaluates at once, on the caller's thread, where QuickJS is not needed. `None` asks the
-    /// caller to use a sandbox: the expression is not native, or a loose `==` met operands whose
-    /// comparison needs JavaScript's conversions (`===` never does).
+    /// caller to use a sandbox. It always does so if the expression is not native; if it is, then
+    /// only where the documents call for JavaScript's own: `==` between values that it would
+    /// convert, or a property that arrays and strings inherit (`input.items.length`).
     pub fn eval_native(&self, args: &[Arg<'_>]) -> Option<Evaluated> {
         self.0.native.as_ref()?.eval(args)
     }

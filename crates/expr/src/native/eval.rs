@@ -1,39 +1,50 @@
 //! Evaluates a native form against JSON text, with JavaScript's meaning.
 
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::document::{code_units, element, member};
+use super::names::is_inherited_by_some;
 use super::{Literal, Native, Operand, Path, Root, Step};
-use crate::expr::{Arg, Evaluated};
 use crate::Error;
+use crate::expr::{Arg, Evaluated};
 
 impl Native {
-    /// `None` if a loose comparison needs JavaScript's conversions.
+    /// `None` if these documents need QuickJS after all.
     pub(crate) fn eval(&self, args: &[Arg<'_>]) -> Option<Evaluated> {
+        match self.answer(args) {
+            Ok(json) => Some(Ok(json)),
+            Err(Stop::Failed(error)) => Some(Err(error)),
+            Err(Stop::NeedsQuickJs) => None,
+        }
+    }
+
+    fn answer(&self, args: &[Arg<'_>]) -> Result<Option<Box<RawValue>>, Stop> {
         match self {
-            Native::Value(operand) => Some(operand.find(args).and_then(Found::into_json)),
+            Native::Value(operand) => Ok(operand.find(args)?.into_json()?),
             Native::Equality {
                 left,
                 right,
                 strict,
                 negated,
             } => {
-                let both = left
-                    .find(args)
-                    .and_then(|left| Ok((left, right.find(args)?)));
-                let (left, right) = match both {
-                    Ok(both) => both,
-                    Err(error) => return Some(Err(error)),
-                };
-                let equal = left.equals(&right, *strict)?;
-                let json = if equal != *negated {
-                    RawValue::TRUE
-                } else {
-                    RawValue::FALSE
-                };
-                Some(Ok(Some(json.to_owned())))
+                let (left, right) = (left.find(args)?, right.find(args)?);
+                let equal = left.equals(&right, *strict).ok_or(Stop::NeedsQuickJs)?;
+                Ok(Some(boolean(equal != *negated)))
             }
         }
+    }
+}
+
+/// Why a native evaluation has no value.
+enum Stop {
+    Failed(Error),
+    NeedsQuickJs,
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Failed(error)
     }
 }
 
@@ -61,7 +72,7 @@ enum Text<'a> {
 }
 
 impl Operand {
-    fn find<'a>(&'a self, args: &[Arg<'a>]) -> Result<Found<'a>, Error> {
+    fn find<'a>(&'a self, args: &[Arg<'a>]) -> Result<Found<'a>, Stop> {
         match self {
             Operand::Path(path) => path.find(args),
             Operand::Literal(literal) => Ok(match literal {
@@ -76,23 +87,26 @@ impl Operand {
 }
 
 impl Path {
-    fn find<'a>(&self, args: &[Arg<'a>]) -> Result<Found<'a>, Error> {
+    fn find<'a>(&self, args: &[Arg<'a>]) -> Result<Found<'a>, Stop> {
         let arg = match &self.root {
             Root::Position(position) if *position < args.len() => *position,
             Root::Position(_) => return self.walk(Found::Undefined, args),
             Root::Name(name) => args
                 .iter()
                 .position(|arg| arg.name == &**name)
-                .ok_or_else(|| {
-                    Error::thrown(format!("ReferenceError: {name} is not defined"))
-                })?,
+                .ok_or_else(|| Error::thrown(format!("ReferenceError: {name} is not defined")))?,
         };
-        let root = Found::from_json(arg, args[arg].json)
-            .ok_or_else(|| Error::bad_argument(args[arg].name))?;
+        let Arg { name, json } = args[arg];
+        let root = Found::from_json(arg, json).ok_or_else(|| Error::bad_argument(name))?;
+        // A step into an object or array checks its text; nothing else would.
+        let stepped = matches!(root, Found::Object { .. }) && !self.steps.is_empty();
+        if !stepped && serde_json::from_str::<IgnoredAny>(json).is_err() {
+            return Err(Error::bad_argument(name).into());
+        }
         self.walk(root, args)
     }
 
-    fn walk<'a>(&self, root: Found<'a>, args: &[Arg<'a>]) -> Result<Found<'a>, Error> {
+    fn walk<'a>(&self, root: Found<'a>, args: &[Arg<'a>]) -> Result<Found<'a>, Stop> {
         let mut found = root;
         for step in &self.steps {
             if step.optional && matches!(found, Found::Undefined | Found::Null) {
@@ -120,31 +134,39 @@ impl<'a> Found<'a> {
         })
     }
 
-    fn step(self, step: &Step, args: &[Arg<'a>]) -> Result<Found<'a>, Error> {
+    fn step(&self, step: &Step, args: &[Arg<'a>]) -> Result<Found<'a>, Stop> {
         let missing = |of| {
             let key = &step.key;
             Error::thrown(format!("TypeError: cannot read property '{key}' of {of}"))
         };
         match self {
-            Found::Undefined => Err(missing("undefined")),
-            Found::Null => Err(missing("null")),
+            Found::Undefined => Err(missing("undefined").into()),
+            Found::Null => Err(missing("null").into()),
+            Found::Object { json, .. } if json.starts_with('{') => self.member(step, args),
+            // Arrays and primitives have methods, and some a length.
+            _ if is_inherited_by_some(&step.key) => Err(Stop::NeedsQuickJs),
             Found::Bool(_) | Found::Number(_) => Ok(Found::Undefined),
             Found::String(text) => {
                 let unit = step.index.and_then(|index| text.unit(index));
                 Ok(unit.map_or(Found::Undefined, |unit| Found::String(Text::Unit(unit))))
             }
-            Found::Object { arg, json } => {
-                let value = match step.index {
-                    Some(index) if json.starts_with('[') => element(json, index),
-                    None if json.starts_with('[') => Ok(None),
-                    _ => member(json, &step.key),
-                };
-                let bad = || Error::bad_argument(args[arg].name);
-                match value.map_err(|_| bad())? {
-                    None => Ok(Found::Undefined),
-                    Some(value) => Found::from_json(arg, value).ok_or_else(bad),
-                }
-            }
+            Found::Object { .. } => self.member(step, args),
+        }
+    }
+
+    fn member(&self, step: &Step, args: &[Arg<'a>]) -> Result<Found<'a>, Stop> {
+        let Found::Object { arg, json } = *self else {
+            return Ok(Found::Undefined);
+        };
+        let value = match step.index {
+            Some(index) if json.starts_with('[') => element(json, index),
+            None if json.starts_with('[') => Ok(None),
+            _ => member(json, &step.key),
+        };
+        let bad = || Error::bad_argument(args[arg].name);
+        match value.map_err(|_| bad())? {
+            None => Ok(Found::Undefined),
+            Some(value) => Ok(Found::from_json(arg, value).ok_or_else(bad)?),
         }
     }
 
@@ -156,9 +178,13 @@ impl<'a> Found<'a> {
             (Bool(a), Bool(b)) => Some(a == b),
             (Number(a), Number(b)) => Some(a.parse::<f64>().ok()? == b.parse::<f64>().ok()?),
             (String(a), String(b)) => Some(a.same(b)),
-            (Object { arg, json }, Object { arg: arg2, json: json2 }) => {
-                Some(arg == arg2 && std::ptr::eq(*json, *json2))
-            }
+            (
+                Object { arg, json },
+                Object {
+                    arg: arg2,
+                    json: json2,
+                },
+            ) => Some(arg == arg2 && std::ptr::eq(*json, *json2)),
             (Undefined | Null, Undefined | Null) => Some(!strict),
             (Undefined | Null, _) | (_, Undefined | Null) => Some(false),
             _ => strict.then_some(false),
@@ -169,8 +195,7 @@ impl<'a> Found<'a> {
         let json = match self {
             Found::Undefined => return Ok(None),
             Found::Null => return Ok(Some(RawValue::NULL.to_owned())),
-            Found::Bool(true) => return Ok(Some(RawValue::TRUE.to_owned())),
-            Found::Bool(false) => return Ok(Some(RawValue::FALSE.to_owned())),
+            Found::Bool(value) => return Ok(Some(boolean(value))),
             Found::Number(json) | Found::Object { json, .. } => json.to_owned(),
             Found::String(Text::Json(json)) => json.to_owned(),
             Found::String(Text::Plain(text)) => serde_json::Value::from(text).to_string(),
@@ -179,10 +204,19 @@ impl<'a> Found<'a> {
                 None => format!("\"\\u{unit:04x}\""),
             },
         };
-        RawValue::from_string(json)
-            .map(Some)
-            .map_err(|error| Error::thrown(format!("SyntaxError: argument is not JSON: {error}")))
+        let json = RawValue::from_string(json);
+        json.map(Some)
+            .map_err(|error| Error::thrown(format!("SyntaxError: {error}")))
     }
+}
+
+fn boolean(value: bool) -> Box<RawValue> {
+    let json = if value {
+        RawValue::TRUE
+    } else {
+        RawValue::FALSE
+    };
+    json.to_owned()
 }
 
 impl Text<'_> {

@@ -1,6 +1,6 @@
 //! Recognises sources that have a native form. Never an error: `None` means that QuickJS decides.
 
-use super::names::{is_global, is_inherited, is_reserved};
+use super::names::{is_global, is_inherited_by_all, is_reserved};
 use super::{Literal, Native, Operand, Path, Root, Step};
 
 /// The largest array index of JavaScript; the next number is an ordinary property.
@@ -111,7 +111,7 @@ impl<'s> Cursor<'s> {
             } else {
                 return Some(Path { root, steps });
             };
-            if is_inherited(key) {
+            if is_inherited_by_all(key) {
                 return None;
             }
             steps.push(Step {
@@ -227,6 +227,7 @@ mod tests {
             "a['b c'].d",
             "a?.b?.[0].c",
             "a.default.class",
+            "a.length",
             "42",
             "-1.5e3",
             "'gold'",
@@ -257,7 +258,6 @@ mod tests {
             "a[01]",
             "a[4294967295]",
             "a[-1]",
-            "a.length",
             "a['constructor']",
             "a.__proto__",
             "Math.PI",

@@ -1,0 +1,50 @@
+//! The pure core: no clock, no randomness, no I/O.
+//!
+//! A run is a [`RunState`], which is nothing but the reduction of its [`Fact`]s. [`decide`] judges
+//! one [`Input`] (a step ended, time passed, somebody cancels) against the flow's [`Plan`] and
+//! answers with the events that follow; the state changes only by applying them. So replaying a
+//! stream gives the state, and the whole life of a run can be tested without a server.
+
+mod context;
+mod decide;
+mod fact;
+mod outcome;
+mod plan;
+mod registry;
+mod retry;
+mod run;
+mod schema;
+mod select;
+mod template;
+mod validate;
+
+pub use context::View;
+pub use decide::{Child, Decision, Input, Start, decide, start};
+pub use fact::Fact;
+pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow};
+pub use plan::{Plan, PlanError, PlanStep};
+pub use registry::{Versions, compare_versions};
+pub use run::{
+    Branch, BranchStatus, Branches, Cancellation, Lineage, RunState, StepSummary, Visit, VisitKey,
+    Wait,
+};
+pub use schema::{Schema, SchemaIssue};
+pub use select::Select;
+pub use template::{Template, TemplateError};
+pub use validate::{Catalog, Issue, Severity, errors, flow_schema, validate};
+
+/// Error codes that the engine itself gives to failures.
+pub mod code {
+    pub const INPUT_ERROR: &str = "INPUT_ERROR";
+    pub const STEP_NOT_FOUND: &str = "STEP_NOT_FOUND";
+    pub const INVALID_TRANSITION: &str = "INVALID_TRANSITION";
+    pub const MAX_STEPS: &str = "MAX_STEPS";
+    pub const TIMEOUT: &str = "TIMEOUT";
+    pub const BRANCH_FAILED: &str = "BRANCH_FAILED";
+    pub const CHILD_FAILED: &str = "CHILD_FAILED";
+    pub const VALUE_TOO_LARGE: &str = "VALUE_TOO_LARGE";
+    pub const STATE_TOO_LARGE: &str = "STATE_TOO_LARGE";
+    pub const STATE_INVALID: &str = "STATE_INVALID";
+    pub const WORKER_LOST: &str = "WORKER_LOST";
+    pub const SUBFLOW_DEPTH: &str = "SUBFLOW_DEPTH";
+}

@@ -1,0 +1,387 @@
+//! Everything that is wrong with a definition, at once.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::OnceLock,
+};
+
+use riverrun_types::{Path, Selector};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{Schema, SchemaIssue, Select};
+
+/// One thing to say about a definition.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Issue {
+    /// A dot path into the definition.
+    pub path: String,
+    pub rule: String,
+    pub message: String,
+    pub severity: Severity,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+/// What validation has to know about handlers.
+pub trait Catalog {
+    fn is_known(&self, handler: &str) -> bool;
+    /// Every handler's type, for messages.
+    fn known(&self) -> Vec<String>;
+    /// What is wrong with a config; paths are relative to it.
+    fn config_issues(&self, handler: &str, config: &Value) -> Vec<SchemaIssue>;
+    /// The steps that a config leads to, with the path that names each.
+    fn targets(&self, handler: &str, config: &Value) -> Vec<(String, String)>;
+}
+
+/// The schema of definitions, for editors and for validation.
+pub fn flow_schema() -> &'static Value {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    SCHEMA
+        .get_or_init(|| serde_json::from_str(include_str!("flow.schema.json")).unwrap_or_default())
+}
+
+fn compiled_schema() -> &'static Result<Schema, String> {
+    static SCHEMA: OnceLock<Result<Schema, String>> = OnceLock::new();
+    SCHEMA.get_or_init(|| Schema::compile(flow_schema()))
+}
+
+/// Whether a definition must be refused.
+pub fn errors(issues: &[Issue]) -> bool {
+    issues.iter().any(|issue| issue.severity == Severity::Error)
+}
+
+pub fn validate(definition: &Value, catalog: &dyn Catalog) -> Vec<Issue> {
+    let mut check = Check {
+        issues: Vec::new(),
+        catalog,
+    };
+    check.structure(definition);
+    if let Some(steps) = definition.get("steps").and_then(Value::as_object) {
+        check.initial(definition, steps);
+        for (name, step) in steps {
+            check.step(name, step, steps);
+        }
+        check.reachable(definition, steps);
+    }
+    check.flow(definition);
+    check.issues
+}
+
+struct Check<'a> {
+    issues: Vec<Issue>,
+    catalog: &'a dyn Catalog,
+}
+
+impl Check<'_> {
+    fn error(&mut self, path: impl Into<String>, rule: &str, message: impl Into<String>) {
+        self.say(path, rule, message, Severity::Error);
+    }
+
+    fn say(
+        &mut self,
+        path: impl Into<String>,
+        rule: &str,
+        message: impl Into<String>,
+        severity: Severity,
+    ) {
+        let (path, message) = (path.into(), message.into());
+        self.issues.push(Issue {
+            path,
+            rule: rule.to_owned(),
+            message,
+            severity,
+        });
+    }
+
+    fn structure(&mut self, definition: &Value) {
+        match compiled_schema() {
+            Ok(schema) => {
+                for issue in schema.issues(definition) {
+                    self.error(issue.path, &issue.rule, issue.message);
+                }
+            }
+            Err(message) => self.error("", "schema", message.clone()),
+        }
+    }
+
+    fn flow(&mut self, definition: &Value) {
+        for field in ["inputSchema", "stateSchema"] {
+            if let Some(Err(message)) = definition.get(field).map(Schema::compile) {
+                self.error(field, "schema", message);
+            }
+        }
+        if let Some(result) = definition.get("result").and_then(Value::as_str) {
+            self.path("result", result);
+        }
+    }
+
+    fn path(&mut self, at: &str, path: &str) {
+        if !Path::new(path).is_valid() {
+            self.error(
+                at,
+                "path",
+                format!("{path:?} is not a dot path: a part is empty"),
+            );
+        }
+    }
+
+    fn initial(&mut self, definition: &Value, steps: &Map<String, Value>) {
+        if let Some(initial) = definition.get("initialStepId").and_then(Value::as_str) {
+            self.target("initialStepId", initial, steps);
+        }
+    }
+
+    fn target(&mut self, at: &str, target: &str, steps: &Map<String, Value>) {
+        if !steps.contains_key(target) {
+            self.error(at, "target", format!("there is no step {target:?}"));
+        }
+    }
+
+    fn step(&mut self, name: &str, step: &Value, steps: &Map<String, Value>) {
+        let at = format!("steps.{name}");
+        if let Some(id) = step
+            .get("id")
+            .and_then(Value::as_str)
+            .filter(|id| *id != name)
+        {
+            self.error(
+                format!("{at}.id"),
+                "id",
+                format!("the id {id:?} differs from its key {name:?}"),
+            );
+        }
+        if let Some(input) = step.get("input") {
+            self.selector(&format!("{at}.input"), input);
+        }
+        if let Some(key) = step.get("outputKey").and_then(Value::as_str) {
+            self.path(&format!("{at}.outputKey"), key);
+        }
+        if let Some(transitions) = step.get("transitions").and_then(Value::as_object) {
+            for (transition, target) in transitions {
+                if let Some(target) = target.as_str() {
+                    self.target(&format!("{at}.transitions.{transition}"), target, steps);
+                }
+            }
+        }
+        if let Some(handler) = step.get("type").and_then(Value::as_str) {
+            self.handler(&at, handler, step.get("config"), steps);
+        }
+    }
+
+    fn selector(&mut self, at: &str, input: &Value) {
+        let selector = match Selector::from_value(input) {
+            Ok(selector) => selector,
+            Err(message) => return self.error(at, "selector", message),
+        };
+        if let Selector::Path(path) = &selector {
+            self.path(&format!("{at}.path"), path);
+        }
+        if let Err(error) = Select::compile(&selector) {
+            self.error(format!("{at}.template"), "template", error.to_string());
+        }
+    }
+
+    fn handler(
+        &mut self,
+        at: &str,
+        handler: &str,
+        config: Option<&Value>,
+        steps: &Map<String, Value>,
+    ) {
+        if !self.catalog.is_known(handler) {
+            let known = self.catalog.known().join(", ");
+            let message = format!("there is no handler {handler:?}; there are {known}");
+            return self.error(format!("{at}.type"), "handler", message);
+        }
+        let empty = Value::Object(Map::new());
+        let config = config.unwrap_or(&empty);
+        for issue in self.catalog.config_issues(handler, config) {
+            let path = match issue.path.as_str() {
+                "" => format!("{at}.config"),
+                path => format!("{at}.config.{path}"),
+            };
+            self.error(path, &issue.rule, issue.message);
+        }
+        for (path, target) in self.catalog.targets(handler, config) {
+            self.target(&format!("{at}.config.{path}"), &target, steps);
+        }
+    }
+
+    fn reachable(&mut self, definition: &Value, steps: &Map<String, Value>) {
+        let Some(initial) = definition.get("initialStepId").and_then(Value::as_str) else {
+            return;
+        };
+        let mut reached: BTreeSet<String> = BTreeSet::new();
+        let mut ahead = VecDeque::from([initial.to_owned()]);
+        while let Some(name) = ahead.pop_front() {
+            let Some(step) = steps.get(&name) else {
+                continue;
+            };
+            if reached.insert(name) {
+                ahead.extend(self.successors(step));
+            }
+        }
+        for name in steps.keys().filter(|name| !reached.contains(*name)) {
+            let message = format!("nothing leads to step {name:?}");
+            self.say(
+                format!("steps.{name}"),
+                "unreachable",
+                message,
+                Severity::Warning,
+            );
+        }
+    }
+
+    fn successors(&self, step: &Value) -> Vec<String> {
+        let transitions = step.get("transitions").and_then(Value::as_object);
+        let transitions = transitions.into_iter().flat_map(Map::values);
+        let mut targets: Vec<String> = transitions
+            .filter_map(|target| target.as_str().map(str::to_owned))
+            .collect();
+        if let Some(handler) = step.get("type").and_then(Value::as_str) {
+            let config = step
+                .get("config")
+                .cloned()
+                .unwrap_or_else(|| Value::Object(Map::new()));
+            let more = self.catalog.targets(handler, &config);
+            targets.extend(more.into_iter().map(|(_, target)| target));
+        }
+        targets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    struct Handlers;
+
+    impl Catalog for Handlers {
+        fn is_known(&self, handler: &str) -> bool {
+            handler == "set" || handler == "branch"
+        }
+
+        fn known(&self) -> Vec<String> {
+            vec!["set".into(), "branch".into()]
+        }
+
+        fn config_issues(&self, handler: &str, config: &Value) -> Vec<SchemaIssue> {
+            let missing = handler == "set" && config.get("value").is_none();
+            let issue = SchemaIssue {
+                path: String::new(),
+                rule: "required".into(),
+                message: "value is missing".into(),
+            };
+            if missing { vec![issue] } else { vec![] }
+        }
+
+        fn targets(&self, handler: &str, config: &Value) -> Vec<(String, String)> {
+            let goto = config.get("goto").and_then(Value::as_str);
+            let goto = goto.filter(|_| handler == "branch");
+            goto.map(|goto| ("goto".to_owned(), goto.to_owned()))
+                .into_iter()
+                .collect()
+        }
+    }
+
+    fn check(definition: Value, expected: &[(&str, &str)]) {
+        let issues = validate(&definition, &Handlers);
+        let found: Vec<(&str, &str)> = issues
+            .iter()
+            .map(|issue| (issue.path.as_str(), issue.rule.as_str()))
+            .collect();
+        assert_eq!(found, expected, "{issues:#?}");
+    }
+
+    #[test]
+    fn a_good_flow_has_no_issues() {
+        check(
+            json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+                "a": {"type": "branch", "config": {"goto": "b"}},
+                "b": {"id": "b", "type": "set", "config": {"value": 1}, "input": {"type": "full"}},
+            }}),
+            &[],
+        );
+    }
+
+    #[test]
+    fn every_issue_is_found_at_once() {
+        check(
+            json!({"id": "bad id", "version": "1", "initialStepId": "nowhere", "extra": 1, "result": "a..b", "steps": {
+                "a": {"id": "b", "type": "set", "outputKey": "x..y", "transitions": {"onSuccess": "gone", "onFailure": null},
+                      "input": {"type": "template", "template": "${never"}, "retry": {"maxAttempts": 0}},
+                "c": {"type": "nope", "input": {"type": "what"}},
+                "d": {"type": "branch", "config": {"goto": "gone"}},
+            }}),
+            &[
+                ("id", "pattern"),
+                ("steps.a.retry.maxAttempts", "minimum"),
+                ("", "additionalProperties"),
+                ("initialStepId", "target"),
+                ("steps.a.id", "id"),
+                ("steps.a.input.template", "template"),
+                ("steps.a.outputKey", "path"),
+                ("steps.a.transitions.onSuccess", "target"),
+                ("steps.a.config", "required"),
+                ("steps.c.input", "selector"),
+                ("steps.c.type", "handler"),
+                ("steps.d.config.goto", "target"),
+                ("steps.a", "unreachable"),
+                ("steps.c", "unreachable"),
+                ("steps.d", "unreachable"),
+                ("result", "path"),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_no_flow_at_all_is_refused() {
+        for definition in [
+            json!(null),
+            json!([]),
+            json!(1),
+            json!({}),
+            json!({"steps": 1}),
+            json!({"steps": {}}),
+        ] {
+            assert!(errors(&validate(&definition, &Handlers)), "{definition}");
+        }
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "(set|branch|a|b|full|template|\\$\\{a|\\PC{0,6})".prop_map(Value::from),
+        ];
+        let key = "(id|version|initialStepId|steps|type|config|input|transitions|onSuccess|retry|maxAttempts|stateSchema|a|b|template)";
+        leaf.prop_recursive(5, 64, 6, move |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::hash_map(key, inner, 0..6)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_definition_makes_it_panic_and_the_good_ones_compile(definition in any_json()) {
+            let issues = validate(&definition, &Handlers);
+            if !errors(&issues) {
+                let flow: riverrun_types::Flow = serde_json::from_value(definition).unwrap();
+                crate::Plan::compile(flow).unwrap();
+            }
+        }
+    }
+}

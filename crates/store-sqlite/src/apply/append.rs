@@ -1,0 +1,110 @@
+//! Events that take no decision.
+
+use riverrun_store::{Append, Error, Placed};
+use riverrun_types::RunId;
+use rusqlite::params;
+
+use super::{
+    holds, refuse,
+    scene::{Scene, StreamRow},
+    stream,
+};
+use crate::{core::Core, error::Worked};
+
+pub(super) fn judge(core: &Core, scene: &mut Scene, change: &Append) -> Worked<()> {
+    let (turn, len) = match change.stream.run() {
+        Some(run) => match scene.run(core, &run)? {
+            None => return refuse(Error::RunNotFound(run)),
+            Some(row) if row.status.is_ended() => return refuse(Error::RunEnded(run)),
+            Some(row) => (row.turn, row.len),
+        },
+        // A stream that is no run's takes no turns.
+        None => (
+            0,
+            scene.stream(core, &change.stream)?.map_or(0, |row| row.len),
+        ),
+    };
+    if holds(change.expect, turn, len) {
+        return Ok(());
+    }
+    refuse(Error::Conflict(RunId::new(&change.stream.id)))
+}
+
+/// Plays the change on the scene.
+pub(super) fn foresee(core: &Core, scene: &mut Scene, change: &Append) -> Worked<()> {
+    let added = change.events.len() as u64;
+    if let Some(run) = change.stream.run() {
+        let mut row = scene.known(core, &run)?;
+        row.len += added;
+        row.last_ms = stream::last_ms(row.last_ms, &change.events);
+        scene.set_run(&run, Some(row));
+    } else if added > 0 {
+        let row = scene.stream(core, &change.stream)?;
+        scene.set_stream(&change.stream, longer(row, change));
+    }
+    Ok(())
+}
+
+pub(super) fn append(core: &Core, scene: &mut Scene, change: &Append) -> Worked<Placed> {
+    match change.stream.run() {
+        Some(run) => append_to_run(core, scene, change, &run),
+        None => append_to_stream(core, scene, change),
+    }
+}
+
+fn append_to_run(core: &Core, scene: &mut Scene, change: &Append, run: &RunId) -> Worked<Placed> {
+    let row = scene.known(core, run)?;
+    let placed = stream::place(row.len, row.last_ms, &change.events);
+    if change.events.is_empty() {
+        return Ok(placed);
+    }
+    foresee(core, scene, change)?;
+    let next = scene.known(core, run)?;
+    core.conn
+        .prepare_cached("UPDATE runs SET len = ?2, last_ms = ?3 WHERE no = ?1")?
+        .execute((next.no, next.len, next.last_ms))?;
+    stream::write(core, row.no, &placed, &change.events)?;
+    Ok(placed)
+}
+
+fn append_to_stream(core: &Core, scene: &mut Scene, change: &Append) -> Worked<Placed> {
+    let row = scene.stream(core, &change.stream)?;
+    let (len, floor_ms) = row.map_or((0, 0), |row| (row.len, row.last_ms));
+    let placed = stream::place(len, floor_ms, &change.events);
+    let Some(first) = change.events.first() else {
+        return Ok(placed);
+    };
+    let mut next = longer(row, change);
+    if row.is_some() {
+        core.conn
+            .prepare_cached("UPDATE streams SET len = ?2, last_ms = ?3 WHERE no = ?1")?
+            .execute((next.no, next.len, next.last_ms))?;
+    } else {
+        let kind = core.names.number(&core.conn, &change.stream.kind)?;
+        core.conn
+            .prepare_cached(
+                "INSERT INTO streams (kind, id, len, created_ms, last_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![
+                kind,
+                &*change.stream.id,
+                next.len,
+                first.ms.max(floor_ms),
+                next.last_ms
+            ])?;
+        next.no = core.conn.last_insert_rowid();
+    }
+    scene.set_stream(&change.stream, next);
+    stream::write(core, -next.no, &placed, &change.events)?;
+    Ok(placed)
+}
+
+fn longer(row: Option<StreamRow>, change: &Append) -> StreamRow {
+    let (no, len, floor_ms) = row.map_or((0, 0, 0), |row| (row.no, row.len, row.last_ms));
+    StreamRow {
+        no,
+        len: len + change.events.len() as u64,
+        last_ms: stream::last_ms(floor_ms, &change.events),
+    }
+}

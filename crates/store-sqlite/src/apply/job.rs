@@ -1,0 +1,102 @@
+//! The job that drives a run: one row while the run needs work.
+
+use riverrun_store::{Error, JobChange, Lease, NewJob};
+use rusqlite::OptionalExtension;
+
+use super::refuse;
+use crate::{columns::token_code, core::Core, error::Worked};
+
+/// Refuses what was decided under a lease that is gone.
+pub(super) fn judge_lease(core: &Core, lease: Option<&Lease>) -> Worked<()> {
+    let Some(lease) = lease else {
+        return Ok(());
+    };
+    let held: Option<i64> = core
+        .conn
+        .prepare_cached(
+            "SELECT 1 FROM jobs WHERE run = (SELECT no FROM runs WHERE id = ?1) AND token = ?2",
+        )?
+        .query_row((lease.run.as_str(), token_code(lease.token)), |row| {
+            row.get(0)
+        })
+        .optional()?;
+    match held {
+        Some(_) => Ok(()),
+        None => refuse(Error::Fenced(lease.run.clone())),
+    }
+}
+
+pub(super) fn add(core: &Core, run: i64, job: &NewJob) -> Worked<()> {
+    match job {
+        NewJob::Ready { at_ms } => {
+            core.conn
+                .prepare_cached("INSERT INTO jobs (run, at_ms) VALUES (?1, ?2)")?
+                .execute((run, at_ms))?;
+        }
+        NewJob::Leased {
+            token,
+            owner,
+            until_ms,
+        } => {
+            core.conn
+                .prepare_cached(
+                    "INSERT INTO jobs (run, at_ms, token, owner, until_ms)
+                     VALUES (?1, 0, ?2, ?3, ?4)",
+                )?
+                .execute((run, token_code(*token), &**owner, until_ms))?;
+        }
+    }
+    Ok(())
+}
+
+/// `token` is that of the lease under which the change was decided, if it was the run's own.
+pub(super) fn change(core: &Core, run: i64, change: JobChange, token: Option<u64>) -> Worked<()> {
+    match change {
+        JobChange::Keep => Ok(()),
+        JobChange::Park { at_ms } => park(core, run, at_ms, token),
+        JobChange::Finish => finish(core, run),
+    }
+}
+
+fn park(core: &Core, run: i64, at_ms: i64, token: Option<u64>) -> Worked<()> {
+    let given_back = match token {
+        Some(token) => core
+            .conn
+            .prepare_cached(
+                "UPDATE jobs SET at_ms = iif(woken, 0, ?3), token = NULL, owner = NULL,
+                                 until_ms = NULL, woken = 0
+                 WHERE run = ?1 AND token = ?2",
+            )?
+            .execute((run, token_code(token), at_ms))?,
+        None => 0,
+    };
+    if given_back == 0 {
+        // Not the holder: a leased job is woken, a free one moved, a missing one made.
+        core.conn
+            .prepare_cached(
+                "INSERT INTO jobs (run, at_ms) VALUES (?1, ?2)
+                 ON CONFLICT (run) DO UPDATE SET
+                     woken = (token IS NOT NULL),
+                     at_ms = iif(token IS NULL, excluded.at_ms, at_ms)",
+            )?
+            .execute((run, at_ms))?;
+    }
+    Ok(())
+}
+
+pub(super) fn wake(core: &Core, run: i64) -> Worked<()> {
+    core.conn
+        .prepare_cached(
+            "UPDATE jobs SET woken = (token IS NOT NULL), at_ms = iif(token IS NULL, 0, at_ms)
+             WHERE run = ?1",
+        )?
+        .execute([run])?;
+    Ok(())
+}
+
+fn finish(core: &Core, run: i64) -> Worked<()> {
+    core.conn
+        .prepare_cached("DELETE FROM jobs WHERE run = ?1")?
+        .execute([run])?;
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! Commits: each is judged completely before anything of it is applied, so that a refusal leaves
+//! no trace. There is one writer, so what was judged still holds when it is applied.
+
+mod advance;
+mod append;
+mod create;
+mod delete;
+mod job;
+mod scene;
+mod stream;
+
+use riverrun_store::{Change, Commit, Error, Expect, Receipt, Result};
+
+pub(crate) use delete::remove;
+
+use crate::{
+    core::Core,
+    error::{Failure, Worked},
+};
+use scene::{RunRow, Scene};
+
+/// Applies a group inside the open transaction. An error is SQLite's and voids all of it.
+pub(crate) fn group(core: &mut Core, group: &[Commit]) -> Worked<Vec<Result<Receipt>>> {
+    let mut results = Vec::with_capacity(group.len());
+    for commit in group {
+        results.push(match apply(core, commit) {
+            Ok(receipt) => Ok(receipt),
+            Err(Failure::Refused(error)) => Err(error),
+            Err(failure) => return Err(failure),
+        });
+    }
+    Ok(results)
+}
+
+fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
+    job::judge_lease(core, commit.lease.as_ref())?;
+    // An insert judges itself: what stands alone need not be looked up before.
+    if let [Change::Create(new)] = &commit.changes[..] {
+        if let Some(run) = create::same_key(core, new)? {
+            return refuse(Error::Duplicate(run));
+        }
+        return Ok(vec![create::create(core, new)?.1]);
+    }
+    let mut scene = Scene::default();
+    if let [_, _, ..] = &commit.changes[..] {
+        for change in &commit.changes {
+            judge(core, &mut scene, change)?;
+        }
+        scene.rewind();
+    } else if let [change] = &commit.changes[..] {
+        judge_alone(core, &mut scene, change)?;
+    }
+    let mut receipt = Vec::with_capacity(commit.changes.len());
+    for change in &commit.changes {
+        match change {
+            Change::Create(new) => {
+                let (row, placed) = create::create(core, new)?;
+                scene.set_run(&new.id, Some(row));
+                receipt.push(placed);
+            }
+            Change::Advance(change) => {
+                receipt.push(advance::advance(
+                    core,
+                    &mut scene,
+                    change,
+                    commit.lease.as_ref(),
+                )?);
+            }
+            Change::Append(change) => receipt.push(append::append(core, &mut scene, change)?),
+            Change::Wake(run) => {
+                if let Some(row) = scene.run(core, run)? {
+                    job::wake(core, row.no)?;
+                }
+            }
+            Change::Delete(run) => {
+                if let Some(row) = scene.run(core, run)? {
+                    delete::remove(core, row.no)?;
+                    scene.set_run(run, None);
+                }
+            }
+        }
+    }
+    Ok(receipt)
+}
+
+/// Judges a change and plays it on the scene, for the changes after it.
+fn judge(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
+    judge_alone(core, scene, change)?;
+    match change {
+        Change::Create(new) => {
+            scene.claim_key(new)?;
+            scene.set_run(&new.id, Some(create::foreseen(new)));
+        }
+        Change::Advance(change) => {
+            if let Some(row) = scene.run(core, &change.run)? {
+                scene.set_run(&change.run, Some(advance::foreseen(row, change)));
+            }
+        }
+        Change::Append(change) => append::foresee(core, scene, change)?,
+        Change::Delete(run) => scene.set_run(run, None),
+        Change::Wake(_) => {}
+    }
+    Ok(())
+}
+
+fn judge_alone(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
+    match change {
+        Change::Create(new) => {
+            if let Some(run) = create::same_key(core, new)?
+                && scene.run(core, &run)?.is_some()
+            {
+                return refuse(Error::Duplicate(run));
+            }
+            match scene.run(core, &new.id)? {
+                None => Ok(()),
+                Some(_) => refuse(Error::RunExists(new.id.clone())),
+            }
+        }
+        Change::Advance(change) => match scene.run(core, &change.run)? {
+            None => refuse(Error::RunNotFound(change.run.clone())),
+            Some(row) if row.status.is_ended() => refuse(Error::RunEnded(change.run.clone())),
+            Some(row) if !holds(change.expect, row.turn, row.len) => {
+                refuse(Error::Conflict(change.run.clone()))
+            }
+            Some(_) => Ok(()),
+        },
+        Change::Append(change) => append::judge(core, scene, change),
+        Change::Wake(_) => Ok(()),
+        Change::Delete(run) => match scene.run(core, run)? {
+            None => refuse(Error::RunNotFound(run.clone())),
+            Some(row) if !row.status.is_ended() => refuse(Error::NotEnded(run.clone())),
+            Some(_) => Ok(()),
+        },
+    }
+}
+
+fn holds(expect: Expect, turn: u64, len: u64) -> bool {
+    match expect {
+        Expect::Any => true,
+        Expect::Turn(expected) => expected == turn,
+        Expect::Len(expected) => expected == len,
+    }
+}
+
+fn refuse<T>(error: Error) -> Worked<T> {
+    Err(Failure::Refused(error))
+}

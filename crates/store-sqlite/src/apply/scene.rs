@@ -1,0 +1,156 @@
+//! The runs and streams that a commit speaks of, as they are and as its earlier changes leave
+//! them.
+
+use std::collections::{HashMap, HashSet};
+
+use riverrun_store::{Error, NewRun};
+use riverrun_types::{Millis, Name, RunId, RunStatus, StreamName};
+use rusqlite::OptionalExtension;
+
+use super::refuse;
+use crate::{
+    columns,
+    core::Core,
+    error::{Failure, Worked},
+};
+
+/// What judging and advancing a run needs of its row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunRow {
+    pub(crate) no: i64,
+    pub(crate) status: RunStatus,
+    pub(crate) len: u64,
+    pub(crate) turn: u64,
+    pub(crate) last_ms: Millis,
+}
+
+/// A stream that is no run's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StreamRow {
+    pub(super) no: i64,
+    pub(super) len: u64,
+    pub(super) last_ms: Millis,
+}
+
+/// A row as it is stored and as it stands now. `None` is a row that does not exist.
+struct Seen<T> {
+    stored: Option<T>,
+    now: Option<T>,
+}
+
+#[derive(Default)]
+pub(super) struct Scene {
+    runs: HashMap<RunId, Seen<RunRow>>,
+    streams: HashMap<StreamName, Seen<StreamRow>>,
+    keys: HashSet<(Name, Name, Option<Name>)>,
+}
+
+impl Scene {
+    pub(super) fn run(&mut self, core: &Core, id: &RunId) -> Worked<Option<RunRow>> {
+        if let Some(seen) = self.runs.get(id) {
+            return Ok(seen.now);
+        }
+        let stored = load_run(core, id)?;
+        let seen = Seen {
+            stored,
+            now: stored,
+        };
+        self.runs.insert(id.clone(), seen);
+        Ok(stored)
+    }
+
+    /// A run that the judging has found.
+    pub(super) fn known(&mut self, core: &Core, id: &RunId) -> Worked<RunRow> {
+        self.run(core, id)?
+            .ok_or_else(|| Failure::Refused(Error::RunNotFound(id.clone())))
+    }
+
+    pub(super) fn set_run(&mut self, id: &RunId, row: Option<RunRow>) {
+        match self.runs.get_mut(id) {
+            Some(seen) => seen.now = row,
+            None => {
+                let seen = Seen {
+                    stored: None,
+                    now: row,
+                };
+                self.runs.insert(id.clone(), seen);
+            }
+        }
+    }
+
+    pub(super) fn stream(&mut self, core: &Core, name: &StreamName) -> Worked<Option<StreamRow>> {
+        if let Some(seen) = self.streams.get(name) {
+            return Ok(seen.now);
+        }
+        let stored = load_stream(core, name)?;
+        let seen = Seen {
+            stored,
+            now: stored,
+        };
+        self.streams.insert(name.clone(), seen);
+        Ok(stored)
+    }
+
+    pub(super) fn set_stream(&mut self, name: &StreamName, row: StreamRow) {
+        if let Some(seen) = self.streams.get_mut(name) {
+            seen.now = Some(row);
+        }
+    }
+
+    /// Notes the idempotency key of a run that this commit creates.
+    pub(super) fn claim_key(&mut self, new: &NewRun) -> Worked<()> {
+        let Some(key) = &new.idempotency_key else {
+            return Ok(());
+        };
+        let key = (key.clone(), new.flow.clone(), new.tenant.clone());
+        if self.keys.insert(key) {
+            return Ok(());
+        }
+        // The other run is of this very commit, so neither comes to be; its id is as good.
+        refuse(Error::Duplicate(new.id.clone()))
+    }
+
+    /// Back to what is stored: the judging is over, the applying begins.
+    pub(super) fn rewind(&mut self) {
+        self.runs
+            .values_mut()
+            .for_each(|seen| seen.now = seen.stored);
+        self.streams
+            .values_mut()
+            .for_each(|seen| seen.now = seen.stored);
+    }
+}
+
+fn load_run(core: &Core, id: &RunId) -> Worked<Option<RunRow>> {
+    let mut statement = core
+        .conn
+        .prepare_cached("SELECT no, status, len, turn, last_ms FROM runs WHERE id = ?1")?;
+    let mut rows = statement.query([id.as_str()])?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    Ok(Some(RunRow {
+        no: row.get(0)?,
+        status: columns::status(row.get(1)?).map_err(Failure::Sql)?,
+        len: row.get(2)?,
+        turn: row.get(3)?,
+        last_ms: row.get(4)?,
+    }))
+}
+
+fn load_stream(core: &Core, name: &StreamName) -> Worked<Option<StreamRow>> {
+    let Some(kind) = core.names.find(&name.kind) else {
+        return Ok(None);
+    };
+    let mut statement = core
+        .conn
+        .prepare_cached("SELECT no, len, last_ms FROM streams WHERE kind = ?1 AND id = ?2")?;
+    let row = statement.query_row((kind, &*name.id), |row| {
+        Ok(StreamRow {
+            no: row.get(0)?,
+            len: row.get(1)?,
+            last_ms: row.get(2)?,
+        })
+    });
+    Ok(row.optional()?)
+}

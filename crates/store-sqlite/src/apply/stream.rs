@@ -1,0 +1,78 @@
+//! Appending to a stream, whoever it belongs to: drafts become chunks.
+
+use riverrun_store::{Placed, codec};
+use riverrun_types::{Draft, Json, Millis};
+
+use crate::{core::Core, error::Worked};
+
+/// A chunk is read whole, so it is kept small enough to be read for one event of it.
+const MAX_EVENTS: usize = 256;
+const MAX_PAYLOAD_BYTES: usize = 64 << 10;
+
+/// The time of a stream's last event after these were appended to it.
+pub(super) fn last_ms(floor_ms: Millis, drafts: &[Draft]) -> Millis {
+    drafts
+        .iter()
+        .fold(floor_ms, |last, draft| last.max(draft.ms))
+}
+
+/// Where drafts land in a stream of this length whose last event has this time.
+pub(super) fn place(len: u64, floor_ms: Millis, drafts: &[Draft]) -> Placed {
+    Placed {
+        first: len,
+        floor_ms,
+        len: len + drafts.len() as u64,
+    }
+}
+
+/// Writes the chunks.
+pub(super) fn write(core: &Core, stream: i64, placed: &Placed, drafts: &[Draft]) -> Worked<()> {
+    if drafts.is_empty() {
+        return Ok(());
+    }
+    let mut insert = core.conn.prepare_cached(
+        "INSERT INTO chunks (stream, first, count, base_ms, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    let mut rest = drafts;
+    let mut first = placed.first;
+    let mut floor_ms = placed.floor_ms;
+    while let Some(draft) = rest.first() {
+        let (chunk, later) = rest.split_at(fitting(rest));
+        let base_ms = draft.ms.max(floor_ms);
+        let body = codec::encode(chunk, base_ms);
+        insert.execute((stream, first, chunk.len(), base_ms, body))?;
+        first += chunk.len() as u64;
+        floor_ms = last_ms(floor_ms, chunk);
+        rest = later;
+    }
+    Ok(())
+}
+
+/// How many of the drafts make the next chunk: at least one.
+fn fitting(drafts: &[Draft]) -> usize {
+    let mut bytes = 0;
+    let full = drafts.iter().take(MAX_EVENTS).position(|draft| {
+        bytes += draft.data.as_ref().map_or(0, Json::bytes);
+        bytes > MAX_PAYLOAD_BYTES
+    });
+    full.unwrap_or_else(|| drafts.len().min(MAX_EVENTS)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use riverrun_types::EventType;
+
+    use super::*;
+
+    #[test]
+    fn chunks_are_bounded_by_count_and_bytes() {
+        let plain = Draft::new(1, EventType::Emit);
+        let large = plain.clone().data("x".repeat(40 << 10));
+        let check = |drafts: &[Draft], expected: usize| assert_eq!(fitting(drafts), expected);
+        check(std::slice::from_ref(&plain), 1);
+        check(&vec![plain.clone(); 300], 256);
+        check(&vec![large.clone(); 3], 1);
+        check(&[plain.clone(), large.clone(), large], 2);
+        check(&[plain.data("x".repeat(100 << 10))], 1);
+    }
+}

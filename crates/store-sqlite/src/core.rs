@@ -1,0 +1,91 @@
+//! What the writer thread owns: the one connection that writes, and what it remembers.
+
+use std::sync::Arc;
+
+use riverrun_store::{Error, Result};
+use rusqlite::Connection;
+
+use crate::{error::translate, names::Names};
+
+/// Bits of a lease token that count within one life of the store; the rest counts the lives.
+const TOKEN_BITS: u32 = 40;
+
+pub(crate) struct Core {
+    pub(crate) conn: Connection,
+    pub(crate) names: Arc<Names>,
+    next_token: u64,
+}
+
+impl Core {
+    /// Takes over a connection to a file of the current schema.
+    pub(crate) fn new(conn: Connection) -> Result<Self> {
+        let load = || -> rusqlite::Result<(Arc<Names>, u64)> {
+            let opens = conn.query_row(
+                "UPDATE meta SET value = value + 1 WHERE key = 'opens' RETURNING value",
+                [],
+                |row| row.get::<_, u64>(0),
+            )?;
+            Ok((Names::load(&conn)?, opens))
+        };
+        let (names, opens) = load().map_err(translate)?;
+        Ok(Self {
+            conn,
+            names,
+            next_token: opens << TOKEN_BITS,
+        })
+    }
+
+    /// A lease token that was never given before: not in this life of the store, nor in another,
+    /// because the count of lives was stored before the first one was given.
+    pub(crate) fn token(&mut self) -> u64 {
+        self.next_token += 1;
+        self.next_token
+    }
+
+    pub(crate) fn begin(&self) -> Result<()> {
+        self.conn
+            .prepare_cached("BEGIN IMMEDIATE")
+            .and_then(|mut begin| begin.execute([]))
+            .map_err(translate)?;
+        Ok(())
+    }
+
+    /// Makes the open transaction durable.
+    pub(crate) fn commit(&self) -> Result<()> {
+        self.conn
+            .prepare_cached("COMMIT")
+            .and_then(|mut commit| commit.execute([]))
+            .map_err(translate)?;
+        Ok(())
+    }
+
+    /// Forgets the open transaction and everything that was remembered because of it.
+    pub(crate) fn abandon(&self) {
+        if !self.conn.is_autocommit()
+            && let Err(error) = self.conn.execute_batch("ROLLBACK")
+        {
+            tracing::warn!(%error, "could not roll back");
+        }
+        if let Err(error) = self.names.reload(&self.conn) {
+            tracing::warn!(%error, "could not read the names again");
+        }
+    }
+
+    /// Brings the log into the file and lets go of it.
+    pub(crate) fn close(self) -> Result<()> {
+        self.conn.flush_prepared_statement_cache();
+        // What cannot be moved now stays in the log, where the next opener finds it.
+        let moved = self
+            .conn
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        if let Err(error) = moved {
+            tracing::debug!(%error, "the last checkpoint was not made");
+        }
+        self.conn.close().map_err(|(_, error)| translate(error))
+    }
+}
+
+/// The answer to work whose thread died under it.
+pub(crate) fn lost() -> Error {
+    Error::Unavailable("the writer failed; the log has the details".to_owned())
+}

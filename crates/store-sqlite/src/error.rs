@@ -1,0 +1,51 @@
+//! What SQLite says, as a decision for the caller.
+
+use riverrun_store::Error;
+use rusqlite::ErrorCode;
+
+/// Why a piece of work in the writer did not happen.
+pub(crate) enum Failure {
+    /// The work was judged and refused before it changed anything.
+    Refused(Error),
+    /// SQLite failed: whatever the transaction had done is void.
+    Sql(Error),
+}
+
+pub(crate) type Worked<T> = std::result::Result<T, Failure>;
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(translate(error))
+    }
+}
+
+impl Failure {
+    pub(crate) fn into_error(self) -> Error {
+        match self {
+            Self::Refused(error) | Self::Sql(error) => error,
+        }
+    }
+}
+
+/// The crate's one reading of SQLite's errors.
+pub(crate) fn translate(error: rusqlite::Error) -> Error {
+    let text = error.to_string();
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
+            ErrorCode::DiskFull => Error::Full(text),
+            ErrorCode::ReadOnly | ErrorCode::PermissionDenied => Error::ReadOnly(text),
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Error::Corrupt(text),
+            _ => Error::Unavailable(text),
+        },
+        // A column holds what this program never writes there.
+        rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..)
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::Utf8Error(..) => Error::Corrupt(text),
+        _ => Error::Unavailable(text),
+    }
+}
+
+pub(crate) fn corrupt(what: impl std::fmt::Display) -> Error {
+    Error::Corrupt(what.to_string())
+}

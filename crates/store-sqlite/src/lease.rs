@@ -1,0 +1,120 @@
+//! Leases: claiming jobs, keeping them, handing all of them back.
+
+use riverrun_store::{Beat, Claim, Claimed, Lease};
+use riverrun_types::{Millis, RunId};
+use rusqlite::OptionalExtension;
+
+use crate::{
+    columns::token_code,
+    core::Core,
+    error::{Failure, Worked},
+};
+
+/// A job that may be claimed.
+struct Due {
+    run: i64,
+    due_ms: Millis,
+    id: String,
+    flow: i64,
+    version: i64,
+}
+
+pub(crate) fn claim(core: &mut Core, claim: &Claim) -> Worked<Vec<Claimed>> {
+    let mut due = free(core, claim)?;
+    due.extend(expired(core, claim)?);
+    due.sort_by_key(|due| (due.due_ms, due.run));
+    due.truncate(claim.limit);
+    due.into_iter()
+        .map(|due| take(core, claim, due))
+        .collect::<Worked<_>>()
+}
+
+fn free(core: &Core, claim: &Claim) -> Worked<Vec<Due>> {
+    find(
+        core,
+        claim,
+        "SELECT j.run, j.at_ms, r.id, r.flow, r.version FROM jobs j JOIN runs r ON r.no = j.run
+         WHERE j.token IS NULL AND j.at_ms <= ?1 ORDER BY j.at_ms, j.run LIMIT ?2",
+    )
+}
+
+fn expired(core: &Core, claim: &Claim) -> Worked<Vec<Due>> {
+    find(
+        core,
+        claim,
+        "SELECT j.run, j.until_ms, r.id, r.flow, r.version FROM jobs j JOIN runs r ON r.no = j.run
+         WHERE j.token IS NOT NULL AND j.until_ms <= ?1 ORDER BY j.until_ms, j.run LIMIT ?2",
+    )
+}
+
+fn find(core: &Core, claim: &Claim, sql: &str) -> Worked<Vec<Due>> {
+    let mut statement = core.conn.prepare_cached(sql)?;
+    let rows = statement.query_map((claim.now_ms, claim.limit), |row| {
+        Ok(Due {
+            run: row.get(0)?,
+            due_ms: row.get(1)?,
+            id: row.get(2)?,
+            flow: row.get(3)?,
+            version: row.get(4)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn take(core: &mut Core, claim: &Claim, due: Due) -> Worked<Claimed> {
+    let token = core.token();
+    core.conn
+        .prepare_cached(
+            "UPDATE jobs SET token = ?2, owner = ?3, until_ms = ?4, woken = 0 WHERE run = ?1",
+        )?
+        .execute((due.run, token_code(token), &*claim.owner, claim.until_ms))?;
+    Ok(Claimed {
+        lease: Lease {
+            run: RunId::new(&due.id),
+            token,
+        },
+        flow: core.names.text(due.flow).map_err(Failure::Sql)?,
+        version: core.names.text(due.version).map_err(Failure::Sql)?,
+        due_ms: due.due_ms,
+    })
+}
+
+pub(crate) fn heartbeat(core: &Core, leases: &[Lease], until_ms: Millis) -> Worked<Vec<Beat>> {
+    leases
+        .iter()
+        .map(|lease| beat(core, lease, until_ms))
+        .collect()
+}
+
+fn beat(core: &Core, lease: &Lease, until_ms: Millis) -> Worked<Beat> {
+    let held: Option<(i64, i64)> = core
+        .conn
+        .prepare_cached(
+            "SELECT run, woken FROM jobs
+             WHERE run = (SELECT no FROM runs WHERE id = ?1) AND token = ?2",
+        )?
+        .query_row((lease.run.as_str(), token_code(lease.token)), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    let Some((run, woken)) = held else {
+        return Ok(Beat::Lost);
+    };
+    // A wake is told once, and stays on the row so that parking still makes the job due.
+    core.conn
+        .prepare_cached("UPDATE jobs SET until_ms = ?2, woken = iif(woken, 2, 0) WHERE run = ?1")?
+        .execute((run, until_ms))?;
+    Ok(if woken == 1 { Beat::Woken } else { Beat::Held })
+}
+
+/// The folder has one owner, so whoever held a lease is gone.
+pub(crate) fn reclaim(core: &Core) -> Worked<u64> {
+    let count = core
+        .conn
+        .prepare_cached(
+            "UPDATE jobs SET at_ms = 0, token = NULL, owner = NULL, until_ms = NULL, woken = 0
+             WHERE token IS NOT NULL",
+        )?
+        .execute([])?;
+    Ok(count as u64)
+}

@@ -1,0 +1,152 @@
+//! The embedded store: one SQLite file in a data folder that has one owner.
+//!
+//! One thread writes ([`thread`]): it takes everything that waits, does it in one transaction and
+//! answers after the sync to disk. Reads go to a small pool of read-only connections ([`read`]),
+//! which see only what is durable. What a commit means is in [`apply`].
+//!
+//! It has no clock of its own, except to say in [`Store::stats`] what is due now.
+
+mod apply;
+mod columns;
+mod connection;
+mod core;
+mod error;
+mod lease;
+mod lock;
+mod migrate;
+mod names;
+mod open;
+mod read;
+mod thread;
+mod upkeep;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use riverrun_store::{
+    Beat, Claim, Claimed, Commit, EventQuery, FlowRecord, Lease, Page, Place, Receipt, Registered,
+    Result, Retention, RunFilter, RunRecord, Snapshot, Stats, Store, StreamInfo,
+};
+use riverrun_types::{Event, Json, Millis, RunId, StreamName};
+
+pub use open::{Options, SqliteStore};
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn commit(&self, group: Vec<Commit>) -> Vec<Result<Receipt>> {
+        let count = group.len();
+        let done = self.writer.write(move |core| apply::group(core, &group));
+        match done.await {
+            Ok(results) => results,
+            Err(error) => vec![Err(error); count],
+        }
+    }
+
+    async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>> {
+        self.writer
+            .write(move |core| lease::claim(core, &claim))
+            .await
+    }
+
+    async fn heartbeat(&self, leases: &[Lease], until_ms: Millis) -> Result<Vec<Beat>> {
+        let leases = leases.to_vec();
+        self.writer
+            .write(move |core| lease::heartbeat(core, &leases, until_ms))
+            .await
+    }
+
+    async fn next_due(&self) -> Result<Option<Millis>> {
+        self.read(|view| read::next_due(view)).await
+    }
+
+    async fn reclaim(&self) -> Result<u64> {
+        self.writer.write(|core| lease::reclaim(core)).await
+    }
+
+    async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {
+        let id = id.clone();
+        self.read(move |view| read::run(view, &id)).await
+    }
+
+    async fn runs(&self, ids: &[RunId]) -> Result<Vec<RunRecord>> {
+        let ids = ids.to_vec();
+        self.read(move |view| read::runs(view, &ids)).await
+    }
+
+    async fn list_runs(&self, filter: &RunFilter) -> Result<Page<RunRecord>> {
+        let filter = filter.clone();
+        self.read(move |view| read::list_runs(view, &filter)).await
+    }
+
+    async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>> {
+        let (stream, query) = (stream.clone(), query.clone());
+        self.read(move |view| read::events(view, &stream, &query))
+            .await
+    }
+
+    async fn locate(&self, stream: &StreamName, place: Place) -> Result<u64> {
+        let stream = stream.clone();
+        self.read(move |view| read::locate(view, &stream, place))
+            .await
+    }
+
+    async fn snapshot(&self, run: &RunId, len: u64) -> Result<Option<Snapshot>> {
+        let run = run.clone();
+        self.read(move |view| read::snapshot(view, &run, len)).await
+    }
+
+    async fn list_streams(
+        &self,
+        kind: &str,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<Page<StreamInfo>> {
+        let (kind, cursor) = (kind.to_owned(), cursor.map(str::to_owned));
+        self.read(move |view| read::list_streams(view, &kind, limit, cursor.as_deref()))
+            .await
+    }
+
+    async fn register(&self, flow: FlowRecord) -> Result<Registered> {
+        self.writer
+            .write(move |core| upkeep::register(core, &flow))
+            .await
+    }
+
+    async fn flow(&self, id: &str, version: &str) -> Result<Option<FlowRecord>> {
+        let (id, version) = (id.to_owned(), version.to_owned());
+        self.read(move |view| read::flow(view, &id, &version)).await
+    }
+
+    async fn flows(&self) -> Result<Vec<FlowRecord>> {
+        self.read(|view| read::flows(view)).await
+    }
+
+    async fn sweep(&self, retention: &Retention, now: Millis, limit: usize) -> Result<u64> {
+        let retention = *retention;
+        self.writer
+            .write(move |core| upkeep::sweep(core, &retention, now, limit))
+            .await
+    }
+
+    async fn stats(&self) -> Result<Stats> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now_ms = now.map_or(0, |now| now.as_millis() as Millis);
+        let stats = self.read(move |view| read::stats(view, now_ms)).await?;
+        Ok(Stats {
+            bytes: self.bytes(),
+            ..stats
+        })
+    }
+
+    async fn check(&self) -> Result<()> {
+        self.writer.write(|core| upkeep::check(core)).await
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.shut().await
+    }
+
+    async fn describe(&self) -> Result<Json> {
+        self.facts().await
+    }
+}

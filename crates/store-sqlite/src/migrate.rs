@@ -1,0 +1,42 @@
+//! Brings a file to the schema that this program knows. Migrations are numbered files that are
+//! only ever added to; `PRAGMA user_version` says how many a file has had.
+
+use riverrun_store::{Error, Result};
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::error::translate;
+
+/// In order; the n-th brings a file to version n.
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_runs_streams_jobs.sql")];
+
+/// The schema that this program writes.
+pub(crate) const SCHEMA: u32 = MIGRATIONS.len() as u32;
+
+/// Applies what is missing, all of it or nothing.
+pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
+    if version(conn)? == SCHEMA {
+        return Ok(());
+    }
+    let transaction = conn
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(translate)?;
+    let found = version(&transaction)?;
+    if found > SCHEMA {
+        return Err(Error::NewerSchema {
+            found,
+            known: SCHEMA,
+        });
+    }
+    for sql in &MIGRATIONS[found as usize..] {
+        transaction.execute_batch(sql).map_err(translate)?;
+    }
+    transaction
+        .pragma_update(None, "user_version", SCHEMA)
+        .map_err(translate)?;
+    transaction.commit().map_err(translate)
+}
+
+fn version(conn: &Connection) -> Result<u32> {
+    conn.pragma_query_value(None, "user_version", |row| row.get(0))
+        .map_err(translate)
+}

@@ -1,0 +1,191 @@
+//! The store as its users hold it: opening, closing, and what it says about itself.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use riverrun_store::{Error, Result};
+use riverrun_types::Json;
+
+use crate::{
+    connection,
+    core::Core,
+    error::translate,
+    lock::{self, FolderLock},
+    migrate,
+    read::{Pool, View},
+    thread::Handle,
+};
+
+/// Where and how to open.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The data folder. It is made if it is missing; the file inside is `riverrun.db`.
+    pub path: PathBuf,
+    /// The most pages of 4 KiB that the file may have; a write beyond fails as on a full disk.
+    /// None, the default, leaves the limit to the disk.
+    pub max_pages: Option<u32>,
+}
+
+impl Options {
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            max_pages: None,
+        }
+    }
+}
+
+/// The embedded store.
+pub struct SqliteStore {
+    pub(crate) writer: Handle,
+    /// None for a store in memory: there the writer's connection is the only one.
+    readers: Option<Arc<Pool>>,
+    folder: Option<PathBuf>,
+    owned: Mutex<Owned>,
+}
+
+/// What is let go of on closing, in this order.
+struct Owned {
+    thread: Option<std::thread::JoinHandle<()>>,
+    lock: Option<FolderLock>,
+}
+
+impl SqliteStore {
+    /// Opens the store in a folder, which nobody else may have open.
+    pub fn open(options: Options) -> Result<Arc<Self>> {
+        let folder = options.path;
+        std::fs::create_dir_all(&folder).map_err(|error| lock::unusable(&folder, &error))?;
+        let lock = lock::lock(&folder)?;
+        let file = folder.join(connection::FILE);
+        let core = core(Some(&file), options.max_pages)?;
+        let readers = Pool::new(file, core.names.clone());
+        Self::start(core, Some(Arc::new(readers)), Some(folder), Some(lock))
+    }
+
+    /// A store in memory: for tests and trials, gone when it is dropped.
+    pub fn memory() -> Result<Arc<Self>> {
+        Self::start(core(None, None)?, None, None, None)
+    }
+
+    fn start(
+        core: Core,
+        readers: Option<Arc<Pool>>,
+        folder: Option<PathBuf>,
+        lock: Option<FolderLock>,
+    ) -> Result<Arc<Self>> {
+        let (writer, thread) =
+            Handle::spawn(core).map_err(|error| Error::Unavailable(error.to_string()))?;
+        Ok(Arc::new(Self {
+            writer,
+            readers,
+            folder,
+            owned: Mutex::new(Owned {
+                thread: Some(thread),
+                lock,
+            }),
+        }))
+    }
+
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(View<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        match &self.readers {
+            Some(readers) => readers.read(read).await,
+            None => {
+                self.writer
+                    .look(|core| {
+                        read(View {
+                            conn: &core.conn,
+                            names: &core.names,
+                        })
+                    })
+                    .await
+            }
+        }
+    }
+
+    /// Lifts or sets [`Options::max_pages`] while the store is open.
+    pub async fn limit_pages(&self, max_pages: Option<u32>) -> Result<()> {
+        self.writer
+            .look(move |core| limit_pages(&core.conn, max_pages))
+            .await
+    }
+
+    pub(crate) async fn shut(&self) -> Result<()> {
+        if let Some(readers) = &self.readers {
+            readers.close().await;
+        }
+        let closed = self.writer.close().await;
+        self.release();
+        closed
+    }
+
+    /// Bytes of the file and its log.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        let file = self.folder.as_ref()?.join(connection::FILE);
+        let bytes = |path: &Path| std::fs::metadata(path).map(|meta| meta.len()).ok();
+        let log = bytes(&file.with_extension("db-wal")).unwrap_or(0);
+        bytes(&file).map(|bytes| bytes + log)
+    }
+
+    pub(crate) async fn facts(&self) -> Result<Json> {
+        let (pages, free): (u64, u64) = self
+            .read(|view| {
+                let number = |name: &str| {
+                    view.conn
+                        .pragma_query_value(None, name, |row| row.get(0))
+                        .map_err(translate)
+                };
+                Ok((number("page_count")?, number("freelist_count")?))
+            })
+            .await?;
+        let path = self
+            .folder
+            .as_ref()
+            .map(|folder| folder.display().to_string());
+        Ok(Json::from(serde_json::json!({
+            "adapter": if path.is_some() { "sqlite" } else { "memory" },
+            "path": path,
+            "sqlite": rusqlite::version(),
+            "schema": migrate::SCHEMA,
+            "bytes": self.bytes(),
+            "pages": pages,
+            "freePages": free,
+        })))
+    }
+
+    /// Waits for the thread to end, then lets go of the folder.
+    fn release(&self) {
+        let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = owned.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the writer thread panicked");
+        }
+        owned.lock = None;
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        // The thread ends with the last handle; whoever opens the folder next must find it free.
+        self.writer = Handle::gone();
+        self.release();
+    }
+}
+
+fn core(file: Option<&Path>, max_pages: Option<u32>) -> Result<Core> {
+    let mut conn = connection::writer(file)?;
+    migrate::migrate(&mut conn)?;
+    limit_pages(&conn, max_pages)?;
+    Core::new(conn)
+}
+
+fn limit_pages(conn: &rusqlite::Connection, max_pages: Option<u32>) -> Result<()> {
+    let pages = max_pages.unwrap_or(u32::MAX - 1);
+    conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
+        .map_err(translate)
+}

@@ -1,0 +1,198 @@
+//! Pages of a stream. Chunks are read one after the other until the page is full.
+
+use std::ops::ControlFlow;
+
+use riverrun_store::{Direction, EventQuery, Place, Result, codec};
+use riverrun_types::{Draft, Event, EventType, Millis, StreamName, event::EventContext};
+use rusqlite::OptionalExtension;
+
+use super::{View, locate};
+use crate::error::{corrupt, translate};
+
+/// A stream as its chunks know it.
+pub(super) struct Stream {
+    pub(super) no: i64,
+    pub(super) len: u64,
+    pub(super) context: EventContext,
+}
+
+/// Some events in a row, unpacked.
+pub(super) struct Chunk {
+    pub(super) first: u64,
+    pub(super) drafts: Vec<Draft>,
+}
+
+pub(crate) fn events(view: View<'_>, name: &StreamName, query: &EventQuery) -> Result<Vec<Event>> {
+    let Some(stream) = find(view, name)? else {
+        return Ok(Vec::new());
+    };
+    let (low, high) = bounds(view, &stream, query)?;
+    let mut page = Vec::with_capacity(
+        query
+            .limit
+            .min(256)
+            .min((high.saturating_sub(low)) as usize),
+    );
+    if query.limit == 0 || low >= high {
+        return Ok(page);
+    }
+    let mut take = |seq: u64, draft: Draft| {
+        if (low..high).contains(&seq) && matches(&draft, query) {
+            let ms = draft.ms;
+            page.push(draft.at(seq, ms, &stream.context));
+        }
+        if page.len() == query.limit {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    match query.direction {
+        Direction::Forward => walk(view, &stream, FORWARD, low, |chunk| {
+            if chunk.first >= high {
+                return ControlFlow::Break(());
+            }
+            (chunk.first..)
+                .zip(chunk.drafts)
+                .try_for_each(|(seq, draft)| take(seq, draft))
+        })?,
+        Direction::Backward => walk(view, &stream, BACKWARD, high - 1, |chunk| {
+            let end = chunk.first + chunk.drafts.len() as u64;
+            (0..end)
+                .rev()
+                .zip(chunk.drafts.into_iter().rev())
+                .try_for_each(|(seq, draft)| take(seq, draft))?;
+            if chunk.first <= low {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })?,
+    }
+    Ok(page)
+}
+
+/// The positions that the query's place and times leave, half open. Times never decrease along a
+/// stream, so they are places too.
+fn bounds(view: View<'_>, stream: &Stream, query: &EventQuery) -> Result<(u64, u64)> {
+    let (mut low, mut high) = match (query.direction, query.from) {
+        (Direction::Forward, from) => (from.unwrap_or(0), stream.len),
+        (Direction::Backward, from) => (0, from.unwrap_or(stream.len).min(stream.len)),
+    };
+    let before = |ms: Millis| match ms.checked_sub(1) {
+        Some(ms) => locate::count(view, stream, Place::Time(ms)),
+        None => Ok(0),
+    };
+    if let Some(since_ms) = query.since_ms {
+        low = low.max(before(since_ms)?);
+    }
+    if let Some(until_ms) = query.until_ms {
+        high = high.min(before(until_ms)?);
+    }
+    Ok((low, high))
+}
+
+fn matches(draft: &Draft, query: &EventQuery) -> bool {
+    let step = |wanted: &str| {
+        draft
+            .step
+            .as_ref()
+            .is_some_and(|step| &*step.name == wanted)
+    };
+    (query.types.is_empty() || query.types.iter().any(|wanted| is_of(&draft.kind, wanted)))
+        && query.step.as_deref().is_none_or(step)
+}
+
+/// `log.info` is of `log.info` and of the family `log`.
+fn is_of(kind: &EventType, wanted: &EventType) -> bool {
+    kind == wanted
+        || kind
+            .as_str()
+            .strip_prefix(wanted.as_str())
+            .is_some_and(|rest| rest.starts_with('.'))
+}
+
+const FORWARD: &str = "SELECT first, base_ms, body FROM chunks
+     WHERE stream = ?1 AND first >= coalesce(
+         (SELECT max(first) FROM chunks WHERE stream = ?1 AND first <= ?2), 0)
+     ORDER BY first";
+
+const BACKWARD: &str = "SELECT first, base_ms, body FROM chunks
+     WHERE stream = ?1 AND first <= ?2 ORDER BY first DESC";
+
+/// Chunks in the order of `sql`, from the one that holds the position `from`.
+fn walk(
+    view: View<'_>,
+    stream: &Stream,
+    sql: &str,
+    from: u64,
+    mut visit: impl FnMut(Chunk) -> ControlFlow<()>,
+) -> Result<()> {
+    let mut statement = view.conn.prepare_cached(sql).map_err(translate)?;
+    let mut rows = statement.query((stream.no, from)).map_err(translate)?;
+    while let Some(row) = rows.next().map_err(translate)? {
+        if visit(chunk(row)?).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn chunk(row: &rusqlite::Row<'_>) -> Result<Chunk> {
+    let first: u64 = row.get(0).map_err(translate)?;
+    let base_ms: Millis = row.get(1).map_err(translate)?;
+    let body = row.get_ref(2).map_err(translate)?;
+    let drafts = body
+        .as_blob()
+        .ok()
+        .and_then(|body| codec::decode(body, base_ms));
+    let drafts = drafts.ok_or_else(|| {
+        corrupt(format_args!(
+            "the chunk of events at position {first} does not unpack"
+        ))
+    })?;
+    Ok(Chunk { first, drafts })
+}
+
+pub(super) fn find(view: View<'_>, name: &StreamName) -> Result<Option<Stream>> {
+    if let Some(run) = name.run() {
+        let row: Option<(i64, u64, i64, i64)> = view
+            .conn
+            .prepare_cached("SELECT no, len, flow, tenant FROM runs WHERE id = ?1")
+            .and_then(|mut statement| {
+                let read = |row: &rusqlite::Row<'_>| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+                };
+                statement.query_row([run.as_str()], read).optional()
+            })
+            .map_err(translate)?;
+        let Some((no, len, flow, tenant)) = row else {
+            return Ok(None);
+        };
+        let context = EventContext {
+            run_id: name.id.clone(),
+            flow_name: view.names.text(flow)?,
+            tenant_id: view.names.text_of(tenant)?,
+        };
+        return Ok(Some(Stream { no, len, context }));
+    }
+    let Some(kind) = view.names.find(&name.kind) else {
+        return Ok(None);
+    };
+    let row: Option<(i64, u64)> = view
+        .conn
+        .prepare_cached("SELECT no, len FROM streams WHERE kind = ?1 AND id = ?2")
+        .and_then(|mut statement| {
+            let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            statement.query_row((kind, &*name.id), read).optional()
+        })
+        .map_err(translate)?;
+    Ok(row.map(|(no, len)| Stream {
+        no: -no,
+        len,
+        context: EventContext {
+            run_id: name.id.clone(),
+            flow_name: name.kind.clone(),
+            tenant_id: None,
+        },
+    }))
+}

@@ -1,0 +1,32 @@
+//! Reading what is durable, beside the writer.
+
+mod events;
+mod flows;
+mod jobs;
+mod lists;
+mod locate;
+mod pool;
+mod runs;
+mod snapshots;
+mod streams;
+
+use rusqlite::Connection;
+
+use crate::names::Names;
+
+pub(crate) use events::events;
+pub(crate) use flows::{flow, flows};
+pub(crate) use jobs::{next_due, stats};
+pub(crate) use lists::list_runs;
+pub(crate) use locate::locate;
+pub(crate) use pool::Pool;
+pub(crate) use runs::{run, runs};
+pub(crate) use snapshots::snapshot;
+pub(crate) use streams::list_streams;
+
+/// What a read works with.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) conn: &'a Connection,
+    pub(crate) names: &'a Names,
+}

@@ -1,0 +1,79 @@
+//! A few read-only connections, opened when they are first needed.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use riverrun_store::{Error, Result};
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+use super::View;
+use crate::{connection, names::Names};
+
+/// Reads at a time. More would only take turns on the cores.
+const READERS: usize = 4;
+
+pub(crate) struct Pool {
+    path: PathBuf,
+    names: Arc<Names>,
+    turns: Arc<Semaphore>,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Pool {
+    pub(crate) fn new(path: PathBuf, names: Arc<Names>) -> Self {
+        Self {
+            path,
+            names,
+            turns: Arc::new(Semaphore::new(READERS)),
+            idle: Mutex::default(),
+        }
+    }
+
+    pub(crate) async fn read<T: Send + 'static>(
+        self: &Arc<Self>,
+        read: impl FnOnce(View<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let turn = self.turns.clone().acquire_owned().await;
+        let turn = turn.map_err(|_| Error::Closed)?;
+        let pool = self.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            let conn = pool.connection()?;
+            let view = View {
+                conn: &conn,
+                names: &pool.names,
+            };
+            let done = read(view);
+            pool.give_back(conn);
+            done
+        });
+        done.await
+            .map_err(|error| Error::Unavailable(error.to_string()))?
+    }
+
+    /// Waits for the reads under way and refuses all later ones.
+    pub(crate) async fn close(&self) {
+        // The error says that somebody else has closed it.
+        if let Ok(all) = self.turns.acquire_many(READERS as u32).await {
+            self.turns.close();
+            drop(all);
+        }
+        self.idle().clear();
+    }
+
+    fn connection(&self) -> Result<Connection> {
+        let idle = self.idle().pop();
+        idle.map_or_else(|| connection::reader(&self.path), Ok)
+    }
+
+    fn give_back(&self, conn: Connection) {
+        self.idle().push(conn);
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

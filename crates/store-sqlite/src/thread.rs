@@ -1,0 +1,179 @@
+//! The writer thread. Everything that waits is done in one transaction with one sync to disk, and
+//! nobody is answered before that.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use riverrun_store::{Error, Result};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    core::{Core, lost},
+    error::{Failure, Worked},
+};
+
+/// Requests that may wait before callers do.
+const QUEUE: usize = 64;
+
+/// Work inside a transaction that others share.
+trait Work: Send {
+    /// Does it. An error is SQLite's and voids the whole transaction.
+    fn run(&mut self, core: &mut Core) -> Result<()>;
+
+    /// Tells the caller, once it is known how the transaction ended.
+    fn answer(self: Box<Self>, fate: Result<()>);
+}
+
+struct Task<T, F> {
+    work: Option<F>,
+    outcome: Option<Result<T>>,
+    reply: oneshot::Sender<Result<T>>,
+}
+
+impl<T: Send, F: FnOnce(&mut Core) -> Worked<T> + Send> Work for Task<T, F> {
+    fn run(&mut self, core: &mut Core) -> Result<()> {
+        let Some(work) = self.work.take() else {
+            return Ok(());
+        };
+        let (state, outcome) = match work(core) {
+            Ok(value) => (Ok(()), Ok(value)),
+            Err(Failure::Refused(error)) => (Ok(()), Err(error)),
+            Err(Failure::Sql(error)) => (Err(error.clone()), Err(error)),
+        };
+        self.outcome = Some(outcome);
+        state
+    }
+
+    fn answer(self: Box<Self>, fate: Result<()>) {
+        // A refusal may rest on what an earlier piece of the same transaction did, so it stands
+        // only if the transaction does.
+        let Self { outcome, reply, .. } = *self;
+        let outcome = fate.and_then(|()| outcome.unwrap_or_else(|| Err(lost())));
+        // A caller that went away has lost only the answer.
+        let _ = reply.send(outcome);
+    }
+}
+
+enum Request {
+    /// Changes something.
+    Write(Box<dyn Work>),
+    /// Looks at what is durable; done before the transaction begins.
+    Look(Box<dyn FnOnce(&mut Core) + Send>),
+    Close(oneshot::Sender<Result<()>>),
+}
+
+/// The way to the thread. The thread ends when the last handle is dropped or when it is closed.
+#[derive(Clone)]
+pub(crate) struct Handle {
+    queue: mpsc::Sender<Request>,
+}
+
+impl Handle {
+    pub(crate) fn spawn(core: Core) -> std::io::Result<(Self, std::thread::JoinHandle<()>)> {
+        let (queue, requests) = mpsc::channel(QUEUE);
+        let thread = std::thread::Builder::new()
+            .name("riverrun-writer".to_owned())
+            .spawn(move || serve(core, requests))?;
+        Ok((Self { queue }, thread))
+    }
+
+    /// A handle that leads nowhere.
+    pub(crate) fn gone() -> Self {
+        Self {
+            queue: mpsc::channel(1).0,
+        }
+    }
+
+    /// Does `work` in the next transaction and answers when it is durable.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Core) -> Worked<T> + Send + 'static,
+    ) -> Result<T> {
+        let (reply, answer) = oneshot::channel();
+        let request = Request::Write(Box::new(Task {
+            work: Some(work),
+            outcome: None,
+            reply,
+        }));
+        self.queue.send(request).await.map_err(|_| Error::Closed)?;
+        answer.await.map_err(|_| lost())?
+    }
+
+    /// Looks at the writer's own connection, between transactions.
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&mut Core) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (reply, answer) = oneshot::channel();
+        let request = Request::Look(Box::new(move |core| drop(reply.send(look(core)))));
+        self.queue.send(request).await.map_err(|_| Error::Closed)?;
+        answer.await.map_err(|_| lost())?
+    }
+
+    pub(crate) async fn close(&self) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        let request = Request::Close(reply);
+        self.queue.send(request).await.map_err(|_| Error::Closed)?;
+        answer.await.map_err(|_| lost())?
+    }
+}
+
+fn serve(mut core: Core, mut requests: mpsc::Receiver<Request>) {
+    let mut works = Vec::new();
+    while let Some(first) = requests.blocking_recv() {
+        let mut next = Some(first);
+        let mut close = None;
+        while let Some(request) = next {
+            match request {
+                Request::Write(work) => works.push(work),
+                Request::Look(look) => {
+                    guarded(&mut core, look);
+                }
+                Request::Close(reply) => {
+                    close = Some(reply);
+                    break;
+                }
+            }
+            next = requests.try_recv().ok();
+        }
+        if !works.is_empty() {
+            transact(&mut core, &mut works);
+        }
+        if let Some(reply) = close {
+            // From here on callers find the queue closed.
+            drop(requests);
+            let _ = reply.send(core.close());
+            return;
+        }
+    }
+    if let Err(error) = core.close() {
+        tracing::warn!(%error, "could not close the store");
+    }
+}
+
+/// Does all works in one transaction, then answers each.
+fn transact(core: &mut Core, works: &mut Vec<Box<dyn Work>>) {
+    let mut fate = core.begin();
+    for work in works.iter_mut() {
+        if fate.is_ok() {
+            fate = guarded(core, |core| work.run(core)).unwrap_or_else(|| Err(lost()));
+        }
+    }
+    if fate.is_ok() {
+        fate = core.commit();
+    }
+    if fate.is_err() {
+        core.abandon();
+    }
+    for work in works.drain(..) {
+        work.answer(fate.clone());
+    }
+}
+
+/// A panic is our own mistake; it costs the caller its answer, not everybody the store.
+fn guarded<T>(core: &mut Core, work: impl FnOnce(&mut Core) -> T) -> Option<T> {
+    let done = catch_unwind(AssertUnwindSafe(|| work(core)));
+    if done.is_err() {
+        tracing::error!("the writer panicked; its transaction is rolled back");
+    }
+    done.ok()
+}
