@@ -1,5 +1,38 @@
 //! Where engine, store, bus, handlers and workers meet.
+//!
+//! A [`Runtime`] accepts commands (register, start, cancel…), drives runs under leases, and
+//! answers questions about them. Everything it decides is judged by the engine and becomes one
+//! commit; it keeps nothing that the store does not know, except caches.
 
+mod cache;
+mod claim;
+mod clock;
+mod control;
+mod copy;
+mod definition;
+mod drive;
+mod error;
+mod flows;
 mod handler;
+mod handlers;
+mod load;
+mod options;
+mod reads;
+mod runtime;
+mod start;
+mod streams;
+mod tail;
 
+pub use definition::{Format, parse_definition};
+pub use error::Error;
+pub use flows::{Compiled, FlowEntry, RegisteredFlow};
 pub use handler::{Action, Call, Effects, FlowLookup, Handler, Services, function};
+pub use handlers::Handlers;
+pub use load::Loaded;
+pub use options::Options;
+pub use reads::{At, RunView, record_json};
+pub use runtime::Runtime;
+pub use start::{StartRequest, Started};
+pub use tail::{Tail, Tailed};
+
+pub type Result<T> = std::result::Result<T, Error>;

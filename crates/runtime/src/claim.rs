@@ -1,0 +1,95 @@
+//! Taking up work: jobs are claimed when they are due, as many as there is room for.
+//!
+//! Nothing is polled. The loop sleeps to the next due time that the store knows, and commits that
+//! make a job due earlier wake it.
+
+use riverrun_store::Claim;
+use riverrun_types::time::NEVER;
+
+use crate::{
+    Runtime,
+    clock::{now_ms, until},
+    drive::take_up,
+    runtime::pause,
+};
+
+/// Jobs taken at a time.
+const BATCH: usize = 128;
+
+pub(crate) async fn claim(runtime: Runtime) {
+    let retry = std::time::Duration::from_millis(500);
+    loop {
+        // Room first: what is claimed is driven at once.
+        let Ok(room) = runtime.drivers().clone().acquire_owned().await else {
+            return;
+        };
+        drop(room);
+        if runtime.is_stopping() {
+            return;
+        }
+        let limit = runtime.drivers().available_permits().clamp(1, BATCH);
+        match take(&runtime, limit).await {
+            Ok(taken) if taken == limit => continue,
+            Ok(_) => {}
+            Err(error) => {
+                tracing::warn!(%error, "no work could be claimed; trying again");
+                if !pause(&runtime, retry).await {
+                    return;
+                }
+                continue;
+            }
+        }
+        runtime.bus().forget_due();
+        match runtime.store().next_due().await {
+            Ok(due) => runtime.bus().due_at(due.unwrap_or(NEVER)),
+            Err(error) => {
+                tracing::warn!(%error, "the next due time is not known; trying again");
+                if !pause(&runtime, retry).await {
+                    return;
+                }
+            }
+        }
+        if !sleep(&runtime).await {
+            return;
+        }
+    }
+}
+
+async fn take(runtime: &Runtime, limit: usize) -> crate::Result<usize> {
+    let now = now_ms();
+    let lease_ms = i64::try_from(runtime.options().lease.as_millis()).unwrap_or(i64::MAX);
+    let claim = Claim {
+        owner: runtime.options().owner.clone(),
+        limit,
+        now_ms: now,
+        until_ms: now.saturating_add(lease_ms),
+    };
+    let claimed = runtime.store().claim(claim).await?;
+    let taken = claimed.len();
+    for job in claimed {
+        let Ok(permit) = runtime.drivers().clone().acquire_owned().await else {
+            break;
+        };
+        let task = runtime.clone();
+        runtime.spawn(async move {
+            take_up(task, job).await;
+            drop(permit);
+        });
+    }
+    Ok(taken)
+}
+
+/// Sleeps until something is due; false when a shutdown began.
+async fn sleep(runtime: &Runtime) -> bool {
+    loop {
+        let due = runtime.bus().next_due();
+        if due <= now_ms() {
+            return !runtime.is_stopping();
+        }
+        tokio::select! {
+            () = tokio::time::sleep(until(due)) => {}
+            () = runtime.bus().due_changed() => {}
+            () = runtime.stopping() => return false,
+        }
+    }
+}

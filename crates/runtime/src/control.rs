@@ -1,0 +1,117 @@
+//! What people do to runs: cancel, pause, resume, delete.
+//!
+//! Each is a decision like any other, taken without the lease: if the run moved meanwhile it is
+//! judged again on the new state, and whoever holds the lease is told to look.
+
+use std::sync::Arc;
+
+use riverrun_engine::{Decision, Input, RunState, decide};
+use riverrun_store::{Advance, Change, Commit, Error as StoreError, Expect, JobChange};
+use riverrun_types::{RunId, RunStatus};
+
+use crate::{Error, Loaded, Result, Runtime, clock::now_ms, drive::projection};
+
+/// How often a decision is taken again because the run moved.
+const TRIES: usize = 20;
+
+impl Runtime {
+    /// Stops a run for good: what runs is told to stop, what waits is removed, children follow.
+    pub async fn cancel(&self, run: &RunId, reason: Option<String>) -> Result<Arc<RunState>> {
+        self.control(
+            run,
+            Input::Cancel {
+                source: "user",
+                reason,
+            },
+        )
+        .await
+    }
+
+    /// Begins no more steps until the run is resumed. Attempts that run are let finish.
+    pub async fn pause(&self, run: &RunId, reason: Option<String>) -> Result<Arc<RunState>> {
+        self.control(run, Input::Pause { reason }).await
+    }
+
+    pub async fn resume(&self, run: &RunId) -> Result<Arc<RunState>> {
+        let loaded = self.load(run).await?;
+        if loaded.state.status != RunStatus::Paused {
+            return Err(match loaded.state.status {
+                status if status.is_ended() => StoreError::RunEnded(run.clone()).into(),
+                status => Error::NotPaused {
+                    run: run.clone(),
+                    status,
+                },
+            });
+        }
+        self.control(run, Input::Resume).await
+    }
+
+    /// Removes a run that has ended, with its stream.
+    pub async fn delete(&self, run: &RunId) -> Result<()> {
+        self.commit(Commit::of(Change::Delete(run.clone()))).await?;
+        self.cache().forget(run);
+        Ok(())
+    }
+
+    async fn control(&self, run: &RunId, input: Input) -> Result<Arc<RunState>> {
+        for _ in 0..TRIES {
+            let loaded = self.load(run).await?;
+            if loaded.state.status.is_ended() {
+                return Err(StoreError::RunEnded(run.clone()).into());
+            }
+            let version = loaded.record.version.clone();
+            let flow = self.compiled(&loaded.record.flow, Some(&version)).await?;
+            let mut state = (*loaded.state).clone();
+            let decision = decide(&flow.plan, &mut state, run, input.clone(), now_ms());
+            if decision.is_empty() {
+                return Ok(loaded.state);
+            }
+            match self.commit(control_commit(&loaded, &state, decision)).await {
+                Ok(receipt) => {
+                    let state = Arc::new(state);
+                    // Unless somebody appended in between, this is the state now.
+                    if receipt
+                        .first()
+                        .is_some_and(|placed| placed.len == state.len)
+                    {
+                        self.cache().put(run, state.clone());
+                    }
+                    return Ok(state);
+                }
+                Err(StoreError::Conflict(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Busy)
+    }
+}
+
+fn control_commit(loaded: &Loaded, state: &RunState, decision: Decision) -> Commit {
+    let ended = state.status.is_ended();
+    let advance = Advance {
+        run: loaded.record.id.clone(),
+        context: loaded.context(),
+        expect: Expect::Turn(loaded.record.turn),
+        projection: projection(state),
+        events: Arc::from(decision.events),
+        job: match ended {
+            true => JobChange::Finish,
+            false => JobChange::Park {
+                at_ms: state.wake_ms(),
+            },
+        },
+        snapshot: None,
+    };
+    let mut commit = Commit::of(Change::Advance(Box::new(advance)));
+    for child in decision.abandoned {
+        commit = commit.and(Change::Wake(child));
+    }
+    let parent = state
+        .parent
+        .as_ref()
+        .filter(|parent| ended && !parent.detached);
+    match parent {
+        Some(parent) => commit.and(Change::Wake(parent.run_id.clone())),
+        None => commit,
+    }
+}

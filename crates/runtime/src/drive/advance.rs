@@ -1,0 +1,136 @@
+//! Steps without effects, run back to back in memory.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use futures::FutureExt;
+use parking_lot::Mutex;
+use riverrun_engine::{Failure, Input, Outcome, VisitKey};
+use riverrun_types::{Draft, VisitStatus};
+
+use super::Driver;
+use crate::{Call, Effects, clock::now_ms};
+
+/// Events after which what was decided so far is committed: a long chain of steps is seen while
+/// it runs, and no commit grows without bound.
+const MAX_EVENTS: usize = 256;
+
+/// Whether steps with effects may be begun.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effectful {
+    Begin,
+    /// There is nobody to run them: whoever claims the run begins them.
+    Leave,
+}
+
+impl Driver {
+    /// Decides as far as it can without effects.
+    pub(crate) async fn advance(&mut self, effectful: Effectful) {
+        self.judge(Input::Due);
+        while self.pending.events.len() < MAX_EVENTS {
+            let Some(visit) = self.next_runnable(effectful) else {
+                return;
+            };
+            self.judge(Input::Begin(visit.clone()));
+            // The step limit may have ended the run instead.
+            let running = self
+                .state
+                .visit(&visit)
+                .filter(|v| v.status == VisitStatus::Running);
+            let Some(attempt) = running.map(|visit| visit.attempt) else {
+                continue;
+            };
+            if self.effects(&visit) == Effects::Some {
+                self.ready.push((visit, attempt));
+                continue;
+            }
+            let (outcome, events) = self.run_inline(&visit, attempt).await;
+            self.record(&visit, attempt, events);
+            self.judge(Input::Finished {
+                visit,
+                attempt,
+                outcome,
+                jitter: rand::random(),
+            });
+        }
+    }
+
+    fn next_runnable(&self, effectful: Effectful) -> Option<VisitKey> {
+        self.state
+            .runnable(now_ms())
+            .map(|visit| &visit.key)
+            .find(|key| effectful == Effectful::Begin || self.effects(key) == Effects::None)
+            .cloned()
+    }
+
+    fn effects(&self, visit: &VisitKey) -> Effects {
+        self.flow
+            .actions
+            .get(&visit.step)
+            .map_or(Effects::None, |step| step.effects)
+    }
+
+    async fn run_inline(&self, visit: &VisitKey, attempt: u32) -> (Outcome, Vec<Draft>) {
+        let (Some(step), Some(action), Some(known)) = (
+            self.flow.plan.step(&visit.step),
+            self.flow.actions.get(&visit.step),
+            self.state.visit(visit),
+        ) else {
+            let message = format!("the flow has no step {:?}", visit.step);
+            let failure = Failure::new(riverrun_engine::code::STEP_NOT_FOUND, message);
+            return (Outcome::Failure(failure.permanent()), Vec::new());
+        };
+        // Handlers see the state as it is now; nobody else changes it while they run.
+        let state = Arc::clone(&self.state);
+        let view = state.view(known);
+        let call = Call {
+            run: &self.run,
+            flow: &self.flow.plan.id,
+            step: &step.name,
+            visit: visit.visit,
+            attempt,
+            now_ms: now_ms(),
+            input: step.input.resolve(&view),
+            view,
+            services: self.runtime.services(),
+            events: Mutex::new(Vec::new()),
+        };
+        let outcome = AssertUnwindSafe(action.action.run(&call))
+            .catch_unwind()
+            .await;
+        let outcome = match outcome {
+            Ok(outcome) => self.checked(outcome).await,
+            Err(panic) => Outcome::Failure(super::attempt::panicked(&*panic)),
+        };
+        (outcome, call.events.into_inner())
+    }
+
+    /// A sub-flow that cannot be started is a failure of the step that wants it.
+    pub(super) async fn checked(&self, outcome: Outcome) -> Outcome {
+        let Outcome::SubFlow(sub) = &outcome else {
+            return outcome;
+        };
+        let refuse =
+            |code: &str, message: String| Outcome::Failure(Failure::new(code, message).permanent());
+        match self.runtime.compiled(&sub.flow, Some(&sub.version)).await {
+            Err(error) => refuse(error.code(), error.to_string()),
+            Ok(flow) => match crate::start::check_input(&flow.plan, &sub.input) {
+                Err(error) => refuse(error.code(), error.to_string()),
+                Ok(()) => outcome,
+            },
+        }
+    }
+
+    /// Adds what a handler recorded to what is to be committed.
+    pub(super) fn record(&mut self, visit: &VisitKey, attempt: u32, events: Vec<Draft>) {
+        for mut draft in events {
+            draft.step = Some(riverrun_types::StepRef {
+                name: visit.step.clone(),
+                visit: visit.visit,
+                attempt,
+            });
+            draft.ms = draft.ms.max(self.state.updated_ms);
+            Arc::make_mut(&mut self.state).apply(&draft);
+            self.pending.events.push(draft);
+        }
+    }
+}

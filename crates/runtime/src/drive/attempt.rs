@@ -1,0 +1,138 @@
+//! Attempts with effects: each runs on its own, bounded in time, and can be cancelled.
+
+use std::{any::Any, collections::HashMap, panic::AssertUnwindSafe, time::Duration};
+
+use futures::FutureExt;
+use parking_lot::Mutex;
+use riverrun_engine::{Failure, Outcome, RunState, View, VisitKey, code};
+use riverrun_types::Draft;
+use tokio::task::{AbortHandle, JoinSet};
+
+use super::Driver;
+use crate::{Call, clock::now_ms};
+
+/// How an attempt ended.
+pub(crate) struct Finished {
+    pub visit: VisitKey,
+    pub attempt: u32,
+    pub outcome: Outcome,
+    pub events: Vec<Draft>,
+}
+
+/// The attempts of one run that are under way. Dropping it cancels them.
+#[derive(Default)]
+pub(crate) struct Attempts {
+    running: JoinSet<Finished>,
+    handles: HashMap<(VisitKey, u32), AbortHandle>,
+}
+
+impl Attempts {
+    pub fn is_empty(&self) -> bool {
+        self.handles.is_empty()
+    }
+
+    /// Begins an attempt whose start is recorded.
+    pub fn launch(&mut self, driver: &Driver, visit: VisitKey, attempt: u32) {
+        let Some(known) = driver.state.visit(&visit) else {
+            return;
+        };
+        let Some(step) = driver.flow.plan.step(&visit.step) else {
+            return;
+        };
+        let Some(action) = driver.flow.actions.get(&visit.step) else {
+            return;
+        };
+        let view = driver.state.view(known);
+        let input = step.input.resolve(&view);
+        let scope = view.to_state();
+        let timeout = action
+            .timeout
+            .unwrap_or(driver.runtime.options().attempt_timeout);
+        let (runtime, flow, run) = (
+            driver.runtime.clone(),
+            driver.flow.clone(),
+            driver.run.clone(),
+        );
+        let key = (visit.clone(), attempt);
+        let task = async move {
+            let call = Call {
+                run: &run,
+                flow: &flow.plan.id,
+                step: &visit.step,
+                visit: visit.visit,
+                attempt,
+                now_ms: now_ms(),
+                input,
+                view: View::of(&scope),
+                services: runtime.services(),
+                events: Mutex::new(Vec::new()),
+            };
+            let outcome = match flow.actions.get(&visit.step) {
+                Some(step) => {
+                    let running = AssertUnwindSafe(step.action.run(&call)).catch_unwind();
+                    tokio::time::timeout(timeout, running)
+                        .await
+                        .map_or_else(
+                            |_| Err(timed_out(timeout)),
+                            |ended| ended.map_err(|p| panicked(&*p)),
+                        )
+                        .unwrap_or_else(Outcome::Failure)
+                }
+                None => Outcome::failure(code::STEP_NOT_FOUND, "the step is gone"),
+            };
+            let events = call.events.into_inner();
+            Finished {
+                visit,
+                attempt,
+                outcome,
+                events,
+            }
+        };
+        self.handles.insert(key, self.running.spawn(task));
+    }
+
+    /// The next attempt that ends; pends while there is none.
+    pub async fn next(&mut self) -> Finished {
+        loop {
+            match self.running.join_next().await {
+                Some(Ok(finished)) => {
+                    self.handles
+                        .remove(&(finished.visit.clone(), finished.attempt));
+                    return finished;
+                }
+                // Aborted, and already forgotten.
+                Some(Err(_)) => {}
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Cancels the attempts that the run no longer wants.
+    pub fn retain(&mut self, state: &RunState) {
+        self.handles.retain(|(visit, attempt), handle| {
+            let wanted = state
+                .visit(visit)
+                .is_some_and(|known| known.attempt == *attempt);
+            if !wanted {
+                handle.abort();
+            }
+            wanted
+        });
+    }
+}
+
+fn timed_out(timeout: Duration) -> Failure {
+    Failure::new(
+        code::TIMEOUT,
+        format!("the attempt took longer than {} ms", timeout.as_millis()),
+    )
+}
+
+pub(super) fn panicked(panic: &(dyn Any + Send)) -> Failure {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "without a message".to_owned());
+    Failure::new("HANDLER_ERROR", format!("the handler panicked: {text}"))
+}

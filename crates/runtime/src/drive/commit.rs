@@ -1,0 +1,260 @@
+//! From decisions to commits.
+
+use std::{sync::Arc, time::Duration};
+
+use riverrun_engine::{Child, Fact, Failure, RunState, Start};
+use riverrun_store::{
+    Advance, Change, Commit, Error as StoreError, Expect, JobChange, Lease, NewJob, NewRun, Parent,
+    Placed, Projection, Snapshot,
+};
+use riverrun_types::{Json, RunId, time::NEVER};
+
+use super::Driver;
+use crate::{Error, Result, Runtime, clock::now_ms, runtime::pause};
+
+/// Events after which a snapshot is due, if they are also as large as the snapshot would be.
+const SNAPSHOT_EVERY: u64 = 500;
+
+/// What became of a commit.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Committed {
+    Done,
+    /// Somebody else had decided: the driver has the new state, and its outcomes are judged on it.
+    Moved,
+    /// The run is not this driver's any more.
+    Gone,
+}
+
+impl Driver {
+    /// Makes everything decided so far durable.
+    pub(super) async fn commit(&mut self, lease: &Lease, job: JobChange) -> Committed {
+        let mut backoff = Duration::from_millis(50);
+        loop {
+            let commit = match self.advance_commit(job).await {
+                Ok(commit) => commit.under(Some(lease.clone())),
+                Err(error) => {
+                    tracing::error!(run = %self.run, %error, "a decision could not be committed");
+                    return Committed::Gone;
+                }
+            };
+            match self.runtime.commit(commit).await {
+                Ok(receipt) => return self.committed(receipt.first().copied()).await,
+                Err(StoreError::Conflict(_)) => return self.reload().await,
+                Err(
+                    StoreError::Fenced(_) | StoreError::RunEnded(_) | StoreError::RunNotFound(_),
+                ) => {
+                    return Committed::Gone;
+                }
+                Err(StoreError::Closed) => return Committed::Gone,
+                Err(error) => {
+                    tracing::warn!(run = %self.run, %error, "the store refused a decision; trying again");
+                    tokio::time::sleep(backoff).await;
+                    backoff = (backoff * 2).min(Duration::from_secs(5));
+                }
+            }
+        }
+    }
+
+    async fn committed(&mut self, placed: Option<Placed>) -> Committed {
+        self.turn += 1;
+        self.outcomes.clear();
+        self.pending = Default::default();
+        let placed = placed.unwrap_or(Placed {
+            first: self.stored_len,
+            floor_ms: 0,
+            len: self.state.len,
+        });
+        if placed.first != self.stored_len || placed.len != self.state.len {
+            // Somebody appended in between, a log or a state write: take that in, in its order.
+            let ready = std::mem::take(&mut self.ready);
+            let reloaded = self.reload().await;
+            self.ready = ready;
+            return if reloaded == Committed::Moved {
+                Committed::Done
+            } else {
+                reloaded
+            };
+        }
+        self.stored_len = self.state.len;
+        self.runtime.cache().put(&self.run, self.state.clone());
+        Committed::Done
+    }
+
+    /// Takes the state from the store and judges the outcomes that are not recorded yet on it.
+    pub(super) async fn reload(&mut self) -> Committed {
+        let runtime = self.runtime.clone();
+        let run = self.run.clone();
+        match until_stored(&runtime, || runtime.load(&run)).await {
+            Some(Ok(loaded)) if !loaded.record.status.is_ended() => {
+                self.adopt(loaded);
+                for outcome in self.outcomes.clone() {
+                    self.judge(outcome);
+                }
+                Committed::Moved
+            }
+            _ => Committed::Gone,
+        }
+    }
+
+    async fn advance_commit(&mut self, job: JobChange) -> Result<Commit> {
+        let snapshot = self.snapshot();
+        // A snapshot must cover exactly the stream's beginning.
+        let expect = match snapshot {
+            Some(_) => Expect::Len(self.stored_len),
+            None => Expect::Turn(self.turn),
+        };
+        let advance = Advance {
+            run: self.run.clone(),
+            context: self.context.clone(),
+            expect,
+            projection: projection(&self.state),
+            events: Arc::from(self.pending.events.as_slice()),
+            job,
+            snapshot,
+        };
+        let commit = Commit::of(Change::Advance(Box::new(advance)));
+        self.with_relatives(commit).await
+    }
+
+    /// The commit that brings the run into the world.
+    pub(crate) async fn create_commit(&mut self, mut run: NewRun) -> Result<Commit> {
+        run.projection = projection(&self.state);
+        run.events = Arc::from(self.pending.events.as_slice());
+        run.turn = 1;
+        self.with_relatives(Commit::of(Change::Create(Box::new(run))))
+            .await
+    }
+
+    /// What a decision means for other runs: children begin, abandoned ones and the parent are
+    /// woken.
+    async fn with_relatives(&self, mut commit: Commit) -> Result<Commit> {
+        for child in &self.pending.children {
+            let created = self.create_child(child).await?;
+            commit = commit.and(Change::Create(Box::new(created)));
+        }
+        for run in &self.pending.abandoned {
+            commit = commit.and(Change::Wake(run.clone()));
+        }
+        let parent = self.state.parent.as_ref().filter(|parent| !parent.detached);
+        if let Some(parent) = parent.filter(|_| self.state.status.is_ended()) {
+            commit = commit.and(Change::Wake(parent.run_id.clone()));
+        }
+        Ok(commit)
+    }
+
+    async fn create_child(&self, child: &Child) -> Result<NewRun> {
+        let flow = self
+            .runtime
+            .compiled(&child.flow, Some(&child.version))
+            .await?;
+        let now = now_ms();
+        let start = Start {
+            input: child.input.clone(),
+            not_before: None,
+            parent: Some(child.parent.clone()),
+        };
+        let (state, decision) = riverrun_engine::start(&flow.plan, start, now);
+        Ok(NewRun {
+            id: child.run.clone(),
+            flow: child.flow.clone(),
+            version: child.version.clone(),
+            created_ms: now,
+            idempotency_key: None,
+            tenant: self.context.tenant_id.clone(),
+            tags: Vec::new(),
+            metadata: None,
+            parent: Some(Parent {
+                run: self.run.clone(),
+                step: child.parent.step.clone(),
+                visit: child.parent.visit,
+            }),
+            origin: None,
+            projection: projection(&state),
+            turn: 1,
+            events: Arc::from(decision.events),
+            job: Some(NewJob::Ready { at_ms: now }),
+            snapshot: None,
+        })
+    }
+
+    /// A snapshot, when enough was added since the last one.
+    fn snapshot(&mut self) -> Option<Snapshot> {
+        let len = self.state.len;
+        if len - self.snapshot_len < SNAPSHOT_EVERY
+            || self.state.status.is_ended() && len < SNAPSHOT_EVERY
+        {
+            return None;
+        }
+        self.snapshot_len = len;
+        Some(Snapshot {
+            len,
+            body: Json::of(&*self.state),
+        })
+    }
+}
+
+/// What lists and filters see of a state.
+pub(crate) fn projection(state: &RunState) -> Projection {
+    let wake_ms = Some(state.wake_ms()).filter(|wake| *wake != NEVER);
+    Projection {
+        status: state.status,
+        wake_ms: wake_ms.filter(|_| {
+            state.status == riverrun_types::RunStatus::Waiting || state.not_before.is_some()
+        }),
+        ended_ms: state.ended_ms,
+        error: state.error.as_ref().map(Json::of),
+    }
+}
+
+/// Asks the store until it answers: a store that is away comes back, or the server stops.
+pub(super) async fn until_stored<T, F>(runtime: &Runtime, ask: impl Fn() -> F) -> Option<Result<T>>
+where
+    F: Future<Output = Result<T>>,
+{
+    let mut backoff = Duration::from_millis(50);
+    loop {
+        match ask().await {
+            Err(Error::Store(error @ (StoreError::Unavailable(_) | StoreError::Full(_)))) => {
+                tracing::warn!(%error, "the store does not answer; trying again");
+                if !pause(runtime, backoff).await {
+                    return None;
+                }
+                backoff = (backoff * 2).min(Duration::from_secs(5));
+            }
+            answer => return Some(answer),
+        }
+    }
+}
+
+/// Ends a run whose flow this server cannot compile: it says why instead of waiting for ever.
+pub(super) async fn fail_without_plan(
+    runtime: &Runtime,
+    run: &RunId,
+    lease: &Lease,
+    cause: &Error,
+) {
+    let Ok(loaded) = runtime.load(run).await else {
+        return;
+    };
+    let now = now_ms().max(loaded.state.updated_ms);
+    let error = Failure::new(cause.code(), cause.to_string());
+    let fact = Fact::Failed {
+        error,
+        duration_ms: now - loaded.state.created_ms,
+    };
+    let mut state = (*loaded.state).clone();
+    state.apply_fact(&fact, now);
+    let advance = Advance {
+        run: run.clone(),
+        context: loaded.context(),
+        expect: Expect::Turn(loaded.record.turn),
+        projection: projection(&state),
+        events: Arc::from([fact.draft(now)]),
+        job: JobChange::Finish,
+        snapshot: None,
+    };
+    let commit = Commit::of(Change::Advance(Box::new(advance))).under(Some(lease.clone()));
+    if let Err(error) = runtime.commit(commit).await {
+        tracing::warn!(%run, %error, "the run could not be failed; it is tried again when its lease ends");
+    }
+}

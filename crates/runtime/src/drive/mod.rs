@@ -1,0 +1,273 @@
+//! Driving a run: from its claim to its end, or to the moment when it has to wait.
+//!
+//! A driver holds the run's lease. It runs steps without effects back to back in memory; before a
+//! step with effects begins, and when the run ends or has to wait, what was decided so far becomes
+//! one commit. What the driver knows and the store does not is only what it can afford to lose:
+//! if it dies, whoever claims the run next finds the last commit and goes on from there.
+
+mod advance;
+mod attempt;
+mod commit;
+mod reconcile;
+
+use std::sync::Arc;
+
+use riverrun_engine::{Decision, Input, RunState, VisitKey, decide};
+use riverrun_store::{Claimed, Holder, JobChange};
+use riverrun_types::{Millis, RunId, event::EventContext, time::NEVER};
+
+pub(crate) use advance::Effectful;
+pub(crate) use attempt::Attempts;
+pub(crate) use commit::{Committed, projection};
+
+use crate::{
+    Compiled, Loaded, Result, Runtime,
+    clock::{now_ms, until},
+    runtime::Keep,
+};
+
+/// One run under way.
+pub(crate) struct Driver {
+    pub(crate) runtime: Runtime,
+    pub(crate) run: RunId,
+    pub(crate) flow: Arc<Compiled>,
+    pub(crate) context: EventContext,
+    /// The state with everything decided so far, committed or not.
+    pub(crate) state: Arc<RunState>,
+    /// Decisions that the store knows of.
+    pub(crate) turn: u64,
+    /// The stream's length as the store knows it.
+    pub(crate) stored_len: u64,
+    /// The length that the latest snapshot covers.
+    pub(crate) snapshot_len: u64,
+    /// Decided, not yet committed.
+    pub(crate) pending: Decision,
+    /// Outcomes of effects since the last commit: judged again if that is refused, never lost.
+    outcomes: Vec<Input>,
+    /// Attempts with effects that begin once the commit that says so is durable.
+    pub(crate) ready: Vec<(VisitKey, u32)>,
+}
+
+/// What the driver does after a wait.
+enum Next {
+    GoOn,
+    Stop,
+}
+
+impl Driver {
+    /// A run that no store knows yet.
+    pub fn unborn(
+        runtime: Runtime,
+        run: RunId,
+        flow: Arc<Compiled>,
+        context: EventContext,
+        begun: (RunState, Decision),
+    ) -> Self {
+        let (state, pending) = begun;
+        Self {
+            runtime,
+            run,
+            flow,
+            context,
+            state: Arc::new(state),
+            turn: 0,
+            stored_len: 0,
+            snapshot_len: 0,
+            pending,
+            outcomes: Vec::new(),
+            ready: Vec::new(),
+        }
+    }
+
+    /// A run as the store knows it.
+    pub fn of(runtime: Runtime, flow: Arc<Compiled>, loaded: Loaded) -> Self {
+        let run = loaded.record.id.clone();
+        let context = loaded.context();
+        let begun = (RunState::new(), Decision::default());
+        let mut driver = Self::unborn(runtime, run, flow, context, begun);
+        driver.snapshot_len = loaded.state.len;
+        driver.adopt(loaded);
+        driver
+    }
+
+    /// Forgets what was not committed and goes on from what the store knows.
+    fn adopt(&mut self, loaded: Loaded) {
+        self.turn = loaded.record.turn;
+        self.stored_len = loaded.state.len;
+        self.state = loaded.state;
+        self.pending = Decision::default();
+        self.ready.clear();
+    }
+
+    pub(crate) fn judge(&mut self, input: Input) {
+        let state = Arc::make_mut(&mut self.state);
+        let decision = decide(&self.flow.plan, state, &self.run, input, now_ms());
+        self.pending.extend(decision);
+    }
+
+    /// The store knows the run now, with everything decided so far.
+    pub(crate) fn born(&mut self) {
+        self.turn = 1;
+        self.stored_len = self.state.len;
+        self.pending = Decision::default();
+    }
+
+    /// Goes on with a run that was just brought forth: what is ready begins.
+    pub(crate) async fn go_on(mut self, keep: Keep, holder: Holder) {
+        let mut attempts = Attempts::default();
+        self.launch(&mut attempts);
+        self.drive(keep, holder, attempts).await;
+    }
+
+    fn launch(&mut self, attempts: &mut Attempts) {
+        for (visit, attempt) in std::mem::take(&mut self.ready) {
+            attempts.launch(self, visit, attempt);
+        }
+    }
+
+    /// Drives until the run has ended, waits, or is somebody else's.
+    async fn drive(mut self, keep: Keep, holder: Holder, mut attempts: Attempts) {
+        loop {
+            self.advance(Effectful::Begin).await;
+            let job = self.job_change(&attempts);
+            if job != JobChange::Keep || !self.pending.is_empty() {
+                match self.commit(&keep.held.lease, job).await {
+                    Committed::Done if job != JobChange::Keep => return,
+                    Committed::Done => {}
+                    Committed::Moved => {
+                        attempts.retain(&self.state);
+                        continue;
+                    }
+                    Committed::Gone => return,
+                }
+            }
+            self.launch(&mut attempts);
+            if self.state.runnable(now_ms()).next().is_some() {
+                continue;
+            }
+            match self.wait(&keep, &holder, &mut attempts).await {
+                Next::GoOn => {}
+                Next::Stop => return,
+            }
+        }
+    }
+
+    fn job_change(&self, attempts: &Attempts) -> JobChange {
+        let now = now_ms();
+        if self.state.status.is_ended() {
+            JobChange::Finish
+        } else if attempts.is_empty()
+            && self.ready.is_empty()
+            && self.state.runnable(now).next().is_none()
+        {
+            JobChange::Park {
+                at_ms: self.state.wake_ms(),
+            }
+        } else {
+            JobChange::Keep
+        }
+    }
+
+    /// Waits until something happens: an attempt ends, somebody moves the run, time passes.
+    async fn wait(&mut self, keep: &Keep, holder: &Holder, attempts: &mut Attempts) -> Next {
+        let wake = self.state.wake_ms();
+        tokio::select! {
+            finished = attempts.next() => {
+                self.finished(finished);
+                Next::GoOn
+            }
+            () = holder.nudged() => {
+                if keep.is_lost() {
+                    return Next::Stop;
+                }
+                self.look_again(attempts).await
+            }
+            () = sleep_until(wake) => Next::GoOn,
+            () = self.runtime.stopping() => {
+                self.hand_back(keep, attempts).await;
+                Next::Stop
+            }
+        }
+    }
+
+    fn finished(&mut self, attempt: attempt::Finished) {
+        let attempt::Finished {
+            visit,
+            attempt,
+            outcome,
+            events,
+        } = attempt;
+        let running = self
+            .state
+            .visit(&visit)
+            .is_some_and(|known| known.attempt == attempt);
+        if running {
+            self.record(&visit, attempt, events);
+        }
+        let input = Input::Finished {
+            visit,
+            attempt,
+            outcome,
+            jitter: rand::random(),
+        };
+        self.outcomes.push(input.clone());
+        self.judge(input);
+    }
+
+    /// Gives attempts that run a while to end, then the lease back.
+    async fn hand_back(&mut self, keep: &Keep, attempts: &mut Attempts) {
+        let grace = tokio::time::sleep(self.runtime.options().grace);
+        tokio::pin!(grace);
+        while !attempts.is_empty() {
+            tokio::select! {
+                finished = attempts.next() => self.finished(finished),
+                () = &mut grace => break,
+            }
+        }
+        let job = if self.state.status.is_ended() {
+            JobChange::Finish
+        } else {
+            JobChange::Park {
+                at_ms: self.state.wake_ms().min(now_ms()),
+            }
+        };
+        self.commit(&keep.held.lease, job).await;
+    }
+}
+
+/// Drives a run that was claimed.
+pub(crate) async fn take_up(runtime: Runtime, claimed: Claimed) {
+    let run = claimed.lease.run.clone();
+    let keep = runtime.keep(claimed.lease);
+    let holder = runtime.bus().hold(&run);
+    let Some(opened) = commit::until_stored(&runtime, || open(&runtime, &run)).await else {
+        return;
+    };
+    match opened {
+        Ok(mut driver) => {
+            driver.judge(Input::Lost);
+            driver.reconcile().await;
+            driver.drive(keep, holder, Attempts::default()).await;
+        }
+        Err(error) => {
+            tracing::error!(%run, %error, "the run cannot be driven");
+            commit::fail_without_plan(&runtime, &run, &keep.held.lease, &error).await;
+        }
+    }
+}
+
+async fn open(runtime: &Runtime, run: &RunId) -> Result<Driver> {
+    let loaded = runtime.load(run).await?;
+    let version = loaded.record.version.clone();
+    let flow = runtime
+        .compiled(&loaded.record.flow, Some(&version))
+        .await?;
+    Ok(Driver::of(runtime.clone(), flow, loaded))
+}
+
+async fn sleep_until(ms: Millis) {
+    if ms == NEVER {
+        return std::future::pending().await;
+    }
+    tokio::time::sleep(until(ms)).await;
+}

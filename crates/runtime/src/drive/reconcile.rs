@@ -1,0 +1,125 @@
+//! Looking at the world again: what others decided, children that ended, a parent that is gone.
+//!
+//! A wake says only "look". What to do follows from how things are, so a wake that is lost, late
+//! or doubled does no harm.
+
+use riverrun_engine::{Failure, Input, VisitKey, Wait, code};
+use riverrun_store::RunRecord;
+use riverrun_types::{Json, RunId, RunStatus};
+use serde_json::json;
+
+use super::{Attempts, Committed, Driver, Next};
+use crate::{Error, Result};
+
+impl Driver {
+    /// Somebody moved the run, or something that it waits for.
+    pub(super) async fn look_again(&mut self, attempts: &mut Attempts) -> Next {
+        let record = match self.runtime.store().run(&self.run).await {
+            Ok(Some(record)) => record,
+            Ok(None) => return Next::Stop,
+            // Whatever it was is found at the next commit.
+            Err(_) => return Next::GoOn,
+        };
+        if record.status.is_ended() {
+            return Next::Stop;
+        }
+        if record.turn != self.turn {
+            if self.reload().await == Committed::Gone {
+                return Next::Stop;
+            }
+            attempts.retain(&self.state);
+        }
+        self.reconcile().await;
+        Next::GoOn
+    }
+
+    /// Settles what has been settled elsewhere.
+    pub(super) async fn reconcile(&mut self) {
+        if let Err(error) = self.look_at_relatives().await {
+            tracing::warn!(run = %self.run, %error, "could not look at the run's relatives");
+        }
+    }
+
+    async fn look_at_relatives(&mut self) -> Result<()> {
+        if self.is_abandoned().await? {
+            let reason = Some("the run that waited for this one does not any more".to_owned());
+            self.judge(Input::Cancel {
+                source: "parent",
+                reason,
+            });
+            return Ok(());
+        }
+        let awaited: Vec<(VisitKey, RunId)> = self
+            .state
+            .visits
+            .iter()
+            .filter_map(|visit| match &visit.wait {
+                Some(Wait::Run { run, .. }) => Some((visit.key.clone(), run.clone())),
+                _ => None,
+            })
+            .collect();
+        if awaited.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<RunId> = awaited.iter().map(|(_, run)| run.clone()).collect();
+        let records = self.runtime.store().runs(&ids).await?;
+        for (visit, run) in awaited {
+            let record = records.iter().find(|record| record.id == run);
+            if let Some(result) = self.child_result(&run, record).await? {
+                self.judge(Input::ChildEnded { visit, run, result });
+            }
+        }
+        Ok(())
+    }
+
+    /// What an awaited run ended with, or nothing if it has not.
+    async fn child_result(
+        &self,
+        run: &RunId,
+        record: Option<&RunRecord>,
+    ) -> Result<Option<std::result::Result<Json, Failure>>> {
+        let failed = |message: String, details: Json| {
+            Failure::new(code::CHILD_FAILED, message).details(details)
+        };
+        let Some(record) = record else {
+            let details = Json::of(&json!({ "runId": run }));
+            return Ok(Some(Err(failed(format!("run {run} was deleted"), details))));
+        };
+        if !record.status.is_ended() {
+            return Ok(None);
+        }
+        let child = self.runtime.load(run).await?.state;
+        Ok(Some(match child.status {
+            RunStatus::Completed => Ok(child.result.clone().unwrap_or_else(Json::null)),
+            status => {
+                let error = child.error.as_ref();
+                let why = error.map_or(String::new(), |e| format!(": {}: {}", e.code, e.message));
+                let details = json!({ "runId": run, "status": status, "error": error });
+                Err(failed(
+                    format!("run {run} {status}{why}"),
+                    Json::of(&details),
+                ))
+            }
+        }))
+    }
+
+    /// Whether the run was started by a visit that has stopped waiting for it.
+    async fn is_abandoned(&self) -> Result<bool> {
+        let Some(parent) = self.state.parent.as_ref().filter(|parent| !parent.detached) else {
+            return Ok(false);
+        };
+        let above = match self.runtime.load(&parent.run_id).await {
+            Ok(loaded) => loaded.state,
+            Err(Error::Store(riverrun_store::Error::RunNotFound(_))) => return Ok(true),
+            Err(error) => return Err(error),
+        };
+        let key = VisitKey {
+            step: parent.step.clone(),
+            visit: parent.visit,
+        };
+        let waits = above.visit(&key).is_some_and(
+            |visit| matches!(&visit.wait, Some(Wait::Run { run, .. }) if *run == self.run),
+        );
+        Ok(!waits)
+    }
+}

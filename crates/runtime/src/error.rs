@@ -1,0 +1,68 @@
+//! Why a command was refused or failed, with the code that people see.
+
+use riverrun_engine::{Issue, SchemaIssue};
+use riverrun_types::{RunId, RunStatus};
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Store(#[from] riverrun_store::Error),
+    #[error("{0}")]
+    BadDefinition(String),
+    #[error("the flow has {} issue(s)", .0.len())]
+    FlowInvalid(Vec<Issue>),
+    #[error("there is no flow {id:?}{}", .version.as_ref().map(|v| format!(" in version {v:?}")).unwrap_or_default())]
+    FlowNotFound { id: String, version: Option<String> },
+    #[error("the input breaks the flow's schema at {:?}: {}", first(.0).0, first(.0).1)]
+    InputInvalid(Vec<SchemaIssue>),
+    #[error("the write breaks the state's schema at {:?}: {}", first(.0).0, first(.0).1)]
+    StateInvalid(Vec<SchemaIssue>),
+    #[error("the {what} has {bytes} bytes; it may have {limit}")]
+    TooLarge {
+        what: &'static str,
+        bytes: usize,
+        limit: usize,
+    },
+    #[error("{0}")]
+    BadEvent(String),
+    #[error("only the engine may write events of the type {0:?}")]
+    ReservedType(String),
+    #[error("run {run} is {status}: only a paused run can be resumed")]
+    NotPaused { run: RunId, status: RunStatus },
+    #[error("run {0} had ended at that event: fork from an earlier one")]
+    ForkAtEnd(RunId),
+    #[error("{0}")]
+    BadRequest(String),
+    #[error("the server is shutting down")]
+    ShuttingDown,
+    #[error("the run moved faster than this could be decided; try again")]
+    Busy,
+}
+
+fn first(issues: &[SchemaIssue]) -> (&str, &str) {
+    issues
+        .first()
+        .map_or(("", ""), |issue| (&issue.path, &issue.message))
+}
+
+impl Error {
+    /// The stable code that people see.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Store(error) => error.code(),
+            Self::BadDefinition(_) => "BAD_DEFINITION",
+            Self::FlowInvalid(_) => "FLOW_INVALID",
+            Self::FlowNotFound { .. } => "FLOW_NOT_FOUND",
+            Self::InputInvalid(_) => "INPUT_INVALID",
+            Self::StateInvalid(_) => "STATE_INVALID",
+            Self::TooLarge { .. } => "TOO_LARGE",
+            Self::BadEvent(_) => "BAD_EVENT",
+            Self::ReservedType(_) => "RESERVED_TYPE",
+            Self::NotPaused { .. } => "RUN_NOT_PAUSED",
+            Self::ForkAtEnd(_) => "FORK_AT_END",
+            Self::BadRequest(_) => "BAD_REQUEST",
+            Self::ShuttingDown => "SHUTTING_DOWN",
+            Self::Busy => "BUSY",
+        }
+    }
+}

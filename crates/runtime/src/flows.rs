@@ -1,0 +1,229 @@
+//! The flows that are registered, compiled when first needed.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use parking_lot::RwLock;
+use riverrun_engine::{Failure, Issue, Outcome, Plan, Versions, errors, validate};
+use riverrun_store::{FlowRecord, Registered, Store};
+use riverrun_types::{Flow, Json, Millis, Name};
+use serde_json::Value;
+
+use crate::{Action, Call, Effects, Error, FlowLookup, Handlers, Result, clock::now_ms};
+
+/// A flow ready to run: the engine's plan and each step's action.
+pub struct Compiled {
+    pub plan: Plan,
+    pub(crate) actions: HashMap<Name, StepAction>,
+}
+
+pub(crate) struct StepAction {
+    pub action: Arc<dyn Action>,
+    pub effects: Effects,
+    pub timeout: Option<Duration>,
+}
+
+/// A registered version.
+#[derive(Clone)]
+pub struct FlowEntry {
+    pub id: Name,
+    pub version: Name,
+    pub definition: Json,
+    pub created_ms: Millis,
+    compiled: Arc<OnceLock<Arc<Compiled>>>,
+}
+
+/// What a registration did.
+pub struct RegisteredFlow {
+    pub id: Name,
+    pub version: Name,
+    /// False where the same definition was there already.
+    pub created: bool,
+    /// Warnings.
+    pub issues: Vec<Issue>,
+}
+
+/// The registry: everything in it is in the store.
+pub(crate) struct Flows {
+    handlers: Arc<Handlers>,
+    known: RwLock<Versions<FlowEntry>>,
+}
+
+impl Flows {
+    pub async fn load(store: &dyn Store, handlers: Arc<Handlers>) -> Result<Self> {
+        let flows = Self {
+            handlers,
+            known: RwLock::default(),
+        };
+        for record in store.flows().await? {
+            flows.remember(record);
+        }
+        Ok(flows)
+    }
+
+    pub fn validate(&self, definition: &Value) -> Vec<Issue> {
+        validate(definition, &*self.handlers)
+    }
+
+    pub async fn register(&self, store: &dyn Store, definition: &Value) -> Result<RegisteredFlow> {
+        let issues = self.validate(definition);
+        if errors(&issues) {
+            return Err(Error::FlowInvalid(issues));
+        }
+        let flow: Flow = serde_json::from_value(definition.clone())
+            .map_err(|error| Error::BadDefinition(error.to_string()))?;
+        let record = FlowRecord {
+            id: Name::from(flow.id.as_str()),
+            version: Name::from(flow.version.as_str()),
+            definition: Json::of(definition),
+            created_ms: now_ms(),
+        };
+        let (id, version) = (record.id.clone(), record.version.clone());
+        let registered = store.register(record.clone()).await?;
+        if self.get(&id, Some(&version)).is_none() {
+            self.remember(record);
+        }
+        Ok(RegisteredFlow {
+            id,
+            version,
+            created: registered == Registered::New,
+            issues,
+        })
+    }
+
+    fn remember(&self, record: FlowRecord) {
+        let FlowRecord {
+            id,
+            version,
+            definition,
+            created_ms,
+        } = record;
+        let entry = FlowEntry {
+            id: id.clone(),
+            version: version.clone(),
+            definition,
+            created_ms,
+            compiled: Arc::default(),
+        };
+        self.known.write().insert(id, version, entry);
+    }
+
+    pub fn get(&self, id: &str, version: Option<&str>) -> Option<FlowEntry> {
+        self.known
+            .read()
+            .get(id, version)
+            .map(|(_, entry)| entry.clone())
+    }
+
+    /// The newest version of every flow.
+    pub fn latest(&self) -> Vec<FlowEntry> {
+        let known = self.known.read();
+        known
+            .ids()
+            .filter_map(|id| known.get(id, None))
+            .map(|(_, entry)| entry.clone())
+            .collect()
+    }
+
+    /// All versions of a flow, newest first.
+    pub fn versions(&self, id: &str) -> Vec<FlowEntry> {
+        self.known
+            .read()
+            .versions(id)
+            .iter()
+            .map(|(_, entry)| entry.clone())
+            .collect()
+    }
+
+    /// A version ready to run; one that another instance registered is fetched from the store.
+    pub async fn compiled(
+        &self,
+        store: &dyn Store,
+        id: &str,
+        version: Option<&str>,
+    ) -> Result<Arc<Compiled>> {
+        let missing = || Error::FlowNotFound {
+            id: id.chars().take(128).collect(),
+            version: version.map(|version| version.chars().take(128).collect()),
+        };
+        let entry = match (self.get(id, version), version) {
+            (Some(entry), _) => entry,
+            (None, Some(wanted)) => {
+                let record = store.flow(id, wanted).await?.ok_or_else(missing)?;
+                self.remember(record);
+                self.get(id, version).ok_or_else(missing)?
+            }
+            (None, None) => return Err(missing()),
+        };
+        if let Some(compiled) = entry.compiled.get() {
+            return Ok(compiled.clone());
+        }
+        let compiled = Arc::new(self.compile(&entry)?);
+        Ok(entry.compiled.get_or_init(|| compiled).clone())
+    }
+
+    fn compile(&self, entry: &FlowEntry) -> Result<Compiled> {
+        let damaged = |error: String| {
+            Error::BadDefinition(format!("flow {}@{}: {error}", entry.id, entry.version))
+        };
+        let flow: Flow = entry
+            .definition
+            .read()
+            .map_err(|error| damaged(error.to_string()))?;
+        let actions = flow.steps.iter().map(|(name, step)| {
+            let config = Value::Object(step.config.clone());
+            let timeout = step.timeout_ms.map(Duration::from_millis);
+            let prepared = self
+                .handlers
+                .get(&step.handler)
+                .and_then(|handler| Some((handler.prepare(&config).ok()?, handler.effects())));
+            let (action, effects) = prepared.unwrap_or_else(|| missing_handler(&step.handler));
+            (
+                Name::from(name.as_str()),
+                StepAction {
+                    action,
+                    effects,
+                    timeout,
+                },
+            )
+        });
+        let actions = actions.collect();
+        let plan = Plan::compile(flow).map_err(|error| damaged(error.to_string()))?;
+        Ok(Compiled { plan, actions })
+    }
+}
+
+impl FlowLookup for Flows {
+    fn resolve(&self, flow: &str, version: Option<&str>) -> Option<Name> {
+        self.get(flow, version).map(|entry| entry.version)
+    }
+}
+
+/// Stands in where a registered flow names a handler that this server does not have any more.
+struct Missing {
+    kind: String,
+}
+
+fn missing_handler(kind: &str) -> (Arc<dyn Action>, Effects) {
+    (
+        Arc::new(Missing {
+            kind: kind.to_owned(),
+        }),
+        Effects::None,
+    )
+}
+
+#[async_trait]
+impl Action for Missing {
+    async fn run(&self, _call: &Call<'_>) -> Outcome {
+        let message = format!(
+            "this server has no handler {:?}, or it refuses the step's config",
+            self.kind
+        );
+        Outcome::Failure(Failure::new("HANDLER_NOT_FOUND", message))
+    }
+}

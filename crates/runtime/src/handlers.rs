@@ -1,0 +1,74 @@
+//! The handlers that this server has, as the runtime and validation see them.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use riverrun_engine::{Catalog, Schema, SchemaIssue};
+use serde_json::Value;
+
+use crate::Handler;
+
+/// Handlers by their type. A later one replaces an earlier one of the same type.
+#[derive(Default)]
+pub struct Handlers {
+    known: BTreeMap<String, Known>,
+}
+
+struct Known {
+    handler: Arc<dyn Handler>,
+    schema: Result<Schema, String>,
+}
+
+impl Handlers {
+    pub fn new(handlers: impl IntoIterator<Item = Arc<dyn Handler>>) -> Self {
+        let with_schema = |handler: Arc<dyn Handler>| {
+            let schema = Schema::compile(&handler.schema());
+            (handler.kind().to_owned(), Known { handler, schema })
+        };
+        Self {
+            known: handlers.into_iter().map(with_schema).collect(),
+        }
+    }
+
+    pub fn get(&self, kind: &str) -> Option<&Arc<dyn Handler>> {
+        self.known.get(kind).map(|known| &known.handler)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Handler>> {
+        self.known.values().map(|known| &known.handler)
+    }
+}
+
+impl Catalog for Handlers {
+    fn is_known(&self, handler: &str) -> bool {
+        self.known.contains_key(handler)
+    }
+
+    fn known(&self) -> Vec<String> {
+        self.known.keys().cloned().collect()
+    }
+
+    fn config_issues(&self, handler: &str, config: &Value) -> Vec<SchemaIssue> {
+        let Some(Known { handler, schema }) = self.known.get(handler) else {
+            return Vec::new();
+        };
+        let issues = match schema {
+            Ok(schema) => schema.issues(config),
+            Err(message) => vec![SchemaIssue {
+                path: String::new(),
+                rule: "schema".to_owned(),
+                message: format!("the handler's own schema is broken: {message}"),
+            }],
+        };
+        if issues.is_empty() {
+            handler.prepare(config).err().unwrap_or_default()
+        } else {
+            issues
+        }
+    }
+
+    fn targets(&self, handler: &str, config: &Value) -> Vec<(String, String)> {
+        self.get(handler)
+            .map(|handler| handler.targets(config))
+            .unwrap_or_default()
+    }
+}

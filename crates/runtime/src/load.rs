@@ -1,0 +1,81 @@
+//! Reading a run: from the cache, moved forward by what is new, or from its latest snapshot.
+
+use std::sync::Arc;
+
+use riverrun_engine::RunState;
+use riverrun_store::{EventQuery, RunRecord};
+use riverrun_types::{Json, RunId, StreamName, event::EventContext};
+
+use crate::{Error, Result, Runtime};
+
+/// Events read at a time.
+const PAGE: usize = 1_000;
+
+/// A run as it stands in the store.
+#[derive(Clone)]
+pub struct Loaded {
+    pub record: RunRecord,
+    pub state: Arc<RunState>,
+}
+
+impl Loaded {
+    pub(crate) fn context(&self) -> EventContext {
+        EventContext {
+            run_id: self.record.id.as_str().into(),
+            flow_name: self.record.flow.clone(),
+            tenant_id: self.record.tenant.clone(),
+        }
+    }
+}
+
+impl Runtime {
+    /// A run with its state, exactly as long as its record says.
+    pub async fn load(&self, run: &RunId) -> Result<Loaded> {
+        let missing = || Error::Store(riverrun_store::Error::RunNotFound(run.clone()));
+        let record = self.store().run(run).await?.ok_or_else(missing)?;
+        let cached = self
+            .cache()
+            .get(run)
+            .filter(|cached| cached.len <= record.len);
+        let state = match cached {
+            Some(cached) if cached.len == record.len => cached,
+            Some(cached) => self.reduce(run, (*cached).clone(), record.len).await?,
+            None => self.reduce_from_snapshot(run, record.len).await?,
+        };
+        self.cache().put(run, state.clone());
+        Ok(Loaded { record, state })
+    }
+
+    /// The state after the first `len` events.
+    pub(crate) async fn reduce_from_snapshot(
+        &self,
+        run: &RunId,
+        len: u64,
+    ) -> Result<Arc<RunState>> {
+        let snapshot = self.store().snapshot(run, len).await?;
+        // A snapshot that does not read was written by another version: the stream is the truth.
+        let state = snapshot.and_then(|snapshot| read_snapshot(&snapshot.body));
+        self.reduce(run, state.unwrap_or_default(), len).await
+    }
+
+    async fn reduce(&self, run: &RunId, mut state: RunState, len: u64) -> Result<Arc<RunState>> {
+        let stream = StreamName::flow(run);
+        while state.len < len {
+            let left = usize::try_from(len - state.len).unwrap_or(PAGE);
+            let query = EventQuery::forward(state.len, left.min(PAGE));
+            let events = self.store().events(&stream, &query).await?;
+            if events.is_empty() {
+                let message = format!("the stream of run {run} ends before event {}", state.len);
+                return Err(riverrun_store::Error::Corrupt(message).into());
+            }
+            for event in events {
+                state.apply(&event.draft());
+            }
+        }
+        Ok(Arc::new(state))
+    }
+}
+
+fn read_snapshot(body: &Json) -> Option<RunState> {
+    body.read().ok()
+}

@@ -1,0 +1,42 @@
+//! What can be set about a runtime.
+
+use std::time::Duration;
+
+use riverrun_store::Retention;
+use riverrun_types::Name;
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The name under which this instance holds leases. Default: a fresh id.
+    pub owner: Name,
+    /// How long a lease lasts without a heartbeat; after that another instance may take the run.
+    /// Default 30 s.
+    pub lease: Duration,
+    /// Runs driven at once; further ones wait in the store. Default 1,024.
+    pub max_drivers: usize,
+    /// How long one attempt of a step may take where the step says nothing. Default 30 s.
+    pub attempt_timeout: Duration,
+    /// Reduced runs kept in memory. Default 1,000.
+    pub cached_runs: u64,
+    /// How long ended runs are kept. Default completed 7 days, failed and cancelled 30.
+    pub retention: Retention,
+    /// How often retention is looked after. Default 1 minute.
+    pub sweep_every: Duration,
+    /// How long a shutdown waits for attempts that run. Default 5 s.
+    pub grace: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            owner: Name::from(riverrun_types::RunId::fresh().as_str()),
+            lease: Duration::from_secs(30),
+            max_drivers: 1_024,
+            attempt_timeout: Duration::from_secs(30),
+            cached_runs: 1_000,
+            retention: Retention::default(),
+            sweep_every: Duration::from_secs(60),
+            grace: Duration::from_secs(5),
+        }
+    }
+}

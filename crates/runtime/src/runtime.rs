@@ -1,0 +1,286 @@
+//! The runtime itself: what all its parts share, and its beginning and end.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use riverrun_engine::Issue;
+use riverrun_expr::Sandbox;
+use riverrun_store::{Beat, Bus, Commit, Lease, Receipt, Store, Writer};
+use riverrun_types::RunId;
+use serde_json::Value;
+use tokio::sync::Semaphore;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    Compiled, Error, FlowEntry, Handler, Handlers, Options, RegisteredFlow, Result, Services,
+    cache::RunCache, claim, clock::now_ms, flows::Flows,
+};
+
+/// A handle to a running riverrun; clones share it.
+#[derive(Clone)]
+pub struct Runtime {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Arc<dyn Store>,
+    bus: Arc<Bus>,
+    writer: Writer,
+    flows: Arc<Flows>,
+    handlers: Arc<Handlers>,
+    services: Services,
+    cache: RunCache,
+    options: Options,
+    drivers: Arc<Semaphore>,
+    leases: Mutex<HashMap<RunId, Held>>,
+    shutdown: CancellationToken,
+    tasks: TaskTracker,
+}
+
+/// A lease that a driver of this instance holds.
+#[derive(Clone)]
+pub(crate) struct Held {
+    pub lease: Lease,
+    pub lost: Arc<AtomicBool>,
+}
+
+impl Runtime {
+    /// Takes up work on a store: reclaims what a dead owner held, and starts to claim.
+    pub async fn open(
+        store: Arc<dyn Store>,
+        sandbox: Arc<Sandbox>,
+        handlers: impl IntoIterator<Item = Arc<dyn Handler>>,
+        options: Options,
+    ) -> Result<Self> {
+        let reclaimed = store.reclaim().await?;
+        if reclaimed > 0 {
+            tracing::info!(
+                runs = reclaimed,
+                "took up runs that were under way at the last stop"
+            );
+        }
+        let bus = Arc::new(Bus::default());
+        let handlers = Arc::new(Handlers::new(handlers));
+        let flows = Arc::new(Flows::load(&*store, handlers.clone()).await?);
+        let runtime = Self {
+            inner: Arc::new(Inner {
+                writer: Writer::spawn(store.clone(), bus.clone()),
+                services: Services {
+                    sandbox,
+                    flows: flows.clone(),
+                },
+                cache: RunCache::new(options.cached_runs),
+                drivers: Arc::new(Semaphore::new(options.max_drivers)),
+                leases: Mutex::default(),
+                shutdown: CancellationToken::new(),
+                tasks: TaskTracker::new(),
+                store,
+                bus,
+                flows,
+                handlers,
+                options,
+            }),
+        };
+        runtime.spawn(claim::claim(runtime.clone()));
+        runtime.spawn(heartbeat(runtime.clone()));
+        runtime.spawn(sweep(runtime.clone()));
+        Ok(runtime)
+    }
+
+    /// Stops taking up work, lets running attempts finish for a while, hands every lease back and
+    /// closes the store.
+    pub async fn shutdown(&self) -> Result<()> {
+        self.inner.shutdown.cancel();
+        self.inner.tasks.close();
+        self.inner.tasks.wait().await;
+        Ok(self.inner.store.close().await?)
+    }
+
+    /// Resolves when a shutdown has begun.
+    pub async fn stopping(&self) {
+        self.inner.shutdown.cancelled().await;
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.inner.shutdown.is_cancelled()
+    }
+
+    pub fn store(&self) -> &dyn Store {
+        &*self.inner.store
+    }
+
+    pub fn bus(&self) -> &Arc<Bus> {
+        &self.inner.bus
+    }
+
+    pub fn handlers(&self) -> &Handlers {
+        &self.inner.handlers
+    }
+
+    pub fn services(&self) -> &Services {
+        &self.inner.services
+    }
+
+    pub fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
+    /// Everything that is wrong with a definition.
+    pub fn validate(&self, definition: &Value) -> Vec<Issue> {
+        self.inner.flows.validate(definition)
+    }
+
+    /// Registers a definition for ever under its id and version.
+    pub async fn register(&self, definition: &Value) -> Result<RegisteredFlow> {
+        self.inner.flows.register(self.store(), definition).await
+    }
+
+    /// A registered version of a flow, the newest without one.
+    pub fn flow(&self, id: &str, version: Option<&str>) -> Option<FlowEntry> {
+        self.inner.flows.get(id, version)
+    }
+
+    /// The newest version of every flow, by id.
+    pub fn flows(&self) -> Vec<FlowEntry> {
+        self.inner.flows.latest()
+    }
+
+    /// All versions of a flow, newest first.
+    pub fn versions(&self, id: &str) -> Vec<FlowEntry> {
+        self.inner.flows.versions(id)
+    }
+
+    pub(crate) async fn compiled(&self, id: &str, version: Option<&str>) -> Result<Arc<Compiled>> {
+        self.inner.flows.compiled(self.store(), id, version).await
+    }
+
+    pub(crate) fn cache(&self) -> &RunCache {
+        &self.inner.cache
+    }
+
+    pub(crate) fn drivers(&self) -> &Arc<Semaphore> {
+        &self.inner.drivers
+    }
+
+    pub(crate) async fn commit(&self, commit: Commit) -> riverrun_store::Result<Receipt> {
+        self.inner.writer.commit(commit).await
+    }
+
+    /// Runs a task that a shutdown waits for.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.inner.tasks.spawn(task);
+    }
+
+    /// Keeps a lease alive until the guard is dropped.
+    pub(crate) fn keep(&self, lease: Lease) -> Keep {
+        let held = Held {
+            lease,
+            lost: Arc::default(),
+        };
+        self.inner
+            .leases
+            .lock()
+            .insert(held.lease.run.clone(), held.clone());
+        Keep {
+            runtime: self.clone(),
+            held,
+        }
+    }
+
+    pub(crate) fn refuse_when_stopping(&self) -> Result<()> {
+        if self.is_stopping() {
+            Err(Error::ShuttingDown)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// A lease that heartbeats keep alive.
+pub(crate) struct Keep {
+    runtime: Runtime,
+    pub held: Held,
+}
+
+impl Keep {
+    pub fn is_lost(&self) -> bool {
+        self.held.lost.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Keep {
+    fn drop(&mut self) {
+        let mut leases = self.runtime.inner.leases.lock();
+        // A run that was taken up again meanwhile has a newer lease here.
+        if leases
+            .get(&self.held.lease.run)
+            .is_some_and(|held| held.lease == self.held.lease)
+        {
+            leases.remove(&self.held.lease.run);
+        }
+    }
+}
+
+/// Renews all leases together, three times in a lease's life.
+async fn heartbeat(runtime: Runtime) {
+    let every = runtime.options().lease / 3;
+    let lease_ms = i64::try_from(runtime.options().lease.as_millis()).unwrap_or(i64::MAX);
+    while pause(&runtime, every).await {
+        let held: Vec<Held> = runtime.inner.leases.lock().values().cloned().collect();
+        if held.is_empty() {
+            continue;
+        }
+        let leases: Vec<Lease> = held.iter().map(|held| held.lease.clone()).collect();
+        match runtime
+            .store()
+            .heartbeat(&leases, now_ms().saturating_add(lease_ms))
+            .await
+        {
+            Ok(beats) => {
+                for (held, beat) in held.iter().zip(beats) {
+                    held.lost.store(beat == Beat::Lost, Ordering::Release);
+                    if beat != Beat::Held {
+                        runtime.bus().nudge(&held.lease.run);
+                    }
+                }
+            }
+            Err(error) => tracing::warn!(%error, "leases could not be renewed"),
+        }
+    }
+}
+
+/// Deletes what its retention is over for, a batch at a time.
+async fn sweep(runtime: Runtime) {
+    const BATCH: usize = 200;
+    while pause(&runtime, runtime.options().sweep_every).await {
+        loop {
+            match runtime
+                .store()
+                .sweep(&runtime.options().retention, now_ms(), BATCH)
+                .await
+            {
+                Ok(deleted) if deleted >= BATCH as u64 => tokio::task::yield_now().await,
+                Ok(_) => break,
+                Err(error) => {
+                    tracing::warn!(%error, "retention could not be looked after");
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Sleeps; false when a shutdown began.
+pub(crate) async fn pause(runtime: &Runtime, time: Duration) -> bool {
+    tokio::select! {
+        () = tokio::time::sleep(time) => true,
+        () = runtime.stopping() => false,
+    }
+}

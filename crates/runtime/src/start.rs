@@ -1,0 +1,200 @@
+//! Starting runs.
+
+use std::sync::Arc;
+
+use riverrun_engine::{Plan, RunState, Start};
+use riverrun_store::{Error as StoreError, Lease, NewJob, NewRun, Origin};
+use riverrun_types::{Json, Name, RunId, RunStatus};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::{
+    Error, Result, Runtime,
+    clock::now_ms,
+    drive::{Driver, Effectful, projection},
+};
+
+/// A wish to start a run.
+#[derive(Clone, Debug)]
+pub struct StartRequest {
+    pub flow: String,
+    /// The newest when absent.
+    pub version: Option<String>,
+    pub input: Json,
+    /// A fresh one when absent.
+    pub run_id: Option<RunId>,
+    /// The same key for the same flow and tenant answers with the first run.
+    pub idempotency_key: Option<String>,
+    pub tenant: Option<String>,
+    pub tags: Vec<String>,
+    pub metadata: Option<Json>,
+    pub delay_ms: Option<u64>,
+    pub(crate) origin: Option<Origin>,
+}
+
+impl StartRequest {
+    pub fn new(flow: impl Into<String>, input: impl Into<Json>) -> Self {
+        Self {
+            flow: flow.into(),
+            version: None,
+            input: input.into(),
+            run_id: None,
+            idempotency_key: None,
+            tenant: None,
+            tags: Vec::new(),
+            metadata: None,
+            delay_ms: None,
+            origin: None,
+        }
+    }
+}
+
+/// A run that was started, now or by an earlier request with the same idempotency key.
+#[derive(Clone)]
+pub struct Started {
+    pub run: RunId,
+    pub status: RunStatus,
+    pub created: bool,
+    /// How far it had come when it became durable.
+    pub state: Arc<RunState>,
+}
+
+impl Runtime {
+    /// Starts a run. When this returns it is on disk; steps without effects at its beginning have
+    /// already run and are part of the same commit.
+    pub async fn start(&self, request: StartRequest) -> Result<Started> {
+        self.refuse_when_stopping()?;
+        let flow = self
+            .compiled(&request.flow, request.version.as_deref())
+            .await?;
+        check_input(&flow.plan, &request.input)?;
+        let now = now_ms();
+        let run = request.run_id.clone().unwrap_or_else(RunId::fresh);
+        let not_before = request
+            .delay_ms
+            .filter(|delay| *delay > 0)
+            .map(|delay| now.saturating_add(i64::try_from(delay).unwrap_or(i64::MAX)));
+        let start = Start {
+            input: request.input.clone(),
+            not_before,
+            parent: None,
+        };
+        let begun = riverrun_engine::start(&flow.plan, start, now);
+        let new = new_run(&run, &flow.plan, &request, now);
+        let mut driver = Driver::unborn(self.clone(), run.clone(), flow, new.context(), begun);
+        let permit = self.drivers().clone().try_acquire_owned().ok();
+        let effectful = if permit.is_some() {
+            Effectful::Begin
+        } else {
+            Effectful::Leave
+        };
+        driver.advance(effectful).await;
+        match self.bring_forth(driver, new, permit).await {
+            Err(Error::Store(StoreError::Duplicate(first))) => {
+                let loaded = self.load(&first).await?;
+                Ok(Started {
+                    run: first,
+                    status: loaded.state.status,
+                    created: false,
+                    state: loaded.state,
+                })
+            }
+            answer => answer,
+        }
+    }
+
+    /// Commits a new run and, if it has work that can be done now, goes on with it here.
+    pub(crate) async fn bring_forth(
+        &self,
+        mut driver: Driver,
+        mut new: NewRun,
+        permit: Option<OwnedSemaphorePermit>,
+    ) -> Result<Started> {
+        let run = driver.run.clone();
+        let now = now_ms();
+        let busy = !driver.ready.is_empty() || driver.state.runnable(now).next().is_some();
+        let token = rand::random::<u64>() >> 1;
+        let holder = (busy && permit.is_some()).then(|| self.bus().hold(&run));
+        new.job = if driver.state.status.is_ended() {
+            None
+        } else if holder.is_some() {
+            let lease_ms = i64::try_from(self.options().lease.as_millis()).unwrap_or(i64::MAX);
+            let until_ms = now.saturating_add(lease_ms);
+            Some(NewJob::Leased {
+                token,
+                owner: self.options().owner.clone(),
+                until_ms,
+            })
+        } else {
+            Some(NewJob::Ready {
+                at_ms: driver.state.wake_ms(),
+            })
+        };
+        let commit = driver.create_commit(new).await?;
+        self.commit(commit).await?;
+        driver.born();
+        let state = driver.state.clone();
+        self.cache().put(&run, state.clone());
+        if let Some(holder) = holder {
+            let keep = self.keep(Lease {
+                run: run.clone(),
+                token,
+            });
+            self.spawn(async move {
+                driver.go_on(keep, holder).await;
+                drop(permit);
+            });
+        }
+        Ok(Started {
+            run,
+            status: state.status,
+            created: true,
+            state,
+        })
+    }
+}
+
+/// Whether a flow takes this input.
+pub(crate) fn check_input(plan: &Plan, input: &Json) -> Result<()> {
+    let limit = plan.limits.max_state_bytes;
+    if input.bytes() > limit {
+        return Err(Error::TooLarge {
+            what: "input",
+            bytes: input.bytes(),
+            limit,
+        });
+    }
+    let Some(schema) = &plan.input_schema else {
+        return Ok(());
+    };
+    let issues = schema.issues(&input.value());
+    if issues.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::InputInvalid(issues))
+    }
+}
+
+fn new_run(run: &RunId, plan: &Plan, request: &StartRequest, now: i64) -> NewRun {
+    let name = |text: &Option<String>| text.as_deref().map(Name::from);
+    NewRun {
+        id: run.clone(),
+        flow: plan.id.clone(),
+        version: plan.version.clone(),
+        created_ms: now,
+        idempotency_key: name(&request.idempotency_key),
+        tenant: name(&request.tenant),
+        tags: request
+            .tags
+            .iter()
+            .map(|tag| Name::from(tag.as_str()))
+            .collect(),
+        metadata: request.metadata.clone(),
+        parent: None,
+        origin: request.origin.clone(),
+        projection: projection(&RunState::new()),
+        turn: 1,
+        events: Arc::from([]),
+        job: None,
+        snapshot: None,
+    }
+}

@@ -1,0 +1,165 @@
+//! Events from outside: appended to a run's stream or to any other.
+
+use std::sync::Arc;
+
+use riverrun_engine::{Fact, code};
+use riverrun_store::{Append, Change, Commit, Error as StoreError, Expect};
+use riverrun_types::{
+    Draft, EventId, EventType, Json, Name, RunId, StreamName, event::EventContext, normalise,
+};
+
+use crate::{Error, Loaded, Result, Runtime, clock::now_ms};
+
+/// How often a state write is judged again because the stream moved.
+const TRIES: usize = 20;
+
+impl Runtime {
+    /// Appends events that came from outside, in any of the forms that are understood. All of
+    /// them or none.
+    pub async fn append(&self, stream: &StreamName, events: &[Json]) -> Result<Vec<EventId>> {
+        self.refuse_when_stopping()?;
+        let now = now_ms();
+        let drafts = events
+            .iter()
+            .map(|event| read(event, now))
+            .collect::<Result<Vec<_>>>()?;
+        if drafts.is_empty() {
+            return Err(Error::BadEvent("there is no event to append".to_owned()));
+        }
+        match stream.run() {
+            Some(run) => self.append_to_run(&run, drafts.into()).await,
+            None => {
+                let context = EventContext {
+                    run_id: stream.id.clone(),
+                    flow_name: stream.kind.clone(),
+                    tenant_id: None,
+                };
+                self.place(stream, context, Expect::Any, drafts.into())
+                    .await
+                    .map_err(Error::Store)
+            }
+        }
+    }
+
+    async fn append_to_run(&self, run: &RunId, drafts: Arc<[Draft]>) -> Result<Vec<EventId>> {
+        let stream = StreamName::flow(run);
+        let writes = drafts.iter().any(|draft| draft.kind.family() == "state");
+        for _ in 0..TRIES {
+            let (context, expect) = if writes {
+                let loaded = self.load(run).await?;
+                self.check_writes(&loaded, &drafts).await?;
+                (loaded.context(), Expect::Len(loaded.state.len))
+            } else {
+                let record = self.store().run(run).await?;
+                let record = record.ok_or_else(|| StoreError::RunNotFound(run.clone()))?;
+                let context = EventContext {
+                    run_id: Name::from(run.as_str()),
+                    flow_name: record.flow,
+                    tenant_id: record.tenant,
+                };
+                (context, Expect::Any)
+            };
+            match self.place(&stream, context, expect, drafts.clone()).await {
+                Err(StoreError::Conflict(_)) => {}
+                answer => return answer.map_err(Error::Store),
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    /// Whether the run's state may become what the writes make of it.
+    async fn check_writes(&self, loaded: &Loaded, drafts: &[Draft]) -> Result<()> {
+        if loaded.state.status.is_ended() {
+            return Err(StoreError::RunEnded(loaded.record.id.clone()).into());
+        }
+        let version = loaded.record.version.clone();
+        let flow = self.compiled(&loaded.record.flow, Some(&version)).await?;
+        let mut after = (*loaded.state).clone();
+        for draft in drafts {
+            after.apply(draft);
+        }
+        let (bytes, limit) = (after.state.bytes(), flow.plan.limits.max_state_bytes);
+        if bytes > limit {
+            return Err(Error::TooLarge {
+                what: "state",
+                bytes,
+                limit,
+            });
+        }
+        let issues = flow
+            .plan
+            .state_schema
+            .as_ref()
+            .map(|schema| schema.state_issues(&after.state));
+        match issues.filter(|issues| !issues.is_empty()) {
+            Some(issues) => Err(Error::StateInvalid(issues)),
+            None => Ok(()),
+        }
+    }
+
+    async fn place(
+        &self,
+        stream: &StreamName,
+        context: EventContext,
+        expect: Expect,
+        events: Arc<[Draft]>,
+    ) -> riverrun_store::Result<Vec<EventId>> {
+        let append = Append {
+            stream: stream.clone(),
+            context,
+            expect,
+            events: events.clone(),
+        };
+        let receipt = self.commit(Commit::of(Change::Append(append))).await?;
+        let placed = receipt.first().copied();
+        Ok(placed.map_or_else(Vec::new, |placed| {
+            events
+                .iter()
+                .enumerate()
+                .map(|(index, draft)| placed.id(index, draft))
+                .collect()
+        }))
+    }
+}
+
+/// Reads one event from outside and refuses what only the engine may say.
+fn read(event: &Json, now: i64) -> Result<Draft> {
+    const MAX_BYTES: usize = 1 << 20;
+    if event.bytes() > MAX_BYTES {
+        return Err(Error::TooLarge {
+            what: "event",
+            bytes: event.bytes(),
+            limit: MAX_BYTES,
+        });
+    }
+    let draft =
+        normalise::normalise(event, now).map_err(|error| Error::BadEvent(error.to_string()))?;
+    if draft.kind.is_engines_own() {
+        return Err(Error::ReservedType(draft.kind.to_string()));
+    }
+    if draft.kind.family() == "state" && !is_state_write(&draft) {
+        let message = format!(
+            "{}: the data of a {} event does not fit: state.set takes {{key, value}}, state.delete {{key}}, state.batch {{operations: [{{type, key, value}}]}}, state.snapshot an object",
+            code::STATE_INVALID,
+            draft.kind
+        );
+        return Err(Error::BadEvent(message));
+    }
+    Ok(draft)
+}
+
+fn is_state_write(draft: &Draft) -> bool {
+    let known = matches!(
+        draft.kind,
+        EventType::StateSet
+            | EventType::StateDelete
+            | EventType::StateBatch
+            | EventType::StateSnapshot
+    );
+    known
+        && Fact::try_read(draft).is_some_and(|fact| match fact {
+            Fact::StateSet { key, .. } | Fact::StateDelete { key } => key.is_valid(),
+            Fact::StateBatch(operations) => operations.iter().all(|op| op.key.is_valid()),
+            _ => true,
+        })
+}

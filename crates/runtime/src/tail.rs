@@ -1,0 +1,85 @@
+//! Reading a stream as it grows, without a gap and without a repeat.
+//!
+//! Subscribe first, then read the store, then join the two by position. Whenever the live side
+//! skips ahead or was too slow, the store fills in.
+
+use std::sync::Arc;
+
+use riverrun_store::{Batch, EventQuery, Heard, Subscription};
+use riverrun_types::{Event, StreamName};
+
+use crate::{Result, Runtime};
+
+/// Events read from the store at a time.
+const PAGE: usize = 256;
+
+/// A reader of one stream.
+pub struct Tail {
+    runtime: Runtime,
+    stream: StreamName,
+    live: Subscription,
+    /// The position of the next event to hand out.
+    next: u64,
+    /// Whether the store may have events that were not handed out yet.
+    behind: bool,
+}
+
+/// What a reader gets.
+pub enum Tailed {
+    /// From the store.
+    Read(Vec<Event>),
+    /// Live: shared by all readers of the stream.
+    Live(Arc<Batch>),
+    /// The stream was deleted.
+    Gone,
+}
+
+impl Runtime {
+    /// Reads a stream from a position on, for ever.
+    pub fn tail(&self, stream: StreamName, from: u64) -> Tail {
+        let live = self.bus().subscribe(&stream);
+        Tail {
+            runtime: self.clone(),
+            stream,
+            live,
+            next: from,
+            behind: true,
+        }
+    }
+}
+
+impl Tail {
+    /// The next events. Cancel safe: what was not returned is returned next time.
+    pub async fn next(&mut self) -> Result<Tailed> {
+        loop {
+            if self.behind {
+                let query = EventQuery::forward(self.next, PAGE);
+                let events = self.runtime.store().events(&self.stream, &query).await?;
+                self.behind = events.len() == PAGE;
+                if let Some(last) = events.last() {
+                    self.next = last.id.seq + 1;
+                    return Ok(Tailed::Read(events));
+                }
+            }
+            match self.live.next().await {
+                Heard::Gone => return Ok(Tailed::Gone),
+                Heard::Missed => self.behind = true,
+                Heard::Batch(batch) => {
+                    let (Some(first), Some(last)) = (batch.events.first(), batch.events.last())
+                    else {
+                        continue;
+                    };
+                    if last.id.seq < self.next {
+                        continue;
+                    }
+                    if first.id.seq == self.next {
+                        self.next = last.id.seq + 1;
+                        return Ok(Tailed::Live(batch));
+                    }
+                    // A gap, or a batch of which a part was handed out already.
+                    self.behind = true;
+                }
+            }
+        }
+    }
+}
