@@ -8,6 +8,7 @@
 mod context;
 mod decide;
 mod fact;
+mod history;
 mod outcome;
 mod plan;
 mod registry;
@@ -20,13 +21,14 @@ mod validate;
 
 pub use context::View;
 pub use decide::{Child, Decision, Input, Start, decide, start};
-pub use fact::Fact;
+pub use fact::{Fact, OpKind, Started, StateOp};
+pub use history::{History, HistoryEntry, HistoryOutcome, history};
 pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow};
 pub use plan::{Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};
 pub use run::{
-    Branch, BranchStatus, Branches, Cancellation, Lineage, RunState, StepSummary, Visit, VisitKey,
-    Wait,
+    Branch, BranchStatus, Branches, Cancellation, InBranch, Lineage, RunState, StepSummary, Visit,
+    VisitKey, Wait,
 };
 pub use schema::{Schema, SchemaIssue};
 pub use select::Select;
@@ -39,6 +41,7 @@ pub mod code {
     pub const STEP_NOT_FOUND: &str = "STEP_NOT_FOUND";
     pub const INVALID_TRANSITION: &str = "INVALID_TRANSITION";
     pub const MAX_STEPS: &str = "MAX_STEPS";
+    pub const CANCELLED: &str = "CANCELLED";
     pub const TIMEOUT: &str = "TIMEOUT";
     pub const BRANCH_FAILED: &str = "BRANCH_FAILED";
     pub const CHILD_FAILED: &str = "CHILD_FAILED";

@@ -52,7 +52,11 @@ pub struct Failure {
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_id: Option<Name>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::fact::present"
+    )]
     pub details: Option<Json>,
     /// `false` stops retries; `true` and nothing leave it to the policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,6 +81,17 @@ impl Failure {
     pub fn details(mut self, details: impl Into<Json>) -> Self {
         self.details = Some(details.into());
         self
+    }
+
+    /// The failure as others than its own step see it: they need the step's name, and no advice on
+    /// retries that are over.
+    pub(crate) fn at(self, step: &Name) -> Self {
+        Self {
+            step_id: Some(step.clone()),
+            retryable: None,
+            retry_after_ms: None,
+            ..self
+        }
     }
 
     pub fn permanent(mut self) -> Self {

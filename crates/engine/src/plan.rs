@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use riverrun_types::{Flow, Limits, Name, Path, Retry, Step};
+use riverrun_types::{Flow, Limits, Millis, Name, Path, Retry, Step};
 
 use crate::{Schema, Select, TemplateError};
 
@@ -53,6 +53,11 @@ impl Plan {
             .keys()
             .map(|name| (name.as_str(), Name::from(name.as_str())))
             .collect();
+        let initial = flow.initial_step_id.as_str();
+        let initial = names
+            .get(initial)
+            .cloned()
+            .unwrap_or_else(|| Name::from(initial));
         let steps = flow
             .steps
             .iter()
@@ -65,7 +70,7 @@ impl Plan {
         Ok(Self {
             id: Name::from(flow.id.as_str()),
             version: Name::from(flow.version.as_str()),
-            initial: Name::from(flow.initial_step_id.as_str()),
+            initial,
             steps,
             limits: flow.limits.clone(),
             timeout_ms: flow.timeout_ms,
@@ -74,6 +79,12 @@ impl Plan {
             result: flow.result.as_deref().map(Path::new),
             flow: Arc::new(flow),
         })
+    }
+
+    /// When a run that begins now must have ended.
+    pub(crate) fn deadline(&self, from: Millis) -> Option<Millis> {
+        let timeout_ms = i64::try_from(self.timeout_ms?).unwrap_or(i64::MAX);
+        Some(from.saturating_add(timeout_ms))
     }
 
     pub fn step(&self, name: &str) -> Option<&PlanStep> {

@@ -41,13 +41,9 @@ pub fn after_failure(
 /// `min(backoffMs * backoffMultiplier^(n-1), maxBackoffMs)`
 fn backoff_ms(policy: &Retry, failures: u32) -> f64 {
     let exponent = i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX);
-    let grown = policy.backoff_ms as f64 * policy.backoff_multiplier.powi(exponent);
-    let cap = policy.max_backoff_ms as f64;
-    if grown.is_finite() {
-        grown.min(cap)
-    } else {
-        cap
-    }
+    // Kept finite: nothing times infinity is no number, and no backoff stays none.
+    let factor = policy.backoff_multiplier.powi(exponent).min(f64::MAX);
+    (policy.backoff_ms as f64 * factor).min(policy.max_backoff_ms as f64)
 }
 
 #[cfg(test)]
@@ -114,6 +110,16 @@ mod tests {
             4_000_000,
             Some(1_000_000_000_000_000),
         );
+    }
+
+    #[test]
+    fn no_backoff_stays_none_after_any_number_of_failures() {
+        let policy = Retry {
+            backoff_ms: 0,
+            max_attempts: u32::MAX,
+            ..policy()
+        };
+        check(policy, Failure::new("E", "e"), 4_000_000, Some(0));
     }
 
     #[test]

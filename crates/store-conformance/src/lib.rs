@@ -1,1 +1,272 @@
+//! The executable meaning of [`riverrun_store::Store`]. Every adapter passes all of it against
+//! the real server.
+//!
+//! Each check is a named function over a fresh, empty store. [`exercise`] runs all of them;
+//! [`conformance_tests!`] makes each a test of its own:
+//!
+//! ```ignore
+//! riverrun_store_conformance::conformance_tests!(async || Fixture::from(my_store().await));
+//! ```
 
+pub mod advance;
+pub mod append;
+pub mod create;
+pub mod delete;
+pub mod events;
+pub mod flows;
+pub mod given;
+pub mod groups;
+pub mod health;
+pub mod idempotency;
+pub mod jobs;
+pub mod lists;
+pub mod locate;
+pub mod retention;
+pub mod snapshots;
+pub mod streams;
+
+use std::{any::Any, future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
+
+use futures::FutureExt;
+use riverrun_store::Store;
+
+/// A fresh, empty store, and whatever must live as long as it, such as its folder.
+pub struct Fixture {
+    pub store: Arc<dyn Store>,
+    keep: Vec<Box<dyn Any + Send>>,
+}
+
+impl Fixture {
+    pub fn keeping(mut self, guard: impl Any + Send) -> Self {
+        self.keep.push(Box::new(guard));
+        self
+    }
+}
+
+impl<S: Store> From<Arc<S>> for Fixture {
+    fn from(store: Arc<S>) -> Self {
+        Self {
+            store,
+            keep: Vec::new(),
+        }
+    }
+}
+
+type Checked = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// One promise of the trait.
+pub struct Check {
+    pub name: &'static str,
+    pub run: fn(Arc<dyn Store>) -> Checked,
+}
+
+/// Runs every check against a store of its own and panics with the names of those that failed.
+pub async fn exercise<F, Fut>(factory: F)
+where
+    F: Fn() -> Fut,
+    Fut: Future<Output = Fixture>,
+{
+    let mut failed = Vec::new();
+    for check in checks() {
+        let fixture = factory().await;
+        let run = AssertUnwindSafe((check.run)(fixture.store.clone()));
+        if run.catch_unwind().await.is_err() {
+            failed.push(check.name);
+        }
+    }
+    assert!(failed.is_empty(), "these checks failed: {failed:#?}");
+}
+
+/// Makes every check a test. The factory is an expression of type `Fn() -> Future<Fixture>`.
+#[macro_export]
+macro_rules! conformance_tests {
+    ($factory:expr) => {
+        $crate::with_checks! { as_tests $factory }
+    };
+}
+
+/// Hands the list of checks to another macro. A new check is added here.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! with_checks {
+    ($then:ident $($factory:expr)?) => {
+        $crate::$then! { [$($factory)?]
+            create {
+                a_created_run_reads_back_whole,
+                a_plain_run_has_nothing_it_was_not_given,
+                an_id_is_taken_once,
+                a_run_may_be_born_ended,
+                a_run_may_be_born_leased,
+                several_runs_in_one_commit,
+                a_payload_comes_back_as_its_text,
+            }
+            advance {
+                an_advance_moves_the_projection_and_takes_a_turn,
+                the_expected_turn_must_be_the_runs,
+                the_expected_length_must_be_the_streams,
+                a_log_does_not_disturb_a_decision,
+                an_unknown_run_cannot_advance,
+                an_ended_run_cannot_advance,
+                an_advance_without_events_is_a_turn_too,
+                an_error_comes_and_goes,
+                later_changes_see_earlier_ones,
+                a_refused_commit_leaves_nothing,
+            }
+            append {
+                events_to_a_run_keep_their_order,
+                times_never_decrease_along_a_stream,
+                times_never_decrease_within_a_change,
+                an_unknown_run_takes_no_events,
+                an_ended_run_takes_no_events,
+                a_stream_is_made_by_its_first_event,
+                an_expected_length_guards_any_stream,
+                many_events_in_one_change,
+                large_payloads_come_back,
+            }
+            delete {
+                a_deleted_run_is_gone_with_all_that_is_its_own,
+                only_an_ended_run_can_be_deleted,
+                an_id_is_free_again_after_deletion,
+                a_run_may_be_deleted_and_made_again_in_one_commit,
+            }
+            jobs {
+                a_ready_job_is_claimed_once,
+                a_job_is_not_claimed_before_its_time,
+                the_earliest_due_comes_first,
+                a_claim_takes_no_more_than_its_limit,
+                a_lease_that_ran_out_is_claimed_again,
+                a_heartbeat_keeps_a_lease,
+                a_lost_lease_can_record_nothing,
+                a_commit_under_a_held_lease_passes,
+                tokens_are_never_given_twice,
+                parking_gives_the_lease_back,
+                a_job_woken_while_leased_is_due_when_parked,
+                a_wake_is_told_once_and_not_forgotten,
+                a_new_claim_starts_unwoken,
+                parking_by_somebody_else_wakes_the_holder,
+                parking_a_free_job_moves_it,
+                waking_makes_a_parked_job_due,
+                waking_what_has_no_job_changes_nothing,
+                a_finished_job_is_gone_and_so_is_its_lease,
+                keeping_a_job_leaves_its_lease,
+                next_due_is_the_earliest_of_both,
+                reclaim_hands_back_every_lease_or_none,
+                a_park_under_a_lost_lease_is_refused,
+            }
+            lists {
+                newest_first_and_oldest_first,
+                every_filter_narrows,
+                filters_combine,
+                pages_follow_each_other_without_gap_or_repeat,
+                pages_hold_while_runs_are_added,
+                several_statuses_are_one_list,
+                a_prefix_is_not_a_pattern,
+                nonsense_is_no_cursor,
+                an_empty_list_is_empty,
+                many_runs_by_id,
+            }
+            events {
+                forward_and_backward_pages,
+                positions_bound_a_page,
+                types_and_families,
+                steps_and_times_narrow,
+                filters_fill_the_page_across_chunks,
+                an_unknown_stream_is_empty,
+                the_envelope_comes_back,
+                ids_are_what_the_receipt_said,
+                a_long_stream_is_read_in_pages,
+            }
+            locate {
+                an_event_is_the_last_one_included,
+                an_id_between_two_names_the_earlier,
+                a_time_includes_its_millisecond,
+                an_empty_stream_has_no_places,
+                every_place_of_a_long_stream,
+            }
+            snapshots {
+                the_latest_that_fits,
+                none_without_one,
+                a_new_run_may_bring_one,
+            }
+            streams {
+                streams_are_listed_newest_first,
+                pages_of_streams,
+                runs_are_not_listed_as_streams,
+                kinds_do_not_mix,
+            }
+            flows {
+                a_definition_is_kept_for_ever,
+                the_same_again_is_no_news,
+                another_definition_needs_another_version,
+                all_definitions_are_listed,
+            }
+            idempotency {
+                a_key_names_one_run,
+                a_key_is_a_flows_own,
+                a_key_is_a_tenants_own,
+                a_key_holds_across_versions,
+                a_key_is_free_again_after_deletion,
+                a_key_twice_in_one_commit_is_refused,
+                a_race_for_a_key_has_one_winner,
+            }
+            retention {
+                what_is_over_is_swept,
+                none_keeps_for_ever,
+                a_sweep_is_bounded,
+                what_has_not_ended_is_never_swept,
+            }
+            groups {
+                a_refusal_touches_nobody_else,
+                commits_of_a_group_see_those_before,
+                an_empty_group_is_fine,
+                two_hundred_producers_lose_nothing,
+                one_stream_from_many_producers_has_one_order,
+                claims_and_commits_at_once_do_each_job_once,
+            }
+            health {
+                a_check_passes,
+                it_describes_itself,
+                stats_count_jobs,
+                a_closed_store_says_so,
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! as_tests {
+    ([$factory:expr] $($module:ident { $($check:ident),* $(,)? })*) => {
+        $(
+            mod $module {
+                #[allow(unused_imports)]
+                use super::*;
+                $(
+                    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                    async fn $check() {
+                        let fixture: $crate::Fixture = ($factory)().await;
+                        $crate::$module::$check(fixture.store.clone()).await;
+                    }
+                )*
+            }
+        )*
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! as_list {
+    ([] $($module:ident { $($check:ident),* $(,)? })*) => {
+        vec![$($(
+            Check {
+                name: concat!(stringify!($module), "::", stringify!($check)),
+                run: |store| Box::pin($module::$check(store)),
+            },
+        )*)*]
+    };
+}
+
+/// Every check, by name.
+pub fn checks() -> Vec<Check> {
+    with_checks! { as_list }
+}

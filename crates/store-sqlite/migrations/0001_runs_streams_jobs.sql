@@ -13,7 +13,8 @@ CREATE TABLE meta (
 
 -- opens: how often the file was opened; makes lease tokens unique across restarts.
 -- checks: what the health check writes.
-INSERT INTO meta (key, value) VALUES ('opens', 0), ('checks', 0);
+-- stray_ms: the most that a run was created before one that has a smaller number.
+INSERT INTO meta (key, value) VALUES ('opens', 0), ('checks', 0), ('stray_ms', 0);
 
 CREATE TABLE names (
     no   INTEGER PRIMARY KEY,

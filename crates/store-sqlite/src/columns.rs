@@ -41,10 +41,6 @@ pub(crate) fn token_code(token: u64) -> i64 {
     token.cast_signed()
 }
 
-pub(crate) fn token(code: i64) -> u64 {
-    code.cast_unsigned()
-}
-
 pub(crate) fn json(text: String) -> Result<Json, Error> {
     Json::parse_text(text).map_err(corrupt)
 }
@@ -55,7 +51,11 @@ pub(crate) fn json(text: String) -> Result<Json, Error> {
 pub(crate) struct Extra {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tags: Vec<Name>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
     pub(crate) metadata: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) origin_run: Option<RunId>,
@@ -65,6 +65,11 @@ pub(crate) struct Extra {
     pub(crate) parent_step: Option<Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parent_visit: Option<u32>,
+}
+
+/// What is there is there, even if it is null.
+fn present<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(input).map(Some)
 }
 
 impl Extra {

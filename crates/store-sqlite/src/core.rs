@@ -1,11 +1,12 @@
 //! What the writer thread owns: the one connection that writes, and what it remembers.
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use riverrun_store::{Error, Result};
+use riverrun_types::Millis;
 use rusqlite::Connection;
 
-use crate::{error::translate, names::Names};
+use crate::{error::translate, names::Names, stray::Stray};
 
 /// Bits of a lease token that count within one life of the store; the rest counts the lives.
 const TOKEN_BITS: u32 = 40;
@@ -13,24 +14,26 @@ const TOKEN_BITS: u32 = 40;
 pub(crate) struct Core {
     pub(crate) conn: Connection,
     pub(crate) names: Arc<Names>,
+    stray: Cell<Stray>,
     next_token: u64,
 }
 
 impl Core {
     /// Takes over a connection to a file of the current schema.
     pub(crate) fn new(conn: Connection) -> Result<Self> {
-        let load = || -> rusqlite::Result<(Arc<Names>, u64)> {
+        let load = || -> rusqlite::Result<(Arc<Names>, Stray, u64)> {
             let opens = conn.query_row(
                 "UPDATE meta SET value = value + 1 WHERE key = 'opens' RETURNING value",
                 [],
                 |row| row.get::<_, u64>(0),
             )?;
-            Ok((Names::load(&conn)?, opens))
+            Ok((Names::load(&conn)?, Stray::load(&conn)?, opens))
         };
-        let (names, opens) = load().map_err(translate)?;
+        let (names, stray, opens) = load().map_err(translate)?;
         Ok(Self {
             conn,
             names,
+            stray: Cell::new(stray),
             next_token: opens << TOKEN_BITS,
         })
     }
@@ -66,9 +69,21 @@ impl Core {
         {
             tracing::warn!(%error, "could not roll back");
         }
-        if let Err(error) = self.names.reload(&self.conn) {
-            tracing::warn!(%error, "could not read the names again");
+        let reload = || -> rusqlite::Result<()> {
+            self.stray.set(Stray::load(&self.conn)?);
+            self.names.reload(&self.conn)
+        };
+        if let Err(error) = reload() {
+            tracing::warn!(%error, "could not read again what is remembered");
         }
+    }
+
+    /// Notes when a new run was created, in its transaction.
+    pub(crate) fn created(&self, ms: Millis) -> rusqlite::Result<()> {
+        let mut stray = self.stray.get();
+        stray.note(&self.conn, ms)?;
+        self.stray.set(stray);
+        Ok(())
     }
 
     /// Brings the log into the file and lets go of it.

@@ -19,14 +19,6 @@ impl From<rusqlite::Error> for Failure {
     }
 }
 
-impl Failure {
-    pub(crate) fn into_error(self) -> Error {
-        match self {
-            Self::Refused(error) | Self::Sql(error) => error,
-        }
-    }
-}
-
 /// The crate's one reading of SQLite's errors.
 pub(crate) fn translate(error: rusqlite::Error) -> Error {
     let text = error.to_string();

@@ -10,6 +10,9 @@ use crate::{
     error::{Failure, Worked},
 };
 
+/// The most jobs that one claim takes, however many were asked for.
+const MAX_CLAIM: usize = 100_000;
+
 /// A job that may be claimed.
 struct Due {
     run: i64,
@@ -49,7 +52,7 @@ fn expired(core: &Core, claim: &Claim) -> Worked<Vec<Due>> {
 
 fn find(core: &Core, claim: &Claim, sql: &str) -> Worked<Vec<Due>> {
     let mut statement = core.conn.prepare_cached(sql)?;
-    let rows = statement.query_map((claim.now_ms, claim.limit), |row| {
+    let rows = statement.query_map((claim.now_ms, claim.limit.min(MAX_CLAIM)), |row| {
         Ok(Due {
             run: row.get(0)?,
             due_ms: row.get(1)?,

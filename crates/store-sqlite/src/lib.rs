@@ -17,6 +17,7 @@ mod migrate;
 mod names;
 mod open;
 mod read;
+mod stray;
 mod thread;
 mod upkeep;
 
@@ -56,7 +57,7 @@ impl Store for SqliteStore {
     }
 
     async fn next_due(&self) -> Result<Option<Millis>> {
-        self.read(|view| read::next_due(view)).await
+        self.read(read::next_due).await
     }
 
     async fn reclaim(&self) -> Result<u64> {
@@ -118,7 +119,7 @@ impl Store for SqliteStore {
     }
 
     async fn flows(&self) -> Result<Vec<FlowRecord>> {
-        self.read(|view| read::flows(view)).await
+        self.read(read::flows).await
     }
 
     async fn sweep(&self, retention: &Retention, now: Millis, limit: usize) -> Result<u64> {

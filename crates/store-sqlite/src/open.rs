@@ -132,14 +132,16 @@ impl SqliteStore {
     }
 
     pub(crate) async fn facts(&self) -> Result<Json> {
-        let (pages, free): (u64, u64) = self
-            .read(|view| {
-                let number = |name: &str| {
-                    view.conn
-                        .pragma_query_value(None, name, |row| row.get(0))
-                        .map_err(translate)
-                };
-                Ok((number("page_count")?, number("freelist_count")?))
+        let names = ["page_count", "freelist_count", "synchronous"];
+        let [pages, free, synchronous]: [u64; 3] = self
+            .writer
+            .look(move |core| {
+                let mut facts = [0; 3];
+                for (fact, name) in facts.iter_mut().zip(names) {
+                    let read = core.conn.pragma_query_value(None, name, |row| row.get(0));
+                    *fact = read.map_err(translate)?;
+                }
+                Ok(facts)
             })
             .await?;
         let path = self
@@ -151,6 +153,7 @@ impl SqliteStore {
             "path": path,
             "sqlite": rusqlite::version(),
             "schema": migrate::SCHEMA,
+            "synchronous": synchronous,
             "bytes": self.bytes(),
             "pages": pages,
             "freePages": free,

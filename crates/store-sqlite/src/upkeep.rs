@@ -11,6 +11,9 @@ use crate::{
     error::{Failure, Worked},
 };
 
+/// The most runs that one sweep deletes, however many were asked for.
+const MAX_SWEEP: usize = 100_000;
+
 pub(crate) fn register(core: &Core, flow: &FlowRecord) -> Worked<Registered> {
     let known: Option<String> = core
         .conn
@@ -41,6 +44,7 @@ pub(crate) fn register(core: &Core, flow: &FlowRecord) -> Worked<Registered> {
 
 /// Deletes up to `limit` runs whose time is over, the longest ended first.
 pub(crate) fn sweep(core: &Core, retention: &Retention, now: Millis, limit: usize) -> Worked<u64> {
+    let limit = limit.min(MAX_SWEEP);
     let mut swept = 0;
     for status in RunStatus::ALL {
         let Some(keep_ms) = retention.of(*status) else {

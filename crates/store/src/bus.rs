@@ -176,11 +176,11 @@ impl Bus {
         if drafts.is_empty() {
             return;
         }
-        let place = |(index, draft): (usize, &Draft)| {
-            let id = placed.id(index, draft);
-            draft.clone().at(id.seq, id.ms, context)
-        };
-        let events = drafts.iter().enumerate().map(place).collect();
+        let events = drafts
+            .iter()
+            .zip(placed.ids(drafts))
+            .map(|(draft, id)| draft.clone().at(id.seq, id.ms, context))
+            .collect();
         // Nobody there any more is fine: the subscription is about to be removed.
         let _ = sender.send(Arc::new(Batch {
             events,

@@ -182,7 +182,17 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// The id that the change's `index`-th draft was given.
+    /// The ids that the change's drafts were given. Times never decrease along a stream, so a
+    /// draft that is earlier than the one before it is moved forward.
+    pub fn ids<'a>(&self, drafts: &'a [Draft]) -> impl Iterator<Item = EventId> + use<'a> {
+        let mut ms = self.floor_ms;
+        (self.first..).zip(drafts).map(move |(seq, draft)| {
+            ms = ms.max(draft.ms);
+            EventId { ms, seq }
+        })
+    }
+
+    /// The id that the change's `index`-th draft was given, if the drafts are in order of time.
     pub fn id(&self, index: usize, draft: &Draft) -> EventId {
         EventId {
             ms: draft.ms.max(self.floor_ms),

@@ -33,7 +33,8 @@ pub use writer::Writer;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What a commit that was applied says: for each change with events, where they landed.
+/// What a commit that was applied says: for each `Create`, `Advance` and `Append`, in order, where
+/// its events landed. A change without events has its place too.
 pub type Receipt = Vec<Placed>;
 
 /// Durable data. Every method may be called from any task at any time.

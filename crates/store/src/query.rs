@@ -50,7 +50,9 @@ pub struct EventQuery {
     /// Exact types, or families: `log` takes every `log.*`. Empty takes all.
     pub types: Vec<EventType>,
     pub step: Option<Name>,
+    /// At or after.
     pub since_ms: Option<Millis>,
+    /// Before.
     pub until_ms: Option<Millis>,
 }
 

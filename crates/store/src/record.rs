@@ -11,6 +11,7 @@ pub struct RunRecord {
     pub version: Name,
     pub status: RunStatus,
     pub created_ms: Millis,
+    /// The time of the last event, or of its creation where that is later.
     pub updated_ms: Millis,
     pub ended_ms: Option<Millis>,
     pub wake_ms: Option<Millis>,
@@ -65,11 +66,17 @@ pub struct Claimed {
     pub lease: Lease,
     pub flow: Name,
     pub version: Name,
-    /// When it had become due, or when the lease of its last holder ran out.
+    /// When it had become due, or when the lease of its last holder ran out. 0 for a job that was
+    /// woken or handed back: nobody says when, and it goes before all others.
     pub due_ms: Millis,
 }
 
 /// What became of a lease at a heartbeat.
+///
+/// A wake is told once: the next heartbeat says `Held` again unless somebody woke the job anew.
+/// It is not used up by that: when the holder parks the job, it is still due at once, because
+/// nobody can know whether the holder had looked before or after it was woken. A new claim begins
+/// without wakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beat {
     Held,

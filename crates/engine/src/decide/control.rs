@@ -1,26 +1,43 @@
 //! What people and time do to a run: cancel, pause, resume, deadlines.
 
+use riverrun_types::time::iso;
+
 use super::Turn;
-use crate::{Cancellation, fact::Fact};
+use crate::{Cancellation, Failure, code, fact::Fact};
 
 impl Turn<'_> {
     pub(super) fn due(&mut self) {
         if self.state.paused {
             return;
         }
-        if let Some(deadline) = self.state.deadline.filter(|deadline| *deadline <= self.now) {
-            return self.fail_run(self.deadline_failure(deadline));
+        if self.is_overdue() {
+            return self.time_out();
         }
         self.resume_due();
         self.settle();
     }
 
+    pub(super) fn is_overdue(&self) -> bool {
+        let deadline = self.state.deadline;
+        deadline.is_some_and(|deadline| deadline <= self.now)
+    }
+
+    pub(super) fn time_out(&mut self) {
+        let timeout_ms = self.plan.timeout_ms.unwrap_or_default();
+        let by = self.state.deadline.map_or_else(String::new, iso);
+        let message = format!("the run did not end within {timeout_ms} ms, by {by}");
+        self.fail_run(Failure::new(code::TIMEOUT, message));
+    }
+
     pub(super) fn cancel(&mut self, source: &'static str, reason: Option<String>) {
-        let cancellation = Cancellation {
+        self.cancelled(Cancellation {
             source: source.to_owned(),
             reason,
-        };
-        self.cancel_visits(&cancellation, |_| true);
+        });
+    }
+
+    pub(super) fn cancelled(&mut self, cancellation: Cancellation) {
+        self.cancel_visits(&cancellation, |_, _| true);
         let duration_ms = self.now - self.state.created_ms;
         self.emit(Fact::Cancelled {
             cancellation,

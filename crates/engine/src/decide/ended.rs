@@ -5,106 +5,94 @@ use riverrun_types::Json;
 use serde_json::json;
 
 use super::Turn;
-use crate::{
-    BranchStatus, Branches, Cancellation, Failure, Visit, VisitKey, Wait, code, fact::Fact,
-};
+use crate::{BranchStatus, Branches, Cancellation, Failure, Visit, Wait, code, fact::Fact};
 
 impl Turn<'_> {
+    /// A path inside a branch is at its end: the fork around it may be, too.
+    pub(super) fn branch_ended(&mut self, visit: &Visit) {
+        let place = visit.branch.as_ref();
+        self.touched.extend(place.map(|place| place.of.clone()));
+    }
+
     /// Ends whatever has nothing left to wait for: forks whose branches are through, then the run.
     pub(super) fn settle(&mut self) {
-        while let Some((visit, branches)) = self.settled_fork() {
-            self.end_fork(&visit, &branches);
+        while let Some(key) = self.touched.pop() {
+            let settled = |visit: &&Visit| {
+                visit
+                    .branches()
+                    .is_some_and(|branches| branches.is_settled())
+            };
+            if let Some(visit) = self.state.visit(&key).filter(settled).cloned() {
+                self.end_fork(&visit);
+            }
         }
         if self.state.visits.is_empty() && !self.state.status.is_ended() {
             self.complete_run();
         }
     }
 
-    fn settled_fork(&self) -> Option<(Visit, Branches)> {
-        self.state
-            .visits
-            .iter()
-            .find_map(|visit| match &visit.wait {
-                Some(Wait::Branches(branches)) if is_settled(branches) => {
-                    Some((visit.clone(), branches.clone()))
-                }
-                _ => None,
-            })
-    }
-
-    fn end_fork(&mut self, visit: &Visit, branches: &Branches) {
-        let failed = branches
-            .branches
-            .iter()
-            .position(|b| b.status == BranchStatus::Failed);
-        let Some(index) = failed else {
-            let next = self
-                .plan
-                .step(&visit.key.step)
-                .and_then(|step| step.on_resume.clone().or(step.on_success.clone()));
-            return self.complete(visit, Some(results(branches)), next, 0.0);
+    fn end_fork(&mut self, visit: &Visit) {
+        let Some(branches) = visit.branches() else {
+            return;
         };
-        let cancellation = Cancellation {
-            source: "system".to_owned(),
-            reason: Some("another branch failed".to_owned()),
+        let is_failed = |branch: &crate::Branch| branch.status == BranchStatus::Failed;
+        let Some(index) = branches.branches.iter().position(is_failed) else {
+            let next = self.after_wait(visit);
+            self.complete(visit, Some(results(branches)), next, 0.0);
+            return;
         };
-        let inside = self.inside(&visit.key);
-        self.cancel_visits(&cancellation, |key| inside.contains(key));
-        let cause = branches.branches[index].error.clone();
-        let what = cause
-            .as_ref()
-            .map_or(String::new(), |e| format!(": {}: {}", e.code, e.message));
-        let step = &branches.branches[index].step;
-        let failure = Failure::new(
-            code::BRANCH_FAILED,
-            format!("branch {index} ({step}) failed{what}"),
-        )
-        .details(json!({"branch": index, "step": step, "error": cause}));
+        self.cancel_inside(visit, "another branch failed");
+        let branch = &branches.branches[index];
+        let step = &branch.step;
+        let mut message = format!("branch {index} ({step}) failed");
+        if let Some(Failure {
+            code, message: why, ..
+        }) = &branch.error
+        {
+            message.push_str(&format!(": {code}: {why}"));
+        }
+        let failure = Failure::new(code::BRANCH_FAILED, message)
+            .details(json!({"branch": index, "step": step, "error": branch.error}));
         self.fail(visit, failure, 0.0);
     }
 
-    /// The visits in the branches of a visit, at any depth.
-    fn inside(&self, of: &VisitKey) -> Vec<VisitKey> {
-        let is_inside = |visit: &&Visit| {
-            let mut branch = visit.branch.as_ref();
-            while let Some(place) = branch {
-                if place.of == *of {
-                    return true;
-                }
-                branch = self
-                    .state
-                    .visit(&place.of)
-                    .and_then(|above| above.branch.as_ref());
-            }
-            false
+    /// Cancels the visits in the branches of a visit, at any depth.
+    pub(super) fn cancel_inside(&mut self, of: &Visit, reason: &str) {
+        let branches = of.branches();
+        if branches.is_some_and(|branches| branches.ended == branches.entered) {
+            return;
+        }
+        let cancellation = Cancellation {
+            source: "system".to_owned(),
+            reason: Some(reason.to_owned()),
         };
-        self.state
-            .visits
-            .iter()
-            .filter(is_inside)
-            .map(|visit| visit.key.clone())
-            .collect()
+        self.cancel_visits(&cancellation, |turn, visit| {
+            let mut around = turn.state.forks_around(visit);
+            around.any(|(holder, _)| holder.key == of.key)
+        });
     }
 
-    /// Cancels visits, and lets go of the children that they wait for.
+    /// Cancels visits, the last entered first, and lets go of the children that they wait for.
     pub(super) fn cancel_visits(
         &mut self,
         cancellation: &Cancellation,
-        which: impl Fn(&VisitKey) -> bool,
+        which: impl Fn(&Self, &Visit) -> bool,
     ) {
-        let visits: Vec<Visit> = self
-            .state
-            .visits
-            .iter()
-            .filter(|visit| which(&visit.key))
-            .cloned()
+        let visits = self.state.visits.iter().rev();
+        let visits: Vec<_> = visits
+            .filter(|visit| which(self, visit))
+            .map(|visit| {
+                let child = match &visit.wait {
+                    Some(Wait::Run { run, .. }) => Some(run.clone()),
+                    _ => None,
+                };
+                (visit.at(), child)
+            })
             .collect();
-        for visit in visits {
-            if let Some(Wait::Run { run, .. }) = &visit.wait {
-                self.decision.abandoned.push(run.clone());
-            }
+        for (at, child) in visits {
+            self.decision.abandoned.extend(child);
             self.emit(Fact::StepCancelled {
-                at: visit.at(),
+                at,
                 cancellation: cancellation.clone(),
             });
         }
@@ -120,7 +108,7 @@ impl Turn<'_> {
             source: source.to_owned(),
             reason: Some("the run failed".to_owned()),
         };
-        self.cancel_visits(&cancellation, |_| true);
+        self.cancel_visits(&cancellation, |_, _| true);
         let duration_ms = self.now - self.state.created_ms;
         self.emit(Fact::Failed { error, duration_ms });
     }
@@ -138,24 +126,13 @@ impl Turn<'_> {
     }
 }
 
-fn is_settled(branches: &Branches) -> bool {
-    let ended = |status| matches!(status, BranchStatus::Done | BranchStatus::Failed);
-    let failed = branches
-        .branches
-        .iter()
-        .any(|branch| branch.status == BranchStatus::Failed);
-    (failed && branches.fail_fast) || branches.branches.iter().all(|branch| ended(branch.status))
-}
-
 fn results(branches: &Branches) -> Json {
     let result = |branch: &crate::Branch| branch.result.clone().unwrap_or_else(Json::null);
+    let all = branches.branches.iter();
     if branches.as_list {
-        Json::of(&branches.branches.iter().map(result).collect::<Vec<_>>())
+        Json::of(&all.map(result).collect::<Vec<_>>())
     } else {
-        let named = branches
-            .branches
-            .iter()
-            .map(|branch| (branch.step.clone(), result(branch)));
+        let named = all.map(|branch| (&branch.step, result(branch)));
         Json::of(&named.collect::<IndexMap<_, _>>())
     }
 }

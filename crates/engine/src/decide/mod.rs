@@ -4,9 +4,12 @@
 //! is applied to the state the moment it is emitted. Nothing else touches the state, so what a
 //! replay of the events gives is what was decided on.
 
+mod check;
 mod control;
 mod ended;
+mod lost;
 mod step;
+mod wait;
 
 use riverrun_types::{Draft, Json, Millis, Name, RunId};
 
@@ -91,9 +94,7 @@ pub struct Start {
 pub fn start(plan: &Plan, start: Start, now: Millis) -> (RunState, Decision) {
     let mut state = RunState::new();
     let from = start.not_before.unwrap_or(now).max(now);
-    let deadline = plan
-        .timeout_ms
-        .map(|timeout_ms| from.saturating_add(i64::try_from(timeout_ms).unwrap_or(i64::MAX)));
+    let deadline = plan.deadline(from);
     let mut turn = Turn::new(plan, &mut state, RunId::new(""), now);
     turn.emit(Fact::Started(Started {
         input: start.input,
@@ -107,7 +108,7 @@ pub fn start(plan: &Plan, start: Start, now: Millis) -> (RunState, Decision) {
     (state, decision)
 }
 
-/// Judges one input. `run` is the run's own id, which its children are told.
+/// Judges one input. Nothing ever happens to a run that has ended or never began. `run` is the run's own id, which its children are told.
 pub fn decide(
     plan: &Plan,
     state: &mut RunState,
@@ -118,7 +119,7 @@ pub fn decide(
     // The clock of another machine, or of this one after a correction, may be behind: time in a
     // stream never goes back.
     let now = now.max(state.updated_ms);
-    if state.status.is_ended() {
+    if state.status.is_ended() || state.len == 0 {
         return Decision::default();
     }
     let mut turn = Turn::new(plan, state, run.clone(), now);
@@ -130,7 +131,7 @@ pub fn decide(
             outcome,
             jitter,
         } => {
-            turn.finished(&visit, attempt, outcome, jitter);
+            turn.finished_attempt(&visit, attempt, outcome, jitter);
         }
         Input::ChildEnded { visit, run, result } => turn.child_ended(&visit, &run, result),
         Input::Due => turn.due(),
@@ -150,6 +151,8 @@ struct Turn<'a> {
     run: RunId,
     now: Millis,
     decision: Decision,
+    /// Visits whose branches this turn has changed: they may have nothing left to wait for.
+    touched: Vec<VisitKey>,
 }
 
 impl<'a> Turn<'a> {
@@ -160,6 +163,7 @@ impl<'a> Turn<'a> {
             run,
             now,
             decision: Decision::default(),
+            touched: Vec::new(),
         }
     }
 

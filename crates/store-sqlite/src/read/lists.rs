@@ -4,18 +4,23 @@
 //! only check: a unary plus keeps SQLite from preferring another index and sorting everything.
 
 use riverrun_store::{Error, Page, Result, RunFilter, RunRecord};
-use riverrun_types::RunStatus;
+use riverrun_types::{Name, RunStatus};
 use rusqlite::types::Value;
 
 use super::{View, runs};
-use crate::{columns::status_code, error::translate};
+use crate::{columns::status_code, error::translate, stray};
+
+/// The most rows of a page, however many were asked for.
+pub(super) const MAX_PAGE: usize = 100_000;
 
 pub(crate) fn list_runs(view: View<'_>, filter: &RunFilter) -> Result<Page<RunRecord>> {
     let cursor = filter.cursor.as_deref().map(read_cursor).transpose()?;
-    let limit = filter.limit.max(1);
+    let limit = filter.limit.clamp(1, MAX_PAGE);
     let mut found = Vec::new();
-    for query in queries(view, filter, cursor, limit + 1) {
-        found.extend(query.read(view)?);
+    if let Some(base) = base(view, filter, cursor, limit + 1)? {
+        for query in queries(&base, filter) {
+            found.extend(query.read(view)?);
+        }
     }
     // Several statuses are several walks, each in order: together they are not.
     if filter.oldest_first {
@@ -76,11 +81,8 @@ impl Query {
     }
 }
 
-/// The walks that together find the page. None if a name in the filter is nobody's.
-fn queries(view: View<'_>, filter: &RunFilter, cursor: Option<i64>, limit: usize) -> Vec<Query> {
-    let Some(base) = base(view, filter, cursor, limit) else {
-        return Vec::new();
-    };
+/// The walks that together find the page.
+fn queries(base: &Base, filter: &RunFilter) -> Vec<Query> {
     let driven = filter.tag.is_some() || filter.parent.is_some() || filter.id_prefix.is_some();
     let walks: Vec<Vec<RunStatus>> = match &filter.status[..] {
         [] => vec![Vec::new()],
@@ -95,29 +97,45 @@ fn queries(view: View<'_>, filter: &RunFilter, cursor: Option<i64>, limit: usize
     };
     walks
         .into_iter()
-        .map(|statuses| narrow(&base, filter, &statuses, driven))
+        .map(|statuses| narrow(base, filter, &statuses, driven))
         .collect()
 }
 
-/// The conditions that no index serves, and those whose index drives whatever else is asked.
-fn base(view: View<'_>, filter: &RunFilter, cursor: Option<i64>, limit: usize) -> Option<Base> {
-    let find = |name: &Option<riverrun_types::Name>| match name {
+/// None if a name in the filter is nobody's, so that nothing can match.
+fn base(
+    view: View<'_>,
+    filter: &RunFilter,
+    cursor: Option<i64>,
+    limit: usize,
+) -> Result<Option<Base>> {
+    let find = |name: &Option<Name>| match name {
         None => Some(None),
         Some(name) => view.names.find(name).map(Some),
     };
-    Some(Base {
-        flow: find(&filter.flow)?,
-        version: find(&filter.version)?,
-        tenant: find(&filter.tenant)?,
+    let (Some(flow), Some(version), Some(tenant)) = (
+        find(&filter.flow),
+        find(&filter.version),
+        find(&filter.tenant),
+    ) else {
+        return Ok(None);
+    };
+    Ok(Some(Base {
+        flow,
+        version,
+        tenant,
+        numbers: stray::numbers(view.conn, filter.since_ms, filter.until_ms)?,
         cursor,
         limit,
-    })
+    }))
 }
 
+/// What the walks have in common, as numbers.
 struct Base {
     flow: Option<i64>,
     version: Option<i64>,
     tenant: Option<i64>,
+    /// Between which all runs stand that the times ask for.
+    numbers: (Option<i64>, Option<i64>),
     cursor: Option<i64>,
     limit: usize,
 }
@@ -173,6 +191,13 @@ fn narrow(base: &Base, filter: &RunFilter, statuses: &[RunStatus], driven: bool)
             .conditions
             .push(format!("{}r.tenant <> 0", plus(by_tenant)));
     }
+    let column = if tagged { "t.run" } else { "r.no" };
+    if let Some(low) = base.numbers.0 {
+        query.add(&format!("{column} >= ?"), low);
+    }
+    if let Some(high) = base.numbers.1 {
+        query.add(&format!("{column} <= ?"), high);
+    }
     if let Some(since_ms) = filter.since_ms {
         query.add("r.created_ms >= ?", since_ms);
     }
@@ -180,7 +205,6 @@ fn narrow(base: &Base, filter: &RunFilter, statuses: &[RunStatus], driven: bool)
         query.add("r.created_ms < ?", until_ms);
     }
     if let Some(cursor) = base.cursor {
-        let column = if tagged { "t.run" } else { "r.no" };
         let after = if filter.oldest_first { ">" } else { "<" };
         query.add(&format!("{column} {after} ?"), cursor);
     }

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use super::View;
-use crate::{connection, names::Names};
+use crate::{connection, error::translate, names::Names};
 
 /// Reads at a time. More would only take turns on the cores.
 const READERS: usize = 4;
@@ -42,11 +42,13 @@ impl Pool {
         let done = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             let conn = pool.connection()?;
-            let view = View {
-                conn: &conn,
+            // One moment for all that the read looks at.
+            let snapshot = conn.unchecked_transaction().map_err(translate)?;
+            let done = read(View {
+                conn: &snapshot,
                 names: &pool.names,
-            };
-            let done = read(view);
+            });
+            drop(snapshot);
             pool.give_back(conn);
             done
         });

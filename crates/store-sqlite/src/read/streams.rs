@@ -2,7 +2,10 @@
 
 use riverrun_store::{Page, Result, StreamInfo};
 
-use super::{View, lists::read_cursor};
+use super::{
+    View,
+    lists::{MAX_PAGE, read_cursor},
+};
 use crate::error::translate;
 
 pub(crate) fn list_streams(
@@ -12,7 +15,7 @@ pub(crate) fn list_streams(
     cursor: Option<&str>,
 ) -> Result<Page<StreamInfo>> {
     let before = cursor.map(read_cursor).transpose()?.unwrap_or(i64::MAX);
-    let limit = limit.max(1);
+    let limit = limit.clamp(1, MAX_PAGE);
     let kind = view.names.find(kind);
     let read = || -> rusqlite::Result<Vec<(i64, StreamInfo)>> {
         let mut statement = view.conn.prepare_cached(

@@ -1,0 +1,69 @@
+//! What every handler shares, and what can be set about it.
+
+use std::{sync::Arc, time::Duration};
+
+use riverrun_runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Clone, Debug)]
+pub struct ApiOptions {
+    /// Bytes that a request's body may have; more is TOO_LARGE. Default 16 MiB.
+    pub max_body_bytes: usize,
+    /// How long a request may take before it is answered REQUEST_TIMEOUT. Live streams and the
+    /// time that `?wait=` asks for come on top. Default 30 s.
+    pub request_timeout: Duration,
+    /// The longest time that `?wait=` may ask for. Default 300 s.
+    pub max_wait: Duration,
+    /// How often a silent live stream says that it is alive. Default 15 s.
+    pub heartbeat: Duration,
+    /// Cancel it to end live streams and waits, so that a graceful stop is not held up by them.
+    /// They end with the runtime as well.
+    pub closing: CancellationToken,
+}
+
+impl Default for ApiOptions {
+    fn default() -> Self {
+        Self {
+            max_body_bytes: 16 << 20,
+            request_timeout: Duration::from_secs(30),
+            max_wait: Duration::from_secs(300),
+            heartbeat: Duration::from_secs(15),
+            closing: CancellationToken::new(),
+        }
+    }
+}
+
+/// The state of the router; clones share it.
+#[derive(Clone)]
+pub(crate) struct Api {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    runtime: Runtime,
+    options: ApiOptions,
+}
+
+impl Api {
+    pub fn new(runtime: Runtime, options: ApiOptions) -> Self {
+        Self {
+            inner: Arc::new(Inner { runtime, options }),
+        }
+    }
+
+    pub fn runtime(&self) -> &Runtime {
+        &self.inner.runtime
+    }
+
+    pub fn options(&self) -> &ApiOptions {
+        &self.inner.options
+    }
+
+    /// Resolves when the server stops.
+    pub async fn closing(&self) {
+        tokio::select! {
+            () = self.inner.options.closing.cancelled() => {}
+            () = self.inner.runtime.stopping() => {}
+        }
+    }
+}

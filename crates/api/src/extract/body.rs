@@ -1,0 +1,167 @@
+//! Bodies: JSON, or YAML where a definition is meant, up to a size.
+
+use std::time::Duration;
+
+use axum::{
+    body::Bytes,
+    extract::{FromRequest, Request},
+    http::{HeaderMap, header},
+};
+use riverrun_runtime::{Format, parse_definition};
+use riverrun_types::Json;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, error::Category, json};
+
+use crate::{app::Api, errors::ApiError};
+
+/// How long a client may take to send its body.
+const UPLOAD: Duration = Duration::from_secs(25);
+
+/// A JSON body. An empty one is the default.
+pub(crate) struct Body<T>(pub T);
+
+impl<T: DeserializeOwned + Default> FromRequest<Api> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
+        let format = format(request.headers())?;
+        let bytes = bytes(request, api).await?;
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Self(T::default()));
+        }
+        json_only(format)?;
+        read(&bytes).map(Self)
+    }
+}
+
+/// A JSON body of any kind, kept as text.
+pub(crate) struct Payload(pub Json);
+
+impl FromRequest<Api> for Payload {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
+        json_only(format(request.headers())?)?;
+        read(&bytes(request, api).await?).map(Self)
+    }
+}
+
+/// A flow's definition, in JSON or YAML.
+pub(crate) struct Definition(pub Value);
+
+impl FromRequest<Api> for Definition {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
+        let format = format(request.headers())?;
+        let bytes = bytes(request, api).await?;
+        match format {
+            Format::Json => read(&bytes).map(Self),
+            Format::Yaml => {
+                let text = std::str::from_utf8(&bytes).map_err(|_| {
+                    ApiError::new("BAD_DEFINITION", "the definition is not UTF-8 text")
+                })?;
+                Ok(Self(parse_definition(text, Format::Yaml)?))
+            }
+        }
+    }
+}
+
+/// Reads JSON, and says where and which field when it does not fit.
+pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    serde_json::from_slice(bytes).map_err(|error| refusal::<T>(bytes, &error))
+}
+
+#[cold]
+fn refusal<T: DeserializeOwned>(bytes: &[u8], error: &serde_json::Error) -> ApiError {
+    let place = json!({"line": error.line(), "column": error.column()});
+    if error.classify() != Category::Data {
+        return ApiError::new("BAD_JSON", format!("the body is not JSON: {error}")).details(place);
+    }
+    // Only now is it worth knowing the field.
+    let mut again = serde_json::Deserializer::from_slice(bytes);
+    let field = match serde_path_to_error::deserialize::<_, T>(&mut again) {
+        Err(error) => error.path().to_string(),
+        Ok(_) => ".".to_owned(),
+    };
+    let mut details = place;
+    if field == "." || field == "?" {
+        return ApiError::new("BAD_REQUEST", format!("the body does not fit: {error}"))
+            .details(details);
+    }
+    details["field"] = json!(field);
+    ApiError::new("BAD_REQUEST", format!("{field}: {error}")).details(details)
+}
+
+/// The format that the body claims to have; JSON where it claims nothing.
+fn format(headers: &HeaderMap) -> Result<Format, ApiError> {
+    let Some(given) = headers.get(header::CONTENT_TYPE) else {
+        return Ok(Format::Json);
+    };
+    let given = given.to_str().unwrap_or("?");
+    let essence = given.split(';').next().unwrap_or_default().trim();
+    let is = |name: &str| essence.eq_ignore_ascii_case(name);
+    if is("application/json") || is("text/json") || ends_with(essence, "+json") {
+        Ok(Format::Json)
+    } else if is("application/yaml") || is("application/x-yaml") || is("text/yaml") {
+        Ok(Format::Yaml)
+    } else {
+        let given: String = given.chars().take(64).collect();
+        let message = format!("{given:?} is not understood: send content-type application/json");
+        Err(ApiError::new("UNSUPPORTED_MEDIA_TYPE", message))
+    }
+}
+
+fn ends_with(text: &str, end: &str) -> bool {
+    text.len() >= end.len()
+        && text.is_char_boundary(text.len() - end.len())
+        && text[text.len() - end.len()..].eq_ignore_ascii_case(end)
+}
+
+fn json_only(format: Format) -> Result<(), ApiError> {
+    match format {
+        Format::Json => Ok(()),
+        Format::Yaml => Err(ApiError::new(
+            "UNSUPPORTED_MEDIA_TYPE",
+            "only definitions of flows may be YAML: send content-type application/json",
+        )),
+    }
+}
+
+async fn bytes(request: Request, api: &Api) -> Result<Bytes, ApiError> {
+    let limit = api.options().max_body_bytes;
+    let claimed = request.headers().get(header::CONTENT_LENGTH);
+    let claimed = claimed.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if claimed.is_some_and(|length| length > limit) {
+        return Err(too_large(limit));
+    }
+    let body = axum::body::to_bytes(request.into_body(), limit);
+    match tokio::time::timeout(UPLOAD, body).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) if is_over_limit(&error) => Err(too_large(limit)),
+        Ok(Err(error)) => {
+            let message = format!("the body could not be read: {error}");
+            Err(ApiError::new("BAD_REQUEST", message))
+        }
+        Err(_) => Err(ApiError::new(
+            "BODY_TIMEOUT",
+            format!("the body did not arrive within {} s", UPLOAD.as_secs()),
+        )),
+    }
+}
+
+fn too_large(limit: usize) -> ApiError {
+    let message = format!("the body has more than {limit} bytes");
+    ApiError::new("TOO_LARGE", message).details(json!({ "limit": limit }))
+}
+
+fn is_over_limit(error: &axum::Error) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if error.to_string() == "length limit exceeded" {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}

@@ -1,0 +1,9 @@
+//! What handlers take from a request, each refusing in the one error shape.
+
+mod body;
+mod path;
+mod query;
+
+pub(crate) use body::{Body, Definition, Payload};
+pub(crate) use path::{FlowPath, RunPath, Segments, run_id};
+pub(crate) use query::{Query, comma_list, flag, moment, moment_at, page_limit};

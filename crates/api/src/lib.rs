@@ -1,0 +1,32 @@
+//! riverrun over HTTP: flows, runs, events and their live streams.
+//!
+//! This crate turns requests into calls of [`riverrun_runtime::Runtime`] and answers into JSON. It
+//! decides nothing about runs. Every failure, from an unknown route to a full disk, leaves in one
+//! shape with a code from [`errors::TABLE`]; the OpenAPI document is generated from the handlers.
+
+mod app;
+pub mod diagram;
+mod docs_page;
+mod edge;
+pub mod errors;
+mod events;
+mod executions;
+mod extract;
+mod flows;
+mod handlers;
+mod health;
+mod jobs;
+mod page;
+mod reply;
+mod routes;
+mod run_actions;
+mod run_reads;
+mod runs;
+pub mod schemas;
+mod serve;
+mod sse;
+mod start;
+
+pub use app::ApiOptions;
+pub use routes::{openapi, router};
+pub use serve::serve;

@@ -1,0 +1,103 @@
+//! What a step may not do: lead nowhere, write too much, break the state's schema.
+
+use riverrun_types::{Json, Path, State};
+use serde_json::json;
+
+use super::Turn;
+use crate::{Failure, Visit, code};
+
+/// The longest message of a failure, in characters: messages are for people.
+const MAX_MESSAGE: usize = 10_000;
+
+impl Turn<'_> {
+    pub(super) fn check_output(
+        &self,
+        visit: &Visit,
+        output: Option<&Json>,
+        next: Option<&str>,
+    ) -> Result<(), Failure> {
+        if let Some(next) = next.filter(|next| self.plan.step(next).is_none()) {
+            let message = format!("the flow has no step {next:?} to go to");
+            return Err(Failure::new(code::INVALID_TRANSITION, message).permanent());
+        }
+        let Some(output) = output else { return Ok(()) };
+        let limit = self.plan.limits.max_value_bytes;
+        if output.bytes() > limit {
+            let bytes = output.bytes();
+            let message = format!("the output has {bytes} bytes; a value may have {limit}");
+            return Err(Failure::new(code::VALUE_TOO_LARGE, message).permanent());
+        }
+        let step = self.plan.step(&visit.key.step);
+        match step.and_then(|step| step.output_key.as_ref()) {
+            Some(key) => self.check_write(visit, key, output),
+            None => Ok(()),
+        }
+    }
+
+    /// What a scoped branch writes is not yet in the state, but it may not grow without end.
+    fn check_write(&self, visit: &Visit, key: &Path, output: &Json) -> Result<(), Failure> {
+        let scope = self.state.scope_of(visit);
+        let target = match &scope {
+            Some(place) => {
+                let holder = self.state.visit(&place.of);
+                holder
+                    .and_then(|holder| holder.branch(place.index))
+                    .map(|branch| &branch.scope)
+            }
+            None => Some(&self.state.state),
+        };
+        let Some(target) = target else { return Ok(()) };
+        self.check_size(target, key, output)?;
+        if scope.is_some() {
+            return Ok(());
+        }
+        self.check_schema(target, key, output)
+    }
+
+    fn check_size(&self, target: &State, key: &Path, output: &Json) -> Result<(), Failure> {
+        let limit = self.plan.limits.max_state_bytes;
+        let mut bytes = target.bytes() + output.bytes();
+        if bytes > limit {
+            // What is overwritten no longer counts. Looked up late: it may lie deep in a large
+            // value.
+            bytes -= target.path(key).map_or(0, |old| old.bytes());
+        }
+        if bytes <= limit {
+            return Ok(());
+        }
+        let message = format!("the state would have {bytes} bytes; it may have {limit}");
+        Err(Failure::new(code::STATE_TOO_LARGE, message).permanent())
+    }
+
+    fn check_schema(&self, target: &State, key: &Path, output: &Json) -> Result<(), Failure> {
+        let Some(schema) = &self.plan.state_schema else {
+            return Ok(());
+        };
+        let issues = schema.write_issues(target, key, output);
+        let Some(first) = issues.first() else {
+            return Ok(());
+        };
+        let message = format!(
+            "writing {key} breaks the state's schema at {:?}: {}",
+            first.path, first.message
+        );
+        Err(Failure::new(code::STATE_INVALID, message)
+            .details(json!({ "issues": issues }))
+            .permanent())
+    }
+
+    /// A failure that fits into the stream: what a handler says of it is bounded like an output.
+    pub(super) fn fitted(&self, mut failure: Failure) -> Failure {
+        if let Some((end, _)) = failure.message.char_indices().nth(MAX_MESSAGE) {
+            failure.message.truncate(end);
+            failure.message.push('…');
+        }
+        let limit = self.plan.limits.max_value_bytes;
+        let bytes = failure.details.as_ref().map_or(0, Json::bytes);
+        if bytes > limit {
+            let dropped = format!("{bytes} bytes of details; a value may have {limit}");
+            failure.details = Some(Json::from(json!({ "dropped": dropped })));
+        }
+        failure
+    }
+}

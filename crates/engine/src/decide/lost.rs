@@ -1,0 +1,82 @@
+//! Attempts that will never answer: their worker is gone, or they run in another run.
+
+use riverrun_types::VisitStatus;
+
+use super::Turn;
+use crate::{Branches, Failure, Visit, VisitKey, code, fact::Fact, retry};
+
+impl Turn<'_> {
+    /// What runs when its worker is gone is tried again, a bounded number of times.
+    pub(super) fn lost(&mut self) {
+        let is_running = |visit: &&Visit| visit.status == VisitStatus::Running;
+        let running: Vec<Visit> = self
+            .state
+            .visits
+            .iter()
+            .filter(is_running)
+            .cloned()
+            .collect();
+        for visit in running {
+            // Failing one may have ended the run.
+            if self.state.status.is_ended() {
+                return;
+            }
+            let losses = visit.losses + 1;
+            if losses > retry::MAX_LOSSES {
+                let message = format!("the worker was lost {losses} times in this visit");
+                let failure = Failure::new(code::WORKER_LOST, message).permanent();
+                self.fail(&visit, failure, 0.0);
+                continue;
+            }
+            let mut at = visit.at();
+            at.attempt += 1;
+            self.emit(Fact::StepRetry {
+                at,
+                reason: "the worker was lost".to_owned(),
+                delay_ms: 0,
+                lost: true,
+            });
+        }
+        self.settle();
+    }
+
+    /// In a copy nothing runs yet, and the original's children answer to the original. The copy
+    /// may have been cut anywhere, even between the events of one decision: what that decision
+    /// had still to do is done here.
+    pub(super) fn forked(&mut self) {
+        let deadline = self.state.deadline.and(self.plan.deadline(self.now));
+        self.emit(Fact::Forked { deadline });
+        if let Some(error) = self.state.error.clone() {
+            return self.fail_run(error);
+        }
+        if let Some(cancellation) = self.state.cancellation.clone() {
+            return self.cancelled(cancellation);
+        }
+        let forks = self.state.visits.iter().filter(|v| v.branches().is_some());
+        let forks: Vec<_> = forks.map(|visit| visit.key.clone()).collect();
+        for key in forks.into_iter().rev() {
+            self.mend_fork(&key);
+        }
+        self.settle();
+    }
+
+    /// A fork whose branches were being cancelled when the copy was cut, and which would wait for
+    /// them for ever.
+    fn mend_fork(&mut self, key: &VisitKey) {
+        self.touched.push(key.clone());
+        let Some(visit) = self.state.visit(key).cloned() else {
+            return;
+        };
+        let is_whole = |branches: &Branches| {
+            let inside = |visit: &&Visit| visit.branch.as_ref().is_some_and(|b| b.of == *key);
+            let active = self.state.visits.iter().filter(inside).count();
+            branches.is_settled() || active == branches.entered - branches.ended
+        };
+        if visit.branches().is_none_or(is_whole) {
+            return;
+        }
+        let message = "the run was forked while the branches were being cancelled";
+        self.cancel_inside(&visit, message);
+        self.fail(&visit, Failure::new(code::CANCELLED, message), 0.0);
+    }
+}

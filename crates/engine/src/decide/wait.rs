@@ -1,0 +1,125 @@
+//! Waits: for a time, for branches, for a child run; how they begin and how they are over.
+
+use riverrun_types::{Json, Name, RunId};
+use serde_json::json;
+
+use super::{Child, Turn};
+use crate::{Failure, Fork, Lineage, SubFlow, Visit, VisitKey, Wait, code, fact::Fact};
+
+/// Sub-flows inside sub-flows, at most: a flow that starts itself ends here.
+const MAX_DEPTH: u32 = 32;
+
+impl Turn<'_> {
+    /// Resumes the waits whose time has come. In a paused run none comes.
+    pub(super) fn resume_due(&mut self) {
+        if self.state.paused {
+            return;
+        }
+        let now = self.now;
+        let due = |visit: &&Visit| matches!(visit.wait, Some(Wait::Time { until_ms, .. }) if until_ms <= now);
+        let due: Vec<Visit> = self.state.visits.iter().filter(due).cloned().collect();
+        for visit in due {
+            // Where the one before led may have ended the run.
+            if self.state.status.is_ended() {
+                return;
+            }
+            self.resumed(&visit, "time reached".to_owned());
+            let next = self.after_wait(&visit);
+            self.complete(&visit, None, next, 0.0);
+        }
+    }
+
+    pub(super) fn child_ended(
+        &mut self,
+        key: &VisitKey,
+        child: &RunId,
+        result: Result<Json, Failure>,
+    ) {
+        let waits =
+            |visit: &&Visit| matches!(&visit.wait, Some(Wait::Run { run, .. }) if run == child);
+        let Some(visit) = self.state.visit(key).filter(waits).cloned() else {
+            return;
+        };
+        match result {
+            Ok(output) => {
+                self.resumed(&visit, format!("run {child} completed"));
+                let next = self.after_wait(&visit);
+                self.complete(&visit, Some(output), next, 0.0);
+            }
+            Err(failure) => {
+                self.resumed(&visit, format!("run {child} ended with {}", failure.code));
+                self.fail(&visit, failure, 0.0);
+            }
+        }
+        self.settle();
+    }
+
+    fn resumed(&mut self, visit: &Visit, reason: String) {
+        let waited_ms = self.now - visit.since_ms;
+        self.emit(Fact::StepResumed {
+            at: visit.at(),
+            reason,
+            waited_ms,
+        });
+    }
+
+    /// A resumed wait goes to `onResume`, else to `onSuccess`.
+    pub(super) fn after_wait(&self, visit: &Visit) -> Option<Name> {
+        self.transition(visit, |step| &step.on_resume)
+            .or_else(|| self.transition(visit, |step| &step.on_success))
+    }
+
+    pub(super) fn fork(&mut self, visit: &Visit, fork: Fork, jitter: f64) {
+        let unknown = |name: &Name| self.plan.step(name).is_none();
+        if let Some(spec) = fork.branches.iter().find(|spec| unknown(&spec.step)) {
+            let message = format!("the flow has no step {:?} to branch to", spec.step);
+            let failure = Failure::new(code::STEP_NOT_FOUND, message).permanent();
+            return self.fail(visit, failure, jitter);
+        }
+        self.touched.push(visit.key.clone());
+        self.emit(Fact::AwaitBranches {
+            at: visit.at(),
+            fork,
+        });
+    }
+
+    pub(super) fn sub_flow(&mut self, visit: &Visit, sub: SubFlow, jitter: f64) {
+        let depth = self.state.parent.as_ref().map_or(0, |parent| parent.depth) + 1;
+        if depth > MAX_DEPTH {
+            let message = format!(
+                "{MAX_DEPTH} runs already stand above this one: does the flow start itself?"
+            );
+            let failure = Failure::new(code::SUBFLOW_DEPTH, message).permanent();
+            return self.fail(visit, failure, jitter);
+        }
+        let child = Child {
+            parent: Lineage {
+                run_id: self.run.clone(),
+                step: visit.key.step.clone(),
+                visit: visit.key.visit,
+                depth,
+                detached: sub.detached,
+            },
+            run: sub.run,
+            flow: sub.flow,
+            version: sub.version,
+            input: sub.input,
+        };
+        if sub.detached {
+            let next = self.transition(visit, |step| &step.on_success);
+            let output = Json::from(json!({ "runId": child.run }));
+            // A child of a step that failed is nobody's, so it is not started.
+            if !self.complete(visit, Some(output), next, jitter) {
+                return;
+            }
+        } else {
+            self.emit(Fact::AwaitRun {
+                at: visit.at(),
+                run: child.run.clone(),
+                flow: child.flow.clone(),
+                version: child.version.clone(),
+            });
+        }
+        self.decision.children.push(child);
+    }
+}

@@ -1,0 +1,139 @@
+//! What the engine reads in an event and writes into one.
+//!
+//! A [`Fact`] is an event's meaning, typed; a draft is its form on the wire and on disk. The two
+//! turn into each other without loss, so that the state a run has while it lives is the state
+//! that a replay of its stream gives.
+
+mod form;
+pub(crate) mod iso;
+mod wire;
+
+use riverrun_types::{Json, Millis, Name, Path, RunId, State, StepRef};
+use serde::{Deserialize, Serialize};
+
+use crate::{Cancellation, Failure, Fork, Lineage};
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fact {
+    Started(Started),
+    Completed {
+        result: Json,
+        duration_ms: Millis,
+    },
+    Failed {
+        error: Failure,
+        duration_ms: Millis,
+    },
+    Cancelled {
+        cancellation: Cancellation,
+        duration_ms: Millis,
+    },
+    Paused {
+        reason: Option<String>,
+    },
+    Resumed,
+    /// The stream up to here was copied from another run's. What ran there, or waited for a child
+    /// of that run, begins again here; the parent of that run is not told of this one.
+    Forked {
+        deadline: Option<Millis>,
+    },
+    StepStarted(StepRef),
+    StepCompleted {
+        at: StepRef,
+        result: Option<Json>,
+        output_key: Option<Path>,
+        next: Option<Name>,
+    },
+    StepFailed {
+        at: StepRef,
+        error: Failure,
+        retry_at: Option<Millis>,
+        next: Option<Name>,
+    },
+    /// `at.attempt` is the attempt that comes.
+    StepRetry {
+        at: StepRef,
+        reason: String,
+        delay_ms: Millis,
+        lost: bool,
+    },
+    StepResumed {
+        at: StepRef,
+        reason: String,
+        waited_ms: Millis,
+    },
+    StepCancelled {
+        at: StepRef,
+        cancellation: Cancellation,
+    },
+    AwaitTime {
+        at: StepRef,
+        until_ms: Millis,
+        reason: Option<String>,
+    },
+    AwaitBranches {
+        at: StepRef,
+        fork: Fork,
+    },
+    AwaitRun {
+        at: StepRef,
+        run: RunId,
+        flow: Name,
+        version: Name,
+    },
+    StateSet {
+        key: Path,
+        value: Json,
+    },
+    StateDelete {
+        key: Path,
+    },
+    StateBatch(Vec<StateOp>),
+    StateSnapshot(State),
+    /// Logs, emits, progress, custom events: they change no state.
+    Other,
+}
+
+/// How a run begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Started {
+    pub input: Json,
+    pub version: Name,
+    /// The step that is entered first.
+    pub next: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "iso::option")]
+    pub not_before: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "iso::option")]
+    pub deadline: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Lineage>,
+}
+
+/// One write of a batch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StateOp {
+    #[serde(rename = "type")]
+    pub kind: OpKind,
+    pub key: Path,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub value: Option<Json>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OpKind {
+    Set,
+    Delete,
+}
+
+/// Reads a value that may be absent: a null that is there is a value, and stays one.
+pub(crate) fn present<'de, D: serde::Deserializer<'de>>(
+    input: D,
+) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(input).map(Some)
+}

@@ -1,0 +1,171 @@
+//! A run's history: one entry for each attempt that has ended.
+//!
+//! It is reduced from the stream like the state, page by page, and is not kept: who asks for it
+//! pays for it. An attempt that waits has not ended, so a wait is told when it is over.
+
+use std::collections::HashMap;
+
+use riverrun_types::{Draft, EventType, Json, Millis, Name};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Failure, VisitKey, code,
+    fact::{Fact, iso},
+};
+
+/// An attempt that has ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryEntry {
+    /// The step's name.
+    pub step_id: Name,
+    pub visit: u32,
+    pub attempt: u32,
+    pub outcome: HistoryOutcome,
+    #[serde(with = "iso")]
+    pub started_at: Millis,
+    #[serde(with = "iso")]
+    pub completed_at: Millis,
+    pub duration_ms: Millis,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HistoryOutcome {
+    Success,
+    Failure,
+    /// It waited for a time, and the time came.
+    Wait,
+    Cancelled,
+}
+
+/// The history of the events so far.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    entries: Vec<HistoryEntry>,
+    open: HashMap<VisitKey, Open>,
+}
+
+/// An attempt that has begun.
+#[derive(Clone, Debug)]
+struct Open {
+    attempt: u32,
+    started_ms: Millis,
+    awaits: Option<EventType>,
+}
+
+/// The history of a whole stream.
+pub fn history<'a>(events: impl IntoIterator<Item = &'a Draft>) -> Vec<HistoryEntry> {
+    let mut history = History::default();
+    events.into_iter().for_each(|draft| history.apply(draft));
+    history.into_entries()
+}
+
+impl History {
+    /// Reduces one more event of the stream.
+    pub fn apply(&mut self, draft: &Draft) {
+        use EventType as T;
+        let Some(at) = &draft.step else {
+            return self.apply_to_run(draft);
+        };
+        let key = VisitKey {
+            step: at.name.clone(),
+            visit: at.visit,
+        };
+        match &draft.kind {
+            T::StepStarted => {
+                let open = Open {
+                    attempt: at.attempt,
+                    started_ms: draft.ms,
+                    awaits: None,
+                };
+                self.open.insert(key, open);
+            }
+            kind @ (T::StepAwaitTime | T::StepAwaitRun | T::StepAwaitBranches) => {
+                if let Some(open) = self.open.get_mut(&key) {
+                    open.awaits = Some(kind.clone());
+                }
+            }
+            T::StepCompleted => self.close(key, HistoryOutcome::Success, draft.ms, None),
+            T::StepFailed => self.close(key, HistoryOutcome::Failure, draft.ms, error_of(draft)),
+            // After a failure the attempt is closed; one that is still open was lost.
+            T::StepRetry if self.open.contains_key(&key) => {
+                let error = Failure::new(code::WORKER_LOST, reason_of(draft));
+                self.close(key, HistoryOutcome::Failure, draft.ms, Some(error));
+            }
+            T::StepCancelled => self.close(key, HistoryOutcome::Cancelled, draft.ms, None),
+            _ => {}
+        }
+    }
+
+    /// The entries so far, in the order in which the attempts ended.
+    pub fn entries(&self) -> &[HistoryEntry] {
+        &self.entries
+    }
+
+    pub fn into_entries(self) -> Vec<HistoryEntry> {
+        self.entries
+    }
+
+    fn apply_to_run(&mut self, draft: &Draft) {
+        if !matches!(draft.kind, EventType::Other(_))
+            || !matches!(Fact::read(draft), Fact::Forked { .. })
+        {
+            return;
+        }
+        // What ran in the original, or waited for a child of it, does not end here.
+        let ends = |open: &Open| matches!(open.awaits, None | Some(EventType::StepAwaitRun));
+        let mut ended: Vec<(Millis, VisitKey)> = self
+            .open
+            .iter()
+            .filter(|(_, open)| ends(open))
+            .map(|(key, open)| (open.started_ms, key.clone()))
+            .collect();
+        ended.sort_by(|(a_ms, a), (b_ms, b)| {
+            (a_ms, &a.step, a.visit).cmp(&(b_ms, &b.step, b.visit))
+        });
+        for (_, key) in ended {
+            self.close(key, HistoryOutcome::Cancelled, draft.ms, None);
+        }
+    }
+
+    fn close(
+        &mut self,
+        key: VisitKey,
+        outcome: HistoryOutcome,
+        now: Millis,
+        error: Option<Failure>,
+    ) {
+        let Some(open) = self.open.remove(&key) else {
+            return;
+        };
+        let waited = open.awaits == Some(EventType::StepAwaitTime);
+        let outcome = match outcome {
+            HistoryOutcome::Success if waited => HistoryOutcome::Wait,
+            outcome => outcome,
+        };
+        self.entries.push(HistoryEntry {
+            step_id: key.step,
+            visit: key.visit,
+            attempt: open.attempt,
+            outcome,
+            started_at: open.started_ms,
+            completed_at: now,
+            duration_ms: now - open.started_ms,
+            error,
+        });
+    }
+}
+
+fn error_of(draft: &Draft) -> Option<Failure> {
+    draft.data.as_ref()?.get("error")?.read().ok()
+}
+
+fn reason_of(draft: &Draft) -> String {
+    let reason = draft.data.as_ref().and_then(|data| data.get("reason"));
+    reason
+        .as_ref()
+        .map_or_else(String::new, |text| Json::as_text(text).into_owned())
+}

@@ -1,0 +1,148 @@
+//! The reducer's part on branches: how they are entered, what they write, how they end.
+
+use riverrun_types::{Json, Millis, Path, State, StepRef};
+
+use super::{Branch, BranchStatus, Branches, InBranch, RunState, Visit, VisitKey, Wait, position};
+use crate::{BranchSpec, Failure, Fork};
+
+impl RunState {
+    pub(super) fn fork(&mut self, at: &StepRef, fork: &Fork, ms: Millis) {
+        let branches = Branches {
+            branches: fork.branches.iter().enumerate().map(branch).collect(),
+            concurrency: fork.concurrency,
+            fail_fast: fork.fail_fast,
+            as_list: fork.as_list,
+            scoped: fork.scoped,
+            entered: 0,
+            ended: 0,
+            failed: 0,
+        };
+        self.wait(at, Wait::Branches(branches), ms);
+        let key = VisitKey {
+            step: at.name.clone(),
+            visit: at.visit,
+        };
+        self.start_branches(&key, ms);
+    }
+
+    /// Enters branches that have not begun, as far as the concurrency allows.
+    fn start_branches(&mut self, of: &VisitKey, ms: Millis) {
+        let Some(branches) = self.branches_mut(of) else {
+            return;
+        };
+        let first = branches.entered;
+        branches.entered += branches.room();
+        let entered = &mut branches.branches[first..branches.entered];
+        let steps: Vec<_> = entered
+            .iter_mut()
+            .map(|branch| {
+                branch.status = BranchStatus::Active;
+                branch.step.clone()
+            })
+            .collect();
+        for (nth, step) in steps.into_iter().enumerate() {
+            let (of, index) = (of.clone(), first + nth);
+            self.enter(&step, Some(InBranch { of, index }), None, ms);
+        }
+    }
+
+    /// A path ended without a next step: a branch is done, or the run has its result.
+    pub(super) fn path_ended(&mut self, visit: &Visit, result: Option<Json>, ms: Millis) {
+        let Some(InBranch { of, index }) = &visit.branch else {
+            self.result = result;
+            return;
+        };
+        if let Some(branches) = self.branches_mut(of) {
+            branches.end(*index, BranchStatus::Done, result, None);
+        }
+        self.start_branches(of, ms);
+    }
+
+    pub(super) fn branch_failed(&mut self, visit: &Visit, error: Failure, ms: Millis) {
+        let Some(InBranch { of, index }) = &visit.branch else {
+            return;
+        };
+        let Some(branches) = self.branches_mut(of) else {
+            return;
+        };
+        branches.end(*index, BranchStatus::Failed, None, Some(error));
+        if !branches.fail_fast {
+            self.start_branches(of, ms);
+        }
+    }
+
+    /// Writes the output of a visit: to the innermost scoped branch around it, or to the run's
+    /// state.
+    pub(super) fn write(&mut self, visit: &Visit, key: &Path, value: Json) {
+        let Some(place) = self.scope_of(visit) else {
+            return self.state.set(key, value);
+        };
+        // Below a key that belongs to somebody outside, the branch writes into its own copy.
+        let outside = match key.tail() {
+            [] => None,
+            _ => self.view(visit).get(key.head()).cloned(),
+        };
+        let branches = self.branches_mut(&place.of);
+        let Some(branch) = branches.and_then(|b| b.branches.get_mut(place.index)) else {
+            return;
+        };
+        let scope = &mut branch.scope;
+        if let Some(outside) = outside.filter(|_| scope.get(key.head()).is_none()) {
+            scope.set(&Path::new(key.head()), outside);
+        }
+        scope.set(key, value);
+    }
+
+    /// The scoped branch that a visit writes to; none if it writes to the run's state.
+    pub(crate) fn scope_of(&self, visit: &Visit) -> Option<InBranch> {
+        let is_scoped = |(holder, _): &(&Visit, usize)| holder.branches().is_some_and(|b| b.scoped);
+        let (holder, index) = self.forks_around(visit).find(is_scoped)?;
+        let of = holder.key.clone();
+        Some(InBranch { of, index })
+    }
+
+    fn branches_mut(&mut self, of: &VisitKey) -> Option<&mut Branches> {
+        let position = position(&self.visits, &of.step, of.visit)?;
+        match &mut self.visits[position].wait {
+            Some(Wait::Branches(branches)) => Some(branches),
+            _ => None,
+        }
+    }
+}
+
+impl Branches {
+    fn end(
+        &mut self,
+        index: usize,
+        status: BranchStatus,
+        result: Option<Json>,
+        error: Option<Failure>,
+    ) {
+        let Some(branch) = self.branches.get_mut(index) else {
+            return;
+        };
+        self.ended += 1;
+        self.failed += usize::from(status == BranchStatus::Failed);
+        *branch = Branch {
+            step: branch.step.clone(),
+            status,
+            scope: State::default(),
+            result,
+            error,
+        };
+    }
+}
+
+fn branch((index, spec): (usize, &BranchSpec)) -> Branch {
+    let item = spec.item.clone().map(|item| ("item".to_owned(), item));
+    let index = item
+        .is_some()
+        .then(|| ("index".to_owned(), Json::of(&index)));
+    Branch {
+        step: spec.step.clone(),
+        status: BranchStatus::Pending,
+        scope: item.into_iter().chain(index).collect(),
+        result: None,
+        error: None,
+    }
+}

@@ -1,0 +1,202 @@
+//! A run as its stream makes it, and what can be asked of it.
+
+mod apply;
+mod branches;
+mod visit;
+
+use indexmap::IndexMap;
+use riverrun_types::{Json, Millis, Name, RunId, RunStatus, State, VisitStatus, time::NEVER};
+use serde::{Deserialize, Serialize};
+
+pub use self::visit::{Branch, BranchStatus, Branches, InBranch, Visit, VisitKey, Wait};
+use crate::{Failure, View, fact::present};
+
+/// Everything that the engine knows of a run. It changes by [`RunState::apply`] alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunState {
+    pub status: RunStatus,
+    pub version: Name,
+    pub input: Json,
+    pub state: State,
+    /// Visits that have not ended, in the order in which they were entered.
+    pub visits: Vec<Visit>,
+    /// Where each step that was ever entered stands, by its latest news.
+    pub steps: IndexMap<Name, StepSummary>,
+    /// Visits begun so far.
+    pub step_count: u64,
+    pub paused: bool,
+    pub not_before: Option<Millis>,
+    pub deadline: Option<Millis>,
+    pub parent: Option<Lineage>,
+    pub created_ms: Millis,
+    pub updated_ms: Millis,
+    pub ended_ms: Option<Millis>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub result: Option<Json>,
+    /// Why the run failed. Set by the failure that nothing caught, the moment before the end.
+    pub error: Option<Failure>,
+    /// Why the run was cancelled. Set with the last visit, the moment before the end.
+    pub cancellation: Option<Cancellation>,
+    /// Events reduced so far: the length of the stream that this state stands for.
+    pub len: u64,
+}
+
+/// Where a child run comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Lineage {
+    pub run_id: RunId,
+    pub step: Name,
+    pub visit: u32,
+    /// How many runs stand above it.
+    pub depth: u32,
+    /// The parent does not wait for it, and its end is none of the child's business.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub detached: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cancellation {
+    /// `user`, `timeout`, `system` or `parent`.
+    pub source: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The latest news of a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepSummary {
+    pub status: VisitStatus,
+    pub visits: u32,
+    pub attempt: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_ms: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_ms: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+impl RunState {
+    /// The state before the first event. `flow.started` fills it.
+    pub fn new() -> Self {
+        Self {
+            status: RunStatus::Pending,
+            version: Name::from(""),
+            input: Json::null(),
+            state: State::default(),
+            visits: Vec::new(),
+            steps: IndexMap::new(),
+            step_count: 0,
+            paused: false,
+            not_before: None,
+            deadline: None,
+            parent: None,
+            created_ms: 0,
+            updated_ms: 0,
+            ended_ms: None,
+            result: None,
+            error: None,
+            cancellation: None,
+            len: 0,
+        }
+    }
+
+    pub fn visit(&self, key: &VisitKey) -> Option<&Visit> {
+        position(&self.visits, &key.step, key.visit).map(|at| &self.visits[at])
+    }
+
+    /// What a visit can see: the run's state, and around it from the outside in, what led to each
+    /// fork and what belongs to the branch of it.
+    pub fn view<'a>(&'a self, visit: &'a Visit) -> View<'a> {
+        let mut view = View::of(&self.state);
+        if visit.branch.is_some() {
+            let mut scopes = Vec::new();
+            for (holder, index) in self.forks_around(visit) {
+                scopes.extend(holder.branch(index).map(|branch| &branch.scope));
+                scopes.extend(holder.caught.as_deref());
+            }
+            for scope in scopes.into_iter().rev() {
+                view = view.inside(scope);
+            }
+        }
+        match &visit.caught {
+            Some(caught) => view.inside(caught),
+            None => view,
+        }
+    }
+
+    /// The visits whose branches a visit stands in, from the innermost, each with the branch.
+    pub(crate) fn forks_around<'a>(
+        &'a self,
+        visit: &'a Visit,
+    ) -> impl Iterator<Item = (&'a Visit, usize)> {
+        let holder = |visit: &'a Visit| {
+            let InBranch { of, index } = visit.branch.as_ref()?;
+            Some((self.visit(of)?, *index))
+        };
+        std::iter::successors(holder(visit), move |(visit, _)| holder(visit))
+    }
+
+    /// Visits that may begin an attempt now.
+    pub fn runnable(&self, now: Millis) -> impl Iterator<Item = &Visit> {
+        self.visits
+            .iter()
+            .filter(move |visit| self.may_begin(visit, now))
+    }
+
+    pub(crate) fn may_begin(&self, visit: &Visit, now: Millis) -> bool {
+        let held = self.paused
+            || self.status.is_ended()
+            || self.not_before.is_some_and(|not_before| not_before > now);
+        !held
+            && match (visit.status, &visit.wait) {
+                (VisitStatus::Pending, _) => true,
+                (VisitStatus::Retrying, Some(Wait::Backoff { until_ms })) => *until_ms <= now,
+                _ => false,
+            }
+    }
+
+    /// When the run moves by itself; `NEVER` if only others can move it.
+    pub fn wake_ms(&self) -> Millis {
+        if self.status.is_ended() || self.paused {
+            return NEVER;
+        }
+        let start = self.not_before.unwrap_or(0);
+        let visits = self
+            .visits
+            .iter()
+            .filter_map(|visit| match (&visit.wait, visit.status) {
+                (Some(Wait::Time { until_ms, .. } | Wait::Backoff { until_ms }), _) => {
+                    Some(start.max(*until_ms))
+                }
+                (None, VisitStatus::Pending) => Some(start),
+                _ => None,
+            });
+        visits.chain(self.deadline).min().unwrap_or(NEVER)
+    }
+}
+
+impl Default for RunState {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Where a visit stands in the list. Looked for from both ends: work is mostly done in the order
+/// in which it was entered, and undone in the reverse.
+fn position(visits: &[Visit], step: &str, visit: u32) -> Option<usize> {
+    let is = |at: &usize| visits[*at].key.visit == visit && *visits[*at].key.step == *step;
+    let (first, last) = (0..visits.len(), (0..visits.len()).rev());
+    let middle = visits.len().div_ceil(2);
+    first
+        .zip(last)
+        .take(middle)
+        .find_map(|(low, high)| [low, high].into_iter().find(is))
+}

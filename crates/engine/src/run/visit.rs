@@ -1,0 +1,140 @@
+//! A visit that has not ended: where it stands, what it waits for, the branches inside it.
+
+use std::sync::Arc;
+
+use riverrun_types::{Json, Millis, Name, RunId, State, StepRef, VisitStatus};
+use serde::{Deserialize, Serialize};
+
+use crate::{Failure, fact::present};
+
+/// Which visit: a step and the n-th time it was entered.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct VisitKey {
+    pub step: Name,
+    pub visit: u32,
+}
+
+/// A visit that has not ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Visit {
+    pub key: VisitKey,
+    pub status: VisitStatus,
+    /// Tries so far; 0 before the first.
+    pub attempt: u32,
+    /// Tries that failed, which is what a retry policy counts.
+    pub failures: u32,
+    /// Tries that were lost with their worker.
+    pub losses: u32,
+    /// The branch that it belongs to.
+    pub branch: Option<InBranch>,
+    /// The failure that led here, which its selectors see as `error`.
+    pub caught: Option<Arc<State>>,
+    pub since_ms: Millis,
+    pub wait: Option<Wait>,
+}
+
+impl Visit {
+    pub fn at(&self) -> StepRef {
+        StepRef {
+            name: self.key.step.clone(),
+            visit: self.key.visit,
+            attempt: self.attempt,
+        }
+    }
+
+    pub(crate) fn branches(&self) -> Option<&Branches> {
+        match &self.wait {
+            Some(Wait::Branches(branches)) => Some(branches),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn branch(&self, index: usize) -> Option<&Branch> {
+        self.branches()?.branches.get(index)
+    }
+}
+
+/// A place in the branches of another visit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InBranch {
+    pub of: VisitKey,
+    pub index: usize,
+}
+
+/// What a visit waits for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Wait {
+    Time {
+        until_ms: Millis,
+        reason: Option<String>,
+    },
+    Backoff {
+        until_ms: Millis,
+    },
+    Branches(Branches),
+    Run {
+        run: RunId,
+        flow: Name,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Branches {
+    pub branches: Vec<Branch>,
+    pub concurrency: u32,
+    pub fail_fast: bool,
+    pub as_list: bool,
+    pub scoped: bool,
+    /// How many have been entered: branches begin in their order.
+    pub entered: usize,
+    /// How many of those have ended, and how many of those failed.
+    pub ended: usize,
+    pub failed: usize,
+}
+
+impl Branches {
+    /// Nothing inside can change the outcome any more.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.ended == self.branches.len() || (self.fail_fast && self.failed > 0)
+    }
+
+    /// How many more may be entered now.
+    pub(crate) fn room(&self) -> usize {
+        let active = self.entered.saturating_sub(self.ended);
+        let room = match self.concurrency {
+            0 => usize::MAX,
+            limit => (limit as usize).saturating_sub(active),
+        };
+        room.min(self.branches.len() - self.entered)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Branch {
+    pub step: Name,
+    pub status: BranchStatus,
+    /// What belongs to the branch alone: `item`, `index` and, if the fork is scoped, what its
+    /// steps wrote.
+    pub scope: State,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub result: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BranchStatus {
+    Pending,
+    Active,
+    Done,
+    Failed,
+}

@@ -1,0 +1,299 @@
+//! Scripts: a line that begins at the margin does something to the run, the indented lines after
+//! it are what follows. `check` plays the commands and compares the whole text.
+//!
+//! A visit is written `step`, from the second on `step#2`, with its attempt `step/2` where it is
+//! not the first. Times are milliseconds since the start.
+//!
+//! | command | |
+//! | --- | --- |
+//! | `start <input>`, `start-in <ms> <input>`, `start-at-depth <n>` | begins the run |
+//! | `begin v`, `run v <output>` | begins an attempt; begins and ends it well |
+//! | `ok v <output>`, `goto v step`, `end v <output>` | ends the attempt that runs |
+//! | `fail v CODE`, `fail v CODE permanent`, `fail v CODE after <ms>` | |
+//! | `wait v <ms>` | |
+//! | `fork v p,q [failfast] [limit=n]`, `map v step <items> [failfast] [limit=n]` | |
+//! | `sub v child [detached]`, `child v child <result>`, `child-failed v child CODE` | |
+//! | `tick <ms>`, `due`, `lost`, `cancel`, `pause`, `resume`, `fork-here`, `fork-at <len>` | |
+//! | `set key <value>`, `delete key`, `batch <operations>`, `snapshot <state>` | from outside |
+//! | `state`, `status`, `see v <template>` | questions |
+
+use riverrun_engine::{
+    BranchSpec, Decision, Fact, Failure, Fork, Input, Lineage, Outcome, SubFlow, Template,
+    VisitKey, Wait,
+};
+use riverrun_types::{Draft, Json, Millis, Name, Path, RunId, State, StepRef, time::NEVER};
+use serde_json::Value;
+
+use super::run::{Run, T0, flow, plan};
+
+pub fn check(definition: Value, script: &str) -> Run {
+    let script = dedent(script);
+    let mut player = Player { definition, run: None };
+    let mut played = String::new();
+    for command in script.lines().filter(|line| !line.starts_with(' ')) {
+        played.push_str(command);
+        played.push('\n');
+        for line in player.play(command) {
+            played.push_str(&format!("  {line}\n"));
+        }
+        player.run().assert_replays();
+    }
+    if played.trim() != script.trim() {
+        panic!("expected:\n{script}\n\nplayed:\n{played}");
+    }
+    player.run.unwrap()
+}
+
+fn dedent(script: &str) -> String {
+    let lines = script.lines().filter(|line| !line.trim().is_empty());
+    let margin = |line: &str| line.len() - line.trim_start().len();
+    let least = lines.clone().map(margin).min().unwrap_or(0);
+    lines.map(|line| line[least..].trim_end()).collect::<Vec<_>>().join("\n")
+}
+
+struct Player {
+    definition: Value,
+    run: Option<Run>,
+}
+
+impl Player {
+    fn run(&mut self) -> &mut Run {
+        self.run.as_mut().expect("the script begins with start")
+    }
+
+    fn play(&mut self, command: &str) -> Vec<String> {
+        let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
+        let (first, tail) = rest.split_once(' ').unwrap_or((rest, ""));
+        match verb {
+            "start" => self.start(rest, None, None),
+            "start-in" => self.start(tail, first.parse().ok(), None),
+            "start-at-depth" => {
+                let parent = Lineage {
+                    run_id: RunId::new("above"),
+                    step: "s".into(),
+                    visit: 1,
+                    depth: first.parse().unwrap(),
+                    detached: false,
+                };
+                self.start("", None, Some(parent))
+            }
+            "begin" => self.decide(Input::Begin(key(first))),
+            "run" => {
+                let mut lines = self.decide(Input::Begin(key(first)));
+                lines.extend(self.finish(first, success(tail, None)));
+                lines
+            }
+            "ok" => self.finish(first, success(tail, None)),
+            "goto" => self.finish(first, success("", Some(Some(tail.into())))),
+            "end" => self.finish(first, success(tail, Some(None))),
+            "fail" => self.finish(first, Outcome::Failure(failure(tail))),
+            "wait" => {
+                let until_ms = self.run().now + tail.parse::<Millis>().unwrap();
+                self.finish(first, Outcome::Wait { until_ms, reason: None })
+            }
+            "fork" => {
+                let (steps, options) = tail.split_once(' ').unwrap_or((tail, ""));
+                let steps = steps.split(',').filter(|step| !step.is_empty());
+                let branches = steps.map(|step| BranchSpec { step: step.into(), item: None });
+                self.finish(first, fork(branches.collect(), options, false))
+            }
+            "map" => {
+                let (step, rest) = tail.split_once(' ').unwrap();
+                let (items, options) = rest.split_once(' ').unwrap_or((rest, ""));
+                let items = json(items).items().unwrap().into_iter();
+                let branches = items.map(|item| BranchSpec { step: step.into(), item: Some(item) });
+                self.finish(first, fork(branches.collect(), options, true))
+            }
+            "sub" => {
+                let (child, options) = tail.split_once(' ').unwrap_or((tail, ""));
+                let sub = SubFlow {
+                    run: RunId::new(child),
+                    flow: "other".into(),
+                    version: "2.0.0".into(),
+                    input: json("[1]"),
+                    detached: options == "detached",
+                };
+                self.finish(first, Outcome::SubFlow(sub))
+            }
+            "child" | "child-failed" => {
+                let (child, result) = tail.split_once(' ').unwrap();
+                let result = match verb {
+                    "child" => Ok(json(result)),
+                    _ => Err(Failure::new(result, "the child's words")),
+                };
+                let (visit, run) = (key(first), RunId::new(child));
+                self.decide(Input::ChildEnded { visit, run, result })
+            }
+            "tick" => {
+                self.run().now += first.parse::<Millis>().unwrap();
+                vec![]
+            }
+            "due" => self.decide(Input::Due),
+            "lost" => self.decide(Input::Lost),
+            "cancel" => self.decide(Input::Cancel { source: "user", reason: None }),
+            "pause" => self.decide(Input::Pause { reason: None }),
+            "resume" => self.decide(Input::Resume),
+            "fork-here" => self.fork(usize::MAX),
+            "fork-at" => self.fork(first.parse().unwrap()),
+            "set" => self.append(Fact::StateSet { key: Path::new(first), value: json(tail) }),
+            "delete" => self.append(Fact::StateDelete { key: Path::new(first) }),
+            "batch" => self.append(Fact::StateBatch(serde_json::from_str(rest).unwrap())),
+            "snapshot" => self.append(Fact::StateSnapshot(State::from_input(&json(rest)))),
+            "state" => vec![format!("= {}", self.run().state.state.json().as_str())],
+            "status" => vec![self.status()],
+            "see" => {
+                let state = &self.run().state;
+                let view = state.view(state.visit(&key(first)).unwrap());
+                let seen = Template::parse(&Value::from(tail)).unwrap().resolve(&view);
+                vec![format!("= {}", seen.as_ref().map_or("nothing", Json::as_str))]
+            }
+            other => panic!("no command {other:?}"),
+        }
+    }
+
+    fn start(&mut self, input: &str, delay_ms: Option<Millis>, parent: Option<Lineage>) -> Vec<String> {
+        let input = if input.is_empty() { Json::null() } else { json(input) };
+        let run = Run::start(plan(flow(self.definition.clone())), input, delay_ms, parent);
+        let lines = run.stream.iter().map(line).collect();
+        self.run = Some(run);
+        lines
+    }
+
+    fn fork(&mut self, len: usize) -> Vec<String> {
+        let run = self.run();
+        *run = run.fork(len.min(run.stream.len()));
+        self.decide(Input::Forked)
+    }
+
+    fn decide(&mut self, input: Input) -> Vec<String> {
+        let Decision { events, children, abandoned } = self.run().decide(input);
+        let mut lines: Vec<_> = events.iter().map(line).collect();
+        for child in children {
+            let Lineage { run_id, step, visit, depth, detached } = child.parent;
+            let detached = if detached { " detached" } else { "" };
+            let of = visit_text(&step, visit, 1);
+            let (run, flow, version, input) = (child.run, child.flow, child.version, child.input.as_str().to_owned());
+            lines.push(format!("+ {run} {flow}@{version} {input} of {run_id} {of} depth {depth}{detached}"));
+        }
+        lines.extend(abandoned.iter().map(|run| format!("- {run}")));
+        lines
+    }
+
+    /// `attempt` is the one that runs unless the visit is written with one.
+    fn finish(&mut self, visit: &str, outcome: Outcome) -> Vec<String> {
+        let key = key(visit);
+        let attempt = match visit.split_once('/') {
+            Some((_, attempt)) => attempt.parse().unwrap(),
+            None => self.run().state.visit(&key).map_or(1, |visit| visit.attempt),
+        };
+        self.decide(Input::Finished { visit: key, attempt, outcome, jitter: 0.0 })
+    }
+
+    fn append(&mut self, fact: Fact) -> Vec<String> {
+        self.run().append(fact);
+        vec![]
+    }
+
+    fn status(&mut self) -> String {
+        let run = self.run();
+        let visit = |key: &VisitKey| visit_text(&key.step, key.visit, 1);
+        let visits = run.state.visits.iter().map(|v| {
+            let wait = match &v.wait {
+                Some(Wait::Time { .. }) => " time",
+                Some(Wait::Backoff { .. }) => " backoff",
+                Some(Wait::Branches(_)) => " branches",
+                Some(Wait::Run { .. }) => " run",
+                None => "",
+            };
+            format!("; {} {}{wait}", visit(&v.key), v.status)
+        });
+        let visits: String = visits.collect();
+        let wake = match run.state.wake_ms() {
+            NEVER => "never".to_owned(),
+            0 => "now".to_owned(),
+            ms => (ms - T0).to_string(),
+        };
+        let runnable: String = run.state.runnable(run.now).map(|v| format!(" {}", visit(&v.key))).collect();
+        let runnable = if runnable.is_empty() { " nothing" } else { &runnable };
+        format!("= {}{visits}; wakes {wake}; runs{runnable}", run.state.status)
+    }
+}
+
+fn json(text: &str) -> Json {
+    Json::parse_text(text.to_owned()).unwrap_or_else(|error| panic!("{text:?}: {error}"))
+}
+
+fn key(text: &str) -> VisitKey {
+    let text = text.split_once('/').map_or(text, |(visit, _)| visit);
+    let (step, visit) = text.split_once('#').unwrap_or((text, "1"));
+    VisitKey { step: step.into(), visit: visit.parse().unwrap() }
+}
+
+fn success(output: &str, next: Option<Option<Name>>) -> Outcome {
+    let output = (!output.is_empty()).then(|| json(output));
+    Outcome::Success { output, next }
+}
+
+fn failure(words: &str) -> Failure {
+    let (code, how) = words.split_once(' ').unwrap_or((words, ""));
+    let failure = Failure::new(code, "why");
+    match how.split_once(' ') {
+        Some(("after", ms)) => Failure { retry_after_ms: ms.parse().ok(), ..failure },
+        _ if how == "permanent" => failure.permanent(),
+        _ => failure,
+    }
+}
+
+fn fork(branches: Vec<BranchSpec>, options: &str, is_map: bool) -> Outcome {
+    let limit = options.split(' ').find_map(|option| option.strip_prefix("limit="));
+    Outcome::Fork(Fork {
+        branches,
+        concurrency: limit.map_or(0, |limit| limit.parse().unwrap()),
+        fail_fast: options.split(' ').any(|option| option == "failfast"),
+        as_list: is_map,
+        scoped: is_map,
+    })
+}
+
+fn visit_text(step: &str, visit: u32, attempt: u32) -> String {
+    let visit = if visit == 1 { String::new() } else { format!("#{visit}") };
+    let attempt = if attempt == 1 { String::new() } else { format!("/{attempt}") };
+    format!("{step}{visit}{attempt}")
+}
+
+/// An event as a script writes it.
+pub fn line(draft: &Draft) -> String {
+    let kind = draft.kind.as_str();
+    let of = |at: &StepRef| visit_text(&at.name, at.visit, at.attempt);
+    let place = draft.step.as_ref().map_or_else(String::new, |at| format!(" {}", of(at)));
+    let what = match Fact::try_read(draft).expect("what the engine wrote reads back") {
+        Fact::Started(started) => {
+            let time = |name, ms: Option<Millis>| ms.map_or_else(String::new, |ms| format!(" {name} {}", ms - T0));
+            time("from", started.not_before) + &time("until", started.deadline)
+        }
+        Fact::Completed { result, .. } => format!(" {}", result.as_str()),
+        Fact::Failed { error, .. } => {
+            let at = error.step_id.as_ref().map_or_else(String::new, |step| format!(" at {step}"));
+            format!(" {}{at}", error.code)
+        }
+        Fact::Cancelled { cancellation, .. } => format!(" by {}", cancellation.source),
+        Fact::Forked { deadline: Some(ms) } => format!(" until {}", ms - T0),
+        Fact::StepCompleted { next, result, .. } => {
+            let result = result.map_or_else(String::new, |result| format!(" {}", result.as_str()));
+            result + &next.map_or_else(String::new, |next| format!(" -> {next}"))
+        }
+        Fact::StepFailed { error, retry_at, next, .. } => {
+            let retry = retry_at.map_or_else(String::new, |ms| format!(" again at {}", ms - T0));
+            let next = next.map_or_else(String::new, |next| format!(" -> {next}"));
+            format!(" {}{retry}{next}", error.code)
+        }
+        Fact::StepCancelled { cancellation, .. } => format!(" by {}", cancellation.source),
+        Fact::StepRetry { lost: true, .. } => " lost".to_owned(),
+        Fact::StepResumed { waited_ms, .. } => format!(" after {waited_ms}"),
+        Fact::AwaitTime { until_ms, .. } => format!(" until {}", until_ms - T0),
+        Fact::AwaitRun { run, .. } => format!(" {run}"),
+        Fact::AwaitBranches { fork, .. } => format!(" {}", fork.branches.len()),
+        _ => String::new(),
+    };
+    format!("{kind}{place}{what}")
+}

@@ -1,0 +1,426 @@
+//! `branch`: the next step by conditions.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use regex::{Regex, RegexBuilder};
+use riverrun_engine::{Failure, Outcome, SchemaIssue};
+use riverrun_runtime::{Action, Call, Effects, Handler};
+use riverrun_types::{Json, Name, Path};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
+
+use crate::{
+    code,
+    config::{self, Issues, target},
+    operator::{Operator, holds},
+    script::{self, Script},
+};
+
+/// Bytes that one compiled pattern may take; repetitions of repetitions grow fast.
+const MAX_REGEX_BYTES: usize = 1 << 20;
+
+pub(crate) struct Branch;
+
+#[derive(Deserialize)]
+struct Config {
+    conditions: Vec<ConditionConfig>,
+}
+
+#[derive(Deserialize)]
+struct ConditionConfig {
+    path: Option<String>,
+    op: Option<Operator>,
+    #[serde(default, deserialize_with = "present")]
+    value: Option<Value>,
+    when: Option<String>,
+    goto: Option<Name>,
+}
+
+/// A value of null is a value; only an absent one is `None`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl Handler for Branch {
+    fn kind(&self) -> &str {
+        "branch"
+    }
+
+    fn about(&self) -> &str {
+        "Goes to the step of the first condition that holds."
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::None
+    }
+
+    fn schema(&self) -> Value {
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "branch",
+            "description": "Has no output. If no condition holds and there is no default, the step fails with NO_MATCH.",
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["conditions"],
+            "properties": {
+                "conditions": {
+                    "description": "Tried from first to last. A condition has either path and op (and value), or when.",
+                    "type": "array",
+                    "maxItems": 1000,
+                    "items": {
+                        "type": "object",
+                        "additionalProperties": false,
+                        "required": ["goto"],
+                        "properties": {
+                            "path": {
+                                "description": "Where the value to judge stands in the state: a dot path.",
+                                "type": "string",
+                                "minLength": 1
+                            },
+                            "op": {
+                                "description": "eq: deep equality, numbers by value (1 is 1.0), key order without meaning; what is missing equals nothing. neq: not eq. gt, gte, lt, lte: two numbers, or two strings by code points; otherwise no match. exists: there and not null. notExists: missing or null. in: eq to one item of the list value. nin: not in. contains: a list with an item that is eq, or a string with that text in it. startsWith, endsWith: strings. matches: a string in which the regular expression finds a match (write ^ and $ for the whole); linear time, so no look-around and no back-references.",
+                                "enum": ["eq", "neq", "gt", "gte", "lt", "lte", "exists", "notExists", "in", "nin", "contains", "startsWith", "endsWith", "matches"]
+                            },
+                            "value": {
+                                "description": "What to compare with, taken as it is. Not needed by exists and notExists."
+                            },
+                            "when": {
+                                "description": "A JavaScript expression over `input` (the step's input) and `state`, or a function of (input, {state, input}). The condition holds if its value is truthy.",
+                                "type": "string",
+                                "minLength": 1
+                            },
+                            "goto": {
+                                "description": "The step to go to; null ends the path here.",
+                                "type": ["string", "null"],
+                                "minLength": 1
+                            }
+                        }
+                    }
+                },
+                "default": {
+                    "description": "The step to go to when no condition holds; null ends the path here.",
+                    "type": ["string", "null"],
+                    "minLength": 1
+                }
+            },
+            "examples": [
+                {
+                    "conditions": [
+                        {"path": "order.total", "op": "gte", "value": 100, "goto": "approve"},
+                        {"path": "order.coupon", "op": "exists", "goto": "discount"},
+                        {"path": "order.country", "op": "in", "value": ["DE", "AT"], "goto": "local"},
+                        {"path": "order.mail", "op": "matches", "value": "@example\\.com$", "goto": "test"},
+                        {"when": "state.order.items.length > input.limit", "goto": "split"}
+                    ],
+                    "default": "ship"
+                },
+                {"conditions": [{"path": "done", "op": "eq", "value": true, "goto": null}], "default": "again"}
+            ]
+        })
+    }
+
+    fn targets(&self, config: &Value) -> Vec<(String, String)> {
+        let conditions = config.get("conditions").and_then(Value::as_array);
+        let conditions = conditions.into_iter().flatten().enumerate();
+        conditions
+            .filter_map(|(i, condition)| {
+                target(format!("conditions.{i}.goto"), condition.get("goto"))
+            })
+            .chain(target("default".to_owned(), config.get("default")))
+            .collect()
+    }
+
+    fn prepare(&self, config: &Value) -> Result<Arc<dyn Action>, Vec<SchemaIssue>> {
+        let default = config
+            .get("default")
+            .map(|step| step.as_str().map(Name::from));
+        let config: Config = config::read(config)?;
+        let mut issues = Issues::default();
+        let mut conditions = Vec::with_capacity(config.conditions.len());
+        for (index, condition) in config.conditions.into_iter().enumerate() {
+            let at = format!("conditions.{index}");
+            let goto = condition.goto.clone();
+            let test = prepare_test(&at, condition, &mut issues);
+            conditions.extend(test.map(|test| Condition { test, goto }));
+        }
+        issues.finish(Some(BranchAction {
+            conditions,
+            default,
+        }))
+    }
+}
+
+fn prepare_test(at: &str, condition: ConditionConfig, issues: &mut Issues) -> Option<Test> {
+    let ConditionConfig {
+        path,
+        op,
+        value,
+        when,
+        ..
+    } = condition;
+    match (when, path, op) {
+        (Some(when), None, None) if value.is_none() => {
+            let script = issues.script(&format!("{at}.when"), &when);
+            script.map(Test::When)
+        }
+        (None, Some(path), Some(op)) => {
+            let path = issues.path(&format!("{at}.path"), &path);
+            let test = prepare_comparison(at, op, value, issues);
+            let (path, (value, regex)) = (path?, test?);
+            Some(match regex {
+                Some(regex) => Test::Matches(path, regex),
+                None => Test::Compare(path, op, value),
+            })
+        }
+        _ => {
+            let message = "a condition has either path and op (and value), or when";
+            issues.add(at, "condition", message);
+            None
+        }
+    }
+}
+
+fn prepare_comparison(
+    at: &str,
+    op: Operator,
+    value: Option<Value>,
+    issues: &mut Issues,
+) -> Option<(Value, Option<Regex>)> {
+    let at = format!("{at}.value");
+    let Some(value) = value.or_else(|| op.is_unary().then_some(Value::Null)) else {
+        issues.add(
+            &at,
+            "required",
+            format!("{op:?} needs a value to compare with"),
+        );
+        return None;
+    };
+    if !op.takes(&value) {
+        let needs = op.needs().unwrap_or_default();
+        issues.add(&at, "type", format!("{op:?} compares with a {needs}"));
+        return None;
+    }
+    if op != Operator::Matches {
+        return Some((value, None));
+    }
+    let pattern = value.as_str().unwrap_or_default();
+    let mut builder = RegexBuilder::new(pattern);
+    builder
+        .size_limit(MAX_REGEX_BYTES)
+        .dfa_size_limit(MAX_REGEX_BYTES);
+    match builder.build() {
+        Ok(regex) => Some((value, Some(regex))),
+        Err(error) => {
+            issues.add(&at, "regex", error.to_string());
+            None
+        }
+    }
+}
+
+struct BranchAction {
+    conditions: Vec<Condition>,
+    /// `Some(None)` is a default of null.
+    default: Option<Option<Name>>,
+}
+
+struct Condition {
+    test: Test,
+    goto: Option<Name>,
+}
+
+enum Test {
+    Compare(Path, Operator, Value),
+    Matches(Path, Regex),
+    When(Script),
+}
+
+impl Test {
+    async fn holds(&self, call: &Call<'_>) -> Result<bool, riverrun_expr::Error> {
+        Ok(match self {
+            Self::Compare(path, operator, expected) => {
+                let actual = call.view.path(path);
+                holds(
+                    *operator,
+                    actual.map(|json| json.value()).as_ref(),
+                    expected,
+                )
+            }
+            Self::Matches(path, regex) => {
+                let text = call.view.path(path);
+                let text = text.and_then(|json| json.read::<String>().ok());
+                text.is_some_and(|text| regex.is_match(&text))
+            }
+            Self::When(script) => is_truthy(&script.run(call).await?),
+        })
+    }
+}
+
+/// As in JavaScript; what is not a number (NaN) has arrived as null.
+fn is_truthy(json: &Json) -> bool {
+    match json.value() {
+        Value::Null => false,
+        Value::Bool(value) => value,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    }
+}
+
+#[async_trait]
+impl Action for BranchAction {
+    async fn run(&self, call: &Call<'_>) -> Outcome {
+        for (index, condition) in self.conditions.iter().enumerate() {
+            match condition.test.holds(call).await {
+                Ok(true) => return goto(&condition.goto),
+                Ok(false) => {}
+                Err(error) => {
+                    let mut failure = script::failure(code::BRANCH_ERROR, &error);
+                    failure.message = format!("conditions.{index}.when: {}", failure.message);
+                    return Outcome::Failure(failure);
+                }
+            }
+        }
+        match &self.default {
+            Some(step) => goto(step),
+            None => {
+                let message = "no condition holds and there is no default";
+                Outcome::Failure(Failure::new(code::NO_MATCH, message).permanent())
+            }
+        }
+    }
+}
+
+fn goto(step: &Option<Name>) -> Outcome {
+    Outcome::Success {
+        output: None,
+        next: Some(step.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bench, brief, check_issues};
+
+    async fn check(conditions: Value, expected: Value) {
+        let bench = Bench::new(json!({"order": {"total": 50, "mail": "a@example.com"}, "z": null}));
+        let config = json!({"conditions": conditions});
+        let outcome = bench.run(&Branch, config, json!({"limit": 40})).await;
+        assert_eq!(brief(&outcome), expected);
+    }
+
+    #[tokio::test]
+    async fn the_first_condition_that_holds() {
+        check(
+            json!([
+                {"path": "order.total", "op": "gt", "value": 100, "goto": "a"},
+                {"path": "order.total", "op": "eq", "value": 50.0, "goto": "b"},
+                {"path": "order", "op": "exists", "goto": "c"},
+            ]),
+            json!({"goto": "b"}),
+        )
+        .await;
+        check(
+            json!([{"path": "z", "op": "notExists", "goto": null}]),
+            json!({"goto": null}),
+        )
+        .await;
+        check(
+            json!([{"path": "order.total", "op": "matches", "value": "5", "goto": "a"},
+                   {"path": "order.mail", "op": "matches", "value": "^[a-z]@", "goto": "b"}]),
+            json!({"goto": "b"}),
+        )
+        .await;
+        check(
+            json!([{"when": "''", "goto": "a"}, {"when": "0 / 0", "goto": "a"},
+                   {"when": "input.gone", "goto": "a"}, {"when": "-0", "goto": "a"},
+                   {"when": "state.order.total > input.limit", "goto": "b"}]),
+            json!({"goto": "b"}),
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn no_match() {
+        let none = json!({"failed": "NO_MATCH", "retryable": false});
+        check(json!([]), none).await;
+        let bench = Bench::new(json!({}));
+        for (default, expected) in [(json!("d"), json!("d")), (json!(null), json!(null))] {
+            let config = json!({"conditions": [], "default": default});
+            let outcome = bench.run(&Branch, config, json!(null)).await;
+            assert_eq!(brief(&outcome), json!({"goto": expected}));
+        }
+    }
+
+    #[tokio::test]
+    async fn an_expression_that_throws_says_which() {
+        let bench = Bench::new(json!({}));
+        let config = json!({"conditions": [{"when": "state.a.b", "goto": "x"}]});
+        let Outcome::Failure(failure) = bench.run(&Branch, config, json!(null)).await else {
+            panic!("it failed not");
+        };
+        assert_eq!(
+            (failure.code.as_str(), failure.retryable),
+            ("BRANCH_ERROR", Some(false))
+        );
+        assert!(
+            failure.message.starts_with("conditions.0.when: "),
+            "{}",
+            failure.message
+        );
+        assert_eq!(failure.details.unwrap().value()["code"], "EXPR_THROWN");
+    }
+
+    #[test]
+    fn every_issue_at_once() {
+        check_issues(
+            &Branch,
+            json!({"conditions": [
+                {"path": "a..b", "op": "eq", "goto": "x"},
+                {"path": "a", "goto": "x"},
+                {"when": "a b", "goto": "x"},
+                {"when": "1", "path": "a", "op": "exists", "goto": "x"},
+                {"path": "a", "op": "in", "value": 1, "goto": "x"},
+                {"path": "a", "op": "matches", "value": "(", "goto": "x"},
+                {"path": "a", "op": "matches", "value": "(a{1000}){1000}", "goto": "x"},
+                {"path": "a", "op": "lt", "value": null, "goto": "x"},
+                {"path": "a", "op": "notExists", "goto": "x"},
+                {"path": "a", "op": "eq", "value": null, "goto": "x"},
+            ]}),
+            &[
+                ("conditions.0.path", "path"),
+                ("conditions.0.value", "required"),
+                ("conditions.1", "condition"),
+                ("conditions.2.when", "expression"),
+                ("conditions.3", "condition"),
+                ("conditions.4.value", "type"),
+                ("conditions.5.value", "regex"),
+                ("conditions.6.value", "regex"),
+                ("conditions.7.value", "type"),
+            ],
+        );
+        check_issues(
+            &Branch,
+            json!({"conditions": [{"path": "a", "op": "like", "goto": "x", "els": 1}]}),
+            &[
+                ("conditions.0", "additionalProperties"),
+                ("conditions.0.op", "enum"),
+            ],
+        );
+    }
+
+    #[test]
+    fn targets_are_found() {
+        let config =
+            json!({"conditions": [{"goto": "a"}, {"goto": null}, {"goto": "b"}], "default": "c"});
+        let expected = [
+            ("conditions.0.goto", "a"),
+            ("conditions.2.goto", "b"),
+            ("default", "c"),
+        ];
+        let expected = expected.map(|(p, t)| (p.to_owned(), t.to_owned()));
+        assert_eq!(Branch.targets(&config), expected);
+        assert!(Branch.targets(&json!([])).is_empty());
+    }
+}

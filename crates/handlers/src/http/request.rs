@@ -1,0 +1,198 @@
+//! What is sent: the request of a config, with the values of a call in it.
+
+use bytes::Bytes;
+use reqwest::{
+    Method,
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+};
+use riverrun_engine::{Failure, Template, View, code};
+use riverrun_runtime::Call;
+use riverrun_types::Json;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use url::Url;
+
+use super::{
+    guard::check_form,
+    location::{self, Location},
+};
+use crate::{config::Issues, scope};
+
+/// Headers that belong to the connection or to the client, not to a step.
+const RESERVED: [&str; 10] = [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RequestConfig {
+    url: String,
+    method: Option<String>,
+    #[serde(default)]
+    headers: Map<String, Value>,
+    #[serde(default)]
+    query: Map<String, Value>,
+    body_type: Option<BodyType>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum BodyType {
+    Json,
+    Text,
+}
+
+pub(super) struct RequestTemplate {
+    method: Method,
+    url: Location,
+    headers: Vec<(HeaderName, Template)>,
+    query: Vec<(String, Template)>,
+    body: Option<Template>,
+    body_type: Option<BodyType>,
+}
+
+/// A request ready to be sent, more than once if it is redirected.
+pub(super) struct Request {
+    pub method: Method,
+    pub url: Url,
+    pub headers: HeaderMap,
+    pub body: Option<Bytes>,
+}
+
+impl RequestTemplate {
+    pub fn prepare(
+        config: RequestConfig,
+        body: Option<Value>,
+        issues: &mut Issues,
+    ) -> Option<Self> {
+        let url = prepare_url(&config.url, issues);
+        let method = config.method.as_deref().unwrap_or("GET");
+        let method = Method::from_bytes(method.as_bytes());
+        let mut headers = Vec::new();
+        for (name, value) in &config.headers {
+            let at = format!("headers.{name}");
+            let template = issues.template(&at, value);
+            let name = prepare_header(&at, name, issues);
+            headers.extend(name.zip(template));
+        }
+        let mut query = Vec::new();
+        for (name, value) in config.query {
+            let template = issues.template(&format!("query.{name}"), &value);
+            query.extend(template.map(|template| (name, template)));
+        }
+        let body = body.map(|body| issues.template("body", &body));
+        Some(Self {
+            method: method.ok()?,
+            url: url?,
+            headers,
+            query,
+            body: body.flatten(),
+            body_type: config.body_type,
+        })
+    }
+
+    pub fn resolve(&self, call: &Call<'_>) -> Result<Request, Failure> {
+        let members = scope::members(call);
+        let view = call.view.clone().inside(&members);
+        let input_error = |message: String| Failure::new(code::INPUT_ERROR, message).permanent();
+        let mut url = self.url.resolve(&view).map_err(input_error)?;
+        self.add_query(&mut url, &view);
+        let mut headers = self.headers(&view).map_err(input_error)?;
+        let body = self.body(&view, &mut headers);
+        if !headers.contains_key(&IDEMPOTENCY_KEY) {
+            let key = format!("{}__{}#{}", call.run, call.step, call.visit);
+            // Ids and step names are plain, so this holds; if not, a key is better missing.
+            if let Ok(key) = HeaderValue::from_str(&key) {
+                headers.insert(IDEMPOTENCY_KEY, key);
+            }
+        }
+        Ok(Request {
+            method: self.method.clone(),
+            url,
+            headers,
+            body,
+        })
+    }
+
+    fn add_query(&self, url: &mut Url, view: &View<'_>) {
+        for (name, template) in &self.query {
+            let Some(value) = template.resolve(view) else {
+                continue;
+            };
+            let values = value.items().unwrap_or_else(|| vec![value]);
+            for value in values.iter().filter(|value| !value.is_null()) {
+                url.query_pairs_mut().append_pair(name, &value.as_text());
+            }
+        }
+    }
+
+    fn headers(&self, view: &View<'_>) -> Result<HeaderMap, String> {
+        let mut headers = HeaderMap::new();
+        for (name, template) in &self.headers {
+            let Some(value) = template.resolve(view).filter(|value| !value.is_null()) else {
+                continue;
+            };
+            let mut value = HeaderValue::from_str(&value.as_text()).map_err(|_| {
+                format!("the value of the header {name} has a line break or control character")
+            })?;
+            value.set_sensitive(true);
+            headers.append(name.clone(), value);
+        }
+        Ok(headers)
+    }
+
+    fn body(&self, view: &View<'_>, headers: &mut HeaderMap) -> Option<Bytes> {
+        let value: Json = self.body.as_ref()?.resolve(view)?;
+        let is_text = match self.body_type {
+            Some(body_type) => body_type == BodyType::Text,
+            None => value.as_str().starts_with('"'),
+        };
+        let (body, content_type) = if is_text {
+            (value.as_text().into_owned(), "text/plain; charset=utf-8")
+        } else {
+            (value.as_str().to_owned(), "application/json")
+        };
+        headers
+            .entry(CONTENT_TYPE)
+            .or_insert(HeaderValue::from_static(content_type));
+        Some(Bytes::from(body))
+    }
+}
+
+fn prepare_url(text: &str, issues: &mut Issues) -> Option<Location> {
+    issues.template("url", &Value::from(text))?;
+    let url = Location::parse(text);
+    if let Some(fixed) = url.fixed() {
+        let checked =
+            location::read(fixed).and_then(|url| check_form(&url).map_err(|e| e.to_string()));
+        if let Err(message) = checked {
+            issues.add("url", "url", message);
+            return None;
+        }
+    }
+    Some(url)
+}
+
+fn prepare_header(at: &str, name: &str, issues: &mut Issues) -> Option<HeaderName> {
+    let Ok(name) = HeaderName::from_bytes(name.as_bytes()) else {
+        issues.add(at, "header", format!("{name:?} is not a header's name"));
+        return None;
+    };
+    if RESERVED.contains(&name.as_str()) {
+        let message = format!("the header {name} is set by the client and cannot be given");
+        issues.add(at, "header", message);
+        return None;
+    }
+    Some(name)
+}

@@ -1,0 +1,137 @@
+//! The step handlers that riverrun brings along, one file each.
+//!
+//! A handler checks its config and compiles what it can when a flow is registered, so that a
+//! visit only looks values up. None of them keeps anything between visits; only `http` talks to
+//! the world, and only to public addresses unless [`HttpOptions::allow`] says more.
+
+mod branch;
+mod config;
+mod delay;
+mod http;
+mod log;
+mod map;
+mod operator;
+mod parallel;
+mod scope;
+mod script;
+mod set;
+mod sub_flow;
+mod switch;
+#[cfg(test)]
+mod testing;
+mod transform;
+
+use std::sync::Arc;
+
+use riverrun_runtime::Handler;
+use serde::Deserialize;
+
+pub use http::{AllowRule, HttpOptions, InvalidAllowRule};
+
+/// Error codes that these handlers give to failures, beside the engine's.
+pub mod code {
+    /// No condition of a branch, no case of a switch fits, and there is no default.
+    pub const NO_MATCH: &str = "NO_MATCH";
+    /// A `when` of a branch could not be evaluated.
+    pub const BRANCH_ERROR: &str = "BRANCH_ERROR";
+    pub const TRANSFORM_ERROR: &str = "TRANSFORM_ERROR";
+    /// The server answered with a status that is not expected, or could not be reached.
+    pub const HTTP_ERROR: &str = "HTTP_ERROR";
+    /// The request would go to an address that is not public and not allowed.
+    pub const HTTP_FORBIDDEN: &str = "HTTP_FORBIDDEN";
+    pub const RESPONSE_TOO_LARGE: &str = "RESPONSE_TOO_LARGE";
+    pub const FLOW_NOT_FOUND: &str = "FLOW_NOT_FOUND";
+}
+
+/// What the server's owner decides about the built-in handlers. The default is safe.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Options {
+    pub http: HttpOptions,
+}
+
+/// Every built-in handler.
+pub fn all(options: Options) -> Vec<Arc<dyn Handler>> {
+    vec![
+        Arc::new(http::Http::new(options.http)),
+        Arc::new(delay::Delay),
+        Arc::new(branch::Branch),
+        Arc::new(switch::Switch),
+        Arc::new(transform::Transform),
+        Arc::new(set::Set),
+        Arc::new(parallel::Parallel),
+        Arc::new(map::Map),
+        Arc::new(sub_flow::SubFlow),
+        Arc::new(log::Log),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use riverrun_engine::Schema;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn undescribed(at: &str, schema: &Value, found: &mut Vec<String>) {
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+            return;
+        };
+        for (name, property) in properties {
+            let at = format!("{at}.{name}");
+            if property
+                .get("description")
+                .and_then(Value::as_str)
+                .is_none()
+            {
+                found.push(at.clone());
+            }
+            undescribed(&at, property, found);
+            undescribed(&at, property.get("items").unwrap_or(&Value::Null), found);
+        }
+    }
+
+    #[test]
+    fn every_schema_is_strict_and_documented_and_its_examples_hold() {
+        for handler in all(Options::default()) {
+            let (kind, schema) = (handler.kind(), handler.schema());
+            let compiled = Schema::compile(&schema).unwrap();
+            assert_eq!(schema["additionalProperties"], false, "{kind}");
+            assert!(handler.about().ends_with('.'), "{kind}");
+            let mut found = Vec::new();
+            undescribed(kind, &schema, &mut found);
+            assert!(found.is_empty(), "no description: {found:?}");
+            let examples = schema["examples"].as_array().unwrap();
+            assert!(!examples.is_empty(), "{kind}");
+            for example in examples {
+                assert_eq!(compiled.issues(example), [], "{kind}: {example}");
+                if let Err(issues) = handler.prepare(example) {
+                    panic!("{kind}: {example}: {issues:#?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn kinds_are_the_ones_that_flows_name() {
+        let kinds: Vec<String> = all(Options::default())
+            .iter()
+            .map(|handler| handler.kind().to_owned())
+            .collect();
+        assert_eq!(
+            kinds,
+            [
+                "http",
+                "delay",
+                "branch",
+                "switch",
+                "transform",
+                "set",
+                "parallel",
+                "map",
+                "sub-flow",
+                "log"
+            ]
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! Expressions in configs: JavaScript over the step's input and the state.
+
+use riverrun_engine::Failure;
+use riverrun_expr::{Arg, Error, Expr};
+use riverrun_runtime::Call;
+use riverrun_types::Json;
+use serde_json::json;
+
+/// An expression over `input` and `state`, or a function of `(input, {state, input})`, compiled
+/// once. The second argument of the function is also in sight as `ctx`.
+pub(crate) struct Script {
+    expr: Expr,
+    /// Whether the source may look at the state. The text of a state can be long, and most
+    /// expressions need only their input.
+    state: bool,
+    context: bool,
+}
+
+impl Script {
+    pub fn compile(source: &str) -> Result<Self, Error> {
+        let expr = Expr::compile(source)?;
+        // An escape could spell any name.
+        let escape = source.contains('\\');
+        Ok(Self {
+            expr,
+            state: escape || source.contains("state"),
+            context: escape || source.contains("ctx") || takes_two(source),
+        })
+    }
+
+    /// The value; JavaScript's `undefined` is null.
+    pub async fn run(&self, call: &Call<'_>) -> Result<Json, Error> {
+        let state = if self.state || self.context {
+            call.view.full()
+        } else {
+            Json::null()
+        };
+        let context = if self.context {
+            Json::of(&json!({"state": state.raw(), "input": call.input.raw()}))
+        } else {
+            Json::null()
+        };
+        let args = [
+            Arg::new("input", call.input.as_str()),
+            Arg::new("ctx", context.as_str()),
+            Arg::new("state", state.as_str()),
+        ];
+        let value = call.services.sandbox.eval(&self.expr, &args).await?;
+        Ok(value.map_or_else(Json::null, Json::from))
+    }
+}
+
+/// Whether the source may be a function that looks at its second argument.
+fn takes_two(source: &str) -> bool {
+    let head = match source.split_once("=>") {
+        Some((head, _)) => head,
+        None => source.split('{').next().unwrap_or_default(),
+    };
+    let head = head.trim_start();
+    let function = head.starts_with('(') || head.starts_with("function");
+    (function && (head.contains(',') || head.contains("..."))) || source.contains("arguments")
+}
+
+/// What an expression's error says of a step. Only a sandbox that is closing may do better next
+/// time.
+pub(crate) fn failure(code: &str, error: &Error) -> Failure {
+    let mut failure = Failure::new(code, error.to_string()).details(json!({"code": error.code()}));
+    failure.retryable = Some(matches!(error, Error::Closed));
+    failure
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Bench;
+
+    async fn check(source: &str, expected: Result<&str, &str>) {
+        let bench = Bench::new(json!({"limit": 10, "name": "n"}));
+        let script = Script::compile(source).unwrap();
+        let value = script.run(&bench.call(json!({"n": 5}))).await;
+        let value = value.as_ref().map(Json::as_str).map_err(Error::code);
+        assert_eq!(value, expected, "{source}");
+    }
+
+    #[tokio::test]
+    async fn input_state_and_functions_of_both() {
+        check("input.n", Ok("5")).await;
+        check("input.n * 2", Ok("10")).await;
+        check("input.n < state.limit", Ok("true")).await;
+        check("st\\u0061te.limit", Ok("10")).await;
+        check("input => input.n + 1", Ok("6")).await;
+        check("(i, { state }) => state.limit + i.n", Ok("15")).await;
+        check("(i, c) => Object.keys(c).join()", Ok("\"state,input\"")).await;
+        check("(i, c) => c['st' + 'ate'].limit", Ok("10")).await;
+        check("(...all) => all[1].input.n", Ok("5")).await;
+        check("function (i, c) { return c.input.n }", Ok("5")).await;
+        check("ctx.state.limit", Ok("10")).await;
+        check("input.gone", Ok("null")).await;
+        check("input.gone.deeper", Err("EXPR_THROWN")).await;
+        check("() => { while (true) {} }", Err("EXPR_TIMEOUT")).await;
+    }
+}

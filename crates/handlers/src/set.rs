@@ -1,0 +1,104 @@
+//! `set`: a value, with what it takes from the state.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use riverrun_engine::{Outcome, SchemaIssue, Template};
+use riverrun_runtime::{Action, Call, Effects, Handler};
+use riverrun_types::Json;
+use serde_json::{Value, json};
+
+use crate::config::Issues;
+
+pub(crate) struct Set;
+
+impl Handler for Set {
+    fn kind(&self) -> &str {
+        "set"
+    }
+
+    fn about(&self) -> &str {
+        "Gives a value, with parts of the state in it."
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::None
+    }
+
+    fn schema(&self) -> Value {
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "set",
+            "description": "The output is the value. Use outputKey to say where it lands.",
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["value"],
+            "properties": {
+                "value": {
+                    "description": "Any JSON. A string that is exactly `${path}` becomes the value at that path of the state, with its type (null in a list and left out of an object where there is none); inside other text it is stringified. `$${` stands for a literal `${`."
+                }
+            },
+            "examples": [
+                {"value": "Hello, World!"},
+                {"value": {"id": "${order.id}", "label": "Order ${order.id}", "tries": 0}}
+            ]
+        })
+    }
+
+    fn prepare(&self, config: &Value) -> Result<Arc<dyn Action>, Vec<SchemaIssue>> {
+        let mut issues = Issues::default();
+        let value = config.get("value").unwrap_or(&Value::Null);
+        let value = issues.template("value", value);
+        issues.finish(value.map(|value| SetAction { value }))
+    }
+}
+
+struct SetAction {
+    value: Template,
+}
+
+#[async_trait]
+impl Action for SetAction {
+    async fn run(&self, call: &Call<'_>) -> Outcome {
+        Outcome::success(self.value.resolve(&call.view).unwrap_or_else(Json::null))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bench, brief, check_issues};
+
+    #[tokio::test]
+    async fn values_and_templates() {
+        let bench = Bench::new(json!({"order": {"id": 7}}));
+        for (value, expected) in [
+            (json!("x"), json!("x")),
+            (json!(null), json!(null)),
+            (json!("${order}"), json!({"id": 7})),
+            (json!("${gone}"), json!(null)),
+            (json!(["#${order.id}", "$${x}"]), json!(["#7", "${x}"])),
+            (json!({"a": "${gone}", "b": 1}), json!({"b": 1})),
+        ] {
+            let outcome = bench
+                .run(&Set, json!({"value": value}), json!({"order": 1}))
+                .await;
+            assert_eq!(brief(&outcome), json!({"output": expected}));
+        }
+    }
+
+    #[test]
+    fn every_issue_at_once() {
+        check_issues(&Set, json!({}), &[("", "required")]);
+        check_issues(
+            &Set,
+            json!({"value": 1, "values": {}}),
+            &[("", "additionalProperties")],
+        );
+        check_issues(
+            &Set,
+            json!({"value": {"a": ["${", "ok"], "b": "${x..y}"}}),
+            &[("value.a.0", "template"), ("value.b", "template")],
+        );
+    }
+}

@@ -1,0 +1,175 @@
+//! `transform`: a new value from the step's input, by a preset or an expression.
+
+mod preset;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use riverrun_engine::{Failure, Outcome, SchemaIssue};
+use riverrun_runtime::{Action, Call, Effects, Handler};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    code,
+    config::{self, Issues},
+    script::{self, Script},
+};
+use preset::Preset;
+
+pub(crate) struct Transform;
+
+#[derive(Deserialize)]
+struct Config {
+    transform: String,
+}
+
+impl Handler for Transform {
+    fn kind(&self) -> &str {
+        "transform"
+    }
+
+    fn about(&self) -> &str {
+        "Makes a new value of its input, by a preset or a JavaScript expression."
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::None
+    }
+
+    fn schema(&self) -> Value {
+        let presets = preset::PRESETS
+            .iter()
+            .map(|(name, _, about)| format!("{name}: {about}"));
+        let description = format!(
+            "A preset or else a JavaScript expression. {}. An expression sees `input` and `state`; it may also be a function of (input, {{state, input}}). It runs in a sandbox without I/O, clock or randomness, with bounded time and memory; undefined becomes null. Numbers that JavaScript computes with are doubles; presets and plain paths keep every digit.",
+            presets.collect::<Vec<_>>().join("; ")
+        );
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "transform",
+            "description": "The output is the new value. What goes wrong fails the step with TRANSFORM_ERROR; the code of an expression's error is in details.code.",
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["transform"],
+            "properties": {
+                "transform": {"description": description, "type": "string", "minLength": 1}
+            },
+            "examples": [
+                {"transform": "upper"},
+                {"transform": "json.parse"},
+                {"transform": "input.items.filter(item => item.price > state.limit)"},
+                {"transform": "(input, { state }) => ({ ...input, total: input.net * (1 + state.vat) })"}
+            ]
+        })
+    }
+
+    fn prepare(&self, config: &Value) -> Result<Arc<dyn Action>, Vec<SchemaIssue>> {
+        let Config { transform } = config::read(config)?;
+        let mut issues = Issues::default();
+        let action = match Preset::named(&transform) {
+            Some(preset) => Some(TransformAction::Preset(preset)),
+            None => {
+                let script = issues.script("transform", &transform);
+                script.map(TransformAction::Script)
+            }
+        };
+        issues.finish(action)
+    }
+}
+
+enum TransformAction {
+    Preset(Preset),
+    Script(Script),
+}
+
+#[async_trait]
+impl Action for TransformAction {
+    async fn run(&self, call: &Call<'_>) -> Outcome {
+        let result = match self {
+            Self::Preset(preset) => preset.apply(&call.input).map_err(|message| {
+                let details = json!({"preset": preset.name()});
+                Failure::new(code::TRANSFORM_ERROR, message)
+                    .details(details)
+                    .permanent()
+            }),
+            Self::Script(script) => {
+                let value = script.run(call).await;
+                value.map_err(|error| script::failure(code::TRANSFORM_ERROR, &error))
+            }
+        };
+        match result {
+            Ok(output) => Outcome::success(output),
+            Err(failure) => Outcome::Failure(failure),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bench, brief, check_issues};
+
+    async fn check(transform: &str, input: Value, expected: Value) {
+        let bench = Bench::new(json!({"vat": 0.5}));
+        let config = json!({"transform": transform});
+        let outcome = bench.run(&Transform, config, input).await;
+        assert_eq!(brief(&outcome), expected, "{transform}");
+    }
+
+    #[tokio::test]
+    async fn presets_and_expressions() {
+        check("upper", json!("aß"), json!({"output": "ASS"})).await;
+        check(
+            "input.a.b",
+            json!({"a": {"b": [1]}}),
+            json!({"output": [1]}),
+        )
+        .await;
+        check("input.length", json!("abc"), json!({"output": 3})).await;
+        check("input * (1 + state.vat)", json!(10), json!({"output": 15})).await;
+        check(
+            "(n, { state }) => n * state.vat",
+            json!(10),
+            json!({"output": 5}),
+        )
+        .await;
+        check("undefined", json!(1), json!({"output": null})).await;
+        let failed = json!({"failed": "TRANSFORM_ERROR", "retryable": false});
+        check("input.a.b", json!({}), failed.clone()).await;
+        check("json.parse", json!("{"), failed).await;
+    }
+
+    #[tokio::test]
+    async fn the_expressions_code_is_in_the_details() {
+        let bench = Bench::new(json!({}));
+        let config = json!({"transform": "() => { throw new Error('no') }"});
+        let Outcome::Failure(failure) = bench.run(&Transform, config, json!(1)).await else {
+            panic!("it failed not");
+        };
+        assert!(failure.message.contains("Error: no"), "{}", failure.message);
+        assert_eq!(
+            failure.details.unwrap().value(),
+            json!({"code": "EXPR_THROWN"})
+        );
+    }
+
+    #[test]
+    fn issues() {
+        check_issues(
+            &Transform,
+            json!({"transform": "a b"}),
+            &[("transform", "expression")],
+        );
+        check_issues(
+            &Transform,
+            json!({"transform": "async () => 1"}),
+            &[("transform", "expression")],
+        );
+        check_issues(
+            &Transform,
+            json!({"transform": ""}),
+            &[("transform", "minLength")],
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! Putting a riverrun together: store, sandbox, handlers, runtime.
+
+use std::{path::PathBuf, sync::Arc};
+
+use riverrun_expr::{Limits, Sandbox};
+use riverrun_runtime::{Handler, Options, Runtime};
+
+use crate::{Error, HandlerOptions, Result, Riverrun, store};
+
+/// What a [`Riverrun`] is made of. Every part has a default.
+pub struct Builder {
+    store: String,
+    data: PathBuf,
+    handlers: Vec<Arc<dyn Handler>>,
+    built_in: HandlerOptions,
+    options: Options,
+    expr: Limits,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            store: "sqlite://".to_owned(),
+            data: PathBuf::from(".riverrun"),
+            handlers: Vec::new(),
+            built_in: HandlerOptions::default(),
+            options: Options::default(),
+            expr: Limits::default(),
+        }
+    }
+}
+
+impl Builder {
+    /// Keeps the data in this folder, which has one owner at a time. Default `.riverrun`.
+    pub fn data(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.data = folder.into();
+        self
+    }
+
+    /// Keeps everything in memory: for tests and trials.
+    pub fn memory(self) -> Self {
+        self.store("memory:")
+    }
+
+    /// Chooses the store by URL: `sqlite://` (the default), `sqlite:///folder`, `memory:`.
+    pub fn store(mut self, url: impl Into<String>) -> Self {
+        self.store = url.into();
+        self
+    }
+
+    /// Adds a kind of step. One of the same kind as a built-in one replaces it.
+    pub fn handler(mut self, handler: Arc<dyn Handler>) -> Self {
+        self.handlers.push(handler);
+        self
+    }
+
+    /// What the built-in handlers may do, such as where `http` may connect to.
+    pub fn built_in(mut self, options: HandlerOptions) -> Self {
+        self.built_in = options;
+        self
+    }
+
+    /// Leases, limits and retention.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// What an expression may use.
+    pub fn expr(mut self, limits: Limits) -> Self {
+        self.expr = limits;
+        self
+    }
+
+    /// Opens the store and takes up the runs that were under way.
+    pub async fn open(self) -> Result<Riverrun> {
+        let store = store::open(&self.store, &self.data)?;
+        let sandbox = Arc::new(Sandbox::new(self.expr).map_err(Error::Sandbox)?);
+        let handlers = riverrun_handlers::all(self.built_in)
+            .into_iter()
+            .chain(self.handlers);
+        let runtime = Runtime::open(store, sandbox, handlers, self.options).await?;
+        Ok(Riverrun::new(runtime))
+    }
+}

@@ -1,0 +1,36 @@
+//! Why something could not be done, with the code that people see.
+
+/// What a call on [`Riverrun`](crate::Riverrun) can answer instead.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Runtime(#[from] riverrun_runtime::Error),
+    /// Give another URL.
+    #[error("{url:?} is not a store: use sqlite://, sqlite:///folder or memory:")]
+    UnknownStore { url: String },
+    /// Use the embedded store until this one is there.
+    #[error("the {scheme} store is not built in yet")]
+    StoreNotBuiltIn { scheme: String },
+    #[error("the threads for expressions could not be started")]
+    Sandbox(#[source] std::io::Error),
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// The stable code that people see.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Runtime(error) => error.code(),
+            Self::UnknownStore { .. } => "STORE_UNKNOWN",
+            Self::StoreNotBuiltIn { .. } => "STORE_NOT_BUILT_IN",
+            Self::Sandbox(_) => "SANDBOX_FAILED",
+        }
+    }
+}
+
+impl From<riverrun_store::Error> for Error {
+    fn from(error: riverrun_store::Error) -> Self {
+        Self::Runtime(error.into())
+    }
+}

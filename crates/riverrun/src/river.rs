@@ -1,0 +1,105 @@
+//! A running riverrun, as a program holds it.
+
+use std::time::Duration;
+
+use riverrun_runtime::{At, RegisteredFlow, Runtime, StartRequest, Started, Tail};
+use riverrun_store::EventQuery;
+use riverrun_types::{Event, Json, RunId, StreamName};
+use serde_json::Value;
+
+use crate::{Builder, Result, Run};
+
+/// Events read at a time.
+const PAGE: usize = 1_000;
+
+/// Longer than anything waits; `Instant` cannot add the largest duration.
+const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 86_400);
+
+/// A handle to a running riverrun; clones share it.
+#[derive(Clone)]
+pub struct Riverrun {
+    runtime: Runtime,
+}
+
+impl Riverrun {
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    pub(crate) fn new(runtime: Runtime) -> Self {
+        Self { runtime }
+    }
+
+    /// Everything else that can be done.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Registers a definition for ever under its id and version. The same one again does nothing.
+    pub async fn register(&self, definition: Value) -> Result<RegisteredFlow> {
+        Ok(self.runtime.register(&definition).await?)
+    }
+
+    /// Starts the newest version of a flow. When this returns, the run is on disk.
+    pub async fn start(&self, flow: &str, input: impl Into<Json>) -> Result<RunId> {
+        let started = self.start_with(StartRequest::new(flow, input)).await?;
+        Ok(started.run)
+    }
+
+    /// Starts a run with an idempotency key, tags, a delay or a version.
+    pub async fn start_with(&self, request: StartRequest) -> Result<Started> {
+        Ok(self.runtime.start(request).await?)
+    }
+
+    /// Starts a run and waits until it has ended, well or not.
+    pub async fn run(&self, flow: &str, input: impl Into<Json>) -> Result<Run> {
+        let id = self.start(flow, input).await?;
+        self.wait(&id, FOR_EVER).await
+    }
+
+    /// Waits until a run has ended, at most this long; then the run as it is.
+    pub async fn wait(&self, run: &RunId, timeout: Duration) -> Result<Run> {
+        Ok(self.runtime.wait(run, timeout).await?.into())
+    }
+
+    pub async fn get(&self, run: &RunId) -> Result<Run> {
+        Ok(self.runtime.run(run).await?.into())
+    }
+
+    /// The run's state at a moment, as its own text: nothing in it is rounded.
+    pub async fn state(&self, run: &RunId, at: At) -> Result<Json> {
+        let state = self.runtime.state_at(run, at).await?;
+        Ok(Json::of(&state.state))
+    }
+
+    /// All events of a run so far, in their order.
+    pub async fn events(&self, run: &RunId) -> Result<Vec<Event>> {
+        let stream = StreamName::flow(run);
+        let mut events: Vec<Event> = Vec::new();
+        loop {
+            let query = EventQuery::forward(events.len() as u64, PAGE);
+            let page = self.runtime.store().events(&stream, &query).await?;
+            let last = page.len() < PAGE;
+            events.extend(page);
+            if last {
+                return Ok(events);
+            }
+        }
+    }
+
+    /// Reads a run's events as they come, from the first on, without a gap.
+    pub fn follow(&self, run: &RunId) -> Tail {
+        self.runtime.tail(StreamName::flow(run), 0)
+    }
+
+    /// Stops a run for good.
+    pub async fn cancel(&self, run: &RunId) -> Result<Run> {
+        self.runtime.cancel(run, None).await?;
+        self.get(run).await
+    }
+
+    /// Lets running attempts finish for a while, hands every lease back and closes the store.
+    pub async fn shutdown(&self) -> Result<()> {
+        Ok(self.runtime.shutdown().await?)
+    }
+}
