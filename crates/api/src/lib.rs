@@ -21,7 +21,6 @@ mod reply;
 mod routes;
 mod run_actions;
 mod run_reads;
-mod runs;
 pub mod schemas;
 mod serve;
 mod sse;

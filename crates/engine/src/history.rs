@@ -53,7 +53,9 @@ pub struct History {
 struct Open {
     attempt: u32,
     started_ms: Millis,
+    /// What it waits for now.
     awaits: Option<EventType>,
+    has_waited: bool,
 }
 
 /// The history of a whole stream.
@@ -80,12 +82,19 @@ impl History {
                     attempt: at.attempt,
                     started_ms: draft.ms,
                     awaits: None,
+                    has_waited: false,
                 };
                 self.open.insert(key, open);
             }
             kind @ (T::StepAwaitTime | T::StepAwaitRun | T::StepAwaitBranches) => {
                 if let Some(open) = self.open.get_mut(&key) {
                     open.awaits = Some(kind.clone());
+                    open.has_waited = *kind == T::StepAwaitTime;
+                }
+            }
+            T::StepResumed => {
+                if let Some(open) = self.open.get_mut(&key) {
+                    open.awaits = None;
                 }
             }
             T::StepCompleted => self.close(key, HistoryOutcome::Success, draft.ms, None),
@@ -141,9 +150,8 @@ impl History {
         let Some(open) = self.open.remove(&key) else {
             return;
         };
-        let waited = open.awaits == Some(EventType::StepAwaitTime);
         let outcome = match outcome {
-            HistoryOutcome::Success if waited => HistoryOutcome::Wait,
+            HistoryOutcome::Success if open.has_waited => HistoryOutcome::Wait,
             outcome => outcome,
         };
         self.entries.push(HistoryEntry {

@@ -192,13 +192,13 @@ fn prepare_comparison(
         issues.add(
             &at,
             "required",
-            format!("{op:?} needs a value to compare with"),
+            "the operator needs a value to compare with",
         );
         return None;
     };
     if !op.takes(&value) {
         let needs = op.needs().unwrap_or_default();
-        issues.add(&at, "type", format!("{op:?} compares with a {needs}"));
+        issues.add(&at, "type", format!("the operator compares with a {needs}"));
         return None;
     }
     if op != Operator::Matches {
@@ -240,11 +240,15 @@ impl Test {
         Ok(match self {
             Self::Compare(path, operator, expected) => {
                 let actual = call.view.path(path);
-                holds(
-                    *operator,
-                    actual.map(|json| json.value()).as_ref(),
-                    expected,
-                )
+                let actual = if operator.is_unary() {
+                    // That it is there is all that matters, and it may be long.
+                    let there = actual.filter(|json| !json.is_null());
+                    there.map(|_| Value::Bool(true))
+                } else {
+                    // A number that no machine type holds equals nothing, so it counts as missing.
+                    actual.and_then(|json| json.read().ok())
+                };
+                holds(*operator, actual.as_ref(), expected)
             }
             Self::Matches(path, regex) => {
                 let text = call.view.path(path);
@@ -258,12 +262,9 @@ impl Test {
 
 /// As in JavaScript; what is not a number (NaN) has arrived as null.
 fn is_truthy(json: &Json) -> bool {
-    match json.value() {
-        Value::Null => false,
-        Value::Bool(value) => value,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(_) | Value::Object(_) => true,
+    match json.as_str() {
+        "null" | "false" | "\"\"" => false,
+        text => text.parse::<f64>() != Ok(0.0),
     }
 }
 
@@ -339,6 +340,25 @@ mod tests {
             json!({"goto": "b"}),
         )
         .await;
+    }
+
+    #[tokio::test]
+    async fn values_that_do_not_parse_exist_all_the_same() {
+        let mut bench = Bench::new(json!({}));
+        let deep = format!("{}1{}", "[".repeat(1000), "]".repeat(1000));
+        for (text, op) in [
+            (deep.as_str(), "neq"),
+            (deep.as_str(), "exists"),
+            ("1e999", "exists"),
+            ("null", "notExists"),
+        ] {
+            let value = Json::parse_text(text.to_owned()).unwrap();
+            bench.state = [("v".to_owned(), value)].into_iter().collect();
+            let config =
+                json!({"conditions": [{"path": "v", "op": op, "value": null, "goto": "a"}]});
+            let outcome = bench.run(&Branch, config, json!(null)).await;
+            assert_eq!(brief(&outcome), json!({"goto": "a"}), "{op}");
+        }
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@ use riverrun_engine::Failure;
 use riverrun_expr::{Arg, Error, Expr};
 use riverrun_runtime::Call;
 use riverrun_types::Json;
+use serde::Serialize;
 use serde_json::json;
 
 /// An expression over `input` and `state`, or a function of `(input, {state, input})`, compiled
@@ -36,7 +37,10 @@ impl Script {
             Json::null()
         };
         let context = if self.context {
-            Json::of(&json!({"state": state.raw(), "input": call.input.raw()}))
+            Json::of(&Context {
+                state: &state,
+                input: &call.input,
+            })
         } else {
             Json::null()
         };
@@ -48,6 +52,13 @@ impl Script {
         let value = call.services.sandbox.eval(&self.expr, &args).await?;
         Ok(value.map_or_else(Json::null, Json::from))
     }
+}
+
+/// The second argument of a function.
+#[derive(Serialize)]
+struct Context<'a> {
+    state: &'a Json,
+    input: &'a Json,
 }
 
 /// Whether the source may be a function that looks at its second argument.
@@ -80,6 +91,20 @@ mod tests {
         let value = script.run(&bench.call(json!({"n": 5}))).await;
         let value = value.as_ref().map(Json::as_str).map_err(Error::code);
         assert_eq!(value, expected, "{source}");
+    }
+
+    #[tokio::test]
+    async fn numbers_beyond_all_machine_types_do_no_harm() {
+        let bench = Bench::new(json!({}));
+        let input = || Json::parse_text("[1e999, 12345678901234567890123]".to_owned()).unwrap();
+        for (source, expected) in [
+            ("(i, ctx) => ctx.input[1]", "12345678901234567890123"),
+            ("(i, ctx) => ctx.input[0] > 1", "true"),
+        ] {
+            let script = Script::compile(source).unwrap();
+            let value = script.run(&bench.call(input())).await.unwrap();
+            assert_eq!(value.as_str(), expected, "{source}");
+        }
     }
 
     #[tokio::test]

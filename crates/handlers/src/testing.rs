@@ -86,12 +86,16 @@ pub(crate) fn issues(handler: &dyn Handler, config: &Value) -> Vec<(String, Stri
     issues.collect()
 }
 
+/// The order among issues is nobody's business.
 pub(crate) fn check_issues(handler: &dyn Handler, config: Value, expected: &[(&str, &str)]) {
     let found = issues(handler, &config);
-    let found: Vec<_> = found
+    let mut found: Vec<_> = found
         .iter()
         .map(|(path, rule)| (path.as_str(), rule.as_str()))
         .collect();
+    let mut expected = expected.to_vec();
+    found.sort_unstable();
+    expected.sort_unstable();
     assert_eq!(found, expected, "{config}");
 }
 

@@ -42,7 +42,7 @@ pub use run::Run;
 
 pub use riverrun_engine::{Failure, Issue, Outcome, Severity};
 pub use riverrun_expr::Limits as ExprLimits;
-pub use riverrun_handlers::{HttpOptions, Options as HandlerOptions};
+pub use riverrun_handlers::{AllowRule, HttpOptions, Options as HandlerOptions};
 pub use riverrun_runtime::{
     Action, At, Call, Effects, Handler, Options, RegisteredFlow, Runtime, StartRequest, Started,
     Tail, Tailed, function,

@@ -21,7 +21,7 @@ impl<T: DeserializeOwned> FromRequestParts<Api> for Query<T> {
 }
 
 fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
-    let pairs = serde_urlencoded::Deserializer::new(form_pairs(query));
+    let pairs = serde_urlencoded::Deserializer::new(url::form_urlencoded::parse(query.as_bytes()));
     serde_path_to_error::deserialize(pairs).map_err(|error| {
         let name = error.path().to_string();
         let cause = error.into_inner().to_string();
@@ -33,10 +33,6 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
         let details = serde_json::json!({ "parameter": name });
         ApiError::new("BAD_QUERY", message).details(details)
     })
-}
-
-fn form_pairs(query: &str) -> form_urlencoded::Parse<'_> {
-    form_urlencoded::parse(query.as_bytes())
 }
 
 /// How many rows: 1 to 1,000.
@@ -100,7 +96,9 @@ pub(crate) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error>
 
 /// The non-empty parts of a list with commas.
 pub(crate) fn comma_list(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',').map(str::trim).filter(|part| !part.is_empty())
+    text.split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
 }
 
 fn cut(text: &str) -> &str {

@@ -42,7 +42,7 @@ impl Turn<'_> {
                 let holder = self.state.visit(&place.of);
                 holder
                     .and_then(|holder| holder.branch(place.index))
-                    .map(|branch| &branch.scope)
+                    .map(|branch| &*branch.scope)
             }
             None => Some(&self.state.state),
         };

@@ -1,5 +1,7 @@
 //! The reducer's part on branches: how they are entered, what they write, how they end.
 
+use std::sync::Arc;
+
 use riverrun_types::{Json, Millis, Path, State, StepRef};
 
 use super::{Branch, BranchStatus, Branches, InBranch, RunState, Visit, VisitKey, Wait, position};
@@ -86,7 +88,7 @@ impl RunState {
         let Some(branch) = branches.and_then(|b| b.branches.get_mut(place.index)) else {
             return;
         };
-        let scope = &mut branch.scope;
+        let scope = Arc::make_mut(&mut branch.scope);
         if let Some(outside) = outside.filter(|_| scope.get(key.head()).is_none()) {
             scope.set(&Path::new(key.head()), outside);
         }
@@ -126,7 +128,7 @@ impl Branches {
         *branch = Branch {
             step: branch.step.clone(),
             status,
-            scope: State::default(),
+            scope: Arc::default(),
             result,
             error,
         };
@@ -141,7 +143,7 @@ fn branch((index, spec): (usize, &BranchSpec)) -> Branch {
     Branch {
         step: spec.step.clone(),
         status: BranchStatus::Pending,
-        scope: item.into_iter().chain(index).collect(),
+        scope: Arc::new(item.into_iter().chain(index).collect::<State>()),
         result: None,
         error: None,
     }

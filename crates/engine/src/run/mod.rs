@@ -119,7 +119,7 @@ impl RunState {
         if visit.branch.is_some() {
             let mut scopes = Vec::new();
             for (holder, index) in self.forks_around(visit) {
-                scopes.extend(holder.branch(index).map(|branch| &branch.scope));
+                scopes.extend(holder.branch(index).map(|branch| &*branch.scope));
                 scopes.extend(holder.caught.as_deref());
             }
             for scope in scopes.into_iter().rev() {

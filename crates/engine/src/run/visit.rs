@@ -119,7 +119,7 @@ pub struct Branch {
     pub status: BranchStatus,
     /// What belongs to the branch alone: `item`, `index` and, if the fork is scoped, what its
     /// steps wrote.
-    pub scope: State,
+    pub scope: Arc<State>,
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

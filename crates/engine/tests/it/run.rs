@@ -18,12 +18,25 @@ pub fn flow(mut definition: Value) -> Value {
         definition = serde_json::json!({ "steps": definition });
     }
     let flow = definition.as_object_mut().unwrap();
-    let first = flow["steps"].as_object().unwrap().keys().next().unwrap().clone();
-    for (key, value) in [("id", "f".to_owned()), ("version", "1.0.0".to_owned()), ("initialStepId", first)] {
+    let first = flow["steps"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .next()
+        .unwrap()
+        .clone();
+    for (key, value) in [
+        ("id", "f".to_owned()),
+        ("version", "1.0.0".to_owned()),
+        ("initialStepId", first),
+    ] {
         flow.entry(key).or_insert(value.into());
     }
     for step in flow["steps"].as_object_mut().unwrap().values_mut() {
-        step.as_object_mut().unwrap().entry("type").or_insert("any".into());
+        step.as_object_mut()
+            .unwrap()
+            .entry("type")
+            .or_insert("any".into());
     }
     definition
 }
@@ -37,12 +50,27 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn start(plan: Plan, input: Json, delay_ms: Option<Millis>, parent: Option<Lineage>) -> Self {
-        let how = Start { input, not_before: delay_ms.map(|ms| T0 + ms), parent };
+    pub fn start(
+        plan: Plan,
+        input: Json,
+        delay_ms: Option<Millis>,
+        parent: Option<Lineage>,
+    ) -> Self {
+        let how = Start {
+            input,
+            not_before: delay_ms.map(|ms| T0 + ms),
+            parent,
+        };
         let (state, decision) = start(&plan, how, T0);
         assert!(decision.children.is_empty() && decision.abandoned.is_empty());
         let stream = decision.events;
-        Self { plan, id: RunId::new("r1"), state, stream, now: T0 }
+        Self {
+            plan,
+            id: RunId::new("r1"),
+            state,
+            stream,
+            now: T0,
+        }
     }
 
     pub fn decide(&mut self, input: Input) -> Decision {
@@ -63,7 +91,13 @@ impl Run {
         let plan = Plan::compile((*self.plan.flow).clone()).unwrap();
         let stream = self.stream[..len].to_vec();
         let state = reduce(&stream);
-        Self { plan, id: RunId::new("r2"), state, stream, now: self.now }
+        Self {
+            plan,
+            id: RunId::new("r2"),
+            state,
+            stream,
+            now: self.now,
+        }
     }
 
     pub fn assert_replays(&self) {
@@ -80,5 +114,8 @@ pub fn reduce(stream: &[Draft]) -> RunState {
 /// Equal to the last byte: the order of keys and the text of numbers count, too.
 pub fn assert_same(a: &RunState, b: &RunState) {
     assert_eq!(a, b);
-    assert_eq!(serde_json::to_string(a).unwrap(), serde_json::to_string(b).unwrap());
+    assert_eq!(
+        serde_json::to_string(a).unwrap(),
+        serde_json::to_string(b).unwrap()
+    );
 }

@@ -28,7 +28,10 @@ use super::run::{Run, T0, flow, plan};
 
 pub fn check(definition: Value, script: &str) -> Run {
     let script = dedent(script);
-    let mut player = Player { definition, run: None };
+    let mut player = Player {
+        definition,
+        run: None,
+    };
     let mut played = String::new();
     for command in script.lines().filter(|line| !line.starts_with(' ')) {
         played.push_str(command);
@@ -48,7 +51,10 @@ fn dedent(script: &str) -> String {
     let lines = script.lines().filter(|line| !line.trim().is_empty());
     let margin = |line: &str| line.len() - line.trim_start().len();
     let least = lines.clone().map(margin).min().unwrap_or(0);
-    lines.map(|line| line[least..].trim_end()).collect::<Vec<_>>().join("\n")
+    lines
+        .map(|line| line[least..].trim_end())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 struct Player {
@@ -89,19 +95,31 @@ impl Player {
             "fail" => self.finish(first, Outcome::Failure(failure(tail))),
             "wait" => {
                 let until_ms = self.run().now + tail.parse::<Millis>().unwrap();
-                self.finish(first, Outcome::Wait { until_ms, reason: None })
+                self.finish(
+                    first,
+                    Outcome::Wait {
+                        until_ms,
+                        reason: None,
+                    },
+                )
             }
             "fork" => {
                 let (steps, options) = tail.split_once(' ').unwrap_or((tail, ""));
                 let steps = steps.split(',').filter(|step| !step.is_empty());
-                let branches = steps.map(|step| BranchSpec { step: step.into(), item: None });
+                let branches = steps.map(|step| BranchSpec {
+                    step: step.into(),
+                    item: None,
+                });
                 self.finish(first, fork(branches.collect(), options, false))
             }
             "map" => {
                 let (step, rest) = tail.split_once(' ').unwrap();
                 let (items, options) = rest.split_once(' ').unwrap_or((rest, ""));
                 let items = json(items).items().unwrap().into_iter();
-                let branches = items.map(|item| BranchSpec { step: step.into(), item: Some(item) });
+                let branches = items.map(|item| BranchSpec {
+                    step: step.into(),
+                    item: Some(item),
+                });
                 self.finish(first, fork(branches.collect(), options, true))
             }
             "sub" => {
@@ -130,13 +148,21 @@ impl Player {
             }
             "due" => self.decide(Input::Due),
             "lost" => self.decide(Input::Lost),
-            "cancel" => self.decide(Input::Cancel { source: "user", reason: None }),
+            "cancel" => self.decide(Input::Cancel {
+                source: "user",
+                reason: None,
+            }),
             "pause" => self.decide(Input::Pause { reason: None }),
             "resume" => self.decide(Input::Resume),
             "fork-here" => self.fork(usize::MAX),
             "fork-at" => self.fork(first.parse().unwrap()),
-            "set" => self.append(Fact::StateSet { key: Path::new(first), value: json(tail) }),
-            "delete" => self.append(Fact::StateDelete { key: Path::new(first) }),
+            "set" => self.append(Fact::StateSet {
+                key: Path::new(first),
+                value: json(tail),
+            }),
+            "delete" => self.append(Fact::StateDelete {
+                key: Path::new(first),
+            }),
             "batch" => self.append(Fact::StateBatch(serde_json::from_str(rest).unwrap())),
             "snapshot" => self.append(Fact::StateSnapshot(State::from_input(&json(rest)))),
             "state" => vec![format!("= {}", self.run().state.state.json().as_str())],
@@ -145,14 +171,26 @@ impl Player {
                 let state = &self.run().state;
                 let view = state.view(state.visit(&key(first)).unwrap());
                 let seen = Template::parse(&Value::from(tail)).unwrap().resolve(&view);
-                vec![format!("= {}", seen.as_ref().map_or("nothing", Json::as_str))]
+                vec![format!(
+                    "= {}",
+                    seen.as_ref().map_or("nothing", Json::as_str)
+                )]
             }
             other => panic!("no command {other:?}"),
         }
     }
 
-    fn start(&mut self, input: &str, delay_ms: Option<Millis>, parent: Option<Lineage>) -> Vec<String> {
-        let input = if input.is_empty() { Json::null() } else { json(input) };
+    fn start(
+        &mut self,
+        input: &str,
+        delay_ms: Option<Millis>,
+        parent: Option<Lineage>,
+    ) -> Vec<String> {
+        let input = if input.is_empty() {
+            Json::null()
+        } else {
+            json(input)
+        };
         let run = Run::start(plan(flow(self.definition.clone())), input, delay_ms, parent);
         let lines = run.stream.iter().map(line).collect();
         self.run = Some(run);
@@ -166,14 +204,31 @@ impl Player {
     }
 
     fn decide(&mut self, input: Input) -> Vec<String> {
-        let Decision { events, children, abandoned } = self.run().decide(input);
+        let Decision {
+            events,
+            children,
+            abandoned,
+        } = self.run().decide(input);
         let mut lines: Vec<_> = events.iter().map(line).collect();
         for child in children {
-            let Lineage { run_id, step, visit, depth, detached } = child.parent;
+            let Lineage {
+                run_id,
+                step,
+                visit,
+                depth,
+                detached,
+            } = child.parent;
             let detached = if detached { " detached" } else { "" };
             let of = visit_text(&step, visit, 1);
-            let (run, flow, version, input) = (child.run, child.flow, child.version, child.input.as_str().to_owned());
-            lines.push(format!("+ {run} {flow}@{version} {input} of {run_id} {of} depth {depth}{detached}"));
+            let (run, flow, version, input) = (
+                child.run,
+                child.flow,
+                child.version,
+                child.input.as_str().to_owned(),
+            );
+            lines.push(format!(
+                "+ {run} {flow}@{version} {input} of {run_id} {of} depth {depth}{detached}"
+            ));
         }
         lines.extend(abandoned.iter().map(|run| format!("- {run}")));
         lines
@@ -184,9 +239,18 @@ impl Player {
         let key = key(visit);
         let attempt = match visit.split_once('/') {
             Some((_, attempt)) => attempt.parse().unwrap(),
-            None => self.run().state.visit(&key).map_or(1, |visit| visit.attempt),
+            None => self
+                .run()
+                .state
+                .visit(&key)
+                .map_or(1, |visit| visit.attempt),
         };
-        self.decide(Input::Finished { visit: key, attempt, outcome, jitter: 0.0 })
+        self.decide(Input::Finished {
+            visit: key,
+            attempt,
+            outcome,
+            jitter: 0.0,
+        })
     }
 
     fn append(&mut self, fact: Fact) -> Vec<String> {
@@ -213,9 +277,20 @@ impl Player {
             0 => "now".to_owned(),
             ms => (ms - T0).to_string(),
         };
-        let runnable: String = run.state.runnable(run.now).map(|v| format!(" {}", visit(&v.key))).collect();
-        let runnable = if runnable.is_empty() { " nothing" } else { &runnable };
-        format!("= {}{visits}; wakes {wake}; runs{runnable}", run.state.status)
+        let runnable: String = run
+            .state
+            .runnable(run.now)
+            .map(|v| format!(" {}", visit(&v.key)))
+            .collect();
+        let runnable = if runnable.is_empty() {
+            " nothing"
+        } else {
+            &runnable
+        };
+        format!(
+            "= {}{visits}; wakes {wake}; runs{runnable}",
+            run.state.status
+        )
     }
 }
 
@@ -226,7 +301,10 @@ fn json(text: &str) -> Json {
 fn key(text: &str) -> VisitKey {
     let text = text.split_once('/').map_or(text, |(visit, _)| visit);
     let (step, visit) = text.split_once('#').unwrap_or((text, "1"));
-    VisitKey { step: step.into(), visit: visit.parse().unwrap() }
+    VisitKey {
+        step: step.into(),
+        visit: visit.parse().unwrap(),
+    }
 }
 
 fn success(output: &str, next: Option<Option<Name>>) -> Outcome {
@@ -238,14 +316,19 @@ fn failure(words: &str) -> Failure {
     let (code, how) = words.split_once(' ').unwrap_or((words, ""));
     let failure = Failure::new(code, "why");
     match how.split_once(' ') {
-        Some(("after", ms)) => Failure { retry_after_ms: ms.parse().ok(), ..failure },
+        Some(("after", ms)) => Failure {
+            retry_after_ms: ms.parse().ok(),
+            ..failure
+        },
         _ if how == "permanent" => failure.permanent(),
         _ => failure,
     }
 }
 
 fn fork(branches: Vec<BranchSpec>, options: &str, is_map: bool) -> Outcome {
-    let limit = options.split(' ').find_map(|option| option.strip_prefix("limit="));
+    let limit = options
+        .split(' ')
+        .find_map(|option| option.strip_prefix("limit="));
     Outcome::Fork(Fork {
         branches,
         concurrency: limit.map_or(0, |limit| limit.parse().unwrap()),
@@ -256,8 +339,16 @@ fn fork(branches: Vec<BranchSpec>, options: &str, is_map: bool) -> Outcome {
 }
 
 fn visit_text(step: &str, visit: u32, attempt: u32) -> String {
-    let visit = if visit == 1 { String::new() } else { format!("#{visit}") };
-    let attempt = if attempt == 1 { String::new() } else { format!("/{attempt}") };
+    let visit = if visit == 1 {
+        String::new()
+    } else {
+        format!("#{visit}")
+    };
+    let attempt = if attempt == 1 {
+        String::new()
+    } else {
+        format!("/{attempt}")
+    };
     format!("{step}{visit}{attempt}")
 }
 
@@ -265,15 +356,23 @@ fn visit_text(step: &str, visit: u32, attempt: u32) -> String {
 pub fn line(draft: &Draft) -> String {
     let kind = draft.kind.as_str();
     let of = |at: &StepRef| visit_text(&at.name, at.visit, at.attempt);
-    let place = draft.step.as_ref().map_or_else(String::new, |at| format!(" {}", of(at)));
+    let place = draft
+        .step
+        .as_ref()
+        .map_or_else(String::new, |at| format!(" {}", of(at)));
     let what = match Fact::try_read(draft).expect("what the engine wrote reads back") {
         Fact::Started(started) => {
-            let time = |name, ms: Option<Millis>| ms.map_or_else(String::new, |ms| format!(" {name} {}", ms - T0));
+            let time = |name, ms: Option<Millis>| {
+                ms.map_or_else(String::new, |ms| format!(" {name} {}", ms - T0))
+            };
             time("from", started.not_before) + &time("until", started.deadline)
         }
         Fact::Completed { result, .. } => format!(" {}", result.as_str()),
         Fact::Failed { error, .. } => {
-            let at = error.step_id.as_ref().map_or_else(String::new, |step| format!(" at {step}"));
+            let at = error
+                .step_id
+                .as_ref()
+                .map_or_else(String::new, |step| format!(" at {step}"));
             format!(" {}{at}", error.code)
         }
         Fact::Cancelled { cancellation, .. } => format!(" by {}", cancellation.source),
@@ -282,7 +381,12 @@ pub fn line(draft: &Draft) -> String {
             let result = result.map_or_else(String::new, |result| format!(" {}", result.as_str()));
             result + &next.map_or_else(String::new, |next| format!(" -> {next}"))
         }
-        Fact::StepFailed { error, retry_at, next, .. } => {
+        Fact::StepFailed {
+            error,
+            retry_at,
+            next,
+            ..
+        } => {
             let retry = retry_at.map_or_else(String::new, |ms| format!(" again at {}", ms - T0));
             let next = next.map_or_else(String::new, |next| format!(" -> {next}"));
             format!(" {}{retry}{next}", error.code)

@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 
 use riverrun_types::Json;
-use serde_json::Value;
 
 type Apply = fn(&Json) -> Result<Json, String>;
 
@@ -148,15 +147,15 @@ fn number(input: &Json) -> Result<Json, String> {
 }
 
 fn boolean(input: &Json) -> Result<Json, String> {
-    let truth = match input.value() {
-        Value::Null => false,
-        Value::Bool(value) => value,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => {
-            let text = text.trim().to_lowercase();
+    let truth = match kind(input) {
+        "null" => false,
+        "a boolean" => input.as_str() == "true",
+        "a number" => input.as_str().parse::<f64>() != Ok(0.0),
+        "a string" => {
+            let text = input.as_text().trim().to_lowercase();
             !["", "0", "no", "off", "false"].contains(&text.as_str())
         }
-        Value::Array(_) | Value::Object(_) => true,
+        _ => true,
     };
     Ok(Json::of(&truth))
 }
@@ -200,7 +199,7 @@ fn flatten(input: &Json) -> Result<Json, String> {
 fn unique(input: &Json) -> Result<Json, String> {
     let mut seen = HashSet::new();
     let mut items = list(input)?;
-    items.retain(|item| seen.insert(canonical(item)));
+    items.retain(|item| seen.insert(canonical(item, 0)));
     Ok(Json::of(&items))
 }
 
@@ -246,34 +245,43 @@ fn compact(json: &str) -> String {
     compact
 }
 
-/// The same text for equal values: sorted keys, and numbers that are integers as integers.
-fn canonical(json: &Json) -> String {
+/// The same text for equal values: sorted keys, and numbers that are integers as integers. What
+/// lies deeper than this is compared as it is written: text can nest deeper than a stack.
+fn canonical(json: &Json, depth: usize) -> String {
+    const MAX_DEPTH: usize = 64;
+    if depth == MAX_DEPTH {
+        return compact(json.as_str());
+    }
     if let Some(items) = json.items() {
-        let items: Vec<_> = items.iter().map(canonical).collect();
+        let items: Vec<_> = items
+            .iter()
+            .map(|item| canonical(item, depth + 1))
+            .collect();
         return format!("[{}]", items.join(","));
     }
     if let Some(mut members) = json.members() {
         members.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let member = |(key, value): &(String, Json)| {
-            format!("{}:{}", Json::from(key.as_str()).as_str(), canonical(value))
-        };
-        let members: Vec<_> = members.iter().map(member).collect();
-        return format!("{{{}}}", members.join(","));
+        let members = members.iter().map(|(key, value)| {
+            let key = Json::from(key.as_str());
+            format!("{}:{}", key.as_str(), canonical(value, depth + 1))
+        });
+        return format!("{{{}}}", members.collect::<Vec<_>>().join(","));
     }
-    match json.as_str().parse::<i128>() {
-        Ok(integer) => integer.to_string(),
-        Err(_) => match json.value() {
-            Value::Number(number) => {
-                let float = number.as_f64().unwrap_or_default();
-                let whole = float.fract() == 0.0 && float.abs() < 1e30;
-                if whole {
-                    (float as i128).to_string()
-                } else {
-                    float.to_string()
-                }
-            }
-            other => other.to_string(),
-        },
+    if kind(json) != "a number" {
+        // Escapes in a string can be spelled in several ways.
+        return json.value().to_string();
+    }
+    canonical_number(json.as_str())
+}
+
+fn canonical_number(text: &str) -> String {
+    if let Ok(integer) = text.parse::<i128>() {
+        return integer.to_string();
+    }
+    match text.parse::<f64>() {
+        Ok(float) if float.fract() == 0.0 && float.abs() < 1e30 => (float as i128).to_string(),
+        Ok(float) if float.is_finite() => float.to_string(),
+        _ => text.to_owned(),
     }
 }
 
@@ -355,6 +363,11 @@ mod tests {
             "[12345678901234567890123,12345678901234567890124]",
             Some("[12345678901234567890123,12345678901234567890124]"),
         );
+        let deep = format!("[{}1{}]", "[".repeat(100_000), "]".repeat(100_000));
+        check("unique", &deep, Some(&deep));
+        check("flatten", "[1e999]", Some("[1e999]"));
+        check("boolean", "1e999", Some("true"));
+        check("sum", "[1e999]", None);
         check("sum", "[]", Some("0"));
         check("sum", "[9007199254740993,1]", Some("9007199254740994"));
         check("sum", "[1,0.5]", Some("1.5"));

@@ -9,6 +9,7 @@ mod pool;
 mod runs;
 mod snapshots;
 mod streams;
+mod walk;
 
 use rusqlite::Connection;
 

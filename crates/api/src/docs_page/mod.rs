@@ -1,0 +1,113 @@
+//! Pages for people: what this server is, its routes, its error codes. Rendered here, from the
+//! OpenAPI document and the table of errors; they load nothing from anywhere.
+
+mod markup;
+mod reference;
+
+use std::sync::OnceLock;
+
+use axum::{http::StatusCode, response::Response};
+use bytes::Bytes;
+
+use crate::{
+    errors::{ApiError, ErrorCode, TABLE, find},
+    extract::Segments,
+    reply::{Answer, html, with_type},
+    routes, schemas,
+};
+use markup::{escape, page};
+
+/// The OpenAPI document
+#[utoipa::path(get, path = "/api/openapi.json", tag = "server",
+    responses((status = 200, description = "OpenAPI 3.1", body = Value)))]
+pub(crate) async fn openapi_json() -> Response {
+    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
+    let document = DOCUMENT.get_or_init(|| {
+        let document = serde_json::to_vec(&routes::openapi());
+        Bytes::from(document.unwrap_or_default())
+    });
+    with_type(StatusCode::OK, "application/json", document.clone())
+}
+
+/// This documentation
+#[utoipa::path(get, path = "/api/docs", tag = "server",
+    responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
+pub(crate) async fn docs() -> Response {
+    static PAGE: OnceLock<String> = OnceLock::new();
+    let page = PAGE.get_or_init(|| {
+        let document = serde_json::to_value(routes::openapi()).unwrap_or_default();
+        reference::render(&document)
+    });
+    html(page.clone())
+}
+
+/// All error codes
+#[utoipa::path(get, path = "/api/docs/errors", tag = "server",
+    responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
+pub(crate) async fn error_index() -> Response {
+    let row = |row: &ErrorCode| {
+        let status = row
+            .status
+            .map_or("in runs".to_owned(), |status| status.to_string());
+        format!(
+            "<tr><td><a href=\"/api/docs/errors/{0}\"><code>{0}</code></a></td><td>{status}</td><td>{1}</td></tr>",
+            row.code,
+            escape(row.meaning)
+        )
+    };
+    let rows: String = TABLE.iter().map(row).collect();
+    let body = format!(
+        "<h1>Errors</h1><p>Every failure is <code>{{\"error\": {{code, message, details?, docs?}}}}</code>. \
+         Codes are stable; the same ones stand in the error of a run and in the CLI.</p>\
+         <table><tr><th>code</th><th>status</th><th>meaning</th></tr>{rows}</table>"
+    );
+    html(page("Errors", &body))
+}
+
+/// An error code
+#[utoipa::path(get, path = "/api/docs/errors/{code}", tag = "server",
+    params(("code" = String, Path, description = "A code, such as `RUN_NOT_FOUND`")),
+    responses(
+        (status = 200, description = "A page", body = String, content_type = "text/html"),
+        (status = 404, description = "NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn error_page(Segments(code): Segments<String>) -> Answer {
+    let Some(row) = find(&code) else {
+        let code: String = code.chars().take(64).collect();
+        let message = format!("there is no error code {code:?}: /api/docs/errors lists them");
+        return Err(ApiError::new("NOT_FOUND", message));
+    };
+    let seen = match row.status {
+        Some(status) => format!("A request that fails with it is answered with status {status}."),
+        None => "It stands in the error of a run or of a step, not of a request.".to_owned(),
+    };
+    let body = format!(
+        "<p><a href=\"/api/docs/errors\">Errors</a></p><h1><code>{}</code></h1><p>{}</p>\
+         <h2>What to do</h2><p>{}</p><p class=\"quiet\">{seen}</p>",
+        row.code,
+        escape(row.meaning),
+        escape(row.remedy)
+    );
+    Ok(html(page(row.code, &body)))
+}
+
+/// What this is
+#[utoipa::path(get, path = "/", tag = "server",
+    responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
+pub(crate) async fn index() -> Response {
+    let version = env!("CARGO_PKG_VERSION");
+    let body = format!(
+        "<h1>riverrun <span class=\"quiet\">{version}</span></h1>\
+         <p>One server for durable flows, jobs and calls. Every run is one river of events: watch it \
+         live, read its state at any moment, resume it after a crash, fork it from any point.</p>\
+         <ul>\
+         <li><a href=\"/api/docs\">The API</a>, as a page, and as <a href=\"/api/openapi.json\">OpenAPI</a></li>\
+         <li><a href=\"/api/flows\">Flows</a> that are registered</li>\
+         <li><a href=\"/api/runs\">Runs</a>, newest first; <a href=\"/api/runs/latest\">the newest one</a></li>\
+         <li><a href=\"/api/handlers\">Handlers</a>: the kinds of steps there are</li>\
+         <li><a href=\"/api/docs/errors\">Errors</a>, and what to do about each</li>\
+         <li><a href=\"/healthz\">Alive</a>? <a href=\"/readyz\">Ready</a>?</li>\
+         </ul>\
+         <pre>curl -X POST localhost:4600/api/flows/hello/start?wait=5000</pre>"
+    );
+    html(page("riverrun", &body))
+}

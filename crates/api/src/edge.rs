@@ -1,0 +1,142 @@
+//! What happens around every request: its id, its span, its time limit, and the guarantee that
+//! even a panic is answered in the one error shape.
+
+use std::{
+    any::Any,
+    panic::AssertUnwindSafe,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use futures::FutureExt;
+use riverrun_types::RunId;
+use serde_json::json;
+use tracing::Instrument;
+
+use crate::{app::Api, errors::ApiError};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+pub(crate) async fn around(State(api): State<Api>, request: Request, next: Next) -> Response {
+    let id = request_id(request.headers());
+    let span = tracing::debug_span!(
+        "request",
+        id = id.to_str().unwrap_or_default(),
+        method = %request.method(),
+        path = request.uri().path(),
+    );
+    let began = Instant::now();
+    let mut response = answer(&api, &id, request, next)
+        .instrument(span.clone())
+        .await;
+    span.in_scope(|| {
+        let (status, elapsed) = (response.status().as_u16(), began.elapsed());
+        tracing::debug!(status, ?elapsed, "answered");
+    });
+    response.headers_mut().insert(REQUEST_ID, id);
+    response
+}
+
+async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Response {
+    if let Err(refused) = same_origin(&request) {
+        return refused.into_response();
+    }
+    let mut limit = api.options().request_timeout;
+    if request
+        .uri()
+        .query()
+        .is_some_and(|query| query.contains("wait="))
+    {
+        limit += api.options().max_wait;
+    }
+    let guarded = AssertUnwindSafe(next.run(request)).catch_unwind();
+    match tokio::time::timeout(limit, guarded).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(panic)) => broken_down(id, &*panic).into_response(),
+        Err(_) => {
+            let message = format!("no answer within {} s", limit.as_secs());
+            ApiError::new("REQUEST_TIMEOUT", message).into_response()
+        }
+    }
+}
+
+fn broken_down(id: &HeaderValue, panic: &(dyn Any + Send)) -> ApiError {
+    let panic = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("of an unknown kind");
+    tracing::error!(panic, "a request made the server panic");
+    let id = id.to_str().unwrap_or_default();
+    ApiError::new(
+        "INTERNAL",
+        "the server made a mistake; nothing else is affected",
+    )
+    .details(json!({ "requestId": id }))
+}
+
+/// The id that the client gave, or a new one: unique in this process and unlikely in any other.
+fn request_id(headers: &HeaderMap) -> HeaderValue {
+    static PREFIX: OnceLock<String> = OnceLock::new();
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let usable = |id: &&HeaderValue| {
+        (1..=128).contains(&id.len()) && id.as_bytes().iter().all(u8::is_ascii_graphic)
+    };
+    if let Some(given) = headers.get(REQUEST_ID).filter(usable) {
+        return given.clone();
+    }
+    let prefix = PREFIX.get_or_init(|| {
+        let fresh = RunId::fresh().to_string().replace('-', "");
+        fresh[fresh.len() - 12..].to_owned()
+    });
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    HeaderValue::from_str(&format!("{prefix}-{count:x}"))
+        .unwrap_or(HeaderValue::from_static("unknown"))
+}
+
+/// A browser says from which page a request comes. A page of another site must not be able to
+/// change anything on a server that trusts its own machine.
+fn same_origin(request: &Request) -> Result<(), ApiError> {
+    let Some(origin) = request.headers().get(header::ORIGIN) else {
+        return Ok(());
+    };
+    if matches!(
+        *request.method(),
+        Method::GET | Method::HEAD | Method::OPTIONS
+    ) {
+        return Ok(());
+    }
+    let origin = origin.to_str().unwrap_or_default();
+    let host = origin.split_once("://").map_or("", |(_, host)| host);
+    let forwarded = HeaderName::from_static("x-forwarded-host");
+    let ours = [header::HOST, forwarded]
+        .iter()
+        .filter_map(|name| request.headers().get(name)?.to_str().ok())
+        .any(|ours| !host.is_empty() && ours.eq_ignore_ascii_case(host));
+    if ours {
+        return Ok(());
+    }
+    let origin: String = origin.chars().take(64).collect();
+    let message = format!("a page of {origin:?} may not change anything here");
+    Err(ApiError::new("FORBIDDEN_ORIGIN", message))
+}
+
+pub(crate) async fn not_found(method: Method, uri: Uri) -> ApiError {
+    let path: String = uri.path().chars().take(128).collect();
+    ApiError::new("NOT_FOUND", format!("there is no route {method} {path}"))
+}
+
+pub(crate) async fn method_not_allowed(method: Method, uri: Uri) -> ApiError {
+    let path: String = uri.path().chars().take(128).collect();
+    let message = format!("{path} has no method {method}: the header Allow names those it has");
+    ApiError::new("METHOD_NOT_ALLOWED", message)
+}

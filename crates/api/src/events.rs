@@ -1,0 +1,345 @@
+//! Streams: read in pages, appended to from outside.
+
+use axum::{extract::State, http::StatusCode};
+use riverrun_store::{Direction, EventQuery, Place};
+use riverrun_types::{Event, EventId, EventType, Json, Millis, Name, RunId, StreamName, time::iso};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use utoipa::IntoParams;
+
+use crate::{
+    app::Api,
+    errors::ApiError,
+    extract::{Payload, Query, RunPath, Segments, comma_list, moment, page_limit, run_id},
+    page::{Items, default_limit},
+    reply::{Answer, json, ok},
+    run_reads::{RunListQuery, list_page},
+    schemas::{self, Appended, StreamSummary},
+};
+
+/// Which events of a stream.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EventsQuery {
+    /// Rows a page, 1 to 1,000. Default 50.
+    #[serde(default = "default_limit", deserialize_with = "page_limit")]
+    #[param(value_type = Option<u32>)]
+    limit: usize,
+    /// Go on after this event; `nextCursor` of the page before.
+    cursor: Option<String>,
+    /// The same as `cursor`.
+    from: Option<String>,
+    /// `forward` (the default) or `backward`.
+    #[serde(default, deserialize_with = "direction")]
+    #[param(value_type = Option<String>)]
+    direction: Direction,
+    /// Types, separated by commas; `log` takes every `log.*`.
+    #[serde(default, deserialize_with = "types")]
+    #[param(value_type = Option<String>, example = "step.completed,log")]
+    r#type: Vec<EventType>,
+    /// Only those of a step.
+    step: Option<String>,
+    /// At or after: ISO 8601 or milliseconds.
+    #[serde(default, deserialize_with = "moment")]
+    #[param(value_type = Option<String>)]
+    since: Option<Millis>,
+    /// Before: ISO 8601 or milliseconds.
+    #[serde(default, deserialize_with = "moment")]
+    #[param(value_type = Option<String>)]
+    until: Option<Millis>,
+}
+
+fn direction<'de, D: Deserializer<'de>>(from: D) -> Result<Direction, D::Error> {
+    match String::deserialize(from)?.as_str() {
+        "forward" | "asc" => Ok(Direction::Forward),
+        "backward" | "desc" => Ok(Direction::Backward),
+        _ => Err(D::Error::custom("neither forward nor backward")),
+    }
+}
+
+pub(crate) fn types<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<EventType>, D::Error> {
+    let text = String::deserialize(from)?;
+    Ok(comma_list(&text).map(EventType::parse).collect())
+}
+
+/// An event id that a client gave as its place in a stream.
+pub(crate) fn cursor(text: &str) -> Result<EventId, ApiError> {
+    text.parse()
+        .map_err(|error: riverrun_types::id::InvalidEventId| {
+            ApiError::new("BAD_CURSOR", error.to_string())
+        })
+}
+
+/// A page of a stream; of a run's only if the run exists.
+pub(crate) async fn events_page(api: &Api, stream: &StreamName, query: EventsQuery) -> Answer {
+    exists(api, stream).await?;
+    let store = api.runtime().store();
+    let from = match query.cursor.or(query.from) {
+        None => None,
+        Some(text) => {
+            let id = cursor(&text)?;
+            let seen = store.locate(stream, Place::Event(id)).await?;
+            Some(match query.direction {
+                Direction::Forward => seen,
+                Direction::Backward => seen.min(id.seq),
+            })
+        }
+    };
+    let mut items = store
+        .events(
+            stream,
+            &EventQuery {
+                direction: query.direction,
+                from,
+                // One more tells whether there is a next page.
+                limit: query.limit + 1,
+                types: query.r#type,
+                step: query.step.map(Name::from),
+                since_ms: query.since,
+                until_ms: query.until,
+            },
+        )
+        .await?;
+    let more = items.len() > query.limit;
+    items.truncate(query.limit);
+    let last = items.last().filter(|_| more);
+    let next_cursor = last.map(|event| event.id.to_string());
+    ok(&Items { items, next_cursor })
+}
+
+/// Refuses the stream of a run that is not there. Other streams begin with their first event.
+pub(crate) async fn exists(api: &Api, stream: &StreamName) -> Result<(), ApiError> {
+    let Some(run) = stream.run() else {
+        return Ok(());
+    };
+    match api.runtime().store().run(&run).await? {
+        Some(_) => Ok(()),
+        None => Err(riverrun_store::Error::RunNotFound(run).into()),
+    }
+}
+
+/// The stream of a type and an id; a flow's may be `latest`.
+pub(crate) async fn stream_of(api: &Api, kind: &str, id: &str) -> Result<StreamName, ApiError> {
+    if kind == StreamName::FLOW {
+        return Ok(StreamName::flow(&run_id(api, id).await?));
+    }
+    StreamName::checked(kind, id).map_err(|error| ApiError::new("BAD_ID", error.to_string()))
+}
+
+pub(crate) fn stream_named(name: &str) -> Result<StreamName, ApiError> {
+    StreamName::parse(name).map_err(|error| ApiError::new("BAD_ID", error.to_string()))
+}
+
+/// Read a run's events
+#[utoipa::path(get, path = "/api/runs/{id}/events", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`"), EventsQuery),
+    responses(
+        (status = 200, description = "A page of events", body = schemas::EventList),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn run_events(
+    State(api): State<Api>,
+    RunPath(run): RunPath,
+    Query(query): Query<EventsQuery>,
+) -> Answer {
+    events_page(&api, &StreamName::flow(&run), query).await
+}
+
+/// Read a stream
+#[utoipa::path(get, path = "/api/events/{stream}", tag = "events",
+    params(("stream" = String, Path, description = "A full name, such as `nq:flow:<runId>` or `nq:global`"), EventsQuery),
+    responses((status = 200, description = "A page of events", body = schemas::EventList)))]
+pub(crate) async fn stream_events(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+    Query(query): Query<EventsQuery>,
+) -> Answer {
+    events_page(&api, &stream_named(&name)?, query).await
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct StreamListQuery {
+    /// For `flow`: the id of a flow.
+    name: Option<String>,
+    /// Rows a page, 1 to 1,000. Default 50.
+    #[serde(default = "default_limit", deserialize_with = "page_limit")]
+    #[param(value_type = Option<u32>)]
+    limit: usize,
+    /// `nextCursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// List the streams of a type
+///
+/// For `flow` the runs, each with its id as `id` too.
+#[utoipa::path(get, path = "/api/events/{type}/list", tag = "events",
+    params(("type" = String, Path, description = "`flow`, `trigger`, `webhook` …"), StreamListQuery),
+    responses((status = 200, description = "A page of streams, newest first", body = Vec<StreamSummary>)))]
+pub(crate) async fn list_streams(
+    State(api): State<Api>,
+    Segments(kind): Segments<String>,
+    Query(query): Query<StreamListQuery>,
+) -> Answer {
+    if kind == StreamName::FLOW {
+        let runs = RunListQuery {
+            flow: query.name,
+            limit: query.limit,
+            cursor: query.cursor,
+            ..RunListQuery::default()
+        };
+        let mut page = list_page(&api, runs).await?;
+        for item in &mut page.items {
+            if let Some(id) = item.get("runId").cloned() {
+                item.insert("id", id);
+            }
+        }
+        return ok(&page);
+    }
+    stream_of(&api, &kind, &kind).await?;
+    let page = api
+        .runtime()
+        .store()
+        .list_streams(&kind, query.limit, query.cursor.as_deref())
+        .await?;
+    let summary = |info: riverrun_store::StreamInfo| StreamSummary {
+        stream: StreamName::new(&kind, &info.id).to_string(),
+        id: info.id.to_string(),
+        r#type: kind.clone(),
+        events: info.len,
+        created_at: iso(info.created_ms),
+        updated_at: iso(info.updated_ms),
+    };
+    let named = |info: &riverrun_store::StreamInfo| {
+        query.name.as_deref().is_none_or(|name| *info.id == *name)
+    };
+    ok(&Items {
+        items: page.items.into_iter().filter(named).map(summary).collect(),
+        next_cursor: page.next,
+    })
+}
+
+/// Read what a stream reduces to
+///
+/// For `flow` the run; for other types what the stream begins and ends with.
+#[utoipa::path(get, path = "/api/events/{type}/{id}", tag = "events",
+    params(("type" = String, Path, description = "`flow`, `trigger`, `webhook` …"),
+        ("id" = String, Path, description = "The stream's id; a run's for `flow`")),
+    responses(
+        (status = 200, description = "The run, or the stream", body = schemas::StreamView),
+        (status = 404, description = "RUN_NOT_FOUND or STREAM_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn get_stream(
+    State(api): State<Api>,
+    Segments((kind, id)): Segments<(String, String)>,
+) -> Answer {
+    let stream = stream_of(&api, &kind, &id).await?;
+    if let Some(run) = stream.run() {
+        return ok(&api.runtime().run(&run).await?);
+    }
+    let end = |direction| EventQuery {
+        direction,
+        from: None,
+        ..EventQuery::forward(0, 1)
+    };
+    let store = api.runtime().store();
+    let first = store.events(&stream, &end(Direction::Forward)).await?.pop();
+    let last = store
+        .events(&stream, &end(Direction::Backward))
+        .await?
+        .pop();
+    let (Some(first), Some(last)) = (first, last) else {
+        let message = format!("there is no stream {stream}: it begins with its first event");
+        return Err(ApiError::new("STREAM_NOT_FOUND", message));
+    };
+    ok(&StreamView {
+        id: &stream.id,
+        r#type: &stream.kind,
+        stream: stream.to_string(),
+        events: last.id.seq + 1,
+        first,
+        last,
+    })
+}
+
+#[derive(Serialize)]
+struct StreamView<'a> {
+    id: &'a str,
+    r#type: &'a str,
+    stream: String,
+    events: u64,
+    first: Event,
+    last: Event,
+}
+
+/// Append events
+///
+/// One event or a list of them: all or none. What became of a run and its steps (`flow.*`,
+/// `step.*`) only the engine may say.
+#[utoipa::path(post, path = "/api/events/{type}/{id}", tag = "events",
+    params(("type" = String, Path, description = "`flow`, `trigger`, `webhook` …"),
+        ("id" = String, Path, description = "The stream's id; a run's for `flow`")),
+    request_body(content = schemas::NewEvent, description = "An event, or a list of events"),
+    responses(
+        (status = 201, description = "On disk", body = Appended),
+        (status = 403, description = "RESERVED_TYPE", body = schemas::Failure),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn append_events(
+    State(api): State<Api>,
+    Segments((kind, id)): Segments<(String, String)>,
+    Payload(body): Payload,
+) -> Answer {
+    let stream = stream_of(&api, &kind, &id).await?;
+    match body.items() {
+        Some(events) => append(&api, &stream, &events).await,
+        None => append(&api, &stream, &[body]).await,
+    }
+}
+
+/// Where an event that is emitted goes.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Destination {
+    run_id: Option<String>,
+    stream: Option<String>,
+}
+
+/// Emit an event
+///
+/// To a run, to a stream, or to `nq:global`.
+#[utoipa::path(post, path = "/api/events", tag = "events",
+    request_body(content = schemas::EmittedEvent),
+    responses(
+        (status = 201, description = "On disk", body = Appended),
+        (status = 403, description = "RESERVED_TYPE", body = schemas::Failure),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn emit_event(State(api): State<Api>, Payload(body): Payload) -> Answer {
+    let to: Destination = match body.is_object() {
+        true => crate::extract::read(body.as_str().as_bytes())?,
+        false => Destination::default(),
+    };
+    let stream = match (to.stream, to.run_id) {
+        (Some(stream), None) => stream_named(&stream)?,
+        (None, Some(run)) => StreamName::flow(&run_id(&api, &run).await?),
+        (None, None) => StreamName::new("global", "global"),
+        (Some(stream), Some(run)) => same_stream(&stream, &run)?,
+    };
+    append(&api, &stream, &[body]).await
+}
+
+/// A stream and a run may both be given if they mean the same.
+fn same_stream(stream: &str, run: &str) -> Result<StreamName, ApiError> {
+    let stream = stream_named(stream)?;
+    match stream.run() {
+        Some(named) if named == RunId::new(run) => Ok(stream),
+        _ => Err(ApiError::new(
+            "BAD_REQUEST",
+            "stream: give either stream or runId, or both for the same run",
+        )),
+    }
+}
+
+async fn append(api: &Api, stream: &StreamName, events: &[Json]) -> Answer {
+    let ids = api.runtime().append(stream, events).await?;
+    let stream = stream.to_string();
+    json(StatusCode::CREATED, &Appended { stream, ids })
+}

@@ -1,0 +1,164 @@
+//! Runs in FlowMonkey's shape.
+
+use axum::extract::State;
+use futures::{StreamExt, TryStreamExt, stream};
+use riverrun_engine::{RunState, Wait};
+use riverrun_runtime::Loaded;
+use riverrun_types::{RunStatus, time::NEVER};
+
+use crate::{
+    app::Api,
+    errors::ApiError,
+    events::{EventsQuery, events_page},
+    extract::{Query, RunPath},
+    jobs::jobs_of,
+    reply::{Answer, ok},
+    run_reads::RunListQuery,
+    schemas::{self, Execution, ExecutionCancellation, ExecutionError, ExecutionList},
+};
+
+/// Runs that are loaded at a time for a page.
+const AT_ONCE: usize = 8;
+
+/// List executions
+///
+/// Runs in FlowMonkey's shape. `/api/runs` is cheaper: it does not read every run's state.
+#[utoipa::path(get, path = "/api/executions", tag = "executions", params(RunListQuery),
+    responses((status = 200, description = "A page of executions", body = ExecutionList)))]
+pub(crate) async fn list_executions(
+    State(api): State<Api>,
+    Query(query): Query<RunListQuery>,
+) -> Answer {
+    let page = api.runtime().list(&query.filter()?).await?;
+    let runs = page.items.into_iter().map(|record| record.id);
+    let load = |id| {
+        let api = api.clone();
+        async move {
+            match api.runtime().load(&id).await {
+                Ok(loaded) => Ok(Some(execution(&loaded))),
+                // Deleted since the page was read.
+                Err(error) if error.code() == "RUN_NOT_FOUND" => Ok(None),
+                Err(error) => Err(ApiError::from(error)),
+            }
+        }
+    };
+    let items = stream::iter(runs)
+        .map(load)
+        .buffered(AT_ONCE)
+        .try_filter_map(|execution| async move { Ok(execution) });
+    ok(&ExecutionList {
+        items: items.try_collect().await?,
+        next_cursor: page.next,
+    })
+}
+
+/// Read an execution
+#[utoipa::path(get, path = "/api/executions/{id}", tag = "executions",
+    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    responses(
+        (status = 200, description = "The execution", body = Execution),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn get_execution(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
+    ok(&execution(&api.runtime().load(&run).await?))
+}
+
+/// Read an execution's events
+#[utoipa::path(get, path = "/api/executions/{id}/events", tag = "executions",
+    params(("id" = String, Path, description = "The run's id, or `latest`"), EventsQuery),
+    responses(
+        (status = 200, description = "A page of events", body = schemas::EventList),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn execution_events(
+    State(api): State<Api>,
+    RunPath(run): RunPath,
+    Query(query): Query<EventsQuery>,
+) -> Answer {
+    events_page(&api, &riverrun_types::StreamName::flow(&run), query).await
+}
+
+/// List an execution's jobs
+#[utoipa::path(get, path = "/api/executions/{id}/jobs", tag = "executions",
+    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    responses(
+        (status = 200, description = "Its jobs", body = schemas::JobList),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn execution_jobs(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
+    jobs_of(&api, &run).await
+}
+
+fn execution(loaded: &Loaded) -> Execution {
+    let Loaded { record, state } = loaded;
+    let text = |name: &riverrun_types::Name| name.to_string();
+    let wake_at = Some(state.wake_ms()).filter(|ms| *ms != NEVER && *ms > 0);
+    Execution {
+        id: record.id.clone(),
+        flow_id: record.flow.to_string(),
+        flow_version: record.version.to_string(),
+        current_step_id: current_step(state),
+        status: match state.status {
+            RunStatus::Paused => RunStatus::Waiting.as_str(),
+            status => status.as_str(),
+        },
+        context: state.state.clone(),
+        wake_at: wake_at.filter(|_| state.status == RunStatus::Waiting),
+        wait_reason: wait_reason(state),
+        error: error(loaded),
+        step_count: state.step_count,
+        tenant_id: record.tenant.as_ref().map(text),
+        metadata: record.metadata.clone(),
+        idempotency_key: record.idempotency_key.as_ref().map(text),
+        parent_execution_id: record.parent.as_ref().map(|parent| parent.run.clone()),
+        cancellation: state
+            .cancellation
+            .as_ref()
+            .map(|cancellation| ExecutionCancellation {
+                source: cancellation.source.clone(),
+                reason: cancellation.reason.clone(),
+                cancelled_at: record.ended_ms.unwrap_or(record.updated_ms),
+            }),
+        created_at: record.created_ms,
+        updated_at: record.updated_ms,
+    }
+}
+
+/// The visit that is active, the innermost where several are; the step that ended last otherwise.
+fn current_step(state: &RunState) -> Option<String> {
+    if let Some(visit) = state.visits.last() {
+        return Some(visit.key.step.to_string());
+    }
+    let ended = state.steps.iter().max_by_key(|(_, step)| step.ended_ms);
+    ended.map(|(name, _)| name.to_string())
+}
+
+fn wait_reason(state: &RunState) -> Option<String> {
+    if state.status == RunStatus::Paused {
+        return Some("paused".to_owned());
+    }
+    if state.status != RunStatus::Waiting {
+        return None;
+    }
+    state
+        .visits
+        .iter()
+        .rev()
+        .find_map(|visit| match &visit.wait {
+            Some(Wait::Time { reason, .. }) => {
+                Some(reason.clone().unwrap_or_else(|| "delay".to_owned()))
+            }
+            Some(Wait::Backoff { .. }) => Some("retry".to_owned()),
+            Some(Wait::Run { run, .. }) => Some(format!("sub-flow {run}")),
+            Some(Wait::Branches(_)) => Some("branches".to_owned()),
+            None => None,
+        })
+}
+
+fn error(loaded: &Loaded) -> Option<ExecutionError> {
+    let failure = loaded.state.error.as_ref()?;
+    Some(ExecutionError {
+        code: failure.code.clone(),
+        message: failure.message.clone(),
+        step_id: failure.step_id.as_ref().map(|step| step.to_string()),
+        details: failure.details.clone(),
+        timestamp: loaded.record.ended_ms.unwrap_or(loaded.record.updated_ms),
+    })
+}

@@ -1,0 +1,228 @@
+//! Definitions of flows: registered, validated, read, drawn.
+
+use axum::{extract::State, http::StatusCode};
+use riverrun_engine::errors;
+use riverrun_runtime::FlowEntry;
+use riverrun_types::{Json, time::iso};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::IntoParams;
+
+use crate::{
+    app::Api,
+    diagram::Diagram,
+    errors::ApiError,
+    extract::{Definition, FlowPath, Query},
+    page::Items,
+    reply::{Answer, json, ok, with_type},
+    run_reads::{RunListQuery, list_page},
+    schemas,
+};
+
+/// List flows
+///
+/// The newest version of every flow.
+#[utoipa::path(get, path = "/api/flows", tag = "flows",
+    responses((status = 200, description = "The flows, by id", body = schemas::FlowList)))]
+pub(crate) async fn list_flows(State(api): State<Api>) -> Answer {
+    let flows = api.runtime().flows();
+    ok(&Items::all(flows.iter().map(summary).collect()))
+}
+
+/// Register a flow
+///
+/// A definition is kept for ever under its id and version. The same definition again changes
+/// nothing; another one under the same version is refused.
+#[utoipa::path(post, path = "/api/flows", tag = "flows",
+    request_body(description = "The definition, in JSON or YAML", content(
+        (Value = "application/json"), (String = "application/yaml"))),
+    responses(
+        (status = 201, description = "Registered", body = schemas::RegisteredFlow),
+        (status = 200, description = "The same definition was there already", body = schemas::RegisteredFlow),
+        (status = 409, description = "FLOW_EXISTS: another definition has this version", body = schemas::Failure),
+        (status = 422, description = "FLOW_INVALID: details.issues lists every issue", body = schemas::Failure)))]
+pub(crate) async fn register_flow(
+    State(api): State<Api>,
+    Definition(definition): Definition,
+) -> Answer {
+    let registered = api.runtime().register(&definition).await?;
+    let status = match registered.created {
+        true => StatusCode::CREATED,
+        false => StatusCode::OK,
+    };
+    json(
+        status,
+        &json!({
+            "id": registered.id,
+            "version": registered.version,
+            "created": registered.created,
+            "issues": registered.issues,
+        }),
+    )
+}
+
+/// Validate a definition
+///
+/// Every issue at once, with its path and rule. Nothing is registered.
+#[utoipa::path(post, path = "/api/flows/validate", tag = "flows",
+    request_body(description = "The definition, in JSON or YAML", content(
+        (Value = "application/json"), (String = "application/yaml"))),
+    responses((status = 200, description = "What is wrong with it, if anything", body = schemas::Validation)))]
+pub(crate) async fn validate_flow(
+    State(api): State<Api>,
+    Definition(definition): Definition,
+) -> Answer {
+    let issues = api.runtime().validate(&definition);
+    ok(&json!({"valid": !errors(&issues), "issues": issues}))
+}
+
+/// Which version of a flow.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct VersionQuery {
+    /// The newest where absent. The path may name it too: `id@version`.
+    version: Option<String>,
+}
+
+/// Read a flow
+#[utoipa::path(get, path = "/api/flows/{id}", tag = "flows",
+    params(("id" = String, Path, description = "The flow's id, or `id@version`"), VersionQuery),
+    responses(
+        (status = 200, description = "The version", body = schemas::FlowDetail),
+        (status = 404, description = "FLOW_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn get_flow(
+    State(api): State<Api>,
+    path: FlowPath,
+    Query(query): Query<VersionQuery>,
+) -> Answer {
+    ok(&Detail::of(&find(&api, path, query.version)?))
+}
+
+/// List the versions of a flow
+#[utoipa::path(get, path = "/api/flows/{id}/versions", tag = "flows",
+    params(("id" = String, Path, description = "The flow's id")),
+    responses(
+        (status = 200, description = "The versions, newest first", body = schemas::FlowList),
+        (status = 404, description = "FLOW_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn flow_versions(State(api): State<Api>, path: FlowPath) -> Answer {
+    let versions = api.runtime().versions(&path.id);
+    if versions.is_empty() {
+        return Err(missing(&path.id, None));
+    }
+    ok(&Items::all(versions.iter().map(summary).collect()))
+}
+
+/// List the runs of a flow
+///
+/// The same as `/api/runs?flow=`.
+#[utoipa::path(get, path = "/api/flows/{id}/runs", tag = "flows",
+    params(("id" = String, Path, description = "The flow's id, or `id@version`"), RunListQuery),
+    responses((status = 200, description = "A page of runs", body = schemas::RunList)))]
+pub(crate) async fn flow_runs(
+    State(api): State<Api>,
+    path: FlowPath,
+    Query(mut query): Query<RunListQuery>,
+) -> Answer {
+    query.flow = Some(path.id);
+    query.version = path.version.or(query.version);
+    ok(&list_page(&api, query).await?)
+}
+
+/// How a drawing is written.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DiagramQuery {
+    /// The newest where absent.
+    version: Option<String>,
+    /// `json` (the default), `mermaid` or `text`.
+    #[serde(default)]
+    #[param(value_type = Option<String>)]
+    format: DiagramFormat,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum DiagramFormat {
+    #[default]
+    Json,
+    Mermaid,
+    Text,
+}
+
+/// Draw a flow
+#[utoipa::path(get, path = "/api/flows/{id}/diagram", tag = "flows",
+    params(("id" = String, Path, description = "The flow's id, or `id@version`"), DiagramQuery),
+    responses(
+        (status = 200, description = "Nodes and edges", body = Diagram),
+        (status = 404, description = "FLOW_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn flow_diagram(
+    State(api): State<Api>,
+    path: FlowPath,
+    Query(query): Query<DiagramQuery>,
+) -> Answer {
+    let flow = find(&api, path, query.version)?;
+    let diagram = Diagram::of(&flow.definition.value(), api.runtime().handlers());
+    let text = |text: String| Ok(with_type(StatusCode::OK, "text/plain; charset=utf-8", text));
+    match query.format {
+        DiagramFormat::Json => ok(&diagram),
+        DiagramFormat::Mermaid => text(diagram.mermaid()),
+        DiagramFormat::Text => text(diagram.text()),
+    }
+}
+
+fn find(api: &Api, path: FlowPath, version: Option<String>) -> Result<FlowEntry, ApiError> {
+    let version = path.version.or(version);
+    api.runtime()
+        .flow(&path.id, version.as_deref())
+        .ok_or_else(|| missing(&path.id, version))
+}
+
+fn missing(id: &str, version: Option<String>) -> ApiError {
+    let cut = |text: &str| text.chars().take(128).collect();
+    riverrun_runtime::Error::FlowNotFound {
+        id: cut(id),
+        version: version.as_deref().map(cut),
+    }
+    .into()
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Detail<'a> {
+    id: &'a str,
+    version: &'a str,
+    created_at: String,
+    definition: &'a Json,
+}
+
+impl<'a> Detail<'a> {
+    fn of(flow: &'a FlowEntry) -> Self {
+        Self {
+            id: &flow.id,
+            version: &flow.version,
+            created_at: iso(flow.created_ms),
+            definition: &flow.definition,
+        }
+    }
+}
+
+fn summary(flow: &FlowEntry) -> Value {
+    let mut shown = json!({
+        "id": flow.id,
+        "version": flow.version,
+        "createdAt": iso(flow.created_ms),
+    });
+    for key in ["name", "description", "tags"] {
+        if let Some(value) = flow.definition.get(key) {
+            shown[key] = value.value();
+        }
+    }
+    let steps = flow
+        .definition
+        .get("steps")
+        .and_then(|steps| steps.members());
+    shown["steps"] = json!(steps.map_or(0, |steps| steps.len()));
+    shown
+}

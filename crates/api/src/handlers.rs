@@ -1,0 +1,62 @@
+//! The kinds of steps that this server can run, and the schema of definitions.
+
+use axum::extract::State;
+use riverrun_engine::flow_schema;
+use riverrun_runtime::{Effects, Handler};
+
+use crate::{
+    app::Api,
+    errors::ApiError,
+    extract::Segments,
+    reply::{Answer, ok},
+    schemas::{self, HandlerInfo, HandlerList},
+};
+
+/// List handlers
+#[utoipa::path(get, path = "/api/handlers", tag = "handlers",
+    responses((status = 200, description = "The handlers, without their schemas", body = HandlerList)))]
+pub(crate) async fn list_handlers(State(api): State<Api>) -> Answer {
+    let handlers = api.runtime().handlers().iter();
+    ok(&HandlerList {
+        items: handlers.map(|handler| info(&**handler, false)).collect(),
+    })
+}
+
+/// Read a handler
+#[utoipa::path(get, path = "/api/handlers/{kind}", tag = "handlers",
+    params(("kind" = String, Path, description = "The `type` that steps name it by")),
+    responses(
+        (status = 200, description = "The handler", body = HandlerInfo),
+        (status = 404, description = "HANDLER_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn get_handler(
+    State(api): State<Api>,
+    Segments(kind): Segments<String>,
+) -> Answer {
+    let missing = || {
+        let kind: String = kind.chars().take(64).collect();
+        ApiError::new("HANDLER_NOT_FOUND", format!("there is no handler {kind:?}"))
+    };
+    let handler = api.runtime().handlers().get(&kind).ok_or_else(missing)?;
+    ok(&info(&**handler, true))
+}
+
+/// Read the schema of definitions
+///
+/// JSON Schema of a flow, for editors.
+#[utoipa::path(get, path = "/api/schemas/flow", tag = "flows",
+    responses((status = 200, description = "The schema", body = Value)))]
+pub(crate) async fn get_flow_schema() -> Answer {
+    ok(flow_schema())
+}
+
+fn info(handler: &dyn Handler, with_schema: bool) -> HandlerInfo {
+    HandlerInfo {
+        r#type: handler.kind().to_owned(),
+        about: handler.about().to_owned(),
+        effects: match handler.effects() {
+            Effects::None => "none",
+            Effects::Some => "some",
+        },
+        schema: with_schema.then(|| handler.schema()),
+    }
+}

@@ -1,0 +1,54 @@
+//! Whether the server is alive, ready, and which one it is.
+
+use std::time::Duration;
+
+use axum::extract::State;
+
+use crate::{
+    app::Api,
+    errors::ApiError,
+    reply::{Answer, ok},
+    schemas::{self, Health, Version},
+};
+
+/// How long the store may take to prove that it can be written.
+const CHECK: Duration = Duration::from_secs(5);
+
+/// Alive?
+#[utoipa::path(get, path = "/healthz", tag = "server",
+    responses((status = 200, description = "The process answers", body = Health)))]
+pub(crate) async fn healthz() -> Answer {
+    ok(&Health { status: "ok" })
+}
+
+/// Ready?
+///
+/// Proves that a write could be made durable now.
+#[utoipa::path(get, path = "/readyz", tag = "server",
+    responses(
+        (status = 200, description = "Ready for work", body = Health),
+        (status = 503, description = "Not now; the code says why", body = schemas::Failure)))]
+pub(crate) async fn readyz(State(api): State<Api>) -> Answer {
+    if api.runtime().is_stopping() {
+        return Err(riverrun_runtime::Error::ShuttingDown.into());
+    }
+    match tokio::time::timeout(CHECK, api.runtime().store().check()).await {
+        Ok(checked) => checked?,
+        Err(_) => {
+            let message = format!("the store did not answer within {} s", CHECK.as_secs());
+            return Err(ApiError::new("STORE_UNAVAILABLE", message));
+        }
+    }
+    ok(&Health { status: "ok" })
+}
+
+/// Which riverrun?
+#[utoipa::path(get, path = "/api/version", tag = "server",
+    responses((status = 200, description = "Name, version and store", body = Version)))]
+pub(crate) async fn version(State(api): State<Api>) -> Answer {
+    ok(&Version {
+        name: "riverrun",
+        version: env!("CARGO_PKG_VERSION"),
+        store: api.runtime().store().describe().await?,
+    })
+}

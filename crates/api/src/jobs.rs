@@ -1,0 +1,128 @@
+//! Jobs: the leased work behind runs. Each run has one, and its id is the run's.
+
+use axum::extract::State;
+use riverrun_store::RunRecord;
+use riverrun_types::{Millis, RunId, RunStatus, time::iso};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::{
+    app::Api,
+    errors::ApiError,
+    extract::{Query, RunPath, flag, page_limit},
+    page::default_limit,
+    reply::{Answer, ok},
+    run_reads::{RunListQuery, statuses},
+    schemas::{self, Job, JobList},
+};
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct JobListQuery {
+    /// Statuses, separated by commas. Those that have not ended where absent.
+    #[serde(default, deserialize_with = "statuses")]
+    #[param(value_type = Option<String>)]
+    status: Vec<RunStatus>,
+    /// Only those that were to move by themselves longer than a lease ago. A page may then hold
+    /// fewer than `limit` although more follow.
+    #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = Option<bool>)]
+    stalled: bool,
+    /// The id of a flow.
+    flow: Option<String>,
+    /// Rows a page, 1 to 1,000. Default 50.
+    #[serde(default = "default_limit", deserialize_with = "page_limit")]
+    #[param(value_type = Option<u32>)]
+    limit: usize,
+    /// `nextCursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// List jobs
+#[utoipa::path(get, path = "/api/jobs", tag = "jobs", params(JobListQuery),
+    responses((status = 200, description = "A page of jobs", body = JobList)))]
+pub(crate) async fn list_jobs(State(api): State<Api>, Query(query): Query<JobListQuery>) -> Answer {
+    let open = || {
+        RunStatus::ALL
+            .iter()
+            .copied()
+            .filter(|status| !status.is_ended())
+    };
+    let status = match query.status.is_empty() {
+        true => open().collect(),
+        false => query.status,
+    };
+    let filter = RunListQuery {
+        status,
+        flow: query.flow,
+        limit: query.limit,
+        cursor: query.cursor,
+        ..RunListQuery::default()
+    };
+    let page = api.runtime().list(&filter.filter()?).await?;
+    let jobs = page.items.iter().map(|record| job(&api, record));
+    ok(&JobList {
+        items: jobs.filter(|job| !query.stalled || job.stalled).collect(),
+        next_cursor: page.next,
+    })
+}
+
+/// Read a job
+#[utoipa::path(get, path = "/api/jobs/{id}", tag = "jobs",
+    params(("id" = String, Path, description = "The job's id: its run's")),
+    responses(
+        (status = 200, description = "The job", body = Job),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn get_job(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
+    ok(&job(&api, &record(&api, &run).await?))
+}
+
+/// List a run's jobs
+#[utoipa::path(get, path = "/api/runs/{id}/jobs", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    responses(
+        (status = 200, description = "Its jobs", body = JobList),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn run_jobs(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
+    jobs_of(&api, &run).await
+}
+
+pub(crate) async fn jobs_of(api: &Api, run: &RunId) -> Answer {
+    ok(&JobList {
+        items: vec![job(api, &record(api, run).await?)],
+        next_cursor: None,
+    })
+}
+
+async fn record(api: &Api, run: &RunId) -> Result<RunRecord, ApiError> {
+    let missing = || riverrun_store::Error::RunNotFound(run.clone());
+    let record = api.runtime().store().run(run).await?;
+    Ok(record.ok_or_else(missing)?)
+}
+
+fn job(api: &Api, record: &RunRecord) -> Job {
+    let lease_ms = api.runtime().options().lease.as_millis();
+    let overdue = |due: Millis| {
+        let late = now_ms().saturating_sub(due.max(record.updated_ms));
+        u128::try_from(late).is_ok_and(|late| late > lease_ms)
+    };
+    Job {
+        id: record.id.clone(),
+        run_id: record.id.clone(),
+        flow: record.flow.to_string(),
+        version: record.version.to_string(),
+        status: record.status,
+        stalled: record.status != RunStatus::Running && record.wake_ms.is_some_and(overdue),
+        due_at: record.wake_ms.map(iso),
+        created_at: iso(record.created_ms),
+        updated_at: iso(record.updated_ms),
+        ended_at: record.ended_ms.map(iso),
+        tenant_id: record.tenant.as_ref().map(|tenant| tenant.to_string()),
+    }
+}
+
+fn now_ms() -> Millis {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    i64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
+}

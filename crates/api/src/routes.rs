@@ -1,0 +1,162 @@
+//! Every route, in one list, and the document that describes them.
+
+use axum::{Router, middleware};
+use riverrun_runtime::Runtime;
+use tower_http::compression::{
+    CompressionLayer, CompressionLevel,
+    predicate::{And, NotForContentType, Predicate, SizeAbove},
+};
+use utoipa::{
+    OpenApi,
+    openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder},
+};
+use utoipa_axum::{router::UtoipaMethodRouter, routes};
+
+use crate::{
+    app::{Api, ApiOptions},
+    docs_page, edge, events, executions, flows, handlers, health, jobs, run_actions, run_reads,
+    schemas, sse, start,
+};
+
+/// The routes of a runtime, ready to be served.
+pub fn router(runtime: Runtime, options: ApiOptions) -> Router {
+    let api = Api::new(runtime, options);
+    let mut router = Router::new();
+    for (_, paths, methods) in all() {
+        for path in paths.paths.keys() {
+            for path in spellings(path) {
+                router = router.route(&path, methods.clone());
+            }
+        }
+    }
+    router
+        .fallback(edge::not_found)
+        .method_not_allowed_fallback(edge::method_not_allowed)
+        .layer(compression())
+        .layer(middleware::from_fn_with_state(api.clone(), edge::around))
+        .with_state(api)
+}
+
+/// Everything but the list of paths.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "riverrun",
+        description = "One server for durable flows, jobs and calls. Every run is one river of events: watch it live, read its state at any moment, resume it after a crash, fork it from any point.",
+        license(name = "MIT OR Apache-2.0")
+    ),
+    tags(
+        (name = "flows", description = "Definitions: registered for ever under id and version"),
+        (name = "runs", description = "Runs of every kind: started, read, moved"),
+        (name = "events", description = "Streams of events: read, followed live, appended to"),
+        (name = "executions", description = "Runs in FlowMonkey's shape"),
+        (name = "jobs", description = "The leased work behind runs"),
+        (name = "handlers", description = "The kinds of steps that this server can run"),
+        (name = "server", description = "Health, version, documentation")
+    ),
+    components(schemas(schemas::Failure))
+)]
+struct Document;
+
+/// The OpenAPI document, made from the handlers.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    let mut document = Document::openapi();
+    document.info.version = env!("CARGO_PKG_VERSION").to_owned();
+    let components = document.components.get_or_insert_default();
+    for (schemas, paths, _) in all() {
+        components.schemas.extend(schemas);
+        for (path, item) in paths.paths {
+            document.paths.paths.insert(path, item);
+        }
+    }
+    let refused = any_failure();
+    for item in document.paths.paths.values_mut() {
+        let operations = [&mut item.get, &mut item.post, &mut item.delete];
+        for operation in operations.into_iter().flatten() {
+            let responses = &mut operation.responses.responses;
+            responses.insert("default".to_owned(), RefOr::T(refused.clone()));
+        }
+    }
+    document
+}
+
+/// What every operation may answer with as well.
+fn any_failure() -> Response {
+    let content = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name("Failure")))
+        .build();
+    ResponseBuilder::new()
+        .description("Any failure, in the one shape")
+        .content("application/json", content)
+        .build()
+}
+
+fn all() -> Vec<UtoipaMethodRouter<Api>> {
+    vec![
+        routes!(flows::list_flows, flows::register_flow),
+        routes!(flows::validate_flow),
+        routes!(flows::get_flow),
+        routes!(flows::flow_versions),
+        routes!(flows::flow_runs),
+        routes!(flows::flow_diagram),
+        routes!(start::start_run),
+        routes!(run_reads::list_runs),
+        routes!(run_reads::get_run, run_actions::delete_run),
+        routes!(events::run_events),
+        routes!(run_reads::run_state),
+        routes!(run_reads::run_history),
+        routes!(run_reads::run_children),
+        routes!(jobs::run_jobs),
+        routes!(sse::follow_run),
+        routes!(run_actions::cancel_run),
+        routes!(run_actions::pause_run),
+        routes!(run_actions::resume_run),
+        routes!(run_actions::rerun_run),
+        routes!(run_actions::fork_run),
+        routes!(events::emit_event),
+        routes!(events::stream_events),
+        routes!(sse::follow_named),
+        routes!(events::list_streams),
+        routes!(events::get_stream, events::append_events),
+        routes!(sse::follow_stream),
+        routes!(executions::list_executions),
+        routes!(executions::get_execution),
+        routes!(executions::execution_events),
+        routes!(executions::execution_jobs),
+        routes!(jobs::list_jobs),
+        routes!(jobs::get_job),
+        routes!(handlers::list_handlers),
+        routes!(handlers::get_handler),
+        routes!(handlers::get_flow_schema),
+        routes!(health::healthz),
+        routes!(health::readyz),
+        routes!(health::version),
+        routes!(docs_page::openapi_json),
+        routes!(docs_page::docs),
+        routes!(docs_page::error_index),
+        routes!(docs_page::error_page),
+        routes!(docs_page::index),
+    ]
+}
+
+/// The ways to write a path: the specifications put an underscore before the first segment, and
+/// call flows `flow`. Routes of their own cost a request nothing; a rewrite would.
+fn spellings(path: &str) -> Vec<String> {
+    let mut spellings = vec![path.to_owned()];
+    if let Some(rest) = path.strip_prefix("/api/") {
+        spellings.push(format!("/api/_{rest}"));
+        if let Some(rest) = rest.strip_prefix("flows") {
+            spellings.push(format!("/api/flow{rest}"));
+            spellings.push(format!("/api/_flow{rest}"));
+        }
+    }
+    spellings
+}
+
+/// Large answers are worth compressing; live streams and small answers are not.
+fn compression() -> CompressionLayer<And<SizeAbove, NotForContentType>> {
+    let streams = NotForContentType::const_new("text/event-stream");
+    CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(SizeAbove::new(1_024).and(streams))
+}

@@ -1,0 +1,123 @@
+//! What people do to runs: cancel, pause, resume, rerun, fork, delete.
+
+use axum::{extract::State, http::StatusCode, response::IntoResponse};
+use riverrun_types::RunId;
+
+use crate::{
+    app::Api,
+    extract::{Body, RunPath},
+    reply::{Answer, ok},
+    schemas::{self, ForkBody, ReasonBody, RerunBody},
+    start::{started_answer, to_the_end},
+};
+
+/// Cancel a run
+///
+/// For good: what runs is told to stop, what waits is removed, children follow.
+#[utoipa::path(post, path = "/api/runs/{id}/cancel", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    request_body(content = Option<ReasonBody>),
+    responses(
+        (status = 200, description = "The run", body = schemas::Run),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "RUN_ENDED", body = schemas::Failure)))]
+pub(crate) async fn cancel_run(
+    State(api): State<Api>,
+    RunPath(run): RunPath,
+    Body(body): Body<ReasonBody>,
+) -> Answer {
+    api.runtime().cancel(&run, body.reason).await?;
+    show(&api, &run).await
+}
+
+/// Pause a run
+///
+/// It begins no more steps until it is resumed; attempts that run are let finish.
+#[utoipa::path(post, path = "/api/runs/{id}/pause", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    request_body(content = Option<ReasonBody>),
+    responses(
+        (status = 200, description = "The run", body = schemas::Run),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "RUN_ENDED", body = schemas::Failure)))]
+pub(crate) async fn pause_run(
+    State(api): State<Api>,
+    RunPath(run): RunPath,
+    Body(body): Body<ReasonBody>,
+) -> Answer {
+    api.runtime().pause(&run, body.reason).await?;
+    show(&api, &run).await
+}
+
+/// Resume a paused run
+#[utoipa::path(post, path = "/api/runs/{id}/resume", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    request_body(content = Option<ReasonBody>),
+    responses(
+        (status = 200, description = "The run", body = schemas::Run),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "RUN_NOT_PAUSED or RUN_ENDED", body = schemas::Failure)))]
+pub(crate) async fn resume_run(
+    State(api): State<Api>,
+    RunPath(run): RunPath,
+    Body(_reason): Body<ReasonBody>,
+) -> Answer {
+    api.runtime().resume(&run).await?;
+    show(&api, &run).await
+}
+
+/// Start the same again
+///
+/// A new run of the same flow with the same input, or another one.
+#[utoipa::path(post, path = "/api/runs/{id}/rerun", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    request_body(content = Option<RerunBody>),
+    responses(
+        (status = 201, description = "The new run", body = schemas::StartedRun),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn rerun_run(
+    State(api): State<Api>,
+    RunPath(run): RunPath,
+    Body(body): Body<RerunBody>,
+) -> Answer {
+    let started = to_the_end(api.runtime(), |runtime| async move {
+        runtime.rerun(&run, body.input, body.latest).await
+    });
+    started_answer(started.await?)
+}
+
+/// Fork a run
+///
+/// A new run that shares the past of this one up to an event, and goes its own way from there.
+#[utoipa::path(post, path = "/api/runs/{id}/fork", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    request_body(content = Option<ForkBody>),
+    responses(
+        (status = 201, description = "The new run", body = schemas::StartedRun),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "FORK_AT_END", body = schemas::Failure)))]
+pub(crate) async fn fork_run(
+    State(api): State<Api>,
+    RunPath(run): RunPath,
+    Body(body): Body<ForkBody>,
+) -> Answer {
+    started_answer(api.runtime().fork(&run, body.at).await?)
+}
+
+/// Delete a run
+///
+/// An ended one, with its stream.
+#[utoipa::path(delete, path = "/api/runs/{id}", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    responses(
+        (status = 204, description = "Deleted"),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "RUN_NOT_ENDED", body = schemas::Failure)))]
+pub(crate) async fn delete_run(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
+    api.runtime().delete(&run).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+async fn show(api: &Api, run: &RunId) -> Answer {
+    ok(&api.runtime().run(run).await?)
+}

@@ -1,0 +1,254 @@
+//! Reading runs: lists, one run, its state at any moment, its history, its children.
+
+use axum::extract::State;
+use indexmap::IndexMap;
+use riverrun_engine::{History, HistoryEntry};
+use riverrun_runtime::{At, record_json};
+use riverrun_store::{EventQuery, RunFilter};
+use riverrun_types::{
+    Json, Millis, Name, RunId, RunStatus, State as RunData, StreamName, time::iso,
+};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use utoipa::IntoParams;
+
+use crate::{
+    app::Api,
+    errors::ApiError,
+    extract::{Moment, Query, RunPath, comma_list, moment, moment_at, page_limit},
+    page::{Items, default_limit},
+    reply::{Answer, ok},
+    schemas,
+};
+
+/// Which runs a list shows. Every parameter narrows.
+#[derive(Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RunListQuery {
+    /// Statuses, separated by commas.
+    #[serde(default, deserialize_with = "statuses")]
+    #[param(value_type = Option<String>, example = "running,waiting")]
+    pub status: Vec<RunStatus>,
+    /// The id of a flow.
+    pub flow: Option<String>,
+    /// A version of the flow.
+    pub version: Option<String>,
+    pub tag: Option<String>,
+    pub tenant: Option<String>,
+    /// The run that started them.
+    pub parent: Option<String>,
+    /// What their ids begin with.
+    pub prefix: Option<String>,
+    /// Created at or after: ISO 8601 or milliseconds.
+    #[serde(default, deserialize_with = "moment")]
+    #[param(value_type = Option<String>)]
+    pub since: Option<Millis>,
+    /// Created before: ISO 8601 or milliseconds.
+    #[serde(default, deserialize_with = "moment")]
+    #[param(value_type = Option<String>)]
+    pub until: Option<Millis>,
+    /// `desc` (newest first, the default) or `asc`.
+    #[serde(default)]
+    #[param(value_type = Option<String>)]
+    pub order: Order,
+    /// Rows a page, 1 to 1,000. Default 50.
+    #[serde(default = "default_limit", deserialize_with = "page_limit")]
+    #[param(value_type = Option<u32>)]
+    pub limit: usize,
+    /// `nextCursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Order {
+    #[default]
+    Desc,
+    Asc,
+}
+
+impl RunListQuery {
+    pub fn filter(self) -> Result<RunFilter, ApiError> {
+        let name = |text: Option<String>| text.map(Name::from);
+        let parent = self.parent.as_deref().map(RunId::checked).transpose();
+        Ok(RunFilter {
+            status: self.status,
+            flow: name(self.flow),
+            version: name(self.version),
+            tag: name(self.tag),
+            tenant: name(self.tenant),
+            parent: parent
+                .map_err(|error| ApiError::new("BAD_QUERY", format!("parent: {error}")))?,
+            id_prefix: self.prefix,
+            since_ms: self.since,
+            until_ms: self.until,
+            oldest_first: self.order == Order::Asc,
+            limit: self.limit,
+            cursor: self.cursor,
+        })
+    }
+}
+
+pub(crate) fn statuses<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<RunStatus>, D::Error> {
+    let text = String::deserialize(from)?;
+    let status = |text: &str| {
+        RunStatus::parse(text).ok_or_else(|| {
+            let known: Vec<&str> = RunStatus::ALL
+                .iter()
+                .map(|status| status.as_str())
+                .collect();
+            let text: String = text.chars().take(64).collect();
+            D::Error::custom(format!(
+                "{text:?} is no status: there are {}",
+                known.join(", ")
+            ))
+        })
+    };
+    comma_list(&text).map(status).collect()
+}
+
+type Shown = IndexMap<&'static str, Json>;
+
+pub(crate) async fn list_page(api: &Api, query: RunListQuery) -> Result<Items<Shown>, ApiError> {
+    let page = api.runtime().list(&query.filter()?).await?;
+    Ok(Items {
+        items: page.items.iter().map(record_json).collect(),
+        next_cursor: page.next,
+    })
+}
+
+/// List runs
+#[utoipa::path(get, path = "/api/runs", tag = "runs", params(RunListQuery),
+    responses((status = 200, description = "A page of runs", body = schemas::RunList)))]
+pub(crate) async fn list_runs(State(api): State<Api>, Query(query): Query<RunListQuery>) -> Answer {
+    ok(&list_page(&api, query).await?)
+}
+
+/// Read a run
+#[utoipa::path(get, path = "/api/runs/{id}", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    responses(
+        (status = 200, description = "The run with its state", body = schemas::Run),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn get_run(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
+    ok(&api.runtime().run(&run).await?)
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AtQuery {
+    /// An event's id (the last event that counts) or a time (ISO 8601 or milliseconds). Now where
+    /// absent.
+    #[serde(default, deserialize_with = "moment_at")]
+    #[param(value_type = Option<String>)]
+    at: Option<Moment>,
+}
+
+/// Read a run's state
+///
+/// As it is, or as it was at any event or time.
+#[utoipa::path(get, path = "/api/runs/{id}/state", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`"), AtQuery),
+    responses(
+        (status = 200, description = "The state", body = schemas::StateAt),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn run_state(
+    State(api): State<Api>,
+    RunPath(run): RunPath,
+    Query(query): Query<AtQuery>,
+) -> Answer {
+    let at = match query.at {
+        None => At::Now,
+        Some(Moment::Event(event)) => At::Event(event),
+        Some(Moment::Time(ms)) => At::Time(ms),
+    };
+    let state = api.runtime().state_at(&run, at).await?;
+    ok(&StateView {
+        run_id: &run,
+        at: (state.len > 0).then(|| iso(state.updated_ms)),
+        events: state.len,
+        status: state.status,
+        state: &state.state,
+    })
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StateView<'a> {
+    run_id: &'a RunId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+    events: u64,
+    status: RunStatus,
+    state: &'a RunData,
+}
+
+/// Read a run's history
+///
+/// One entry for each attempt of a step that has ended, in the order in which they ended.
+#[utoipa::path(get, path = "/api/runs/{id}/history", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    responses(
+        (status = 200, description = "The attempts", body = schemas::HistoryList),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn run_history(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
+    ok(&Items::all(history(&api, &run).await?))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Attempt {
+    #[serde(flatten)]
+    entry: HistoryEntry,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handler_type: Option<String>,
+}
+
+async fn history(api: &Api, run: &RunId) -> Result<Vec<Attempt>, ApiError> {
+    const PAGE: usize = 1_000;
+    let store = api.runtime().store();
+    let missing = || riverrun_store::Error::RunNotFound(run.clone());
+    let record = store.run(run).await?.ok_or_else(missing)?;
+    let stream = StreamName::flow(run);
+    let mut history = History::default();
+    let mut next = 0;
+    loop {
+        let events = store
+            .events(&stream, &EventQuery::forward(next, PAGE))
+            .await?;
+        events
+            .iter()
+            .for_each(|event| history.apply(&event.draft()));
+        match events.last() {
+            Some(last) if events.len() == PAGE => next = last.id.seq + 1,
+            _ => break,
+        }
+    }
+    let flow = api.runtime().flow(&record.flow, Some(&record.version));
+    let steps = flow.and_then(|flow| flow.definition.get("steps"));
+    let handler_type = |step: &str| {
+        let kind = steps.as_ref()?.get(step)?.get("type")?;
+        Some(kind.as_text().into_owned())
+    };
+    let attempt = |entry: HistoryEntry| Attempt {
+        handler_type: handler_type(&entry.step_id),
+        entry,
+    };
+    Ok(history.into_entries().into_iter().map(attempt).collect())
+}
+
+/// List a run's children
+///
+/// The runs that its steps started. The same as `/api/runs?parent=`.
+#[utoipa::path(get, path = "/api/runs/{id}/children", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`"), RunListQuery),
+    responses((status = 200, description = "A page of runs", body = schemas::RunList)))]
+pub(crate) async fn run_children(
+    State(api): State<Api>,
+    RunPath(run): RunPath,
+    Query(mut query): Query<RunListQuery>,
+) -> Answer {
+    query.parent = Some(run.to_string());
+    ok(&list_page(&api, query).await?)
+}

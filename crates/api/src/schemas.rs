@@ -1,0 +1,473 @@
+//! The shapes of requests and answers, as the OpenAPI document shows them.
+//!
+//! What the server serialises itself (runs, events) is written down here for readers; a test
+//! compares it with real answers.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use riverrun_types::{EventId, Json, RunId, RunStatus};
+
+/// Every failure has this shape.
+#[derive(ToSchema)]
+pub struct Failure {
+    pub error: FailureBody,
+}
+
+#[derive(ToSchema)]
+pub struct FailureBody {
+    /// Stable: what programs should look at.
+    #[schema(example = "RUN_NOT_FOUND")]
+    pub code: String,
+    /// For people; may change.
+    pub message: String,
+    /// What belongs to the code: issues, a field, a limit.
+    pub details: Option<Value>,
+    /// A page about the code.
+    pub docs: Option<String>,
+}
+
+/// One thing to say about a definition.
+#[derive(ToSchema)]
+pub struct Issue {
+    /// A dot path into the definition.
+    pub path: String,
+    pub rule: String,
+    pub message: String,
+    /// `error` or `warning`.
+    pub severity: String,
+}
+
+/// What a registration did.
+#[derive(ToSchema)]
+pub struct RegisteredFlow {
+    pub id: String,
+    pub version: String,
+    /// False where the same definition was there already.
+    pub created: bool,
+    /// Warnings.
+    pub issues: Vec<Issue>,
+}
+
+#[derive(ToSchema)]
+pub struct Validation {
+    pub valid: bool,
+    pub issues: Vec<Issue>,
+}
+
+/// A flow as lists show it.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct FlowSummary {
+    pub id: String,
+    pub version: String,
+    /// ISO 8601.
+    pub created_at: String,
+    pub name: Option<String>,
+    pub description: Option<String>,
+    pub tags: Option<Vec<String>>,
+    /// How many steps it has.
+    pub steps: u64,
+}
+
+#[derive(ToSchema)]
+pub struct FlowList {
+    pub items: Vec<FlowSummary>,
+}
+
+/// A registered version.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct FlowDetail {
+    pub id: String,
+    pub version: String,
+    /// ISO 8601.
+    pub created_at: String,
+    /// As it was registered; `/api/schemas/flow` is its schema.
+    pub definition: Value,
+}
+
+/// How to start a run. Everything may be absent, and so may the body.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct StartBody {
+    /// What the run's state begins with. An empty object where absent.
+    #[schema(value_type = Option<Value>)]
+    pub input: Option<Json>,
+    /// The same key for the same flow and tenant answers with the first run. The header
+    /// `Idempotency-Key` does the same.
+    pub idempotency_key: Option<String>,
+    pub tags: Vec<String>,
+    /// Kept with the run for its owner.
+    #[schema(value_type = Option<Value>)]
+    pub metadata: Option<Json>,
+    pub tenant_id: Option<String>,
+    /// Begin no step for this long.
+    pub delay_ms: Option<u64>,
+    /// The newest version where absent.
+    pub version: Option<String>,
+    /// A fresh id where absent.
+    pub run_id: Option<String>,
+}
+
+/// A run that was started, now or by an earlier request with the same key.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StartedRun {
+    #[schema(value_type = String)]
+    pub run_id: RunId,
+    /// How far it had come when it became durable.
+    #[schema(value_type = String)]
+    pub status: RunStatus,
+    pub created: bool,
+}
+
+/// A run as lists show it.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct RunSummary {
+    pub run_id: String,
+    /// `flow`.
+    pub kind: String,
+    pub flow: String,
+    pub version: String,
+    /// `pending`, `running`, `waiting`, `paused`, `completed`, `failed` or `cancelled`.
+    pub status: String,
+    /// ISO 8601, like all times.
+    pub created_at: String,
+    pub updated_at: String,
+    pub ended_at: Option<String>,
+    pub duration_ms: Option<i64>,
+    /// When it moves by itself.
+    pub wake_at: Option<String>,
+    pub error: Option<Value>,
+    pub idempotency_key: Option<String>,
+    pub tenant_id: Option<String>,
+    pub tags: Option<Vec<String>>,
+    pub metadata: Option<Value>,
+    /// The run and the step that started it: `{runId, step, visit}`.
+    pub parent: Option<Value>,
+    /// The run it was forked or rerun from: `{runId, eventId}`.
+    pub forked_from: Option<Value>,
+    /// How many events its stream has.
+    pub events: u64,
+}
+
+/// A run with its state.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct Run {
+    #[schema(inline)]
+    #[serde(flatten)]
+    pub summary: RunSummary,
+    /// Visits begun so far.
+    pub step_count: u64,
+    /// The latest news of each step: `{status, visits, attempt, startedAt?, completedAt?, error?}`.
+    pub steps: Value,
+    /// `{source, reason?}`.
+    pub cancellation: Option<Value>,
+    pub input: Value,
+    /// Once it has ended.
+    pub result: Option<Value>,
+    pub state: Value,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct RunList {
+    pub items: Vec<RunSummary>,
+    /// Give it as `cursor` to read on; absent on the last page.
+    pub next_cursor: Option<String>,
+}
+
+/// One fact of a stream.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct Event {
+    /// `<milliseconds>-<n>`: grows along the stream, and is the cursor of every reader.
+    #[schema(example = "1761754554858-0")]
+    pub id: String,
+    /// ISO 8601.
+    pub ts: String,
+    #[schema(example = "step.completed")]
+    pub r#type: String,
+    pub run_id: String,
+    pub flow_name: String,
+    pub step_name: Option<String>,
+    pub step_id: Option<String>,
+    pub attempt: Option<u32>,
+    pub correlation_id: Option<String>,
+    pub causation_id: Option<String>,
+    pub tenant_id: Option<String>,
+    pub data: Option<Value>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct EventList {
+    pub items: Vec<Event>,
+    /// Give it as `cursor` to read on; absent on the last page.
+    pub next_cursor: Option<String>,
+}
+
+/// The state at a moment.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct StateAt {
+    pub run_id: String,
+    /// The time of the last event that counts; absent before the first.
+    pub at: Option<String>,
+    /// How many events led to it.
+    pub events: u64,
+    pub status: String,
+    pub state: Value,
+}
+
+/// An attempt that has ended.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct HistoryEntry {
+    pub step_id: String,
+    pub handler_type: Option<String>,
+    pub visit: u32,
+    pub attempt: u32,
+    /// `success`, `failure`, `wait` or `cancelled`.
+    pub outcome: String,
+    pub started_at: String,
+    pub completed_at: String,
+    pub duration_ms: i64,
+    pub error: Option<Value>,
+}
+
+#[derive(ToSchema)]
+pub struct HistoryList {
+    pub items: Vec<HistoryEntry>,
+}
+
+/// Why something is done, for the record.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReasonBody {
+    pub reason: Option<String>,
+}
+
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RerunBody {
+    /// Instead of the input of the first run.
+    #[serde(deserialize_with = "present")]
+    #[schema(value_type = Option<Value>)]
+    pub input: Option<Json>,
+    /// With the newest version of the flow instead of the run's own.
+    pub latest: bool,
+}
+
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ForkBody {
+    /// The last event that both runs share; everything up to now where absent.
+    #[schema(value_type = Option<String>)]
+    pub at: Option<EventId>,
+}
+
+/// Tells a null that was given from nothing given.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(from).map(Some)
+}
+
+/// The work of a run. In this version a run has one job, and the job's id is the run's.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Job {
+    #[schema(value_type = String)]
+    pub id: RunId,
+    #[schema(value_type = String)]
+    pub run_id: RunId,
+    pub flow: String,
+    pub version: String,
+    /// The status of its run.
+    #[schema(value_type = String)]
+    pub status: RunStatus,
+    /// It was to move by itself longer than a lease ago, and nobody has taken it up.
+    pub stalled: bool,
+    /// When it moves by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub due_at: Option<String>,
+    pub created_at: String,
+    pub updated_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant_id: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JobList {
+    pub items: Vec<Job>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A run in FlowMonkey's shape. Times are milliseconds since 1970.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Execution {
+    #[schema(value_type = String)]
+    pub id: RunId,
+    pub flow_id: String,
+    pub flow_version: String,
+    /// The step that is active, or the last one that was.
+    pub current_step_id: Option<String>,
+    /// `pending`, `running`, `waiting`, `completed`, `failed` or `cancelled`. A paused run waits,
+    /// with the reason `paused`.
+    pub status: &'static str,
+    #[schema(value_type = Value)]
+    pub context: riverrun_types::State,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake_at: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ExecutionError>,
+    pub step_count: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Value>)]
+    pub metadata: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub parent_execution_id: Option<RunId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancellation: Option<ExecutionCancellation>,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExecutionError {
+    pub code: String,
+    pub message: String,
+    pub step_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Value>)]
+    pub details: Option<Json>,
+    pub timestamp: i64,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExecutionCancellation {
+    /// `user`, `timeout`, `system` or `parent`.
+    pub source: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    pub cancelled_at: i64,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExecutionList {
+    pub items: Vec<Execution>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A stream that is no run's, as lists show it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StreamSummary {
+    pub id: String,
+    pub r#type: String,
+    /// The full name, as `/api/events/{stream}` takes it.
+    pub stream: String,
+    /// How many events it has.
+    pub events: u64,
+    pub created_at: String,
+    pub updated_at: String,
+}
+
+/// A stream that is no run's: what it begins and ends with.
+#[derive(ToSchema)]
+pub struct StreamView {
+    pub id: String,
+    pub r#type: String,
+    /// The full name.
+    pub stream: String,
+    /// How many events it has.
+    pub events: u64,
+    pub first: Event,
+    pub last: Event,
+}
+
+/// Where the events that were appended stand.
+#[derive(Serialize, ToSchema)]
+pub struct Appended {
+    /// The full name.
+    pub stream: String,
+    #[schema(value_type = Vec<String>)]
+    pub ids: Vec<EventId>,
+}
+
+/// An event, as anybody may write it: in the form in which events leave, or in an older one.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct NewEvent {
+    #[schema(example = "order.paid")]
+    pub r#type: String,
+    pub step_name: Option<String>,
+    pub attempt: Option<u32>,
+    pub correlation_id: Option<String>,
+    pub causation_id: Option<String>,
+    pub data: Option<Value>,
+}
+
+/// An event and where it goes: to a run, to a stream, or to `nq:global`.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct EmittedEvent {
+    pub run_id: Option<String>,
+    /// A full name, such as `nq:webhook:github`.
+    pub stream: Option<String>,
+    #[schema(inline)]
+    #[serde(flatten)]
+    pub event: NewEvent,
+}
+
+/// A kind of step that this server can run.
+#[derive(Serialize, ToSchema)]
+pub struct HandlerInfo {
+    /// The `type` that steps name it by.
+    pub r#type: String,
+    pub about: String,
+    /// `none`: it depends on its input alone and touches nothing. `some`: it talks to the world.
+    pub effects: &'static str,
+    /// JSON Schema of a step's `config`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct HandlerList {
+    pub items: Vec<HandlerInfo>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Health {
+    /// `ok`.
+    pub status: &'static str,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Version {
+    pub name: &'static str,
+    pub version: &'static str,
+    /// Facts about the store, for people.
+    #[schema(value_type = Value)]
+    pub store: Json,
+}

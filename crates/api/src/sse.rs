@@ -1,0 +1,344 @@
+//! Live streams over server-sent events.
+//!
+//! A reader begins after the last event it saw and gets every later one once, in order: what it
+//! missed from the store, what happens from then on from the bus. Nothing is queued for it here:
+//! the connection pulls, and a reader that is too slow for the bus is brought up from the store
+//! again, and told so. What is live is encoded once for all readers of a stream.
+
+use std::{fmt::Write as _, pin::Pin, sync::Arc};
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::Response,
+};
+use bytes::Bytes;
+use riverrun_runtime::{Tail, Tailed};
+use riverrun_store::Place;
+use riverrun_types::{Event, EventType, StreamName, time::NEVER};
+use serde::{Deserialize, Deserializer, de::Error as _};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
+use utoipa::IntoParams;
+
+use crate::{
+    app::Api,
+    errors::ApiError,
+    events::{cursor, stream_named, stream_of, types},
+    extract::{Query, RunPath, Segments},
+    reply::{Answer, with_type},
+    schemas,
+};
+
+/// Bytes that a reader is handed at a time while it catches up.
+const PIECE: usize = 64 << 10;
+
+/// Where a live stream begins and what it shows.
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct TailQuery {
+    /// Begin after this event. `end` shows only what happens from now on; without it everything is
+    /// shown from the beginning. The header `Last-Event-ID` goes before it.
+    from: Option<String>,
+    /// The same as `from`.
+    last_event_id: Option<String>,
+    /// Types, separated by commas; `log` takes every `log.*`.
+    #[serde(default, deserialize_with = "types")]
+    #[param(value_type = Option<String>)]
+    types: Vec<EventType>,
+    /// `until-end` closes the stream after the event that ends the run; `forever` is the default.
+    #[serde(default, deserialize_with = "until_end")]
+    #[param(value_type = Option<String>)]
+    follow: bool,
+}
+
+fn until_end<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    match String::deserialize(from)?.as_str() {
+        "until-end" => Ok(true),
+        "forever" => Ok(false),
+        _ => Err(D::Error::custom("neither until-end nor forever")),
+    }
+}
+
+/// Follow a run
+///
+/// Server-sent events: `id` is the event's id, `event` its type, `data` the event.
+#[utoipa::path(get, path = "/api/runs/{id}/stream", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`"), TailQuery),
+    responses(
+        (status = 200, description = "The events as they happen", body = schemas::Event, content_type = "text/event-stream"),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn follow_run(
+    State(api): State<Api>,
+    RunPath(run): RunPath,
+    Query(query): Query<TailQuery>,
+    headers: HeaderMap,
+) -> Answer {
+    follow(api, StreamName::flow(&run), query, &headers).await
+}
+
+/// Follow a stream by type and id
+///
+/// Server-sent events: `id` is the event's id, `event` its type, `data` the event.
+#[utoipa::path(get, path = "/api/events/{type}/{id}/stream", tag = "events",
+    params(("type" = String, Path, description = "`flow`, `trigger`, `webhook` …"),
+        ("id" = String, Path, description = "The stream's id; a run's for `flow`"), TailQuery),
+    responses(
+        (status = 200, description = "The events as they happen", body = schemas::Event, content_type = "text/event-stream"),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn follow_stream(
+    State(api): State<Api>,
+    Segments((kind, id)): Segments<(String, String)>,
+    Query(query): Query<TailQuery>,
+    headers: HeaderMap,
+) -> Answer {
+    let stream = stream_of(&api, &kind, &id).await?;
+    follow(api, stream, query, &headers).await
+}
+
+/// Follow a stream by its full name
+///
+/// Server-sent events: `id` is the event's id, `event` its type, `data` the event.
+#[utoipa::path(get, path = "/api/events/{stream}/tail", tag = "events",
+    params(("stream" = String, Path, description = "A full name, such as `nq:flow:<runId>` or `nq:global`"), TailQuery),
+    responses((status = 200, description = "The events as they happen", body = schemas::Event, content_type = "text/event-stream")))]
+pub(crate) async fn follow_named(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+    Query(query): Query<TailQuery>,
+    headers: HeaderMap,
+) -> Answer {
+    let stream = stream_named(&name)?;
+    follow(api, stream, query, &headers).await
+}
+
+async fn follow(api: Api, stream: StreamName, query: TailQuery, headers: &HeaderMap) -> Answer {
+    let mut until = Until::Stopped;
+    if let Some(run) = stream.run() {
+        let record = api.runtime().store().run(&run).await?;
+        let record = record.ok_or(riverrun_store::Error::RunNotFound(run))?;
+        until = match (query.follow, record.status.is_ended()) {
+            (false, _) => Until::Stopped,
+            (true, false) => Until::RunEnds,
+            (true, true) => Until::Position(record.len),
+        };
+    }
+    let from = begin(&api, &stream, &query, headers).await?;
+    if matches!(until, Until::Position(len) if from >= len) {
+        return Ok(response(Body::empty()));
+    }
+    let heartbeat = api.options().heartbeat;
+    let mut beat = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let reader = Reader {
+        tail: api.runtime().tail(stream, from),
+        closing: Box::pin(async move { api.closing().await }),
+        beat,
+        types: query.types,
+        until,
+        unsent: Vec::new().into_iter(),
+        is_live: false,
+        is_done: false,
+    };
+    let opening = Bytes::from_static(b": riverrun\nretry: 1000\n\n");
+    let opening = futures::stream::once(async { Ok::<_, std::convert::Infallible>(opening) });
+    let events = futures::stream::unfold(reader, |mut reader| async move {
+        let piece = reader.next().await?;
+        Some((Ok(piece), reader))
+    });
+    use futures::StreamExt;
+    Ok(response(Body::from_stream(opening.chain(events))))
+}
+
+/// The position that a reader begins at.
+async fn begin(
+    api: &Api,
+    stream: &StreamName,
+    query: &TailQuery,
+    headers: &HeaderMap,
+) -> Result<u64, ApiError> {
+    let store = api.runtime().store();
+    let header = match headers.get("last-event-id") {
+        None => None,
+        Some(id) => Some(id.to_str().unwrap_or("?")).filter(|id| !id.is_empty()),
+    };
+    let given = header
+        .or(query.last_event_id.as_deref())
+        .or(query.from.as_deref());
+    Ok(match given {
+        None | Some("start") => 0,
+        Some("end") => store.locate(stream, Place::Time(NEVER)).await?,
+        Some(id) => store.locate(stream, Place::Event(cursor(id)?)).await?,
+    })
+}
+
+fn response(body: Body) -> Response {
+    let mut response = with_type(StatusCode::OK, "text/event-stream", body);
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+/// When a live stream closes.
+#[derive(Clone, Copy)]
+enum Until {
+    Stopped,
+    RunEnds,
+    /// When this many events of the stream were seen.
+    Position(u64),
+}
+
+struct Reader {
+    tail: Tail,
+    closing: Pin<Box<dyn Future<Output = ()> + Send>>,
+    beat: Interval,
+    types: Vec<EventType>,
+    until: Until,
+    /// Read from the store, and not handed out yet.
+    unsent: std::vec::IntoIter<Event>,
+    is_live: bool,
+    is_done: bool,
+}
+
+impl Reader {
+    /// The next bytes to send; none at the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(piece) = self.piece() {
+                return Some(piece);
+            }
+            if self.is_done {
+                return None;
+            }
+            let tailed = tokio::select! {
+                biased;
+                tailed = self.tail.next() => tailed,
+                _ = self.beat.tick() => return Some(Bytes::from_static(b": alive\n\n")),
+                () = &mut self.closing => return None,
+            };
+            match tailed {
+                Ok(Tailed::Live(batch)) => {
+                    self.is_live = true;
+                    self.is_done = self.ends_with(&batch.events);
+                    if self.types.is_empty() {
+                        return Some(Bytes::from_owner(Shared(
+                            batch.wire(|events| encode(events)),
+                        )));
+                    }
+                    let text = encode(batch.events.iter().filter(|event| self.shows(event)));
+                    if !text.is_empty() {
+                        return Some(text.into());
+                    }
+                }
+                Ok(Tailed::Read(events)) => {
+                    self.is_done = self.ends_with(&events);
+                    self.unsent = events.into_iter();
+                    if std::mem::take(&mut self.is_live) {
+                        return Some(Bytes::from_static(b": late, read from the store\n\n"));
+                    }
+                }
+                Ok(Tailed::Gone) => {
+                    self.is_done = true;
+                    return Some(Bytes::from_static(b"event: stream.deleted\ndata: {}\n\n"));
+                }
+                Err(error) => {
+                    self.is_done = true;
+                    let error = ApiError::from(error).json();
+                    return Some(format!("event: stream.failed\ndata: {error}\n\n").into());
+                }
+            }
+        }
+    }
+
+    /// Part of what was read from the store, so that a large page is not encoded at once.
+    fn piece(&mut self) -> Option<Bytes> {
+        let mut text = String::new();
+        while text.len() < PIECE {
+            let Some(event) = self.unsent.next() else {
+                break;
+            };
+            if self.shows(&event) {
+                encode_event(&mut text, &event);
+            }
+        }
+        (!text.is_empty()).then(|| text.into())
+    }
+
+    fn shows(&self, event: &Event) -> bool {
+        self.types.is_empty()
+            || self
+                .types
+                .iter()
+                .any(|wanted| *wanted == event.kind || wanted.as_str() == event.kind.family())
+    }
+
+    fn ends_with(&self, events: &[Event]) -> bool {
+        match self.until {
+            Until::Stopped => false,
+            Until::RunEnds => events.iter().any(|event| {
+                matches!(
+                    event.kind,
+                    EventType::FlowCompleted | EventType::FlowFailed | EventType::FlowCancelled
+                )
+            }),
+            Until::Position(len) => events.last().is_some_and(|last| last.id.seq + 1 >= len),
+        }
+    }
+}
+
+/// Text that all readers of a stream share.
+struct Shared(Arc<str>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+fn encode<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
+    let mut text = String::new();
+    for event in events {
+        encode_event(&mut text, event);
+    }
+    text
+}
+
+fn encode_event(text: &mut String, event: &Event) {
+    let Ok(json) = serde_json::to_string(event) else {
+        return;
+    };
+    let _ = write!(text, "id: {}\nevent: {}\ndata: ", event.id, event.kind);
+    // A payload keeps the line breaks between its tokens; inside strings JSON has none.
+    match json.contains(['\n', '\r']) {
+        true => text.push_str(&json.replace(['\n', '\r'], " ")),
+        false => text.push_str(&json),
+    }
+    text.push_str("\n\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use riverrun_types::{Draft, Json, Name, event::EventContext};
+
+    use super::*;
+
+    #[test]
+    fn an_event_takes_one_line_of_data() {
+        let context = EventContext {
+            run_id: Name::from("r"),
+            flow_name: Name::from("f"),
+            tenant_id: None,
+        };
+        let mut draft = Draft::new(5, EventType::Emit);
+        draft.data = Some(Json::parse_text("{\n  \"a\":\r\n \"x\\ny\"}".to_owned()).unwrap());
+        let mut text = String::new();
+        encode_event(&mut text, &draft.at(7, 5, &context));
+        assert_eq!(
+            text,
+            "id: 5-7\nevent: emit\ndata: {\"id\":\"5-7\",\"ts\":\"1970-01-01T00:00:00.005Z\",\
+             \"type\":\"emit\",\"runId\":\"r\",\"flowName\":\"f\",\"data\":{   \"a\":   \"x\\ny\"}}\n\n"
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! Starting a run: the hottest route, so it does no more than it must.
+
+use std::time::Duration;
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
+use riverrun_runtime::{Runtime, StartRequest, Started};
+use riverrun_types::{Json, RunId};
+use serde::{Deserialize, Deserializer, de::Error as _};
+use utoipa::IntoParams;
+
+use crate::{
+    app::Api,
+    errors::ApiError,
+    extract::{Body, FlowPath, Query},
+    reply::{Answer, json},
+    schemas::{self, StartBody, StartedRun},
+};
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WaitQuery {
+    /// Wait up to this many milliseconds (at most 300,000) for the end, and answer with the run.
+    #[serde(default, deserialize_with = "wait_ms")]
+    #[param(value_type = Option<u64>)]
+    wait: Option<Duration>,
+}
+
+/// Start a run
+///
+/// When this is answered the run is on disk. With `?wait=` the answer is the whole run: 200 if it
+/// has ended, 202 as it stands if the time was over first.
+#[utoipa::path(post, path = "/api/flows/{id}/start", tag = "flows",
+    params(("id" = String, Path, description = "The flow's id, or `id@version`"), WaitQuery,
+        ("idempotency-key" = Option<String>, Header, description = "The same as idempotencyKey in the body")),
+    request_body(content = Option<StartBody>),
+    responses(
+        (status = 201, description = "Started", body = StartedRun),
+        (status = 200, description = "An earlier request with the same key had started it; or, with `?wait=`, the run has ended (the answer is then the run)", body = StartedRun),
+        (status = 202, description = "With `?wait=`: the run as it stands, not ended yet", body = schemas::Run),
+        (status = 404, description = "FLOW_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "RUN_EXISTS", body = schemas::Failure),
+        (status = 422, description = "INPUT_INVALID: details.issues lists every issue", body = schemas::Failure)))]
+pub(crate) async fn start_run(
+    State(api): State<Api>,
+    path: FlowPath,
+    Query(query): Query<WaitQuery>,
+    headers: HeaderMap,
+    Body(body): Body<StartBody>,
+) -> Answer {
+    let request = request(path, body, &headers)?;
+    let started = to_the_end(api.runtime(), |runtime| async move {
+        runtime.start(request).await
+    })
+    .await?;
+    match query.wait {
+        Some(wait) => wait_for(&api, &started.run, wait).await,
+        None => started_answer(started),
+    }
+}
+
+pub(crate) fn started_answer(started: Started) -> Answer {
+    let status = match started.created {
+        true => StatusCode::CREATED,
+        false => StatusCode::OK,
+    };
+    let Started {
+        run,
+        status: run_status,
+        created,
+        ..
+    } = started;
+    json(
+        status,
+        &StartedRun {
+            run_id: run,
+            status: run_status,
+            created,
+        },
+    )
+}
+
+/// Runs a command in a task of its own: a client that hangs up must not leave a run behind that
+/// was created but that nobody drives until its lease runs out.
+pub(crate) async fn to_the_end<T, F, Fut>(runtime: &Runtime, command: F) -> Result<T, ApiError>
+where
+    F: FnOnce(Runtime) -> Fut,
+    Fut: Future<Output = riverrun_runtime::Result<T>> + Send + 'static,
+    T: Send + 'static,
+{
+    match tokio::spawn(command(runtime.clone())).await {
+        Ok(answer) => Ok(answer?),
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(riverrun_runtime::Error::ShuttingDown.into()),
+        },
+    }
+}
+
+async fn wait_for(api: &Api, run: &RunId, wait: Duration) -> Answer {
+    let wait = wait.min(api.options().max_wait);
+    let view = tokio::select! {
+        view = api.runtime().wait(run, wait) => view?,
+        () = api.closing() => api.runtime().run(run).await?,
+    };
+    let status = match view.state().status.is_ended() {
+        true => StatusCode::OK,
+        false => StatusCode::ACCEPTED,
+    };
+    json(status, &view)
+}
+
+fn request(path: FlowPath, body: StartBody, headers: &HeaderMap) -> Result<StartRequest, ApiError> {
+    let StartBody {
+        input,
+        idempotency_key,
+        tags,
+        metadata,
+        tenant_id,
+        delay_ms,
+        version,
+        run_id,
+    } = body;
+    let input = input.unwrap_or_else(|| Json::of(&serde_json::Map::new()));
+    let mut request = StartRequest::new(path.id, input);
+    request.version = path.version.or(version);
+    request.idempotency_key = key(idempotency_key, headers)?;
+    request.tags = tags;
+    request.metadata = metadata;
+    request.tenant = tenant_id;
+    request.delay_ms = delay_ms;
+    request.run_id = run_id.as_deref().map(own_id).transpose()?;
+    check_text("idempotencyKey", request.idempotency_key.as_deref())?;
+    check_text("tenantId", request.tenant.as_deref())?;
+    if request.tags.len() > MAX_TAGS {
+        let message = format!("tags: a run may have {MAX_TAGS}");
+        return Err(ApiError::new("BAD_REQUEST", message));
+    }
+    for tag in &request.tags {
+        check_text("tags", Some(tag))?;
+    }
+    Ok(request)
+}
+
+const MAX_TAGS: usize = 64;
+const MAX_TEXT_BYTES: usize = 256;
+
+fn check_text(field: &str, text: Option<&str>) -> Result<(), ApiError> {
+    let fits = text.is_none_or(|text| {
+        (1..=MAX_TEXT_BYTES).contains(&text.len()) && !text.chars().any(char::is_control)
+    });
+    if fits {
+        return Ok(());
+    }
+    let message = format!("{field}: not 1 to {MAX_TEXT_BYTES} bytes without control characters");
+    Err(ApiError::new("BAD_REQUEST", message).details(serde_json::json!({ "field": field })))
+}
+
+fn own_id(text: &str) -> Result<RunId, ApiError> {
+    if text == "latest" {
+        let message = "runId: \"latest\" means the newest run and can be the id of none";
+        return Err(ApiError::new("BAD_ID", message));
+    }
+    RunId::checked(text).map_err(|error| ApiError::new("BAD_ID", format!("runId: {error}")))
+}
+
+fn key(in_body: Option<String>, headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let Some(given) = headers.get("idempotency-key") else {
+        return Ok(in_body);
+    };
+    let given = given.to_str().map_err(|_| {
+        ApiError::new(
+            "BAD_REQUEST",
+            "the header Idempotency-Key is not plain text",
+        )
+    })?;
+    match in_body {
+        Some(key) if key != given => Err(ApiError::new(
+            "BAD_REQUEST",
+            "idempotencyKey: the body and the header Idempotency-Key differ",
+        )),
+        _ => Ok(Some(given.to_owned())),
+    }
+}
+
+fn wait_ms<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    let text = String::deserialize(from)?;
+    match text.parse() {
+        Ok(ms) => Ok(Some(Duration::from_millis(ms))),
+        Err(_) => Err(D::Error::custom("not a whole number of milliseconds")),
+    }
+}

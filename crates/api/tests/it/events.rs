@@ -1,0 +1,165 @@
+use serde_json::{Value, json};
+
+use crate::harness::{Server, text};
+
+fn ids(page: &Value) -> Vec<String> {
+    page["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| text(&event["id"]))
+        .collect()
+}
+
+#[tokio::test]
+async fn events_are_paged_both_ways_and_filtered() {
+    let server = Server::new().await;
+    let id = server.ended_run().await;
+    let read = async |query: &str| {
+        server
+            .get(&format!("/api/runs/{id}/events?{query}"))
+            .await
+            .expect(200)
+    };
+    let all = ids(&read("limit=1000").await);
+    assert!(all.len() > 6, "{all:?}");
+    for direction in ["forward", "backward"] {
+        let mut seen = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let page = read(&format!("limit=2&direction={direction}{cursor}")).await;
+            seen.extend(ids(&page));
+            let Some(next) = page["nextCursor"].as_str() else {
+                break;
+            };
+            cursor = format!("&cursor={next}");
+        }
+        if direction == "backward" {
+            seen.reverse();
+        }
+        assert_eq!(seen, all, "{direction}");
+    }
+    let kinds = |page: &Value| -> Vec<String> {
+        page["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|event| text(&event["type"]))
+            .collect()
+    };
+    assert_eq!(
+        kinds(&read("type=flow").await),
+        ["flow.started", "flow.completed"]
+    );
+    assert_eq!(
+        kinds(&read("type=flow.started,step.completed").await).len(),
+        4
+    );
+    let pay = read("step=pay").await;
+    assert!(
+        pay["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|event| event["stepName"] == "pay")
+    );
+    assert_eq!(
+        read("since=2100-01-01T00:00:00Z").await,
+        json!({"items": []})
+    );
+    let path = format!("/api/runs/{id}/events?cursor=zzz");
+    server.get(&path).await.refused(400, "BAD_CURSOR");
+    server
+        .get("/api/runs/gone/events")
+        .await
+        .refused(404, "RUN_NOT_FOUND");
+    let same = server
+        .get(&format!("/api/_events/nq:flow:{id}?limit=1000"))
+        .await
+        .expect(200);
+    assert_eq!(ids(&same), all);
+}
+
+#[tokio::test]
+async fn events_from_outside_are_appended() {
+    let server = Server::new().await;
+    let id = server.waiting_run().await;
+    let one = json!({"type": "order.paid", "data": {"n": 1}});
+    let answer = server
+        .post(&format!("/api/_events/flow/{id}"), one)
+        .await
+        .expect(201);
+    assert_eq!(answer["ids"].as_array().unwrap().len(), 1);
+    assert_eq!(answer["stream"], format!("nq:flow:{id}"));
+    let list = json!([{"kind": "log", "data": {"level": "warn", "msg": "x"}},
+        {"type": "state.set", "data": {"key": "a.b", "value": 5}}]);
+    let answer = server
+        .post(&format!("/api/events/flow/{id}"), list)
+        .await
+        .expect(201);
+    assert_eq!(answer["ids"].as_array().unwrap().len(), 2);
+    let run = server
+        .get(&format!("/api/events/flow/{id}"))
+        .await
+        .expect(200);
+    assert_eq!(run["state"]["a"]["b"], 5);
+
+    let append = async |body: Value| server.post(&format!("/api/events/flow/{id}"), body).await;
+    append(json!({"type": "flow.completed"}))
+        .await
+        .refused(403, "RESERVED_TYPE");
+    append(json!({"data": 1})).await.refused(400, "BAD_EVENT");
+    append(json!([])).await.refused(400, "BAD_EVENT");
+    append(json!(5)).await.refused(400, "BAD_EVENT");
+    // All or none.
+    append(json!([{"type": "fine"}, {"type": "step.started"}]))
+        .await
+        .refused(403, "RESERVED_TYPE");
+    let events = server
+        .get(&format!("/api/runs/{id}/events?type=fine"))
+        .await
+        .expect(200);
+    assert_eq!(ids(&events).len(), 0);
+    let gone = server
+        .post("/api/events/flow/gone", json!({"type": "x"}))
+        .await;
+    gone.refused(404, "RUN_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn events_are_emitted_to_a_run_a_stream_or_all() {
+    let server = Server::new().await;
+    let id = server.waiting_run().await;
+    let emit = async |body: Value| server.post("/api/events", body).await;
+    assert_eq!(
+        emit(json!({"type": "a"})).await.expect(201)["stream"],
+        "nq:global"
+    );
+    let to_run = emit(json!({"type": "a", "runId": id})).await.expect(201);
+    assert_eq!(to_run["stream"], format!("nq:flow:{id}"));
+    let to_stream = emit(json!({"type": "a", "stream": "nq:webhook:github"}))
+        .await
+        .expect(201);
+    assert_eq!(to_stream["stream"], "nq:webhook:github");
+    emit(json!({"type": "a", "stream": "nq:webhook:x", "runId": id}))
+        .await
+        .refused(400, "BAD_REQUEST");
+    emit(json!({"type": "a", "runId": 5}))
+        .await
+        .refused(400, "BAD_REQUEST");
+    emit(json!("a")).await.refused(400, "BAD_EVENT");
+
+    let global = server.get("/api/events/nq:global").await.expect(200);
+    assert_eq!(global["items"][0]["type"], "a");
+    let hook = server.get("/api/events/webhook/github").await.expect(200);
+    assert_eq!(
+        (&hook["events"], &hook["first"]["type"]),
+        (&json!(1), &json!("a"))
+    );
+    server
+        .get("/api/events/webhook/gone")
+        .await
+        .refused(404, "STREAM_NOT_FOUND");
+    let hooks = server.get("/api/events/webhook/list").await.expect(200);
+    assert_eq!(hooks["items"][0]["stream"], "nq:webhook:github");
+}

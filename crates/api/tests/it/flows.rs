@@ -1,0 +1,262 @@
+use axum::http::header;
+use serde_json::{Value, json};
+
+use crate::harness::{Server, order, text};
+
+#[tokio::test]
+async fn a_flow_is_registered_once_and_for_ever() {
+    let server = Server::new().await;
+    let first = server.post("/api/flows", order()).await.expect(201);
+    assert_eq!(
+        first,
+        json!({"id": "order", "version": "1.0.0", "created": true, "issues": []})
+    );
+    let again = server.post("/api/flows", order()).await.expect(200);
+    assert_eq!(again["created"], false);
+    let mut changed = order();
+    changed["name"] = json!("Another");
+    server
+        .post("/api/flows", changed)
+        .await
+        .refused(409, "FLOW_EXISTS");
+}
+
+#[tokio::test]
+async fn yaml_says_the_same() {
+    let server = Server::new().await;
+    let yaml =
+        "id: y\nversion: 1.0.0\ninitialStepId: a\nsteps:\n  a: {type: note, config: {value: 1}}\n";
+    for content_type in [
+        "application/yaml",
+        "application/x-yaml; charset=utf-8",
+        "text/yaml",
+    ] {
+        let answer = server.post_text("/api/flows", content_type, yaml).await;
+        assert!(answer.status.is_success(), "{}", answer.text());
+    }
+    let refused = server.post_text("/api/flows", "text/yaml", "a: [").await;
+    refused.refused(400, "BAD_DEFINITION");
+}
+
+#[tokio::test]
+async fn every_issue_is_told_and_nothing_registered() {
+    let server = Server::new().await;
+    let bad = json!({"id": "bad", "version": "1.0.0", "initialStepId": "gone", "steps": {
+        "a": {"type": "nope"},
+        "b": {"type": "note", "transitions": {"onSuccess": "gone"}},
+    }});
+    let refused = server
+        .post("/api/flows", bad.clone())
+        .await
+        .refused(422, "FLOW_INVALID");
+    let issues = refused["error"]["details"]["issues"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let errors = issues.iter().filter(|issue| issue["severity"] == "error");
+    assert!(errors.count() >= 4, "{issues:#?}");
+    for issue in &issues {
+        assert!(issue["path"].is_string() && issue["rule"].is_string());
+    }
+    let said = server.post("/api/flows/validate", bad).await.expect(200);
+    assert_eq!(
+        (said["valid"].clone(), said["issues"].clone()),
+        (json!(false), json!(issues))
+    );
+    server
+        .get("/api/flows/bad")
+        .await
+        .refused(404, "FLOW_NOT_FOUND");
+    let good = server
+        .post("/api/flows/validate", order())
+        .await
+        .expect(200);
+    assert_eq!(good, json!({"valid": true, "issues": []}));
+}
+
+#[tokio::test]
+async fn versions_are_read_newest_first() {
+    let server = Server::new().await;
+    for version in ["1.2.0", "1.10.0", "1.9.0"] {
+        let mut flow = order();
+        flow["version"] = json!(version);
+        server.post("/api/flows", flow).await.expect(201);
+    }
+    let versions = server.get("/api/flows/order/versions").await.expect(200);
+    let versions: Vec<&Value> = versions["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|flow| &flow["version"])
+        .collect();
+    assert_eq!(versions, ["1.10.0", "1.9.0", "1.2.0"]);
+    let newest = server.get("/api/flows/order").await.expect(200);
+    assert_eq!(newest["version"], "1.10.0");
+    assert_eq!(newest["definition"]["name"], "An order");
+    for path in [
+        "/api/flows/order@1.2.0",
+        "/api/flow/order?version=1.2.0",
+        "/api/_flow/order%401.2.0",
+    ] {
+        assert_eq!(
+            server.get(path).await.expect(200)["version"],
+            "1.2.0",
+            "{path}"
+        );
+    }
+    server
+        .get("/api/flows/order@9.9.9")
+        .await
+        .refused(404, "FLOW_NOT_FOUND");
+    server
+        .get("/api/flows/gone/versions")
+        .await
+        .refused(404, "FLOW_NOT_FOUND");
+    let listed = server.get("/api/flows").await.expect(200);
+    assert_eq!(listed["items"].as_array().unwrap().len(), 1);
+    assert_eq!(listed["items"][0]["steps"], 3);
+}
+
+#[tokio::test]
+async fn a_flow_is_drawn() {
+    let server = Server::new().await;
+    server.order().await;
+    let diagram = server.get("/api/flows/order/diagram").await.expect(200);
+    assert_eq!(
+        diagram["edges"][0],
+        json!({"from": "price", "to": "pay", "label": "success", "type": "transition"})
+    );
+    let mermaid = server.get("/api/flows/order/diagram?format=mermaid").await;
+    assert!(
+        mermaid.text().starts_with("flowchart TD\n"),
+        "{}",
+        mermaid.text()
+    );
+    let drawing = server.get("/api/flows/order/diagram?format=text").await;
+    assert!(
+        drawing.text().starts_with("● price (note)\n"),
+        "{}",
+        drawing.text()
+    );
+    let refused = server.get("/api/flows/order/diagram?format=svg").await;
+    refused.refused(400, "BAD_QUERY");
+}
+
+#[tokio::test]
+async fn handlers_and_schemas_are_shown() {
+    let server = Server::new().await;
+    let handlers = server.get("/api/handlers").await.expect(200);
+    assert_eq!(handlers["items"].as_array().unwrap().len(), 6);
+    let note = server.get("/api/handlers/note").await.expect(200);
+    assert_eq!(
+        (&note["type"], &note["effects"]),
+        (&json!("note"), &json!("none"))
+    );
+    assert_eq!(note["schema"]["required"], json!(["value"]));
+    server
+        .get("/api/handlers/gone")
+        .await
+        .refused(404, "HANDLER_NOT_FOUND");
+    let schema = server.get("/api/schemas/flow").await.expect(200);
+    assert!(schema["properties"]["steps"].is_object());
+}
+
+#[tokio::test]
+async fn a_run_is_started_in_every_way() {
+    let server = Server::new().await;
+    server.order().await;
+    let path = "/api/flows/order/start";
+    let started = server
+        .post_text(path, "application/json", "")
+        .await
+        .expect(201);
+    assert_eq!(started["created"], true);
+    let answer = server
+        .send(
+            axum::http::Request::post(path)
+                .body(axum::body::Body::empty())
+                .unwrap(),
+        )
+        .await;
+    assert_eq!(answer.status, 201);
+    assert!(answer.headers.contains_key("x-request-id"));
+    assert_eq!(answer.headers[header::CONTENT_TYPE], "application/json");
+
+    let body = json!({
+        "input": {"n": 7, "big": 1}, "tags": ["a", "b"], "metadata": {"who": "me"}, "tenantId": "t1",
+        "version": "1.0.0", "runId": "my-run", "idempotencyKey": "k1", "delayMs": 0,
+    });
+    let run = server
+        .post(&format!("{path}?wait=10000"), body.clone())
+        .await
+        .expect(200);
+    assert_eq!(run["status"], "completed", "{run:#}");
+    assert_eq!(
+        (&run["runId"], &run["tenantId"]),
+        (&json!("my-run"), &json!("t1"))
+    );
+    assert_eq!(run["tags"], json!(["a", "b"]));
+    assert_eq!(run["state"]["price"], 12);
+    assert_eq!(run["state"]["paid"]["n"], 7);
+
+    let again = server
+        .post(path, json!({"idempotencyKey": "k1", "tenantId": "t1"}))
+        .await
+        .expect(200);
+    assert_eq!(
+        again,
+        json!({"runId": "my-run", "status": "completed", "created": false})
+    );
+    server
+        .post(path, json!({"runId": "my-run"}))
+        .await
+        .refused(409, "RUN_EXISTS");
+}
+
+#[tokio::test]
+async fn the_header_is_an_idempotency_key_too() {
+    let server = Server::new().await;
+    server.order().await;
+    let start = |body: &'static str| {
+        let request = axum::http::Request::post("/api/flows/order/start")
+            .header("idempotency-key", "abc")
+            .header("content-type", "application/json");
+        server.send(request.body(axum::body::Body::from(body)).unwrap())
+    };
+    let first = start("{}").await.expect(201);
+    let second = start("").await.expect(200);
+    assert_eq!(first["runId"], second["runId"]);
+    start(r#"{"idempotencyKey":"other"}"#)
+        .await
+        .refused(400, "BAD_REQUEST");
+}
+
+#[tokio::test]
+async fn large_numbers_pass_unrounded() {
+    let server = Server::new().await;
+    server.order().await;
+    let body =
+        r#"{"input": {"id": 123456789012345678901234567890, "pi": 3.14159265358979323846264338}}"#;
+    let answer = server
+        .post_text(
+            "/api/flows/order/start?wait=10000",
+            "application/json",
+            body,
+        )
+        .await;
+    let text = answer.text();
+    assert!(text.contains("123456789012345678901234567890"), "{text}");
+    assert!(text.contains("3.14159265358979323846264338"), "{text}");
+}
+
+#[tokio::test]
+async fn a_wait_that_is_over_answers_with_the_run_as_it_is() {
+    let server = Server::new().await;
+    let run = server.waiting_run().await;
+    let answer = server
+        .post("/api/flows/sleeper/start?wait=50", json!({}))
+        .await
+        .expect(202);
+    assert_ne!(text(&answer["runId"]), run);
+    assert_eq!(answer["status"], "waiting");
+}

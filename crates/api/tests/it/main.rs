@@ -1,0 +1,13 @@
+//! The API from outside: requests in, answers out, on an in-memory store.
+
+mod errors;
+mod events;
+mod executions;
+mod flows;
+mod fuzz;
+mod harness;
+mod openapi;
+mod pages;
+mod runs;
+mod sse;
+mod stopping;

@@ -1,0 +1,97 @@
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::harness::Server;
+
+#[tokio::test]
+async fn the_document_lists_every_route() {
+    let server = Server::new().await;
+    let document = server.get("/api/openapi.json").await.expect(200);
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+    let mut routes = Vec::new();
+    let mut ids = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let id = operation["operationId"].as_str().unwrap();
+            assert!(ids.insert(id.to_owned()), "{id} twice");
+            assert!(operation["summary"].is_string(), "{id} has no summary");
+            let parameters = operation["parameters"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default();
+            let names: Vec<&str> = parameters
+                .iter()
+                .map(|parameter| parameter["name"].as_str().unwrap())
+                .collect();
+            let distinct: BTreeSet<&&str> = names.iter().collect();
+            assert_eq!(distinct.len(), names.len(), "{id}: {names:?}");
+            let method = method.to_uppercase();
+            let summary = operation["summary"].as_str().unwrap();
+            routes.push(format!("{method} {path} — {summary}; {}", names.join(", ")));
+        }
+    }
+    routes.sort();
+    insta::assert_snapshot!(routes.join("\n"));
+}
+
+#[tokio::test]
+async fn every_reference_leads_somewhere() {
+    let document = serde_json::to_value(riverrun_api::openapi()).unwrap();
+    fn check(value: &Value, document: &Value) {
+        match value {
+            Value::Object(members) => {
+                if let Some(at) = members.get("$ref").and_then(Value::as_str) {
+                    let found = document.pointer(at.trim_start_matches('#'));
+                    assert!(found.is_some(), "{at} leads nowhere");
+                }
+                members.values().for_each(|value| check(value, document));
+            }
+            Value::Array(items) => items.iter().for_each(|value| check(value, document)),
+            _ => {}
+        }
+    }
+    check(&document, &document);
+}
+
+/// What is documented by hand is what is sent.
+#[tokio::test]
+async fn answers_have_the_members_that_are_documented() {
+    let server = Server::new().await;
+    let id = server.ended_run().await;
+    let document = serde_json::to_value(riverrun_api::openapi()).unwrap();
+    let documented = |name: &str| -> BTreeSet<String> {
+        let schema = &document["components"]["schemas"][name];
+        let parts = schema["allOf"].as_array().cloned().unwrap_or_default();
+        let parts = parts.iter().chain([schema]);
+        parts
+            .flat_map(|part| part["properties"].as_object().cloned().unwrap_or_default())
+            .map(|(name, _)| name)
+            .collect()
+    };
+    let cases = [
+        ("Run", format!("/api/runs/{id}"), ""),
+        ("RunSummary", "/api/runs".to_owned(), "/items/0"),
+        ("Event", format!("/api/runs/{id}/events"), "/items/2"),
+        ("StateAt", format!("/api/runs/{id}/state"), ""),
+        (
+            "HistoryEntry",
+            format!("/api/runs/{id}/history"),
+            "/items/0",
+        ),
+        ("FlowSummary", "/api/flows".to_owned(), "/items/0"),
+        ("FlowDetail", "/api/flows/order".to_owned(), ""),
+    ];
+    for (name, path, at) in cases {
+        let answer = server.get(&path).await.expect(200);
+        let members = answer.pointer(at).unwrap().as_object().unwrap().clone();
+        let known = documented(name);
+        assert!(known.len() >= 4, "{name}: {known:?}");
+        for member in members.keys() {
+            assert!(
+                known.contains(member),
+                "{name}.{member} is not documented: {known:?}"
+            );
+        }
+    }
+}

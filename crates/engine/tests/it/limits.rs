@@ -1,0 +1,212 @@
+//! How far and how large a run may grow, and what its state's schema refuses.
+
+use serde_json::json;
+
+use super::script::check;
+
+#[test]
+fn a_loop_ends_at_the_limit_of_steps() {
+    let flow = json!({"limits": {"maxSteps": 2}, "steps": {
+        "a": {"retry": {"maxAttempts": 2}, "transitions": {"onSuccess": "a"}},
+    }});
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        begin a
+          step.started a
+        fail a E
+          step.failed a E again at 0
+          step.retry a/2
+        run a
+          step.started a/2
+          step.completed a/2 -> a
+        run a#2
+          step.started a#2
+          step.completed a#2 -> a
+        begin a#3
+          step.cancelled a#3/0 by system
+          flow.failed MAX_STEPS
+        "#,
+    );
+}
+
+#[test]
+fn a_value_may_not_be_too_large() {
+    let flow = json!({"limits": {"maxValueBytes": 10}, "steps": {
+        "a": {"retry": {"maxAttempts": 2}, "transitions": {"onFailure": "b"}}, "b": {},
+    }});
+    check(
+        flow.clone(),
+        r#"
+        start
+          flow.started
+        run a "12345678"
+          step.started a
+          step.completed a "12345678"
+          flow.completed "12345678"
+        "#,
+    );
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run a "123456789"
+          step.started a
+          step.failed a VALUE_TOO_LARGE -> b
+        see b ${error.message}
+          = "the output has 11 bytes; a value may have 10"
+        "#,
+    );
+}
+
+#[test]
+fn the_state_may_not_be_too_large() {
+    let flow = json!({"limits": {"maxStateBytes": 40}, "steps": {
+        "a": {"outputKey": "x", "transitions": {"onSuccess": "a"}},
+    }});
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run a "123456789012345678901234"
+          step.started a
+          step.completed a "123456789012345678901234" -> a
+        run a#2 "replaces what was there before"
+          step.started a#2
+          step.completed a#2 "replaces what was there before" -> a
+        run a#3 "123456789012345678901234567890123456789"
+          step.started a#3
+          step.failed a#3 STATE_TOO_LARGE
+          flow.failed STATE_TOO_LARGE at a
+        "#,
+    );
+}
+
+#[test]
+fn a_branch_of_a_map_may_not_grow_too_large_either() {
+    let flow = json!({"limits": {"maxStateBytes": 40}, "steps": {
+        "m": {}, "a": {"outputKey": "x"},
+    }});
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        begin m
+          step.started m
+        map m a [1]
+          step.await.branches m 1
+        run a "123456789012345678901234567890"
+          step.started a
+          step.failed a STATE_TOO_LARGE
+          step.failed m BRANCH_FAILED
+          flow.failed BRANCH_FAILED at m
+        "#,
+    );
+}
+
+#[test]
+fn a_failure_says_no_more_than_a_value_may_hold() {
+    use riverrun_engine::{Failure, Input, Outcome, VisitKey};
+    use riverrun_types::Json;
+
+    let run = check(
+        json!({"limits": {"maxValueBytes": 100}, "steps": {"a": {}}}),
+        "start\n  flow.started\nbegin a\n  step.started a",
+    );
+    let mut run = run;
+    let failure =
+        Failure::new("E", "é".repeat(20_000)).details(Json::from("x".repeat(101).as_str()));
+    let visit = VisitKey {
+        step: "a".into(),
+        visit: 1,
+    };
+    run.decide(Input::Finished {
+        visit,
+        attempt: 1,
+        outcome: Outcome::Failure(failure),
+        jitter: 0.0,
+    });
+    run.assert_replays();
+    let error = run.state.error.unwrap();
+    assert_eq!(error.message.chars().count(), 10_001);
+    assert_eq!(
+        error.details.unwrap().as_str(),
+        r#"{"dropped":"103 bytes of details; a value may have 100"}"#
+    );
+}
+
+#[test]
+fn a_write_that_breaks_the_schema_is_refused() {
+    let schema = json!({
+        "type": "object",
+        "required": ["n", "later"],
+        "additionalProperties": false,
+        "properties": {"n": {"type": "integer"}, "later": {"type": "string"}, "o": {"properties": {"p": {"type": "boolean"}}}},
+    });
+    let flow = |key: &str| {
+        json!({"stateSchema": schema, "steps": {
+            "a": {"outputKey": key, "retry": {"maxAttempts": 5}, "transitions": {"onFailure": "b"}}, "b": {},
+        }})
+    };
+    check(
+        flow("n"),
+        r#"
+        start
+          flow.started
+        run a 1
+          step.started a
+          step.completed a 1
+          flow.completed 1
+        "#,
+    );
+    check(
+        flow("o.p"),
+        r#"
+        start
+          flow.started
+        run a 1
+          step.started a
+          step.failed a STATE_INVALID -> b
+        see b ${error.details.issues.0.path} ${error.details.issues.0.rule}
+          = "o.p type"
+        state
+          = {}
+        "#,
+    );
+    check(
+        flow("unknown"),
+        r#"
+        start
+          flow.started
+        run a 1
+          step.started a
+          step.failed a STATE_INVALID -> b
+        "#,
+    );
+}
+
+#[test]
+fn what_stays_in_a_branch_is_not_the_states_business() {
+    let schema = json!({"additionalProperties": false, "properties": {"all": {}}});
+    check(
+        json!({"stateSchema": schema, "steps": {"m": {"outputKey": "all"}, "a": {"outputKey": "mine"}}}),
+        r#"
+        start
+          flow.started
+        begin m
+          step.started m
+        map m a [1]
+          step.await.branches m 1
+        run a 5
+          step.started a
+          step.completed a 5
+          step.completed m [5]
+          flow.completed [5]
+        "#,
+    );
+}

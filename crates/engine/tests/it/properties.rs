@@ -1,0 +1,448 @@
+//! Random flows under random inputs.
+
+use std::collections::{HashMap, HashSet};
+
+use proptest::{collection::vec, option, prelude::*, sample::Index};
+use riverrun_engine::{
+    BranchSpec, Decision, Fact, Failure, Fork, Input, Outcome, RunState, SubFlow, Visit, VisitKey,
+    Wait, history,
+};
+use riverrun_types::{EventType, Json, Millis, Name, RunId, VisitStatus, time::NEVER};
+use serde_json::{Map, Value, json};
+
+use super::{
+    envelope,
+    facts::{any_json, state_fact},
+    run::{Run, assert_same, flow, plan, reduce},
+};
+
+const STEPS: usize = 6;
+
+fn step_name() -> impl Strategy<Value = String> {
+    (0..STEPS).prop_map(|n| format!("s{n}"))
+}
+
+prop_compose! {
+    fn any_step()(
+        on_success in option::weighted(0.8, step_name()),
+        on_failure in option::weighted(0.6, step_name()),
+        on_resume in option::weighted(0.4, step_name()),
+        retry in option::weighted(0.5, (1..4u32, 0..50u64)),
+        output_key in proptest::sample::select(vec!["", "x", "y.z"]),
+    ) -> Value {
+        let mut step = json!({"transitions": {"onSuccess": on_success, "onFailure": on_failure, "onResume": on_resume}});
+        if let Some((max_attempts, backoff_ms)) = retry {
+            step["retry"] = json!({"maxAttempts": max_attempts, "backoffMs": backoff_ms, "jitter": 0.5});
+        }
+        if !output_key.is_empty() {
+            step["outputKey"] = output_key.into();
+        }
+        step
+    }
+}
+
+prop_compose! {
+    fn any_flow()(
+        steps in vec(any_step(), STEPS..=STEPS),
+        timeout_ms in option::weighted(0.15, 1..3000u64),
+        max_steps in 5..60u64,
+        schema in prop::bool::weighted(0.1),
+    ) -> Value {
+        let steps: Map<String, Value> = steps.into_iter().enumerate().map(|(n, step)| (format!("s{n}"), step)).collect();
+        let mut definition = json!({"steps": steps, "limits": {"maxSteps": max_steps, "maxStateBytes": 4000}});
+        if let Some(timeout_ms) = timeout_ms {
+            definition["timeoutMs"] = timeout_ms.into();
+        }
+        if schema {
+            definition["stateSchema"] = json!({"properties": {"x": {"type": ["number", "string"]}}});
+        }
+        flow(definition)
+    }
+}
+
+fn any_outcome() -> impl Strategy<Value = Outcome> {
+    let success = (
+        option::of(any_json()),
+        option::weighted(
+            0.2,
+            option::weighted(
+                0.7,
+                prop_oneof![9 => step_name(), 1 => Just("gone".to_owned())],
+            ),
+        ),
+    )
+        .prop_map(|(output, next)| Outcome::Success {
+            output,
+            next: next.map(|next| next.map(Name::from)),
+        });
+    let failure = (
+        "[EF]",
+        prop::bool::weighted(0.3),
+        option::weighted(0.1, 0..100u64),
+    )
+        .prop_map(|(code, permanent, retry_after_ms)| {
+            let failure = Failure {
+                retry_after_ms,
+                ..Failure::new(code, "why")
+            };
+            Outcome::Failure(if permanent {
+                failure.permanent()
+            } else {
+                failure
+            })
+        });
+    let wait = (-50..500i64).prop_map(|until_ms| Outcome::Wait {
+        until_ms,
+        reason: None,
+    });
+    let branch = (step_name(), option::of(any_json())).prop_map(|(step, item)| BranchSpec {
+        step: step.into(),
+        item,
+    });
+    let fork = (vec(branch, 0..5), 0..3u32, any::<[bool; 3]>()).prop_map(
+        |(branches, concurrency, [fail_fast, as_list, scoped])| {
+            Outcome::Fork(Fork {
+                branches,
+                concurrency,
+                fail_fast,
+                as_list,
+                scoped,
+            })
+        },
+    );
+    let sub = (any::<u32>(), prop::bool::weighted(0.2)).prop_map(|(id, detached)| {
+        let run = RunId::new(&format!("child-{id}"));
+        Outcome::SubFlow(SubFlow {
+            run,
+            flow: "other".into(),
+            version: "1".into(),
+            input: Json::null(),
+            detached,
+        })
+    });
+    prop_oneof![6 => success, 3 => failure, 2 => wait, 4 => fork, 1 => sub]
+}
+
+/// Something that happens; which visit it happens to is chosen among those that are there.
+#[derive(Clone, Debug)]
+enum Op {
+    Begin(Index),
+    Finish(Index, Outcome),
+    /// An outcome of an attempt that is not the running one, or of a visit that is not there.
+    Stale(String, u32, u32, Outcome),
+    Child(Index, bool),
+    Tick(Millis),
+    Due,
+    Lost,
+    Cancel,
+    Pause,
+    Resume,
+    Append(Fact),
+}
+
+fn any_op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        30 => any::<Index>().prop_map(Op::Begin),
+        30 => (any::<Index>(), any_outcome()).prop_map(|(at, outcome)| Op::Finish(at, outcome)),
+        3 => (step_name(), 1..4u32, 0..4u32, any_outcome()).prop_map(|(s, v, a, o)| Op::Stale(s, v, a, o)),
+        4 => (any::<Index>(), any::<bool>()).prop_map(|(at, ok)| Op::Child(at, ok)),
+        6 => (-100..300i64).prop_map(Op::Tick),
+        5 => Just(Op::Due),
+        2 => Just(Op::Lost),
+        1 => prop::bool::weighted(0.2).prop_map(|cancel| if cancel { Op::Cancel } else { Op::Due }),
+        1 => Just(Op::Pause),
+        3 => Just(Op::Resume),
+        4 => state_fact().prop_map(Op::Append),
+    ]
+}
+
+fn pick(state: &RunState, at: &Index, which: impl Fn(&&Visit) -> bool) -> Option<Visit> {
+    let visits: Vec<&Visit> = state.visits.iter().filter(which).collect();
+    (!visits.is_empty()).then(|| (*at.get(&visits)).clone())
+}
+
+fn is_running(visit: &&Visit) -> bool {
+    visit.status == VisitStatus::Running
+}
+
+fn waits_for_run(visit: &&Visit) -> bool {
+    matches!(visit.wait, Some(Wait::Run { .. }))
+}
+
+fn play(run: &mut Run, op: Op) {
+    let input = match op {
+        Op::Begin(at) => {
+            let now = run.now;
+            let runnable: Vec<VisitKey> = run
+                .state
+                .runnable(now)
+                .map(|visit| visit.key.clone())
+                .collect();
+            (!runnable.is_empty()).then(|| Input::Begin(at.get(&runnable).clone()))
+        }
+        Op::Finish(at, outcome) => {
+            pick(&run.state, &at, is_running).map(|visit| finish(run, &visit, outcome))
+        }
+        Op::Stale(step, visit, attempt, outcome) => {
+            let key = VisitKey {
+                step: step.into(),
+                visit,
+            };
+            let is_live = run
+                .state
+                .visit(&key)
+                .is_some_and(|v| is_running(&v) && v.attempt == attempt);
+            if !is_live {
+                let before = run.state.clone();
+                let stale = Input::Finished {
+                    visit: key,
+                    attempt,
+                    outcome,
+                    jitter: 0.0,
+                };
+                assert!(run.decide(stale).is_empty());
+                assert_same(&before, &run.state);
+            }
+            None
+        }
+        Op::Child(at, ok) => {
+            pick(&run.state, &at, waits_for_run).map(|visit| child_ended(&visit, ok))
+        }
+        Op::Tick(ms) => {
+            run.now += ms;
+            None
+        }
+        Op::Due => Some(Input::Due),
+        Op::Lost => Some(Input::Lost),
+        Op::Cancel => Some(Input::Cancel {
+            source: "user",
+            reason: None,
+        }),
+        Op::Pause => Some(Input::Pause { reason: None }),
+        Op::Resume => Some(Input::Resume),
+        Op::Append(fact) => {
+            if !run.state.status.is_ended() {
+                run.append(fact);
+            }
+            None
+        }
+    };
+    if let Some(input) = input {
+        decide(run, input);
+    }
+}
+
+/// Decides, and checks what holds of every decision.
+fn decide(run: &mut Run, input: Input) {
+    let was_ended = run.state.status.is_ended();
+    let children: Vec<RunId> = run.state.visits.iter().filter_map(child_of).collect();
+    let Decision {
+        events,
+        children: started,
+        abandoned,
+    } = run.decide(input);
+    assert!(!was_ended || events.is_empty() && started.is_empty() && abandoned.is_empty());
+    assert!(abandoned.iter().all(|child| children.contains(child)));
+    assert_moves(&run.state);
+    assert_within_concurrency(&run.state);
+}
+
+fn child_of(visit: &Visit) -> Option<RunId> {
+    match &visit.wait {
+        Some(Wait::Run { run, .. }) => Some(run.clone()),
+        _ => None,
+    }
+}
+
+fn finish(run: &Run, visit: &Visit, outcome: Outcome) -> Input {
+    let outcome = match outcome {
+        Outcome::Wait { until_ms, reason } => Outcome::Wait {
+            until_ms: run.now + until_ms,
+            reason,
+        },
+        outcome => outcome,
+    };
+    Input::Finished {
+        visit: visit.key.clone(),
+        attempt: visit.attempt,
+        outcome,
+        jitter: 0.5,
+    }
+}
+
+fn child_ended(visit: &Visit, ok: bool) -> Input {
+    let result = if ok {
+        Ok(Json::from("from the child"))
+    } else {
+        Err(Failure::new("CHILD_FAILED", "why"))
+    };
+    Input::ChildEnded {
+        visit: visit.key.clone(),
+        run: child_of(visit).unwrap(),
+        result,
+    }
+}
+
+/// Somebody or something will move it.
+fn assert_moves(state: &RunState) {
+    let moves = state.status.is_ended()
+        || state.paused
+        || state.wake_ms() < NEVER
+        || state
+            .visits
+            .iter()
+            .any(|visit| is_running(&visit) || waits_for_run(&visit));
+    assert!(moves, "wedged: {state:#?}");
+    // Every fork waits for somebody.
+    for holder in &state.visits {
+        if let Some(Wait::Branches(branches)) = &holder.wait {
+            let inside = active(state, &holder.key).len();
+            assert!(
+                inside > 0 && inside == branches.entered - branches.ended,
+                "{state:#?}"
+            );
+        }
+    }
+}
+
+/// The branches of a visit in which something is active.
+fn active(state: &RunState, of: &VisitKey) -> HashSet<usize> {
+    let places = state
+        .visits
+        .iter()
+        .filter_map(|visit| visit.branch.as_ref());
+    places
+        .filter(|place| place.of == *of)
+        .map(|place| place.index)
+        .collect()
+}
+
+fn assert_within_concurrency(state: &RunState) {
+    for holder in &state.visits {
+        if let Some(Wait::Branches(branches)) = &holder.wait
+            && branches.concurrency > 0
+        {
+            assert!(active(state, &holder.key).len() <= branches.concurrency as usize);
+        }
+    }
+}
+
+/// What a fair world does: resumes, begins, answers, lets time pass. Every run ends in it.
+fn drive(run: &mut Run, outcomes: &[Outcome]) {
+    let mut outcomes = outcomes.iter().cloned();
+    decide(run, Input::Resume);
+    for _ in 0..5_000 {
+        if run.state.status.is_ended() {
+            return;
+        }
+        let next = run
+            .state
+            .runnable(run.now)
+            .next()
+            .map(|visit| visit.key.clone());
+        if let Some(key) = next {
+            decide(run, Input::Begin(key));
+        } else if let Some(visit) = run.state.visits.iter().find(is_running).cloned() {
+            let success = Outcome::Success {
+                output: None,
+                next: None,
+            };
+            let outcome = outcomes.next().unwrap_or(success);
+            let input = finish(run, &visit, outcome);
+            decide(run, input);
+        } else if let Some(visit) = run.state.visits.iter().find(waits_for_run).cloned() {
+            decide(run, child_ended(&visit, true));
+        } else {
+            run.now = run.now.max(run.state.wake_ms());
+            decide(run, Input::Due);
+        }
+    }
+    panic!("does not end: {:#?}", run.state);
+}
+
+fn assert_stream(run: &Run) {
+    assert!(run.stream.is_sorted_by_key(|draft| draft.ms));
+    envelope::assert_survives(&run.stream);
+    let is_terminal = |kind: &EventType| {
+        matches!(
+            kind,
+            EventType::FlowCompleted | EventType::FlowFailed | EventType::FlowCancelled
+        )
+    };
+    let terminals: Vec<usize> = (0..run.stream.len())
+        .filter(|at| is_terminal(&run.stream[*at].kind))
+        .collect();
+    let lifecycle = |at: &usize| matches!(run.stream[*at].kind.family(), "flow" | "step");
+    let last = (0..run.stream.len()).rfind(lifecycle).unwrap();
+    assert_eq!(terminals, [last]);
+    let mut ends: HashMap<VisitKey, u32> = HashMap::new();
+    let mut attempts: HashMap<(VisitKey, u32), u32> = HashMap::new();
+    for draft in &run.stream {
+        let Some(at) = &draft.step else { continue };
+        let key = VisitKey {
+            step: at.name.clone(),
+            visit: at.visit,
+        };
+        assert!(!ends.contains_key(&key), "{draft:?} after the visit's end");
+        match Fact::try_read(draft).expect("the engine's events read back") {
+            Fact::StepCompleted { .. }
+            | Fact::StepCancelled { .. }
+            | Fact::StepFailed { retry_at: None, .. } => {
+                *ends.entry(key).or_default() += 1;
+            }
+            Fact::StepStarted(_) => *attempts.entry((key, at.attempt)).or_default() += 1,
+            _ => {}
+        }
+    }
+    assert!(attempts.values().all(|times| *times == 1));
+    // All that began has ended, and each attempt has its entry.
+    assert!(attempts.keys().all(|(visit, _)| ends.contains_key(visit)));
+    let entries = history(&run.stream);
+    assert_eq!(entries.len(), attempts.len());
+    assert!(entries.iter().all(|entry| entry.duration_ms >= 0));
+}
+
+/// A snapshot anywhere and the events after it give the state that the whole stream gives.
+fn assert_snapshot(run: &Run, cut: usize) {
+    let half = reduce(&run.stream[..cut]);
+    let text = serde_json::to_string(&half).unwrap();
+    let mut state: RunState = serde_json::from_str(&text).unwrap();
+    assert_same(&state, &half);
+    run.stream[cut..]
+        .iter()
+        .for_each(|draft| state.apply(draft));
+    assert_same(&state, &run.state);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_run_lives_by_its_rules(
+        definition in any_flow(),
+        input in any_json(),
+        delay_ms in option::weighted(0.2, -50..300i64),
+        ops in vec(any_op(), 0..100),
+        outcomes in vec(any_outcome(), 0..40),
+        cuts in vec(any::<Index>(), 3),
+    ) {
+        let mut run = Run::start(plan(definition), input, delay_ms, None);
+        assert_moves(&run.state);
+        for op in ops {
+            play(&mut run, op);
+        }
+        run.assert_replays();
+        drive(&mut run, &outcomes);
+        run.assert_replays();
+        assert_stream(&run);
+        for cut in &cuts {
+            let cut = 1 + cut.index(run.stream.len() - 1);
+            assert_snapshot(&run, cut);
+            let mut copy = run.fork(cut);
+            decide(&mut copy, Input::Forked);
+            drive(&mut copy, &outcomes);
+            copy.assert_replays();
+            assert_stream(&copy);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! `riverrun dev`: a server for the folder that you are writing in.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use riverrun::{Json, Riverrun, RunFilter, RunId, RunStatus, StartRequest, Tailed};
+use serde_json::{Value, json};
+
+use super::{
+    Global,
+    serve::ready,
+    server_flags::{ServerFlags, project_folder},
+};
+use crate::{
+    config::Settings,
+    failure::{Exit, Failure, Result},
+    logs,
+    output::{self, EventLine, Format, paint, paint::paint},
+    project::{self, Registered},
+    server::Server,
+    signals,
+};
+
+#[derive(Args, Debug)]
+pub struct Dev {
+    /// The project: its flows/**, its riverrun.toml, its data.
+    #[arg(default_value = ".")]
+    folder: PathBuf,
+    /// Do not start the flow that riverrun.toml names under [dev].
+    #[arg(long)]
+    no_run: bool,
+    #[command(flatten)]
+    flags: ServerFlags,
+}
+
+impl Dev {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        let folder = project_folder(&self.folder)?;
+        let settings = self.flags.load(Some((folder.clone(), "the folder")))?;
+        logs::init(&settings.config.log, settings.config.log_format);
+        let server = Server::open(&settings).await?;
+        let flows = match project::register_dev(&server.river, &folder).await {
+            Ok(flows) => flows,
+            Err(failures) => {
+                tell(&failures);
+                Vec::new()
+            }
+        };
+        ready(&server, &settings, &flows);
+        suggest(&server, &settings, &flows);
+        watch(server.river.clone(), folder)?;
+        if let (Some(flow), false) = (&settings.config.dev.run, self.no_run) {
+            let example = Example {
+                river: server.river.clone(),
+                flow: flow.clone(),
+                input: settings.config.dev.input.clone().unwrap_or_else(|| json!({})),
+                output: global.output,
+            };
+            tokio::spawn(example.run());
+        }
+        server.serve(signals::asked_to_stop()).await?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn tell(failures: &[Failure]) {
+    for failure in failures {
+        output::talk(&failure.to_string());
+    }
+    output::talk("  nothing was registered; save the file again once it is right");
+}
+
+/// Commands to try, with a flow that is there and the address where the server is.
+fn suggest(server: &Server, settings: &Settings, flows: &[Registered]) {
+    let url = match server.url == crate::client::DEFAULT_URL {
+        true => String::new(),
+        false => format!(" --url {}", server.url),
+    };
+    let named = settings.config.dev.run.as_deref();
+    let Some(flow) = named.or(flows.first().map(|flow| flow.id.as_str())) else {
+        return;
+    };
+    output::talk("  try, in a second terminal:");
+    for command in [
+        format!("riverrun run {flow} --follow{url}"),
+        format!("riverrun runs ls{url}"),
+        format!("riverrun flows graph {flow}{url}"),
+    ] {
+        output::talk(&format!("    {}", paint(paint::NAME, command)));
+    }
+}
+
+/// Registers what changed, whenever something does.
+fn watch(river: Riverrun, folder: PathBuf) -> Result<()> {
+    // What is reported is absolute; compare like with like.
+    let project = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+    let mut changes = project::watch(&project).map_err(|error| {
+        Failure::new("WATCH_FAILED", format!("cannot watch {}: {error}", folder.display()))
+            .next("riverrun serve --project <folder>, which does not watch")
+    })?;
+    tokio::spawn(async move {
+        while changes.recv().await.is_some() {
+            reload(&river, &folder).await;
+        }
+    });
+    Ok(())
+}
+
+async fn reload(river: &Riverrun, folder: &Path) {
+    match project::register_dev(river, folder).await {
+        Err(failures) => tell(&failures),
+        Ok(flows) => {
+            for flow in flows.iter().filter(|flow| flow.created) {
+                output::talk(&format!("reloaded {}", paint(paint::NAME, flow)));
+                let newest = river.runtime().flow(&flow.id, None);
+                if let Some(newest) = newest.filter(|newest| *newest.version != *flow.version) {
+                    output::talk(&format!(
+                        "  but {}@{} is newer, and is what starts",
+                        flow.id, newest.version
+                    ));
+                }
+            }
+        }
+    }
+}
+
+/// The flow that is run once the server is up.
+struct Example {
+    river: Riverrun,
+    flow: String,
+    input: Value,
+    output: Format,
+}
+
+impl Example {
+    async fn run(self) {
+        if let Err(failure) = self.go().await {
+            output::talk(&failure.to_string());
+        }
+    }
+
+    async fn go(&self) -> Result<()> {
+        let run = match self.under_way().await? {
+            Some(run) => run,
+            None => {
+                let request = StartRequest::new(self.flow.as_str(), self.input.clone());
+                let run = self.river.start_with(request).await?.run;
+                output::talk(&format!("started {} as run {run}", self.flow));
+                run
+            }
+        };
+        self.follow(&run).await
+    }
+
+    /// A run of the flow that the last stop, or a crash, left on its way.
+    async fn under_way(&self) -> Result<Option<RunId>> {
+        let filter = RunFilter {
+            flow: Some(self.flow.as_str().into()),
+            status: vec![RunStatus::Pending, RunStatus::Running, RunStatus::Waiting],
+            limit: 100,
+            ..RunFilter::default()
+        };
+        let found = self.river.runtime().list(&filter).await?.items;
+        let ids: Vec<String> = found.iter().map(|run| run.id.to_string()).collect();
+        match ids.len() {
+            0 => return Ok(None),
+            1 => output::talk(&format!("1 run under way is going on: {}", ids[0])),
+            count => output::talk(&format!("{count} runs under way are going on: {}", ids.join(", "))),
+        }
+        Ok(found.into_iter().next().map(|run| run.id))
+    }
+
+    async fn follow(&self, run: &RunId) -> Result<()> {
+        let mut tail = self.river.follow(run);
+        let line = EventLine::for_stdout();
+        loop {
+            let batch;
+            let read;
+            let events = match tail.next().await? {
+                Tailed::Read(events) => {
+                    read = events;
+                    read.as_slice()
+                }
+                Tailed::Live(live) => {
+                    batch = live;
+                    batch.events.as_slice()
+                }
+                Tailed::Gone => return Ok(()),
+            };
+            for event in events {
+                match self.output {
+                    Format::Table => output::data(&line.show(&Json::of(event).value())),
+                    _ => output::json(Format::Jsonl, event),
+                }
+                if crate::client::is_end(&event.kind) {
+                    return self.ended(run).await;
+                }
+            }
+        }
+    }
+
+    async fn ended(&self, run: &RunId) -> Result<()> {
+        let ended = self.river.get(run).await?;
+        let status = ended.status.as_str();
+        output::talk(&format!(
+            "{} {}; the server goes on (Ctrl-C stops it)\n  try: riverrun runs show {run}",
+            self.flow,
+            paint(paint::status(status), status),
+        ));
+        Ok(())
+    }
+}

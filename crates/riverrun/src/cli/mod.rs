@@ -1,0 +1,222 @@
+//! The commands: one file each. This one knows their names and how they end.
+
+mod completions;
+mod config;
+mod dev;
+mod doctor;
+mod flows;
+mod handlers;
+mod init;
+mod run;
+mod runs;
+mod serve;
+mod server_flags;
+mod version;
+
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::{
+    client::Client,
+    failure::{Exit, Failure, Result},
+    output::{self, Format},
+};
+
+/// What a command does, then an example, then the rest.
+const HELP: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
+/// Durable flows, jobs and calls in one server. Every run is one river of events.
+#[derive(Parser, Debug)]
+#[command(name = "riverrun", version, before_help = "Example: riverrun init my-project && riverrun dev my-project")]
+#[command(after_help = "Exit codes: 0 ok, 1 run failed, 2 usage, 3 unreachable, 4 timeout.")]
+#[command(propagate_version = true, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Args, Debug, Clone)]
+pub struct Global {
+    /// The server to talk to. Default http://127.0.0.1:4600.
+    #[arg(long, global = true, env = "RIVERRUN_URL", hide_env_values = true, value_name = "URL")]
+    url: Option<String>,
+    /// How data is printed.
+    #[arg(short, long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    output: Format,
+}
+
+impl Global {
+    fn client(&self) -> Result<Client> {
+        Client::new(self.url.as_deref())
+    }
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Serve a project while you write it: register its flows, watch them, run the example.
+    #[command(before_help = "Example: riverrun dev examples/hello")]
+    Dev(dev::Dev),
+    /// Run the server.
+    #[command(before_help = "Example: riverrun serve --project . --data /var/lib/riverrun")]
+    Serve(serve::Serve),
+    /// Make a new project that runs.
+    #[command(before_help = "Example: riverrun init my-project")]
+    Init(init::Init),
+    /// Start a run of a flow.
+    #[command(before_help = "Example: riverrun run hello -d '{\"name\": \"Ada\"}' --follow")]
+    Run(run::Run),
+    /// List, read and steer runs.
+    #[command(before_help = "Example: riverrun runs show latest")]
+    Runs(runs::Runs),
+    /// List, check, register and draw flows.
+    #[command(before_help = "Example: riverrun flows validate flows/*.yaml")]
+    Flows(flows::Flows),
+    /// Show what steps can do.
+    #[command(before_help = "Example: riverrun handlers show http")]
+    Handlers(handlers::Handlers),
+    /// Check configuration, disk, port, server and flows, and say what to do.
+    #[command(before_help = "Example: riverrun doctor --project .")]
+    Doctor(doctor::Doctor),
+    /// Print the configuration in effect and where each value is from.
+    #[command(before_help = "Example: riverrun config -o json")]
+    Config(config::ConfigCommand),
+    /// Print a script that completes commands in your shell.
+    #[command(before_help = "Example: riverrun completions bash > /etc/bash_completion.d/riverrun")]
+    Completions(completions::Completions),
+    /// Print the version.
+    #[command(before_help = "Example: riverrun version -o json")]
+    Version,
+}
+
+pub fn main() -> ExitCode {
+    let parsed = command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error),
+    };
+    match run(cli) {
+        Ok(exit) => ExitCode::from(exit as u8),
+        Err(failure) => {
+            output::talk(&failure.to_string());
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}
+
+/// The command line with our form of help on every level.
+pub fn command() -> clap::Command {
+    fn dress(command: clap::Command) -> clap::Command {
+        command.help_template(HELP).mut_subcommands(dress)
+    }
+    dress(Cli::command())
+}
+
+/// Help and version are answers; anything else is a mistake in the command line.
+fn misused(error: &clap::Error) -> ExitCode {
+    let text = error.render().ansi().to_string();
+    if error.use_stderr() {
+        output::talk(text.replacen("error:", "error[USAGE]:", 1).trim_end());
+        ExitCode::from(Exit::Usage as u8)
+    } else {
+        output::data(text.trim_end());
+        ExitCode::SUCCESS
+    }
+}
+
+fn run(cli: Cli) -> Result<Exit> {
+    let Cli { global, command } = cli;
+    match command {
+        Command::Dev(dev) => serving()?.block_on(dev.run(&global)),
+        Command::Serve(serve) => serving()?.block_on(serve.run()),
+        Command::Init(init) => init.run(),
+        Command::Run(run) => asking()?.block_on(run.run(&global)),
+        Command::Runs(runs) => asking()?.block_on(runs.run(&global)),
+        Command::Flows(flows) => asking()?.block_on(flows.run(&global)),
+        Command::Handlers(handlers) => asking()?.block_on(handlers.run(&global)),
+        Command::Doctor(doctor) => asking()?.block_on(doctor.run(&global)),
+        Command::Config(config) => config.run(&global),
+        Command::Completions(completions) => completions.run(),
+        Command::Version => version::run(&global),
+    }
+}
+
+/// The executor of a server: all cores.
+fn serving() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new("NO_THREADS", error.to_string()))
+}
+
+/// The executor of a command that only asks.
+fn asking() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new("NO_THREADS", error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> std::result::Result<Cli, clap::Error> {
+        Cli::try_parse_from(line.split_whitespace())
+    }
+
+    #[test]
+    fn the_command_line_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_opens_its_help_with_what_it_does_and_an_example() {
+        fn check(path: &str, command: &clap::Command) {
+            assert!(command.get_about().is_some(), "{path} does not say what it does");
+            let example = command.get_before_help().map(ToString::to_string).unwrap_or_default();
+            assert!(example.starts_with("Example: riverrun"), "{path} has no example");
+            // The example is one that parses.
+            let line = example.strip_prefix("Example: ").unwrap_or_default();
+            let words = line.split(" && ").next().unwrap_or_default().split(" > ").next().unwrap_or_default();
+            let words = words.replace("'{\"name\": \"Ada\"}'", "{}");
+            assert!(Cli::try_parse_from(words.split_whitespace()).is_ok(), "{path}: {words}");
+            for inner in command.get_subcommands() {
+                check(&format!("{path} {}", inner.get_name()), inner);
+            }
+        }
+        check("riverrun", &command());
+    }
+
+    #[test]
+    fn what_is_understood() {
+        for line in [
+            "riverrun serve --listen 127.0.0.1:0 --data d --store memory: --project p --log-format json --set lease=5s",
+            "riverrun dev",
+            "riverrun dev examples/hello --no-run",
+            "riverrun run hello -d {} --wait --timeout 30s --tag a --tag b --key k --tenant t --delay 5s --version 1.0.0",
+            "riverrun runs ls --status failed --status running --flow f -o json",
+            "riverrun runs events latest --follow",
+            "riverrun runs fork latest --at 1-2 -o jsonl --url http://x",
+            "riverrun flows graph hello --format mermaid",
+            "riverrun handlers",
+            "riverrun handlers show http",
+            "riverrun completions zsh",
+        ] {
+            assert!(parse(line).is_ok(), "{line}: {:?}", parse(line).err().map(|e| e.to_string()));
+        }
+        for line in [
+            "riverrun",
+            "riverrun nonsense",
+            "riverrun run",
+            "riverrun run hello --timeout 5",
+            "riverrun run hello --timeout 5s",
+            "riverrun run hello --wait --follow",
+            "riverrun runs ls --status done",
+        ] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+}

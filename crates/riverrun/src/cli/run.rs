@@ -1,0 +1,205 @@
+//! `riverrun run`: start a run, and perhaps wait for it.
+
+use std::{io::Read, path::Path, time::Duration};
+
+use clap::Args;
+use riverrun::Json;
+use serde::Serialize;
+
+use super::Global;
+use crate::{
+    client::{Client, End, Follow},
+    config::parse_duration,
+    failure::{Exit, Failure, Result},
+    output::{self, EventLine, Format, paint, paint::paint},
+};
+
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("until_end").args(["wait", "follow"]).multiple(true))]
+pub struct Run {
+    /// The flow: its id, or id@version.
+    flow: String,
+    /// The input: JSON, @file, or - for stdin.
+    #[arg(short, long, value_name = "JSON|@FILE|-")]
+    data: Option<String>,
+    /// Wait for the end and print the result.
+    #[arg(long, conflicts_with = "follow")]
+    wait: bool,
+    /// Print the events as they come, until the end.
+    #[arg(long)]
+    follow: bool,
+    /// How long to wait; the run itself goes on.
+    #[arg(long, value_parser = parse_duration, value_name = "TIME", requires = "until_end")]
+    timeout: Option<Duration>,
+    /// A tag to find the run by; may be given again.
+    #[arg(long)]
+    tag: Vec<String>,
+    /// The same key again answers with the first run instead of another.
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+    /// The tenant whose run it is.
+    #[arg(long)]
+    tenant: Option<String>,
+    /// Begin only after this time.
+    #[arg(long, value_parser = parse_duration, value_name = "TIME")]
+    delay: Option<Duration>,
+    /// The version of the flow; the newest without it.
+    #[arg(long)]
+    version: Option<String>,
+}
+
+/// What the server is asked for.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Start<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idempotency_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    tags: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tenant_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'a str>,
+}
+
+impl Run {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        let client = global.client()?;
+        let (flow, version) = match self.flow.split_once('@') {
+            Some((flow, version)) => (flow, Some(version)),
+            None => (self.flow.as_str(), None),
+        };
+        let start = Start {
+            input: self.data.as_deref().map(read_input).transpose()?,
+            idempotency_key: self.key.as_deref(),
+            tags: &self.tag,
+            tenant_id: self.tenant.as_deref(),
+            delay_ms: self.delay.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+            version: self.version.as_deref().or(version),
+        };
+        let body = serde_json::to_string(&start).unwrap_or_default();
+        let answer = client.post(&["api", "flows", flow, "start"], Some(body)).await?;
+        let started = answer.value();
+        let run = started["runId"].as_str().unwrap_or_default();
+        if started["created"] == false {
+            output::talk(&format!("run {run} was started with this key before"));
+        }
+        if !self.wait && !self.follow {
+            match global.output {
+                Format::Table => {
+                    output::data(run);
+                    output::talk(&format!("  try: riverrun runs events {run} --follow"));
+                }
+                format => output::json_text(format, &answer.text),
+            }
+            return Ok(Exit::Ok);
+        }
+        let how = Watch {
+            client: &client,
+            run,
+            events: self.follow,
+            format: global.output,
+        };
+        how.to_the_end(self.timeout).await
+    }
+}
+
+/// Waiting for a run's end.
+pub struct Watch<'a> {
+    pub client: &'a Client,
+    pub run: &'a str,
+    /// Print the events, rather than the result.
+    pub events: bool,
+    pub format: Format,
+}
+
+impl Watch<'_> {
+    /// Waits for the end and ends as the run did.
+    pub async fn to_the_end(&self, timeout: Option<Duration>) -> Result<Exit> {
+        match self.follow(timeout).await? {
+            End::Interrupted => Ok(Exit::Ok),
+            _ => self.outcome().await,
+        }
+    }
+
+    /// Prints the events; how the run ended is in them.
+    pub async fn events_only(&self, timeout: Option<Duration>) -> Result<Exit> {
+        self.follow(timeout).await.map(|_| Exit::Ok)
+    }
+
+    async fn follow(&self, timeout: Option<Duration>) -> Result<End> {
+        let line = EventLine::for_stdout();
+        let what = Follow {
+            run: self.run,
+            after: None,
+            timeout,
+        };
+        let end = self
+            .client
+            .follow(what, |event| match self.format {
+                _ if !self.events => {}
+                Format::Table => {
+                    output::data(&line.show(&serde_json::from_str(event).unwrap_or_default()));
+                }
+                _ => output::json_text(Format::Jsonl, event),
+            })
+            .await?;
+        match end.left(self.run) {
+            Some(failure) => Err(failure),
+            None => Ok(end),
+        }
+    }
+
+    /// Says how the run ended, and ends accordingly.
+    async fn outcome(&self) -> Result<Exit> {
+        let answer = self.client.get(&["api", "runs", self.run], &Vec::new()).await?;
+        let run = answer.value();
+        let status = run["status"].as_str().unwrap_or_default();
+        match (self.events, self.format) {
+            (false, Format::Table) => {
+                if let Some(result) = answer.member("result") {
+                    output::json_text(Format::Json, result.as_str());
+                }
+            }
+            (false, format) => output::json_text(format, &answer.text),
+            (true, _) => output::talk(&format!("{} {}", self.run, paint(paint::status(status), status))),
+        }
+        if status == "completed" {
+            return Ok(Exit::Ok);
+        }
+        let error = |key: &str| run["error"][key].as_str();
+        let (code, message) = match status {
+            "cancelled" => ("RUN_CANCELLED", "it was cancelled"),
+            _ => (
+                error("code").unwrap_or("RUN_FAILED"),
+                error("message").unwrap_or("it failed"),
+            ),
+        };
+        Err(Failure::new(code.to_owned(), format!("run {} {status}: {message}", self.run))
+            .next(format!("riverrun runs events {}", self.run)))
+    }
+}
+
+/// JSON from the command line, a file or stdin, kept as its text.
+pub fn read_input(given: &str) -> Result<Json> {
+    let text = match given.strip_prefix('@') {
+        Some(path) => std::fs::read_to_string(path)
+            .map_err(|error| Failure::file("the input", Path::new(path), &error))?,
+        None if given == "-" => {
+            let mut text = String::new();
+            std::io::stdin()
+                .read_to_string(&mut text)
+                .map_err(|error| Failure::file("the input", Path::new("-"), &error))?;
+            text
+        }
+        None => given.to_owned(),
+    };
+    Json::parse_text(text.trim().to_owned()).map_err(|error| {
+        Failure::usage("INPUT_NOT_JSON", format!("the input is not JSON: {error}"))
+            .next("-d '{\"name\": \"Ada\"}'")
+    })
+}

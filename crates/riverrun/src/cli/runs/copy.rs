@@ -1,0 +1,99 @@
+//! `riverrun runs rerun|fork`: new runs from old ones.
+
+use clap::Args;
+use riverrun::Json;
+use serde::Serialize;
+
+use crate::{
+    cli::{
+        Global,
+        run::{Watch, read_input},
+    },
+    client::{Answer, Client},
+    failure::{Exit, Result},
+    output::{self, Format},
+};
+
+#[derive(Args, Debug)]
+pub struct Rerun {
+    /// The run's id, or latest.
+    id: String,
+    /// Another input: JSON, @file, or - for stdin.
+    #[arg(short, long, value_name = "JSON|@FILE|-")]
+    data: Option<String>,
+    /// With the newest version of the flow instead of the run's own.
+    #[arg(long)]
+    newest: bool,
+    /// Print the new run's events as they come, until its end.
+    #[arg(long)]
+    follow: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Fork {
+    /// The run's id, or latest.
+    id: String,
+    /// The last event that both runs share; everything up to now without it.
+    #[arg(long, value_name = "EVENT")]
+    at: Option<String>,
+    /// Print the new run's events as they come, until its end.
+    #[arg(long)]
+    follow: bool,
+}
+
+#[derive(Serialize)]
+struct RerunBody {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<Json>,
+    latest: bool,
+}
+
+#[derive(Serialize)]
+struct ForkBody {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+}
+
+impl Rerun {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        let client = global.client()?;
+        let body = RerunBody {
+            input: self.data.as_deref().map(read_input).transpose()?,
+            latest: self.newest,
+        };
+        let answer = ask(&client, &self.id, "rerun", &body).await?;
+        tell(&client, global, &answer, self.follow).await
+    }
+}
+
+impl Fork {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        let client = global.client()?;
+        let answer = ask(&client, &self.id, "fork", &ForkBody { at: self.at }).await?;
+        tell(&client, global, &answer, self.follow).await
+    }
+}
+
+async fn ask(client: &Client, id: &str, verb: &str, body: &impl Serialize) -> Result<Answer> {
+    let body = serde_json::to_string(body).unwrap_or_default();
+    client.post(&["api", "runs", id, verb], Some(body)).await
+}
+
+async fn tell(client: &Client, global: &Global, answer: &Answer, follow: bool) -> Result<Exit> {
+    let started = answer.value();
+    let run = started["runId"].as_str().unwrap_or_default();
+    if follow {
+        let watch = Watch {
+            client,
+            run,
+            events: true,
+            format: global.output,
+        };
+        return watch.to_the_end(None).await;
+    }
+    match global.output {
+        Format::Table => output::data(run),
+        format => output::json_text(format, &answer.text),
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,95 @@
+//! `riverrun runs show`.
+
+use clap::Args;
+use serde_json::Value;
+
+use super::moment;
+use crate::{
+    cli::Global,
+    client::Answer,
+    config::show_duration,
+    failure::{Exit, Result},
+    output::{self, Format, Row, Table, paint, paint::paint},
+};
+
+#[derive(Args, Debug)]
+pub struct Show {
+    /// The run's id, or latest.
+    id: String,
+}
+
+impl Show {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        let client = global.client()?;
+        let answer = client.get(&["api", "runs", &self.id], &Vec::new()).await?;
+        match global.output {
+            Format::Table => show(&answer),
+            format => output::json_text(format, &answer.text),
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+pub fn show(answer: &Answer) {
+    let run = answer.value();
+    let text = |key: &str| run[key].as_str().unwrap_or_default();
+    let line = |title: &str, value: &str| output::data(&format!("{title:<9} {value}"));
+    line("run", text("runId"));
+    line("flow", &format!("{}@{}", text("flow"), text("version")));
+    line("status", &paint(paint::status(text("status")), text("status")));
+    let took = run["durationMs"].as_u64().map(|ms| show_duration(std::time::Duration::from_millis(ms)));
+    let took = took.map(|took| format!(", took {took}")).unwrap_or_default();
+    line("created", &format!("{}{took}", moment(run["createdAt"].as_str())));
+    for (title, key) in [("goes on", "wakeAt"), ("tenant", "tenantId"), ("key", "idempotencyKey")] {
+        if let Some(value) = run[key].as_str() {
+            line(title, value);
+        }
+    }
+    for (title, key) in [("parent", "parent"), ("from", "forkedFrom")] {
+        if let Some(value) = run[key]["runId"].as_str() {
+            line(title, value);
+        }
+    }
+    if let Some(tags) = run["tags"].as_array() {
+        let tags: Vec<&str> = tags.iter().filter_map(Value::as_str).collect();
+        line("tags", &tags.join(", "));
+    }
+    if let Some(code) = run["error"]["code"].as_str() {
+        let message = run["error"]["message"].as_str().unwrap_or_default();
+        line("error", &paint(paint::BAD, format_args!("{code}: {message}")));
+    }
+    let room = output::width().map_or(2_000, |width| width.saturating_sub(11).max(40) * 3);
+    for key in ["input", "result", "state"] {
+        // The result is the state unless the flow says otherwise.
+        if key == "state" && run["result"] == run["state"] {
+            continue;
+        }
+        if let Some(value) = answer.member(key) {
+            line(key, &output::shorten(value.as_str(), room));
+        }
+    }
+    line("events", &run["events"].to_string());
+    steps(&run["steps"]);
+}
+
+fn steps(steps: &Value) {
+    let Some(steps) = steps.as_object().filter(|steps| !steps.is_empty()) else {
+        return;
+    };
+    let mut table = Table::new(["step", "status", "visits", "attempt", "started", "error"]);
+    for (name, step) in steps {
+        let status = step["status"].as_str().unwrap_or_default();
+        let started = step["startedAt"].as_str().and_then(|at| at.get(11..23));
+        table.push(
+            Row::default()
+                .cell(name)
+                .styled(status, paint::status(status))
+                .cell(step["visits"].to_string())
+                .cell(step["attempt"].to_string())
+                .cell(started.unwrap_or("-"))
+                .cell(step["error"]["message"].as_str().unwrap_or_default()),
+        );
+    }
+    output::data("");
+    table.print();
+}

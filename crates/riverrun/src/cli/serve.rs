@@ -1,0 +1,68 @@
+//! `riverrun serve`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::server_flags::{ServerFlags, project_folder};
+use crate::{
+    config::{LogFormat, Settings},
+    failure::{Exit, Result},
+    logs, output,
+    output::{paint, paint::paint},
+    project::{self, Registered},
+    server::Server,
+    signals,
+};
+
+#[derive(Args, Debug)]
+pub struct Serve {
+    /// Register the flows in this folder's flows/** before serving.
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<PathBuf>,
+    #[command(flatten)]
+    flags: ServerFlags,
+}
+
+impl Serve {
+    pub async fn run(self) -> Result<Exit> {
+        let project = self.project.as_deref().map(project_folder).transpose()?;
+        let settings = self.flags.load(project.map(|folder| (folder, "--project")))?;
+        logs::init(&settings.config.log, settings.config.log_format);
+        let server = Server::open(&settings).await?;
+        let flows = match &settings.config.project {
+            Some(folder) => project::register(&server.river, folder).await,
+            None => Ok(Vec::new()),
+        };
+        let flows = match flows {
+            Ok(flows) => flows,
+            Err(failure) => {
+                server.river.shutdown().await?;
+                return Err(failure);
+            }
+        };
+        ready(&server, &settings, &flows);
+        server.serve(signals::asked_to_stop()).await?;
+        Ok(Exit::Ok)
+    }
+}
+
+/// Says where to look, in the form that the log has.
+pub fn ready(server: &Server, settings: &Settings, flows: &[Registered]) {
+    let names: Vec<String> = flows.iter().map(ToString::to_string).collect();
+    let known = server.river.runtime().flows().len();
+    let version = env!("CARGO_PKG_VERSION");
+    if settings.config.log_format == LogFormat::Json {
+        tracing::info!(url = server.url, data = server.data, flows = ?names, known, version, "listening");
+        return;
+    }
+    let row = |title: &str, text: &str| output::talk(&format!("  {title:<6} {text}"));
+    output::talk(&format!("riverrun {version} is listening on {}", paint(paint::BOLD, &server.url)));
+    row("data", &server.data);
+    row("flows", &match (names.len(), known) {
+        (0, 0) => "none yet".to_owned(),
+        (0, known) => format!("{known} registered"),
+        _ => output::shorten(&names.join(", "), 400),
+    });
+    row("docs", &format!("{}/api/docs", server.url));
+}

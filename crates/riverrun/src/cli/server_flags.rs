@@ -1,0 +1,87 @@
+//! Flags that set configuration. Each is also a key of `riverrun.toml` and a `RIVERRUN_*` variable.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::{
+    config::{self, Flags, LogFormat, Settings},
+    failure::{Failure, Result},
+};
+
+#[derive(Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Configuration")]
+pub struct ServerFlags {
+    /// Read this file instead of the project's riverrun.toml.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Where to listen; port 0 takes any free one. Default 127.0.0.1:4600.
+    #[arg(long, value_name = "HOST:PORT")]
+    listen: Option<String>,
+    /// The folder of the embedded store. Default .riverrun in the project's folder, or here.
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+    /// Where data is kept: sqlite:// (in --data), sqlite:///folder or memory:.
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// How log lines look.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
+    /// Which log lines there are: error, warn, info, debug, trace, off, or a filter.
+    #[arg(long, value_name = "FILTER")]
+    log: Option<String>,
+    /// Let other machines reach the server although nobody has to prove who they are.
+    #[arg(long)]
+    allow_unauthenticated: bool,
+    /// Set any other key, as in --set retention.completed=1d.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl ServerFlags {
+    /// The configuration in effect; `project` with the name of what gave it.
+    pub fn load(&self, project: Option<(PathBuf, &str)>) -> Result<Settings> {
+        let mut values = Vec::new();
+        let mut put = |key: &str, flag: &str, value: Option<String>| {
+            if let Some(value) = value {
+                values.push((key.to_owned(), value, flag.to_owned()));
+            }
+        };
+        for assignment in &self.set {
+            let (key, value) = assignment.split_once('=').ok_or_else(|| {
+                Failure::usage("USAGE", format!("--set {assignment:?} is not key=value"))
+                    .next("--set retention.completed=1d")
+            })?;
+            put(key.trim(), "--set", Some(value.to_owned()));
+        }
+        let format = self.log_format.map(|format| match format {
+            LogFormat::Text => "text".to_owned(),
+            LogFormat::Json => "json".to_owned(),
+        });
+        put("listen", "--listen", self.listen.clone());
+        put("data", "--data", self.data.as_ref().map(|path| path.display().to_string()));
+        put("store", "--store", self.store.clone());
+        put("log_format", "--log-format", format);
+        put("log", "--log", self.log.clone());
+        let open = self.allow_unauthenticated.then(|| "true".to_owned());
+        put("allow_unauthenticated", "--allow-unauthenticated", open);
+        let flags = Flags {
+            file: self.config.clone(),
+            project: project.map(|(folder, flag)| (folder, flag.to_owned())),
+            values,
+        };
+        // What is not Unicode is none of ours.
+        let env = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        config::load(&flags, env)
+    }
+}
+
+/// The project's folder, which must be one.
+pub fn project_folder(folder: &std::path::Path) -> Result<PathBuf> {
+    if folder.is_dir() {
+        return Ok(folder.to_owned());
+    }
+    Err(Failure::usage("PROJECT_NOT_FOUND", format!("there is no folder {}", folder.display()))
+        .next(format!("riverrun init {}", folder.display())))
+}

@@ -1,0 +1,195 @@
+//! Talking to a server over HTTP.
+
+mod follow;
+mod sse;
+
+use std::time::Duration;
+
+use reqwest::{Method, Response, StatusCode};
+use riverrun::Json;
+use serde_json::Value;
+use url::Url;
+
+use crate::failure::{Exit, Failure, Result};
+
+pub use follow::{End, Follow, is_end};
+
+pub const DEFAULT_URL: &str = "http://127.0.0.1:4600";
+
+/// How long a plain request may take. Longer than the server lets one take, so that its answer
+/// comes first.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Client {
+    http: reqwest::Client,
+    base: Url,
+}
+
+/// What a server answered, as the text it came in.
+pub struct Answer {
+    pub text: String,
+}
+
+impl Answer {
+    pub fn value(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_default()
+    }
+
+    /// One member as its own text.
+    pub fn member(&self, key: &str) -> Option<Json> {
+        Json::parse_text(self.text.clone()).ok()?.get(key)
+    }
+}
+
+/// The query of a request.
+pub type Query = Vec<(&'static str, String)>;
+
+impl Client {
+    pub fn new(url: Option<&str>) -> Result<Self> {
+        let url = url.unwrap_or(DEFAULT_URL);
+        let base = Url::parse(url)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+            .ok_or_else(|| {
+                Failure::usage("URL_INVALID", format!("{url:?} is not the URL of a server"))
+                    .next(format!("--url {DEFAULT_URL}"))
+            })?;
+        let http = reqwest::Client::builder()
+            // The server is the one that was named, whatever the environment says of proxies.
+            .no_proxy()
+            .connect_timeout(Duration::from_secs(5))
+            .user_agent(concat!("riverrun/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| Failure::new("CLIENT_FAILED", error.to_string()))?;
+        Ok(Self { http, base })
+    }
+
+    pub fn url(&self) -> String {
+        self.base.as_str().trim_end_matches('/').to_owned()
+    }
+
+    pub async fn get(&self, path: &[&str], query: &Query) -> Result<Answer> {
+        self.ask(Method::GET, path, query, None).await
+    }
+
+    pub async fn post(&self, path: &[&str], body: Option<String>) -> Result<Answer> {
+        self.ask(Method::POST, path, &Vec::new(), body).await
+    }
+
+    pub async fn delete(&self, path: &[&str]) -> Result<Answer> {
+        self.ask(Method::DELETE, path, &Vec::new(), None).await
+    }
+
+    async fn ask(
+        &self,
+        method: Method,
+        path: &[&str],
+        query: &Query,
+        body: Option<String>,
+    ) -> Result<Answer> {
+        let mut request = self
+            .http
+            .request(method, self.at(path, query))
+            .timeout(PATIENCE);
+        if let Some(body) = body {
+            request = request.header("content-type", "application/json").body(body);
+        }
+        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        let response = self.accepted(response).await?;
+        let text = response.text().await.map_err(|error| self.unreachable(&error))?;
+        Ok(Answer { text })
+    }
+
+    /// The address of a path with a query, whatever they are made of.
+    fn at(&self, path: &[&str], query: &Query) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        url
+    }
+
+    async fn accepted(&self, response: Response) -> Result<Response> {
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let text = response.text().await.unwrap_or_default();
+        Err(self.refusal(status, &text))
+    }
+
+    /// The server's own words, where it is one of ours.
+    fn refusal(&self, status: StatusCode, text: &str) -> Failure {
+        let body: Value = serde_json::from_str(text).unwrap_or_default();
+        let part = |key: &str| body["error"][key].as_str();
+        let Some((code, message)) = part("code").zip(part("message")) else {
+            let message = format!("{} answered {status}, and not as a riverrun does", self.url());
+            return Failure::new("NOT_RIVERRUN", message)
+                .exit(Exit::Unreachable)
+                .next("riverrun doctor --url <url of the server>");
+        };
+        let exit = match status {
+            StatusCode::SERVICE_UNAVAILABLE => Exit::Unreachable,
+            StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT => Exit::Timeout,
+            status if status.is_client_error() => Exit::Usage,
+            _ => Exit::Failed,
+        };
+        let mut failure = Failure::new(code.to_owned(), message).exit(exit);
+        for issue in issues(&body["error"]["details"]) {
+            failure = failure.note(issue);
+        }
+        match code {
+            "FLOW_NOT_FOUND" => failure.next("riverrun flows ls"),
+            "RUN_NOT_FOUND" => failure.next("riverrun runs ls"),
+            "RUN_NOT_ENDED" => failure.next("riverrun runs cancel <id>"),
+            _ => failure,
+        }
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> Failure {
+        let url = self.url();
+        if error.is_timeout() && !error.is_connect() {
+            return Failure::new("TIMEOUT", format!("{url} did not answer in time"))
+                .exit(Exit::Timeout)
+                .next("riverrun doctor");
+        }
+        let mut cause: &dyn std::error::Error = error;
+        while let Some(deeper) = cause.source() {
+            cause = deeper;
+        }
+        Failure::new("UNREACHABLE", format!("no server answers at {url}"))
+            .exit(Exit::Unreachable)
+            .note(cause.to_string())
+            .next("riverrun dev, or --url / RIVERRUN_URL if the server is elsewhere")
+    }
+
+    /// `latest` is the run that was started last.
+    pub async fn run_id(&self, id: &str) -> Result<String> {
+        if id != "latest" {
+            return Ok(id.to_owned());
+        }
+        let page = self.get(&["api", "runs"], &vec![("limit", "1".to_owned())]).await?;
+        match page.value()["items"][0]["runId"].as_str() {
+            Some(id) => Ok(id.to_owned()),
+            None => Err(Failure::usage("RUN_NOT_FOUND", "there is no run yet")
+                .next("riverrun run <flow>")),
+        }
+    }
+}
+
+/// Issues in the details of an error, one line each.
+fn issues(details: &Value) -> Vec<String> {
+    let list = details.get("issues").unwrap_or(details);
+    let line = |issue: &Value| {
+        let message = issue["message"].as_str()?;
+        let path = issue["path"].as_str().unwrap_or_default();
+        Some(match path {
+            "" => message.to_owned(),
+            path => format!("{path}: {message}"),
+        })
+    };
+    list.as_array().into_iter().flatten().filter_map(line).collect()
+}

@@ -1,0 +1,63 @@
+//! Rules that the types do not say. Each names its key, the rule and the value.
+
+use std::time::Duration;
+
+use super::Config;
+
+type Check = Result<(), (&'static str, String)>;
+
+pub fn check(config: &Config) -> Check {
+    listen(&config.listen)?;
+    at_least("lease", config.lease.0, Duration::from_secs(1))?;
+    at_least("attempt_timeout", config.attempt_timeout.0, Duration::from_millis(1))?;
+    at_least("expr.time", config.expr.time.0, Duration::from_millis(1))?;
+    let second = Duration::from_secs(1);
+    at_least("limits.request_timeout", config.limits.request_timeout.0, second)?;
+    at_least("limits.max_wait", config.limits.max_wait.0, second)?;
+    positive("max_drivers", config.max_drivers)?;
+    positive("limits.body_bytes", config.limits.body_bytes)?;
+    positive("expr.memory_bytes", config.expr.memory_bytes)?;
+    positive("expr.output_bytes", config.expr.output_bytes)?;
+    positive("expr.threads", config.expr.threads)?;
+    for rule in &config.http.allow {
+        let rule = rule.parse::<riverrun::AllowRule>();
+        rule.map_err(|error| ("http.allow", error.to_string()))?;
+    }
+    log(&config.log)
+}
+
+fn listen(text: &str) -> Check {
+    let port = text.rsplit_once(':').filter(|(host, _)| !host.is_empty());
+    match port.map(|(_, port)| port.parse::<u16>()) {
+        Some(Ok(_)) => Ok(()),
+        _ => Err((
+            "listen",
+            format!("must be host:port, as in 127.0.0.1:4600, not {text:?}"),
+        )),
+    }
+}
+
+fn log(filter: &str) -> Check {
+    match tracing_subscriber::EnvFilter::builder().parse(filter) {
+        Ok(_) => Ok(()),
+        Err(error) => Err((
+            "log",
+            format!("must be error, warn, info, debug, trace, off or a filter, not {filter:?}: {error}"),
+        )),
+    }
+}
+
+fn at_least(key: &'static str, value: Duration, least: Duration) -> Check {
+    if value >= least {
+        return Ok(());
+    }
+    let show = super::show_duration;
+    Err((key, format!("must be {} or more, not {}", show(least), show(value))))
+}
+
+fn positive(key: &'static str, value: usize) -> Check {
+    match value {
+        0 => Err((key, "must be 1 or more, not 0".to_owned())),
+        _ => Ok(()),
+    }
+}

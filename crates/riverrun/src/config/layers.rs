@@ -1,0 +1,458 @@
+//! Defaults, file, environment, flags: merged in this order, each value knowing where it is from.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use figment::{
+    Figment, Metadata, Profile, Provider,
+    providers::{Format, Serialized, Toml},
+    value::{Dict, Map, Value},
+};
+use serde_json::Value as Json;
+
+use super::{Config, check};
+use crate::failure::{Failure, Result};
+
+const FILE: &str = "riverrun.toml";
+const PREFIX: &str = "RIVERRUN_";
+
+/// Variables of ours that are no settings: for the commands, and for processes that we start.
+const NO_SETTINGS: [&str; 6] = ["URL", "CONFIG", "JOB_ID", "HANDLER", "INPUT", "TOKEN"];
+
+/// Where a value is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    Default,
+    File(PathBuf),
+    Env(String),
+    Flag(String),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path) => write!(f, "file {}", path.display()),
+            Self::Env(name) => write!(f, "env {name}"),
+            Self::Flag(name) => write!(f, "flag {name}"),
+        }
+    }
+}
+
+/// What was given on the command line.
+#[derive(Clone, Debug, Default)]
+pub struct Flags {
+    /// The file to read instead of the project's own.
+    pub file: Option<PathBuf>,
+    /// The project's folder, with the name of the flag that gave it.
+    pub project: Option<(PathBuf, String)>,
+    /// Keys with their values as text, and the name of the flag.
+    pub values: Vec<(String, String, String)>,
+}
+
+/// The configuration in effect.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub config: Config,
+    pub sources: BTreeMap<String, Source>,
+    /// The file that was read.
+    pub file: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Every key with its value and where it is from, in the order of the fields.
+    pub fn rows(&self) -> Vec<(String, Json, Source)> {
+        let shown = serde_json::to_value(&self.config).unwrap_or_default();
+        let source = |key: &str| self.sources.get(key).cloned().unwrap_or(Source::Default);
+        leaves(&shown, &keys())
+            .into_iter()
+            .map(|(key, value)| {
+                let source = source(&key);
+                (key, value, source)
+            })
+            .collect()
+    }
+}
+
+/// Puts the layers together. `env` is handed in so that tests need not change their own.
+pub fn load(flags: &Flags, env: impl IntoIterator<Item = (String, String)>) -> Result<Settings> {
+    let known = known();
+    let env: HashMap<String, String> = env
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.strip_prefix(PREFIX)?.to_owned(), value)))
+        .collect();
+    let mut layers = Layers {
+        figment: Figment::from(Serialized::defaults(Config::default())),
+        sources: HashMap::new(),
+    };
+    let file = find_file(flags, &env);
+    if let Some(path) = &file {
+        layers.file(path, &known)?;
+    }
+    layers.environment(&env, &known)?;
+    if let Some((folder, flag)) = &flags.project {
+        let folder = Value::from(folder.display().to_string());
+        layers.one("project", folder, Source::Flag(flag.clone()));
+    }
+    for (key, text, flag) in &flags.values {
+        let source = Source::Flag(flag.clone());
+        let kind = known.get(key).ok_or_else(|| unknown_key(key, &known, &source))?;
+        let value = kind.read(text).map_err(|rule| invalid(key, &rule, &source))?;
+        layers.one(key, value, source);
+    }
+    layers.finish(file, &known)
+}
+
+/// `--config`, else the project's own file, else the one in the current folder.
+fn find_file(flags: &Flags, env: &HashMap<String, String>) -> Option<PathBuf> {
+    let named = flags.file.clone().or_else(|| env.get("CONFIG").map(PathBuf::from));
+    let project = flags.project.as_ref().map(|(folder, _)| folder.clone());
+    let project = project.or_else(|| env.get("PROJECT").map(PathBuf::from));
+    named.or_else(|| {
+        let file = project.map_or_else(|| PathBuf::from(FILE), |folder| folder.join(FILE));
+        file.exists().then_some(file)
+    })
+}
+
+struct Layers {
+    figment: Figment,
+    /// The sources by the name under which figment knows them.
+    sources: HashMap<String, Source>,
+}
+
+impl Layers {
+    fn file(&mut self, path: &Path, known: &BTreeMap<String, Kind>) -> Result<()> {
+        let source = Source::File(path.to_owned());
+        if let Err(error) = std::fs::metadata(path) {
+            return Err(Failure::file("the configuration", path, &error));
+        }
+        let read = Toml::file_exact(path).data().map_err(|error| {
+            Failure::usage("CONFIG_INVALID", format!("{} is not TOML", path.display()))
+                .note(error.to_string())
+        })?;
+        let dict = read.into_iter().next().map(|(_, dict)| dict).unwrap_or_default();
+        check_keys("", &dict, known, &source)?;
+        self.merge(dict, source);
+        Ok(())
+    }
+
+    fn environment(
+        &mut self,
+        env: &HashMap<String, String>,
+        known: &BTreeMap<String, Kind>,
+    ) -> Result<()> {
+        for (key, kind) in known {
+            let name = env_name(key);
+            let Some(text) = env.get(&name) else { continue };
+            let source = Source::Env(format!("{PREFIX}{name}"));
+            let value = kind.read(text).map_err(|rule| invalid(key, &rule, &source))?;
+            self.one(key, value, source);
+        }
+        // Others may have variables with our prefix (Kubernetes makes some for every service), so
+        // only one that looks like a slip of the pen is refused.
+        let names: Vec<String> = known.keys().map(|key| env_name(key)).collect();
+        for name in env.keys().filter(|name| !names.contains(name)) {
+            let ours = NO_SETTINGS.contains(&name.as_str());
+            let near = names.iter().find(|known| strsim::damerau_levenshtein(known, name) <= 2);
+            if let (false, Some(near)) = (ours, near) {
+                let message = format!("{PREFIX}{name} is no setting");
+                return Err(Failure::usage("CONFIG_UNKNOWN_KEY", message)
+                    .note(format!("the nearest one is {PREFIX}{near}"))
+                    .next("riverrun config"));
+            }
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, key: &str, value: Value, source: Source) {
+        let dict = figment::util::nest(key, value).into_dict().unwrap_or_default();
+        self.merge(dict, source);
+    }
+
+    fn merge(&mut self, dict: Dict, source: Source) {
+        let name = source.to_string();
+        self.sources.insert(name.clone(), source);
+        let figment = std::mem::replace(&mut self.figment, Figment::new());
+        self.figment = figment.merge(Layer { name, dict });
+    }
+
+    fn source(&self, key: &str) -> Source {
+        self.figment
+            .find_metadata(key)
+            .and_then(|metadata| self.sources.get(metadata.name.as_ref()))
+            .cloned()
+            .unwrap_or(Source::Default)
+    }
+
+    fn finish(self, file: Option<PathBuf>, known: &BTreeMap<String, Kind>) -> Result<Settings> {
+        let mut config: Config = self.figment.extract().map_err(|error| {
+            let key = error.path.join(".");
+            invalid(&key, &error.kind.to_string(), &self.source(&key))
+        })?;
+        let sources: BTreeMap<String, Source> = known
+            .keys()
+            .map(|key| (key.clone(), self.source(key)))
+            .collect();
+        resolve_paths(&mut config, &sources);
+        check::check(&config).map_err(|(key, rule)| {
+            let source = sources.get(key).cloned().unwrap_or(Source::Default);
+            invalid(key, &rule, &source)
+        })?;
+        Ok(Settings { config, sources, file })
+    }
+}
+
+/// Paths in a file are relative to the file; the default data folder lies in the project.
+fn resolve_paths(config: &mut Config, sources: &BTreeMap<String, Source>) {
+    let base = |key: &str| match sources.get(key) {
+        Some(Source::File(file)) => file.parent().map(Path::to_owned),
+        _ => None,
+    };
+    if let (Some(project), Some(base)) = (&config.project, base("project")) {
+        config.project = Some(base.join(project));
+    }
+    let data_base = match sources.get("data") {
+        Some(Source::Default) | None => config.project.clone(),
+        _ => base("data"),
+    };
+    if let Some(base) = data_base {
+        config.data = base.join(&config.data);
+    }
+}
+
+/// One layer under the name of its source.
+struct Layer {
+    name: String,
+    dict: Dict,
+}
+
+impl Provider for Layer {
+    fn metadata(&self) -> Metadata {
+        Metadata::named(self.name.clone())
+    }
+
+    fn data(&self) -> std::result::Result<Map<Profile, Dict>, figment::Error> {
+        Ok(Profile::Default.collect(self.dict.clone()))
+    }
+}
+
+/// How the text of a variable or a flag becomes a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Text,
+    Number,
+    Bool,
+    List,
+    Json,
+}
+
+impl Kind {
+    fn read(self, text: &str) -> std::result::Result<Value, String> {
+        match self {
+            Self::Text => Ok(Value::from(text)),
+            Self::Number => text
+                .parse::<u64>()
+                .map(Value::from)
+                .map_err(|_| format!("must be a whole number, not {text:?}")),
+            Self::Bool => text
+                .parse::<bool>()
+                .map(Value::from)
+                .map_err(|_| format!("must be true or false, not {text:?}")),
+            Self::List => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                Ok(Value::from(items.collect::<Vec<_>>()))
+            }
+            Self::Json => {
+                let json: Json = serde_json::from_str(text)
+                    .map_err(|error| format!("must be JSON: {error}"))?;
+                Value::serialize(json).map_err(|error| error.to_string())
+            }
+        }
+    }
+}
+
+/// Every key and how it is read, from the defaults themselves.
+fn known() -> BTreeMap<String, Kind> {
+    let defaults = serde_json::to_value(Config::default()).unwrap_or_default();
+    leaves(&defaults, &[])
+        .into_iter()
+        .map(|(key, value)| {
+            let kind = match value {
+                Json::Number(_) => Kind::Number,
+                Json::Bool(_) => Kind::Bool,
+                Json::Array(_) => Kind::List,
+                _ if key == "dev.input" => Kind::Json,
+                _ => Kind::Text,
+            };
+            (key, kind)
+        })
+        .collect()
+}
+
+fn keys() -> Vec<String> {
+    known().into_keys().collect()
+}
+
+/// The values at the ends of an object, by dot path; what is in `whole` is not opened.
+fn leaves(value: &Json, whole: &[String]) -> Vec<(String, Json)> {
+    fn walk(at: &str, value: &Json, whole: &[String], found: &mut Vec<(String, Json)>) {
+        match value {
+            Json::Object(object) if !whole.iter().any(|key| key == at) => {
+                for (name, value) in object {
+                    let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+                    walk(&at, value, whole, found);
+                }
+            }
+            value => found.push((at.to_owned(), value.clone())),
+        }
+    }
+    let mut found = Vec::new();
+    walk("", value, whole, &mut found);
+    found
+}
+
+fn check_keys(
+    at: &str,
+    dict: &Dict,
+    known: &BTreeMap<String, Kind>,
+    source: &Source,
+) -> Result<()> {
+    for (name, value) in dict {
+        let key = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+        let section = known.keys().any(|known| known.starts_with(&format!("{key}.")));
+        match value {
+            _ if known.contains_key(&key) => {}
+            Value::Dict(_, inner) if section => check_keys(&key, inner, known, source)?,
+            _ if section => return Err(invalid(&key, "must be a table", source)),
+            _ => return Err(unknown_key(&key, known, source)),
+        }
+    }
+    Ok(())
+}
+
+fn unknown_key(key: &str, known: &BTreeMap<String, Kind>, source: &Source) -> Failure {
+    let near = known
+        .keys()
+        .max_by(|a, b| strsim::jaro_winkler(a, key).total_cmp(&strsim::jaro_winkler(b, key)));
+    let failure = Failure::usage("CONFIG_UNKNOWN_KEY", format!("{key:?} is no setting"))
+        .note(format!("from {source}"));
+    match near {
+        Some(near) => failure.note(format!("the nearest one is {near:?}")),
+        None => failure,
+    }
+    .next("riverrun config")
+}
+
+fn invalid(key: &str, rule: &str, source: &Source) -> Failure {
+    Failure::usage("CONFIG_INVALID", format!("{key}: {rule}")).note(format!("from {source}"))
+}
+
+fn env_name(key: &str) -> String {
+    key.replace('.', "_").to_uppercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::config::{Keep, LogFormat, Span};
+
+    fn env(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+    }
+
+    fn with_file(text: &str) -> (tempfile::TempDir, Flags) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(FILE), text).unwrap();
+        let flags = Flags {
+            project: Some((folder.path().to_owned(), "--project".to_owned())),
+            ..Flags::default()
+        };
+        (folder, flags)
+    }
+
+    fn flag(key: &str, value: &str) -> (String, String, String) {
+        (key.to_owned(), value.to_owned(), format!("--{key}"))
+    }
+
+    #[test]
+    fn later_layers_win_and_every_value_knows_its_source() {
+        let (folder, mut flags) = with_file(
+            "listen = '127.0.0.1:1'\nlease = '10s'\nlog = 'warn'\n[retention]\ncompleted = '1d'\n[dev]\nrun = 'hello'\ninput = {name = 'Ada', n = 3}\n",
+        );
+        flags.values = vec![flag("listen", "127.0.0.1:3")];
+        let env = env(&[
+            ("RIVERRUN_LISTEN", "127.0.0.1:2"),
+            ("RIVERRUN_LOG", "debug"),
+            ("RIVERRUN_RETENTION_FAILED", "off"),
+            ("RIVERRUN_HTTP_ALLOW", "10.0.0.0/8, localhost:80"),
+            ("RIVERRUN_LIMITS_BODY_BYTES", "100"),
+            ("RIVERRUN_URL", "http://elsewhere"),
+            ("RIVERRUN_SERVICE_HOST", "10.1.1.1"),
+            ("HOME", "/"),
+        ]);
+        let settings = load(&flags, env).unwrap();
+        let (config, source) = (&settings.config, |key: &str| settings.sources[key].to_string());
+        assert_eq!(config.listen, "127.0.0.1:3");
+        assert_eq!(source("listen"), "flag --listen");
+        assert_eq!(config.log, "debug");
+        assert_eq!(source("log"), "env RIVERRUN_LOG");
+        assert_eq!(config.lease, Span(Duration::from_secs(10)));
+        assert!(source("lease").starts_with("file "));
+        assert_eq!(config.retention.completed, Keep(Some(Duration::from_secs(86_400))));
+        assert_eq!(config.retention.failed, Keep(None));
+        assert_eq!(source("retention.cancelled"), "default");
+        assert_eq!(config.http.allow, ["10.0.0.0/8", "localhost:80"]);
+        assert_eq!(config.limits.body_bytes, 100);
+        assert_eq!(config.log_format, LogFormat::Text);
+        assert_eq!(config.dev.input, Some(serde_json::json!({"name": "Ada", "n": 3})));
+        assert_eq!(config.data, folder.path().join(".riverrun"));
+        assert!(settings.rows().iter().any(|(key, value, _)| key == "dev.input" && value.is_object()));
+    }
+
+    #[test]
+    fn paths_in_a_file_are_relative_to_it_and_others_to_here() {
+        let (folder, mut flags) = with_file("data = 'd'");
+        assert_eq!(load(&flags, []).unwrap().config.data, folder.path().join("d"));
+        flags.values = vec![flag("data", "here")];
+        assert_eq!(load(&flags, []).unwrap().config.data, Path::new("here"));
+    }
+
+    fn refused(text: &str, vars: &[(&str, &str)], code: &str, says: &[&str]) {
+        let (_folder, flags) = with_file(text);
+        let failure = load(&flags, env(vars)).unwrap_err();
+        let shown = failure.to_string();
+        assert_eq!(failure.code, code, "{shown}");
+        for part in says {
+            assert!(shown.contains(part), "{part:?} is not in {shown}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_rule_and_value() {
+        refused("lisen = 'x'", &[], "CONFIG_UNKNOWN_KEY", &["\"lisen\"", "\"listen\"", "riverrun.toml"]);
+        refused("[retention]\ncomplete = '1d'", &[], "CONFIG_UNKNOWN_KEY", &["retention.completed"]);
+        refused("", &[("RIVERRUN_LISTEM", "x")], "CONFIG_UNKNOWN_KEY", &["RIVERRUN_LISTEN"]);
+        refused("lease = 30", &[], "CONFIG_INVALID", &["lease", "30 has no unit", "riverrun.toml"]);
+        refused("lease = 'x'", &[], "CONFIG_INVALID", &["lease", "\"x\" is no duration"]);
+        refused("log_format = 'xml'", &[], "CONFIG_INVALID", &["log_format", "xml"]);
+        refused("retention = 1", &[], "CONFIG_INVALID", &["retention", "table"]);
+        refused("max_drivers = 0", &[], "CONFIG_INVALID", &["max_drivers", "0"]);
+        refused("listen = 'x'", &[], "CONFIG_INVALID", &["listen", "\"x\""]);
+        refused("", &[("RIVERRUN_MAX_DRIVERS", "many")], "CONFIG_INVALID", &["max_drivers", "many", "env RIVERRUN_MAX_DRIVERS"]);
+        refused("listen = ", &[], "CONFIG_INVALID", &["not TOML"]);
+    }
+
+    #[test]
+    fn a_file_that_was_named_must_be_there() {
+        let flags = Flags {
+            file: Some(PathBuf::from("/nowhere/riverrun.toml")),
+            ..Flags::default()
+        };
+        assert_eq!(load(&flags, []).unwrap_err().code, "FILE_UNUSABLE");
+    }
+}

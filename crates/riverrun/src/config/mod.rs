@@ -1,0 +1,215 @@
+//! The configuration: one typed struct per component, and how its layers come together.
+//!
+//! Defaults are here and nowhere else. Layers, later ones winning: defaults, `riverrun.toml`,
+//! `RIVERRUN_*` environment variables, flags. The names of the keys are the names of the fields.
+
+mod check;
+mod layers;
+mod time;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use layers::{Flags, Settings, Source, load};
+pub use time::{Keep, Span, parse_duration, show_duration};
+
+/// Everything that can be set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Where the server listens: `host:port`, port 0 for any free one. Default `127.0.0.1:4600`.
+    pub listen: String,
+    /// Lets the server listen on other addresses than loopback although nobody has to prove who
+    /// they are. Default false.
+    pub allow_unauthenticated: bool,
+    /// The folder of the embedded store. Default `.riverrun`, in the project's folder where there
+    /// is one. In a file it is relative to that file.
+    pub data: PathBuf,
+    /// The store: `sqlite://` (in `data`), `sqlite:///folder` or `memory:`. Default `sqlite://`.
+    pub store: String,
+    /// The folder whose `flows/**` are registered. Default none.
+    pub project: Option<PathBuf>,
+    /// How log lines look: `text` or `json`. Default `text`.
+    pub log_format: LogFormat,
+    /// Which log lines there are: `error`, `warn`, `info`, `debug`, `trace`, `off`, or a filter
+    /// such as `info,riverrun_runtime=debug`. Default `info`.
+    pub log: String,
+    /// How long a run is safe from other servers without a sign of life. Default `30s`.
+    pub lease: Span,
+    /// Runs driven at once; further ones wait in the store. Default 1024.
+    pub max_drivers: usize,
+    /// How long one attempt of a step may take where the step says nothing. Default `30s`.
+    pub attempt_timeout: Span,
+    /// Reduced runs kept in memory; 0 keeps none. Default 1000.
+    pub cached_runs: u64,
+    /// How long a shutdown waits for attempts that run. Default `5s`; `0s` does not wait.
+    pub grace: Span,
+    pub retention: Retention,
+    pub limits: Limits,
+    pub http: Http,
+    pub expr: Expr,
+    pub dev: Dev,
+}
+
+/// How long ended runs are kept, each a duration or `off`, which keeps for ever.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Retention {
+    /// Default `7d`.
+    pub completed: Keep,
+    /// Default `30d`.
+    pub failed: Keep,
+    /// Default `30d`.
+    pub cancelled: Keep,
+}
+
+/// What one request may ask for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Bytes of a request's body. Default 16777216 (16 MiB).
+    pub body_bytes: usize,
+    /// How long a request may take; live streams and waits have their own time. Default `30s`.
+    pub request_timeout: Span,
+    /// The longest time that a request may wait for the end of a run. Default `5m`.
+    pub max_wait: Span,
+}
+
+/// What the `http` handler may do.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Http {
+    /// Addresses that are not public and may be called all the same: host names, addresses,
+    /// networks, each with a port or without. Default none.
+    pub allow: Vec<String>,
+}
+
+/// What one expression may use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Expr {
+    /// Bytes that it may allocate. Default 33554432 (32 MiB).
+    pub memory_bytes: usize,
+    /// How long it may run. Default `250ms`.
+    pub time: Span,
+    /// Bytes of JSON that it may answer with. Default 1048576 (1 MiB).
+    pub output_bytes: usize,
+    /// Threads that evaluate. Default 2.
+    pub threads: usize,
+}
+
+/// What `riverrun dev` does beside serving.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dev {
+    /// The flow to start once the server is up. Default none.
+    pub run: Option<String>,
+    /// The input that it gets. Default an empty object.
+    pub input: Option<Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let options = riverrun::Options::default();
+        Self {
+            listen: "127.0.0.1:4600".to_owned(),
+            allow_unauthenticated: false,
+            data: PathBuf::from(".riverrun"),
+            store: "sqlite://".to_owned(),
+            project: None,
+            log_format: LogFormat::Text,
+            log: "info".to_owned(),
+            lease: Span(options.lease),
+            max_drivers: options.max_drivers,
+            attempt_timeout: Span(options.attempt_timeout),
+            cached_runs: options.cached_runs,
+            grace: Span(options.grace),
+            retention: Retention::default(),
+            limits: Limits::default(),
+            http: Http::default(),
+            expr: Expr::default(),
+            dev: Dev::default(),
+        }
+    }
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        let defaults = riverrun::Retention::default();
+        Self {
+            completed: Keep::from_ms(defaults.completed_ms),
+            failed: Keep::from_ms(defaults.failed_ms),
+            cancelled: Keep::from_ms(defaults.cancelled_ms),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let options = riverrun_api::ApiOptions::default();
+        Self {
+            body_bytes: options.max_body_bytes,
+            request_timeout: Span(options.request_timeout),
+            max_wait: Span(options.max_wait),
+        }
+    }
+}
+
+impl Default for Expr {
+    fn default() -> Self {
+        let limits = riverrun::ExprLimits::default();
+        Self {
+            memory_bytes: limits.memory_bytes,
+            time: Span(std::time::Duration::from_millis(limits.time_ms)),
+            output_bytes: limits.output_bytes,
+            threads: limits.threads,
+        }
+    }
+}
+
+impl Config {
+    pub fn runtime_options(&self) -> riverrun::Options {
+        riverrun::Options {
+            lease: self.lease.0,
+            max_drivers: self.max_drivers,
+            attempt_timeout: self.attempt_timeout.0,
+            cached_runs: self.cached_runs,
+            grace: self.grace.0,
+            retention: riverrun::Retention {
+                completed_ms: self.retention.completed.as_ms(),
+                failed_ms: self.retention.failed.as_ms(),
+                cancelled_ms: self.retention.cancelled.as_ms(),
+            },
+            ..riverrun::Options::default()
+        }
+    }
+
+    pub fn expr_limits(&self) -> riverrun::ExprLimits {
+        riverrun::ExprLimits {
+            memory_bytes: self.expr.memory_bytes,
+            time_ms: u64::try_from(self.expr.time.0.as_millis()).unwrap_or(u64::MAX),
+            output_bytes: self.expr.output_bytes,
+            threads: self.expr.threads,
+            ..riverrun::ExprLimits::default()
+        }
+    }
+
+    pub fn handler_options(&self) -> riverrun::HandlerOptions {
+        // Each rule was checked with the rest of the configuration.
+        let allow = self.http.allow.iter().filter_map(|rule| rule.parse().ok());
+        riverrun::HandlerOptions {
+            http: riverrun::HttpOptions {
+                allow: allow.collect(),
+            },
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What a command says when it cannot do what was asked: a code, what happened, what to do next.
+
+use std::{borrow::Cow, fmt};
+
+use crate::output::paint;
+
+/// How a command ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Ok = 0,
+    /// The run, or the command itself, failed.
+    Failed = 1,
+    Usage = 2,
+    Unreachable = 3,
+    Timeout = 4,
+}
+
+#[derive(Debug)]
+pub struct Failure {
+    pub code: Cow<'static, str>,
+    pub message: String,
+    pub notes: Vec<String>,
+    pub next: Vec<String>,
+    pub exit: Exit,
+}
+
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            notes: Vec::new(),
+            next: Vec::new(),
+            exit: Exit::Failed,
+        }
+    }
+
+    pub fn usage(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self::new(code, message).exit(Exit::Usage)
+    }
+
+    /// A file or folder that could not be used.
+    pub fn file(what: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
+        let message = format!("{what} {} cannot be used: {error}", path.display());
+        Self::usage("FILE_UNUSABLE", message)
+    }
+
+    pub fn exit(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+
+    /// Adds a line of explanation.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Adds a command or an action to try.
+    pub fn next(mut self, next: impl Into<String>) -> Self {
+        self.next.push(next.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bad, bold) = (paint::BAD, paint::BOLD);
+        write!(f, "{bad}error[{}]{bad:#}{bold}:{bold:#} {}", self.code, self.message)?;
+        for note in self.notes.iter().flat_map(|note| note.lines()) {
+            write!(f, "\n  {note}")?;
+        }
+        for next in &self.next {
+            write!(f, "\n  try: {next}")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<riverrun::Error> for Failure {
+    fn from(error: riverrun::Error) -> Self {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        let failure = Self::new(error.code(), error.to_string());
+        let failure = match (error.code(), cause) {
+            ("FLOW_INVALID", _) => failure,
+            (_, Some(cause)) if cause != failure.message => failure.note(cause),
+            _ => failure,
+        };
+        match failure.code.as_ref() {
+            "STORE_NOT_BUILT_IN" => failure
+                .exit(Exit::Usage)
+                .note("this version keeps its data in the embedded store, on one machine")
+                .next("riverrun serve --store sqlite://"),
+            "STORE_UNKNOWN" => failure.exit(Exit::Usage).next("riverrun serve --store sqlite://"),
+            "STORE_LOCKED" => failure
+                .note("one server owns a data folder; a second one would tear it apart")
+                .next("--data <another folder>"),
+            "STORE_READ_ONLY" => failure
+                .note("the server has to write there, and cannot")
+                .next("--data <a folder that this user may write>"),
+            "DISK_FULL" => failure.note("nothing that was acknowledged is lost").next("df -h"),
+            "NEWER_SCHEMA" => failure.next("a newer riverrun, or --data <another folder>"),
+            _ => failure,
+        }
+    }
+}
+
+impl From<riverrun_runtime::Error> for Failure {
+    fn from(error: riverrun_runtime::Error) -> Self {
+        riverrun::Error::from(error).into()
+    }
+}

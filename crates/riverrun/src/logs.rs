@@ -1,0 +1,20 @@
+//! Log lines: on stderr, for people or for machines.
+
+use tracing_subscriber::{EnvFilter, fmt};
+
+use crate::{config::LogFormat, output};
+
+/// Starts logging. Called once, by commands that run a server.
+pub fn init(filter: &str, format: LogFormat) {
+    // The filter was checked with the rest of the configuration.
+    let filter = EnvFilter::builder().parse_lossy(filter);
+    let lines = fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match format {
+        LogFormat::Json => lines.json().flatten_event(true).init(),
+        LogFormat::Text => lines
+            .with_ansi(output::stderr_has_colour())
+            .with_target(false)
+            .compact()
+            .init(),
+    }
+}

@@ -1,0 +1,16 @@
+//! The `riverrun` binary: configuration, commands, composition.
+
+mod cli;
+mod client;
+mod config;
+mod failure;
+mod graph;
+mod logs;
+mod output;
+mod project;
+mod server;
+mod signals;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

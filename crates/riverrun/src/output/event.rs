@@ -1,0 +1,120 @@
+//! An event on one line: time, type, step, and what matters of its data.
+
+use serde_json::Value;
+
+use super::{paint, paint::paint, shorten};
+use crate::config::show_duration;
+
+/// Prints events of one run, one line each.
+pub struct EventLine {
+    /// Characters that the data may take.
+    room: usize,
+}
+
+impl EventLine {
+    const TYPE: usize = 20;
+    const STEP: usize = 14;
+
+    /// For stdout: as wide as the terminal, or without end where there is none.
+    pub fn for_stdout() -> Self {
+        // Time, two gaps and the two columns.
+        let fixed = 12 + Self::TYPE + Self::STEP + 6;
+        Self {
+            room: super::width().map_or(500, |width| width.saturating_sub(fixed).max(20)),
+        }
+    }
+
+    pub fn show(&self, event: &Value) -> String {
+        let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
+        let time = text("ts");
+        let time = time.get(11..23).unwrap_or(time);
+        let kind = text("type");
+        let step = match event.get("attempt").and_then(Value::as_u64) {
+            Some(attempt) if attempt > 1 => format!("{} ({attempt})", text("stepName")),
+            _ => text("stepName").to_owned(),
+        };
+        let data = shorten(&gist(kind, event.get("data").unwrap_or(&Value::Null)), self.room);
+        let line = format!(
+            "{}  {}  {}  {data}",
+            paint(paint::DIM, time),
+            paint(paint::event(kind), format_args!("{kind:<width$}", width = Self::TYPE)),
+            paint(paint::NAME, format_args!("{step:<width$}", width = Self::STEP)),
+        );
+        line.trim_end().to_owned()
+    }
+}
+
+/// What a reader wants to see of an event's data.
+fn gist(kind: &str, data: &Value) -> String {
+    let text = |key: &str| data.get(key).and_then(Value::as_str);
+    let span = |key: &str| {
+        let ms = data.get(key).and_then(Value::as_u64)?;
+        Some(show_duration(std::time::Duration::from_millis(ms)))
+    };
+    let error = || {
+        let error = data.get("error")?;
+        let part = |key: &str| error.get(key).and_then(Value::as_str);
+        Some(format!("{}: {}", part("code").unwrap_or("ERROR"), part("message").unwrap_or("")))
+    };
+    let found = match kind {
+        "flow.started" => data.get("input").map(|input| format!("input {input}")),
+        "flow.completed" => span("duration").map(|time| format!("after {time}")),
+        "flow.failed" => error(),
+        "flow.cancelled" | "flow.paused" | "step.cancelled" => text("reason").map(str::to_owned),
+        "step.completed" => data.get("result").map(ToString::to_string),
+        "step.failed" => error().map(|error| match data.get("willRetry") {
+            Some(Value::Bool(true)) => format!("{error} (will be tried again)"),
+            _ => error,
+        }),
+        "step.retry" => span("delayMs").map(|time| format!("after {time}: {}", text("reason").unwrap_or(""))),
+        "step.resumed" => span("awaitDuration").map(|time| format!("after {time}")),
+        "step.await.time" => text("resumeAt").map(|at| format!("until {}", at.get(11..23).unwrap_or(at))),
+        "step.await.run" => text("runId").map(|run| format!("for run {run} of {}", text("flow").unwrap_or(""))),
+        "step.await.branches" => data
+            .get("branches")
+            .and_then(Value::as_array)
+            .map(|branches| format!("for {} branches", branches.len())),
+        kind if kind.starts_with("log.") => text("message").map(str::to_owned),
+        _ => None,
+    };
+    match (found, data) {
+        (Some(found), _) => found,
+        (None, Value::Null) => String::new(),
+        (None, Value::Object(data)) if data.is_empty() => String::new(),
+        (None, data) => data.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(event: Value, expected: &str) {
+        let shown = EventLine { room: 40 }.show(&event);
+        assert_eq!(anstream::adapter::strip_str(&shown).to_string(), expected);
+    }
+
+    #[test]
+    fn a_line_says_what_matters() {
+        let ts = "2025-10-29T16:15:54.834Z";
+        check(
+            json!({"ts": ts, "type": "step.completed", "stepName": "greet", "attempt": 1, "data": {"result": "Hello", "next": "x"}}),
+            "16:15:54.834  step.completed        greet           \"Hello\"",
+        );
+        check(
+            json!({"ts": ts, "type": "step.failed", "stepName": "call", "attempt": 2, "data": {"error": {"code": "HTTP_ERROR", "message": "a\nb"}, "willRetry": false}}),
+            "16:15:54.834  step.failed           call (2)        HTTP_ERROR: a b",
+        );
+        check(
+            json!({"ts": ts, "type": "flow.completed", "data": {"result": {}, "duration": 6021}}),
+            "16:15:54.834  flow.completed                        after 6s21ms",
+        );
+        check(json!({"ts": ts, "type": "flow.resumed"}), "16:15:54.834  flow.resumed");
+        check(
+            json!({"ts": ts, "type": "x.y", "data": {"a": "0123456789012345678901234567890123456789"}}),
+            "16:15:54.834  x.y                                   {\"a\":\"012345678901234567890123456789012…",
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! What a command prints: data on stdout, talk on stderr.
+
+mod event;
+pub mod paint;
+mod pretty;
+mod table;
+
+use std::io::{IsTerminal, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use clap::ValueEnum;
+use serde::Serialize;
+
+pub use event::EventLine;
+pub use pretty::pretty;
+pub use table::{Row, Table};
+
+/// How data is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people: tables on a terminal, aligned text elsewhere.
+    #[default]
+    Table,
+    /// One JSON document.
+    Json,
+    /// One JSON document per line.
+    Jsonl,
+}
+
+/// Prints a line of data.
+pub fn data(line: &str) {
+    write(&mut anstream::stdout().lock(), line);
+}
+
+/// Prints a line of talk.
+pub fn talk(line: &str) {
+    write(&mut anstream::stderr().lock(), line);
+}
+
+fn write(to: &mut impl Write, line: &str) {
+    match writeln!(to, "{line}").and_then(|()| to.flush()) {
+        // The reader has what it wanted: `riverrun runs ls | head`.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        _ => {}
+    }
+}
+
+/// Prints a value that came as JSON text, as that text: nothing in it is rounded.
+pub fn json_text(format: Format, text: &str) {
+    match format {
+        Format::Jsonl => data(&pretty::compact(text)),
+        _ => data(&pretty(text)),
+    }
+}
+
+/// Prints a value as JSON.
+pub fn json(format: Format, value: &impl Serialize) {
+    let text = serde_json::to_string(value).unwrap_or_else(|error| format!("\"{error}\""));
+    json_text(format, &text);
+}
+
+pub fn stdout_is_terminal() -> bool {
+    std::io::stdout().is_terminal()
+}
+
+pub fn stdout_has_colour() -> bool {
+    AutoStream::choice(&std::io::stdout()) != ColorChoice::Never
+}
+
+pub fn stderr_has_colour() -> bool {
+    AutoStream::choice(&std::io::stderr()) != ColorChoice::Never
+}
+
+/// The columns of the terminal, or none where there is no terminal.
+pub fn width() -> Option<usize> {
+    if !stdout_is_terminal() {
+        return None;
+    }
+    comfy_table::Table::new().width().map(usize::from)
+}
+
+/// The beginning of a text that fits into so many characters.
+pub fn shorten(text: &str, width: usize) -> String {
+    // Control characters would move the cursor or end the line.
+    let mut clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let short: String = clean.by_ref().take(width).collect();
+    match clean.next() {
+        None => short,
+        Some(_) => {
+            let mut cut: String = short.chars().take(width.saturating_sub(1)).collect();
+            cut.push('…');
+            cut
+        }
+    }
+}

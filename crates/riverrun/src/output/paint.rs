@@ -1,0 +1,41 @@
+//! The colours, by meaning. They are taken out again where there is no terminal or `NO_COLOR` is
+//! set, so nothing is said by colour alone.
+
+use anstyle::{AnsiColor, Style};
+
+pub const BOLD: Style = Style::new().bold();
+pub const DIM: Style = Style::new().dimmed();
+pub const GOOD: Style = AnsiColor::Green.on_default();
+pub const BAD: Style = AnsiColor::Red.on_default().bold();
+pub const WARN: Style = AnsiColor::Yellow.on_default();
+pub const WAIT: Style = AnsiColor::Blue.on_default();
+pub const NAME: Style = AnsiColor::Cyan.on_default();
+
+/// A text in a style.
+pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// The style of a run's or step's status.
+pub fn status(status: &str) -> Style {
+    match status {
+        "completed" => GOOD,
+        "failed" | "timeout" => BAD,
+        "cancelled" | "retrying" => WARN,
+        "waiting" | "paused" | "pending" => WAIT,
+        _ => Style::new(),
+    }
+}
+
+/// The style of an event's type.
+pub fn event(kind: &str) -> Style {
+    match kind {
+        "flow.completed" | "step.completed" => GOOD,
+        "flow.failed" | "step.failed" | "log.error" => BAD,
+        "flow.cancelled" | "step.cancelled" | "step.retry" | "log.warn" => WARN,
+        kind if kind.starts_with("step.await") => WAIT,
+        kind if kind.starts_with("log.") => NAME,
+        kind if kind.starts_with("flow.") => BOLD,
+        _ => Style::new(),
+    }
+}

@@ -1,0 +1,114 @@
+//! Tables: with colours and fitted to the terminal, or plain aligned text.
+
+use anstyle::Style;
+use comfy_table::{Attribute, Cell, Color, ContentArrangement, presets};
+
+use super::{stdout_has_colour, stdout_is_terminal};
+
+pub struct Table {
+    header: Vec<&'static str>,
+    rows: Vec<Row>,
+}
+
+/// A row of cells, each with its style.
+#[derive(Default)]
+pub struct Row(Vec<(String, Style)>);
+
+impl Row {
+    pub fn cell(mut self, text: impl Into<String>) -> Self {
+        self.0.push((text.into(), Style::new()));
+        self
+    }
+
+    pub fn styled(mut self, text: impl Into<String>, style: Style) -> Self {
+        self.0.push((text.into(), style));
+        self
+    }
+}
+
+impl Table {
+    pub fn new(header: impl Into<Vec<&'static str>>) -> Self {
+        Self {
+            header: header.into(),
+            rows: Vec::new(),
+        }
+    }
+
+    pub fn push(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    pub fn print(&self) {
+        super::data(&self.render(stdout_is_terminal(), stdout_has_colour()));
+    }
+
+    fn render(&self, terminal: bool, colour: bool) -> String {
+        let mut table = comfy_table::Table::new();
+        table.load_style(presets::NOTHING);
+        if terminal {
+            table.set_content_arrangement(ContentArrangement::Dynamic);
+        }
+        match colour {
+            true => table.enforce_styling(),
+            false => table.force_no_tty(),
+        };
+        if !self.header.is_empty() {
+            table.set_header(self.header.iter().map(|title| {
+                let cell = Cell::new(title.to_uppercase());
+                if colour { cell.add_attribute(Attribute::Dim) } else { cell }
+            }));
+        }
+        for Row(cells) in &self.rows {
+            table.add_row(cells.iter().map(|(text, style)| cell(text, *style, colour)));
+        }
+        for column in table.column_iter_mut() {
+            column.set_padding((0, 2));
+        }
+        table.trim_fmt()
+    }
+}
+
+fn cell(text: &str, style: Style, colour: bool) -> Cell {
+    // Control characters would break the lines of the table.
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut cell = Cell::new(text);
+    if !colour {
+        return cell;
+    }
+    if let Some(anstyle::Color::Ansi(found)) = style.get_fg_color() {
+        cell = cell.fg(match found {
+            anstyle::AnsiColor::Green => Color::Green,
+            anstyle::AnsiColor::Red => Color::Red,
+            anstyle::AnsiColor::Yellow => Color::Yellow,
+            anstyle::AnsiColor::Blue => Color::Blue,
+            anstyle::AnsiColor::Cyan => Color::Cyan,
+            _ => Color::Reset,
+        });
+    }
+    let effects = style.get_effects();
+    if effects.contains(anstyle::Effects::BOLD) {
+        cell = cell.add_attribute(Attribute::Bold);
+    }
+    if effects.contains(anstyle::Effects::DIMMED) {
+        cell = cell.add_attribute(Attribute::Dim);
+    }
+    cell
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::paint;
+
+    #[test]
+    fn piped_it_is_plain_and_aligned() {
+        let mut table = Table::new(["id", "status"]);
+        table.push(Row::default().cell("a-long-one").styled("failed", paint::BAD));
+        table.push(Row::default().cell("b").cell("line\nbreak"));
+        assert_eq!(
+            table.render(false, false),
+            "ID          STATUS\na-long-one  failed\nb           line break"
+        );
+        assert!(table.render(false, true).contains("\u{1b}["));
+    }
+}

@@ -1,0 +1,106 @@
+//! A project: a folder with `flows/**` and perhaps a `riverrun.toml`.
+
+mod register;
+mod watch;
+
+use std::path::{Path, PathBuf};
+
+use riverrun::Issue;
+use riverrun_runtime::{Format, parse_definition};
+use serde_json::Value;
+
+use crate::failure::{Failure, Result};
+
+pub use register::{Registered, register, register_dev};
+pub use watch::watch;
+
+/// A definition in a file.
+#[derive(Clone, Debug)]
+pub struct FlowFile {
+    pub path: PathBuf,
+    pub definition: Value,
+}
+
+/// The files under `<project>/flows`, by name. A folder that is not there has none.
+pub fn flow_files(project: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![project.join("flows")];
+    while let Some(folder) = folders.pop() {
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(Failure::file("the folder", &folder, &error)),
+        };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let hidden = entry.file_name().to_string_lossy().starts_with('.');
+            match entry.file_type() {
+                _ if hidden => {}
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                Ok(_) if format_of(&path).is_some() => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+pub fn format_of(path: &Path) -> Option<Format> {
+    Format::of_extension(path.extension()?.to_str()?)
+}
+
+/// Reads one file. What has no telling ending is read as YAML, of which JSON is a part.
+pub fn read(path: &Path) -> Result<FlowFile> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::file("the flow", path, &error))?;
+    let format = format_of(path).unwrap_or(Format::Yaml);
+    let definition = parse_definition(&text, format).map_err(|error| {
+        Failure::new(error.code(), format!("{}: {error}", path.display()))
+    })?;
+    Ok(FlowFile {
+        path: path.to_owned(),
+        definition,
+    })
+}
+
+/// A flow that is not one, with everything that is wrong with it.
+pub fn invalid(path: &Path, issues: &[Issue]) -> Failure {
+    let count = issues.len();
+    let message = format!("{} has {count} issue{}", path.display(), if count == 1 { "" } else { "s" });
+    issues
+        .iter()
+        .fold(Failure::new("FLOW_INVALID", message), |failure, issue| failure.note(show_issue(issue)))
+}
+
+/// `steps.a.type: there is no handler "x" (handler)`.
+pub fn show_issue(issue: &Issue) -> String {
+    let path = if issue.path.is_empty() { "(flow)" } else { &issue.path };
+    let severity = match issue.severity {
+        riverrun::Severity::Error => "",
+        riverrun::Severity::Warning => "warning: ",
+    };
+    format!("{severity}{path}: {} ({})", issue.message, issue.rule)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_are_found_in_every_folder_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(flow_files(folder.path()).unwrap().is_empty());
+        let flows = folder.path().join("flows");
+        std::fs::create_dir_all(flows.join("deep/er")).unwrap();
+        for name in ["b.yaml", "a.json", "deep/er/c.yml", "notes.md", ".hidden.yaml", "deep/x.yaml~"] {
+            std::fs::write(flows.join(name), "id: x").unwrap();
+        }
+        let found: Vec<String> = flow_files(folder.path())
+            .unwrap()
+            .iter()
+            .map(|path| path.strip_prefix(&flows).unwrap().display().to_string())
+            .collect();
+        assert_eq!(found, ["a.json", "b.yaml", "deep/er/c.yml"]);
+    }
+}

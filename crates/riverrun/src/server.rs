@@ -1,0 +1,116 @@
+//! A server put together: listener, store, runtime, routes; and its end.
+
+use std::{io::ErrorKind, net::SocketAddr};
+
+use riverrun::Riverrun;
+use riverrun_api::ApiOptions;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    config::{Config, Settings},
+    failure::{Exit, Failure, Result},
+};
+
+pub struct Server {
+    pub river: Riverrun,
+    pub url: String,
+    /// Where the data is, for people.
+    pub data: String,
+    listener: TcpListener,
+    options: ApiOptions,
+}
+
+impl Server {
+    /// Takes the address first: nothing is opened or made if it is not to be had.
+    pub async fn open(settings: &Settings) -> Result<Self> {
+        let config = &settings.config;
+        let listener = bind(config).await?;
+        let address = listener.local_addr().map_err(|error| refused(&config.listen, &error))?;
+        let river = Riverrun::builder()
+            .store(&config.store)
+            .data(&config.data)
+            .built_in(config.handler_options())
+            .options(config.runtime_options())
+            .expr(config.expr_limits())
+            .open()
+            .await?;
+        let options = ApiOptions {
+            max_body_bytes: config.limits.body_bytes,
+            request_timeout: config.limits.request_timeout.0,
+            max_wait: config.limits.max_wait.0,
+            closing: CancellationToken::new(),
+            ..ApiOptions::default()
+        };
+        Ok(Self {
+            river,
+            url: format!("http://{address}"),
+            data: data_place(config),
+            listener,
+            options,
+        })
+    }
+
+    /// Answers requests until `stop` resolves, then ends in order: no new requests, live streams
+    /// closed, requests under way answered, leases handed back, store closed.
+    pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        let closing = self.options.closing.clone();
+        let router = riverrun_api::router(self.river.runtime().clone(), self.options);
+        let stop = async move {
+            stop.await;
+            closing.cancel();
+        };
+        riverrun_api::serve(self.listener, router, stop)
+            .await
+            .map_err(|error| Failure::new("SERVER_FAILED", error.to_string()))?;
+        self.river.shutdown().await?;
+        tracing::info!("stopped");
+        Ok(())
+    }
+}
+
+async fn bind(config: &Config) -> Result<TcpListener> {
+    let listen = &config.listen;
+    let found = tokio::net::lookup_host(listen).await;
+    let addresses: Vec<SocketAddr> = found.map_err(|error| refused(listen, &error))?.collect();
+    let open = addresses.iter().find(|address| !address.ip().is_loopback());
+    if let (Some(address), false) = (open, config.allow_unauthenticated) {
+        let message = format!("{address} can be reached from other machines, and nobody would have to prove who they are");
+        return Err(Failure::usage("LISTEN_UNAUTHENTICATED", message)
+            .note("whoever reaches the server can start, read and delete every run")
+            .note("put a proxy that checks who calls in front of it, or accept the risk with --allow-unauthenticated")
+            .next(format!("--listen 127.0.0.1:{}", address.port())));
+    }
+    TcpListener::bind(&addresses[..])
+        .await
+        .map_err(|error| refused(listen, &error))
+}
+
+fn refused(listen: &str, error: &std::io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::AddrInUse => Failure::new("PORT_IN_USE", format!("{listen} is in use"))
+            .note("another server listens there: perhaps a riverrun that you started before")
+            .next("riverrun doctor")
+            .next("--listen 127.0.0.1:0 for any free port"),
+        ErrorKind::PermissionDenied => {
+            Failure::new("LISTEN_FAILED", format!("{listen} may not be used: {error}"))
+                .note("ports below 1024 are for the administrator")
+                .next("--listen 127.0.0.1:4600")
+        }
+        _ => Failure::new("LISTEN_FAILED", format!("cannot listen on {listen}: {error}"))
+            .exit(Exit::Usage)
+            .next("--listen 127.0.0.1:4600"),
+    }
+}
+
+fn data_place(config: &Config) -> String {
+    match config.store.split(':').next() {
+        Some("memory") => "in memory: gone when the server stops".to_owned(),
+        _ => {
+            let path = config.store.strip_prefix("sqlite://").filter(|path| !path.is_empty());
+            let path = path.map_or(config.data.as_path(), std::path::Path::new);
+            let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            full.display().to_string()
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! SIGINT and SIGTERM: the first asks for a graceful end, the second ends at once.
+
+use crate::output;
+
+/// Resolves at the first signal; from then on a second one ends the process.
+pub async fn asked_to_stop() {
+    let signal = next().await;
+    output::talk(&format!("stopping ({signal}); once more to stop at once"));
+    tokio::spawn(async {
+        next().await;
+        output::talk("stopped at once; what was acknowledged is on disk");
+        std::process::exit(130);
+    });
+}
+
+#[cfg(unix)]
+async fn next() -> &'static str {
+    use tokio::signal::unix::{SignalKind, signal};
+    let terminated = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut signal) => {
+                signal.recv().await;
+            }
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = terminated => "SIGTERM",
+        () = interrupted() => "SIGINT",
+    }
+}
+
+#[cfg(not(unix))]
+async fn next() -> &'static str {
+    interrupted().await;
+    "Ctrl-C"
+}
+
+/// Resolves at Ctrl-C.
+pub async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
