@@ -68,7 +68,11 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (bad, bold) = (paint::BAD, paint::BOLD);
-        write!(f, "{bad}error[{}]{bad:#}{bold}:{bold:#} {}", self.code, self.message)?;
+        write!(
+            f,
+            "{bad}error[{}]{bad:#}{bold}:{bold:#} {}",
+            self.code, self.message
+        )?;
         for note in self.notes.iter().flat_map(|note| note.lines()) {
             write!(f, "\n  {note}")?;
         }
@@ -93,14 +97,18 @@ impl From<riverrun::Error> for Failure {
                 .exit(Exit::Usage)
                 .note("this version keeps its data in the embedded store, on one machine")
                 .next("riverrun serve --store sqlite://"),
-            "STORE_UNKNOWN" => failure.exit(Exit::Usage).next("riverrun serve --store sqlite://"),
+            "STORE_UNKNOWN" => failure
+                .exit(Exit::Usage)
+                .next("riverrun serve --store sqlite://"),
             "STORE_LOCKED" => failure
                 .note("one server owns a data folder; a second one would tear it apart")
                 .next("--data <another folder>"),
             "STORE_READ_ONLY" => failure
                 .note("the server has to write there, and cannot")
                 .next("--data <a folder that this user may write>"),
-            "DISK_FULL" => failure.note("nothing that was acknowledged is lost").next("df -h"),
+            "DISK_FULL" => failure
+                .note("nothing that was acknowledged is lost")
+                .next("df -h"),
             "NEWER_SCHEMA" => failure.next("a newer riverrun, or --data <another folder>"),
             _ => failure,
         }

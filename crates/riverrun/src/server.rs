@@ -1,16 +1,20 @@
 //! A server put together: listener, store, runtime, routes; and its end.
 
-use std::{io::ErrorKind, net::SocketAddr};
+use std::{io::ErrorKind, net::SocketAddr, time::Duration};
 
 use riverrun::Riverrun;
 use riverrun_api::ApiOptions;
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::{Config, Settings},
     failure::{Exit, Failure, Result},
 };
+
+/// A server that was killed keeps its port and its lock until the system has cleared it away.
+/// Whoever restarts it at once should not see that.
+const DYING: Duration = Duration::from_secs(1);
 
 pub struct Server {
     pub river: Riverrun,
@@ -26,15 +30,10 @@ impl Server {
     pub async fn open(settings: &Settings) -> Result<Self> {
         let config = &settings.config;
         let listener = bind(config).await?;
-        let address = listener.local_addr().map_err(|error| refused(&config.listen, &error))?;
-        let river = Riverrun::builder()
-            .store(&config.store)
-            .data(&config.data)
-            .built_in(config.handler_options())
-            .options(config.runtime_options())
-            .expr(config.expr_limits())
-            .open()
-            .await?;
+        let address = listener
+            .local_addr()
+            .map_err(|error| refused(&config.listen, &error))?;
+        let river = open_river(config).await?;
         let options = ApiOptions {
             max_body_bytes: config.limits.body_bytes,
             request_timeout: config.limits.request_timeout.0,
@@ -75,15 +74,44 @@ async fn bind(config: &Config) -> Result<TcpListener> {
     let addresses: Vec<SocketAddr> = found.map_err(|error| refused(listen, &error))?.collect();
     let open = addresses.iter().find(|address| !address.ip().is_loopback());
     if let (Some(address), false) = (open, config.allow_unauthenticated) {
-        let message = format!("{address} can be reached from other machines, and nobody would have to prove who they are");
+        let message = format!(
+            "{address} can be reached from other machines, and nobody would have to prove who they are"
+        );
         return Err(Failure::usage("LISTEN_UNAUTHENTICATED", message)
             .note("whoever reaches the server can start, read and delete every run")
             .note("put a proxy that checks who calls in front of it, or accept the risk with --allow-unauthenticated")
             .next(format!("--listen 127.0.0.1:{}", address.port())));
     }
-    TcpListener::bind(&addresses[..])
-        .await
-        .map_err(|error| refused(listen, &error))
+    let deadline = Instant::now() + DYING;
+    loop {
+        match TcpListener::bind(&addresses[..]).await {
+            Err(error) if error.kind() == ErrorKind::AddrInUse && Instant::now() < deadline => {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            bound => return bound.map_err(|error| refused(listen, &error)),
+        }
+    }
+}
+
+/// Opens the store and takes up its runs; the lock may still be held by a server that dies.
+async fn open_river(config: &Config) -> Result<Riverrun> {
+    let deadline = Instant::now() + DYING;
+    loop {
+        let opened = Riverrun::builder()
+            .store(&config.store)
+            .data(&config.data)
+            .built_in(config.handler_options())
+            .options(config.runtime_options())
+            .expr(config.expr_limits())
+            .open()
+            .await;
+        match opened {
+            Err(error) if error.code() == "STORE_LOCKED" && Instant::now() < deadline => {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            opened => return Ok(opened?),
+        }
+    }
 }
 
 fn refused(listen: &str, error: &std::io::Error) -> Failure {
@@ -92,14 +120,18 @@ fn refused(listen: &str, error: &std::io::Error) -> Failure {
             .note("another server listens there: perhaps a riverrun that you started before")
             .next("riverrun doctor")
             .next("--listen 127.0.0.1:0 for any free port"),
-        ErrorKind::PermissionDenied => {
-            Failure::new("LISTEN_FAILED", format!("{listen} may not be used: {error}"))
-                .note("ports below 1024 are for the administrator")
-                .next("--listen 127.0.0.1:4600")
-        }
-        _ => Failure::new("LISTEN_FAILED", format!("cannot listen on {listen}: {error}"))
-            .exit(Exit::Usage)
-            .next("--listen 127.0.0.1:4600"),
+        ErrorKind::PermissionDenied => Failure::new(
+            "LISTEN_FAILED",
+            format!("{listen} may not be used: {error}"),
+        )
+        .note("ports below 1024 are for the administrator")
+        .next("--listen 127.0.0.1:4600"),
+        _ => Failure::new(
+            "LISTEN_FAILED",
+            format!("cannot listen on {listen}: {error}"),
+        )
+        .exit(Exit::Usage)
+        .next("--listen 127.0.0.1:4600"),
     }
 }
 
@@ -107,7 +139,10 @@ fn data_place(config: &Config) -> String {
     match config.store.split(':').next() {
         Some("memory") => "in memory: gone when the server stops".to_owned(),
         _ => {
-            let path = config.store.strip_prefix("sqlite://").filter(|path| !path.is_empty());
+            let path = config
+                .store
+                .strip_prefix("sqlite://")
+                .filter(|path| !path.is_empty());
             let path = path.map_or(config.data.as_path(), std::path::Path::new);
             let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
             full.display().to_string()

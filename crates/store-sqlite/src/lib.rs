@@ -1,8 +1,8 @@
 //! The embedded store: one SQLite file in a data folder that has one owner.
 //!
-//! One thread writes ([`thread`]): it takes everything that waits, does it in one transaction and
-//! answers after the sync to disk. Reads go to a small pool of read-only connections ([`read`]),
-//! which see only what is durable. What a commit means is in [`apply`].
+//! One thread writes (`thread`): it takes everything that waits, does it in one transaction and
+//! answers after the sync to disk. Reads go to a small pool of read-only connections (`read`),
+//! which see only what is durable. What a commit means is in `apply`.
 //!
 //! It has no clock of its own, except to say in [`Store::stats`] what is due now.
 

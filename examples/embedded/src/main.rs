@@ -51,7 +51,11 @@ async fn main() -> riverrun::Result<()> {
     let run = river.wait(&id, std::time::Duration::from_secs(10)).await?;
     println!("{}", run.state["message"].as_str().unwrap_or_default());
     for event in river.events(&id).await? {
-        println!("  {:<16} {}", event.kind, event.step.map_or_else(String::new, |s| s.name.to_string()));
+        println!(
+            "  {:<16} {}",
+            event.kind,
+            event.step.map_or_else(String::new, |s| s.name.to_string())
+        );
     }
     river.shutdown().await
 }

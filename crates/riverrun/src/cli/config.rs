@@ -27,14 +27,16 @@ pub struct ConfigCommand {
 impl ConfigCommand {
     pub fn run(self, global: &Global) -> Result<Exit> {
         let project = self.project.as_deref().map(project_folder).transpose()?;
-        let settings = self.flags.load(project.map(|folder| (folder, "--project")))?;
+        let settings = self
+            .flags
+            .load(project.map(|folder| (folder, "--project")))?;
         let rows = settings.rows();
-        let row = |(key, value, source): &(String, Value, Source)| {
-            json!({"key": key, "value": value, "source": source.to_string()})
-        };
+        let row = |(key, value, source): &(String, Value, Source)| json!({"key": key, "value": value, "source": source.to_string()});
         match global.output {
             Format::Json => output::json(Format::Json, &rows.iter().map(row).collect::<Vec<_>>()),
-            Format::Jsonl => rows.iter().for_each(|found| output::json(Format::Jsonl, &row(found))),
+            Format::Jsonl => rows
+                .iter()
+                .for_each(|found| output::json(Format::Jsonl, &row(found))),
             Format::Table => {
                 let mut table = Table::new(["key", "value", "source"]);
                 for (key, value, source) in rows {
@@ -47,7 +49,12 @@ impl ConfigCommand {
                         Value::Null => "-".to_owned(),
                         other => other.to_string(),
                     };
-                    table.push(Row::default().cell(key).cell(value).styled(source.to_string(), style));
+                    table.push(
+                        Row::default()
+                            .cell(key)
+                            .cell(value)
+                            .styled(source.to_string(), style),
+                    );
                 }
                 table.print();
             }

@@ -53,7 +53,12 @@ impl Dev {
             let example = Example {
                 river: server.river.clone(),
                 flow: flow.clone(),
-                input: settings.config.dev.input.clone().unwrap_or_else(|| json!({})),
+                input: settings
+                    .config
+                    .dev
+                    .input
+                    .clone()
+                    .unwrap_or_else(|| json!({})),
                 output: global.output,
             };
             tokio::spawn(example.run());
@@ -95,8 +100,11 @@ fn watch(river: Riverrun, folder: PathBuf) -> Result<()> {
     // What is reported is absolute; compare like with like.
     let project = folder.canonicalize().unwrap_or_else(|_| folder.clone());
     let mut changes = project::watch(&project).map_err(|error| {
-        Failure::new("WATCH_FAILED", format!("cannot watch {}: {error}", folder.display()))
-            .next("riverrun serve --project <folder>, which does not watch")
+        Failure::new(
+            "WATCH_FAILED",
+            format!("cannot watch {}: {error}", folder.display()),
+        )
+        .next("riverrun serve --project <folder>, which does not watch")
     })?;
     tokio::spawn(async move {
         while changes.recv().await.is_some() {
@@ -165,7 +173,10 @@ impl Example {
         match ids.len() {
             0 => return Ok(None),
             1 => output::talk(&format!("1 run under way is going on: {}", ids[0])),
-            count => output::talk(&format!("{count} runs under way are going on: {}", ids.join(", "))),
+            count => output::talk(&format!(
+                "{count} runs under way are going on: {}",
+                ids.join(", ")
+            )),
         }
         Ok(found.into_iter().next().map(|run| run.id))
     }

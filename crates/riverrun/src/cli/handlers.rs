@@ -40,19 +40,31 @@ impl Handlers {
 async fn list(global: &Global) -> Result<Exit> {
     let items: Vec<Value> = match &global.url {
         Some(_) => {
-            let answer = global.client()?.get(&["api", "handlers"], &Vec::new()).await?;
-            answer.value()["items"].as_array().cloned().unwrap_or_default()
+            let answer = global
+                .client()?
+                .get(&["api", "handlers"], &Vec::new())
+                .await?;
+            answer.value()["items"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default()
         }
         None => built_in().iter().map(|handler| info(&**handler)).collect(),
     };
     match global.output {
         Format::Json => output::json(Format::Json, &items),
-        Format::Jsonl => items.iter().for_each(|item| output::json(Format::Jsonl, item)),
+        Format::Jsonl => items
+            .iter()
+            .for_each(|item| output::json(Format::Jsonl, item)),
         Format::Table => {
             let mut table = Table::new(["type", "about"]);
             for item in &items {
                 let text = |key: &str| item[key].as_str().unwrap_or_default();
-                table.push(Row::default().styled(text("type"), paint::NAME).cell(text("about")));
+                table.push(
+                    Row::default()
+                        .styled(text("type"), paint::NAME)
+                        .cell(text("about")),
+                );
             }
             table.print();
         }
@@ -62,7 +74,11 @@ async fn list(global: &Global) -> Result<Exit> {
 
 async fn show(global: &Global, kind: &str) -> Result<Exit> {
     let found = match &global.url {
-        Some(_) => global.client()?.get(&["api", "handlers", kind], &Vec::new()).await?.value(),
+        Some(_) => global
+            .client()?
+            .get(&["api", "handlers", kind], &Vec::new())
+            .await?
+            .value(),
         None => {
             let handlers = built_in();
             let handler = handlers.get(kind).ok_or_else(|| missing(kind))?;
@@ -91,6 +107,9 @@ fn info(handler: &dyn riverrun::Handler) -> Value {
 }
 
 fn missing(kind: &str) -> Failure {
-    Failure::usage("HANDLER_NOT_FOUND", format!("there is no handler {kind:?} built in"))
-        .next("riverrun handlers ls")
+    Failure::usage(
+        "HANDLER_NOT_FOUND",
+        format!("there is no handler {kind:?} built in"),
+    )
+    .next("riverrun handlers ls")
 }

@@ -24,13 +24,18 @@ use crate::{
 };
 
 /// What a command does, then an example, then the rest.
-const HELP: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+const HELP: &str =
+    "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 /// Durable flows, jobs and calls in one server. Every run is one river of events.
 #[derive(Parser, Debug)]
-#[command(name = "riverrun", version, before_help = "Example: riverrun init my-project && riverrun dev my-project")]
+#[command(
+    name = "riverrun",
+    version,
+    before_help = "Example: riverrun init my-project && riverrun dev my-project"
+)]
 #[command(after_help = "Exit codes: 0 ok, 1 run failed, 2 usage, 3 unreachable, 4 timeout.")]
-#[command(propagate_version = true, disable_help_subcommand = true)]
+#[command(disable_help_subcommand = true)]
 pub struct Cli {
     #[command(flatten)]
     global: Global,
@@ -41,10 +46,23 @@ pub struct Cli {
 #[derive(Args, Debug, Clone)]
 pub struct Global {
     /// The server to talk to. Default http://127.0.0.1:4600.
-    #[arg(long, global = true, env = "RIVERRUN_URL", hide_env_values = true, value_name = "URL")]
+    #[arg(
+        long,
+        global = true,
+        env = "RIVERRUN_URL",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
     url: Option<String>,
     /// How data is printed.
-    #[arg(short, long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT"
+    )]
     output: Format,
 }
 
@@ -92,7 +110,9 @@ enum Command {
 }
 
 pub fn main() -> ExitCode {
-    let parsed = command().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
+    let parsed = command()
+        .try_get_matches()
+        .and_then(|found| Cli::from_arg_matches(&found));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
@@ -175,14 +195,32 @@ mod tests {
     #[test]
     fn every_command_opens_its_help_with_what_it_does_and_an_example() {
         fn check(path: &str, command: &clap::Command) {
-            assert!(command.get_about().is_some(), "{path} does not say what it does");
-            let example = command.get_before_help().map(ToString::to_string).unwrap_or_default();
-            assert!(example.starts_with("Example: riverrun"), "{path} has no example");
+            assert!(
+                command.get_about().is_some(),
+                "{path} does not say what it does"
+            );
+            let example = command
+                .get_before_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            assert!(
+                example.starts_with("Example: riverrun"),
+                "{path} has no example"
+            );
             // The example is one that parses.
             let line = example.strip_prefix("Example: ").unwrap_or_default();
-            let words = line.split(" && ").next().unwrap_or_default().split(" > ").next().unwrap_or_default();
+            let words = line
+                .split(" && ")
+                .next()
+                .unwrap_or_default()
+                .split(" > ")
+                .next()
+                .unwrap_or_default();
             let words = words.replace("'{\"name\": \"Ada\"}'", "{}");
-            assert!(Cli::try_parse_from(words.split_whitespace()).is_ok(), "{path}: {words}");
+            assert!(
+                Cli::try_parse_from(words.split_whitespace()).is_ok(),
+                "{path}: {words}"
+            );
             for inner in command.get_subcommands() {
                 check(&format!("{path} {}", inner.get_name()), inner);
             }
@@ -205,7 +243,11 @@ mod tests {
             "riverrun handlers show http",
             "riverrun completions zsh",
         ] {
-            assert!(parse(line).is_ok(), "{line}: {:?}", parse(line).err().map(|e| e.to_string()));
+            assert!(
+                parse(line).is_ok(),
+                "{line}: {:?}",
+                parse(line).err().map(|e| e.to_string())
+            );
         }
         for line in [
             "riverrun",

@@ -78,11 +78,15 @@ impl Run {
             idempotency_key: self.key.as_deref(),
             tags: &self.tag,
             tenant_id: self.tenant.as_deref(),
-            delay_ms: self.delay.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+            delay_ms: self
+                .delay
+                .map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
             version: self.version.as_deref().or(version),
         };
         let body = serde_json::to_string(&start).unwrap_or_default();
-        let answer = client.post(&["api", "flows", flow, "start"], Some(body)).await?;
+        let answer = client
+            .post(&["api", "flows", flow, "start"], Some(body))
+            .await?;
         let started = answer.value();
         let run = started["runId"].as_str().unwrap_or_default();
         if started["created"] == false {
@@ -156,7 +160,10 @@ impl Watch<'_> {
 
     /// Says how the run ended, and ends accordingly.
     async fn outcome(&self) -> Result<Exit> {
-        let answer = self.client.get(&["api", "runs", self.run], &Vec::new()).await?;
+        let answer = self
+            .client
+            .get(&["api", "runs", self.run], &Vec::new())
+            .await?;
         let run = answer.value();
         let status = run["status"].as_str().unwrap_or_default();
         match (self.events, self.format) {
@@ -166,7 +173,11 @@ impl Watch<'_> {
                 }
             }
             (false, format) => output::json_text(format, &answer.text),
-            (true, _) => output::talk(&format!("{} {}", self.run, paint(paint::status(status), status))),
+            (true, _) => output::talk(&format!(
+                "{} {}",
+                self.run,
+                paint(paint::status(status), status)
+            )),
         }
         if status == "completed" {
             return Ok(Exit::Ok);
@@ -179,8 +190,11 @@ impl Watch<'_> {
                 error("message").unwrap_or("it failed"),
             ),
         };
-        Err(Failure::new(code.to_owned(), format!("run {} {status}: {message}", self.run))
-            .next(format!("riverrun runs events {}", self.run)))
+        Err(Failure::new(
+            code.to_owned(),
+            format!("run {} {status}: {message}", self.run),
+        )
+        .next(format!("riverrun runs events {}", self.run)))
     }
 }
 

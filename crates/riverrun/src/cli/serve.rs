@@ -27,7 +27,9 @@ pub struct Serve {
 impl Serve {
     pub async fn run(self) -> Result<Exit> {
         let project = self.project.as_deref().map(project_folder).transpose()?;
-        let settings = self.flags.load(project.map(|folder| (folder, "--project")))?;
+        let settings = self
+            .flags
+            .load(project.map(|folder| (folder, "--project")))?;
         logs::init(&settings.config.log, settings.config.log_format);
         let server = Server::open(&settings).await?;
         let flows = match &settings.config.project {
@@ -57,12 +59,18 @@ pub fn ready(server: &Server, settings: &Settings, flows: &[Registered]) {
         return;
     }
     let row = |title: &str, text: &str| output::talk(&format!("  {title:<6} {text}"));
-    output::talk(&format!("riverrun {version} is listening on {}", paint(paint::BOLD, &server.url)));
+    output::talk(&format!(
+        "riverrun {version} is listening on {}",
+        paint(paint::BOLD, &server.url)
+    ));
     row("data", &server.data);
-    row("flows", &match (names.len(), known) {
-        (0, 0) => "none yet".to_owned(),
-        (0, known) => format!("{known} registered"),
-        _ => output::shorten(&names.join(", "), 400),
-    });
+    row(
+        "flows",
+        &match (names.len(), known) {
+            (0, 0) => "none yet".to_owned(),
+            (0, known) => format!("{known} registered"),
+            _ => output::shorten(&names.join(", "), 400),
+        },
+    );
     row("docs", &format!("{}/api/docs", server.url));
 }

@@ -59,7 +59,11 @@ impl ServerFlags {
             LogFormat::Json => "json".to_owned(),
         });
         put("listen", "--listen", self.listen.clone());
-        put("data", "--data", self.data.as_ref().map(|path| path.display().to_string()));
+        put(
+            "data",
+            "--data",
+            self.data.as_ref().map(|path| path.display().to_string()),
+        );
         put("store", "--store", self.store.clone());
         put("log_format", "--log-format", format);
         put("log", "--log", self.log.clone());
@@ -71,8 +75,9 @@ impl ServerFlags {
             values,
         };
         // What is not Unicode is none of ours.
-        let env = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let env = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
         config::load(&flags, env)
     }
 }
@@ -82,6 +87,9 @@ pub fn project_folder(folder: &std::path::Path) -> Result<PathBuf> {
     if folder.is_dir() {
         return Ok(folder.to_owned());
     }
-    Err(Failure::usage("PROJECT_NOT_FOUND", format!("there is no folder {}", folder.display()))
-        .next(format!("riverrun init {}", folder.display())))
+    Err(Failure::usage(
+        "PROJECT_NOT_FOUND",
+        format!("there is no folder {}", folder.display()),
+    )
+    .next(format!("riverrun init {}", folder.display())))
 }

@@ -67,7 +67,9 @@ impl Client {
                     away_since = None;
                 }
                 // Refused for good, or never there at all.
-                Err(failure) if failure.code != "UNREACHABLE" || !connected && away_since.is_none() => {
+                Err(failure)
+                    if failure.code != "UNREACHABLE" || !connected && away_since.is_none() =>
+                {
                     return Err(failure);
                 }
                 Err(failure) => {
@@ -94,14 +96,14 @@ impl Client {
     ) -> Result<bool> {
         let path = ["api", "events", "flow", run, "stream"];
         let url = self.at(&path, &vec![("follow", "until-end".to_owned())]);
-        let mut request = self
-            .http
-            .get(url)
-            .header("accept", "text/event-stream");
+        let mut request = self.http.get(url).header("accept", "text/event-stream");
         if let Some(id) = after.as_deref() {
             request = request.header("last-event-id", id);
         }
-        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        let response = request
+            .send()
+            .await
+            .map_err(|error| self.unreachable(&error))?;
         let mut bytes = self.accepted(response).await?.bytes_stream();
         let mut parser = sse::Parser::default();
         while let Some(Ok(piece)) = bytes.next().await {
@@ -133,10 +135,13 @@ impl End {
         match self {
             Self::Ended => None,
             Self::TimedOut => Some(
-                Failure::new("TIMEOUT", format!("run {run} has not ended in the time given"))
-                    .exit(crate::failure::Exit::Timeout)
-                    .note("the run goes on")
-                    .next(format!("riverrun runs events {run} --follow")),
+                Failure::new(
+                    "TIMEOUT",
+                    format!("run {run} has not ended in the time given"),
+                )
+                .exit(crate::failure::Exit::Timeout)
+                .note("the run goes on")
+                .next(format!("riverrun runs events {run} --follow")),
             ),
             Self::Interrupted => {
                 output::talk(&format!(

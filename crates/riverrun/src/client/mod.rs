@@ -92,11 +92,19 @@ impl Client {
             .request(method, self.at(path, query))
             .timeout(PATIENCE);
         if let Some(body) = body {
-            request = request.header("content-type", "application/json").body(body);
+            request = request
+                .header("content-type", "application/json")
+                .body(body);
         }
-        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        let response = request
+            .send()
+            .await
+            .map_err(|error| self.unreachable(&error))?;
         let response = self.accepted(response).await?;
-        let text = response.text().await.map_err(|error| self.unreachable(&error))?;
+        let text = response
+            .text()
+            .await
+            .map_err(|error| self.unreachable(&error))?;
         Ok(Answer { text })
     }
 
@@ -126,7 +134,10 @@ impl Client {
         let body: Value = serde_json::from_str(text).unwrap_or_default();
         let part = |key: &str| body["error"][key].as_str();
         let Some((code, message)) = part("code").zip(part("message")) else {
-            let message = format!("{} answered {status}, and not as a riverrun does", self.url());
+            let message = format!(
+                "{} answered {status}, and not as a riverrun does",
+                self.url()
+            );
             return Failure::new("NOT_RIVERRUN", message)
                 .exit(Exit::Unreachable)
                 .next("riverrun doctor --url <url of the server>");
@@ -171,11 +182,15 @@ impl Client {
         if id != "latest" {
             return Ok(id.to_owned());
         }
-        let page = self.get(&["api", "runs"], &vec![("limit", "1".to_owned())]).await?;
+        let page = self
+            .get(&["api", "runs"], &vec![("limit", "1".to_owned())])
+            .await?;
         match page.value()["items"][0]["runId"].as_str() {
             Some(id) => Ok(id.to_owned()),
-            None => Err(Failure::usage("RUN_NOT_FOUND", "there is no run yet")
-                .next("riverrun run <flow>")),
+            None => {
+                Err(Failure::usage("RUN_NOT_FOUND", "there is no run yet")
+                    .next("riverrun run <flow>"))
+            }
         }
     }
 }
@@ -191,5 +206,9 @@ fn issues(details: &Value) -> Vec<String> {
             path => format!("{path}: {message}"),
         })
     };
-    list.as_array().into_iter().flatten().filter_map(line).collect()
+    list.as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(line)
+        .collect()
 }

@@ -9,10 +9,18 @@ type Check = Result<(), (&'static str, String)>;
 pub fn check(config: &Config) -> Check {
     listen(&config.listen)?;
     at_least("lease", config.lease.0, Duration::from_secs(1))?;
-    at_least("attempt_timeout", config.attempt_timeout.0, Duration::from_millis(1))?;
+    at_least(
+        "attempt_timeout",
+        config.attempt_timeout.0,
+        Duration::from_millis(1),
+    )?;
     at_least("expr.time", config.expr.time.0, Duration::from_millis(1))?;
     let second = Duration::from_secs(1);
-    at_least("limits.request_timeout", config.limits.request_timeout.0, second)?;
+    at_least(
+        "limits.request_timeout",
+        config.limits.request_timeout.0,
+        second,
+    )?;
     at_least("limits.max_wait", config.limits.max_wait.0, second)?;
     positive("max_drivers", config.max_drivers)?;
     positive("limits.body_bytes", config.limits.body_bytes)?;
@@ -42,7 +50,9 @@ fn log(filter: &str) -> Check {
         Ok(_) => Ok(()),
         Err(error) => Err((
             "log",
-            format!("must be error, warn, info, debug, trace, off or a filter, not {filter:?}: {error}"),
+            format!(
+                "must be error, warn, info, debug, trace, off or a filter, not {filter:?}: {error}"
+            ),
         )),
     }
 }
@@ -52,7 +62,10 @@ fn at_least(key: &'static str, value: Duration, least: Duration) -> Check {
         return Ok(());
     }
     let show = super::show_duration;
-    Err((key, format!("must be {} or more, not {}", show(least), show(value))))
+    Err((
+        key,
+        format!("must be {} or more, not {}", show(least), show(value)),
+    ))
 }
 
 fn positive(key: &'static str, value: usize) -> Check {

@@ -99,8 +99,12 @@ pub fn load(flags: &Flags, env: impl IntoIterator<Item = (String, String)>) -> R
     }
     for (key, text, flag) in &flags.values {
         let source = Source::Flag(flag.clone());
-        let kind = known.get(key).ok_or_else(|| unknown_key(key, &known, &source))?;
-        let value = kind.read(text).map_err(|rule| invalid(key, &rule, &source))?;
+        let kind = known
+            .get(key)
+            .ok_or_else(|| unknown_key(key, &known, &source))?;
+        let value = kind
+            .read(text)
+            .map_err(|rule| invalid(key, &rule, &source))?;
         layers.one(key, value, source);
     }
     layers.finish(file, &known)
@@ -108,7 +112,10 @@ pub fn load(flags: &Flags, env: impl IntoIterator<Item = (String, String)>) -> R
 
 /// `--config`, else the project's own file, else the one in the current folder.
 fn find_file(flags: &Flags, env: &HashMap<String, String>) -> Option<PathBuf> {
-    let named = flags.file.clone().or_else(|| env.get("CONFIG").map(PathBuf::from));
+    let named = flags
+        .file
+        .clone()
+        .or_else(|| env.get("CONFIG").map(PathBuf::from));
     let project = flags.project.as_ref().map(|(folder, _)| folder.clone());
     let project = project.or_else(|| env.get("PROJECT").map(PathBuf::from));
     named.or_else(|| {
@@ -133,7 +140,11 @@ impl Layers {
             Failure::usage("CONFIG_INVALID", format!("{} is not TOML", path.display()))
                 .note(error.to_string())
         })?;
-        let dict = read.into_iter().next().map(|(_, dict)| dict).unwrap_or_default();
+        let dict = read
+            .into_iter()
+            .next()
+            .map(|(_, dict)| dict)
+            .unwrap_or_default();
         check_keys("", &dict, known, &source)?;
         self.merge(dict, source);
         Ok(())
@@ -148,7 +159,9 @@ impl Layers {
             let name = env_name(key);
             let Some(text) = env.get(&name) else { continue };
             let source = Source::Env(format!("{PREFIX}{name}"));
-            let value = kind.read(text).map_err(|rule| invalid(key, &rule, &source))?;
+            let value = kind
+                .read(text)
+                .map_err(|rule| invalid(key, &rule, &source))?;
             self.one(key, value, source);
         }
         // Others may have variables with our prefix (Kubernetes makes some for every service), so
@@ -156,7 +169,9 @@ impl Layers {
         let names: Vec<String> = known.keys().map(|key| env_name(key)).collect();
         for name in env.keys().filter(|name| !names.contains(name)) {
             let ours = NO_SETTINGS.contains(&name.as_str());
-            let near = names.iter().find(|known| strsim::damerau_levenshtein(known, name) <= 2);
+            let near = names
+                .iter()
+                .find(|known| strsim::damerau_levenshtein(known, name) <= 2);
             if let (false, Some(near)) = (ours, near) {
                 let message = format!("{PREFIX}{name} is no setting");
                 return Err(Failure::usage("CONFIG_UNKNOWN_KEY", message)
@@ -168,7 +183,9 @@ impl Layers {
     }
 
     fn one(&mut self, key: &str, value: Value, source: Source) {
-        let dict = figment::util::nest(key, value).into_dict().unwrap_or_default();
+        let dict = figment::util::nest(key, value)
+            .into_dict()
+            .unwrap_or_default();
         self.merge(dict, source);
     }
 
@@ -201,7 +218,11 @@ impl Layers {
             let source = sources.get(key).cloned().unwrap_or(Source::Default);
             invalid(key, &rule, &source)
         })?;
-        Ok(Settings { config, sources, file })
+        Ok(Settings {
+            config,
+            sources,
+            file,
+        })
     }
 }
 
@@ -262,12 +283,15 @@ impl Kind {
                 .map(Value::from)
                 .map_err(|_| format!("must be true or false, not {text:?}")),
             Self::List => {
-                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                let items = text
+                    .split(',')
+                    .map(str::trim)
+                    .filter(|item| !item.is_empty());
                 Ok(Value::from(items.collect::<Vec<_>>()))
             }
             Self::Json => {
-                let json: Json = serde_json::from_str(text)
-                    .map_err(|error| format!("must be JSON: {error}"))?;
+                let json: Json =
+                    serde_json::from_str(text).map_err(|error| format!("must be JSON: {error}"))?;
                 Value::serialize(json).map_err(|error| error.to_string())
             }
         }
@@ -302,7 +326,11 @@ fn leaves(value: &Json, whole: &[String]) -> Vec<(String, Json)> {
         match value {
             Json::Object(object) if !whole.iter().any(|key| key == at) => {
                 for (name, value) in object {
-                    let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+                    let at = if at.is_empty() {
+                        name.clone()
+                    } else {
+                        format!("{at}.{name}")
+                    };
                     walk(&at, value, whole, found);
                 }
             }
@@ -321,8 +349,14 @@ fn check_keys(
     source: &Source,
 ) -> Result<()> {
     for (name, value) in dict {
-        let key = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
-        let section = known.keys().any(|known| known.starts_with(&format!("{key}.")));
+        let key = if at.is_empty() {
+            name.clone()
+        } else {
+            format!("{at}.{name}")
+        };
+        let section = known
+            .keys()
+            .any(|known| known.starts_with(&format!("{key}.")));
         match value {
             _ if known.contains_key(&key) => {}
             Value::Dict(_, inner) if section => check_keys(&key, inner, known, source)?,
@@ -362,7 +396,10 @@ mod tests {
     use crate::config::{Keep, LogFormat, Span};
 
     fn env(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-        pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+        pairs
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect()
     }
 
     fn with_file(text: &str) -> (tempfile::TempDir, Flags) {
@@ -396,28 +433,44 @@ mod tests {
             ("HOME", "/"),
         ]);
         let settings = load(&flags, env).unwrap();
-        let (config, source) = (&settings.config, |key: &str| settings.sources[key].to_string());
+        let (config, source) = (&settings.config, |key: &str| {
+            settings.sources[key].to_string()
+        });
         assert_eq!(config.listen, "127.0.0.1:3");
         assert_eq!(source("listen"), "flag --listen");
         assert_eq!(config.log, "debug");
         assert_eq!(source("log"), "env RIVERRUN_LOG");
         assert_eq!(config.lease, Span(Duration::from_secs(10)));
         assert!(source("lease").starts_with("file "));
-        assert_eq!(config.retention.completed, Keep(Some(Duration::from_secs(86_400))));
+        assert_eq!(
+            config.retention.completed,
+            Keep(Some(Duration::from_secs(86_400)))
+        );
         assert_eq!(config.retention.failed, Keep(None));
         assert_eq!(source("retention.cancelled"), "default");
         assert_eq!(config.http.allow, ["10.0.0.0/8", "localhost:80"]);
         assert_eq!(config.limits.body_bytes, 100);
         assert_eq!(config.log_format, LogFormat::Text);
-        assert_eq!(config.dev.input, Some(serde_json::json!({"name": "Ada", "n": 3})));
+        assert_eq!(
+            config.dev.input,
+            Some(serde_json::json!({"name": "Ada", "n": 3}))
+        );
         assert_eq!(config.data, folder.path().join(".riverrun"));
-        assert!(settings.rows().iter().any(|(key, value, _)| key == "dev.input" && value.is_object()));
+        assert!(
+            settings
+                .rows()
+                .iter()
+                .any(|(key, value, _)| key == "dev.input" && value.is_object())
+        );
     }
 
     #[test]
     fn paths_in_a_file_are_relative_to_it_and_others_to_here() {
         let (folder, mut flags) = with_file("data = 'd'");
-        assert_eq!(load(&flags, []).unwrap().config.data, folder.path().join("d"));
+        assert_eq!(
+            load(&flags, []).unwrap().config.data,
+            folder.path().join("d")
+        );
         flags.values = vec![flag("data", "here")];
         assert_eq!(load(&flags, []).unwrap().config.data, Path::new("here"));
     }
@@ -434,16 +487,61 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_its_rule_and_value() {
-        refused("lisen = 'x'", &[], "CONFIG_UNKNOWN_KEY", &["\"lisen\"", "\"listen\"", "riverrun.toml"]);
-        refused("[retention]\ncomplete = '1d'", &[], "CONFIG_UNKNOWN_KEY", &["retention.completed"]);
-        refused("", &[("RIVERRUN_LISTEM", "x")], "CONFIG_UNKNOWN_KEY", &["RIVERRUN_LISTEN"]);
-        refused("lease = 30", &[], "CONFIG_INVALID", &["lease", "30 has no unit", "riverrun.toml"]);
-        refused("lease = 'x'", &[], "CONFIG_INVALID", &["lease", "\"x\" is no duration"]);
-        refused("log_format = 'xml'", &[], "CONFIG_INVALID", &["log_format", "xml"]);
-        refused("retention = 1", &[], "CONFIG_INVALID", &["retention", "table"]);
-        refused("max_drivers = 0", &[], "CONFIG_INVALID", &["max_drivers", "0"]);
+        refused(
+            "lisen = 'x'",
+            &[],
+            "CONFIG_UNKNOWN_KEY",
+            &["\"lisen\"", "\"listen\"", "riverrun.toml"],
+        );
+        refused(
+            "[retention]\ncomplete = '1d'",
+            &[],
+            "CONFIG_UNKNOWN_KEY",
+            &["retention.completed"],
+        );
+        refused(
+            "",
+            &[("RIVERRUN_LISTEM", "x")],
+            "CONFIG_UNKNOWN_KEY",
+            &["RIVERRUN_LISTEN"],
+        );
+        refused(
+            "lease = 30",
+            &[],
+            "CONFIG_INVALID",
+            &["lease", "30 has no unit", "riverrun.toml"],
+        );
+        refused(
+            "lease = 'x'",
+            &[],
+            "CONFIG_INVALID",
+            &["lease", "\"x\" is no duration"],
+        );
+        refused(
+            "log_format = 'xml'",
+            &[],
+            "CONFIG_INVALID",
+            &["log_format", "xml"],
+        );
+        refused(
+            "retention = 1",
+            &[],
+            "CONFIG_INVALID",
+            &["retention", "table"],
+        );
+        refused(
+            "max_drivers = 0",
+            &[],
+            "CONFIG_INVALID",
+            &["max_drivers", "0"],
+        );
         refused("listen = 'x'", &[], "CONFIG_INVALID", &["listen", "\"x\""]);
-        refused("", &[("RIVERRUN_MAX_DRIVERS", "many")], "CONFIG_INVALID", &["max_drivers", "many", "env RIVERRUN_MAX_DRIVERS"]);
+        refused(
+            "",
+            &[("RIVERRUN_MAX_DRIVERS", "many")],
+            "CONFIG_INVALID",
+            &["max_drivers", "many", "env RIVERRUN_MAX_DRIVERS"],
+        );
         refused("listen = ", &[], "CONFIG_INVALID", &["not TOML"]);
     }
 

@@ -24,7 +24,10 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     while !rest.is_empty() {
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (number, after) = rest.split_at(digits);
-        let letters = after.len() - after.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
+        let letters = after.len()
+            - after
+                .trim_start_matches(|c: char| c.is_ascii_alphabetic())
+                .len();
         let (unit, after) = after.split_at(letters);
         let number: u64 = number.parse().map_err(|_| refuse())?;
         let (_, unit_ms) = UNITS
@@ -175,7 +178,17 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["", "5", "s", "5x", "-5s", "5 s", "1.5s", "99999999999999999999d", "999999999999d"] {
+        for text in [
+            "",
+            "5",
+            "s",
+            "5x",
+            "-5s",
+            "5 s",
+            "1.5s",
+            "99999999999999999999d",
+            "999999999999d",
+        ] {
             assert!(parse_duration(text).is_err(), "{text:?}");
         }
     }

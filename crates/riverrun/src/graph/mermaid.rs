@@ -58,7 +58,10 @@ mod tests {
             "  s5 -.->|\"failed\"| s7",
             "  s5 --> s6",
         ] {
-            assert!(drawn.lines().any(|found| found == line), "{line:?} is not in\n{drawn}");
+            assert!(
+                drawn.lines().any(|found| found == line),
+                "{line:?} is not in\n{drawn}"
+            );
         }
         assert_eq!(quote("a \"b\" <c> #d"), "a #quot;b#quot; #lt;c#gt; #35;d");
     }

@@ -14,6 +14,7 @@ pub use text::text;
 pub struct Graph {
     pub title: String,
     pub nodes: Vec<Node>,
+    /// In the order of the steps that they lead away from.
     pub edges: Vec<Edge>,
     pub initial: Option<usize>,
 }
@@ -49,8 +50,11 @@ impl Graph {
         let text = |key: &str| definition[key].as_str().unwrap_or_default();
         let empty = serde_json::Map::new();
         let steps = definition["steps"].as_object().unwrap_or(&empty);
-        let index: HashMap<&str, usize> =
-            steps.keys().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+        let index: HashMap<&str, usize> = steps
+            .keys()
+            .enumerate()
+            .map(|(at, name)| (name.as_str(), at))
+            .collect();
         let nodes = steps.iter().map(|(name, step)| Node {
             name: name.clone(),
             kind: step["type"].as_str().unwrap_or_default().to_owned(),
@@ -60,7 +64,12 @@ impl Graph {
                 .into_iter()
                 .filter_map(|(target, label, way)| {
                     let to = *index.get(target.as_str())?;
-                    Some(Edge { from, to, label, way })
+                    Some(Edge {
+                        from,
+                        to,
+                        label,
+                        way,
+                    })
                 })
                 .collect::<Vec<_>>()
         });
@@ -78,7 +87,10 @@ impl Graph {
 
     pub fn to_json(&self) -> Value {
         let name = |at: usize| self.nodes[at].name.as_str();
-        let nodes = self.nodes.iter().map(|node| json!({"id": node.name, "type": node.kind}));
+        let nodes = self
+            .nodes
+            .iter()
+            .map(|node| json!({"id": node.name, "type": node.kind}));
         let edges = self.edges.iter().map(|edge| {
             let way = format!("{:?}", edge.way).to_lowercase();
             json!({"from": name(edge.from), "to": name(edge.to), "label": edge.label, "way": way})
@@ -91,8 +103,10 @@ impl Graph {
         })
     }
 
-    pub fn out(&self, node: usize) -> impl Iterator<Item = &Edge> {
-        self.edges.iter().filter(move |edge| edge.from == node)
+    pub fn out(&self, node: usize) -> &[Edge] {
+        let begin = self.edges.partition_point(|edge| edge.from < node);
+        let end = self.edges.partition_point(|edge| edge.from <= node);
+        &self.edges[begin..end]
     }
 }
 
@@ -124,7 +138,12 @@ fn choice(config: &Value, path: &str, kind: &str) -> String {
     let parts: Vec<&str> = path.split('.').collect();
     match parts.as_slice() {
         ["default"] => "otherwise".to_owned(),
-        ["conditions", index, ..] => condition(index.parse().ok().map_or(&Value::Null, |i: usize| &config["conditions"][i])),
+        ["conditions", index, ..] => condition(
+            index
+                .parse()
+                .ok()
+                .map_or(&Value::Null, |i: usize| &config["conditions"][i]),
+        ),
         ["cases", case @ ..] => case.join("."),
         ["branches", ..] => "branch".to_owned(),
         ["step"] if kind == "map" => "each".to_owned(),
@@ -146,8 +165,8 @@ fn condition(condition: &Value) -> String {
 
 #[cfg(test)]
 pub mod tests {
-    use riverrun_runtime::Handlers;
     use super::*;
+    use riverrun_runtime::Handlers;
 
     pub fn example() -> Graph {
         let definition = json!({"id": "order", "version": "1.2.0", "name": "An order", "initialStepId": "who", "steps": {
@@ -162,7 +181,10 @@ pub mod tests {
             "done": {"type": "log", "config": {"message": "done"}},
             "lost": {"type": "log", "config": {"message": "?"}},
         }});
-        Graph::of(&definition, &Handlers::new(riverrun_handlers::all(riverrun::HandlerOptions::default())))
+        Graph::of(
+            &definition,
+            &Handlers::new(riverrun_handlers::all(riverrun::HandlerOptions::default())),
+        )
     }
 
     #[test]
@@ -196,7 +218,11 @@ pub mod tests {
 
     #[test]
     fn nonsense_has_no_graph() {
-        for definition in [json!(null), json!({"steps": []}), json!({"steps": {"a": 1}})] {
+        for definition in [
+            json!(null),
+            json!({"steps": []}),
+            json!({"steps": {"a": 1}}),
+        ] {
             let graph = Graph::of(&definition, &Handlers::default());
             assert!(graph.edges.is_empty());
             text(&graph);

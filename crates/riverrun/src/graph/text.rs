@@ -7,14 +7,19 @@ use crate::output::{paint, paint::paint};
 pub fn text(graph: &Graph) -> String {
     let order = order(graph);
     let depth = depths(graph, &order);
+    let mut place = vec![None; graph.nodes.len()];
+    for (at, node) in order.iter().enumerate() {
+        place[*node] = Some(at);
+    }
     let mut lines = vec![paint(paint::BOLD, &graph.title), String::new()];
-    for (place, node) in order.iter().copied().enumerate() {
+    for node in order.iter().copied() {
         let margin = "    ".repeat(depth[node]);
         lines.push(step(graph, node, &margin));
-        let next = order.get(place + 1).copied();
-        lines.extend(ways(graph, node, next, &order[..place], &margin));
+        lines.extend(ways(graph, node, &place, &margin));
     }
-    let lost: Vec<usize> = (0..graph.nodes.len()).filter(|node| !order.contains(node)).collect();
+    let lost: Vec<usize> = (0..graph.nodes.len())
+        .filter(|node| place[*node].is_none())
+        .collect();
     if !lost.is_empty() {
         lines.push(String::new());
         lines.push(paint(paint::WARN, "nothing leads to:"));
@@ -24,7 +29,11 @@ pub fn text(graph: &Graph) -> String {
 }
 
 fn step(graph: &Graph, node: usize, margin: &str) -> String {
-    let mark = if graph.initial == Some(node) { "▶" } else { "●" };
+    let mark = if graph.initial == Some(node) {
+        "▶"
+    } else {
+        "●"
+    };
     let found = &graph.nodes[node];
     format!(
         "{margin}{mark} {}  {}",
@@ -34,23 +43,33 @@ fn step(graph: &Graph, node: usize, margin: &str) -> String {
 }
 
 /// The lines below a step. A single way to the step on the next line needs only an arrow.
-fn ways(graph: &Graph, node: usize, next: Option<usize>, before: &[usize], margin: &str) -> Vec<String> {
-    let edges: Vec<&Edge> = graph.out(node).collect();
-    match edges.as_slice() {
+fn ways(graph: &Graph, node: usize, place: &[Option<usize>], margin: &str) -> Vec<String> {
+    match graph.out(node) {
         [] => vec![],
-        [edge] if Some(edge.to) == next && edge.way != Way::Inside => {
-            let label = if edge.label.is_empty() { String::new() } else { format!(" {}", edge.label) };
-            vec![format!("{margin}│{}", paint(style(edge.way), label)), format!("{margin}▼")]
+        [edge] if place[edge.to] == place[node].map(|at| at + 1) && edge.way != Way::Inside => {
+            let label = if edge.label.is_empty() {
+                String::new()
+            } else {
+                format!(" {}", edge.label)
+            };
+            vec![
+                format!("{margin}│{}", paint(style(edge.way), label)),
+                format!("{margin}▼"),
+            ]
         }
         edges => {
-            let width = edges.iter().map(|edge| label(edge).chars().count()).max().unwrap_or(0);
+            let width = edges
+                .iter()
+                .map(|edge| label(edge).chars().count())
+                .max()
+                .unwrap_or(0);
             let last = edges.len() - 1;
             edges
                 .iter()
                 .enumerate()
                 .map(|(at, edge)| {
                     let corner = if at == last { "└" } else { "├" };
-                    let back = node == edge.to || before.contains(&edge.to);
+                    let back = place[edge.to] <= place[node];
                     let label = label(edge);
                     let fill = "─".repeat(width - label.chars().count());
                     format!(
@@ -66,7 +85,11 @@ fn ways(graph: &Graph, node: usize, next: Option<usize>, before: &[usize], margi
 }
 
 fn label(edge: &Edge) -> &str {
-    if edge.label.is_empty() { "then" } else { &edge.label }
+    if edge.label.is_empty() {
+        "then"
+    } else {
+        &edge.label
+    }
 }
 
 fn style(way: Way) -> anstyle::Style {
@@ -83,15 +106,19 @@ fn order(graph: &Graph) -> Vec<usize> {
     let mut left = Vec::new();
     let mut seen = vec![false; graph.nodes.len()];
     // Explicit, so that ten thousand steps in a row do not use up the stack.
-    let mut ahead: Vec<(usize, bool)> = graph.initial.map(|node| (node, false)).into_iter().collect();
+    let mut ahead: Vec<(usize, bool)> = graph
+        .initial
+        .map(|node| (node, false))
+        .into_iter()
+        .collect();
     while let Some((node, done)) = ahead.pop() {
         if done {
             left.push(node);
         } else if !std::mem::replace(&mut seen[node], true) {
             ahead.push((node, true));
             // The first way out is searched last, so it comes first in the end.
-            let targets: Vec<usize> = graph.out(node).map(|edge| edge.to).filter(|to| !seen[*to]).collect();
-            ahead.extend(targets.into_iter().map(|to| (to, false)));
+            let targets = graph.out(node).iter().map(|edge| edge.to);
+            ahead.extend(targets.filter(|to| !seen[*to]).map(|to| (to, false)));
         }
     }
     left.reverse();
@@ -109,7 +136,10 @@ fn depths(graph: &Graph, order: &[usize]) -> Vec<usize> {
             *known = (*known).min(there);
         }
     }
-    depth.into_iter().map(|depth| depth.unwrap_or(0).min(10)).collect()
+    depth
+        .into_iter()
+        .map(|depth| depth.unwrap_or(0).min(10))
+        .collect()
 }
 
 #[cfg(test)]
@@ -149,9 +179,22 @@ nothing leads to:
 
     #[test]
     fn ten_thousand_steps_in_a_row() {
-        let nodes = (0..10_000).map(|at| super::super::Node { name: format!("s{at}"), kind: "set".into() });
-        let edges = (1..10_000).map(|at| Edge { from: at - 1, to: at, label: String::new(), way: Way::Then });
-        let graph = Graph { title: "f@1".into(), nodes: nodes.collect(), edges: edges.collect(), initial: Some(0) };
+        let nodes = (0..10_000).map(|at| super::super::Node {
+            name: format!("s{at}"),
+            kind: "set".into(),
+        });
+        let edges = (1..10_000).map(|at| Edge {
+            from: at - 1,
+            to: at,
+            label: String::new(),
+            way: Way::Then,
+        });
+        let graph = Graph {
+            title: "f@1".into(),
+            nodes: nodes.collect(),
+            edges: edges.collect(),
+            initial: Some(0),
+        };
         assert_eq!(order(&graph).len(), 10_000);
     }
 }

@@ -33,12 +33,22 @@ impl EventLine {
             Some(attempt) if attempt > 1 => format!("{} ({attempt})", text("stepName")),
             _ => text("stepName").to_owned(),
         };
-        let data = shorten(&gist(kind, event.get("data").unwrap_or(&Value::Null)), self.room);
+        let data = shorten(
+            &gist(kind, event.get("data").unwrap_or(&Value::Null)),
+            self.room,
+        );
+        // What ends a line is not filled up: the colours would keep the spaces from being cut.
+        let type_width = if step.is_empty() && data.is_empty() {
+            0
+        } else {
+            Self::TYPE
+        };
+        let step_width = if data.is_empty() { 0 } else { Self::STEP };
         let line = format!(
             "{}  {}  {}  {data}",
             paint(paint::DIM, time),
-            paint(paint::event(kind), format_args!("{kind:<width$}", width = Self::TYPE)),
-            paint(paint::NAME, format_args!("{step:<width$}", width = Self::STEP)),
+            paint(paint::event(kind), format_args!("{kind:<type_width$}")),
+            paint(paint::NAME, format_args!("{step:<step_width$}")),
         );
         line.trim_end().to_owned()
     }
@@ -54,22 +64,36 @@ fn gist(kind: &str, data: &Value) -> String {
     let error = || {
         let error = data.get("error")?;
         let part = |key: &str| error.get(key).and_then(Value::as_str);
-        Some(format!("{}: {}", part("code").unwrap_or("ERROR"), part("message").unwrap_or("")))
+        Some(format!(
+            "{}: {}",
+            part("code").unwrap_or("ERROR"),
+            part("message").unwrap_or("")
+        ))
     };
     let found = match kind {
         "flow.started" => data.get("input").map(|input| format!("input {input}")),
         "flow.completed" => span("duration").map(|time| format!("after {time}")),
         "flow.failed" => error(),
         "flow.cancelled" | "flow.paused" | "step.cancelled" => text("reason").map(str::to_owned),
-        "step.completed" => data.get("result").map(ToString::to_string),
+        "step.completed" => match (data.get("result"), text("next")) {
+            (Some(result), _) => Some(result.to_string()),
+            (None, Some(next)) => Some(format!("goes to {next}")),
+            (None, None) => None,
+        },
         "step.failed" => error().map(|error| match data.get("willRetry") {
             Some(Value::Bool(true)) => format!("{error} (will be tried again)"),
             _ => error,
         }),
-        "step.retry" => span("delayMs").map(|time| format!("after {time}: {}", text("reason").unwrap_or(""))),
+        "step.retry" => {
+            span("delayMs").map(|time| format!("after {time}: {}", text("reason").unwrap_or("")))
+        }
         "step.resumed" => span("awaitDuration").map(|time| format!("after {time}")),
-        "step.await.time" => text("resumeAt").map(|at| format!("until {}", at.get(11..23).unwrap_or(at))),
-        "step.await.run" => text("runId").map(|run| format!("for run {run} of {}", text("flow").unwrap_or(""))),
+        "step.await.time" => {
+            text("resumeAt").map(|at| format!("until {}", at.get(11..23).unwrap_or(at)))
+        }
+        "step.await.run" => {
+            text("runId").map(|run| format!("for run {run} of {}", text("flow").unwrap_or("")))
+        }
         "step.await.branches" => data
             .get("branches")
             .and_then(Value::as_array)
@@ -93,7 +117,10 @@ mod tests {
 
     fn check(event: Value, expected: &str) {
         let shown = EventLine { room: 40 }.show(&event);
-        assert_eq!(anstream::adapter::strip_str(&shown).to_string(), expected);
+        assert_eq!(
+            anstream::adapter::strip_str(&shown).to_string().trim_end(),
+            expected
+        );
     }
 
     #[test]
@@ -111,7 +138,14 @@ mod tests {
             json!({"ts": ts, "type": "flow.completed", "data": {"result": {}, "duration": 6021}}),
             "16:15:54.834  flow.completed                        after 6s21ms",
         );
-        check(json!({"ts": ts, "type": "flow.resumed"}), "16:15:54.834  flow.resumed");
+        check(
+            json!({"ts": ts, "type": "flow.resumed"}),
+            "16:15:54.834  flow.resumed",
+        );
+        check(
+            json!({"ts": ts, "type": "step.started", "stepName": "who", "attempt": 1}),
+            "16:15:54.834  step.started          who",
+        );
         check(
             json!({"ts": ts, "type": "x.y", "data": {"a": "0123456789012345678901234567890123456789"}}),
             "16:15:54.834  x.y                                   {\"a\":\"012345678901234567890123456789012…",

@@ -90,7 +90,10 @@ mod tests {
             pretty(text),
             "{\n  \"id\": 12345678901234567890123,\n  \"l\": [\n    1.10,\n    {},\n    []\n  ],\n  \"s\": \"a, \\\"b\\\": {c}\\\\\"\n}"
         );
-        assert_eq!(compact(&pretty(text)), text.replace(", \"l", ",\"l").replace(", []", ",[]"));
+        assert_eq!(
+            compact(&pretty(text)),
+            text.replace(", \"l", ",\"l").replace(", []", ",[]")
+        );
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -102,8 +105,7 @@ mod tests {
         leaf.prop_recursive(4, 32, 4, |inner| {
             prop_oneof![
                 proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                proptest::collection::hash_map("\\PC{0,4}", inner, 0..4)
-                    .prop_map(|map| json!(map)),
+                proptest::collection::hash_map("\\PC{0,4}", inner, 0..4).prop_map(|map| json!(map)),
             ]
         })
     }

@@ -55,7 +55,11 @@ impl Table {
         if !self.header.is_empty() {
             table.set_header(self.header.iter().map(|title| {
                 let cell = Cell::new(title.to_uppercase());
-                if colour { cell.add_attribute(Attribute::Dim) } else { cell }
+                if colour {
+                    cell.add_attribute(Attribute::Dim)
+                } else {
+                    cell
+                }
             }));
         }
         for Row(cells) in &self.rows {
@@ -70,7 +74,10 @@ impl Table {
 
 fn cell(text: &str, style: Style, colour: bool) -> Cell {
     // Control characters would break the lines of the table.
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let text: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     let mut cell = Cell::new(text);
     if !colour {
         return cell;
@@ -103,7 +110,11 @@ mod tests {
     #[test]
     fn piped_it_is_plain_and_aligned() {
         let mut table = Table::new(["id", "status"]);
-        table.push(Row::default().cell("a-long-one").styled("failed", paint::BAD));
+        table.push(
+            Row::default()
+                .cell("a-long-one")
+                .styled("failed", paint::BAD),
+        );
         table.push(Row::default().cell("b").cell("line\nbreak"));
         assert_eq!(
             table.render(false, false),

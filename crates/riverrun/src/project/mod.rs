@@ -52,12 +52,11 @@ pub fn format_of(path: &Path) -> Option<Format> {
 
 /// Reads one file. What has no telling ending is read as YAML, of which JSON is a part.
 pub fn read(path: &Path) -> Result<FlowFile> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::file("the flow", path, &error))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|error| Failure::file("the flow", path, &error))?;
     let format = format_of(path).unwrap_or(Format::Yaml);
-    let definition = parse_definition(&text, format).map_err(|error| {
-        Failure::new(error.code(), format!("{}: {error}", path.display()))
-    })?;
+    let definition = parse_definition(&text, format)
+        .map_err(|error| Failure::new(error.code(), format!("{}: {error}", path.display())))?;
     Ok(FlowFile {
         path: path.to_owned(),
         definition,
@@ -67,15 +66,25 @@ pub fn read(path: &Path) -> Result<FlowFile> {
 /// A flow that is not one, with everything that is wrong with it.
 pub fn invalid(path: &Path, issues: &[Issue]) -> Failure {
     let count = issues.len();
-    let message = format!("{} has {count} issue{}", path.display(), if count == 1 { "" } else { "s" });
+    let message = format!(
+        "{} has {count} issue{}",
+        path.display(),
+        if count == 1 { "" } else { "s" }
+    );
     issues
         .iter()
-        .fold(Failure::new("FLOW_INVALID", message), |failure, issue| failure.note(show_issue(issue)))
+        .fold(Failure::new("FLOW_INVALID", message), |failure, issue| {
+            failure.note(show_issue(issue))
+        })
 }
 
 /// `steps.a.type: there is no handler "x" (handler)`.
 pub fn show_issue(issue: &Issue) -> String {
-    let path = if issue.path.is_empty() { "(flow)" } else { &issue.path };
+    let path = if issue.path.is_empty() {
+        "(flow)"
+    } else {
+        &issue.path
+    };
     let severity = match issue.severity {
         riverrun::Severity::Error => "",
         riverrun::Severity::Warning => "warning: ",
@@ -93,7 +102,14 @@ mod tests {
         assert!(flow_files(folder.path()).unwrap().is_empty());
         let flows = folder.path().join("flows");
         std::fs::create_dir_all(flows.join("deep/er")).unwrap();
-        for name in ["b.yaml", "a.json", "deep/er/c.yml", "notes.md", ".hidden.yaml", "deep/x.yaml~"] {
+        for name in [
+            "b.yaml",
+            "a.json",
+            "deep/er/c.yml",
+            "notes.md",
+            ".hidden.yaml",
+            "deep/x.yaml~",
+        ] {
             std::fs::write(flows.join(name), "id: x").unwrap();
         }
         let found: Vec<String> = flow_files(folder.path())

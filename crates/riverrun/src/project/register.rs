@@ -59,11 +59,17 @@ pub async fn register_dev(
             Err(failure) => failures.push(failure),
         }
     }
-    if failures.is_empty() { Ok(registered) } else { Err(failures) }
+    if failures.is_empty() {
+        Ok(registered)
+    } else {
+        Err(failures)
+    }
 }
 
 fn has_errors(issues: &[riverrun::Issue]) -> bool {
-    issues.iter().any(|issue| issue.severity == riverrun::Severity::Error)
+    issues
+        .iter()
+        .any(|issue| issue.severity == riverrun::Severity::Error)
 }
 
 async fn put(river: &Riverrun, file: &FlowFile, definition: &Value) -> Result<Registered> {
@@ -188,13 +194,29 @@ mod tests {
         check(flow("1.0.0", "a"), &[], new("1.0.0"));
         check(flow("1.0.0", "a"), &[("1.0.0", "a")], same("1.0.0"));
         check(flow("1.0.0", "b"), &[("1.0.0", "a")], new("1.0.0+dev.1"));
-        check(flow("1.0.0", "b"), &[("1.0.0+dev.1", "b"), ("1.0.0", "a")], same("1.0.0+dev.1"));
+        check(
+            flow("1.0.0", "b"),
+            &[("1.0.0+dev.1", "b"), ("1.0.0", "a")],
+            same("1.0.0+dev.1"),
+        );
         // Back to what it was is newer than what came between.
-        check(flow("1.0.0", "a"), &[("1.0.0+dev.1", "b"), ("1.0.0", "a")], new("1.0.0+dev.2"));
-        check(flow("1.0.0", "c"), &[("1.0.0+dev.9", "b"), ("1.0.0+dev.10", "d"), ("1.0.0", "a")], new("1.0.0+dev.11"));
+        check(
+            flow("1.0.0", "a"),
+            &[("1.0.0+dev.1", "b"), ("1.0.0", "a")],
+            new("1.0.0+dev.2"),
+        );
+        check(
+            flow("1.0.0", "c"),
+            &[("1.0.0+dev.9", "b"), ("1.0.0+dev.10", "d"), ("1.0.0", "a")],
+            new("1.0.0+dev.11"),
+        );
         check(flow("2.0.0", "a"), &[("1.0.0", "a")], new("2.0.0"));
         check(flow("1", "b"), &[("1", "a")], new("1.0.0+dev.1"));
-        check(flow("1.0.0+x", "b"), &[("1.0.0+x", "a")], new("1.0.0+x.dev.1"));
+        check(
+            flow("1.0.0+x", "b"),
+            &[("1.0.0+x", "a")],
+            new("1.0.0+x.dev.1"),
+        );
     }
 
     #[tokio::test]
@@ -203,11 +225,18 @@ mod tests {
         let flows = folder.path().join("flows");
         std::fs::create_dir(&flows).unwrap();
         let write = |value: &str| {
-            let text = format!("id: f\nversion: 1.0.0\ninitialStepId: a\nsteps: {{a: {{type: set, config: {{{value}}}, outputKey: x}}}}\n");
+            let text = format!(
+                "id: f\nversion: 1.0.0\ninitialStepId: a\nsteps: {{a: {{type: set, config: {{{value}}}, outputKey: x}}}}\n"
+            );
             std::fs::write(flows.join("f.yaml"), text).unwrap();
         };
         let river = Riverrun::builder().memory().open().await.unwrap();
-        for (value, version) in [("value: 1", "1.0.0"), ("value: 2", "1.0.0+dev.1"), ("value: 2", "1.0.0+dev.1"), ("value: 1", "1.0.0+dev.2")] {
+        for (value, version) in [
+            ("value: 1", "1.0.0"),
+            ("value: 2", "1.0.0+dev.1"),
+            ("value: 2", "1.0.0+dev.1"),
+            ("value: 1", "1.0.0+dev.2"),
+        ] {
             write(value);
             let registered = register_dev(&river, folder.path()).await.unwrap();
             assert_eq!(registered[0].version, version);

@@ -72,7 +72,10 @@ fn lock(data: &Path) -> Check {
         Err(_) => {
             let pid = std::fs::read_to_string(&path).unwrap_or_default();
             // In use is how it should be while a server runs.
-            Check::good("lock", format!("process {} has the data folder", pid.trim()))
+            Check::good(
+                "lock",
+                format!("process {} has the data folder", pid.trim()),
+            )
         }
     }
 }
@@ -85,7 +88,11 @@ fn room(folder: &Path) -> Option<Check> {
     Some(if free >= ROOM {
         Check::good("disk", shown)
     } else {
-        Check::bad("disk", shown, "make room, or --data <a folder on a larger disk>")
+        Check::bad(
+            "disk",
+            shown,
+            "make room, or --data <a folder on a larger disk>",
+        )
     })
 }
 
@@ -98,13 +105,24 @@ fn sync(folder: &Path) -> Option<Check> {
     let mut scratch = tempfile_in(folder).ok()?;
     let begun = Instant::now();
     for _ in 0..SYNCS {
-        scratch.1.write_all(&[0; 4096]).and_then(|()| scratch.1.sync_data()).ok()?;
+        scratch
+            .1
+            .write_all(&[0; 4096])
+            .and_then(|()| scratch.1.sync_data())
+            .ok()?;
     }
     let each = begun.elapsed() / SYNCS;
-    let shown = format!("{:.2} ms for 4 KiB to be on disk", each.as_secs_f64() * 1_000.0);
+    let shown = format!(
+        "{:.2} ms for 4 KiB to be on disk",
+        each.as_secs_f64() * 1_000.0
+    );
     Some(if each <= SLOW {
         Check::good("sync", shown)
     } else {
-        Check::bad("sync", shown, "--data <a folder on a faster disk>: every acknowledged write waits for one")
+        Check::bad(
+            "sync",
+            shown,
+            "--data <a folder on a faster disk>: every acknowledged write waits for one",
+        )
     })
 }

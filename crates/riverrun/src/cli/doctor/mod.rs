@@ -62,7 +62,11 @@ impl Check {
         let found = std::iter::once(&failure.message).chain(&failure.notes);
         let found: Vec<&str> = found.map(String::as_str).collect();
         let next = failure.next.first().cloned();
-        Self::bad(name, found.join("; "), next.unwrap_or_else(|| "riverrun help".to_owned()))
+        Self::bad(
+            name,
+            found.join("; "),
+            next.unwrap_or_else(|| "riverrun help".to_owned()),
+        )
     }
 }
 
@@ -71,8 +75,14 @@ impl Doctor {
         let mut checks = Vec::new();
         match self.settings() {
             Ok(settings) => {
-                let file = settings.file.as_ref().map(|file| file.display().to_string());
-                checks.push(Check::good("config", file.unwrap_or_else(|| "defaults, no riverrun.toml".to_owned())));
+                let file = settings
+                    .file
+                    .as_ref()
+                    .map(|file| file.display().to_string());
+                checks.push(Check::good(
+                    "config",
+                    file.unwrap_or_else(|| "defaults, no riverrun.toml".to_owned()),
+                ));
                 checks.extend(disk::checks(&settings.config));
                 checks.extend(network::checks(&settings.config, global).await?);
                 checks.push(self.flows(&settings));
@@ -82,7 +92,9 @@ impl Doctor {
         let well = checks.iter().all(|check| check.ok);
         match global.output {
             Format::Json => output::json(Format::Json, &checks),
-            Format::Jsonl => checks.iter().for_each(|check| output::json(Format::Jsonl, check)),
+            Format::Jsonl => checks
+                .iter()
+                .for_each(|check| output::json(Format::Jsonl, check)),
             Format::Table => checks.iter().for_each(tell),
         }
         Ok(if well { Exit::Ok } else { Exit::Failed })
@@ -94,7 +106,11 @@ impl Doctor {
     }
 
     fn flows(&self, settings: &Settings) -> Check {
-        let folder = settings.config.project.clone().unwrap_or_else(|| PathBuf::from("."));
+        let folder = settings
+            .config
+            .project
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("."));
         let files = match project::flow_files(&folder) {
             Ok(files) => files,
             Err(failure) => return Check::of("flows", &failure),
@@ -103,16 +119,24 @@ impl Doctor {
         let bad: Vec<String> = files
             .iter()
             .filter(|path| {
-                let issues = project::read(path).map(|file| riverrun_engine::validate(&file.definition, &handlers));
+                let issues = project::read(path)
+                    .map(|file| riverrun_engine::validate(&file.definition, &handlers));
                 issues.map_or(true, |issues| riverrun_engine::errors(&issues))
             })
             .map(|path| path.display().to_string())
             .collect();
         if bad.is_empty() {
-            return Check::good("flows", format!("{} in {}", files.len(), folder.join("flows").display()));
+            return Check::good(
+                "flows",
+                format!("{} in {}", files.len(), folder.join("flows").display()),
+            );
         }
         let next = format!("riverrun flows validate {}", bad.join(" "));
-        Check::bad("flows", format!("{} of {} are invalid", bad.len(), files.len()), next)
+        Check::bad(
+            "flows",
+            format!("{} of {} are invalid", bad.len(), files.len()),
+            next,
+        )
     }
 }
 

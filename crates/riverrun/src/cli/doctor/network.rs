@@ -43,7 +43,10 @@ async fn port(listen: &str, server: Option<&Value>) -> Check {
 }
 
 fn versions(server: &Value) -> Check {
-    let (ours, theirs) = (env!("CARGO_PKG_VERSION"), server["version"].as_str().unwrap_or("unknown"));
+    let (ours, theirs) = (
+        env!("CARGO_PKG_VERSION"),
+        server["version"].as_str().unwrap_or("unknown"),
+    );
     if ours == theirs {
         return Check::good("version", format!("{ours}, here and there"));
     }

@@ -23,7 +23,9 @@ impl Register {
         let client = global.client()?;
         for path in &self.files {
             let file = project::read(path)?;
-            let answer = client.post(&["api", "flows"], Some(file.definition.to_string())).await;
+            let answer = client
+                .post(&["api", "flows"], Some(file.definition.to_string()))
+                .await;
             let answer = answer.map_err(|failure| match failure.code.as_ref() {
                 "UNREACHABLE" | "TIMEOUT" => failure,
                 _ => Failure {
@@ -35,7 +37,11 @@ impl Register {
             match global.output {
                 Format::Table => {
                     let text = |key: &str| flow[key].as_str().unwrap_or_default();
-                    let news = if flow["created"] == true { "registered" } else { "was registered before" };
+                    let news = if flow["created"] == true {
+                        "registered"
+                    } else {
+                        "was registered before"
+                    };
                     output::data(&format!("{}@{} {news}", text("id"), text("version")));
                 }
                 format => output::json_text(format, &answer.text),

@@ -43,8 +43,12 @@ impl Validate {
             .collect();
         match global.output {
             Format::Json => output::json(Format::Json, &shown),
-            Format::Jsonl => shown.iter().for_each(|file| output::json(Format::Jsonl, file)),
-            Format::Table => found.iter().for_each(|(path, valid, issues)| tell(path, *valid, issues)),
+            Format::Jsonl => shown
+                .iter()
+                .for_each(|file| output::json(Format::Jsonl, file)),
+            Format::Table => found
+                .iter()
+                .for_each(|(path, valid, issues)| tell(path, *valid, issues)),
         }
         Ok(if sound { Exit::Ok } else { Exit::Failed })
     }

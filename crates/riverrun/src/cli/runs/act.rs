@@ -28,7 +28,9 @@ impl Act {
                 Some(reason) => json!({ "reason": reason }),
                 None => json!({}),
             };
-            let answer = client.post(&["api", "runs", &id, verb], Some(body.to_string())).await?;
+            let answer = client
+                .post(&["api", "runs", &id, verb], Some(body.to_string()))
+                .await?;
             match global.output {
                 Format::Table => {
                     let run = answer.value();

@@ -65,16 +65,26 @@ impl Events {
             ("since", self.since),
             ("until", self.until),
             ("from", self.after),
-            ("direction", self.newest_first.then(|| "backward".to_owned())),
+            (
+                "direction",
+                self.newest_first.then(|| "backward".to_owned()),
+            ),
         ];
-        let query = fields.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
+        let query = fields
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)))
+            .collect();
         let limit = self.limit.unwrap_or(usize::MAX);
         let events = rows(&client, &["api", "runs", &run, "events"], &query, limit).await?;
         let line = EventLine::for_stdout();
         match global.output {
             Format::Json => output::json(Format::Json, &events),
-            Format::Jsonl => events.iter().for_each(|event| output::json(Format::Jsonl, event)),
-            Format::Table => events.iter().for_each(|event| output::data(&line.show(&event.value()))),
+            Format::Jsonl => events
+                .iter()
+                .for_each(|event| output::json(Format::Jsonl, event)),
+            Format::Table => events
+                .iter()
+                .for_each(|event| output::data(&line.show(&event.value()))),
         }
         Ok(Exit::Ok)
     }

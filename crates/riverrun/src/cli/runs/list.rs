@@ -62,7 +62,10 @@ pub struct Filter {
 
 fn status(text: &str) -> std::result::Result<RunStatus, String> {
     RunStatus::parse(text).ok_or_else(|| {
-        let known: Vec<&str> = RunStatus::ALL.iter().map(|status| status.as_str()).collect();
+        let known: Vec<&str> = RunStatus::ALL
+            .iter()
+            .map(|status| status.as_str())
+            .collect();
         format!("it must be one of {}", known.join(", "))
     })
 }
@@ -82,13 +85,20 @@ impl Filter {
             ("until", self.until.clone()),
             ("order", self.oldest_first.then(|| "asc".to_owned())),
         ];
-        let given = fields.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        let given = fields
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)));
         given.collect()
     }
 }
 
 /// Reads a list page by page, each row as its own text.
-pub async fn rows(client: &Client, path: &[&str], query: &Query, limit: usize) -> Result<Vec<Json>> {
+pub async fn rows(
+    client: &Client,
+    path: &[&str],
+    query: &Query,
+    limit: usize,
+) -> Result<Vec<Json>> {
     const PAGE: usize = 200;
     let mut found: Vec<Json> = Vec::new();
     let mut cursor: Option<String> = None;
@@ -97,8 +107,14 @@ pub async fn rows(client: &Client, path: &[&str], query: &Query, limit: usize) -
         query.push(("limit", (limit - found.len()).clamp(1, PAGE).to_string()));
         query.extend(cursor.take().map(|cursor| ("cursor", cursor)));
         let page = client.get(path, &query).await?;
-        found.extend(page.member("items").and_then(|items| items.items()).unwrap_or_default());
-        cursor = page.member("nextCursor").map(|cursor| cursor.as_text().into_owned());
+        found.extend(
+            page.member("items")
+                .and_then(|items| items.items())
+                .unwrap_or_default(),
+        );
+        cursor = page
+            .member("nextCursor")
+            .map(|cursor| cursor.as_text().into_owned());
         if cursor.is_none() || found.len() >= limit {
             found.truncate(limit);
             return Ok(found);
@@ -109,7 +125,11 @@ pub async fn rows(client: &Client, path: &[&str], query: &Query, limit: usize) -
 impl List {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let client = global.client()?;
-        let limit = if self.all { usize::MAX } else { self.limit as usize };
+        let limit = if self.all {
+            usize::MAX
+        } else {
+            self.limit as usize
+        };
         let runs = rows(&client, &["api", "runs"], &self.filter.query(), limit).await?;
         match global.output {
             Format::Json => output::json(Format::Json, &runs),
@@ -127,14 +147,24 @@ impl List {
 
 fn row(run: &Value) -> Row {
     let text = |key: &str| run[key].as_str().unwrap_or_default();
-    let took = run["durationMs"].as_u64().map(|ms| show_duration(std::time::Duration::from_millis(ms)));
+    let took = run["durationMs"]
+        .as_u64()
+        .map(|ms| show_duration(std::time::Duration::from_millis(ms)));
     let tags = || {
         let tags = run["tags"].as_array()?;
-        Some(tags.iter().filter_map(Value::as_str).map(|tag| format!("#{tag}")).collect::<Vec<_>>().join(" "))
+        Some(
+            tags.iter()
+                .filter_map(Value::as_str)
+                .map(|tag| format!("#{tag}"))
+                .collect::<Vec<_>>()
+                .join(" "),
+        )
     };
     let about = match text("status") {
         "failed" => run["error"]["code"].as_str().map(str::to_owned),
-        "waiting" | "pending" => run["wakeAt"].as_str().map(|at| format!("until {}", moment(Some(at)))),
+        "waiting" | "pending" => run["wakeAt"]
+            .as_str()
+            .map(|at| format!("until {}", moment(Some(at)))),
         _ => None,
     };
     let about: Vec<String> = about.into_iter().chain(tags()).collect();

@@ -36,11 +36,25 @@ pub fn show(answer: &Answer) {
     let line = |title: &str, value: &str| output::data(&format!("{title:<9} {value}"));
     line("run", text("runId"));
     line("flow", &format!("{}@{}", text("flow"), text("version")));
-    line("status", &paint(paint::status(text("status")), text("status")));
-    let took = run["durationMs"].as_u64().map(|ms| show_duration(std::time::Duration::from_millis(ms)));
-    let took = took.map(|took| format!(", took {took}")).unwrap_or_default();
-    line("created", &format!("{}{took}", moment(run["createdAt"].as_str())));
-    for (title, key) in [("goes on", "wakeAt"), ("tenant", "tenantId"), ("key", "idempotencyKey")] {
+    line(
+        "status",
+        &paint(paint::status(text("status")), text("status")),
+    );
+    let took = run["durationMs"]
+        .as_u64()
+        .map(|ms| show_duration(std::time::Duration::from_millis(ms)));
+    let took = took
+        .map(|took| format!(", took {took}"))
+        .unwrap_or_default();
+    line(
+        "created",
+        &format!("{}{took}", moment(run["createdAt"].as_str())),
+    );
+    for (title, key) in [
+        ("goes on", "wakeAt"),
+        ("tenant", "tenantId"),
+        ("key", "idempotencyKey"),
+    ] {
         if let Some(value) = run[key].as_str() {
             line(title, value);
         }
@@ -56,7 +70,10 @@ pub fn show(answer: &Answer) {
     }
     if let Some(code) = run["error"]["code"].as_str() {
         let message = run["error"]["message"].as_str().unwrap_or_default();
-        line("error", &paint(paint::BAD, format_args!("{code}: {message}")));
+        line(
+            "error",
+            &paint(paint::BAD, format_args!("{code}: {message}")),
+        );
     }
     let room = output::width().map_or(2_000, |width| width.saturating_sub(11).max(40) * 3);
     for key in ["input", "result", "state"] {

@@ -36,7 +36,10 @@ impl Export {
         let mut ids = Vec::new();
         if self.ids.is_empty() {
             let runs = rows(&client, &["api", "runs"], &self.filter.query(), usize::MAX).await?;
-            ids.extend(runs.iter().filter_map(|run| Some(run.get("runId")?.as_text().into_owned())));
+            ids.extend(
+                runs.iter()
+                    .filter_map(|run| Some(run.get("runId")?.as_text().into_owned())),
+            );
         }
         for id in &self.ids {
             ids.push(client.run_id(id).await?);
@@ -54,8 +57,9 @@ async fn line(client: &Client, id: &str) -> Result<Line> {
     let path = ["api", "runs", id, "events"];
     let events = rows(client, &path, &Vec::new(), usize::MAX).await?;
     let answer = client.get(&["api", "runs", id], &Vec::new()).await?;
-    let run = Json::parse_text(answer.text)
-        .map_err(|error| Failure::new("NOT_RIVERRUN", format!("the answer is not JSON: {error}")))?;
+    let run = Json::parse_text(answer.text).map_err(|error| {
+        Failure::new("NOT_RIVERRUN", format!("the answer is not JSON: {error}"))
+    })?;
     Ok(Line { run, events })
 }
 
@@ -68,9 +72,16 @@ pub struct Import {
 
 impl Import {
     pub fn run(self) -> Result<Exit> {
-        let names: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
-        Err(Failure::usage("NOT_AVAILABLE", format!("{} cannot be imported yet", names.join(", ")))
-            .note("this version of the server takes no runs from outside; the export stays valid")
-            .next("riverrun runs export, and keep the file"))
+        let names: Vec<String> = self
+            .files
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect();
+        Err(Failure::usage(
+            "NOT_AVAILABLE",
+            format!("{} cannot be imported yet", names.join(", ")),
+        )
+        .note("this version of the server takes no runs from outside; the export stays valid")
+        .next("riverrun runs export, and keep the file"))
     }
 }
