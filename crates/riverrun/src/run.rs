@@ -16,7 +16,8 @@ pub struct Run {
     /// What the run's stream reduces to. Numbers beyond 64 bits are rounded here; read them with
     /// [`Riverrun::state`](crate::Riverrun::state).
     pub state: Value,
-    /// Once it has completed: the flow's `result`, or the whole state.
+    /// Once it has completed: the value that the flow's `result` names, or the output of the step
+    /// that came last.
     pub result: Option<Value>,
     /// Why it failed.
     pub error: Option<Failure>,

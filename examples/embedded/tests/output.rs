@@ -11,7 +11,7 @@ fn it_greets_the_world_and_keeps_the_run() {
             .output()
             .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.success(), "{text}{output:?}");
+        assert!(output.status.success(), "{text}");
         let mut lines = text.lines();
         assert_eq!(lines.next(), Some("Hello, World!"));
         assert!(text.contains("flow.completed"), "{text}");

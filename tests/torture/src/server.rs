@@ -28,7 +28,7 @@ impl Server {
             .arg(format!("127.0.0.1:{port}"))
             .arg("--data")
             .arg(data)
-            .env("RIVERRUN_HTTP_ALLOW", r#"["127.0.0.0/8"]"#)
+            .env("RIVERRUN_HTTP_ALLOW", "127.0.0.0/8")
             .env("RIVERRUN_LOG", "warn")
             .stdin(Stdio::null())
             .stdout(Stdio::null())

@@ -266,13 +266,15 @@ async fn a_slow_reader_is_late_but_complete() {
     let name = StreamName::new("test", "slow");
     let event =
         |n: usize| Json::of(&json!({"type": "n", "data": {"n": n, "fill": "x".repeat(10_000)}}));
-    // The first is seen live, then the reader stops reading for hundreds of commits.
-    server.runtime.append(&name, &[event(0)]).await.unwrap();
-    local.next().await.unwrap();
-    for n in 1..EVENTS {
+    // The first is read, the second is seen live, then the reader stops for hundreds of commits.
+    for n in 0..2 {
+        server.runtime.append(&name, &[event(n)]).await.unwrap();
+        local.next().await.unwrap();
+    }
+    for n in 2..EVENTS {
         server.runtime.append(&name, &[event(n)]).await.unwrap();
     }
-    for n in 1..EVENTS {
+    for n in 2..EVENTS {
         assert_eq!(local.next().await.unwrap().json()["data"]["n"], n);
     }
     assert!(

@@ -168,8 +168,10 @@ impl Watch<'_> {
         let status = run["status"].as_str().unwrap_or_default();
         match (self.events, self.format) {
             (false, Format::Table) => {
-                if let Some(result) = answer.member("result") {
-                    output::json_text(Format::Json, result.as_str());
+                // A run whose last step gave nothing has only its state to show.
+                let result = answer.member("result").filter(|result| !result.is_null());
+                if let Some(shown) = result.or_else(|| answer.member("state")) {
+                    output::json_text(Format::Json, shown.as_str());
                 }
             }
             (false, format) => output::json_text(format, &answer.text),

@@ -29,7 +29,7 @@ pub(super) fn count(view: View<'_>, stream: &Stream, place: Place) -> Result<u64
             break;
         };
         if included(head.base_ms, head.first) {
-            low = head.first + 1;
+            low = head.first + head.count;
             last = Some(head.first);
         } else {
             high = head.first;

@@ -77,7 +77,7 @@ pub fn show(answer: &Answer) {
     }
     let room = output::width().map_or(2_000, |width| width.saturating_sub(11).max(40) * 3);
     for key in ["input", "result", "state"] {
-        // The result is the state unless the flow says otherwise.
+        // A flow may name its whole state as its result.
         if key == "state" && run["result"] == run["state"] {
             continue;
         }

@@ -1,0 +1,91 @@
+//! `riverrun dev`: serves, runs the example, reloads, and goes on after a crash.
+
+use crate::support::{Project, QUICK, resting, wait_for};
+
+#[test]
+fn a_new_project_runs() {
+    let project = Project::new();
+    assert_eq!(project.run(&["init", "new"]).code, 0);
+    let server = project.start(&["dev", "new", "--listen", "127.0.0.1:0"]);
+    server.said("hello@1.0.0");
+    server.said("riverrun run hello --follow");
+    wait_for(&server.out, "flow.started");
+    let log = wait_for(&server.out, "log.info");
+    assert!(log.contains("Hello, World!"), "{log}");
+    wait_for(&server.out, "flow.completed");
+    server.said("completed");
+    assert_eq!(
+        server
+            .ok(&["run", "hello", "-d", r#"{"name": "Ada"}"#, "--wait"])
+            .trim(),
+        "\"Hello, Ada!\""
+    );
+    assert!(project.path("new/.riverrun/riverrun.db").exists());
+    server.signal("-INT");
+    assert_eq!(server.ended(), 0);
+}
+
+#[test]
+fn a_run_under_way_goes_on_after_a_crash() {
+    let project = Project::new();
+    project.write("flows/rest.yaml", &resting("rest", 1_500));
+    project.write("riverrun.toml", "[dev]\nrun = 'rest'\n");
+    let dev = ["dev", "--listen", "127.0.0.1:0"];
+    let server = project.start(&dev);
+    let started = server.said("started rest as run ");
+    let run = started.rsplit(' ').next().unwrap().to_owned();
+    wait_for(&server.out, "step.await.time");
+    server.kill();
+
+    let server = project.start(&dev);
+    assert!(server.said("1 run under way is going on").ends_with(&run));
+    wait_for(&server.out, "step.resumed");
+    wait_for(&server.out, "flow.completed");
+    assert_eq!(server.json(&["runs", "ls"]).as_array().unwrap().len(), 1);
+    server.kill();
+
+    // Nothing is under way any more: a fresh one starts. Unless it is not to.
+    let server = project.start(&dev);
+    assert!(!server.said("started rest as run ").ends_with(&run));
+    server.kill();
+    let server = project.start(&["dev", "--listen", "127.0.0.1:0", "--no-run"]);
+    assert_eq!(server.json(&["runs", "ls"]).as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_saved_file_is_what_starts() {
+    let project = Project::new();
+    project.write("flows/quick.yaml", QUICK);
+    let server = project.start(&["dev", "--listen", "127.0.0.1:0"]);
+    let greet = || server.ok(&["run", "quick", "-d", r#"{"name": "Ada"}"#, "--wait"]);
+    assert_eq!(greet().trim(), "\"Hello, Ada!\"");
+    project.write("flows/quick.yaml", &QUICK.replace("Hello", "Hi"));
+    server.said("reloaded quick@1.0.0+dev.1");
+    assert_eq!(greet().trim(), "\"Hi, Ada!\"");
+    // What is invalid is shown with every issue, and what was there stays.
+    project.write(
+        "flows/quick.yaml",
+        &QUICK
+            .replace("type: log", "type: lgo")
+            .replace("initialStepId: greet", "initialStepId: nowhere"),
+    );
+    server.said("FLOW_INVALID");
+    server.said("initialStepId");
+    server.said("steps.say.type");
+    server.said("nothing was registered");
+    assert_eq!(greet().trim(), "\"Hi, Ada!\"");
+    project.write("flows/quick.yaml", &QUICK.replace("Hello", "Hey"));
+    server.said("reloaded quick@1.0.0+dev.2");
+    assert_eq!(greet().trim(), "\"Hey, Ada!\"");
+    // A new file is a new flow.
+    project.write("flows/short.yaml", &resting("short", 1));
+    server.said("reloaded short@1.0.0");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_refused() {
+    Project::new().run(&["dev", "nowhere"]).refused(
+        2,
+        &["error[PROJECT_NOT_FOUND]", "try: riverrun init nowhere"],
+    );
+}

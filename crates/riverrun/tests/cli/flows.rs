@@ -1,0 +1,103 @@
+//! `riverrun flows` and `riverrun handlers`.
+
+use crate::support::{Project, QUICK, file};
+
+#[test]
+fn with_a_server() {
+    let project = Project::new();
+    let server = project.serve();
+    assert!(server.run(&["flows", "ls"]).err.contains("no flows"));
+    let path = project.write("quick.yaml", QUICK);
+    assert_eq!(
+        server.ok(&["flows", "register", file(&path)]).trim(),
+        "quick@1.0.0 registered"
+    );
+    assert_eq!(
+        server.ok(&["flows", "register", file(&path)]).trim(),
+        "quick@1.0.0 was registered before"
+    );
+    project.write("quick.yaml", &QUICK.replace("Hello", "Hi"));
+    server
+        .run(&["flows", "register", file(&path)])
+        .refused(2, &["error[FLOW_EXISTS]", "quick.yaml"]);
+    project.write("quick.yaml", &QUICK.replace("1.0.0", "1.1.0"));
+    server.ok(&["flows", "register", file(&path)]);
+    project.write("quick.yaml", &QUICK.replace("type: log", "type: lgo"));
+    server
+        .run(&["flows", "register", file(&path)])
+        .refused(2, &["error[FLOW_INVALID]", "steps.say.type"]);
+
+    assert!(server.ok(&["flows", "ls"]).contains("1.1.0"));
+    assert_eq!(
+        server
+            .json(&["flows", "ls", "quick"])
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    assert_eq!(
+        server.json(&["flows", "show", "quick@1.0.0"])["version"],
+        "1.0.0"
+    );
+    assert!(
+        server
+            .ok(&["flows", "graph", "quick"])
+            .contains("▶ greet  transform")
+    );
+    assert_eq!(
+        server.json(&["handlers", "ls"]).as_array().unwrap().len(),
+        10
+    );
+    server
+        .run(&["handlers", "show", "nothing"])
+        .refused(2, &["HANDLER_NOT_FOUND"]);
+}
+
+#[test]
+fn without_a_server() {
+    let project = Project::new();
+    let good = project.write("good.yaml", QUICK);
+    let bad = project.write("bad.json", r#"{"id": "bad id", "version": "1", "initialStepId": "x", "steps": {"a": {"type": "nope"}}}"#);
+    let broken = project.write("broken.yaml", "a: [");
+
+    let ended = project.run(&["flows", "validate", file(&good)]);
+    assert_eq!(
+        (ended.code, ended.out.starts_with('✓')),
+        (0, true),
+        "{ended:?}"
+    );
+    let ended = project.run(&["flows", "validate", file(&good), file(&bad), file(&broken)]);
+    assert_eq!(ended.code, 1);
+    for text in [
+        "✗",
+        "initialStepId: there is no step \"x\" (target)",
+        "steps.a.type",
+        "id: ",
+        "not YAML",
+    ] {
+        assert!(ended.out.contains(text), "{text} is not in {}", ended.out);
+    }
+    project
+        .run(&["flows", "validate", "nowhere.yaml"])
+        .refused(2, &["FILE_UNUSABLE"]);
+
+    let drawn = project.run(&["flows", "graph", file(&good)]);
+    assert_eq!(
+        drawn.out,
+        "quick@1.0.0  Quick\n\n▶ greet  transform\n│\n▼\n● say  log\n"
+    );
+    let drawn = project.run(&["flows", "graph", file(&good), "--format", "mermaid"]);
+    assert!(drawn.out.starts_with("flowchart TD"), "{}", drawn.out);
+
+    let listed = project.run(&["handlers"]);
+    assert!(
+        listed.out.contains("http") && listed.out.contains("transform"),
+        "{}",
+        listed.out
+    );
+    let shown = project.run(&["handlers", "show", "http", "-o", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
+    assert_eq!(shown["type"], "http");
+    assert!(shown["schema"]["properties"]["url"].is_object());
+}

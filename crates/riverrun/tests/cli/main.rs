@@ -1,0 +1,11 @@
+//! The real binary, as people use it: real processes, real ports, real folders.
+
+#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
+
+mod dev;
+mod flows;
+mod local;
+mod run;
+mod runs;
+mod serve;
+mod support;

@@ -1,0 +1,150 @@
+//! `riverrun runs`.
+
+use serde_json::{Value, json};
+
+use crate::support::Project;
+
+#[test]
+fn reading_and_steering() {
+    let project = Project::with_flows();
+    let server = project.serve();
+    server
+        .run(&["runs", "show", "latest"])
+        .refused(2, &["RUN_NOT_FOUND"]);
+    assert_eq!(server.run(&["runs", "ls"]).err.trim(), "no runs");
+
+    server.ok(&[
+        "run",
+        "quick",
+        "-d",
+        r#"{"name": "Ada"}"#,
+        "--wait",
+        "--tag",
+        "red",
+    ]);
+    let quick = server.json(&["runs", "show", "latest"])["runId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let shown = server.ok(&["runs", "show", &quick]);
+    for text in [
+        "quick@1.0.0",
+        "completed",
+        "\"Hello, Ada!\"",
+        "greet",
+        "STEP",
+    ] {
+        assert!(shown.contains(text), "{text} is not in {shown}");
+    }
+
+    // Events, filtered and paged by the server.
+    let events = server.json(&["runs", "events", &quick]);
+    let types = |events: &Value| -> Vec<String> {
+        let types = events
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|event| event["type"].as_str().unwrap().to_owned());
+        types.collect()
+    };
+    assert_eq!(types(&events).first().unwrap(), "flow.started");
+    let count =
+        |args: &[&str]| types(&server.json(&[&["runs", "events", &quick], args].concat())).len();
+    assert_eq!(count(&["--type", "log"]), 1);
+    assert_eq!(count(&["--step", "greet"]), 2);
+    assert_eq!(count(&["--limit", "2"]), 2);
+    assert_eq!(
+        types(&server.json(&["runs", "events", &quick, "--newest-first", "--limit", "1"])),
+        ["flow.completed"]
+    );
+    assert!(
+        server
+            .ok(&["runs", "events", &quick, "--follow"])
+            .contains("flow.completed")
+    );
+
+    // The state, now and before.
+    assert_eq!(
+        server.json(&["runs", "state", &quick])["state"],
+        json!({"name": "Ada", "greeting": "Hello, Ada!"})
+    );
+    let start = events[0]["id"].as_str().unwrap();
+    assert_eq!(
+        server.json(&["runs", "state", &quick, "--at", start])["state"],
+        json!({"name": "Ada"})
+    );
+
+    // Lists and their filters.
+    server.ok(&["run", "slow"]);
+    let slow = server.json(&["runs", "show", "latest"])["runId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let listed = |args: &[&str]| {
+        server
+            .json(&[&["runs", "ls"], args].concat())
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!(listed(&[]), 2);
+    assert_eq!(listed(&["--flow", "slow"]), 1);
+    assert_eq!(listed(&["--tag", "red"]), 1);
+    assert_eq!(listed(&["--status", "completed", "--status", "failed"]), 1);
+    assert_eq!(listed(&["--prefix", &quick]), 1);
+    assert_eq!(listed(&["--limit", "1"]), 1);
+    assert_eq!(listed(&["--since", "2100-01-01T00:00:00Z"]), 0);
+    assert_eq!(server.ok(&["runs", "ls", "-o", "jsonl"]).lines().count(), 2);
+    let table = server.ok(&["runs", "ls", "--oldest-first"]);
+    assert!(table.starts_with("RUN "), "{table}");
+    assert!(table.lines().nth(1).unwrap().starts_with(&quick), "{table}");
+
+    // Steering.
+    assert!(
+        server
+            .ok(&["runs", "pause", &slow, "--reason", "lunch"])
+            .contains("paused")
+    );
+    assert!(server.ok(&["runs", "resume", &slow]).contains("waiting"));
+    server
+        .run(&["runs", "resume", &slow])
+        .refused(2, &["RUN_NOT_PAUSED"]);
+    server
+        .run(&["runs", "delete", &slow])
+        .refused(2, &["RUN_NOT_ENDED", "try: riverrun runs cancel"]);
+    assert!(server.ok(&["runs", "cancel", &slow]).contains("cancelled"));
+    server
+        .run(&["runs", "cancel", &slow])
+        .refused(2, &["RUN_ENDED"]);
+    server.ok(&["runs", "delete", &slow]);
+    assert_eq!(listed(&[]), 1);
+
+    // Copies.
+    let again = server.ok(&[
+        "runs",
+        "rerun",
+        &quick,
+        "-d",
+        r#"{"name": "Eve"}"#,
+        "--follow",
+    ]);
+    assert!(again.contains("Hello, Eve!"), "{again}");
+    let at = events[1]["id"].as_str().unwrap();
+    let fork = server.ok(&["runs", "fork", &quick, "--at", at]);
+    let fork = server.json(&["runs", "show", fork.trim()]);
+    assert_eq!(fork["forkedFrom"]["runId"], quick.as_str());
+    server
+        .run(&["runs", "fork", &quick])
+        .refused(2, &["FORK_AT_END"]);
+
+    // Export: a run with its events on each line.
+    let export = server.ok(&["runs", "export", "--flow", "quick"]);
+    assert_eq!(export.lines().count(), 3);
+    let export = server.ok(&["runs", "export", &quick]);
+    let line: Value = serde_json::from_str(&export).unwrap();
+    assert_eq!(line["run"]["runId"], quick.as_str());
+    assert_eq!(line["events"], events);
+    server
+        .run(&["runs", "import", "runs.jsonl"])
+        .refused(2, &["NOT_AVAILABLE"]);
+}

@@ -1,0 +1,154 @@
+//! `riverrun serve`: how it starts, refuses and ends.
+
+use serde_json::Value;
+
+use crate::support::{Project, QUICK};
+
+#[test]
+fn it_says_where_to_look_and_ends_when_asked() {
+    let project = Project::with_flows();
+    let server = project.serve();
+    assert!(server.said("data").contains(".riverrun"));
+    assert!(server.said("flows").contains("quick@1.0.0"));
+    server.ok(&["run", "slow"]);
+    server.signal("-TERM");
+    server.said("stopping (SIGTERM)");
+    assert_eq!(server.ended(), 0);
+    // What was under way is there again, and the same flows register without complaint.
+    let server = project.serve();
+    assert_eq!(
+        server
+            .json(&["runs", "ls", "--status", "waiting"])
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn a_live_reader_does_not_hold_up_the_end() {
+    let project = Project::with_flows();
+    let server = project.serve();
+    let following = crate::support::Running::of(server.command(&[
+        "run",
+        "slow",
+        "--follow",
+        "--timeout",
+        "60s",
+    ]));
+    crate::support::wait_for(&following.out, "step.await.time");
+    server.signal("-INT");
+    assert_eq!(server.ended(), 0);
+    let mut following = following;
+    following.child.kill().unwrap();
+    following.child.wait().unwrap();
+}
+
+#[test]
+fn json_logs_are_json_from_the_first_line() {
+    let project = Project::with_flows();
+    let started = project
+        .command()
+        .args([
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--store",
+            "memory:",
+            "--log-format",
+            "json",
+        ])
+        .stderr(std::process::Stdio::piped())
+        .spawn();
+    let mut child = started.unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
+    let first: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(first["message"], "listening");
+    assert!(
+        first["url"]
+            .as_str()
+            .unwrap()
+            .starts_with("http://127.0.0.1:")
+    );
+}
+
+#[test]
+fn a_second_server_is_refused() {
+    let project = Project::with_flows();
+    let server = project.serve();
+    let second = project.run(&["serve", "--listen", "127.0.0.1:0"]);
+    second.refused(
+        1,
+        &["error[STORE_LOCKED]", "in use by process", "try: --data"],
+    );
+    let address = server.url.trim_start_matches("http://");
+    let second = project.run(&["serve", "--listen", address, "--data", "other"]);
+    second.refused(1, &["error[PORT_IN_USE]", address, "try: riverrun doctor"]);
+    assert!(!project.path("other").exists());
+}
+
+#[test]
+fn what_cannot_be_served_is_refused() {
+    let project = Project::with_flows();
+    let refused = |args: &[&str], code: i32, says: &[&str]| {
+        project
+            .run(&[&["serve"], args].concat())
+            .refused(code, says);
+    };
+    refused(
+        &["--listen", "0.0.0.0:0"],
+        2,
+        &["error[LISTEN_UNAUTHENTICATED]", "--allow-unauthenticated"],
+    );
+    refused(
+        &["--listen", "nonsense"],
+        2,
+        &["error[CONFIG_INVALID]: listen"],
+    );
+    let any = ["--listen", "127.0.0.1:0"];
+    refused(
+        &[&any[..], &["--store", "postgres://h/d"]].concat(),
+        2,
+        &["error[STORE_NOT_BUILT_IN]", "sqlite://"],
+    );
+    refused(
+        &[&any[..], &["--store", "what:"]].concat(),
+        2,
+        &["error[STORE_UNKNOWN]"],
+    );
+    refused(
+        &[&any[..], &["--project", "nowhere"]].concat(),
+        2,
+        &["error[PROJECT_NOT_FOUND]", "riverrun init nowhere"],
+    );
+    project.write("a-file", "");
+    refused(
+        &[&any[..], &["--data", "a-file/data"]].concat(),
+        1,
+        &["error[STORE_", "a-file/data"],
+    );
+    refused(&["--set", "lease"], 2, &["error[USAGE]"]);
+}
+
+#[test]
+fn a_definition_that_changed_under_its_version_is_refused_with_its_file() {
+    let project = Project::with_flows();
+    project.serve().kill();
+    project.write("flows/quick.yaml", &QUICK.replace("Hello", "Hi"));
+    let ended = project.run(&["serve", "--project", ".", "--listen", "127.0.0.1:0"]);
+    ended.refused(
+        1,
+        &[
+            "error[FLOW_EXISTS]",
+            "quick.yaml",
+            "quick@1.0.0",
+            "try: a new version",
+        ],
+    );
+    project.write("flows/quick.yaml", &QUICK.replace("type: log", "type: lgo"));
+    let ended = project.run(&["serve", "--project", ".", "--listen", "127.0.0.1:0"]);
+    ended.refused(1, &["error[FLOW_INVALID]", "quick.yaml", "steps.say.type"]);
+}
