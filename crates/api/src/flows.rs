@@ -15,7 +15,7 @@ use crate::{
     extract::{Definition, FlowPath, Query},
     page::Items,
     reply::{Answer, json, ok, with_type},
-    run_reads::{RunListQuery, list_page},
+    run_reads::{RunListQuery, list_page, narrow},
     schemas,
 };
 
@@ -124,7 +124,7 @@ pub(crate) async fn flow_runs(
     path: FlowPath,
     Query(mut query): Query<RunListQuery>,
 ) -> Answer {
-    query.flow = Some(path.id);
+    narrow("flow", &mut query.flow, path.id)?;
     query.version = path.version.or(query.version);
     ok(&list_page(&api, query).await?)
 }

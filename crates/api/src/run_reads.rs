@@ -107,6 +107,21 @@ pub(crate) fn statuses<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<RunStat
     comma_list(&text).map(status).collect()
 }
 
+/// Sets a parameter that the path gives already; the query may only say the same.
+pub(crate) fn narrow(
+    name: &str,
+    parameter: &mut Option<String>,
+    given: String,
+) -> Result<(), ApiError> {
+    if parameter.as_ref().is_some_and(|other| *other != given) {
+        let message = format!("{name}: the path says something else");
+        let details = serde_json::json!({ "parameter": name });
+        return Err(ApiError::new("BAD_QUERY", message).details(details));
+    }
+    *parameter = Some(given);
+    Ok(())
+}
+
 type Shown = IndexMap<&'static str, Json>;
 
 pub(crate) async fn list_page(api: &Api, query: RunListQuery) -> Result<Items<Shown>, ApiError> {
@@ -249,6 +264,6 @@ pub(crate) async fn run_children(
     RunPath(run): RunPath,
     Query(mut query): Query<RunListQuery>,
 ) -> Answer {
-    query.parent = Some(run.to_string());
+    narrow("parent", &mut query.parent, run.to_string())?;
     ok(&list_page(&api, query).await?)
 }

@@ -1,14 +1,12 @@
 //! SIGINT and SIGTERM: the first asks for a graceful end, the second ends at once.
 
-use crate::output;
-
 /// Resolves at the first signal; from then on a second one ends the process.
 pub async fn asked_to_stop() {
     let signal = next().await;
-    output::talk(&format!("stopping ({signal}); once more to stop at once"));
+    tracing::info!(signal, "stopping; once more stops at once");
     tokio::spawn(async {
         next().await;
-        output::talk("stopped at once; what was acknowledged is on disk");
+        tracing::warn!("stopped at once; what was acknowledged is on disk");
         std::process::exit(130);
     });
 }

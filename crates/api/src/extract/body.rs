@@ -30,8 +30,19 @@ impl<T: DeserializeOwned + Default> FromRequest<Api> for Body<T> {
             return Ok(Self(T::default()));
         }
         json_only(format)?;
+        object(&bytes)?;
         read(&bytes).map(Self)
     }
+}
+
+/// Refuses what is no object: a list would be taken for the members of a struct in their order.
+fn object(bytes: &[u8]) -> Result<(), ApiError> {
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        return Ok(());
+    }
+    read::<serde::de::IgnoredAny>(bytes)?;
+    let message = "the body must be a JSON object, as in {}";
+    Err(ApiError::new("BAD_REQUEST", message))
 }
 
 /// A JSON body of any kind, kept as text.
@@ -90,7 +101,12 @@ fn refusal<T: DeserializeOwned>(bytes: &[u8], error: &serde_json::Error) -> ApiE
             .details(details);
     }
     details["field"] = json!(field);
-    ApiError::new("BAD_REQUEST", format!("{field}: {error}")).details(details)
+    let message = match error.to_string() {
+        // The cause names it already.
+        cause if cause.contains(&format!("`{field}`")) => cause,
+        cause => format!("{field}: {cause}"),
+    };
+    ApiError::new("BAD_REQUEST", message).details(details)
 }
 
 /// The format that the body claims to have; JSON where it claims nothing.

@@ -23,12 +23,17 @@ impl<T: DeserializeOwned> FromRequestParts<Api> for Query<T> {
 fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
     let pairs = serde_urlencoded::Deserializer::new(url::form_urlencoded::parse(query.as_bytes()));
     serde_path_to_error::deserialize(pairs).map_err(|error| {
-        let name = error.path().to_string();
+        let path = error.path().to_string();
         let cause = error.into_inner().to_string();
-        let message = match name.as_str() {
-            "." | "?" => cause,
-            name if cause.contains(name) => cause,
-            name => format!("{name}: {cause}"),
+        // A parameter that is unknown or there twice is named by the cause.
+        let named = cause
+            .split('`')
+            .nth(1)
+            .filter(|_| cause.contains(" field `"));
+        let name = named.map_or(path, str::to_owned);
+        let message = match named {
+            Some(_) => cause.replace(" field `", " parameter `"),
+            None => format!("{name}: {cause}"),
         };
         let details = serde_json::json!({ "parameter": name });
         ApiError::new("BAD_QUERY", message).details(details)

@@ -24,8 +24,7 @@ async fn a_flow_is_registered_once_and_for_ever() {
 #[tokio::test]
 async fn yaml_says_the_same() {
     let server = Server::new().await;
-    let yaml =
-        "id: written-in-yaml\nversion: 1.0.0\ninitialStepId: a\nsteps:\n  a: {type: note, config: {value: 1}}\n";
+    let yaml = "id: written-in-yaml\nversion: 1.0.0\ninitialStepId: a\nsteps:\n  a: {type: note, config: {value: 1}}\n";
     for content_type in [
         "application/yaml",
         "application/x-yaml; charset=utf-8",

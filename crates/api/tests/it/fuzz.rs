@@ -47,6 +47,16 @@ fn content_type() -> impl Strategy<Value = &'static str> {
     ]
 }
 
+/// Method, path, query, headers, content type, body.
+type Input = (
+    String,
+    Vec<String>,
+    String,
+    Vec<(String, String)>,
+    &'static str,
+    Vec<u8>,
+);
+
 #[test]
 fn random_requests_are_answered_in_one_shape() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -70,14 +80,7 @@ fn random_requests_are_answered_in_one_shape() {
     );
     let input = (method, path, query(), headers, content_type(), body());
     let mut runner = TestRunner::new(Config::with_cases(1_500));
-    let check = |(method, path, query, headers, content_type, body): (
-        String,
-        Vec<String>,
-        String,
-        Vec<(String, String)>,
-        &str,
-        Vec<u8>,
-    )| {
+    let check = |(method, path, query, headers, content_type, body): Input| {
         let uri = match query.replace("wait=", "w=").as_str() {
             "" => format!("/api/{}", path.join("/")),
             query => format!("/api/{}?{query}", path.join("/")),

@@ -1,5 +1,7 @@
 //! The API from outside: requests in, answers out, on an in-memory store.
 
+#![allow(clippy::unwrap_used)]
+
 mod errors;
 mod events;
 mod executions;

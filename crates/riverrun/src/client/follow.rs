@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::{Client, sse};
 use crate::{
-    failure::{Failure, Result},
+    failure::{Exit, Failure, Result},
     output, signals,
 };
 
@@ -67,9 +67,7 @@ impl Client {
                     away_since = None;
                 }
                 // Refused for good, or never there at all.
-                Err(failure)
-                    if failure.code != "UNREACHABLE" || !connected && away_since.is_none() =>
-                {
+                Err(failure) if failure.exit != Exit::Unreachable || !connected => {
                     return Err(failure);
                 }
                 Err(failure) => {
@@ -139,7 +137,7 @@ impl End {
                     "TIMEOUT",
                     format!("run {run} has not ended in the time given"),
                 )
-                .exit(crate::failure::Exit::Timeout)
+                .exit(Exit::Timeout)
                 .note("the run goes on")
                 .next(format!("riverrun runs events {run} --follow")),
             ),
