@@ -41,6 +41,7 @@ bench: ## measure speed and print JSON lines and a table
 	cargo run --release -p riverrun-bench -- $(ARGS)
 
 torture: ## kill the server 50 times under load and check the promises
+	cargo build --release -p riverrun
 	cargo run --release -p riverrun-torture -- --kills 50 $(ARGS)
 
 clean: ## remove what the build wrote

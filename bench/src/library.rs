@@ -33,7 +33,9 @@ pub async fn open(data: &Path) -> Runtime {
     let store = SqliteStore::open(riverrun_store_sqlite::Options::new(data)).expect("a store");
     let sandbox = Arc::new(Sandbox::new(Limits::default()).expect("a sandbox"));
     let handlers = riverrun_handlers::all(riverrun_handlers::Options::default());
-    Runtime::open(store, sandbox, handlers, Options::default()).await.expect("a runtime")
+    Runtime::open(store, sandbox, handlers, Options::default())
+        .await
+        .expect("a runtime")
 }
 
 pub async fn measure(report: &mut Report, data: &Path, scale: usize) {
@@ -52,11 +54,19 @@ pub async fn measure(report: &mut Report, data: &Path, scale: usize) {
         flow(&runtime, n).await;
         alone.push(begun.elapsed().as_secs_f64() * 1e3);
     }
-    report.add("library: one flow at a time, p50", percentile(&mut alone, 0.5), "ms");
+    report.add(
+        "library: one flow at a time, p50",
+        percentile(&mut alone, 0.5),
+        "ms",
+    );
     runtime.shutdown().await.expect("a clean end");
     let bytes = std::fs::metadata(folder.path().join("riverrun.db")).map_or(0, |meta| meta.len());
     let per_flow = bytes as f64 / (count + 2_000 / scale) as f64;
-    report.add("library: bytes on disk a three-step flow", per_flow, "bytes");
+    report.add(
+        "library: bytes on disk a three-step flow",
+        per_flow,
+        "bytes",
+    );
 }
 
 async fn flows(runtime: &Runtime, in_flight: usize, count: usize) {
@@ -77,7 +87,12 @@ async fn flows(runtime: &Runtime, in_flight: usize, count: usize) {
 }
 
 async fn flow(runtime: &Runtime, n: usize) {
-    let started = runtime.start(StartRequest::new("three", json!({ "n": n }))).await;
+    let started = runtime
+        .start(StartRequest::new("three", json!({ "n": n })))
+        .await;
     let status = started.map(|started| started.status);
-    assert!(matches!(status, Ok(RunStatus::Completed)), "a flow did not complete");
+    assert!(
+        matches!(status, Ok(RunStatus::Completed)),
+        "a flow did not complete"
+    );
 }

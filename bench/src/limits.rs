@@ -17,7 +17,11 @@ pub fn measure(report: &mut Report, data: &Path, scale: usize) -> std::io::Resul
         file.write_all(&block)?;
         file.sync_data()?;
     }
-    report.add("limit: synced 4 KiB appends", count as f64 / begun.elapsed().as_secs_f64(), "/s");
+    report.add(
+        "limit: synced 4 KiB appends",
+        count as f64 / begun.elapsed().as_secs_f64(),
+        "/s",
+    );
     drop(file);
     std::fs::remove_file(path)
 }
@@ -25,8 +29,12 @@ pub fn measure(report: &mut Report, data: &Path, scale: usize) -> std::io::Resul
 /// Small POSTs to a server that does nothing, 256 in flight.
 pub async fn http(report: &mut Report, scale: usize) {
     let app = Router::new().route("/x", post(|_: axum::body::Bytes| async { "{}" }));
-    let Ok(listener) = tokio::net::TcpListener::bind("127.0.0.1:0").await else { return };
-    let Ok(address) = listener.local_addr() else { return };
+    let Ok(listener) = tokio::net::TcpListener::bind("127.0.0.1:0").await else {
+        return;
+    };
+    let Ok(address) = listener.local_addr() else {
+        return;
+    };
     let server = tokio::spawn(async move { axum::serve(listener, app).await });
     let body = r#"{"input":{"n":1}}"#;
     let rate = crate::load::requests(address, "/x", 256, 200_000 / scale, |_| body.into()).await;

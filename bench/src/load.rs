@@ -40,7 +40,9 @@ pub async fn requests(
             tokio::spawn(async move {
                 let mut samples = Vec::with_capacity(count / in_flight + 1);
                 let mut failed = 0;
-                let Some(mut connection) = connect(address).await else { return (samples, count) };
+                let Some(mut connection) = connect(address).await else {
+                    return (samples, count);
+                };
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     if at >= count {
@@ -56,7 +58,11 @@ pub async fn requests(
             })
         })
         .collect();
-    let mut load = Load { per_second: 0.0, samples: Vec::with_capacity(count), failed: 0 };
+    let mut load = Load {
+        per_second: 0.0,
+        samples: Vec::with_capacity(count),
+        failed: 0,
+    };
     for task in tasks {
         if let Ok((samples, failed)) = task.await {
             load.samples.extend(samples);

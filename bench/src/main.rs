@@ -5,8 +5,8 @@
 #![allow(clippy::print_stdout, reason = "this is a command that prints")]
 
 mod library;
-mod load;
 mod limits;
+mod load;
 mod report;
 
 use std::path::PathBuf;
@@ -33,9 +33,15 @@ struct Args {
 fn main() -> std::io::Result<()> {
     let args = Args::parse();
     std::fs::create_dir_all(&args.data)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     let mut report = Report::default();
-    let wanted = |part: &str| args.only.as_ref().is_none_or(|only| part.contains(only.as_str()));
+    let wanted = |part: &str| {
+        args.only
+            .as_ref()
+            .is_none_or(|only| part.contains(only.as_str()))
+    };
     let scale = if args.quick { 20 } else { 1 };
     if wanted("limits") {
         limits::measure(&mut report, &args.data, scale)?;

@@ -19,7 +19,12 @@ struct Figure {
 
 impl Report {
     pub fn add(&mut self, metric: &'static str, value: f64, unit: &'static str) {
-        self.push(Figure { metric, value, unit, target: None });
+        self.push(Figure {
+            metric,
+            value,
+            unit,
+            target: None,
+        });
     }
 
     /// A figure with the value that it has to reach on this machine.
@@ -30,7 +35,12 @@ impl Report {
         unit: &'static str,
         target: String,
     ) {
-        self.push(Figure { metric, value, unit, target: Some(target) });
+        self.push(Figure {
+            metric,
+            value,
+            unit,
+            target: Some(target),
+        });
     }
 
     fn push(&mut self, figure: Figure) {
@@ -39,7 +49,10 @@ impl Report {
     }
 
     pub fn get(&self, metric: &str) -> Option<f64> {
-        self.figures.iter().find(|figure| figure.metric == metric).map(|figure| figure.value)
+        self.figures
+            .iter()
+            .find(|figure| figure.metric == metric)
+            .map(|figure| figure.value)
     }
 
     pub fn print(&self) {
@@ -52,7 +65,12 @@ impl Report {
                 value => format!("{value:.3}"),
             };
             let target = figure.target.clone().unwrap_or_default();
-            table.add_row([figure.metric.to_owned(), value, figure.unit.to_owned(), target]);
+            table.add_row([
+                figure.metric.to_owned(),
+                value,
+                figure.unit.to_owned(),
+                target,
+            ]);
         }
         println!("\n{table}");
     }

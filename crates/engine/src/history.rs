@@ -8,10 +8,7 @@ use std::collections::HashMap;
 use riverrun_types::{Draft, EventType, Json, Millis, Name};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Failure, VisitKey, code,
-    fact::{Fact, iso},
-};
+use crate::{Failure, VisitKey, code, fact::iso};
 
 /// An attempt that has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -119,9 +116,7 @@ impl History {
     }
 
     fn apply_to_run(&mut self, draft: &Draft) {
-        if !matches!(draft.kind, EventType::Other(_))
-            || !matches!(Fact::read(draft), Fact::Forked { .. })
-        {
+        if draft.kind != EventType::FlowForked {
             return;
         }
         // What ran in the original, or waited for a child of it, does not end here.

@@ -72,9 +72,8 @@ impl Runtime {
             projection: projection(&state),
             turn: 1,
             events: Arc::from(drafts),
-            job: Some(NewJob::Ready {
-                at_ms: state.wake_ms().min(now),
-            }),
+            // A copy cut late may have nothing left to do.
+            job: (!state.status.is_ended()).then_some(NewJob::Ready { at_ms: now }),
             snapshot: None,
         };
         self.commit(riverrun_store::Commit::of(riverrun_store::Change::Create(
@@ -115,8 +114,6 @@ impl Runtime {
                 drafts.push(draft);
             }
         }
-        // A copy of a paused or child run stands on its own feet.
-        state.parent = None;
         Ok((drafts, state, last))
     }
 }

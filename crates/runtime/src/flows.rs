@@ -176,12 +176,15 @@ impl Flows {
             .map_err(|error| damaged(error.to_string()))?;
         let actions = flow.steps.iter().map(|(name, step)| {
             let config = Value::Object(step.config.clone());
-            let timeout = step.timeout_ms.map(Duration::from_millis);
             let prepared = self
                 .handlers
                 .get(&step.handler)
                 .and_then(|handler| Some((handler.prepare(&config).ok()?, handler.effects())));
             let (action, effects) = prepared.unwrap_or_else(|| missing_handler(&step.handler));
+            let timeout = step
+                .timeout_ms
+                .map(Duration::from_millis)
+                .or_else(|| action.limit());
             (
                 Name::from(name.as_str()),
                 StepAction {

@@ -4,7 +4,7 @@
 //! the handler prepares each of its steps once: it checks the config and compiles what can be
 //! compiled. What comes out is an [`Action`], which then runs for every visit.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
@@ -50,6 +50,12 @@ pub enum Effects {
 /// A step ready to run.
 #[async_trait]
 pub trait Action: Send + Sync + 'static {
+    /// How long an attempt may take where the step itself says nothing; the server's limit when
+    /// absent.
+    fn limit(&self) -> Option<Duration> {
+        None
+    }
+
     /// Runs one attempt. Dropping the future cancels it.
     async fn run(&self, call: &Call<'_>) -> Outcome;
 }

@@ -44,6 +44,7 @@ event_types! {
     4 FlowCancelled "flow.cancelled",
     5 FlowPaused "flow.paused",
     6 FlowResumed "flow.resumed",
+    7 FlowForked "flow.forked",
     10 StepStarted "step.started",
     11 StepCompleted "step.completed",
     12 StepFailed "step.failed",

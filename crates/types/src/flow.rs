@@ -29,7 +29,8 @@ pub struct Flow {
     /// JSON Schema of the state; a write that breaks it is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_schema: Option<Value>,
-    /// Which value of the final state is the run's result: a dot path. The whole state when absent.
+    /// Which value of the final state is the run's result: a dot path. When absent, the output of
+    /// the last step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
 }

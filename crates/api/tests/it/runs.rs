@@ -134,7 +134,10 @@ async fn runs_are_listed_page_by_page_and_filtered() {
     }
     seen.reverse();
     assert_eq!(seen, started);
-    assert_eq!(list("status=waiting").await.0, std::slice::from_ref(&sleeper));
+    assert_eq!(
+        list("status=waiting").await.0,
+        std::slice::from_ref(&sleeper)
+    );
     assert_eq!(list("status=waiting,completed&limit=100").await.0.len(), 8);
     assert_eq!(list("tag=even-true").await.0.len(), 4);
     assert_eq!(list("prefix=run-3").await.0, ["run-3"]);

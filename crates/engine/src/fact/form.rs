@@ -8,9 +8,6 @@ use serde::Deserialize;
 use super::{Fact, wire};
 use crate::Cancellation;
 
-/// Said of a run that was copied. The vocabulary of types is open, and this one is the engine's.
-const FORKED: &str = "flow.forked";
-
 impl Fact {
     /// The event that says this.
     pub fn draft(&self, ms: Millis) -> Draft {
@@ -43,7 +40,7 @@ impl Fact {
                 reason: reason.as_deref().map(Cow::Borrowed),
             }),
             Self::Resumed => plain(T::FlowResumed),
-            Self::Forked { deadline } => plain(T::Other(FORKED.into())).data(wire::Forked {
+            Self::Forked { deadline } => plain(T::FlowForked).data(wire::Forked {
                 deadline: *deadline,
             }),
             Self::StepStarted(at) => step(T::StepStarted, at),
@@ -284,7 +281,7 @@ impl Fact {
                 Self::StateBatch(operations.into_owned())
             }
             T::StateSnapshot => Self::StateSnapshot(data(draft)?),
-            T::Other(name) if &**name == FORKED => Self::Forked {
+            T::FlowForked => Self::Forked {
                 deadline: data::<wire::Forked>(draft)?.deadline,
             },
             _ => Self::Other,

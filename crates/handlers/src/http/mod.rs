@@ -231,6 +231,11 @@ impl HttpAction {
 
 #[async_trait]
 impl Action for HttpAction {
+    /// A little more than the request's own timeout, which says more when it strikes.
+    fn limit(&self) -> Option<Duration> {
+        Some(Duration::from_millis(self.timeout_ms) + Duration::from_secs(1))
+    }
+
     async fn run(&self, call: &Call<'_>) -> Outcome {
         let limit = Duration::from_millis(self.timeout_ms);
         let exchange = Box::pin(self.exchange(call));

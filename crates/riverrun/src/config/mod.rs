@@ -4,6 +4,7 @@
 //! `RIVERRUN_*` environment variables, flags. The names of the keys are the names of the fields.
 
 mod check;
+mod keys;
 mod layers;
 mod time;
 

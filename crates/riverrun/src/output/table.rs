@@ -1,7 +1,7 @@
 //! Tables: with colours and fitted to the terminal, or plain aligned text.
 
 use anstyle::Style;
-use comfy_table::{Attribute, Cell, Color, ContentArrangement, presets};
+use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, presets};
 
 use super::{stdout_has_colour, stdout_is_terminal};
 
@@ -48,10 +48,11 @@ impl Table {
         if terminal {
             table.set_content_arrangement(ContentArrangement::Dynamic);
         }
-        match colour {
-            true => table.enforce_styling(),
-            false => table.force_no_tty(),
-        };
+        if colour {
+            table.enforce_styling();
+        } else if !terminal {
+            table.force_no_tty();
+        }
         if !self.header.is_empty() {
             table.set_header(self.header.iter().map(|title| {
                 let cell = Cell::new(title.to_uppercase());
@@ -67,6 +68,10 @@ impl Table {
         }
         for column in table.column_iter_mut() {
             column.set_padding((0, 2));
+        }
+        // What a row is called by is copied from here: it is never broken in two.
+        if let Some(first) = table.column_mut(0) {
+            first.set_constraint(ColumnConstraint::ContentWidth);
         }
         table.trim_fmt()
     }

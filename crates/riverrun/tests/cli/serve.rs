@@ -46,6 +46,30 @@ fn a_live_reader_does_not_hold_up_the_end() {
 }
 
 #[test]
+fn a_second_signal_ends_it_at_once() {
+    // A server that takes a request and never answers keeps an attempt running.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let project = Project::new();
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    let flow = format!(
+        "id: call\nversion: 1.0.0\ninitialStepId: call\nsteps:\n  call:\n    type: http\n    config: {{ url: '{url}' }}\n"
+    );
+    project.write("flows/call.yaml", &flow);
+    project.write(
+        "riverrun.toml",
+        "grace = '10m'\n[http]\nallow = ['127.0.0.1']\n",
+    );
+    let server = project.serve();
+    server.ok(&["run", "call"]);
+    let _asked = silent.accept().unwrap();
+    server.signal("-INT");
+    server.said("stopping");
+    server.signal("-INT");
+    server.said("stopped at once");
+    assert_eq!(server.ended(), 130);
+}
+
+#[test]
 fn json_logs_are_json_from_the_first_line() {
     let project = Project::with_flows();
     let started = project

@@ -145,6 +145,15 @@ impl List {
     }
 }
 
+/// The time alone where it is on the day of the other one.
+fn until(at: &str, created: &str) -> String {
+    let at = moment(Some(at));
+    match at.split_once(' ') {
+        Some((day, time)) if created.starts_with(day) => format!("until {time}"),
+        _ => format!("until {at}"),
+    }
+}
+
 fn row(run: &Value) -> Row {
     let text = |key: &str| run[key].as_str().unwrap_or_default();
     let took = run["durationMs"]
@@ -164,7 +173,7 @@ fn row(run: &Value) -> Row {
         "failed" => run["error"]["code"].as_str().map(str::to_owned),
         "waiting" | "pending" => run["wakeAt"]
             .as_str()
-            .map(|at| format!("until {}", moment(Some(at)))),
+            .map(|at| until(at, text("createdAt"))),
         _ => None,
     };
     let about: Vec<String> = about.into_iter().chain(tags()).collect();
