@@ -11,7 +11,7 @@ use std::{
 use riverrun_engine::Failure;
 use riverrun_expr::{Limits, Sandbox};
 use riverrun_runtime::{
-    At, Error, Handler, Options, RunView, Runtime, StartRequest, Tailed, function,
+    At, Error, Exported, Handler, Options, RunView, Runtime, StartRequest, Tailed, function,
 };
 use riverrun_store::{EventQuery, RunFilter, Store};
 use riverrun_store_sqlite::SqliteStore;
@@ -772,4 +772,63 @@ async fn long_runs_are_snapshotted_and_reread() {
             assert_eq!(*state, replayed, "at {at}");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_exported_run_goes_on_elsewhere() {
+    let here = World::new().await;
+    let steps = json!({
+        "a": {"type": "set", "config": {"value": 12345678901234567u64}, "outputKey": "a", "transitions": {"onSuccess": "nap"}},
+        "nap": {"type": "delay", "config": {"ms": 50}, "transitions": {"onSuccess": "b"}},
+        "b": {"type": "echo", "input": {"type": "key", "key": "a"}, "outputKey": "b"},
+    });
+    here.register("moves", steps.clone()).await;
+    let run = here
+        .runtime
+        .start(StartRequest::new("moves", json!({})))
+        .await
+        .unwrap()
+        .run;
+    let export = || async {
+        let view = here.runtime.run(&run).await.unwrap();
+        let events: Vec<Json> = here.events(&run).await.iter().map(Json::of).collect();
+        Json::of(&json!({"run": view, "events": events}))
+            .read::<Exported>()
+            .unwrap()
+    };
+    let under_way = export().await;
+    here.end(&run).await;
+    let ended = export().await;
+
+    let there = World::new().await;
+    let refused = there.runtime.import(under_way.clone()).await.err().unwrap();
+    assert_eq!(
+        refused.code(),
+        "FLOW_NOT_FOUND",
+        "a run that goes on needs its flow"
+    );
+    there.register("moves", steps).await;
+    there.runtime.import(under_way.clone()).await.unwrap();
+    let view = there.end(&run).await;
+    assert_eq!(
+        view.state().state.json(),
+        here.runtime.load(&run).await.unwrap().state.state.json()
+    );
+    assert_eq!(
+        there
+            .runtime
+            .import(ended.clone())
+            .await
+            .err()
+            .unwrap()
+            .code(),
+        "RUN_EXISTS"
+    );
+    let mut holed = ended;
+    holed.events.remove(2);
+    holed.run.run_id = "other".into();
+    assert_eq!(
+        there.runtime.import(holed).await.err().unwrap().code(),
+        "BAD_EVENT"
+    );
 }

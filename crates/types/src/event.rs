@@ -212,6 +212,44 @@ impl Event {
     }
 }
 
+/// An event as riverrun itself wrote it, read back from the wire with its time and its place:
+/// what an export holds. Events from anybody else go through [`crate::normalise`].
+pub fn read_back(json: &Json) -> Result<(EventId, Draft), String> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Wire {
+        id: EventId,
+        #[serde(rename = "type")]
+        kind: String,
+        step_name: Option<Name>,
+        step_id: Option<String>,
+        attempt: Option<u32>,
+        correlation_id: Option<Name>,
+        causation_id: Option<Name>,
+        data: Option<Json>,
+    }
+    let wire: Wire = json.read().map_err(|error| error.to_string())?;
+    let mut draft = Draft::new(wire.id.ms, EventType::parse(&wire.kind));
+    if let Some(name) = wire.step_name {
+        // `<runId>__<step>#<visit>__attempt-<n>`; without a number it is the first visit.
+        let visit = wire.step_id.as_deref().and_then(|id| {
+            let (visit, _) = id.rsplit_once("__attempt-")?;
+            let (_, visit) = visit.rsplit_once(&format!("__{name}#"))?;
+            visit.parse().ok()
+        });
+        let attempt = wire.attempt.unwrap_or_default();
+        draft.step = Some(StepRef {
+            name,
+            visit: visit.unwrap_or(1),
+            attempt,
+        });
+    }
+    draft.correlation_id = wire.correlation_id;
+    draft.causation_id = wire.causation_id;
+    draft.data = wire.data;
+    Ok((wire.id, draft))
+}
+
 impl Serialize for Event {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use riverrun_engine::RunState;
-use riverrun_types::{Draft, EventType, Json, Name, StepRef};
+use riverrun_types::{Json, event::read_back};
 use serde_json::Value;
 
 use crate::{Server, effects::Effects, flows::FLOWS, load::Load};
@@ -190,7 +190,8 @@ fn recorded_once(run: &str, events: &[Value]) -> Result<(), String> {
 async fn replays(server: &Server, run: &str, events: &[Value]) -> Result<(), String> {
     let mut state = RunState::new();
     for event in events {
-        state.apply(&draft(event)?);
+        let (_, draft) = read_back(&Json::of(event))?;
+        state.apply(&draft);
     }
     let shown = server.get(&format!("/api/runs/{run}")).await?;
     if shown["state"] != state.state.json().value() || shown["status"] != state.status.as_str() {
@@ -199,27 +200,4 @@ async fn replays(server: &Server, run: &str, events: &[Value]) -> Result<(), Str
         ));
     }
     Ok(())
-}
-
-/// An event from the wire, as the reducer takes it.
-fn draft(event: &Value) -> Result<Draft, String> {
-    let text = |key: &str| event[key].as_str();
-    let ms = text("ts")
-        .and_then(riverrun_types::time::parse)
-        .ok_or("an event without a time")?;
-    let mut draft = Draft::new(ms, EventType::parse(text("type").unwrap_or_default()));
-    draft.data = event.get("data").map(Json::of);
-    if let (Some(name), Some(id)) = (text("stepName"), text("stepId")) {
-        let visit = id.rsplit_once("__attempt-").and_then(|(visit, _)| {
-            visit
-                .rsplit_once(&format!("__{name}#"))
-                .map(|(_, visit)| visit.parse().unwrap_or(1))
-        });
-        draft.step = Some(StepRef {
-            name: Name::from(name),
-            visit: visit.unwrap_or(1),
-            attempt: event["attempt"].as_u64().unwrap_or_default() as u32,
-        });
-    }
-    Ok(draft)
 }
