@@ -6,7 +6,7 @@
 # Tools that scripts/tools.sh had to build live here.
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
 
-# More for the command behind a target: make bench ARGS="--seconds 5"
+# More for the command behind a target: make bench ARGS="--only http"
 ARGS ?=
 
 help: ## print the targets
@@ -37,8 +37,10 @@ deny: ## check dependencies: advisories, licences, bans, sources
 docs: ## build the API documentation of our crates
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
+# A thousand live readers need as many open files, in the client and in the server.
 bench: ## measure speed and print JSON lines and a table
-	cargo run --release -p riverrun-bench -- $(ARGS)
+	cargo build --release -p riverrun
+	ulimit -n $$(ulimit -Hn); cargo run --release -p riverrun-bench -- $(ARGS)
 
 torture: ## kill the server 50 times under load and check the promises
 	cargo build --release -p riverrun

@@ -9,90 +9,81 @@ use std::{
     time::Instant,
 };
 
-use riverrun_expr::{Limits, Sandbox};
-use riverrun_runtime::{Options, Runtime, StartRequest};
-use riverrun_store_sqlite::SqliteStore;
+use riverrun_runtime::{Runtime, StartRequest};
 use riverrun_types::RunStatus;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::report::{Report, percentile};
+use crate::{
+    Bench, Result,
+    flows::{open, three_steps},
+    report::{Report, percentile},
+    target::{By, Target},
+};
 
-/// Three steps that are executed in process and have no effects.
-pub fn three_steps() -> Value {
-    json!({
-        "id": "three", "version": "1.0.0", "initialStepId": "first",
-        "steps": {
-            "first": {"type": "set", "config": {"value": {"ok": true}}, "outputKey": "first", "transitions": {"onSuccess": "second"}},
-            "second": {"type": "transform", "config": {"transform": "input.ok"}, "input": {"type": "key", "key": "first"}, "outputKey": "second", "transitions": {"onSuccess": "third"}},
-            "third": {"type": "set", "config": {"value": {"n": "${n}"}}, "outputKey": "third"},
-        },
-    })
-}
-
-pub async fn open(data: &Path) -> Runtime {
-    let store = SqliteStore::open(riverrun_store_sqlite::Options::new(data)).expect("a store");
-    let sandbox = Arc::new(Sandbox::new(Limits::default()).expect("a sandbox"));
-    let handlers = riverrun_handlers::all(riverrun_handlers::Options::default());
-    Runtime::open(store, sandbox, handlers, Options::default())
-        .await
-        .expect("a runtime")
-}
-
-pub async fn measure(report: &mut Report, data: &Path, scale: usize) {
-    let folder = tempfile::tempdir_in(data).expect("a folder");
-    let runtime = open(folder.path()).await;
-    runtime.register(&three_steps()).await.expect("a flow");
-    let count = 200_000 / scale;
+pub async fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
+    let folder = bench.folder()?;
+    let runtime = open(folder.path()).await?;
+    runtime.register(&three_steps()).await?;
+    let count = 200_000 / bench.scale;
     let begun = Instant::now();
-    flows(&runtime, 256, count).await;
+    run(&runtime, count).await?;
     let rate = count as f64 / begun.elapsed().as_secs_f64();
-    report.add("library: three-step flows, 256 in flight", rate, "/s");
+    let target = Target::AtLeast(14_000.0, By::Both);
+    report.judge("three-step flows, 256 in flight", rate, "/s", target);
 
-    let mut alone = Vec::new();
-    for n in 0..2_000 / scale {
+    let alone = 2_000 / bench.scale;
+    let mut samples = Vec::with_capacity(alone);
+    for n in 0..alone {
         let begun = Instant::now();
-        flow(&runtime, n).await;
-        alone.push(begun.elapsed().as_secs_f64() * 1e3);
+        flow(&runtime, n).await?;
+        samples.push(begun.elapsed().as_secs_f64() * 1e3);
     }
     report.add(
-        "library: one flow at a time, p50",
-        percentile(&mut alone, 0.5),
+        "one flow at a time, p50",
+        percentile(&mut samples, 0.5),
         "ms",
     );
-    runtime.shutdown().await.expect("a clean end");
-    let bytes = std::fs::metadata(folder.path().join("riverrun.db")).map_or(0, |meta| meta.len());
-    let per_flow = bytes as f64 / (count + 2_000 / scale) as f64;
-    report.add(
-        "library: bytes on disk a three-step flow",
-        per_flow,
-        "bytes",
-    );
+    runtime.shutdown().await?;
+    let bytes = bytes_in(folder.path())? as f64 / (count + alone) as f64;
+    let target = Target::Below(1_200.0, By::Nothing);
+    report.judge("on disk for a three-step flow", bytes, "bytes", target);
+    Ok(())
 }
 
-async fn flows(runtime: &Runtime, in_flight: usize, count: usize) {
+/// Runs three-step flows to their end, 256 in flight.
+pub async fn run(runtime: &Runtime, count: usize) -> Result<()> {
     let next = Arc::new(AtomicUsize::new(0));
-    let tasks = (0..in_flight).map(|_| {
-        let (runtime, next) = (runtime.clone(), next.clone());
-        tokio::spawn(async move {
-            loop {
-                let n = next.fetch_add(1, Ordering::Relaxed);
-                if n >= count {
-                    return;
-                }
-                flow(&runtime, n).await;
-            }
-        })
-    });
-    futures::future::join_all(tasks.collect::<Vec<_>>()).await;
+    let tasks: Vec<_> = (0..256)
+        .map(|_| tokio::spawn(run_some(runtime.clone(), next.clone(), count)))
+        .collect();
+    for task in tasks {
+        task.await??;
+    }
+    Ok(())
 }
 
-async fn flow(runtime: &Runtime, n: usize) {
-    let started = runtime
-        .start(StartRequest::new("three", json!({ "n": n })))
-        .await;
-    let status = started.map(|started| started.status);
-    assert!(
-        matches!(status, Ok(RunStatus::Completed)),
-        "a flow did not complete"
-    );
+async fn run_some(runtime: Runtime, next: Arc<AtomicUsize>, count: usize) -> Result<()> {
+    loop {
+        let n = next.fetch_add(1, Ordering::Relaxed);
+        if n >= count {
+            return Ok(());
+        }
+        flow(&runtime, n).await?;
+    }
+}
+
+async fn flow(runtime: &Runtime, n: usize) -> Result<()> {
+    let request = StartRequest::new("three", json!({ "n": n }));
+    match runtime.start(request).await?.status {
+        RunStatus::Completed => Ok(()),
+        status => Err(format!("a flow is {status:?} and should be completed").into()),
+    }
+}
+
+fn bytes_in(folder: &Path) -> std::io::Result<u64> {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(folder)? {
+        bytes += entry?.metadata()?.len();
+    }
+    Ok(bytes)
 }

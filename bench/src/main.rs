@@ -1,55 +1,112 @@
 //! Measures riverrun against the limits of the machine it runs on.
 //!
 //! Machines drift, so nothing here is judged by its absolute value: the limits (synced appends, an
-//! empty HTTP server) are measured in the same run, and every target scales with them.
+//! empty HTTP server) are measured before every part, and its targets scale with them. The server
+//! is the release binary with its defaults, in a process of its own.
 #![allow(clippy::print_stdout, reason = "this is a command that prints")]
 
+mod append;
+mod flows;
+mod http;
 mod library;
 mod limits;
 mod load;
+mod memory;
+mod process;
+mod read;
 mod report;
+mod server;
+mod sse;
+mod start;
+mod state;
+mod target;
 
 use std::path::PathBuf;
 
 use clap::Parser;
 use report::Report;
 
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// In the order in which they are measured.
+const PARTS: [&str; 8] = [
+    "library", "http", "append", "read", "sse", "state", "start", "memory",
+];
+
 /// Measures riverrun and prints JSON lines and a table.
 ///
 /// Example: cargo run --release -p riverrun-bench -- --only library
 #[derive(Parser)]
 struct Args {
-    /// Only the parts whose name contains this.
-    #[arg(long)]
-    only: Option<String>,
+    /// Only these parts: library, http, append, read, sse, state, start, memory.
+    #[arg(long, value_delimiter = ',', value_parser = PARTS)]
+    only: Vec<String>,
     /// Where data is written while measuring; a real disk, not a memory file system.
     #[arg(long, default_value = "target/bench")]
     data: PathBuf,
-    /// Fewer rounds: a smoke test of the benchmark itself.
+    /// The server to measure.
+    #[arg(long, default_value = "target/release/riverrun")]
+    binary: PathBuf,
+    /// Fewer rounds: a smoke test of the benchmark itself, whose figures mean little.
     #[arg(long)]
     quick: bool,
+    /// Write the table to bench/RESULTS.md.
+    #[arg(long, conflicts_with = "quick")]
+    save: bool,
 }
 
-fn main() -> std::io::Result<()> {
+/// What every part needs to know.
+pub struct Bench {
+    data: PathBuf,
+    binary: PathBuf,
+    /// How many times fewer rounds to take.
+    scale: usize,
+}
+
+impl Bench {
+    /// An empty folder that is removed after its use.
+    fn folder(&self) -> std::io::Result<tempfile::TempDir> {
+        tempfile::tempdir_in(&self.data)
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
     let args = Args::parse();
+    if !args.binary.is_file() {
+        let binary = args.binary.display();
+        return Err(format!("there is no {binary}: cargo build --release -p riverrun").into());
+    }
     std::fs::create_dir_all(&args.data)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
-    let mut report = Report::default();
-    let wanted = |part: &str| {
-        args.only
-            .as_ref()
-            .is_none_or(|only| part.contains(only.as_str()))
+    let bench = Bench {
+        data: args.data,
+        binary: args.binary,
+        scale: if args.quick { 20 } else { 1 },
     };
-    let scale = if args.quick { 20 } else { 1 };
-    if wanted("limits") {
-        limits::measure(&mut report, &args.data, scale)?;
-        runtime.block_on(limits::http(&mut report, scale));
+    let mut report = Report::default();
+    for part in PARTS {
+        if args.only.is_empty() || args.only.iter().any(|only| only == part) {
+            report.begin(part, limits::measure(&bench).await?);
+            measure(part, &bench, &mut report).await?;
+            report.end();
+        }
     }
-    if wanted("library") {
-        runtime.block_on(library::measure(&mut report, &args.data, scale));
+    println!("\n{report}");
+    if args.save {
+        std::fs::write("bench/RESULTS.md", report.page())?;
     }
-    report.print();
     Ok(())
+}
+
+async fn measure(part: &str, bench: &Bench, report: &mut Report) -> Result<()> {
+    match part {
+        "library" => library::measure(bench, report).await,
+        "http" => http::measure(bench, report).await,
+        "append" => append::measure(bench, report).await,
+        "read" => read::measure(bench, report).await,
+        "sse" => sse::measure(bench, report).await,
+        "state" => state::measure(bench, report).await,
+        "start" => start::measure(bench, report).await,
+        _ => memory::measure(bench, report).await,
+    }
 }

@@ -1,78 +1,183 @@
 //! Figures: a JSON line each as they come, a table at the end.
 
-use comfy_table::{Table, presets::ASCII_MARKDOWN};
-use serde::Serialize;
+use std::{fmt, time::SystemTime};
+
+use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN};
+use serde_json::json;
+
+use crate::{
+    process::{Usage, machine_name},
+    target::{Machine, Target},
+};
 
 #[derive(Default)]
 pub struct Report {
-    figures: Vec<Figure>,
+    parts: Vec<Part>,
+    begun: Option<Usage>,
 }
 
-#[derive(Serialize)]
+struct Part {
+    name: &'static str,
+    machine: Machine,
+    figures: Vec<Figure>,
+    /// The share of the machine's processors that others used while it was measured.
+    others: f64,
+}
+
 struct Figure {
-    metric: &'static str,
+    metric: String,
     value: f64,
     unit: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<String>,
+    target: Option<Target>,
 }
 
 impl Report {
-    pub fn add(&mut self, metric: &'static str, value: f64, unit: &'static str) {
-        self.push(Figure {
-            metric,
-            value,
-            unit,
-            target: None,
+    pub fn begin(&mut self, name: &'static str, machine: Machine) {
+        self.parts.push(Part {
+            name,
+            machine,
+            figures: Vec::new(),
+            others: 0.0,
         });
+        self.begun = Some(Usage::now());
     }
 
-    /// A figure with the value that it has to reach on this machine.
-    pub fn add_target(
+    /// Ends a part. Its servers have ended: only then their processor time counts as ours.
+    pub fn end(&mut self) {
+        if let (Some(part), Some(begun)) = (self.parts.last_mut(), self.begun.take()) {
+            part.others = begun.others_since();
+            println!(
+                "{}",
+                json!({"part": part.name, "appends_per_s": part.machine.appends.round(),
+                    "posts_per_s": part.machine.posts.round(), "others_cpu": part.others})
+            );
+        }
+    }
+
+    pub fn add(&mut self, metric: impl Into<String>, value: f64, unit: &'static str) {
+        self.push(metric.into(), value, unit, None);
+    }
+
+    /// A figure with what it has to reach.
+    pub fn judge(
         &mut self,
-        metric: &'static str,
+        metric: impl Into<String>,
         value: f64,
         unit: &'static str,
-        target: String,
+        target: Target,
     ) {
-        self.push(Figure {
+        self.push(metric.into(), value, unit, Some(target));
+    }
+
+    fn push(&mut self, metric: String, value: f64, unit: &'static str, target: Option<Target>) {
+        let Some(part) = self.parts.last_mut() else {
+            return;
+        };
+        let mut line = json!({"part": part.name, "metric": metric, "value": value, "unit": unit});
+        if let Some(target) = target {
+            line["target"] = json!(target.reference());
+            line["target_here"] = json!(target.on(part.machine));
+            line["met"] = json!(target.is_met(part.machine, value));
+        }
+        println!("{line}");
+        part.figures.push(Figure {
             metric,
             value,
             unit,
-            target: Some(target),
+            target,
         });
     }
 
-    fn push(&mut self, figure: Figure) {
-        println!("{}", serde_json::to_string(&figure).unwrap_or_default());
-        self.figures.push(figure);
+    /// The page that is kept in the repository.
+    pub fn page(&self) -> String {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let ms = now.map_or(0, |now| i64::try_from(now.as_millis()).unwrap_or(0));
+        let when = riverrun_types::time::iso(ms);
+        format!(
+            "# Results\n\nWritten by `make bench ARGS=--save` on {} on {}. How each figure is \
+             taken: [README](README.md).\n\n{self}\n",
+            &when[..10],
+            machine_name()
+        )
     }
 
-    pub fn get(&self, metric: &str) -> Option<f64> {
-        self.figures
-            .iter()
-            .find(|figure| figure.metric == metric)
-            .map(|figure| figure.value)
-    }
-
-    pub fn print(&self) {
+    fn limits(&self) -> Table {
         let mut table = Table::new();
-        table.load_style(ASCII_MARKDOWN);
-        table.set_header(["metric", "value", "unit", "target here"]);
-        for figure in &self.figures {
-            let value = match figure.value {
-                value if value >= 100.0 => format!("{value:.0}"),
-                value => format!("{value:.3}"),
-            };
-            let target = figure.target.clone().unwrap_or_default();
+        table.load_style(ASCII_MARKDOWN).set_header([
+            "part",
+            "synced appends/s",
+            "empty POSTs/s",
+            "CPU of others",
+        ]);
+        for part in &self.parts {
             table.add_row([
-                figure.metric.to_owned(),
-                value,
-                figure.unit.to_owned(),
-                target,
+                part.name.to_owned(),
+                short(part.machine.appends),
+                short(part.machine.posts),
+                format!("{:.0} %", part.others * 100.0),
             ]);
         }
-        println!("\n{table}");
+        align(&mut table, &[1, 2, 3]);
+        table
+    }
+
+    fn figures(&self) -> Table {
+        let mut table = Table::new();
+        let header = ["", "figure", "unit", "target", "target here", ""];
+        table.load_style(ASCII_MARKDOWN).set_header(header);
+        for part in &self.parts {
+            for figure in &part.figures {
+                let metric = format!("{}: {}", part.name, figure.metric);
+                let [target, here, met] = match figure.target {
+                    None => [const { String::new() }; 3],
+                    Some(target) => {
+                        let sign = target.sign();
+                        let met = target.is_met(part.machine, figure.value);
+                        [
+                            format!("{sign} {}", short(target.reference())),
+                            format!("{sign} {}", short(target.on(part.machine))),
+                            if met { "met" } else { "**missed**" }.to_owned(),
+                        ]
+                    }
+                };
+                let value = short(figure.value);
+                table.add_row([metric, value, figure.unit.to_owned(), target, here, met]);
+            }
+        }
+        align(&mut table, &[1, 3, 4]);
+        table
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n\n{CAPTION}\n", self.figures())?;
+        write!(f, "{}", self.limits())
+    }
+}
+
+const CAPTION: &str = "\
+`target` holds on a machine with 2,500 synced 4 KiB appends/s from one thread and 49,000 POSTs/s \
+to an empty axum server. Both limits are measured before each part (below), and `target here` \
+follows: throughputs are multiplied by the smaller of the two shares, times that are mostly one \
+sync are divided by the share of the appends, times that are mostly computing by the share of the \
+POSTs. A share counts as 1 at most. Memory, bytes and starts do not scale.";
+
+fn align(table: &mut Table, right: &[usize]) {
+    for index in right {
+        if let Some(column) = table.column_mut(*index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+/// Three digits are all that such figures are worth.
+fn short(value: f64) -> String {
+    match value {
+        value if value >= 100.0 => format!("{value:.0}"),
+        value if value >= 10.0 => format!("{value:.1}"),
+        value if value >= 1.0 => format!("{value:.2}"),
+        value => format!("{value:.3}"),
     }
 }
 

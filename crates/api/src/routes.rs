@@ -113,6 +113,7 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(run_actions::resume_run),
         routes!(run_actions::rerun_run),
         routes!(run_actions::fork_run),
+        routes!(run_actions::import_run),
         routes!(events::emit_event),
         routes!(events::stream_events),
         routes!(sse::follow_named),

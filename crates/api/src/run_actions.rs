@@ -1,11 +1,12 @@
 //! What people do to runs: cancel, pause, resume, rerun, fork, delete.
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse};
+use riverrun_runtime::Exported;
 use riverrun_types::RunId;
 
 use crate::{
     app::Api,
-    extract::{Body, RunPath},
+    extract::{Body, Payload, RunPath, read},
     reply::{Answer, ok},
     schemas::{self, ForkBody, ReasonBody, RerunBody},
     start::{started_answer, to_the_end},
@@ -102,6 +103,21 @@ pub(crate) async fn fork_run(
     Body(body): Body<ForkBody>,
 ) -> Answer {
     started_answer(api.runtime().fork(&run, body.at).await?)
+}
+
+/// Take a run in
+///
+/// A line of `riverrun runs export`: `{run, events}`. The run keeps its id and its whole past; one
+/// that has not ended goes on here.
+#[utoipa::path(post, path = "/api/runs/import", tag = "runs",
+    request_body(content = Object, description = "`{run, events}`, as an export holds it"),
+    responses(
+        (status = 201, description = "The run", body = schemas::StartedRun),
+        (status = 400, description = "BAD_EVENT", body = schemas::Failure),
+        (status = 409, description = "RUN_EXISTS", body = schemas::Failure)))]
+pub(crate) async fn import_run(State(api): State<Api>, Payload(body): Payload) -> Answer {
+    let exported: Exported = read(body.as_str().as_bytes())?;
+    started_answer(api.runtime().import(exported).await?)
 }
 
 /// Delete a run

@@ -9,3 +9,5 @@ mod run;
 mod runs;
 mod serve;
 mod support;
+mod torture;
+mod walk;

@@ -144,7 +144,20 @@ fn reading_and_steering() {
     let line: Value = serde_json::from_str(&export).unwrap();
     assert_eq!(line["run"]["runId"], quick.as_str());
     assert_eq!(line["events"], events);
-    server
-        .run(&["runs", "import", "runs.jsonl"])
-        .refused(2, &["NOT_AVAILABLE"]);
+
+    // Import: the same run elsewhere, once.
+    project.write("runs.jsonl", &export);
+    let elsewhere = Project::with_flows();
+    let other = elsewhere.serve();
+    let file = project.path("runs.jsonl");
+    let file = file.to_str().unwrap();
+    other.ok(&["runs", "import", file]);
+    let text = |answer: String| answer.split_once(r#""events""#).unwrap().1.to_owned();
+    assert_eq!(text(other.ok(&["runs", "export", &quick])), text(export));
+    other
+        .run(&["runs", "import", file])
+        .refused(2, &["RUN_EXISTS", "line 1"]);
+    other
+        .run(&["runs", "import", "gone.jsonl"])
+        .refused(2, &["FILE_UNUSABLE"]);
 }

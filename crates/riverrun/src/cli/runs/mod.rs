@@ -73,7 +73,7 @@ impl Runs {
             Command::Fork(fork) => fork.run(global).await,
             Command::Delete(delete) => delete.run(global).await,
             Command::Export(export) => export.run(global).await,
-            Command::Import(import) => import.run(),
+            Command::Import(import) => import.run(global).await,
         }
     }
 }

@@ -65,23 +65,49 @@ async fn line(client: &Client, id: &str) -> Result<Line> {
 
 #[derive(Args, Debug)]
 pub struct Import {
-    /// The files that runs export wrote.
+    /// The files that runs export wrote; - reads standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }
 
 impl Import {
-    pub fn run(self) -> Result<Exit> {
-        let names: Vec<String> = self
-            .files
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect();
-        Err(Failure::usage(
-            "NOT_AVAILABLE",
-            format!("{} cannot be imported yet", names.join(", ")),
-        )
-        .note("this version of the server takes no runs from outside; the export stays valid")
-        .next("riverrun runs export, and keep the file"))
+    /// Takes every run in, line by line. A line that is refused is named, and the others still
+    /// come in.
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        let client = global.client()?;
+        let (mut taken, mut refused) = (0, None);
+        for file in &self.files {
+            for (at, line) in read(file)?.lines().enumerate() {
+                if line.trim().is_empty() {
+                    continue;
+                }
+                match client
+                    .post(&["api", "runs", "import"], Some(line.to_owned()))
+                    .await
+                {
+                    Ok(_) => taken += 1,
+                    Err(failure) => {
+                        let place = format!("{} line {}", file.display(), at + 1);
+                        output::talk(&format!("{place} was refused"));
+                        refused = Some(failure.note(format!("in {place}")));
+                    }
+                }
+            }
+        }
+        output::talk(&format!("imported {taken} runs"));
+        refused.map_or(Ok(Exit::Ok), Err)
     }
+}
+
+fn read(file: &std::path::Path) -> Result<String> {
+    let text = match file.to_str() {
+        Some("-") => std::io::read_to_string(std::io::stdin()),
+        _ => std::fs::read_to_string(file),
+    };
+    text.map_err(|error| {
+        Failure::usage(
+            "FILE_UNUSABLE",
+            format!("{} cannot be read: {error}", file.display()),
+        )
+    })
 }
