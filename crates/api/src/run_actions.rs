@@ -6,10 +6,10 @@ use riverrun_types::RunId;
 
 use crate::{
     app::Api,
-    extract::{Body, Payload, RunPath, read},
+    extract::{Body, Payload, RunPath, read_object},
     reply::{Answer, ok},
     schemas::{self, ForkBody, ReasonBody, RerunBody},
-    start::{started_answer, to_the_end},
+    start::started_answer,
 };
 
 /// Cancel a run
@@ -81,10 +81,7 @@ pub(crate) async fn rerun_run(
     RunPath(run): RunPath,
     Body(body): Body<RerunBody>,
 ) -> Answer {
-    let started = to_the_end(api.runtime(), |runtime| async move {
-        runtime.rerun(&run, body.input, body.latest).await
-    });
-    started_answer(started.await?)
+    started_answer(api.runtime().rerun(&run, body.input, body.latest).await?)
 }
 
 /// Fork a run
@@ -116,7 +113,7 @@ pub(crate) async fn fork_run(
         (status = 400, description = "BAD_EVENT", body = schemas::Failure),
         (status = 409, description = "RUN_EXISTS", body = schemas::Failure)))]
 pub(crate) async fn import_run(State(api): State<Api>, Payload(body): Payload) -> Answer {
-    let exported: Exported = read(body.as_str().as_bytes())?;
+    let exported: Exported = read_object(body.as_str().as_bytes())?;
     started_answer(api.runtime().import(exported).await?)
 }
 

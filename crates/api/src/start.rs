@@ -6,7 +6,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
 };
-use riverrun_runtime::{Runtime, StartRequest, Started};
+use riverrun_runtime::{StartRequest, Started};
 use riverrun_types::{Json, RunId};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use utoipa::IntoParams;
@@ -15,7 +15,7 @@ use crate::{
     app::Api,
     errors::ApiError,
     extract::{Body, FlowPath, Query},
-    reply::{Answer, json},
+    reply::{Answer, json, ok},
     schemas::{self, StartBody, StartedRun},
 };
 
@@ -52,11 +52,10 @@ pub(crate) async fn start_run(
     Body(body): Body<StartBody>,
 ) -> Answer {
     let request = request(path, body, &headers)?;
-    let started = to_the_end(api.runtime(), |runtime| async move {
-        runtime.start(request).await
-    })
-    .await?;
+    let started = api.runtime().start(request).await?;
     match query.wait {
+        // What had ended when it became durable needs no look.
+        Some(_) if started.status.is_ended() => ok(&started.view()),
         Some(wait) => wait_for(&api, &started.run, wait).await,
         None => started_answer(started),
     }
@@ -81,23 +80,6 @@ pub(crate) fn started_answer(started: Started) -> Answer {
             created,
         },
     )
-}
-
-/// Runs a command in a task of its own: a client that hangs up must not leave a run behind that
-/// was created but that nobody drives until its lease runs out.
-pub(crate) async fn to_the_end<T, F, Fut>(runtime: &Runtime, command: F) -> Result<T, ApiError>
-where
-    F: FnOnce(Runtime) -> Fut,
-    Fut: Future<Output = riverrun_runtime::Result<T>> + Send + 'static,
-    T: Send + 'static,
-{
-    match tokio::spawn(command(runtime.clone())).await {
-        Ok(answer) => Ok(answer?),
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err(riverrun_runtime::Error::ShuttingDown.into()),
-        },
-    }
 }
 
 async fn wait_for(api: &Api, run: &RunId, wait: Duration) -> Answer {

@@ -76,18 +76,7 @@ impl Runtime {
             job: (!state.status.is_ended()).then_some(NewJob::Ready { at_ms: now }),
             snapshot: None,
         };
-        self.commit(riverrun_store::Commit::of(riverrun_store::Change::Create(
-            Box::new(new),
-        )))
-        .await?;
-        let state = Arc::new(state);
-        self.cache().put(&id, state.clone());
-        Ok(Started {
-            run: id,
-            status: state.status,
-            created: true,
-            state,
-        })
+        self.create(new, state).await
     }
 
     /// The first `len` events of a stream and what they reduce to.

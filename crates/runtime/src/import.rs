@@ -7,7 +7,11 @@ use riverrun_store::{Change, Commit, NewJob, NewRun};
 use riverrun_types::{Json, Name, RunId, event::read_back};
 use serde::Deserialize;
 
-use crate::{Error, Result, Runtime, Started, clock::now_ms, drive::projection};
+use crate::{
+    Error, Result, Runtime, Started,
+    clock::now_ms,
+    drive::{projection, record},
+};
 
 /// A run as an export holds it.
 #[derive(Clone, Debug, Deserialize)]
@@ -88,15 +92,16 @@ impl Runtime {
             job: (!state.status.is_ended()).then_some(NewJob::Ready { at_ms: now_ms() }),
             snapshot: None,
         };
+        self.create(new, state).await
+    }
+
+    /// Commits a run whose events come from elsewhere; whoever claims it goes on with it.
+    pub(crate) async fn create(&self, new: NewRun, state: RunState) -> Result<Started> {
+        let record = record(&new, &state);
         self.commit(Commit::of(Change::Create(Box::new(new))))
             .await?;
         let state = Arc::new(state);
-        self.cache().put(&id, state.clone());
-        Ok(Started {
-            run: id,
-            status: state.status,
-            created: true,
-            state,
-        })
+        self.cache().put(&record.id, state.clone());
+        Ok(Started::new(record, state, true))
     }
 }

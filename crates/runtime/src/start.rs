@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use riverrun_engine::{Plan, RunState, Start};
-use riverrun_store::{Error as StoreError, Lease, NewJob, NewRun, Origin};
+use riverrun_store::{Error as StoreError, Lease, NewJob, NewRun, Origin, RunRecord};
 use riverrun_types::{Json, Name, RunId, RunStatus};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{
-    Error, Result, Runtime,
+    Error, Loaded, Result, RunView, Runtime,
     clock::now_ms,
     drive::{Driver, Effectful, projection},
 };
@@ -56,6 +56,29 @@ pub struct Started {
     pub created: bool,
     /// How far it had come when it became durable.
     pub state: Arc<RunState>,
+    record: RunRecord,
+}
+
+impl Started {
+    pub(crate) fn new(record: RunRecord, state: Arc<RunState>, created: bool) -> Self {
+        Self {
+            run: record.id.clone(),
+            status: state.status,
+            created,
+            state,
+            record,
+        }
+    }
+
+    /// The run as it was when it became durable: all there is to know of one that had ended.
+    pub fn view(self) -> RunView {
+        RunView {
+            loaded: Loaded {
+                record: self.record,
+                state: self.state,
+            },
+        }
+    }
 }
 
 impl Runtime {
@@ -90,13 +113,8 @@ impl Runtime {
         driver.advance(effectful).await;
         match self.bring_forth(driver, new, permit).await {
             Err(Error::Store(StoreError::Duplicate(first))) => {
-                let loaded = self.load(&first).await?;
-                Ok(Started {
-                    run: first,
-                    status: loaded.state.status,
-                    created: false,
-                    state: loaded.state,
-                })
+                let Loaded { record, state } = self.load(&first).await?;
+                Ok(Started::new(record, state, false))
             }
             answer => answer,
         }
@@ -129,27 +147,30 @@ impl Runtime {
                 at_ms: driver.state.wake_ms(),
             })
         };
-        let commit = driver.create_commit(new).await?;
-        self.commit(commit).await?;
-        driver.born();
-        let state = driver.state.clone();
-        self.cache().put(&run, state.clone());
-        if let Some(holder) = holder {
-            let keep = self.keep(Lease {
-                run: run.clone(),
-                token,
-            });
-            self.spawn(async move {
-                driver.go_on(keep, holder).await;
-                drop(permit);
-            });
-        }
-        Ok(Started {
-            run,
-            status: state.status,
-            created: true,
-            state,
-        })
+        let (commit, record) = driver.create_commit(new).await?;
+        let Some(holder) = holder else {
+            self.commit(commit).await?;
+            self.cache().put(&run, driver.state.clone());
+            return Ok(Started::new(record, driver.state, true));
+        };
+        // In a task of its own: a caller that goes away between the commit and the first step must
+        // not leave a leased run behind that nobody drives until its lease runs out.
+        let runtime = self.clone();
+        let (born, started) = oneshot::channel();
+        self.spawn(async move {
+            if let Err(error) = runtime.commit(commit).await {
+                let _ = born.send(Err(error));
+                return;
+            }
+            driver.born();
+            runtime.cache().put(&run, driver.state.clone());
+            let keep = runtime.keep(Lease { run, token });
+            let _ = born.send(Ok(driver.state.clone()));
+            driver.go_on(keep, holder).await;
+            drop(permit);
+        });
+        let state = started.await.map_err(|_| Error::ShuttingDown)??;
+        Ok(Started::new(record, state, true))
     }
 }
 

@@ -30,15 +30,15 @@ impl<T: DeserializeOwned + Default> FromRequest<Api> for Body<T> {
             return Ok(Self(T::default()));
         }
         json_only(format)?;
-        object(&bytes)?;
-        read(&bytes).map(Self)
+        read_object(&bytes).map(Self)
     }
 }
 
-/// Refuses what is no object: a list would be taken for the members of a struct in their order.
-fn object(bytes: &[u8]) -> Result<(), ApiError> {
+/// Reads a JSON object. A list is refused: it would be taken for the members of a struct in their
+/// order.
+pub(crate) fn read_object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     if bytes.trim_ascii_start().starts_with(b"{") {
-        return Ok(());
+        return read(bytes);
     }
     read::<serde::de::IgnoredAny>(bytes)?;
     let message = "the body must be a JSON object, as in {}";

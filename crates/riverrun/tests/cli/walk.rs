@@ -44,8 +44,9 @@ fn the_walk_in_readme_goes_as_it_says() {
         match step.command.strip_suffix('&') {
             // A newcomer waits until the server has said that it listens.
             Some(server) => {
-                script +=
-                    &format!("{server} > {file} 2>&1 & until grep -q listening {file}; do :; done\n");
+                script += &format!(
+                    "{server} > {file} 2>&1 & until grep -q listening {file}; do :; done\n"
+                );
             }
             None => script += &format!("{} > {file} || exit 1\n", step.command),
         }

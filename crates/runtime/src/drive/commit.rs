@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use riverrun_engine::{Child, Fact, Failure, RunState, Start};
 use riverrun_store::{
     Advance, Change, Commit, Error as StoreError, Expect, JobChange, Lease, NewJob, NewRun, Parent,
-    Placed, Projection, Snapshot,
+    Placed, Projection, RunRecord, Snapshot,
 };
 use riverrun_types::{Json, RunId, time::NEVER};
 
@@ -116,13 +116,16 @@ impl Driver {
         self.with_relatives(commit).await
     }
 
-    /// The commit that brings the run into the world.
-    pub(crate) async fn create_commit(&mut self, mut run: NewRun) -> Result<Commit> {
+    /// The commit that brings the run into the world, and the run's record once it is there.
+    pub(crate) async fn create_commit(&mut self, mut run: NewRun) -> Result<(Commit, RunRecord)> {
         run.projection = projection(&self.state);
         run.events = Arc::from(self.pending.events.as_slice());
         run.turn = 1;
-        self.with_relatives(Commit::of(Change::Create(Box::new(run))))
-            .await
+        let record = record(&run, &self.state);
+        let commit = self
+            .with_relatives(Commit::of(Change::Create(Box::new(run))))
+            .await?;
+        Ok((commit, record))
     }
 
     /// What a decision means for other runs: children begin, abandoned ones and the parent are
@@ -203,6 +206,29 @@ pub(crate) fn projection(state: &RunState) -> Projection {
         }),
         ended_ms: state.ended_ms,
         error: state.error.as_ref().map(Json::of),
+    }
+}
+
+/// The record of a run that is about to exist.
+pub(crate) fn record(run: &NewRun, state: &RunState) -> RunRecord {
+    RunRecord {
+        id: run.id.clone(),
+        flow: run.flow.clone(),
+        version: run.version.clone(),
+        status: run.projection.status,
+        created_ms: run.created_ms,
+        updated_ms: state.updated_ms,
+        ended_ms: run.projection.ended_ms,
+        wake_ms: run.projection.wake_ms,
+        error: run.projection.error.clone(),
+        idempotency_key: run.idempotency_key.clone(),
+        tenant: run.tenant.clone(),
+        tags: run.tags.clone(),
+        metadata: run.metadata.clone(),
+        parent: run.parent.clone(),
+        origin: run.origin.clone(),
+        len: state.len,
+        turn: run.turn,
     }
 }
 
