@@ -100,7 +100,13 @@ pub(crate) async fn events_page(api: &Api, stream: &StreamName, query: EventsQue
             },
         )
         .await?;
-    let more = items.len() > query.limit;
+    // A page of large events ends early; its cursor may then lead to an empty page.
+    let bytes: usize = items
+        .iter()
+        .filter_map(|event| event.data.as_ref())
+        .map(Json::bytes)
+        .sum();
+    let more = items.len() > query.limit || bytes >= EventQuery::PAGE_BYTES;
     items.truncate(query.limit);
     let last = items.last().filter(|_| more);
     let next_cursor = last.map(|event| event.id.to_string());

@@ -236,8 +236,8 @@ async fn history(api: &Api, run: &RunId) -> Result<Vec<Attempt>, ApiError> {
             .iter()
             .for_each(|event| history.apply(&event.draft()));
         match events.last() {
-            Some(last) if events.len() == PAGE => next = last.id.seq + 1,
-            _ => break,
+            Some(last) => next = last.id.seq + 1,
+            None => break,
         }
     }
     let flow = api.runtime().flow(&record.flow, Some(&record.version));

@@ -79,11 +79,10 @@ impl Riverrun {
         loop {
             let query = EventQuery::forward(events.len() as u64, PAGE);
             let page = self.runtime.store().events(&stream, &query).await?;
-            let last = page.len() < PAGE;
-            events.extend(page);
-            if last {
+            if page.is_empty() {
                 return Ok(events);
             }
+            events.extend(page);
         }
     }
 

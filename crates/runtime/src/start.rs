@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use riverrun_engine::{Plan, RunState, Start};
 use riverrun_store::{Error as StoreError, Lease, NewJob, NewRun, Origin, RunRecord};
-use riverrun_types::{Json, Name, RunId, RunStatus};
+use riverrun_types::{Json, Name, RunId, RunStatus, State};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{
@@ -184,15 +184,20 @@ pub(crate) fn check_input(plan: &Plan, input: &Json) -> Result<()> {
             limit,
         });
     }
-    let Some(schema) = &plan.input_schema else {
-        return Ok(());
-    };
-    let issues = schema.issues(&input.value());
-    if issues.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::InputInvalid(issues))
+    if let Some(schema) = &plan.input_schema {
+        let issues = schema.issues(&input.value());
+        if !issues.is_empty() {
+            return Err(Error::InputInvalid(issues));
+        }
     }
+    // The input becomes the first state, so it may not break the state's schema either.
+    if let Some(schema) = &plan.state_schema {
+        let issues = schema.state_issues(&State::from_input(input));
+        if !issues.is_empty() {
+            return Err(Error::StateInvalid(issues));
+        }
+    }
+    Ok(())
 }
 
 fn new_run(run: &RunId, plan: &Plan, request: &StartRequest, now: i64) -> NewRun {

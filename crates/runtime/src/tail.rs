@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use riverrun_store::{Batch, EventQuery, Heard, Subscription};
-use riverrun_types::{Event, StreamName};
+use riverrun_types::{Event, Json, StreamName};
 
 use crate::{Result, Runtime};
 
@@ -55,7 +55,7 @@ impl Tail {
             if self.behind {
                 let query = EventQuery::forward(self.next, PAGE);
                 let events = self.runtime.store().events(&self.stream, &query).await?;
-                self.behind = events.len() == PAGE;
+                self.behind = is_full(&events);
                 if let Some(last) = events.last() {
                     self.next = last.id.seq + 1;
                     return Ok(Tailed::Read(events));
@@ -82,4 +82,10 @@ impl Tail {
             }
         }
     }
+}
+
+/// Whether a page ended because it was full, by count or by size, and there may be more.
+fn is_full(events: &[Event]) -> bool {
+    let data = events.iter().filter_map(|event| event.data.as_ref());
+    events.len() == PAGE || data.map(Json::bytes).sum::<usize>() >= EventQuery::PAGE_BYTES
 }

@@ -554,6 +554,11 @@ async fn state_can_be_read_at_any_event_and_written_from_outside() {
             "steps": {"a": {"type": "delay", "config": {"ms": 60000}}},
         }))
         .await;
+    let refused = world
+        .runtime
+        .start(StartRequest::new("stateful", json!({"n": "zero"})))
+        .await;
+    assert_eq!(refused.err().unwrap().code(), "STATE_INVALID");
     let run = world
         .runtime
         .start(StartRequest::new("stateful", json!({"n": 0})))

@@ -1,7 +1,7 @@
 //! Pages of a stream.
 
 use riverrun_store::{Change, Direction, EventQuery, NewRun};
-use riverrun_types::{Event, EventType, StepRef, StreamName};
+use riverrun_types::{Event, EventType, Json, StepRef, StreamName};
 
 use crate::given::*;
 
@@ -274,4 +274,28 @@ pub async fn a_long_stream_is_read_in_pages(store: S) {
     }
     assert_eq!(from, 5_000);
     assert_eq!(seqs(&store, backward(Some(4_000), 1)).await, [3_999]);
+}
+
+pub async fn a_page_of_large_events_ends_early(store: S) {
+    let mut events = logs(T0, 12).to_vec();
+    for event in &mut events {
+        event.data = Some(Json::from("x".repeat(1 << 20).as_str()));
+    }
+    let new = NewRun {
+        events: events.into(),
+        ..run("r1")
+    };
+    create(&store, new).await;
+    let mut from = 0;
+    loop {
+        let page = seqs(&store, EventQuery::forward(from, 100)).await;
+        let Some(last) = page.last() else {
+            break;
+        };
+        assert!(page.len() < 12, "the page holds all {} MiB", page.len());
+        assert_eq!(page, (from..=*last).collect::<Vec<_>>());
+        from = last + 1;
+    }
+    assert_eq!(from, 12);
+    assert!(seqs(&store, backward(None, 100)).await.len() < 12);
 }

@@ -175,6 +175,7 @@ macro_rules! with_checks {
                 the_envelope_comes_back,
                 ids_are_what_the_receipt_said,
                 a_long_stream_is_read_in_pages,
+                a_page_of_large_events_ends_early,
             }
             locate {
                 an_event_is_the_last_one_included,

@@ -67,7 +67,8 @@ pub trait Store: Send + Sync + 'static {
     /// A page of runs, newest first.
     async fn list_runs(&self, filter: &RunFilter) -> Result<Page<RunRecord>>;
 
-    /// Events of a stream. An unknown stream is empty.
+    /// Events of a stream: at most `query.limit`, and fewer where they are large (see
+    /// [`EventQuery::PAGE_BYTES`]). An unknown stream is empty.
     async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>>;
 
     /// How many events of the stream stand at or before a place: the length of the prefix.

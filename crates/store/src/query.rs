@@ -57,6 +57,11 @@ pub struct EventQuery {
 }
 
 impl EventQuery {
+    /// A page ends early, after at least one event, once its payloads have this many bytes: a
+    /// reader of large events is served in more pages, not with more memory. So only an empty page
+    /// means that there is nothing more.
+    pub const PAGE_BYTES: usize = 4 << 20;
+
     pub fn forward(from: u64, limit: usize) -> Self {
         Self {
             direction: Direction::Forward,

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use riverrun_store::{Direction, EventQuery, Place, Result, codec};
-use riverrun_types::{Draft, Event, EventType, Millis, StreamName, event::EventContext};
+use riverrun_types::{Draft, Event, EventType, Json, Millis, StreamName, event::EventContext};
 use rusqlite::OptionalExtension;
 
 use super::{View, locate};
@@ -36,12 +36,14 @@ pub(crate) fn events(view: View<'_>, name: &StreamName, query: &EventQuery) -> R
     if query.limit == 0 || low >= high {
         return Ok(page);
     }
+    let mut bytes = 0;
     let mut take = |seq: u64, draft: Draft| {
         if (low..high).contains(&seq) && matches(&draft, query) {
             let ms = draft.ms;
+            bytes += draft.data.as_ref().map_or(0, Json::bytes);
             page.push(draft.at(seq, ms, &stream.context));
         }
-        if page.len() == query.limit {
+        if page.len() == query.limit || bytes >= EventQuery::PAGE_BYTES {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
