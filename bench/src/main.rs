@@ -21,7 +21,7 @@ mod start;
 mod state;
 mod target;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Parser;
 use report::Report;
@@ -50,6 +50,9 @@ struct Args {
     /// Fewer rounds: a smoke test of the benchmark itself, whose figures mean little.
     #[arg(long)]
     quick: bool,
+    /// Seconds to wait before each part for others to leave the machine alone. 0 does not wait.
+    #[arg(long, default_value_t = 120)]
+    patience: u64,
     /// Write the table to bench/RESULTS.md.
     #[arg(long, conflicts_with = "quick")]
     save: bool,
@@ -86,6 +89,7 @@ async fn main() -> Result<()> {
     let mut report = Report::default();
     for part in PARTS {
         if args.only.is_empty() || args.only.iter().any(|only| only == part) {
+            process::quiet(Duration::from_secs(args.patience)).await;
             report.begin(part, limits::measure(&bench).await?);
             measure(part, &bench, &mut report).await?;
             report.end();

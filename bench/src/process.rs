@@ -1,9 +1,15 @@
 //! What the kernel knows about processes and the machine, from `/proc`.
 
-use std::fs::read_to_string;
+use std::{
+    fs::read_to_string,
+    time::{Duration, Instant},
+};
 
 /// The kernel counts processor time in hundredths of a second towards programs.
 const TICK_MS: f64 = 10.0;
+
+/// The share of the machine that others may use before figures mean little.
+pub const DISTURBED: f64 = 0.1;
 
 /// The processor time that a process has used, in milliseconds.
 pub fn cpu_ms(pid: u32) -> f64 {
@@ -46,6 +52,18 @@ impl Usage {
         let now = Self::now();
         let others = (now.busy - self.busy) - (now.ours - self.ours);
         (others / (now.all - self.all).max(1.0)).max(0.0)
+    }
+}
+
+/// Waits until others leave the machine alone, but no longer than `patience`.
+pub async fn quiet(patience: Duration) {
+    let begun = Instant::now();
+    while begun.elapsed() < patience {
+        let before = Usage::now();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        if before.others_since() < DISTURBED {
+            return;
+        }
     }
 }
 

@@ -6,8 +6,8 @@ use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN};
 use serde_json::json;
 
 use crate::{
-    process::{Usage, machine_name},
-    target::{Machine, Target},
+    process::{DISTURBED, Usage, machine_name},
+    target::{Machine, Target, Verdict},
 };
 
 #[derive(Default)]
@@ -77,7 +77,7 @@ impl Report {
         if let Some(target) = target {
             line["target"] = json!(target.reference());
             line["target_here"] = json!(target.on(part.machine));
-            line["met"] = json!(target.is_met(part.machine, value));
+            line["verdict"] = json!(format!("{:?}", target.verdict(part.machine, value)));
         }
         println!("{line}");
         part.figures.push(Figure {
@@ -128,24 +128,34 @@ impl Report {
         for part in &self.parts {
             for figure in &part.figures {
                 let metric = format!("{}: {}", part.name, figure.metric);
-                let [target, here, met] = match figure.target {
+                let [target, here, verdict] = match figure.target {
                     None => [const { String::new() }; 3],
                     Some(target) => {
                         let sign = target.sign();
-                        let met = target.is_met(part.machine, figure.value);
                         [
                             format!("{sign} {}", short(target.reference())),
                             format!("{sign} {}", short(target.on(part.machine))),
-                            if met { "met" } else { "**missed**" }.to_owned(),
+                            part.verdict(target, figure.value).to_owned(),
                         ]
                     }
                 };
                 let value = short(figure.value);
-                table.add_row([metric, value, figure.unit.to_owned(), target, here, met]);
+                table.add_row([metric, value, figure.unit.to_owned(), target, here, verdict]);
             }
         }
         align(&mut table, &[1, 3, 4]);
         table
+    }
+}
+
+impl Part {
+    fn verdict(&self, target: Target, value: f64) -> &'static str {
+        match target.verdict(self.machine, value) {
+            Verdict::Met => "met",
+            Verdict::Missed if self.others > DISTURBED => "missed, disturbed",
+            Verdict::Missed => "**missed**",
+            Verdict::Unjudged => "not comparable",
+        }
     }
 }
 
@@ -161,7 +171,8 @@ const CAPTION: &str = "\
 to an empty axum server. Both limits are measured before each part (below), and `target here` \
 follows: throughputs are multiplied by the smaller of the two shares, times that are mostly one \
 sync are divided by the share of the appends, times that are mostly computing by the share of the \
-POSTs. A share counts as 1 at most. Memory, bytes and starts do not scale.";
+POSTs. A share counts as 1 at most; below one half nothing is judged. Memory, bytes and starts do not \
+scale. Where others used more than a tenth of the machine meanwhile, a miss says so.";
 
 fn align(table: &mut Table, right: &[usize]) {
     for index in right {

@@ -7,6 +7,10 @@ const REFERENCE: Machine = Machine {
     posts: 49_000.0,
 };
 
+/// A machine of less than this share of the reference is busy with something else, or of another
+/// kind: machines drift by 1.7 times.
+const COMPARABLE: f64 = 0.5;
+
 /// What this machine can do at best, now.
 #[derive(Clone, Copy)]
 pub struct Machine {
@@ -49,6 +53,15 @@ impl Machine {
     }
 }
 
+/// How a figure stands to its target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    Met,
+    Missed,
+    /// The machine was too far from the reference for the target to mean anything.
+    Unjudged,
+}
+
 impl Target {
     /// The value to reach on this machine: rates are multiplied by its speed, times divided.
     pub fn on(self, machine: Machine) -> f64 {
@@ -58,10 +71,15 @@ impl Target {
         }
     }
 
-    pub fn is_met(self, machine: Machine, value: f64) -> bool {
-        match self {
-            Self::AtLeast(..) => value >= self.on(machine),
-            Self::Below(..) => value < self.on(machine),
+    pub fn verdict(self, machine: Machine, value: f64) -> Verdict {
+        let (is_met, by) = match self {
+            Self::AtLeast(_, by) => (value >= self.on(machine), by),
+            Self::Below(_, by) => (value < self.on(machine), by),
+        };
+        match is_met {
+            _ if machine.speed(by) < COMPARABLE => Verdict::Unjudged,
+            true => Verdict::Met,
+            false => Verdict::Missed,
         }
     }
 
@@ -116,5 +134,21 @@ mod tests {
         check(1_250.0, 49_000.0, Target::Below(1.0, By::Sync), 2.0);
         check(1_250.0, 24_500.0, Target::Below(1.0, By::Cpu), 2.0);
         check(1_250.0, 24_500.0, Target::Below(30.0, By::Nothing), 30.0);
+    }
+
+    #[test]
+    fn a_machine_of_another_kind_is_not_judged() {
+        let check = |appends, value, expected| {
+            let machine = Machine {
+                appends,
+                posts: 49_000.0,
+            };
+            let verdict = Target::Below(1.0, By::Sync).verdict(machine, value);
+            assert_eq!(verdict, expected);
+        };
+        check(2_500.0, 0.9, Verdict::Met);
+        check(2_500.0, 1.0, Verdict::Missed);
+        check(1_250.0, 1.9, Verdict::Met);
+        check(1_000.0, 0.9, Verdict::Unjudged);
     }
 }

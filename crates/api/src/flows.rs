@@ -1,7 +1,7 @@
 //! Definitions of flows: registered, validated, read, drawn.
 
 use axum::{extract::State, http::StatusCode};
-use riverrun_engine::errors;
+use riverrun_engine::{FlowDiagram, errors};
 use riverrun_runtime::FlowEntry;
 use riverrun_types::{Json, time::iso};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,6 @@ use utoipa::IntoParams;
 
 use crate::{
     app::Api,
-    diagram::Diagram,
     errors::ApiError,
     extract::{Definition, FlowPath, Query},
     page::Items,
@@ -155,7 +154,7 @@ enum DiagramFormat {
 #[utoipa::path(get, path = "/api/flows/{id}/diagram", tag = "flows",
     params(("id" = String, Path, description = "The flow's id, or `id@version`"), DiagramQuery),
     responses(
-        (status = 200, description = "Nodes and edges", body = Diagram),
+        (status = 200, description = "Nodes and edges", body = schemas::FlowDiagram),
         (status = 404, description = "FLOW_NOT_FOUND", body = schemas::Failure)))]
 pub(crate) async fn flow_diagram(
     State(api): State<Api>,
@@ -163,8 +162,14 @@ pub(crate) async fn flow_diagram(
     Query(query): Query<DiagramQuery>,
 ) -> Answer {
     let flow = find(&api, path, query.version)?;
-    let diagram = Diagram::of(&flow.definition.value(), api.runtime().handlers());
-    let text = |text: String| Ok(with_type(StatusCode::OK, "text/plain; charset=utf-8", text));
+    let diagram = FlowDiagram::of(&flow.definition.value(), api.runtime().handlers());
+    let text = |text: String| {
+        Ok(with_type(
+            StatusCode::OK,
+            "text/plain; charset=utf-8",
+            text + "\n",
+        ))
+    };
     match query.format {
         DiagramFormat::Json => ok(&diagram),
         DiagramFormat::Mermaid => text(diagram.mermaid()),

@@ -5,7 +5,6 @@
 //! shape with a code from [`errors::TABLE`]; the OpenAPI document is generated from the handlers.
 
 mod app;
-pub mod diagram;
 mod docs_page;
 mod edge;
 pub mod errors;

@@ -88,6 +88,54 @@ pub struct FlowDetail {
     pub definition: Value,
 }
 
+/// What leads where in a flow.
+#[derive(ToSchema)]
+pub struct FlowDiagram {
+    /// `id@version`.
+    pub flow: String,
+    pub name: Option<String>,
+    pub nodes: Vec<FlowNode>,
+    pub edges: Vec<FlowEdge>,
+}
+
+#[derive(ToSchema)]
+pub struct FlowNode {
+    /// The step's name in the definition.
+    pub id: String,
+    /// `step`, or `await-step` where it waits.
+    pub r#type: String,
+    /// The type of its handler.
+    pub handler: String,
+    pub name: Option<String>,
+    /// Whether runs begin here.
+    pub initial: Option<bool>,
+    pub r#await: Option<FlowAwait>,
+}
+
+/// What a step waits for.
+#[derive(ToSchema)]
+pub struct FlowAwait {
+    /// `time`.
+    pub r#type: String,
+    /// How long, as the definition says it.
+    pub delay: Option<Value>,
+    /// Until when, as the definition says it.
+    pub until: Option<Value>,
+}
+
+#[derive(ToSchema)]
+pub struct FlowEdge {
+    pub from: String,
+    pub to: String,
+    /// When the run goes there, in a few words.
+    pub label: String,
+    /// `then`, `await` (when the wait is over), `choice`, `inside` (before the step ends) or
+    /// `failure`.
+    pub r#type: String,
+    /// What must hold, in full.
+    pub condition: Option<String>,
+}
+
 /// How to start a run. Everything may be absent, and so may the body.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]

@@ -7,6 +7,7 @@
 
 mod context;
 mod decide;
+mod diagram;
 mod fact;
 mod history;
 mod outcome;
@@ -21,6 +22,7 @@ mod validate;
 
 pub use context::View;
 pub use decide::{Child, Decision, Input, Start, decide, start};
+pub use diagram::{AwaitKind, EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, Ink, NodeKind};
 pub use fact::{Fact, OpKind, Started, StateOp};
 pub use history::{History, HistoryEntry, HistoryOutcome, history};
 pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow};

@@ -4,7 +4,6 @@ mod cli;
 mod client;
 mod config;
 mod failure;
-mod graph;
 mod logs;
 mod output;
 mod project;

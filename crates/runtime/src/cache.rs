@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use moka::sync::Cache;
 use riverrun_engine::RunState;
-use riverrun_types::RunId;
+use riverrun_types::{RunId, event::EventContext};
 
 pub(crate) struct RunCache {
     runs: Cache<RunId, Arc<RunState>>,
+    /// What never changes about the runs that events are appended to from outside: it spares each
+    /// append a read of the store.
+    contexts: Cache<RunId, EventContext>,
 }
 
 /// A run of this size counts as one; larger ones count more, so that a few large states cannot
@@ -24,6 +27,7 @@ impl RunCache {
                 .max_capacity(capacity)
                 .weigher(weigh)
                 .build(),
+            contexts: Cache::new(capacity),
         }
     }
 
@@ -42,7 +46,16 @@ impl RunCache {
         }
     }
 
+    pub fn context(&self, run: &RunId) -> Option<EventContext> {
+        self.contexts.get(run)
+    }
+
+    pub fn put_context(&self, run: &RunId, context: EventContext) {
+        self.contexts.insert(run.clone(), context);
+    }
+
     pub fn forget(&self, run: &RunId) {
         self.runs.invalidate(run);
+        self.contexts.invalidate(run);
     }
 }

@@ -50,14 +50,7 @@ impl Runtime {
                 self.check_writes(&loaded, &drafts).await?;
                 (loaded.context(), Expect::Len(loaded.state.len))
             } else {
-                let record = self.store().run(run).await?;
-                let record = record.ok_or_else(|| StoreError::RunNotFound(run.clone()))?;
-                let context = EventContext {
-                    run_id: Name::from(run.as_str()),
-                    flow_name: record.flow,
-                    tenant_id: record.tenant,
-                };
-                (context, Expect::Any)
+                (self.context_of(run).await?, Expect::Any)
             };
             match self.place(&stream, context, expect, drafts.clone()).await {
                 Err(StoreError::Conflict(_)) => {}
@@ -65,6 +58,22 @@ impl Runtime {
             }
         }
         Err(Error::Busy)
+    }
+
+    /// What the envelope of a run's events says. Whether the run is still there the commit judges.
+    async fn context_of(&self, run: &RunId) -> Result<EventContext> {
+        if let Some(context) = self.cache().context(run) {
+            return Ok(context);
+        }
+        let record = self.store().run(run).await?;
+        let record = record.ok_or_else(|| StoreError::RunNotFound(run.clone()))?;
+        let context = EventContext {
+            run_id: Name::from(run.as_str()),
+            flow_name: record.flow,
+            tenant_id: record.tenant,
+        };
+        self.cache().put_context(run, context.clone());
+        Ok(context)
     }
 
     /// Whether the run's state may become what the writes make of it.

@@ -144,3 +144,21 @@ pub struct Stats {
     /// Bytes on disk, where the store knows.
     pub bytes: Option<u64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn completed_runs_are_kept_a_week_and_others_a_month() {
+        let kept = |status| {
+            Retention::default()
+                .of(status)
+                .map(|ms| ms / Retention::DAY_MS)
+        };
+        assert_eq!(kept(RunStatus::Completed), Some(7));
+        assert_eq!(kept(RunStatus::Failed), Some(30));
+        assert_eq!(kept(RunStatus::Cancelled), Some(30));
+        assert_eq!(kept(RunStatus::Running), None);
+    }
+}

@@ -236,3 +236,49 @@ impl Limits {
         *self == Self::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_flow_reads_with_every_field_and_reads_back() {
+        let written = json!({
+            "id": "f", "version": "1.0.0", "name": "F", "description": "d", "tags": ["t"],
+            "initialStepId": "a", "timeoutMs": 5, "result": "x.y",
+            "limits": {"maxSteps": 1, "maxValueBytes": 2, "maxStateBytes": 3},
+            "inputSchema": {"type": "object"}, "stateSchema": true,
+            "steps": {"a": {
+                "id": "a", "type": "set", "name": "A", "config": {"value": 1},
+                "input": {"type": "key", "key": "k"}, "outputKey": "x", "timeoutMs": 7,
+                "transitions": {"onSuccess": "a", "onFailure": "a", "onResume": "a"},
+                "retry": {"maxAttempts": 2, "backoffMs": 1, "backoffMultiplier": 3.0,
+                    "maxBackoffMs": 9, "retryOn": ["E"], "jitter": 0.5},
+            }},
+        });
+        let flow: Flow = serde_json::from_value(written.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&flow).unwrap(), written);
+        assert_eq!(flow.key(), "f@1.0.0");
+    }
+
+    #[test]
+    fn what_a_flow_leaves_out_has_a_default() {
+        let least = json!({"id": "f", "version": "1", "initialStepId": "a",
+            "steps": {"a": {"type": "set", "retry": {"maxAttempts": 2}}}});
+        let flow: Flow = serde_json::from_value(least).unwrap();
+        let (limits, step) = (&flow.limits, &flow.steps["a"]);
+        assert_eq!(
+            (
+                limits.max_steps,
+                limits.max_value_bytes,
+                limits.max_state_bytes
+            ),
+            (1_000, 1 << 20, 10 << 20)
+        );
+        assert_eq!((&step.id, &step.input), (&None, &Selector::Full));
+        let retry = step.retry.as_ref().unwrap();
+        assert_eq!((retry.backoff_ms, retry.max_backoff_ms), (0, 60_000));
+    }
+}

@@ -224,6 +224,11 @@ mod tests {
             "state.delete",
             Some(r#"{"key":"a"}"#),
         );
+        check(
+            r#"{"type":"state.set","timestamp":1761754554850,"data":{"key":"a","value":2,"previousValue":1}}"#,
+            "state.set",
+            Some(r#"{"key":"a","value":2,"previousValue":1}"#),
+        );
     }
 
     #[test]

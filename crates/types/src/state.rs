@@ -198,4 +198,29 @@ mod tests {
         check("[1]", |_| {}, r#"{"input":[1]}"#);
         check("null", |_| {}, "{}");
     }
+
+    proptest::proptest! {
+        /// Sets and deletes of plain keys, in any order, give what a map would hold.
+        #[test]
+        fn writes_and_deletes_give_what_a_map_would_hold(
+            ops in proptest::collection::vec(("[a-e]", proptest::option::of(0..100u32)), 0..40),
+        ) {
+            let mut state = State::from_input(&json("{}"));
+            let mut map = std::collections::BTreeMap::new();
+            for (key, value) in ops {
+                match value {
+                    Some(value) => {
+                        state.set(&Path::new(&key), json(&value.to_string()));
+                        map.insert(key, value);
+                    }
+                    None => {
+                        state.delete(&Path::new(&key));
+                        map.remove(&key);
+                    }
+                }
+            }
+            let held: std::collections::BTreeMap<String, u32> = state.json().read().unwrap();
+            proptest::prop_assert_eq!(held, map);
+        }
+    }
 }

@@ -15,7 +15,7 @@ use crate::{
     reply::{Answer, html, with_type},
     routes, schemas,
 };
-use markup::{escape, page};
+use markup::{page, prose};
 
 /// The OpenAPI document
 #[utoipa::path(get, path = "/api/openapi.json", tag = "server",
@@ -46,20 +46,18 @@ pub(crate) async fn docs() -> Response {
     responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
 pub(crate) async fn error_index() -> Response {
     let row = |row: &ErrorCode| {
-        let status = row
-            .status
-            .map_or("in runs".to_owned(), |status| status.to_string());
+        let seen = row.seen.word();
         format!(
-            "<tr><td><a href=\"/api/docs/errors/{0}\"><code>{0}</code></a></td><td>{status}</td><td>{1}</td></tr>",
+            "<tr><td><a href=\"/api/docs/errors/{0}\"><code>{0}</code></a></td><td>{seen}</td><td>{1}</td></tr>",
             row.code,
-            escape(row.meaning)
+            prose(row.meaning)
         )
     };
     let rows: String = TABLE.iter().map(row).collect();
     let body = format!(
         "<h1>Errors</h1><p>Every failure is <code>{{\"error\": {{code, message, details?, docs?}}}}</code>. \
          Codes are stable; the same ones stand in the error of a run and in the CLI.</p>\
-         <table><tr><th>code</th><th>status</th><th>meaning</th></tr>{rows}</table>"
+         <table><tr><th>code</th><th>seen</th><th>meaning</th></tr>{rows}</table>"
     );
     html(page("Errors", &body))
 }
@@ -76,16 +74,13 @@ pub(crate) async fn error_page(Segments(code): Segments<String>) -> Answer {
         let message = format!("there is no error code {code:?}: /api/docs/errors lists them");
         return Err(ApiError::new("NOT_FOUND", message));
     };
-    let seen = match row.status {
-        Some(status) => format!("A request that fails with it is answered with status {status}."),
-        None => "It stands in the error of a run or of a step, not of a request.".to_owned(),
-    };
+    let seen = row.seen.sentence();
     let body = format!(
         "<p><a href=\"/api/docs/errors\">Errors</a></p><h1><code>{}</code></h1><p>{}</p>\
          <h2>What to do</h2><p>{}</p><p class=\"quiet\">{seen}</p>",
         row.code,
-        escape(row.meaning),
-        escape(row.remedy)
+        prose(row.meaning),
+        prose(row.remedy)
     );
     Ok(html(page(row.code, &body)))
 }

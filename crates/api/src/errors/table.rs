@@ -4,25 +4,64 @@
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorCode {
     pub code: &'static str,
-    /// The status of a request that fails with it; none for what happens inside runs alone.
-    pub status: Option<u16>,
+    pub seen: Seen,
     pub meaning: &'static str,
     /// What to do about it.
     pub remedy: &'static str,
 }
 
-const fn row(
-    code: &'static str,
-    status: u16,
-    meaning: &'static str,
-    remedy: &'static str,
-) -> ErrorCode {
-    let status = if status == 0 { None } else { Some(status) };
-    ErrorCode {
-        code,
-        status,
-        meaning,
-        remedy,
+/// Where people meet a code first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// In the answer to a request, with this status. The command line passes it on.
+    Request(u16),
+    /// In the error of a run or a step.
+    Run,
+    /// On the command line, or as an error of the library that opens a server.
+    Command,
+}
+
+impl ErrorCode {
+    /// The status of a request that fails with it.
+    pub fn status(&self) -> Option<u16> {
+        match self.seen {
+            Seen::Request(status) => Some(status),
+            Seen::Run | Seen::Command => None,
+        }
+    }
+
+    /// The page about the code, in Markdown: `docs/errors/<CODE>.md` is this.
+    pub fn markdown(&self) -> String {
+        format!(
+            "# {}\n\n{}\n\n## What to do\n\n{}\n\n## Where it is seen\n\n{}\n",
+            self.code,
+            self.meaning,
+            self.remedy,
+            self.seen.sentence()
+        )
+    }
+}
+
+impl Seen {
+    pub fn sentence(self) -> String {
+        match self {
+            Self::Request(status) => {
+                format!("A request that fails with it is answered with status {status}.")
+            }
+            Self::Run => "It stands in the error of a run or of a step.".to_owned(),
+            Self::Command => {
+                "The command line says it, or the library when it opens a server.".to_owned()
+            }
+        }
+    }
+
+    /// In a word, for tables.
+    pub fn word(self) -> String {
+        match self {
+            Self::Request(status) => status.to_string(),
+            Self::Run => "in runs".to_owned(),
+            Self::Command => "command line".to_owned(),
+        }
     }
 }
 
@@ -32,143 +71,222 @@ pub fn find(code: &str) -> Option<&'static ErrorCode> {
     TABLE.get(at)
 }
 
+const fn request(
+    code: &'static str,
+    status: u16,
+    meaning: &'static str,
+    remedy: &'static str,
+) -> ErrorCode {
+    let seen = Seen::Request(status);
+    ErrorCode {
+        code,
+        seen,
+        meaning,
+        remedy,
+    }
+}
+
+const fn run(code: &'static str, meaning: &'static str, remedy: &'static str) -> ErrorCode {
+    let seen = Seen::Run;
+    ErrorCode {
+        code,
+        seen,
+        meaning,
+        remedy,
+    }
+}
+
+const fn command(code: &'static str, meaning: &'static str, remedy: &'static str) -> ErrorCode {
+    let seen = Seen::Command;
+    ErrorCode {
+        code,
+        seen,
+        meaning,
+        remedy,
+    }
+}
+
 /// All codes, in the order of the alphabet.
 #[rustfmt::skip]
 pub const TABLE: &[ErrorCode] = &[
-    row("BAD_CURSOR", 400, "The cursor is not one that this list or stream has given out.",
+    request("BAD_CURSOR", 400, "The cursor is not one that this list or stream has given out.",
         "Take nextCursor, or the id of an event, unchanged from an earlier answer; leave it out to begin at the beginning."),
-    row("BAD_DEFINITION", 400, "The definition of the flow could not be read at all: it is not JSON, or not YAML.",
+    request("BAD_DEFINITION", 400, "The definition of the flow could not be read at all: it is not JSON, or not YAML.",
         "Correct the place that the message names. For YAML send content-type application/yaml."),
-    row("BAD_EVENT", 400, "What was to be appended is not an event: it has no type, or a field of the wrong kind.",
+    request("BAD_EVENT", 400, "What was to be appended is not an event: it has no type, or a field of the wrong kind.",
         "Send an object with a type such as \"order.paid\" and, where there is something to say, data."),
-    row("BAD_ID", 400, "An id has characters that ids do not have, or is too long.",
+    request("BAD_ID", 400, "An id has characters that ids do not have, or is too long.",
         "Use 1 to 128 characters of letters, digits, '-', '_', '.' and '~'."),
-    row("BAD_JSON", 400, "The body of the request is not JSON.",
+    request("BAD_JSON", 400, "The body of the request is not JSON.",
         "Correct the line and column in details. Quotes of a shell are the usual cause."),
-    row("BAD_QUERY", 400, "A query parameter is unknown, given twice, or its value cannot be read.",
+    request("BAD_QUERY", 400, "A query parameter is unknown, given twice, or its value cannot be read.",
         "Correct the parameter that details names; /api/docs lists those of every route."),
-    row("BAD_REQUEST", 400, "The request could be read, but a field in it is unknown, missing or of the wrong kind.",
+    request("BAD_REQUEST", 400, "The request could be read, but a field in it is unknown, missing or of the wrong kind.",
         "Correct the field that the message names; /api/docs shows the shape of every body."),
-    row("BODY_TIMEOUT", 408, "The body of the request did not arrive in time.",
+    request("BODY_TIMEOUT", 408, "The body of the request did not arrive in time.",
         "Send it again; look for a slow or broken connection."),
-    row("BRANCH_ERROR", 0, "A branch or switch step could not judge its conditions.",
+    run("BRANCH_ERROR", "A branch or switch step could not judge its conditions.",
         "Look at the step's conditions and at the values in the run's state."),
-    row("BRANCH_FAILED", 0, "A branch of a parallel or map step failed, and the step with it.",
+    run("BRANCH_FAILED", "A branch of a parallel or map step failed, and the step with it.",
         "The error's details name the branch and its own error. Give the step an onFailure, or its branches retries."),
-    row("BUSY", 503, "The run moved faster than this request could be judged.",
+    request("BUSY", 503, "The run moved faster than this request could be judged.",
         "Send it again."),
-    row("CANCELLED", 0, "The step was cancelled before it ended, with its run or because a branch beside it failed.",
+    run("CANCELLED", "The step was cancelled before it ended, with its run or because a branch beside it failed.",
         "The run's cancellation says who did it and why."),
-    row("CHILD_FAILED", 0, "A sub-flow failed or was cancelled, and the step that waited for it with it.",
+    run("CHILD_FAILED", "A sub-flow failed or was cancelled, and the step that waited for it with it.",
         "Look at the child run that details names. Give the step an onFailure to go on without it."),
-    row("CONFLICT", 409, "The run moved on while this was decided.",
+    command("CLIENT_FAILED", "The command line could not set up its HTTP client.",
+        "The message has the cause; the TLS set-up of the machine is the usual one."),
+    command("CONFIG_INVALID", "A setting has a value that it cannot have, or the configuration file is not TOML.",
+        "The message names the key, the rule and where the value came from. `riverrun config` shows every setting with its source."),
+    command("CONFIG_UNKNOWN_KEY", "The configuration file, the environment or a flag names a setting that does not exist.",
+        "Correct the name; the message gives the nearest one. `riverrun config` lists all settings."),
+    request("CONFLICT", 409, "The run moved on while this was decided.",
         "Read the run again and send the request again if it still makes sense."),
-    row("DISK_FULL", 507, "The disk of the store is full. Nothing that was acknowledged is lost.",
+    request("DISK_FULL", 507, "The disk of the store is full. Nothing that was acknowledged is lost.",
         "Make room: delete ended runs, shorten retention, or give the store a larger disk."),
-    row("DUPLICATE", 409, "A run with this idempotency key exists.",
+    request("DUPLICATE", 409, "A run with this idempotency key exists.",
         "Read the run that the message names; use another key to start another one."),
-    row("EXPR_ASYNC", 0, "An expression answered with a promise.",
+    run("EXPR_ASYNC", "An expression answered with a promise.",
         "Expressions cannot wait: remove async and await."),
-    row("EXPR_CLOSED", 503, "The sandbox of expressions has been shut down.",
+    request("EXPR_CLOSED", 503, "The sandbox of expressions has been shut down.",
         "The server is stopping; the run goes on when it is back."),
-    row("EXPR_MEMORY", 0, "An expression used more memory than the sandbox allows.",
+    run("EXPR_MEMORY", "An expression used more memory than the sandbox allows.",
         "Work on less data in the expression, or move the work to a handler of your own."),
-    row("EXPR_NOT_JSON", 0, "An expression answered with something that JSON cannot hold, such as a function or a cycle.",
+    run("EXPR_NOT_JSON", "An expression answered with something that JSON cannot hold, such as a function or a cycle.",
         "Return plain data."),
-    row("EXPR_SYNTAX", 0, "An expression is not JavaScript.",
+    run("EXPR_SYNTAX", "An expression is not JavaScript.",
         "Correct the place that the message names."),
-    row("EXPR_THROWN", 0, "An expression threw an error.",
+    run("EXPR_THROWN", "An expression threw an error.",
         "The message is the error's own. Guard against values that may be missing, as in state.user?.name."),
-    row("EXPR_TIMEOUT", 0, "An expression ran for longer than the sandbox allows.",
+    run("EXPR_TIMEOUT", "An expression ran for longer than the sandbox allows.",
         "Look for a loop that does not end."),
-    row("EXPR_TOO_LARGE", 0, "The source or the answer of an expression is larger than the sandbox allows.",
+    run("EXPR_TOO_LARGE", "The source or the answer of an expression is larger than the sandbox allows.",
         "Select less, or move the work to a handler of your own."),
-    row("FLOW_EXISTS", 409, "Another definition is registered under this id and version. Definitions never change.",
+    command("FILE_EXISTS", "A file that was to be written is there already. Nothing was written.",
+        "Choose another folder, or move the file away."),
+    command("FILE_UNUSABLE", "A file or folder could not be read or written.",
+        "Look at the path and its rights; the message has the system's reason."),
+    request("FLOW_EXISTS", 409, "Another definition is registered under this id and version. Definitions never change.",
         "Give the changed definition a new version."),
-    row("FLOW_INVALID", 422, "The definition can be read but is no valid flow. Nothing was registered.",
+    request("FLOW_INVALID", 422, "The definition can be read but is no valid flow. Nothing was registered.",
         "Correct every issue that details lists, each with its path and rule."),
-    row("FLOW_NOT_FOUND", 404, "There is no flow with this id, or not in this version.",
+    request("FLOW_NOT_FOUND", 404, "There is no flow with this id, or not in this version.",
         "GET /api/flows lists what is registered; register the flow first."),
-    row("FORBIDDEN_ORIGIN", 403, "A web page of another origin tried to change something here.",
+    request("FORBIDDEN_ORIGIN", 403, "A web page of another origin tried to change something here.",
         "Call the API from a page that this server serves, or from outside a browser."),
-    row("FORK_AT_END", 409, "The run had ended at the event to fork from, so nothing would be left to do.",
+    request("FORK_AT_END", 409, "The run had ended at the event to fork from, so nothing would be left to do.",
         "Fork from an earlier event, or rerun."),
-    row("HANDLER_ERROR", 0, "A handler broke down while it ran a step.",
+    run("HANDLER_ERROR", "A handler broke down while it ran a step.",
         "The server's log has the details; this is a mistake in the handler."),
-    row("HANDLER_NOT_FOUND", 404, "This server has no handler of this type.",
+    request("HANDLER_NOT_FOUND", 404, "This server has no handler of this type.",
         "GET /api/handlers lists them. A flow keeps the name of a handler that the server may have lost."),
-    row("HTTP_ERROR", 0, "An http step got no answer, or one with a status that counts as failure.",
+    run("HTTP_ERROR", "An http step got no answer, or one with a status that counts as failure.",
         "The error's details have the status and the beginning of the body. Give the step a retry or an onFailure."),
-    row("HTTP_FORBIDDEN", 0, "An http step was to call an address that the server may not call.",
+    run("HTTP_FORBIDDEN", "An http step was to call an address that the server may not call.",
         "Private addresses must be allowed in the server's configuration."),
-    row("INPUT_ERROR", 0, "The input of a step could not be selected or did not fit its handler.",
+    run("INPUT_ERROR", "The input of a step could not be selected or did not fit its handler.",
         "Look at the step's input selector and at the state at that point."),
-    row("INPUT_INVALID", 422, "The input breaks the flow's inputSchema. No run was started.",
+    request("INPUT_INVALID", 422, "The input breaks the flow's inputSchema. No run was started.",
         "Correct every issue that details lists."),
-    row("INTERNAL", 500, "The server made a mistake. The request may or may not have taken effect.",
+    command("INPUT_NOT_JSON", "The input given to `riverrun run` is not JSON.",
+        "Put it in single quotes, as in -d '{\"name\": \"Ada\"}', or give a file with -d @input.json."),
+    request("INTERNAL", 500, "The server made a mistake. The request may or may not have taken effect.",
         "Report it with the request id, which is in details and in the header x-request-id."),
-    row("INVALID_TRANSITION", 0, "A handler sent the run to a step that the flow does not have.",
+    run("INVALID_TRANSITION", "A handler sent the run to a step that the flow does not have.",
         "Correct the target in the step's config."),
-    row("LEASE_LOST", 409, "Another worker has taken over the run.",
+    request("LEASE_LOST", 409, "Another worker has taken over the run.",
         "Nothing: whoever has it goes on with it."),
-    row("MAX_STEPS", 0, "The run visited more steps than its flow allows, most likely in a loop.",
+    command("LISTEN_FAILED", "The server cannot listen on this address.",
+        "Use an address of this machine and a port of 1024 or above, such as --listen 127.0.0.1:4600."),
+    command("LISTEN_UNAUTHENTICATED", "The server was to listen beyond this machine, where anybody who reaches it could read, start and delete every run.",
+        "Listen on 127.0.0.1 and put a proxy that checks who calls in front of it, or accept the risk with --allow-unauthenticated."),
+    run("MAX_STEPS", "The run visited more steps than its flow allows, most likely in a loop.",
         "Look at the run's history. Raise limits.maxSteps if the loop is meant."),
-    row("METHOD_NOT_ALLOWED", 405, "The route exists, but not with this method.",
+    request("METHOD_NOT_ALLOWED", 405, "The route exists, but not with this method.",
         "The header Allow names the methods that it has."),
-    row("NEWER_SCHEMA", 503, "The data was written by a newer riverrun.",
+    request("NEWER_SCHEMA", 503, "The data was written by a newer riverrun.",
         "Run the newer version again."),
-    row("NOT_FOUND", 404, "There is no such route.",
+    request("NOT_FOUND", 404, "There is no such route.",
         "/api/docs lists all routes."),
-    row("NO_MATCH", 0, "No condition of a branch or case of a switch matched, and there is no default.",
+    command("NOT_RIVERRUN", "Something answers at this URL, but not as a riverrun does.",
+        "Correct --url or RIVERRUN_URL; `riverrun doctor` says what is there."),
+    run("NO_MATCH", "No condition of a branch or case of a switch matched, and there is no default.",
         "Add a default, or a condition for this value."),
-    row("REQUEST_TIMEOUT", 504, "The server could not answer in time. The request may still take effect.",
+    command("NO_THREADS", "The system gave the program no threads to run on.",
+        "Raise the limit of processes and threads of this user or container."),
+    command("PORT_IN_USE", "Another program listens on this port, perhaps a riverrun that was started before.",
+        "Stop it, or use another port: --listen 127.0.0.1:0 takes any free one."),
+    command("PROJECT_NOT_FOUND", "The project folder does not exist.",
+        "Correct the path, or make a new project with `riverrun init <folder>`."),
+    request("REQUEST_TIMEOUT", 504, "The server could not answer in time. The request may still take effect.",
         "Read before you send it again, or use an idempotency key."),
-    row("RESERVED_TYPE", 403, "Events of this type say what became of a run or a step: only the engine writes them.",
+    request("RESERVED_TYPE", 403, "Events of this type say what became of a run or a step: only the engine writes them.",
         "Use a type of your own, such as \"order.paid\"."),
-    row("RESPONSE_TOO_LARGE", 0, "The answer to an http step is larger than the step may keep.",
+    run("RESPONSE_TOO_LARGE", "The answer to an http step is larger than the step may keep.",
         "Ask for less, or raise the limit in the step's config."),
-    row("RUN_ENDED", 409, "The run has ended, and an ended run never changes.",
+    command("RUN_CANCELLED", "The run that the command waited for was cancelled.",
+        "`riverrun runs show <id>` says by whom and why."),
+    request("RUN_ENDED", 409, "The run has ended, and an ended run never changes.",
         "Rerun or fork it."),
-    row("RUN_EXISTS", 409, "There is a run with this id.",
+    request("RUN_EXISTS", 409, "There is a run with this id.",
         "Leave out runId, or use an idempotency key to get the first run back."),
-    row("RUN_NOT_ENDED", 409, "Only an ended run can be deleted.",
+    command("RUN_FAILED", "The run that the command waited for failed, with an error that has no code of its own.",
+        "`riverrun runs events <id>` shows where."),
+    request("RUN_NOT_ENDED", 409, "Only an ended run can be deleted.",
         "Cancel it first."),
-    row("RUN_NOT_FOUND", 404, "There is no run with this id. Ended runs are deleted after their retention.",
+    request("RUN_NOT_FOUND", 404, "There is no run with this id. Ended runs are deleted after their retention.",
         "GET /api/runs lists the runs that exist."),
-    row("RUN_NOT_PAUSED", 409, "Only a paused run can be resumed.",
+    request("RUN_NOT_PAUSED", 409, "Only a paused run can be resumed.",
         "Nothing: the run is not held up by a pause."),
-    row("SHUTTING_DOWN", 503, "The server is stopping and takes no more work.",
+    command("SANDBOX_FAILED", "The threads that run expressions could not be started.",
+        "Raise the limit of processes and threads of this user or container."),
+    command("SERVER_FAILED", "The server stopped because it could not go on taking connections.",
+        "The message has the system's reason; limits on open files are the usual cause."),
+    request("SHUTTING_DOWN", 503, "The server is stopping and takes no more work.",
         "Send the request again when it is back."),
-    row("STATE_INVALID", 422, "A write breaks the schema of the run's state, or is no write of state at all. Nothing was written.",
+    request("STATE_INVALID", 422, "A write breaks the schema of the run's state, or is no write of state at all. Nothing was written.",
         "Correct every issue that details lists."),
-    row("STATE_TOO_LARGE", 0, "The state of the run would grow beyond its flow's limit.",
+    run("STATE_TOO_LARGE", "The state of the run would grow beyond its flow's limit.",
         "Keep less in the state, or raise limits.maxStateBytes."),
-    row("STEP_NOT_FOUND", 0, "The run was to enter a step that its flow does not have.",
+    run("STEP_NOT_FOUND", "The run was to enter a step that its flow does not have.",
         "Correct the target."),
-    row("STORE_CLOSED", 503, "The store has been closed.",
+    request("STORE_CLOSED", 503, "The store has been closed.",
         "The server is stopping; send the request again when it is back."),
-    row("STORE_CORRUPT", 500, "What the store holds cannot be read.",
+    request("STORE_CORRUPT", 500, "What the store holds cannot be read.",
         "Stop the server, keep a copy of the data, and restore a backup or report it."),
-    row("STORE_LOCKED", 503, "Another server has the data.",
+    request("STORE_LOCKED", 503, "Another server has the data.",
         "Stop the other server, or give this one a data folder of its own."),
-    row("STORE_READ_ONLY", 503, "The store cannot be written.",
+    command("STORE_NOT_BUILT_IN", "The store's URL names a kind of store that this riverrun was built without.",
+        "Use sqlite:// for the embedded store, or a riverrun that has the other."),
+    request("STORE_READ_ONLY", 503, "The store cannot be written.",
         "Look at the rights and the mount of the data folder."),
-    row("STORE_UNAVAILABLE", 503, "The store does not answer.",
+    request("STORE_UNAVAILABLE", 503, "The store does not answer.",
         "Send the request again; look at the store if it lasts."),
-    row("STREAM_NOT_FOUND", 404, "Nothing was ever appended to this stream.",
+    command("STORE_UNKNOWN", "The store's URL names no kind of store that there is.",
+        "Use sqlite://, sqlite:///folder or memory:."),
+    request("STREAM_NOT_FOUND", 404, "Nothing was ever appended to this stream.",
         "Look at the type and the id; a stream begins with its first event."),
-    row("SUBFLOW_DEPTH", 0, "Sub-flows are nested deeper than allowed, most likely because a flow starts itself.",
+    run("SUBFLOW_DEPTH", "Sub-flows are nested deeper than allowed, most likely because a flow starts itself.",
         "Look for a cycle of sub-flow steps."),
-    row("TIMEOUT", 0, "A step or the whole run took longer than it may.",
-        "Raise timeoutMs, or give the step a retry or an onFailure."),
-    row("TOO_LARGE", 413, "The body, an event, the input or the state is larger than allowed.",
+    run("TIMEOUT", "A step or the whole run took longer than it may. On the command line: the server, or the run that the command waited for, took longer than the command waits; the run goes on.",
+        "Raise timeoutMs, or give the step a retry or an onFailure; give the command a longer --timeout, or follow the run with `riverrun runs events <id> --follow`."),
+    request("TOO_LARGE", 413, "The body, an event, the input or the state is larger than allowed.",
         "Send less; details has the limit."),
-    row("TRANSFORM_ERROR", 0, "A transform step could not be applied to its input.",
+    run("TRANSFORM_ERROR", "A transform step could not be applied to its input.",
         "Look at the step's config and at the value that it was given."),
-    row("UNSUPPORTED_MEDIA_TYPE", 415, "The body has a content type that this route does not read.",
+    command("UNREACHABLE", "No server answers at this URL.",
+        "Start one with `riverrun dev` or `riverrun serve`, or set --url or RIVERRUN_URL."),
+    request("UNSUPPORTED_MEDIA_TYPE", 415, "The body has a content type that this route does not read.",
         "Send content-type application/json; definitions of flows may also be application/yaml."),
-    row("VALUE_TOO_LARGE", 0, "The output of a step is larger than its flow allows.",
+    command("URL_INVALID", "What was given as the server's URL is none.",
+        "Give the scheme, the host and the port, as `riverrun serve` prints them when it starts."),
+    command("USAGE", "A flag of the command has a value that cannot be read.",
+        "Add --help to the command for its flags and an example."),
+    run("VALUE_TOO_LARGE", "The output of a step is larger than its flow allows.",
         "Keep less of it, or raise limits.maxValueBytes."),
-    row("WORKER_LOST", 0, "The worker that ran a step died too often.",
+    command("WATCH_FAILED", "`riverrun dev` cannot watch the project folder for changes.",
+        "Raise the system's limit of file watches, or use `riverrun serve --project <folder>`, which does not watch."),
+    run("WORKER_LOST", "The worker that ran a step died too often.",
         "Look for what kills it, such as memory. Rerun or fork the run afterwards."),
 ];

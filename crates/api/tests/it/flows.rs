@@ -123,7 +123,7 @@ async fn a_flow_is_drawn() {
     let diagram = server.get("/api/flows/order/diagram").await.expect(200);
     assert_eq!(
         diagram["edges"][0],
-        json!({"from": "price", "to": "pay", "label": "success", "type": "transition"})
+        json!({"from": "price", "to": "pay", "label": "then", "type": "then"})
     );
     let mermaid = server.get("/api/flows/order/diagram?format=mermaid").await;
     assert!(
@@ -133,7 +133,7 @@ async fn a_flow_is_drawn() {
     );
     let drawing = server.get("/api/flows/order/diagram?format=text").await;
     assert!(
-        drawing.text().starts_with("● price (note)\n"),
+        drawing.text().contains("\n▶ price  note\n"),
         "{}",
         drawing.text()
     );

@@ -112,7 +112,10 @@ fn random_requests_are_answered_in_one_shape() {
             })?;
             let code = body["error"]["code"].as_str().unwrap_or_default();
             let known = riverrun_api::errors::find(code);
-            prop_assert_eq!(known.and_then(|known| known.status), Some(status.as_u16()));
+            prop_assert_eq!(
+                known.and_then(|known| known.status()),
+                Some(status.as_u16())
+            );
             prop_assert!(body["error"]["message"].is_string());
             Ok(())
         })

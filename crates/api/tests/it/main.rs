@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod error_codes;
 mod errors;
 mod events;
 mod executions;

@@ -81,6 +81,17 @@ async fn answers_have_the_members_that_are_documented() {
         ),
         ("FlowSummary", "/api/flows".to_owned(), "/items/0"),
         ("FlowDetail", "/api/flows/order".to_owned(), ""),
+        ("FlowDiagram", "/api/flows/order/diagram".to_owned(), ""),
+        (
+            "FlowNode",
+            "/api/flows/order/diagram".to_owned(),
+            "/nodes/0",
+        ),
+        (
+            "FlowEdge",
+            "/api/flows/order/diagram".to_owned(),
+            "/edges/0",
+        ),
     ];
     for (name, path, at) in cases {
         let answer = server.get(&path).await.expect(200);

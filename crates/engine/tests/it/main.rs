@@ -13,6 +13,7 @@ mod limits;
 mod lost;
 mod map;
 mod measure;
+mod older;
 mod parallel;
 mod properties;
 mod retries;

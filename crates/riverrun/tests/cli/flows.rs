@@ -89,6 +89,18 @@ fn without_a_server() {
     );
     let drawn = project.run(&["flows", "graph", file(&good), "--format", "mermaid"]);
     assert!(drawn.out.starts_with("flowchart TD"), "{}", drawn.out);
+    let forked = project.write(
+        "forked.yaml",
+        "{id: f, version: 1.0.0, initialStepId: a, steps: {a: {type: parallel, config: {branches: [b, c]}}, b: {type: set, config: {value: 1}}, c: {type: log, config: {message: hi}}}}",
+    );
+    let drawn = project.run(&["flows", "graph", file(&forked)]);
+    assert_eq!(
+        drawn.out,
+        "f@1.0.0\n\n▶ a  parallel\n├─ branch ─▶ b\n└─ branch ─▶ c\n    ● b  set\n    ● c  log\n"
+    );
+    let drawn = project.run(&["flows", "graph", file(&forked), "-o", "json"]);
+    let drawn: serde_json::Value = serde_json::from_str(&drawn.out).unwrap();
+    assert_eq!(drawn["edges"][1]["type"], "inside", "{drawn}");
 
     let listed = project.run(&["handlers"]);
     assert!(

@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use serde_json::Value;
+use riverrun_engine::{EdgeKind, FlowDiagram, Ink};
 
-use super::{show::definition, validate::built_in};
+use super::validate::built_in;
 use crate::{
     cli::Global,
-    failure::{Exit, Result},
-    graph, output,
-    output::Format,
+    failure::{Exit, Failure, Result},
+    output::{self, Format, paint},
     project,
 };
 
@@ -35,20 +34,42 @@ enum Drawing {
 
 impl Graph {
     pub async fn run(self, global: &Global) -> Result<Exit> {
-        let graph = graph::Graph::of(&self.definition(global).await?, &built_in());
+        let diagram = self.diagram(global).await?;
         match (global.output, self.format) {
-            (Format::Table, Drawing::Text) => output::data(&graph::text(&graph)),
-            (Format::Table, Drawing::Mermaid) => output::data(&graph::mermaid(&graph)),
-            (format, _) => output::json(format, &graph.to_json()),
+            (Format::Table, Drawing::Text) => output::data(&diagram.draw(&painted)),
+            (Format::Table, Drawing::Mermaid) => output::data(&diagram.mermaid()),
+            (format, _) => output::json(format, &diagram),
         }
         Ok(Exit::Ok)
     }
 
-    async fn definition(&self, global: &Global) -> Result<Value> {
+    /// Of a file here; of a registered flow by the server, which alone knows all its handlers.
+    async fn diagram(&self, global: &Global) -> Result<FlowDiagram> {
         let path = Path::new(&self.flow);
         if path.is_file() || project::format_of(path).is_some() {
-            return Ok(project::read(path)?.definition);
+            let definition = project::read(path)?.definition;
+            return Ok(FlowDiagram::of(&definition, &built_in()));
         }
-        Ok(definition(&global.client()?, &self.flow).await?.value())
+        let path = ["api", "flows", &self.flow, "diagram"];
+        let answer = global.client()?.get(&path, &Vec::new()).await?;
+        serde_json::from_str(&answer.text).map_err(|error| {
+            Failure::new(
+                "NOT_RIVERRUN",
+                format!("the server's diagram cannot be read: {error}"),
+            )
+        })
     }
+}
+
+fn painted(ink: Ink, text: &str) -> String {
+    let style = match ink {
+        Ink::Title => paint::BOLD,
+        Ink::Step => paint::NAME,
+        Ink::Handler => paint::DIM,
+        Ink::Edge(EdgeKind::Then | EdgeKind::Await) => anstyle::Style::new(),
+        Ink::Edge(EdgeKind::Choice | EdgeKind::Inside) => paint::WAIT,
+        Ink::Edge(EdgeKind::Failure) => paint::BAD,
+        Ink::Warning => paint::WARN,
+    };
+    paint::paint(style, text)
 }

@@ -1,0 +1,129 @@
+//! A flow as a diagram: its steps and what leads from one to the next.
+//!
+//! A diagram is data that leaves as JSON, and can be written as Mermaid or drawn with characters.
+//! It is read from a definition as it is: what is wrong with that is left out, not refused.
+
+mod label;
+mod layout;
+mod mermaid;
+mod read;
+mod text;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Catalog;
+pub use text::Ink;
+
+/// What leads where in a flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowDiagram {
+    /// `id@version`.
+    pub flow: String,
+    /// What people call the flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// In the order of the definition.
+    pub nodes: Vec<FlowNode>,
+    /// In the order of the steps that they lead away from.
+    pub edges: Vec<FlowEdge>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowNode {
+    /// The step's name in the definition.
+    pub id: String,
+    #[serde(rename = "type")]
+    pub kind: NodeKind,
+    /// The type of its handler.
+    pub handler: String,
+    /// What people call the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Whether runs begin here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub initial: bool,
+    /// What it waits for.
+    #[serde(default, rename = "await", skip_serializing_if = "Option::is_none")]
+    pub wait: Option<FlowAwait>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeKind {
+    Step,
+    /// A step that waits.
+    AwaitStep,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowAwait {
+    #[serde(rename = "type")]
+    pub kind: AwaitKind,
+    /// How long, as the definition says it: milliseconds, a duration or a template.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Value>,
+    /// Until when, as the definition says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AwaitKind {
+    Time,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowEdge {
+    pub from: String,
+    pub to: String,
+    /// When the run goes there, in a few words.
+    pub label: String,
+    #[serde(rename = "type")]
+    pub kind: EdgeKind,
+    /// What must hold, in full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EdgeKind {
+    /// What usually comes next.
+    Then,
+    /// What comes next when the wait is over.
+    Await,
+    /// What comes next if something holds.
+    Choice,
+    /// What runs inside the step, before it ends.
+    Inside,
+    /// What comes next if the step fails.
+    Failure,
+}
+
+impl FlowDiagram {
+    /// Reads a definition. Only `handlers` know which steps a config leads to.
+    pub fn of(definition: &Value, handlers: &dyn Catalog) -> Self {
+        read::read(definition, handlers)
+    }
+
+    /// In Mermaid's language, for documents and web pages.
+    pub fn mermaid(&self) -> String {
+        mermaid::mermaid(self)
+    }
+
+    /// Drawn with characters: every step on its own line in the order in which runs reach them,
+    /// its ways out below it.
+    pub fn text(&self) -> String {
+        self.draw(&|_, text| text.to_owned())
+    }
+
+    /// As [`text`](Self::text), with every part of the drawing passed through `paint`.
+    pub fn draw(&self, paint: &dyn Fn(Ink, &str) -> String) -> String {
+        text::draw(self, paint)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+use serde_json::json;
+
+use super::*;
+use crate::SchemaIssue;
+
+/// Leads where the built-in handlers lead.
+struct Handlers;
+
+impl Catalog for Handlers {
+    fn is_known(&self, _: &str) -> bool {
+        true
+    }
+
+    fn known(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn config_issues(&self, _: &str, _: &Value) -> Vec<SchemaIssue> {
+        Vec::new()
+    }
+
+    fn targets(&self, handler: &str, config: &Value) -> Vec<(String, String)> {
+        let paths: Vec<String> = match handler {
+            "branch" => vec!["conditions.0.goto".into(), "default".into()],
+            "switch" => vec!["cases.yes".into(), "default".into()],
+            "parallel" => vec!["branches.0".into(), "branches.1".into()],
+            "map" => vec!["step".into()],
+            _ => vec![],
+        };
+        let target = |path: String| {
+            let pointer = format!("/{}", path.replace('.', "/"));
+            let to = config.pointer(&pointer)?.as_str()?.to_owned();
+            Some((path, to))
+        };
+        paths.into_iter().filter_map(target).collect()
+    }
+}
+
+fn example() -> FlowDiagram {
+    let definition = json!({"id": "order", "version": "1.2.0", "name": "An order", "initialStepId": "who", "steps": {
+        "who": {"type": "branch", "config": {"conditions": [{"path": "vip", "op": "eq", "value": true, "goto": "rest"}], "default": "both"}},
+        "rest": {"type": "delay", "config": {"ms": 5}, "transitions": {"onResume": "pay"}},
+        "both": {"type": "parallel", "config": {"branches": ["loud", "back"]}, "transitions": {"onSuccess": "pay"}},
+        "loud": {"type": "transform", "config": {"transform": "upper"}, "transitions": {}},
+        "back": {"type": "transform", "config": {"transform": "lower"}},
+        "pay": {"type": "http", "name": "pay \"now\"", "config": {"url": "https://x"}, "transitions": {"onSuccess": "again", "onFailure": "sorry"}},
+        "again": {"type": "switch", "config": {"path": "left", "cases": {"yes": "who"}, "default": "done"}},
+        "sorry": {"type": "log", "transitions": {"onSuccess": "nowhere"}},
+        "done": {"type": "map", "config": {"step": "one"}},
+        "one": {"type": "log"},
+        "lost": {"type": "log"},
+    }});
+    FlowDiagram::of(&definition, &Handlers)
+}
+
+#[test]
+fn every_way_is_an_edge() {
+    let shown: Vec<String> = example()
+        .edges
+        .iter()
+        .map(|edge| format!("{} -{}-> {}", edge.from, edge.label, edge.to))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "who -vip eq true-> rest",
+            "who -otherwise-> both",
+            "rest -resumed-> pay",
+            "both -branch-> loud",
+            "both -branch-> back",
+            "both -then-> pay",
+            "pay -then-> again",
+            "pay -failed-> sorry",
+            "again -yes-> who",
+            "again -otherwise-> done",
+            "done -each-> one",
+        ]
+    );
+}
+
+#[test]
+fn a_diagram_is_nodes_and_edges_as_json() {
+    let diagram = example();
+    let shown = serde_json::to_value(&diagram).unwrap();
+    assert_eq!(shown["flow"], "order@1.2.0");
+    assert_eq!(
+        shown["nodes"][0],
+        json!({"id": "who", "type": "step", "handler": "branch", "initial": true})
+    );
+    assert_eq!(
+        shown["nodes"][1],
+        json!({"id": "rest", "type": "await-step", "handler": "delay", "await": {"type": "time", "delay": 5}})
+    );
+    assert_eq!(
+        shown["edges"][0],
+        json!({"from": "who", "to": "rest", "label": "vip eq true", "type": "choice", "condition": "vip eq true"})
+    );
+    assert_eq!(
+        shown["edges"][2],
+        json!({"from": "rest", "to": "pay", "label": "resumed", "type": "await"})
+    );
+    assert_eq!(
+        serde_json::from_value::<FlowDiagram>(shown).unwrap(),
+        diagram
+    );
+}
+
+#[test]
+fn mermaid_has_nodes_edges_and_labels() {
+    let drawn = example().mermaid();
+    for line in [
+        "flowchart TD",
+        "  start((start)) --> s0",
+        "  s0{\"who<br/><i>branch</i>\"}",
+        "  s5[\"pay #34;now#34;<br/><i>http</i>\"]",
+        "  s0 -->|\"vip eq true\"| s1",
+        "  s1 -->|\"resumed\"| s5",
+        "  s2 ==>|\"branch\"| s3",
+        "  s5 -.->|\"failed\"| s7",
+        "  s5 --> s6",
+    ] {
+        assert!(
+            drawn.lines().any(|found| found == line),
+            "{line:?} is not in\n{drawn}"
+        );
+    }
+    assert_eq!(
+        mermaid::quote("a \"b\" <c>\n#d"),
+        "a #34;b#34; #60;c#62; #35;d"
+    );
+}
+
+#[test]
+fn a_drawing_says_every_way() {
+    let expected = "\
+order@1.2.0  An order
+
+▶ who  branch
+├─ vip eq true ─▶ rest
+└─ otherwise ───▶ both
+● rest  delay ⏱ 5 ms
+└─ resumed ─▶ pay
+● both  parallel
+├─ branch ─▶ loud
+├─ branch ─▶ back
+└─ then ───▶ pay
+    ● loud  transform
+    ● back  transform
+● pay  http
+├─ then ───▶ again
+└─ failed ─▶ sorry
+● again  switch
+├─ yes ───────▶ who ↺
+└─ otherwise ─▶ done
+● done  map
+└─ each ─▶ one
+    ● one  log
+● sorry  log
+
+nothing leads to:
+● lost  log";
+    assert_eq!(example().text(), expected);
+}
+
+#[test]
+fn every_part_of_a_drawing_can_be_painted() {
+    let flow = json!({"id": "f", "version": "1", "initialStepId": "a", "steps": {
+        "a": {"type": "set", "transitions": {"onFailure": "b"}}, "b": {"type": "log"}}});
+    let drawn = FlowDiagram::of(&flow, &Handlers).draw(&|ink, text| format!("<{ink:?} {text}>"));
+    assert_eq!(
+        drawn,
+        "<Title f@1>\n\n▶ <Step a>  <Handler set>\n│ <Edge(Failure) failed>\n▼\n● <Step b>  <Handler log>"
+    );
+}
+
+#[test]
+fn nonsense_has_an_empty_diagram_and_control_characters_are_not_drawn() {
+    for definition in [
+        json!(null),
+        json!({"steps": []}),
+        json!({"steps": {"a": 1}}),
+        json!({"id": "\u{1b}[2J", "steps": {"a\nb\u{7}": {"type": "set\r"}}}),
+    ] {
+        let diagram = FlowDiagram::of(&definition, &Handlers);
+        assert!(diagram.edges.is_empty());
+        for drawn in [diagram.text(), diagram.mermaid()] {
+            assert!(
+                !drawn.chars().any(|c| c.is_control() && c != '\n'),
+                "{drawn:?}"
+            );
+            assert!(!drawn.contains("a\nb"), "{drawn:?}");
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_steps_in_a_row_are_drawn() {
+    let steps: serde_json::Map<String, Value> = (0..10_000)
+        .map(|at| {
+            let next = json!({"onSuccess": format!("s{}", at + 1)});
+            (
+                format!("s{at}"),
+                json!({"type": "set", "transitions": next}),
+            )
+        })
+        .collect();
+    let flow = json!({"id": "f", "version": "1", "initialStepId": "s0", "steps": steps});
+    let drawn = FlowDiagram::of(&flow, &Handlers).text();
+    assert_eq!(drawn.lines().count(), 2 + 10_000 + 2 * 9_999);
+}
