@@ -26,8 +26,98 @@ pub fn parse_definition(text: &str, format: Format) -> Result<Value> {
     match format {
         Format::Json => serde_json::from_str(text)
             .map_err(|error| refuse(format!("the definition is not JSON: {error}"))),
-        // The parser bounds aliases, depth and size, so a small text cannot become a large value.
-        Format::Yaml => serde_saphyr::from_str(text)
+        Format::Yaml => serde_saphyr::from_str_with_options(text, yaml())
             .map_err(|error| refuse(format!("the definition is not YAML: {error}"))),
+    }
+}
+
+/// YAML 1.2: only `true` and `false` are booleans, so an id may be `y` and a country `NO`. The
+/// parser's own bounds on aliases, depth and size stay as they are, so that a small text cannot
+/// become a large value.
+fn yaml() -> serde_saphyr::Options {
+    serde_saphyr::options! { strict_booleans: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(yaml: &str, expected: Value) {
+        assert_eq!(
+            parse_definition(yaml, Format::Yaml).unwrap(),
+            expected,
+            "{yaml}"
+        );
+    }
+
+    #[test]
+    fn yaml_has_two_booleans() {
+        check(
+            "{id: y, a: NO, b: on, c: off, d: yes, e: n}",
+            json!({"id": "y", "a": "NO", "b": "on", "c": "off", "d": "yes", "e": "n"}),
+        );
+        check(
+            "{a: true, b: false, c: 'true'}",
+            json!({"a": true, "b": false, "c": "true"}),
+        );
+        check(
+            "{version: 1.0.0, n: 010, z: ~, t: 12:30}",
+            json!({"version": "1.0.0", "n": 10, "z": null, "t": "12:30"}),
+        );
+    }
+
+    #[test]
+    fn yaml_says_the_same_as_json() {
+        let json = r#"{"id": "f", "steps": {"a": {"type": "set", "config": {"value": [1, 2.5, null, "x"]}}}}"#;
+        let yaml =
+            "id: f\nsteps:\n  a:\n    type: set\n    config:\n      value: [1, 2.5, null, x]\n";
+        let read = |text, format| parse_definition(text, format).unwrap();
+        assert_eq!(read(yaml, Format::Yaml), read(json, Format::Json));
+    }
+
+    /// Refused, and before it has cost anything to speak of.
+    fn refused(text: &str, format: Format) {
+        let begun = Instant::now();
+        let error = parse_definition(text, format).unwrap_err();
+        assert_eq!(error.code(), "BAD_DEFINITION");
+        let took = begun.elapsed();
+        assert!(took < Duration::from_secs(2), "{took:?}");
+    }
+
+    #[test]
+    fn a_small_text_that_means_a_large_value_is_refused() {
+        let mut laughs = String::from("a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n");
+        for level in 1..10 {
+            let before = format!("*a{}", level - 1);
+            laughs += &format!(
+                "a{level}: &a{level} [{}]\n",
+                [before.as_str(); 9].join(", ")
+            );
+        }
+        refused(&laughs, Format::Yaml);
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_is_refused() {
+        refused(&"[".repeat(100_000), Format::Yaml);
+        refused(&"{a: ".repeat(100_000), Format::Yaml);
+        refused(&"- ".repeat(100_000), Format::Yaml);
+        refused(&"[".repeat(100_000), Format::Json);
+        let blocks: String = (0..500)
+            .map(|depth| format!("{}a:\n", " ".repeat(depth)))
+            .collect();
+        refused(&blocks, Format::Yaml);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "[-\\[\\]{}:,&*#|>'\"!%@ \\na-c01.~<]{0,60}") {
+            let _ = parse_definition(&text, Format::Yaml);
+            let _ = parse_definition(&text, Format::Json);
+        }
     }
 }

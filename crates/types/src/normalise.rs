@@ -249,6 +249,29 @@ mod tests {
         }
     }
 
+    /// The five events of an example run, as each of the two earlier envelopes writes them.
+    #[test]
+    fn a_run_reads_the_same_in_either_older_spelling() {
+        let newer = [
+            r#"{"type":"flow.start","runId":"r1","flowName":"f","data":{"input":{"a":1}}}"#,
+            r#"{"type":"step.started","runId":"r1","flowName":"f","stepName":"s","stepId":"r1__s__attempt-1","attempt":1}"#,
+            r#"{"type":"log","runId":"r1","flowName":"f","stepName":"s","attempt":1,"data":{"level":"info","message":"x"}}"#,
+            r#"{"type":"step.completed","runId":"r1","flowName":"f","stepName":"s","attempt":1,"data":{"result":2}}"#,
+            r#"{"type":"flow.completed","runId":"r1","flowName":"f","data":{"result":2}}"#,
+        ];
+        let older = [
+            r#"{"kind":"flow.started","subject":"r1","flow":"r1","data":{"input":{"a":1}}}"#,
+            r#"{"kind":"flow.step.started","subject":"r1","flow":"r1","step":"s","meta":{"attempt":1}}"#,
+            r#"{"kind":"log","subject":"r1","flow":"r1","step":"s","meta":{"attempt":1},"data":{"level":"info","msg":"x"}}"#,
+            r#"{"kind":"step.completed","subject":"r1","flow":"r1","step":"s","meta":{"attempt":1},"data":{"result":2}}"#,
+            r#"{"kind":"flow.completed","subject":"r1","flow":"r1","data":{"result":2}}"#,
+        ];
+        let read = |text: &str| normalise(&Json::parse_text(text.to_owned()).unwrap(), 5).unwrap();
+        for (newer, older) in newer.into_iter().zip(older) {
+            assert_eq!(read(newer), read(older));
+        }
+    }
+
     #[test]
     fn what_is_no_event_is_refused() {
         for text in [

@@ -13,7 +13,6 @@ mod limits;
 mod lost;
 mod map;
 mod measure;
-mod older;
 mod parallel;
 mod properties;
 mod retries;

@@ -189,16 +189,17 @@ fn what_breaks_a_limit_harms_nobody_else() {
         ("({ toJSON() { while (true) {} } })", "EXPR_TIMEOUT"),
         (
             "() => { const xs = []; while (true) xs.push(new Array(1000).fill(1)) }",
-            "EXPR_MEMORY",
+            "",
         ),
         ("() => { let s = 'xy'; while (true) s += s + 'z'; }", ""),
         ("'x'.repeat(64 << 20)", "EXPR_MEMORY"),
         ("new Uint8Array(1 << 30)", ""),
         (
             "() => { const o = {}; for (let i = 0; ; i++) o['k' + i] = { o } }",
-            "EXPR_MEMORY",
+            "",
         ),
     ] {
+        // Where none is named, either limit may strike first: that depends on the machine's speed.
         let code = if code.is_empty() { "EXPR_" } else { code };
         let error = eval(&sandbox, source, &[]).unwrap_err();
         assert!(error.code().starts_with(code), "{source}: {error}");
