@@ -1,7 +1,7 @@
 # `make` prints the targets. Each is one or two commands that you can also type by hand.
 
 .DEFAULT_GOAL := help
-.PHONY: help test fmt fmt-check lint unit doc-test deny docs bench torture clean
+.PHONY: help test fmt fmt-check lint unit doc-test deny docs bench torture fuzz clean
 
 # Tools that scripts/tools.sh had to build live here.
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
@@ -45,6 +45,17 @@ bench: ## measure speed and print JSON lines and a table
 torture: ## kill the server 50 times under load and check the promises
 	cargo build --release -p riverrun
 	cargo run --release -p riverrun-torture -- --kills 50 $(ARGS)
+
+# What the property tests try in `make test`, but many more inputs of each: the definition parser
+# and validator, templates, selectors and expressions, the event normaliser, the reducer, the
+# codec, the HTTP surface. With debug assertions on. An input that fails is printed as small as it
+# gets.
+CASES ?= 20000
+PROPERTIES := panic|breaks_the_reducer|lives_by_its_rules|reads_back_from_its_event|random_requests|what_is_packed_unpacks|damage_is_noticed|quickjs|no_value_leaves|equals_itself|text_without_dollars|what_a_map_would_hold|compact_json|lays_out_as_serde|pieces_do_not_matter
+
+fuzz: ## the property tests for long: CASES=20000 inputs each
+	scripts/tools.sh cargo-nextest
+	PROPTEST_CASES=$(CASES) cargo nextest run --workspace --no-fail-fast -E 'test(/$(PROPERTIES)/)' $(ARGS)
 
 clean: ## remove what the build wrote
 	cargo clean

@@ -1,5 +1,7 @@
 //! Reading runs: lists, one run, its state at any moment, its history, its children.
 
+use std::collections::HashMap;
+
 use axum::extract::State;
 use indexmap::IndexMap;
 use riverrun_engine::{History, HistoryEntry};
@@ -241,11 +243,15 @@ async fn history(api: &Api, run: &RunId) -> Result<Vec<Attempt>, ApiError> {
         }
     }
     let flow = api.runtime().flow(&record.flow, Some(&record.version));
-    let steps = flow.and_then(|flow| flow.definition.get("steps"));
-    let handler_type = |step: &str| {
-        let kind = steps.as_ref()?.get(step)?.get("type")?;
-        Some(kind.as_text().into_owned())
-    };
+    let types: HashMap<String, String> = flow
+        .and_then(|flow| flow.definition.get("steps")?.members())
+        .into_iter()
+        .flatten()
+        .filter_map(|(step, definition)| {
+            Some((step, definition.get("type")?.as_text().into_owned()))
+        })
+        .collect();
+    let handler_type = |step: &str| types.get(step).cloned();
     let attempt = |entry: HistoryEntry| Attempt {
         handler_type: handler_type(&entry.step_id),
         entry,

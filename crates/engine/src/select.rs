@@ -82,4 +82,22 @@ mod tests {
         );
         check(json!({"type": "static", "value": [1]}), "[1]");
     }
+
+    proptest::proptest! {
+        /// Whatever is written as a selector is refused or gives JSON, whatever the state holds.
+        #[test]
+        fn no_selector_makes_it_panic(
+            kind in "(key|keys|path|template|full|static|x)",
+            text in "[${}ab.0 \\PC]{0,20}",
+            state in "(\\{\\}|null|\\[1\\]|\\{\"a\":\\{\"b\":\\[1,\\{\"a\":null\\}\\]\\}\\})",
+        ) {
+            let written = json!({"type": kind, "key": text, "keys": [text], "path": text,
+                "template": {"a": [text]}, "value": text});
+            let state = State::from_input(&Json::parse_text(state).unwrap());
+            let select = Selector::from_value(&written).ok().map(|read| Select::compile(&read));
+            if let Some(Ok(select)) = select {
+                select.resolve(&View::of(&state)).value();
+            }
+        }
+    }
 }

@@ -40,3 +40,15 @@ impl Default for Options {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_has_half_a_minute_and_a_thousand_runs_are_cached() {
+        let options = Options::default();
+        assert_eq!(options.attempt_timeout, Duration::from_secs(30));
+        assert_eq!(options.cached_runs, 1_000);
+    }
+}

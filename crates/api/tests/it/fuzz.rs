@@ -79,7 +79,7 @@ fn random_requests_are_answered_in_one_shape() {
         0..3,
     );
     let input = (method, path, query(), headers, content_type(), body());
-    let mut runner = TestRunner::new(Config::with_cases(1_500));
+    let mut runner = TestRunner::new(Config::with_cases(Config::default().cases.max(1_500)));
     let check = |(method, path, query, headers, content_type, body): Input| {
         let uri = match query.replace("wait=", "w=").as_str() {
             "" => format!("/api/{}", path.join("/")),

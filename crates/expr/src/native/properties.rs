@@ -122,7 +122,7 @@ fn meaning(answer: &Evaluated) -> Result<Option<String>, Error> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1500)))]
 
     #[test]
     fn native_and_quickjs_agree(source in source(), input in document(), state in document()) {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
 
 mod dev;
+mod documents;
 mod flows;
 mod local;
 mod run;

@@ -1,0 +1,253 @@
+//! What the documents name exists: tests, paths, commands, targets of make.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::support::Project;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn document(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap()
+}
+
+/// Every file of ours, relative to the repository.
+fn files() -> Vec<PathBuf> {
+    let root = root();
+    let mut found = Vec::new();
+    let mut ahead = vec![root.clone()];
+    while let Some(folder) = ahead.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() && name != "target" && name != ".git" {
+                ahead.push(path);
+            } else if path.is_file() {
+                found.push(path.strip_prefix(&root).unwrap().to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// The tests of each package, by its folder: `crates/x` is called `x`. What the conformance suite
+/// calls its checks are tests of every adapter.
+fn tests() -> BTreeMap<String, BTreeSet<String>> {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in files() {
+        if path.extension().is_none_or(|ending| ending != "rs") {
+            continue;
+        }
+        let path_text = path.to_str().unwrap();
+        let inside = path_text.strip_prefix("crates/").unwrap_or(path_text);
+        let depth = if inside.starts_with("examples/") {
+            2
+        } else {
+            1
+        };
+        let package = inside.split('/').take(depth).collect::<Vec<_>>().join("/");
+        let text = document(path_text);
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for (at, line) in lines.iter().enumerate() {
+            let line = line.strip_prefix("pub ").unwrap_or(line);
+            let line = line.strip_prefix("async ").unwrap_or(line);
+            let Some(name) = line.strip_prefix("fn ") else {
+                continue;
+            };
+            let name = name.split(['(', '<']).next().unwrap();
+            let marked = lines[at.saturating_sub(4)..at]
+                .iter()
+                .any(|line| line.starts_with("#[test]") || line.starts_with("#[tokio::test"));
+            if marked || package == "store-conformance" {
+                found
+                    .entry(package.clone())
+                    .or_default()
+                    .insert(name.to_owned());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_test_that_the_specification_table_names_exists() {
+    let tests = tests();
+    let judged = |name: &str| {
+        let measure = root().join(format!("bench/src/{name}.rs"));
+        fs::read_to_string(measure).is_ok_and(|source| source.contains(".judge("))
+    };
+    let text = document("docs/specification.md");
+    let mut named = 0;
+    let mut missing = Vec::new();
+    for row in text.lines().filter(|line| line.starts_with("| ")) {
+        let shown = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        if !shown.contains(": ") || row.matches(" | ").count() < 3 {
+            continue;
+        }
+        for of_crate in shown.split("; ") {
+            let (package, names) = of_crate.split_once(": ").unwrap();
+            for name in names.split(", ") {
+                named += 1;
+                let exists = match package {
+                    "bench" => judged(name),
+                    _ => tests.get(package).is_some_and(|tests| tests.contains(name)),
+                };
+                if !exists {
+                    missing.push(format!("{package}: {name}"));
+                }
+            }
+        }
+    }
+    assert!(named > 150, "{named}");
+    assert!(missing.is_empty(), "there are no such tests: {missing:#?}");
+}
+
+const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+
+/// Words that look like paths, without the punctuation around them.
+fn paths(text: &str) -> BTreeSet<String> {
+    let folders = [
+        "crates/",
+        "tests/",
+        "examples/",
+        "docs/",
+        "bench/",
+        "scripts/",
+        ".ci/",
+    ];
+    let endings = [".md", ".rs", ".toml", ".sh"];
+    text.split(|c: char| c.is_whitespace() || "`()[]\"'|,;".contains(c))
+        .map(|word| word.trim_end_matches(['.', ':', '/']))
+        .filter(|word| !word.contains(['<', '$', '*']) && !word.contains("://"))
+        .filter(|word| {
+            folders.iter().any(|folder| word.starts_with(folder))
+                || endings.iter().any(|ending| word.ends_with(ending))
+        })
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_path_in_the_documents_exists() {
+    let files = files();
+    let mut missing = Vec::new();
+    let mut named = 0;
+    for name in DOCUMENTS {
+        for path in paths(&document(name)) {
+            named += 1;
+            // Files of the crate that a sentence is about are named without its folder.
+            let exists =
+                root().join(&path).exists() || files.iter().any(|file| file.ends_with(&path));
+            if !exists {
+                missing.push(format!("{path} in {name}"));
+            }
+        }
+    }
+    assert!(named > 25, "{named}");
+    assert!(missing.is_empty(), "there is no {missing:#?}");
+}
+
+/// What stands between backticks, and lines of examples.
+fn snippets(text: &str) -> Vec<String> {
+    let spans = text
+        .lines()
+        .flat_map(|line| line.split('`').skip(1).step_by(2));
+    let lines = text.lines().filter_map(|line| {
+        let line = line.trim();
+        line.strip_prefix("$ ").or(Some(line))
+    });
+    spans.chain(lines).map(str::to_owned).collect()
+}
+
+/// The arguments of a command up to what only a shell understands.
+fn arguments(command: &str) -> Vec<&str> {
+    command
+        .split_whitespace()
+        .take_while(|word| word.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-'))
+        .take_while(|word| !["->", "-d"].contains(word))
+        .collect()
+}
+
+#[test]
+fn every_command_in_the_documents_is_understood() {
+    let project = Project::new();
+    let mut commands = BTreeSet::new();
+    for name in DOCUMENTS {
+        for snippet in snippets(&document(name)) {
+            let command = ["riverrun ", "cargo run --release -- "]
+                .iter()
+                .find_map(|start| snippet.strip_prefix(start));
+            let arguments = command.map(arguments).unwrap_or_default();
+            if !arguments.is_empty() {
+                commands.insert(arguments.join(" "));
+            }
+        }
+    }
+    assert!(commands.len() >= 6, "{commands:?}");
+    for command in &commands {
+        let mut args: Vec<&str> = command.split(' ').collect();
+        args.push("--help");
+        let ended = project.run(&args);
+        assert_eq!(ended.code, 0, "riverrun {command}: {ended:?}");
+    }
+}
+
+#[test]
+fn every_target_of_make_in_the_documents_exists() {
+    let makefile = document("Makefile");
+    let mut named = 0;
+    for name in DOCUMENTS {
+        for snippet in snippets(&document(name)) {
+            let Some(target) = snippet
+                .strip_prefix("make ")
+                .and_then(|rest| rest.split(' ').next())
+            else {
+                continue;
+            };
+            if target.is_empty() {
+                continue;
+            }
+            named += 1;
+            let rule = format!("\n{target}:");
+            assert!(
+                makefile.contains(&rule),
+                "make {target} in {name} is no target"
+            );
+        }
+    }
+    assert!(named >= 5, "{named}");
+}
+
+#[test]
+fn make_fuzz_runs_every_property() {
+    let makefile = document("Makefile");
+    let (_, list) = makefile.split_once("PROPERTIES := ").unwrap();
+    let words: Vec<&str> = list.lines().next().unwrap().split('|').collect();
+    let mut properties = 0;
+    for path in files() {
+        let path = path.to_str().unwrap();
+        if !path.ends_with(".rs") || path.ends_with("documents.rs") {
+            continue;
+        }
+        let source = document(path);
+        for test in source.split("#[test]").skip(1) {
+            // Only the arguments of a property are drawn: `fn name(value in strategy)`.
+            let head = test.split('{').next().unwrap();
+            let Some((_, signature)) = head.split_once("fn ") else {
+                continue;
+            };
+            let name = signature.split('(').next().unwrap();
+            if signature.contains(" in ") {
+                properties += 1;
+                let run = words.iter().any(|word| name.contains(word));
+                assert!(run, "make fuzz does not run {name} of {path}");
+            }
+        }
+    }
+    assert!(properties >= 20, "{properties}");
+}

@@ -1,0 +1,329 @@
+//! What the runtime keeps in memory, and what it tells whom: on a store that counts its reads and
+//! can be made to refuse writes.
+
+#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use riverrun_expr::{Limits, Sandbox};
+use riverrun_runtime::{Handler, Options, RunView, Runtime, StartRequest, Tailed, function};
+use riverrun_store::{
+    Beat, Claim, Claimed, Commit, Error, EventQuery, FlowRecord, Lease, Page, Place, Receipt,
+    Registered, Result, Retention, RunFilter, RunRecord, Snapshot, Stats, Store, StreamInfo,
+};
+use riverrun_store_sqlite::SqliteStore;
+use riverrun_types::{Event, Json, Millis, RunId, RunStatus, StreamName};
+use serde_json::{Value, json};
+
+const LONG: Duration = Duration::from_secs(20);
+
+struct Watched {
+    store: Arc<dyn Store>,
+    /// Events that were read.
+    read: AtomicUsize,
+    full: AtomicBool,
+}
+
+impl Watched {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            store: SqliteStore::memory().unwrap(),
+            read: AtomicUsize::new(0),
+            full: AtomicBool::new(false),
+        })
+    }
+
+    fn read(&self) -> usize {
+        self.read.swap(0, Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl Store for Watched {
+    async fn commit(&self, group: Vec<Commit>) -> Vec<Result<Receipt>> {
+        if self.full.load(Ordering::SeqCst) {
+            return group
+                .iter()
+                .map(|_| Err(Error::Full("no space".into())))
+                .collect();
+        }
+        self.store.commit(group).await
+    }
+
+    async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>> {
+        let events = self.store.events(stream, query).await?;
+        self.read.fetch_add(events.len(), Ordering::SeqCst);
+        Ok(events)
+    }
+
+    async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>> {
+        self.store.claim(claim).await
+    }
+
+    async fn heartbeat(&self, leases: &[Lease], until_ms: Millis) -> Result<Vec<Beat>> {
+        self.store.heartbeat(leases, until_ms).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Millis>> {
+        self.store.next_due().await
+    }
+
+    async fn reclaim(&self) -> Result<u64> {
+        self.store.reclaim().await
+    }
+
+    async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {
+        self.store.run(id).await
+    }
+
+    async fn runs(&self, ids: &[RunId]) -> Result<Vec<RunRecord>> {
+        self.store.runs(ids).await
+    }
+
+    async fn list_runs(&self, filter: &RunFilter) -> Result<Page<RunRecord>> {
+        self.store.list_runs(filter).await
+    }
+
+    async fn locate(&self, stream: &StreamName, place: Place) -> Result<u64> {
+        self.store.locate(stream, place).await
+    }
+
+    async fn snapshot(&self, run: &RunId, len: u64) -> Result<Option<Snapshot>> {
+        self.store.snapshot(run, len).await
+    }
+
+    async fn list_streams(
+        &self,
+        kind: &str,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<Page<StreamInfo>> {
+        self.store.list_streams(kind, limit, cursor).await
+    }
+
+    async fn register(&self, flow: FlowRecord) -> Result<Registered> {
+        self.store.register(flow).await
+    }
+
+    async fn flow(&self, id: &str, version: &str) -> Result<Option<FlowRecord>> {
+        self.store.flow(id, version).await
+    }
+
+    async fn flows(&self) -> Result<Vec<FlowRecord>> {
+        self.store.flows().await
+    }
+
+    async fn sweep(&self, retention: &Retention, now: Millis, limit: usize) -> Result<u64> {
+        self.store.sweep(retention, now, limit).await
+    }
+
+    async fn stats(&self) -> Result<Stats> {
+        self.store.stats().await
+    }
+
+    async fn check(&self) -> Result<()> {
+        self.store.check().await
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.store.close().await
+    }
+
+    async fn describe(&self) -> Result<Json> {
+        self.store.describe().await
+    }
+}
+
+async fn open(store: Arc<Watched>, echo: bool) -> Runtime {
+    let mut handlers = riverrun_handlers::all(riverrun_handlers::Options::default());
+    if echo {
+        let kind: Arc<dyn Handler> = function("echo", |input: Value| async move {
+            Ok::<_, riverrun_engine::Failure>(input)
+        });
+        handlers.push(kind);
+    }
+    let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
+    Runtime::open(store, sandbox, handlers, Options::default())
+        .await
+        .unwrap()
+}
+
+async fn register(runtime: &Runtime, id: &str, first: &str, steps: Value) {
+    let flow = json!({"id": id, "version": "1.0.0", "initialStepId": first, "steps": steps});
+    runtime.register(&flow).await.unwrap();
+}
+
+async fn start(runtime: &Runtime, flow: &str, input: Value) -> RunId {
+    let request = StartRequest::new(flow, input);
+    runtime.start(request).await.unwrap().run
+}
+
+async fn end(runtime: &Runtime, run: &RunId) -> RunView {
+    let view = runtime.wait(run, LONG).await.unwrap();
+    assert!(view.state().status.is_ended(), "{:#?}", view.state());
+    view
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_known_of_a_run_is_not_read_again() {
+    let store = Watched::new();
+    let runtime = open(store.clone(), true).await;
+    let conditions = json!([{"path": "n", "op": "lt", "value": 40, "goto": "echo"}]);
+    register(
+        &runtime,
+        "loop",
+        "echo",
+        json!({
+            "echo": {"type": "echo", "input": {"type": "key", "key": "n"}, "outputKey": "m", "transitions": {"onSuccess": "add"}},
+            "add": {"type": "transform", "config": {"transform": "(input ?? 0) + 1"}, "input": {"type": "key", "key": "m"}, "outputKey": "n", "transitions": {"onSuccess": "more"}},
+            "more": {"type": "branch", "config": {"conditions": conditions, "default": "nap"}},
+            "nap": {"type": "delay", "config": {"ms": 1}, "transitions": {"onSuccess": "done"}},
+            "done": {"type": "echo", "input": {"type": "key", "key": "n"}},
+        }),
+    )
+    .await;
+    let run = start(&runtime, "loop", json!({"n": 0})).await;
+    let view = end(&runtime, &run).await;
+    assert!(view.state().len > 200, "{}", view.state().len);
+    let known = runtime.load(&run).await.unwrap().state;
+    // A reader that comes between a commit and the cache reads the events of that commit alone.
+    let read = store.read();
+    assert!(read <= 10, "driving and reading a run read {read} events");
+    runtime.load(&run).await.unwrap();
+    assert_eq!(store.read(), 0);
+    // A cold reader has to, once, and sees the same.
+    let other = open(store.clone(), true).await;
+    assert_eq!(other.load(&run).await.unwrap().state, known);
+    assert!(store.read() > 0);
+    assert_eq!(other.load(&run).await.unwrap().state, known);
+    assert_eq!(store.read(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_heard_live_is_in_the_store() {
+    let store = Watched::new();
+    let runtime = open(store.clone(), true).await;
+    register(
+        &runtime,
+        "naps",
+        "a",
+        json!({
+            "a": {"type": "delay", "config": {"ms": 300}, "transitions": {"onSuccess": "b"}},
+            "b": {"type": "echo", "transitions": {"onSuccess": "c"}},
+            "c": {"type": "echo"},
+        }),
+    )
+    .await;
+    let run = start(&runtime, "naps", json!({})).await;
+    let stream = StreamName::flow(&run);
+    let mut tail = runtime.tail(stream.clone(), 0);
+    let mut live = 0;
+    loop {
+        let events = match tail.next().await.unwrap() {
+            Tailed::Read(events) => events,
+            Tailed::Live(batch) => {
+                live += 1;
+                batch.events.clone()
+            }
+            Tailed::Gone => panic!("the stream is gone"),
+        };
+        let query = EventQuery::forward(0, 1_000);
+        let stored = store.store.events(&stream, &query).await.unwrap();
+        assert!(events.iter().all(|event| stored.contains(event)));
+        if events
+            .last()
+            .is_some_and(|event| event.kind.as_str() == "flow.completed")
+        {
+            break;
+        }
+    }
+    assert!(live > 0, "nothing was heard live");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_refused_is_told_to_nobody() {
+    let store = Watched::new();
+    let runtime = open(store.clone(), true).await;
+    let stream = StreamName::checked("webhook", "x").unwrap();
+    let event = |n: u32| [Json::of(&json!({"type": "order.paid", "data": n}))];
+    runtime.append(&stream, &event(1)).await.unwrap();
+    let mut heard = runtime.bus().subscribe(&stream);
+    store.full.store(true, Ordering::SeqCst);
+    let refused = runtime.append(&stream, &event(2)).await.unwrap_err();
+    assert_eq!(refused.code(), "DISK_FULL");
+    store.full.store(false, Ordering::SeqCst);
+    runtime.append(&stream, &event(3)).await.unwrap();
+    let riverrun_store::Heard::Batch(batch) = heard.next().await else {
+        panic!("not a batch")
+    };
+    let data: Vec<_> = batch
+        .events
+        .iter()
+        .map(|event| event.data.clone())
+        .collect();
+    assert_eq!(data, [Some(Json::of(&3))]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_run_sees_the_state_of_another() {
+    let runtime = open(Watched::new(), true).await;
+    register(
+        &runtime,
+        "own",
+        "a",
+        json!({
+            "a": {"type": "set", "config": {"value": "${who}"}, "outputKey": "mine", "transitions": {"onSuccess": "b"}},
+            "b": {"type": "echo", "input": {"type": "full"}, "outputKey": "seen"},
+        }),
+    )
+    .await;
+    let runs = ["x", "y"].map(|who| start(&runtime, "own", json!({"who": who})));
+    for (run, who) in futures::future::join_all(runs).await.iter().zip(["x", "y"]) {
+        let expected = json!({"who": who, "mine": who, "seen": {"who": who, "mine": who}});
+        assert_eq!(
+            end(&runtime, run).await.state().state.json().value(),
+            expected
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_whose_handler_is_gone_says_so() {
+    let store = Watched::new();
+    let first = open(store.clone(), true).await;
+    register(&first, "lost", "a", json!({"a": {"type": "echo"}})).await;
+    let second = open(store, false).await;
+    let run = start(&second, "lost", json!({})).await;
+    let view = end(&second, &run).await;
+    assert_eq!(view.state().status, RunStatus::Failed);
+    assert_eq!(view.failure().unwrap().code, "HANDLER_NOT_FOUND");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_keeps_the_version_that_it_began_with() {
+    let runtime = open(Watched::new(), true).await;
+    let flow = |version: &str| {
+        json!({"id": "f", "version": version, "initialStepId": "nap", "steps": {
+            "nap": {"type": "delay", "config": {"ms": 100}, "transitions": {"onSuccess": "say"}},
+            "say": {"type": "set", "config": {"value": version}, "outputKey": "version"},
+        }})
+    };
+    runtime.register(&flow("1.0.0")).await.unwrap();
+    let run = start(&runtime, "f", json!({})).await;
+    runtime.register(&flow("2.0.0")).await.unwrap();
+    let later = start(&runtime, "f", json!({})).await;
+    for (run, version) in [(run, "1.0.0"), (later, "2.0.0")] {
+        let view = end(&runtime, &run).await;
+        assert_eq!(
+            view.state().state.json().value(),
+            json!({"version": version})
+        );
+    }
+}
