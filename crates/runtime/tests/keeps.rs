@@ -193,9 +193,10 @@ async fn what_is_known_of_a_run_is_not_read_again() {
     let view = end(&runtime, &run).await;
     assert!(view.state().len > 200, "{}", view.state().len);
     let known = runtime.load(&run).await.unwrap().state;
-    // A reader that comes between a commit and the cache reads the events of that commit alone.
-    let read = store.read();
-    assert!(read <= 10, "driving and reading a run read {read} events");
+    // The few reads of this test may each come between a commit and the cache, and then read the
+    // events of that commit; reading the stream again even once would be all of it.
+    let read = store.read() as u64;
+    assert!(read < known.len / 4, "read {read} of {} events", known.len);
     runtime.load(&run).await.unwrap();
     assert_eq!(store.read(), 0);
     // A cold reader has to, once, and sees the same.
