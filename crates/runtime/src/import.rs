@@ -43,6 +43,11 @@ impl Runtime {
         let Exported { run, events } = exported;
         let id =
             RunId::checked(&run.run_id).map_err(|error| Error::BadRequest(error.to_string()))?;
+        // `latest` names the newest run everywhere; a run of that id could not be reached.
+        if id.as_str() == "latest" {
+            let message = "a run cannot have the id \"latest\"".to_owned();
+            return Err(Error::BadRequest(message));
+        }
         let mut drafts = Vec::with_capacity(events.len());
         let mut state = RunState::new();
         for (at, event) in events.iter().enumerate() {
@@ -52,6 +57,9 @@ impl Runtime {
                 return Err(refuse(
                     "it is not in its place: a stream is imported whole and in order",
                 ));
+            }
+            if state.status.is_ended() {
+                return Err(refuse("it comes after the run's end"));
             }
             // What the engine wrote must mean something here, or the state would differ.
             if Fact::try_read(&draft).is_none() {

@@ -65,6 +65,10 @@ impl Runtime {
             let query = EventQuery::forward(state.len, left.min(PAGE));
             let events = self.store().events(&stream, &query).await?;
             if events.is_empty() {
+                // Deleted since its record was read, or damaged.
+                if self.store().run(run).await?.is_none() {
+                    return Err(riverrun_store::Error::RunNotFound(run.clone()).into());
+                }
                 let message = format!("the stream of run {run} ends before event {}", state.len);
                 return Err(riverrun_store::Error::Corrupt(message).into());
             }

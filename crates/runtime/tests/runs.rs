@@ -589,6 +589,10 @@ async fn state_can_be_read_at_any_event_and_written_from_outside() {
             "RESERVED_TYPE",
         ),
         (json!({"type": "step.completed"}), "RESERVED_TYPE"),
+        (
+            json!({"type": "state.set", "data": {"key": vec!["a"; 5_000].join("."), "value": 1}}),
+            "BAD_EVENT",
+        ),
         (json!({"data": 1}), "BAD_EVENT"),
     ] {
         let error = world

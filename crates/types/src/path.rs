@@ -30,9 +30,13 @@ impl Path {
         self.parts.get(1..).unwrap_or_default()
     }
 
-    /// A path with an empty part (`a..b`, the empty text) can name nothing.
+    /// The most parts of a path: a write at a path nests as deep as the path is long.
+    pub const MAX_PARTS: usize = 64;
+
+    /// A path with an empty part (`a..b`, the empty text) can name nothing, and one with too many
+    /// parts is refused before it nests too deep.
     pub fn is_valid(&self) -> bool {
-        self.parts.iter().all(|part| !part.is_empty())
+        self.parts.len() <= Self::MAX_PARTS && self.parts.iter().all(|part| !part.is_empty())
     }
 }
 
