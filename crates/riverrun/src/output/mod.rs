@@ -27,21 +27,27 @@ pub enum Format {
     Jsonl,
 }
 
-/// Prints a line of data.
+/// Prints a line of data. Data that cannot be written ends the command: an export onto a full disk
+/// must not look like one that worked.
 pub fn data(line: &str) {
-    write(&mut anstream::stdout().lock(), line);
+    if let Err(error) = write(&mut anstream::stdout().lock(), line) {
+        talk(&format!(
+            "error[FILE_UNUSABLE]: the output cannot be written: {error}"
+        ));
+        std::process::exit(1);
+    }
 }
 
-/// Prints a line of talk.
+/// Prints a line of talk; where nobody can listen there is nobody to tell.
 pub fn talk(line: &str) {
-    write(&mut anstream::stderr().lock(), line);
+    let _ = write(&mut anstream::stderr().lock(), line);
 }
 
-fn write(to: &mut impl Write, line: &str) {
+fn write(to: &mut impl Write, line: &str) -> std::io::Result<()> {
     match writeln!(to, "{line}").and_then(|()| to.flush()) {
         // The reader has what it wanted: `riverrun runs ls | head`.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
-        _ => {}
+        written => written,
     }
 }
 
