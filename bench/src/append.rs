@@ -14,6 +14,8 @@ use crate::{
 };
 
 const WRITERS: usize = 64;
+/// A p99 is a handful of groups that met a slow sync, so it takes several rounds to know it.
+const ROUNDS: usize = 5;
 /// Streams that the writers take turns on.
 const STREAMS: usize = 1_000;
 
@@ -39,20 +41,20 @@ pub async fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
         Target::Below(1.0, By::Sync),
     );
     for (name, paths) in [("one run's stream", one.to_vec()), ("1,000 streams", many)] {
-        let mut load = events(&server, WRITERS, count, paths).await?;
-        let p99 = percentile(&mut load.samples, 0.99);
+        let mut p99s = Vec::new();
+        let mut rates = Vec::new();
+        for _ in 0..ROUNDS {
+            let mut load = events(&server, WRITERS, count, paths.clone()).await?;
+            p99s.push(percentile(&mut load.samples, 0.99));
+            rates.push(load.per_second);
+        }
+        let metric = format!("{WRITERS} writers to {name}");
         let target = Target::Below(10.0, By::Sync);
-        report.judge(
-            format!("{WRITERS} writers to {name}, p99"),
-            p99,
-            "ms",
-            target,
-        );
-        report.add(
-            format!("{WRITERS} writers to {name}"),
-            load.per_second,
-            "/s",
-        );
+        let p99 = percentile(&mut p99s, 0.5);
+        report.judge(format!("{metric}, p99"), p99, "ms", target);
+        let worst = percentile(&mut p99s, 1.0);
+        report.add(format!("{metric}, p99 of the worst round"), worst, "ms");
+        report.add(metric, percentile(&mut rates, 0.5), "/s");
     }
     Ok(())
 }

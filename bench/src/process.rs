@@ -16,10 +16,19 @@ pub fn cpu_ms(pid: u32) -> f64 {
     ticks(&format!("/proc/{pid}/stat"), &[11, 12]) * TICK_MS
 }
 
-/// The memory that a process holds, in MB.
+/// The memory that a process holds, in MB: its own data and the pages of its program.
 pub fn resident_mb(pid: u32) -> f64 {
+    status_mb(pid, "VmRSS:")
+}
+
+/// The part of it that is not backed by files, in MB.
+pub fn own_mb(pid: u32) -> f64 {
+    status_mb(pid, "RssAnon:")
+}
+
+fn status_mb(pid: u32, field: &str) -> f64 {
     let status = read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
     let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
     kib.unwrap_or_default() * 1_024.0 / 1e6
 }

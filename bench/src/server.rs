@@ -75,6 +75,10 @@ impl Server {
     pub fn resident_mb(&self) -> f64 {
         process::resident_mb(self.child.id())
     }
+
+    pub fn own_mb(&self) -> f64 {
+        process::own_mb(self.child.id())
+    }
 }
 
 /// It is killed: whatever it has acknowledged is on disk.

@@ -61,6 +61,8 @@ async fn idle(bench: &Bench, report: &mut Report, name: &str, data: &Path) -> Re
         "MB",
         memory,
     );
+    let own = format!("{name}, memory without the program's pages");
+    report.add(own, server.own_mb(), "MB");
     // The kernel counts in steps of 10 ms.
     let cpu = Target::Below(20.0, By::Nothing);
     report.judge(format!("{name}, CPU in 5 s"), cpu_ms, "ms", cpu);
