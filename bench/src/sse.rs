@@ -23,6 +23,8 @@ use crate::{
 const TOGETHER: usize = 100;
 /// Readers of a stream of their own.
 const APART: usize = 900;
+/// Readers that come afterwards, one after the other.
+const SET_UPS: usize = 200;
 /// How often an event is appended; every tenth to the stream that many read.
 const EVERY: Duration = Duration::from_millis(5);
 
@@ -79,7 +81,39 @@ pub async fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
         server.resident_mb(),
         "MB",
     );
+    let mut set_ups = set_ups(&server, acknowledged.len()).await?;
+    let p99 = percentile(&mut set_ups, 0.99);
+    let target = Target::Below(50.0, By::Cpu);
+    report.judge(
+        "set-up of a reader with its backfill, p99",
+        p99,
+        "ms",
+        target,
+    );
     Ok(())
+}
+
+/// How long new readers take until they have all that was written to the stream that many read.
+async fn set_ups(server: &Server, written: usize) -> Result<Vec<f64>> {
+    let last = (0..written)
+        .rev()
+        .find(|event| stream_of(*event).0 == APART);
+    let last = last.ok_or("nothing was written to the stream that many read")?;
+    let path = format!("/api/events/bench/{APART}/stream");
+    let mut samples = Vec::new();
+    for _ in 0..SET_UPS {
+        let began = Instant::now();
+        let mut connection = load::connect(server.address).await?;
+        let mut body = load::get(&mut connection, &path).await?;
+        let mut text = String::new();
+        while numbers(&text).last() != Some(last) {
+            let frame = body.frame().await.ok_or("a live stream has ended")??;
+            let data = frame.into_data().unwrap_or_default();
+            text.push_str(&String::from_utf8_lossy(&data));
+        }
+        samples.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(samples)
 }
 
 /// Which stream an event goes to, and how many read it.
