@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use riverrun_runtime::Runtime;
+use riverrun_types::Namespace;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub struct ApiOptions {
     pub max_wait: Duration,
     /// How often a silent live stream says that it is alive. Default 15 s.
     pub heartbeat: Duration,
+    /// What the full names of streams begin with. Default `nq`.
+    pub namespace: Namespace,
     /// Cancel it to end live streams and waits, so that a graceful stop is not held up by them.
     /// They end with the runtime as well.
     pub closing: CancellationToken,
@@ -28,6 +31,7 @@ impl Default for ApiOptions {
             request_timeout: Duration::from_secs(30),
             max_wait: Duration::from_secs(300),
             heartbeat: Duration::from_secs(15),
+            namespace: Namespace::default(),
             closing: CancellationToken::new(),
         }
     }
@@ -57,6 +61,10 @@ impl Api {
 
     pub fn options(&self) -> &ApiOptions {
         &self.inner.options
+    }
+
+    pub fn namespace(&self) -> &Namespace {
+        &self.options().namespace
     }
 
     /// Resolves when the server stops.

@@ -1,7 +1,8 @@
 //! Streams: read in pages, appended to from outside.
 
 use axum::{extract::State, http::StatusCode};
-use riverrun_store::{Direction, EventQuery, Place};
+use riverrun_runtime::Shown;
+use riverrun_store::{Direction, EventQuery, Place, RunRecord};
 use riverrun_types::{Event, EventId, EventType, Json, Millis, Name, RunId, StreamName, time::iso};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use utoipa::IntoParams;
@@ -12,7 +13,7 @@ use crate::{
     extract::{Payload, Query, RunPath, Segments, comma_list, moment, page_limit, run_id},
     page::{Items, default_limit},
     reply::{Answer, json, ok},
-    run_reads::{RunListQuery, list_page},
+    run_reads::RunListQuery,
     schemas::{self, Appended, StreamSummary},
 };
 
@@ -132,8 +133,10 @@ pub(crate) async fn stream_of(api: &Api, kind: &str, id: &str) -> Result<StreamN
     StreamName::checked(kind, id).map_err(|error| ApiError::new("BAD_ID", error.to_string()))
 }
 
-pub(crate) fn stream_named(name: &str) -> Result<StreamName, ApiError> {
-    StreamName::parse(name).map_err(|error| ApiError::new("BAD_ID", error.to_string()))
+pub(crate) fn stream_named(api: &Api, name: &str) -> Result<StreamName, ApiError> {
+    api.namespace()
+        .parse(name)
+        .map_err(|error| ApiError::new("BAD_ID", error.to_string()))
 }
 
 /// Read a run's events
@@ -159,7 +162,7 @@ pub(crate) async fn stream_events(
     Segments(name): Segments<String>,
     Query(query): Query<EventsQuery>,
 ) -> Answer {
-    events_page(&api, &stream_named(&name)?, query).await
+    events_page(&api, &stream_named(&api, &name)?, query).await
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -174,6 +177,23 @@ pub(crate) struct StreamListQuery {
     limit: usize,
     /// `nextCursor` of the page before.
     cursor: Option<String>,
+}
+
+/// A run in the list of the streams of runs.
+#[derive(Serialize)]
+struct RunStream<'a> {
+    id: &'a RunId,
+    #[serde(flatten)]
+    run: Shown<'a>,
+}
+
+impl<'a> From<&'a RunRecord> for RunStream<'a> {
+    fn from(record: &'a RunRecord) -> Self {
+        Self {
+            id: &record.id,
+            run: Shown::from(record),
+        }
+    }
 }
 
 /// List the streams of a type
@@ -194,13 +214,11 @@ pub(crate) async fn list_streams(
             cursor: query.cursor,
             ..RunListQuery::default()
         };
-        let mut page = list_page(&api, runs).await?;
-        for item in &mut page.items {
-            if let Some(id) = item.get("runId").cloned() {
-                item.insert("id", id);
-            }
-        }
-        return ok(&page);
+        let page = api.runtime().list(&runs.filter()?).await?;
+        return ok(&Items {
+            items: page.items.iter().map(RunStream::from).collect(),
+            next_cursor: page.next,
+        });
     }
     stream_of(&api, &kind, &kind).await?;
     let page = api
@@ -209,7 +227,7 @@ pub(crate) async fn list_streams(
         .list_streams(&kind, query.limit, query.cursor.as_deref())
         .await?;
     let summary = |info: riverrun_store::StreamInfo| StreamSummary {
-        stream: StreamName::new(&kind, &info.id).to_string(),
+        stream: api.namespace().name(&StreamName::new(&kind, &info.id)),
         id: info.id.to_string(),
         r#type: kind.clone(),
         events: info.len,
@@ -254,13 +272,14 @@ pub(crate) async fn get_stream(
         .await?
         .pop();
     let (Some(first), Some(last)) = (first, last) else {
-        let message = format!("there is no stream {stream}: it begins with its first event");
+        let name = api.namespace().name(&stream);
+        let message = format!("there is no stream {name}: it begins with its first event");
         return Err(ApiError::new("STREAM_NOT_FOUND", message));
     };
     ok(&StreamView {
         id: &stream.id,
         r#type: &stream.kind,
-        stream: stream.to_string(),
+        stream: api.namespace().name(&stream),
         events: last.id.seq + 1,
         first,
         last,
@@ -324,17 +343,17 @@ pub(crate) async fn emit_event(State(api): State<Api>, Payload(body): Payload) -
         false => Destination::default(),
     };
     let stream = match (to.stream, to.run_id) {
-        (Some(stream), None) => stream_named(&stream)?,
+        (Some(stream), None) => stream_named(&api, &stream)?,
         (None, Some(run)) => StreamName::flow(&run_id(&api, &run).await?),
         (None, None) => StreamName::new("global", "global"),
-        (Some(stream), Some(run)) => same_stream(&stream, &run)?,
+        (Some(stream), Some(run)) => same_stream(&api, &stream, &run)?,
     };
     append(&api, &stream, &[body]).await
 }
 
 /// A stream and a run may both be given if they mean the same.
-fn same_stream(stream: &str, run: &str) -> Result<StreamName, ApiError> {
-    let stream = stream_named(stream)?;
+fn same_stream(api: &Api, stream: &str, run: &str) -> Result<StreamName, ApiError> {
+    let stream = stream_named(api, stream)?;
     match stream.run() {
         Some(named) if named == RunId::new(run) => Ok(stream),
         _ => Err(ApiError::new(
@@ -346,6 +365,6 @@ fn same_stream(stream: &str, run: &str) -> Result<StreamName, ApiError> {
 
 async fn append(api: &Api, stream: &StreamName, events: &[Json]) -> Answer {
     let ids = api.runtime().append(stream, events).await?;
-    let stream = stream.to_string();
+    let stream = api.namespace().name(stream);
     json(StatusCode::CREATED, &Appended { stream, ids })
 }

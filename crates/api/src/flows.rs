@@ -14,7 +14,7 @@ use crate::{
     extract::{Definition, FlowPath, Query},
     page::Items,
     reply::{Answer, json, ok, with_type},
-    run_reads::{RunListQuery, list_page, narrow},
+    run_reads::{RunListQuery, list_answer, narrow},
     schemas,
 };
 
@@ -125,7 +125,7 @@ pub(crate) async fn flow_runs(
 ) -> Answer {
     narrow("flow", &mut query.flow, path.id)?;
     query.version = path.version.or(query.version);
-    ok(&list_page(&api, query).await?)
+    list_answer(&api, query).await
 }
 
 /// How a drawing is written.

@@ -98,6 +98,8 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(flows::get_flow),
         routes!(flows::flow_versions),
         routes!(flows::flow_runs),
+        routes!(run_reads::get_flow_run),
+        routes!(run_actions::cancel_flow_run),
         routes!(flows::flow_diagram),
         routes!(start::start_run),
         routes!(run_reads::list_runs),

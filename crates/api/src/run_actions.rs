@@ -6,7 +6,7 @@ use riverrun_types::RunId;
 
 use crate::{
     app::Api,
-    extract::{Body, Payload, RunPath, read_object},
+    extract::{Body, FlowRunPath, Payload, RunPath, read_object},
     reply::{Answer, ok},
     schemas::{self, ForkBody, ReasonBody, RerunBody},
     start::started_answer,
@@ -29,6 +29,25 @@ pub(crate) async fn cancel_run(
 ) -> Answer {
     api.runtime().cancel(&run, body.reason).await?;
     show(&api, &run).await
+}
+
+/// Cancel a run of a flow
+///
+/// The same as `/api/runs/{id}/cancel`, for a run of this flow.
+#[utoipa::path(post, path = "/api/flows/{id}/runs/{run}/cancel", tag = "flows",
+    params(("id" = String, Path, description = "The flow's id, or `id@version`"),
+        ("run" = String, Path, description = "The run's id, or `latest`")),
+    request_body(content = Option<ReasonBody>),
+    responses(
+        (status = 200, description = "The run", body = schemas::Run),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "RUN_ENDED", body = schemas::Failure)))]
+pub(crate) async fn cancel_flow_run(
+    state: State<Api>,
+    FlowRunPath(run): FlowRunPath,
+    body: Body<ReasonBody>,
+) -> Answer {
+    cancel_run(state, RunPath(run), body).await
 }
 
 /// Pause a run

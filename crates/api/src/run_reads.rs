@@ -3,20 +3,17 @@
 use std::collections::HashMap;
 
 use axum::extract::State;
-use indexmap::IndexMap;
 use riverrun_engine::{History, HistoryEntry};
-use riverrun_runtime::{At, record_json};
+use riverrun_runtime::{At, Shown};
 use riverrun_store::{EventQuery, RunFilter};
-use riverrun_types::{
-    Json, Millis, Name, RunId, RunStatus, State as RunData, StreamName, time::iso,
-};
+use riverrun_types::{Millis, Name, RunId, RunStatus, State as RunData, StreamName, time::iso};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use utoipa::IntoParams;
 
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{Moment, Query, RunPath, comma_list, moment, moment_at, page_limit},
+    extract::{FlowRunPath, Moment, Query, RunPath, comma_list, moment, moment_at, page_limit},
     page::{Items, default_limit},
     reply::{Answer, ok},
     schemas,
@@ -124,12 +121,10 @@ pub(crate) fn narrow(
     Ok(())
 }
 
-type Shown = IndexMap<&'static str, Json>;
-
-pub(crate) async fn list_page(api: &Api, query: RunListQuery) -> Result<Items<Shown>, ApiError> {
+pub(crate) async fn list_answer(api: &Api, query: RunListQuery) -> Answer {
     let page = api.runtime().list(&query.filter()?).await?;
-    Ok(Items {
-        items: page.items.iter().map(record_json).collect(),
+    ok(&Items {
+        items: page.items.iter().map(Shown::from).collect(),
         next_cursor: page.next,
     })
 }
@@ -138,7 +133,7 @@ pub(crate) async fn list_page(api: &Api, query: RunListQuery) -> Result<Items<Sh
 #[utoipa::path(get, path = "/api/runs", tag = "runs", params(RunListQuery),
     responses((status = 200, description = "A page of runs", body = schemas::RunList)))]
 pub(crate) async fn list_runs(State(api): State<Api>, Query(query): Query<RunListQuery>) -> Answer {
-    ok(&list_page(&api, query).await?)
+    list_answer(&api, query).await
 }
 
 /// Read a run
@@ -149,6 +144,19 @@ pub(crate) async fn list_runs(State(api): State<Api>, Query(query): Query<RunLis
         (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
 pub(crate) async fn get_run(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
     ok(&api.runtime().run(&run).await?)
+}
+
+/// Read a run of a flow
+///
+/// The same as `/api/runs/{id}`, for a run of this flow.
+#[utoipa::path(get, path = "/api/flows/{id}/runs/{run}", tag = "flows",
+    params(("id" = String, Path, description = "The flow's id, or `id@version`"),
+        ("run" = String, Path, description = "The run's id, or `latest`")),
+    responses(
+        (status = 200, description = "The run with its state", body = schemas::Run),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn get_flow_run(state: State<Api>, FlowRunPath(run): FlowRunPath) -> Answer {
+    get_run(state, RunPath(run)).await
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -271,5 +279,5 @@ pub(crate) async fn run_children(
     Query(mut query): Query<RunListQuery>,
 ) -> Answer {
     narrow("parent", &mut query.parent, run.to_string())?;
-    ok(&list_page(&api, query).await?)
+    list_answer(&api, query).await
 }

@@ -109,7 +109,7 @@ pub(crate) async fn follow_named(
     Query(query): Query<TailQuery>,
     headers: HeaderMap,
 ) -> Answer {
-    let stream = stream_named(&name)?;
+    let stream = stream_named(&api, &name)?;
     follow(api, stream, query, &headers).await
 }
 

@@ -42,6 +42,14 @@ impl Outcome {
     pub fn failure(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Failure(Failure::new(code, message))
     }
+
+    /// The step goes on at a time.
+    pub fn wait_until(until_ms: Millis, reason: impl Into<String>) -> Self {
+        Self::Wait {
+            until_ms,
+            reason: Some(reason.into()),
+        }
+    }
 }
 
 /// Why an attempt failed.

@@ -38,6 +38,7 @@ impl Server {
             max_body_bytes: config.limits.body_bytes,
             request_timeout: config.limits.request_timeout.0,
             max_wait: config.limits.max_wait.0,
+            namespace: config.namespace.clone(),
             closing: CancellationToken::new(),
             ..ApiOptions::default()
         };

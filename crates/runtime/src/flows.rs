@@ -9,9 +9,11 @@ use std::{
 use async_trait::async_trait;
 use parking_lot::RwLock;
 use riverrun_engine::{Failure, Issue, Outcome, Plan, Versions, errors, validate};
-use riverrun_store::{FlowRecord, Registered, Store};
-use riverrun_types::{Flow, Json, Millis, Name};
-use serde_json::Value;
+use riverrun_store::{
+    Append, Change, Commit, Error as StoreError, Expect, FlowRecord, Store, Writer,
+};
+use riverrun_types::{Draft, EventType, Flow, Json, Millis, Name, StreamName, event::EventContext};
+use serde_json::{Value, json};
 
 use crate::{Action, Call, Effects, Error, FlowLookup, Handlers, Result, clock::now_ms};
 
@@ -69,7 +71,8 @@ impl Flows {
         validate(definition, &*self.handlers)
     }
 
-    pub async fn register(&self, store: &dyn Store, definition: &Value) -> Result<RegisteredFlow> {
+    /// Keeps a definition for ever, and says so in the registry's stream.
+    pub async fn register(&self, writer: &Writer, definition: &Value) -> Result<RegisteredFlow> {
         let issues = self.validate(definition);
         if errors(&issues) {
             return Err(Error::FlowInvalid(issues));
@@ -83,14 +86,20 @@ impl Flows {
             created_ms: now_ms(),
         };
         let (id, version) = (record.id.clone(), record.version.clone());
-        let registered = store.register(record.clone()).await?;
+        let commit =
+            Commit::of(Change::Register(record.clone())).and(Change::Append(registration(&record)));
+        let created = match writer.commit(commit).await {
+            Ok(_) => true,
+            Err(StoreError::FlowKept { .. }) => false,
+            Err(error) => return Err(error.into()),
+        };
         if self.get(&id, Some(&version)).is_none() {
             self.remember(record);
         }
         Ok(RegisteredFlow {
             id,
             version,
-            created: registered == Registered::New,
+            created,
             issues,
         })
     }
@@ -197,6 +206,23 @@ impl Flows {
         let actions = actions.collect();
         let plan = Plan::compile(flow).map_err(|error| damaged(error.to_string()))?;
         Ok(Compiled { plan, actions })
+    }
+}
+
+/// The event in `nq:registry` that says that a definition was registered.
+fn registration(record: &FlowRecord) -> Append {
+    let FlowRecord { id, version, .. } = record;
+    let event = Draft::new(record.created_ms, EventType::FlowRegistered)
+        .data(json!({"id": id, "version": version}));
+    Append {
+        stream: StreamName::new("registry", "registry"),
+        context: EventContext {
+            run_id: Name::from("registry"),
+            flow_name: Name::from("registry"),
+            tenant_id: None,
+        },
+        expect: Expect::Any,
+        events: Arc::from([event]),
     }
 }
 

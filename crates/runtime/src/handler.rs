@@ -120,6 +120,12 @@ impl<'a> Call<'a> {
         self.emit(kind, Json::of(&json!({ "message": message })));
     }
 
+    /// Lets the step go on after a while: nothing is held meanwhile, here or in the process.
+    pub fn wait(&self, time: Duration, reason: impl Into<String>) -> Outcome {
+        let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+        Outcome::wait_until(self.now_ms.saturating_add(ms), reason)
+    }
+
     /// What was recorded so far.
     pub fn recorded(&self) -> Vec<Draft> {
         self.events.lock().clone()

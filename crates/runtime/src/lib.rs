@@ -20,6 +20,7 @@ mod load;
 mod options;
 mod reads;
 mod runtime;
+mod shown;
 mod start;
 mod streams;
 mod tail;
@@ -32,8 +33,9 @@ pub use handlers::Handlers;
 pub use import::{Exported, ExportedRun};
 pub use load::Loaded;
 pub use options::Options;
-pub use reads::{At, RunView, record_json};
+pub use reads::{At, RunView};
 pub use runtime::Runtime;
+pub use shown::Shown;
 pub use start::{StartRequest, Started};
 pub use tail::{Tail, Tailed};
 

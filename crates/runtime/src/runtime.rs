@@ -139,7 +139,10 @@ impl Runtime {
 
     /// Registers a definition for ever under its id and version.
     pub async fn register(&self, definition: &Value) -> Result<RegisteredFlow> {
-        self.inner.flows.register(self.store(), definition).await
+        self.inner
+            .flows
+            .register(&self.inner.writer, definition)
+            .await
     }
 
     /// A registered version of a flow, the newest without one.

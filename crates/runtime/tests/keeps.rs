@@ -16,7 +16,7 @@ use riverrun_expr::{Limits, Sandbox};
 use riverrun_runtime::{Handler, Options, RunView, Runtime, StartRequest, Tailed, function};
 use riverrun_store::{
     Beat, Claim, Claimed, Commit, Error, EventQuery, FlowRecord, Lease, Page, Place, Receipt,
-    Registered, Result, Retention, RunFilter, RunRecord, Snapshot, Stats, Store, StreamInfo,
+    Result, Retention, RunFilter, RunRecord, Snapshot, Stats, Store, StreamInfo,
 };
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Event, Json, Millis, RunId, RunStatus, StreamName};
@@ -106,10 +106,6 @@ impl Store for Watched {
         cursor: Option<&str>,
     ) -> Result<Page<StreamInfo>> {
         self.store.list_streams(kind, limit, cursor).await
-    }
-
-    async fn register(&self, flow: FlowRecord) -> Result<Registered> {
-        self.store.register(flow).await
     }
 
     async fn flow(&self, id: &str, version: &str) -> Result<Option<FlowRecord>> {

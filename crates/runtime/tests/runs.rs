@@ -35,10 +35,14 @@ impl World {
     }
 
     async fn on(store: Arc<dyn Store>) -> Self {
+        Self::with(store, Options::default()).await
+    }
+
+    async fn with(store: Arc<dyn Store>, options: Options) -> Self {
         let calls = Arc::new(AtomicUsize::new(0));
         let options = Options {
             grace: Duration::from_millis(50),
-            ..Options::default()
+            ..options
         };
         let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
         let runtime = Runtime::open(store.clone(), sandbox, handlers(&calls), options)
@@ -674,8 +678,12 @@ async fn a_chatty_stream_starves_no_decision() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_worker_that_lost_its_lease_records_nothing() {
-    let first = World::new().await;
+async fn a_worker_that_lost_its_lease_is_stopped_and_records_nothing() {
+    let options = Options {
+        lease: Duration::from_millis(300),
+        ..Options::default()
+    };
+    let first = World::with(SqliteStore::memory().unwrap(), options).await;
     first
         .register("work", json!({"a": {"type": "stuck", "outputKey": "a"}}))
         .await;
@@ -689,6 +697,13 @@ async fn a_worker_that_lost_its_lease_records_nothing() {
     // Another owner takes the store over: its `stuck` begins a second attempt.
     let second = World::on(first.store.clone()).await;
     second.until(&run, EventType::StepRetry).await;
+    // The first one's handler is dropped as soon as its heartbeat is refused.
+    let stopped = async {
+        while first.calls.load(Ordering::SeqCst) == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(LONG, stopped).await.unwrap();
     second.runtime.cancel(&run, None).await.unwrap();
     second.end(&run).await;
     let types = second.types(&run).await;

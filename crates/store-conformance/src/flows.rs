@@ -1,6 +1,8 @@
 //! The registry of definitions.
 
-use riverrun_store::{FlowRecord, Registered};
+use riverrun_store::{Change, Commit, FlowRecord};
+
+use riverrun_types::StreamName;
 
 use crate::given::*;
 
@@ -19,7 +21,7 @@ pub async fn a_definition_is_kept_for_ever(store: S) {
         "1.0.0",
         r#"{"steps":{"b":1,"a":12345678901234567890}}"#,
     );
-    assert_eq!(must(store.register(orders.clone()).await), Registered::New);
+    register(&store, orders.clone()).await;
     let got = must(store.flow("orders", "1.0.0").await).expect("it was just registered");
     assert_eq!(got, orders);
     assert_eq!(got.definition.as_str(), orders.definition.as_str());
@@ -28,21 +30,27 @@ pub async fn a_definition_is_kept_for_ever(store: S) {
 }
 
 pub async fn the_same_again_is_no_news(store: S) {
-    must(store.register(flow("f", "1", r#"{"a":1,"b":2}"#)).await);
+    register(&store, flow("f", "1", r#"{"a":1,"b":2}"#)).await;
     let again = FlowRecord {
         created_ms: T0 + 99,
         ..flow("f", "1", r#"{ "b": 2, "a": 1 }"#)
     };
-    assert_eq!(must(store.register(again).await), Registered::Same);
+    assert_eq!(
+        refusal(change(&store, Change::Register(again)).await),
+        "FLOW_KEPT"
+    );
     let got = must(store.flow("f", "1").await).expect("it was registered");
     assert_eq!(got.created_ms, T0);
 }
 
 pub async fn another_definition_needs_another_version(store: S) {
-    must(store.register(flow("f", "1", r#"{"a":1}"#)).await);
+    register(&store, flow("f", "1", r#"{"a":1}"#)).await;
     let other = flow("f", "1", r#"{"a":2}"#);
-    assert_eq!(refusal(store.register(other).await), "FLOW_EXISTS");
-    must(store.register(flow("f", "2", r#"{"a":2}"#)).await);
+    assert_eq!(
+        refusal(change(&store, Change::Register(other)).await),
+        "FLOW_EXISTS"
+    );
+    register(&store, flow("f", "2", r#"{"a":2}"#)).await;
     let got = must(store.flow("f", "1").await).expect("it was registered");
     assert_eq!(got.definition, json(r#"{"a":1}"#));
 }
@@ -50,7 +58,7 @@ pub async fn another_definition_needs_another_version(store: S) {
 pub async fn all_definitions_are_listed(store: S) {
     assert!(must(store.flows().await).is_empty());
     for (id, version) in [("f", "1"), ("f", "2"), ("g", "1")] {
-        must(store.register(flow(id, version, "{}")).await);
+        register(&store, flow(id, version, "{}")).await;
     }
     let mut found: Vec<String> = must(store.flows().await)
         .iter()
@@ -58,4 +66,25 @@ pub async fn all_definitions_are_listed(store: S) {
         .collect();
     found.sort();
     assert_eq!(found, ["f@1", "f@2", "g@1"]);
+}
+
+pub async fn a_definition_and_its_event_are_one_commit(store: S) {
+    let registry = StreamName::new("registry", "registry");
+    let news = |flow: FlowRecord| {
+        Commit::of(Change::Register(flow))
+            .and(Change::Append(append(registry.clone(), logs(T0, 1))))
+    };
+    must(commit(&store, news(flow("f", "1", "{}"))).await);
+    for (definition, code) in [("{}", "FLOW_KEPT"), (r#"{"a":1}"#, "FLOW_EXISTS")] {
+        let again = commit(&store, news(flow("f", "1", definition))).await;
+        assert_eq!(refusal(again), code);
+    }
+    assert_eq!(all_events(&store, &registry).await.len(), 1);
+    let twice = Commit::of(Change::Register(flow("g", "1", "{}"))).and(Change::Register(flow(
+        "g",
+        "1",
+        r#"{"a":1}"#,
+    )));
+    assert_eq!(refusal(commit(&store, twice).await), "FLOW_EXISTS");
+    assert_eq!(must(store.flow("g", "1").await), None);
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use riverrun_store::{
-    Advance, Append, Change, Claim, Claimed, Commit, Error, EventQuery, Expect, JobChange, Lease,
-    NewJob, NewRun, Projection, Receipt, Result, RunFilter, RunRecord, Store,
+    Advance, Append, Change, Claim, Claimed, Commit, Error, EventQuery, Expect, FlowRecord,
+    JobChange, Lease, NewJob, NewRun, Projection, Receipt, Result, RunFilter, RunRecord, Store,
 };
 use riverrun_types::{
     Draft, Event, EventType, Json, Millis, Name, RunId, RunStatus, StreamName, event::EventContext,
@@ -151,6 +151,10 @@ pub async fn commit(store: &S, commit: Commit) -> Result<Receipt> {
 
 pub async fn change(store: &S, change: Change) -> Result<Receipt> {
     commit(store, Commit::of(change)).await
+}
+
+pub async fn register(store: &S, flow: FlowRecord) {
+    must(change(store, Change::Register(flow)).await);
 }
 
 pub async fn create(store: &S, new: NewRun) -> Receipt {

@@ -200,6 +200,7 @@ macro_rules! with_checks {
                 the_same_again_is_no_news,
                 another_definition_needs_another_version,
                 all_definitions_are_listed,
+                a_definition_and_its_event_are_one_commit,
             }
             idempotency {
                 a_key_names_one_run,

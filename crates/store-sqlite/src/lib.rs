@@ -25,8 +25,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use riverrun_store::{
-    Beat, Claim, Claimed, Commit, EventQuery, FlowRecord, Lease, Page, Place, Receipt, Registered,
-    Result, Retention, RunFilter, RunRecord, Snapshot, Stats, Store, StreamInfo,
+    Beat, Claim, Claimed, Commit, EventQuery, FlowRecord, Lease, Page, Place, Receipt, Result,
+    Retention, RunFilter, RunRecord, Snapshot, Stats, Store, StreamInfo,
 };
 use riverrun_types::{Event, Json, Millis, RunId, StreamName};
 
@@ -104,12 +104,6 @@ impl Store for SqliteStore {
     ) -> Result<Page<StreamInfo>> {
         let (kind, cursor) = (kind.to_owned(), cursor.map(str::to_owned));
         self.read(move |view| read::list_streams(view, &kind, limit, cursor.as_deref()))
-            .await
-    }
-
-    async fn register(&self, flow: FlowRecord) -> Result<Registered> {
-        self.writer
-            .write(move |core| upkeep::register(core, &flow))
             .await
     }
 

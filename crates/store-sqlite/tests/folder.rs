@@ -52,7 +52,7 @@ async fn what_was_acknowledged_is_there_after_a_drop_without_close() {
         definition: json("{}"),
         created_ms: T0,
     };
-    must(store.register(flow.clone()).await);
+    register(&store, flow.clone()).await;
     let (before, events) = (record(&store, "r1").await, stream_of(&store, "r1").await);
     drop(store);
 

@@ -151,6 +151,7 @@ impl Bus {
                         placed.next(),
                     );
                 }
+                Change::Register(_) => {}
                 Change::Wake(run) => {
                     self.nudge(run);
                     self.due_at(0);

@@ -6,7 +6,7 @@ use riverrun_types::{
     Draft, EventId, Json, Millis, Name, RunId, RunStatus, StreamName, event::EventContext,
 };
 
-use crate::record::{Lease, Origin, Parent};
+use crate::record::{FlowRecord, Lease, Origin, Parent};
 
 /// Everything that one decision changes. The store applies it whole or refuses it.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +50,9 @@ pub enum Change {
     /// is told (`Beat::Woken`) and the job is due again as soon as it is parked. A run without a
     /// job is left alone.
     Wake(RunId),
+    /// Keeps a definition under its id and version for ever. Refused with `FlowKept` if this very
+    /// definition is there, with `FlowExists` if another is.
+    Register(FlowRecord),
     /// Removes a run and all that is its own. Refused with `NotEnded` while it has not ended.
     Delete(RunId),
 }

@@ -23,6 +23,9 @@ pub enum Error {
     NotEnded(RunId),
     #[error("flow {id}@{version} is registered with another definition: give it a new version")]
     FlowExists { id: String, version: String },
+    /// Nothing to do: this very definition is there.
+    #[error("flow {id}@{version} is registered with this definition")]
+    FlowKept { id: String, version: String },
     #[error("{0:?} is not a cursor of this list")]
     BadCursor(String),
     /// Give up until somebody makes room; nothing acknowledged is lost.
@@ -56,6 +59,7 @@ impl Error {
             Self::RunEnded(_) => "RUN_ENDED",
             Self::NotEnded(_) => "RUN_NOT_ENDED",
             Self::FlowExists { .. } => "FLOW_EXISTS",
+            Self::FlowKept { .. } => "FLOW_KEPT",
             Self::BadCursor(_) => "BAD_CURSOR",
             Self::Full(_) => "DISK_FULL",
             Self::ReadOnly(_) => "STORE_READ_ONLY",

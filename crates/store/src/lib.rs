@@ -26,8 +26,7 @@ pub use commit::{
 pub use error::Error;
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
 pub use record::{
-    Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Registered, Retention, RunRecord,
-    Stats,
+    Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Retention, RunRecord, Stats,
 };
 pub use writer::Writer;
 
@@ -84,10 +83,6 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
         cursor: Option<&str>,
     ) -> Result<Page<StreamInfo>>;
-
-    /// Keeps a definition under `id@version` for ever. The same definition again is a no-op, a
-    /// different one is [`Error::FlowExists`].
-    async fn register(&self, flow: FlowRecord) -> Result<Registered>;
 
     async fn flow(&self, id: &str, version: &str) -> Result<Option<FlowRecord>>;
 

@@ -94,12 +94,6 @@ pub struct FlowRecord {
     pub created_ms: Millis,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Registered {
-    New,
-    Same,
-}
-
 /// How long ended runs are kept, by status. None keeps for ever.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Retention {

@@ -45,6 +45,7 @@ event_types! {
     5 FlowPaused "flow.paused",
     6 FlowResumed "flow.resumed",
     7 FlowForked "flow.forked",
+    8 FlowRegistered "flow.registered",
     10 StepStarted "step.started",
     11 StepCompleted "step.completed",
     12 StepFailed "step.failed",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::Millis;
 
 /// The namespace that stream names carry on the wire.
-pub const NAMESPACE: &str = "nq";
+const NAMESPACE: &str = "nq";
 
 /// The id of a run: a UUID v7 unless the caller gave its own.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -119,7 +119,7 @@ impl<'de> Deserialize<'de> for EventId {
     }
 }
 
-/// The name of a stream: `nq:flow:<runId>` on the wire.
+/// The name of a stream within its [`Namespace`]: its type and an id.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct StreamName {
     pub kind: Arc<str>,
@@ -149,16 +149,6 @@ impl StreamName {
         (&*self.kind == Self::FLOW).then(|| RunId(self.id.clone()))
     }
 
-    /// Reads `nq:flow:abc`, `flow:abc` or `nq:global`. Parts are checked like run ids.
-    pub fn parse(text: &str) -> Result<Self, InvalidId> {
-        let rest = text
-            .strip_prefix(NAMESPACE)
-            .and_then(|t| t.strip_prefix(':'))
-            .unwrap_or(text);
-        let (kind, id) = rest.split_once(':').unwrap_or((rest, rest));
-        Self::checked(kind, id)
-    }
-
     pub fn checked(kind: &str, id: &str) -> Result<Self, InvalidId> {
         RunId::checked(kind)?;
         RunId::checked(id)?;
@@ -166,13 +156,60 @@ impl StreamName {
     }
 }
 
-impl fmt::Display for StreamName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.kind == self.id {
-            write!(f, "{NAMESPACE}:{}", self.kind)
+/// What the names of all streams of a server begin with on the wire: `nq` unless it is set.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Namespace(Arc<str>);
+
+impl Namespace {
+    /// Takes what a run id may be made of.
+    pub fn checked(text: &str) -> Result<Self, InvalidId> {
+        RunId::checked(text)?;
+        Ok(Self(Arc::from(text)))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Reads `nq:flow:abc`, `flow:abc` or `nq:global`. Parts are checked like run ids.
+    pub fn parse(&self, text: &str) -> Result<StreamName, InvalidId> {
+        let rest = text
+            .strip_prefix(self.as_str())
+            .and_then(|t| t.strip_prefix(':'))
+            .unwrap_or(text);
+        let (kind, id) = rest.split_once(':').unwrap_or((rest, rest));
+        StreamName::checked(kind, id)
+    }
+
+    /// The full name of a stream: `nq:flow:<runId>`, or `nq:global` for the only one of its type.
+    pub fn name(&self, stream: &StreamName) -> String {
+        let StreamName { kind, id } = stream;
+        if kind == id {
+            format!("{}:{kind}", self.0)
         } else {
-            write!(f, "{NAMESPACE}:{}:{}", self.kind, self.id)
+            format!("{}:{kind}:{id}", self.0)
         }
+    }
+}
+
+impl TryFrom<String> for Namespace {
+    type Error = InvalidId;
+
+    fn try_from(text: String) -> Result<Self, InvalidId> {
+        Self::checked(&text)
+    }
+}
+
+impl From<Namespace> for String {
+    fn from(namespace: Namespace) -> Self {
+        namespace.as_str().to_owned()
+    }
+}
+
+impl Default for Namespace {
+    fn default() -> Self {
+        Self(Arc::from(NAMESPACE))
     }
 }
 
@@ -220,8 +257,16 @@ mod tests {
             ("nq:global", "nq:global"),
             ("registry", "nq:registry"),
         ] {
-            assert_eq!(StreamName::parse(text).unwrap().to_string(), shown);
+            let nq = Namespace::default();
+            assert_eq!(nq.name(&nq.parse(text).unwrap()), shown);
         }
-        assert!(StreamName::parse("nq:a:b:c").is_err());
+        assert!(Namespace::default().parse("nq:a:b:c").is_err());
+        let shop = Namespace::checked("shop").unwrap();
+        assert_eq!(
+            shop.name(&shop.parse("shop:flow:a").unwrap()),
+            "shop:flow:a"
+        );
+        assert!(shop.parse("nq:flow:a").is_err());
+        assert!(Namespace::checked("a:b").is_err());
     }
 }

@@ -13,7 +13,7 @@ pub mod time;
 
 pub use event::{Draft, Event, EventType, StepRef};
 pub use flow::{Flow, Limits, Retry, Selector, Step, Transitions};
-pub use id::{EventId, RunId, StreamName};
+pub use id::{EventId, Namespace, RunId, StreamName};
 pub use json::Json;
 pub use path::Path;
 pub use state::State;

@@ -1,6 +1,9 @@
 //! Milliseconds since the Unix epoch, and their ISO 8601 form on the wire.
 
+use std::fmt;
+
 use jiff::Timestamp;
+use serde::{Serialize, Serializer};
 
 /// Milliseconds since the Unix epoch. Every time in a store or an event is one of these.
 pub type Millis = i64;
@@ -11,9 +14,25 @@ pub const NEVER: Millis = i64::MAX;
 
 /// `2025-10-29T16:15:54.834Z`: always UTC, always three digits of milliseconds.
 pub fn iso(ms: Millis) -> String {
-    match Timestamp::from_millisecond(ms) {
-        Ok(ts) => format!("{ts:.3}"),
-        Err(_) => format!("{ms}ms"),
+    Iso(ms).to_string()
+}
+
+/// A time that is shown and serialised in its ISO form.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Iso(pub Millis);
+
+impl fmt::Display for Iso {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Timestamp::from_millisecond(self.0) {
+            Ok(ts) => write!(f, "{ts:.3}"),
+            Err(_) => write!(f, "{}ms", self.0),
+        }
+    }
+}
+
+impl Serialize for Iso {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

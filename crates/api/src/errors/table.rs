@@ -171,6 +171,8 @@ pub const TABLE: &[ErrorCode] = &[
         "Give the changed definition a new version."),
     request("FLOW_INVALID", 422, "The definition can be read but is no valid flow. Nothing was registered.",
         "Correct every issue that details lists, each with its path and rule."),
+    request("FLOW_KEPT", 409, "This very definition is registered under this id and version already.",
+        "Nothing: it is there."),
     request("FLOW_NOT_FOUND", 404, "There is no flow with this id, or not in this version.",
         "GET /api/flows lists what is registered; register the flow first."),
     request("FORBIDDEN_ORIGIN", 403, "A web page of another origin tried to change something here.",

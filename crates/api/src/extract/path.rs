@@ -4,8 +4,8 @@ use axum::{
     extract::{FromRequestParts, Path},
     http::request::Parts,
 };
-use riverrun_store::RunFilter;
-use riverrun_types::RunId;
+use riverrun_store::{RunFilter, RunRecord};
+use riverrun_types::{Name, RunId};
 use serde::de::DeserializeOwned;
 
 use crate::{app::Api, errors::ApiError};
@@ -36,6 +36,39 @@ impl FromRequestParts<Api> for RunPath {
     }
 }
 
+/// The id of a run below its flow; `latest` is the newest run of that flow.
+pub(crate) struct FlowRunPath(pub RunId);
+
+impl FromRequestParts<Api> for FlowRunPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
+        let Segments((flow, id)) =
+            Segments::<(String, String)>::from_request_parts(parts, api).await?;
+        let flow = FlowPath::from(flow);
+        let missing = || {
+            let message = format!("flow {:?} has no run {id:?}", flow.id);
+            ApiError::new("RUN_NOT_FOUND", message)
+        };
+        let record = if id == "latest" {
+            let newest = RunFilter {
+                flow: Some(Name::from(flow.id.as_str())),
+                version: flow.version.as_deref().map(Name::from),
+                limit: 1,
+                ..RunFilter::default()
+            };
+            api.runtime().list(&newest).await?.items.pop()
+        } else {
+            let run = run_id(api, &id).await?;
+            api.runtime().store().run(&run).await?
+        };
+        match record {
+            Some(record) if flow.is_of(&record) => Ok(Self(record.id)),
+            _ => Err(missing()),
+        }
+    }
+}
+
 /// Checks an id of a run, and finds out which one `latest` is.
 pub(crate) async fn run_id(api: &Api, text: &str) -> Result<RunId, ApiError> {
     if text != "latest" {
@@ -61,12 +94,25 @@ impl FromRequestParts<Api> for FlowPath {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
-        let Segments(mut id) = Segments::<String>::from_request_parts(parts, api).await?;
+        let Segments(id) = Segments::<String>::from_request_parts(parts, api).await?;
+        Ok(Self::from(id))
+    }
+}
+
+impl From<String> for FlowPath {
+    fn from(mut id: String) -> Self {
         let version = id.find('@').map(|at| {
             let version = id[at + 1..].to_owned();
             id.truncate(at);
             version
         });
-        Ok(Self { id, version })
+        Self { id, version }
+    }
+}
+
+impl FlowPath {
+    fn is_of(&self, record: &RunRecord) -> bool {
+        let version = self.version.as_deref();
+        *record.flow == *self.id && version.is_none_or(|version| *record.version == *version)
     }
 }

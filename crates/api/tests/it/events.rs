@@ -1,3 +1,5 @@
+use riverrun_api::ApiOptions;
+use riverrun_types::Namespace;
 use serde_json::{Value, json};
 
 use crate::harness::{Server, text};
@@ -162,4 +164,21 @@ async fn events_are_emitted_to_a_run_a_stream_or_all() {
         .refused(404, "STREAM_NOT_FOUND");
     let hooks = server.get("/api/events/webhook/list").await.expect(200);
     assert_eq!(hooks["items"][0]["stream"], "nq:webhook:github");
+}
+
+#[tokio::test]
+async fn the_namespace_of_streams_can_be_set() {
+    let server = Server::with(ApiOptions {
+        namespace: Namespace::checked("shop").unwrap(),
+        ..ApiOptions::default()
+    })
+    .await;
+    let run = server.ended_run().await;
+    let path = format!("/api/events/shop:flow:{run}");
+    let events = server.get(&path).await.expect(200);
+    assert_eq!(events["items"][0]["type"], "flow.started");
+    let theirs = format!("/api/events/nq:flow:{run}");
+    server.get(&theirs).await.refused(400, "BAD_ID");
+    let emitted = server.post("/api/events", json!({"type": "ping"})).await;
+    assert_eq!(emitted.expect(201)["stream"], "shop:global");
 }

@@ -22,6 +22,51 @@ async fn a_flow_is_registered_once_and_for_ever() {
 }
 
 #[tokio::test]
+async fn the_registry_s_stream_tells_what_was_registered() {
+    let server = Server::new().await;
+    server.order().await;
+    let again = server.post("/api/flows", order()).await;
+    again.expect(200);
+    let events = server.get("/api/events/nq:registry").await.expect(200);
+    let events = events["items"].as_array().unwrap();
+    assert_eq!(events.len(), 1, "{events:#?}");
+    assert_eq!(events[0]["type"], "flow.registered");
+    assert_eq!(
+        events[0]["data"],
+        json!({"id": "order", "version": "1.0.0"})
+    );
+}
+
+#[tokio::test]
+async fn a_run_is_read_and_cancelled_below_its_flow() {
+    let server = Server::new().await;
+    let other = server.ended_run().await;
+    let run = server.waiting_run().await;
+    for path in [
+        format!("/api/flows/sleeper/runs/{run}"),
+        "/api/_flow/sleeper@1.0.0/runs/latest".to_owned(),
+    ] {
+        let shown = server.get(&path).await.expect(200);
+        assert_eq!(shown["runId"], run, "{path}");
+    }
+    for path in [
+        format!("/api/flows/sleeper/runs/{other}"),
+        format!("/api/flows/sleeper@2.0.0/runs/{run}"),
+        "/api/flows/nobody/runs/latest".to_owned(),
+    ] {
+        server.get(&path).await.refused(404, "RUN_NOT_FOUND");
+    }
+    let cancel = format!("/api/_flow/order/runs/{run}/cancel");
+    server
+        .post(&cancel, json!({}))
+        .await
+        .refused(404, "RUN_NOT_FOUND");
+    let cancel = format!("/api/_flow/sleeper/runs/{run}/cancel");
+    let cancelled = server.post(&cancel, json!({"reason": "over"})).await;
+    assert_eq!(cancelled.expect(200)["status"], "cancelled");
+}
+
+#[tokio::test]
 async fn yaml_says_the_same() {
     let server = Server::new().await;
     let yaml = "id: written-in-yaml\nversion: 1.0.0\ninitialStepId: a\nsteps:\n  a: {type: note, config: {value: 1}}\n";

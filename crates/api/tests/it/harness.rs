@@ -219,10 +219,10 @@ impl Action for Step {
         match self.0 {
             "note" => Outcome::success(Json::of(&self.1["value"])),
             "fail" => Outcome::failure("CARD_DECLINED", "the card was declined"),
-            "wait" => Outcome::Wait {
-                until_ms: call.now_ms + self.1["ms"].as_i64().unwrap_or_default(),
-                reason: Some("the bank is closed".to_owned()),
-            },
+            "wait" => {
+                let time = Duration::from_millis(self.1["ms"].as_u64().unwrap_or_default());
+                call.wait(time, "the bank is closed")
+            }
             "go" => Outcome::goto(self.1["goto"].as_str().unwrap_or_default()),
             _ => panic!("a step that panics"),
         }

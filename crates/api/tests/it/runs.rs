@@ -251,3 +251,28 @@ async fn a_run_is_started_again_and_forked() {
         .await
         .refused(400, "BAD_REQUEST");
 }
+
+#[tokio::test]
+async fn a_handler_of_ones_own_waits() {
+    let server = Server::new().await;
+    let flow = json!({"id": "nap", "version": "1.0.0", "initialStepId": "nap", "steps": {
+        "nap": {"type": "wait", "config": {"ms": 30}},
+    }});
+    server.post("/api/flows", flow).await.expect(201);
+    let run = server
+        .post("/api/flows/nap/start?wait=10000", json!({}))
+        .await;
+    let run = run.expect(200);
+    assert_eq!(run["status"], "completed", "{run}");
+    let waited = run["durationMs"].as_i64().unwrap();
+    assert!(waited >= 30, "{waited}");
+    let events = format!("/api/runs/{}/events", text(&run["runId"]));
+    let events = server.get(&events).await.expect(200);
+    let wait = events["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|event| event["type"] == "step.await.time")
+        .unwrap();
+    assert_eq!(wait["data"]["reason"], "the bank is closed");
+}

@@ -10,6 +10,7 @@ mod time;
 
 use std::path::PathBuf;
 
+use riverrun_types::Namespace;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -30,6 +31,8 @@ pub struct Config {
     pub data: PathBuf,
     /// The store: `sqlite://` (in `data`), `sqlite:///folder` or `memory:`. Default `sqlite://`.
     pub store: String,
+    /// What the full names of streams begin with, as in `nq:flow:<runId>`. Default `nq`.
+    pub namespace: Namespace,
     /// The folder whose `flows/**` are registered. Default none.
     pub project: Option<PathBuf>,
     /// How log lines look: `text` or `json`. Default `text`.
@@ -126,6 +129,7 @@ impl Default for Config {
             allow_unauthenticated: false,
             data: PathBuf::from(".riverrun"),
             store: "sqlite://".to_owned(),
+            namespace: Namespace::default(),
             project: None,
             log_format: LogFormat::Text,
             log: "info".to_owned(),

@@ -6,6 +6,7 @@ mod append;
 mod create;
 mod delete;
 mod job;
+mod register;
 mod scene;
 mod stream;
 
@@ -67,6 +68,7 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
                 )?);
             }
             Change::Append(change) => receipt.push(append::append(core, &mut scene, change)?),
+            Change::Register(flow) => register::register(core, flow)?,
             Change::Wake(run) => {
                 if let Some(row) = scene.run(core, run)? {
                     job::wake(core, row.no)?;
@@ -98,6 +100,7 @@ fn judge(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
         }
         Change::Append(change) => append::foresee(core, scene, change)?,
         Change::Delete(run) => scene.set_run(run, None),
+        Change::Register(flow) => scene.claim_flow(flow)?,
         Change::Wake(_) => {}
     }
     Ok(())
@@ -125,6 +128,7 @@ fn judge_alone(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
             Some(_) => Ok(()),
         },
         Change::Append(change) => append::judge(core, scene, change),
+        Change::Register(flow) => register::judge(core, flow),
         Change::Wake(_) => Ok(()),
         Change::Delete(run) => match scene.run(core, run)? {
             None => refuse(Error::RunNotFound(run.clone())),

@@ -3,11 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use riverrun_store::{Error, NewRun};
-use riverrun_types::{Millis, Name, RunId, RunStatus, StreamName};
+use riverrun_store::{Error, FlowRecord, NewRun};
+use riverrun_types::{Json, Millis, Name, RunId, RunStatus, StreamName};
 use rusqlite::OptionalExtension;
 
-use super::refuse;
+use super::{refuse, register};
 use crate::{
     columns,
     core::Core,
@@ -43,6 +43,7 @@ pub(super) struct Scene {
     runs: HashMap<RunId, Seen<RunRow>>,
     streams: HashMap<StreamName, Seen<StreamRow>>,
     keys: HashSet<(Name, Name, Option<Name>)>,
+    flows: HashMap<(Name, Name), Json>,
 }
 
 impl Scene {
@@ -108,6 +109,15 @@ impl Scene {
         }
         // The other run is of this very commit, so neither comes to be; its id is as good.
         refuse(Error::Duplicate(new.id.clone()))
+    }
+
+    /// Notes a definition that this commit registers.
+    pub(super) fn claim_flow(&mut self, flow: &FlowRecord) -> Worked<()> {
+        let key = (flow.id.clone(), flow.version.clone());
+        match self.flows.insert(key, flow.definition.clone()) {
+            None => Ok(()),
+            Some(other) => refuse(register::known_as(flow, other == flow.definition)),
+        }
     }
 
     /// Back to what is stored: the judging is over, the applying begins.
