@@ -71,6 +71,7 @@ impl Runtime {
                     let state = Arc::new(state);
                     // Unless somebody appended in between, this is the state now.
                     if receipt
+                        .placed
                         .first()
                         .is_some_and(|placed| placed.len == state.len)
                     {

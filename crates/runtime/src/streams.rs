@@ -120,7 +120,7 @@ impl Runtime {
             events: events.clone(),
         };
         let receipt = self.commit(Commit::of(Change::Append(append))).await?;
-        let placed = receipt.first().copied();
+        let placed = receipt.placed.first().copied();
         Ok(placed.map_or_else(Vec::new, |placed| {
             events
                 .iter()

@@ -15,8 +15,9 @@ use async_trait::async_trait;
 use riverrun_expr::{Limits, Sandbox};
 use riverrun_runtime::{Handler, Options, RunView, Runtime, StartRequest, Tailed, function};
 use riverrun_store::{
-    Beat, Claim, Claimed, Commit, Error, EventQuery, FlowRecord, Lease, Page, Place, Receipt,
-    Result, Retention, RunFilter, RunRecord, Snapshot, Stats, Store, StreamInfo,
+    Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit, Error, EventQuery, FlowRecord, JobBeats,
+    JobFilter, JobRecord, Lease, Page, Place, Purge, QueueRecord, Receipt, Result, Retention,
+    RunFilter, RunRecord, Snapshot, StalledJob, Stats, Store, StreamInfo,
 };
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Event, Json, Millis, RunId, RunStatus, StreamName};
@@ -77,6 +78,42 @@ impl Store for Watched {
 
     async fn reclaim(&self) -> Result<u64> {
         self.store.reclaim().await
+    }
+
+    async fn claim_jobs(&self, claim: ClaimJobs) -> Result<ClaimedJobs> {
+        self.store.claim_jobs(claim).await
+    }
+
+    async fn keep_jobs(&self, tokens: &[u64], until_ms: Millis) -> Result<JobBeats> {
+        self.store.keep_jobs(tokens, until_ms).await
+    }
+
+    async fn stalled_jobs(
+        &self,
+        now_ms: Millis,
+        limit: usize,
+    ) -> Result<(Vec<StalledJob>, Option<Millis>)> {
+        self.store.stalled_jobs(now_ms, limit).await
+    }
+
+    async fn job(&self, id: &RunId) -> Result<Option<JobRecord>> {
+        self.store.job(id).await
+    }
+
+    async fn list_jobs(&self, filter: &JobFilter) -> Result<Page<JobRecord>> {
+        self.store.list_jobs(filter).await
+    }
+
+    async fn queue(&self, name: &str) -> Result<Option<QueueRecord>> {
+        self.store.queue(name).await
+    }
+
+    async fn queues(&self) -> Result<Vec<QueueRecord>> {
+        self.store.queues().await
+    }
+
+    async fn purge_jobs(&self, purge: &Purge) -> Result<u64> {
+        self.store.purge_jobs(purge).await
     }
 
     async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {

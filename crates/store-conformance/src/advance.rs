@@ -18,7 +18,11 @@ pub async fn an_advance_moves_the_projection_and_takes_a_turn(store: S) {
     };
     let receipt = must(decide(&store, change).await);
     assert_eq!(
-        (receipt[0].first, receipt[0].floor_ms, receipt[0].len),
+        (
+            receipt.placed[0].first,
+            receipt.placed[0].floor_ms,
+            receipt.placed[0].len
+        ),
         (1, T0, 3)
     );
     let got = record(&store, "r1").await;
@@ -96,8 +100,8 @@ pub async fn an_ended_run_cannot_advance(store: S) {
 pub async fn an_advance_without_events_is_a_turn_too(store: S) {
     create(&store, run("r1")).await;
     let receipt = must(decide(&store, advance("r1")).await);
-    assert_eq!(receipt.len(), 1, "a place even for no events");
-    assert_eq!((receipt[0].first, receipt[0].len), (1, 1));
+    assert_eq!(receipt.placed.len(), 1, "a place even for no events");
+    assert_eq!((receipt.placed[0].first, receipt.placed[0].len), (1, 1));
     let got = record(&store, "r1").await;
     assert_eq!((got.turn, got.len, got.updated_ms), (2, 1, T0));
 }
@@ -133,9 +137,9 @@ pub async fn later_changes_see_earlier_ones(store: S) {
             ..finish("r1")
         })));
     let receipt = must(commit(&store, steps).await);
-    let firsts: Vec<u64> = receipt.iter().map(|placed| placed.first).collect();
+    let firsts: Vec<u64> = receipt.placed.iter().map(|placed| placed.first).collect();
     assert_eq!(firsts, [0, 1, 3, 4]);
-    assert_eq!(receipt[3].floor_ms, T0 + 3);
+    assert_eq!(receipt.placed[3].floor_ms, T0 + 3);
     let got = record(&store, "r1").await;
     assert_eq!((got.len, got.turn), (5, 3));
     assert_eq!(got.status, RunStatus::Completed);

@@ -9,7 +9,7 @@ pub async fn events_to_a_run_keep_their_order(store: S) {
     create(&store, run("r1")).await;
     for at in 0..5 {
         let receipt = must(change(&store, Change::Append(append_to("r1", logs(T0, 2)))).await);
-        assert_eq!(receipt[0].first, 1 + 2 * at);
+        assert_eq!(receipt.placed[0].first, 1 + 2 * at);
     }
     let events = stream_of(&store, "r1").await;
     let seqs: Vec<u64> = events.iter().map(|event| event.id.seq).collect();
@@ -22,7 +22,7 @@ pub async fn times_never_decrease_along_a_stream(store: S) {
     create(&store, run("r1")).await;
     must(change(&store, Change::Append(append_to("r1", logs(T0 + 100, 1)))).await);
     let late = must(change(&store, Change::Append(append_to("r1", logs(T0 + 50, 3)))).await);
-    assert_eq!(late[0].floor_ms, T0 + 100);
+    assert_eq!(late.placed[0].floor_ms, T0 + 100);
     let times: Vec<_> = stream_of(&store, "r1")
         .await
         .iter()
@@ -53,7 +53,7 @@ pub async fn times_never_decrease_within_a_change(store: S) {
         .collect();
     assert_eq!(times, [3, 3, 7, 7]);
     let next = must(change(&store, Change::Append(append_to("r1", logs(T0, 1)))).await);
-    assert_eq!(next[0].floor_ms, T0 + 7);
+    assert_eq!(next.placed[0].floor_ms, T0 + 7);
 }
 
 pub async fn an_unknown_run_takes_no_events(store: S) {
@@ -71,7 +71,7 @@ pub async fn an_ended_run_takes_no_events(store: S) {
 pub async fn a_stream_is_made_by_its_first_event(store: S) {
     let stream = StreamName::new("webhook", "w1");
     let nothing = must(change(&store, Change::Append(append(stream.clone(), [].into()))).await);
-    assert_eq!((nothing[0].first, nothing[0].len), (0, 0));
+    assert_eq!((nothing.placed[0].first, nothing.placed[0].len), (0, 0));
     assert!(
         must(store.list_streams("webhook", 10, None).await)
             .items
@@ -79,8 +79,8 @@ pub async fn a_stream_is_made_by_its_first_event(store: S) {
     );
     for at in 0..3u64 {
         let events = logs(T0 + at as i64, 1);
-        let placed = must(change(&store, Change::Append(append(stream.clone(), events))).await);
-        assert_eq!(placed[0].first, at);
+        let receipt = must(change(&store, Change::Append(append(stream.clone(), events))).await);
+        assert_eq!(receipt.placed[0].first, at);
     }
     let events = all_events(&store, &stream).await;
     assert_eq!(events.len(), 3);

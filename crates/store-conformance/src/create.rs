@@ -33,7 +33,7 @@ pub async fn a_created_run_reads_back_whole(store: S) {
         ..run("r1")
     };
     let receipt = create(&store, new.clone()).await;
-    assert_eq!((receipt[0].first, receipt[0].len), (0, 3));
+    assert_eq!((receipt.placed[0].first, receipt.placed[0].len), (0, 3));
     let got = record(&store, "r1").await;
     assert_eq!(
         (got.id, got.flow, got.version),
@@ -63,8 +63,8 @@ pub async fn a_plain_run_has_nothing_it_was_not_given(store: S) {
         ..run("r1")
     };
     let receipt = create(&store, new).await;
-    assert_eq!(receipt.len(), 1, "a place even for no events");
-    assert_eq!((receipt[0].first, receipt[0].len), (0, 0));
+    assert_eq!(receipt.placed.len(), 1, "a place even for no events");
+    assert_eq!((receipt.placed[0].first, receipt.placed[0].len), (0, 0));
     let null = NewRun {
         metadata: Some(json("null")),
         ..run("null")
@@ -143,7 +143,7 @@ pub async fn several_runs_in_one_commit(store: S) {
     let both = Commit::of(Change::Create(Box::new(child("c1"))))
         .and(Change::Create(Box::new(child("c2"))))
         .and(Change::Advance(Box::new(advance("mother"))));
-    assert_eq!(must(commit(&store, both).await).len(), 3);
+    assert_eq!(must(commit(&store, both).await).placed.len(), 3);
     for child in ["c1", "c2"] {
         assert_eq!(record(&store, child).await.len, 1);
         assert_eq!(

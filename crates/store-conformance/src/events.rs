@@ -246,7 +246,7 @@ pub async fn ids_are_what_the_receipt_said(store: S) {
         let events = [ms, ms + 1, ms - 3].map(|ms| draft(T0 + ms, EventType::Emit));
         let events: std::sync::Arc<[_]> = events.into();
         let receipt = must(change(&store, Change::Append(append_to("r1", events.clone()))).await);
-        expected.extend(receipt[0].ids(&events));
+        expected.extend(receipt.placed[0].ids(&events));
     }
     let got: Vec<_> = stream_of(&store, "r1")
         .await

@@ -75,7 +75,11 @@ pub async fn commits_of_a_group_see_those_before(store: S) {
 
 pub async fn an_empty_group_is_fine(store: S) {
     assert!(store.commit(Vec::new()).await.is_empty());
-    assert!(must(commit(&store, Commit::default()).await).is_empty());
+    assert!(
+        must(commit(&store, Commit::default()).await)
+            .placed
+            .is_empty()
+    );
 }
 
 pub async fn two_hundred_producers_lose_nothing(store: S) {
@@ -137,8 +141,8 @@ pub async fn one_stream_from_many_producers_has_one_order(store: S) {
                     let event = draft(T0 + producer, EventType::Emit).data((producer, at));
                     let change = Change::Append(append(stream.clone(), [event].into()));
                     let receipt = must(writer.commit(Commit::of(change)).await);
-                    assert!(Some(receipt[0].first) > last, "later is further on");
-                    last = Some(receipt[0].first);
+                    assert!(Some(receipt.placed[0].first) > last, "later is further on");
+                    last = Some(receipt.placed[0].first);
                 }
             })
         })

@@ -21,6 +21,7 @@ pub mod idempotency;
 pub mod jobs;
 pub mod lists;
 pub mod locate;
+pub mod queues;
 pub mod retention;
 pub mod snapshots;
 pub mod streams;
@@ -201,6 +202,40 @@ macro_rules! with_checks {
                 another_definition_needs_another_version,
                 all_definitions_are_listed,
                 a_definition_and_its_event_are_one_commit,
+            }
+            queues {
+                a_job_lives_from_its_add_to_its_end,
+                many_jobs_are_added_in_one_commit,
+                a_commit_with_a_refusal_adds_no_job,
+                the_same_id_is_the_same_job,
+                large_data_comes_back_whole,
+                data_that_is_null_stays_null,
+                higher_priority_goes_first,
+                a_delayed_job_waits_for_its_time,
+                a_retry_comes_back_with_the_next_attempt,
+                a_job_that_was_not_begun_counts_no_attempt,
+                an_outcome_without_the_lease_is_refused,
+                an_outcome_and_what_follows_are_one_commit,
+                a_lease_is_kept_and_runs_out,
+                others_settle_only_what_has_run_out,
+                a_queue_has_at_most_so_many_active_jobs,
+                a_key_has_at_most_so_many_active_jobs,
+                a_key_with_many_jobs_starves_nobody,
+                a_rate_lets_so_many_begin_in_a_window,
+                a_batch_gathers,
+                nothing_of_a_paused_queue_is_claimed,
+                a_unique_name_is_taken_until_the_job_ends,
+                a_unique_name_is_taken_for_a_time_or_as_long_as_the_job_is_known,
+                a_job_that_has_not_begun_is_replaced,
+                people_steer_jobs,
+                a_wish_that_does_not_fit_is_refused,
+                cancelling_ends_what_waits_and_tells_the_holder_of_what_runs,
+                jobs_are_listed_by_state_in_pages,
+                queues_are_listed_with_their_oldest_job,
+                jobs_are_purged_by_state_and_age,
+                retention_removes_ended_jobs_with_their_streams,
+                a_dropped_job_leaves_nothing,
+                many_claimers_share_a_queue_without_a_job_twice,
             }
             idempotency {
                 a_key_names_one_run,

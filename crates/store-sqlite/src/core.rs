@@ -1,12 +1,15 @@
 //! What the writer thread owns: the one connection that writes, and what it remembers.
 
-use std::{cell::Cell, sync::Arc};
+use std::{
+    cell::{Cell, RefCell},
+    sync::Arc,
+};
 
 use riverrun_store::{Error, Result};
 use riverrun_types::Millis;
 use rusqlite::Connection;
 
-use crate::{error::translate, names::Names, stray::Stray};
+use crate::{error::translate, names::Names, queue::Queues, stray::Stray};
 
 /// Bits of a lease token that count within one life of the store; the rest counts the lives.
 const TOKEN_BITS: u32 = 40;
@@ -14,6 +17,7 @@ const TOKEN_BITS: u32 = 40;
 pub(crate) struct Core {
     pub(crate) conn: Connection,
     pub(crate) names: Arc<Names>,
+    pub(crate) queues: RefCell<Queues>,
     stray: Cell<Stray>,
     next_token: u64,
 }
@@ -21,18 +25,24 @@ pub(crate) struct Core {
 impl Core {
     /// Takes over a connection to a file of the current schema.
     pub(crate) fn new(conn: Connection) -> Result<Self> {
-        let load = || -> rusqlite::Result<(Arc<Names>, Stray, u64)> {
+        let load = || -> rusqlite::Result<(Arc<Names>, Stray, Queues, u64)> {
             let opens = conn.query_row(
                 "UPDATE meta SET value = value + 1 WHERE key = 'opens' RETURNING value",
                 [],
                 |row| row.get::<_, u64>(0),
             )?;
-            Ok((Names::load(&conn)?, Stray::load(&conn)?, opens))
+            Ok((
+                Names::load(&conn)?,
+                Stray::load(&conn)?,
+                Queues::load(&conn)?,
+                opens,
+            ))
         };
-        let (names, stray, opens) = load().map_err(translate)?;
+        let (names, stray, queues, opens) = load().map_err(translate)?;
         Ok(Self {
             conn,
             names,
+            queues: RefCell::new(queues),
             stray: Cell::new(stray),
             next_token: opens << TOKEN_BITS,
         })
@@ -55,6 +65,10 @@ impl Core {
 
     /// Makes the open transaction durable.
     pub(crate) fn commit(&self) -> Result<()> {
+        self.queues
+            .borrow_mut()
+            .store(&self.conn)
+            .map_err(translate)?;
         self.conn
             .prepare_cached("COMMIT")
             .and_then(|mut commit| commit.execute([]))
@@ -71,6 +85,7 @@ impl Core {
         }
         let reload = || -> rusqlite::Result<()> {
             self.stray.set(Stray::load(&self.conn)?);
+            *self.queues.borrow_mut() = Queues::load(&self.conn)?;
             self.names.reload(&self.conn)
         };
         if let Err(error) = reload() {

@@ -16,6 +16,7 @@ mod lock;
 mod migrate;
 mod names;
 mod open;
+mod queue;
 mod read;
 mod stray;
 mod thread;
@@ -25,8 +26,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use riverrun_store::{
-    Beat, Claim, Claimed, Commit, EventQuery, FlowRecord, Lease, Page, Place, Receipt, Result,
-    Retention, RunFilter, RunRecord, Snapshot, Stats, Store, StreamInfo,
+    Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit, EventQuery, FlowRecord, JobBeats,
+    JobFilter, JobRecord, Lease, Page, Place, Purge, QueueRecord, Receipt, Result, Retention,
+    RunFilter, RunRecord, Snapshot, StalledJob, Stats, Store, StreamInfo,
 };
 use riverrun_types::{Event, Json, Millis, RunId, StreamName};
 
@@ -61,7 +63,58 @@ impl Store for SqliteStore {
     }
 
     async fn reclaim(&self) -> Result<u64> {
-        self.writer.write(|core| lease::reclaim(core)).await
+        self.writer
+            .write(|core| Ok(lease::reclaim(core)? + queue::reclaim(core)?))
+            .await
+    }
+
+    async fn claim_jobs(&self, claim: ClaimJobs) -> Result<ClaimedJobs> {
+        self.writer
+            .write(move |core| queue::claim(core, &claim))
+            .await
+    }
+
+    async fn keep_jobs(&self, tokens: &[u64], until_ms: Millis) -> Result<JobBeats> {
+        let tokens = tokens.to_vec();
+        self.writer
+            .write(move |core| queue::keep(core, &tokens, until_ms))
+            .await
+    }
+
+    async fn stalled_jobs(
+        &self,
+        now_ms: Millis,
+        limit: usize,
+    ) -> Result<(Vec<StalledJob>, Option<Millis>)> {
+        self.writer
+            .write(move |core| queue::stalled(core, now_ms, limit))
+            .await
+    }
+
+    async fn job(&self, id: &RunId) -> Result<Option<JobRecord>> {
+        let id = id.clone();
+        self.read(move |view| read::job(view, &id)).await
+    }
+
+    async fn list_jobs(&self, filter: &JobFilter) -> Result<Page<JobRecord>> {
+        let filter = filter.clone();
+        self.read(move |view| read::list_jobs(view, &filter)).await
+    }
+
+    async fn queue(&self, name: &str) -> Result<Option<QueueRecord>> {
+        let name = name.to_owned();
+        self.read(move |view| read::queue(view, &name)).await
+    }
+
+    async fn queues(&self) -> Result<Vec<QueueRecord>> {
+        self.read(read::queues).await
+    }
+
+    async fn purge_jobs(&self, purge: &Purge) -> Result<u64> {
+        let purge = purge.clone();
+        self.writer
+            .write(move |core| queue::purge(core, &purge))
+            .await
     }
 
     async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {
@@ -119,7 +172,11 @@ impl Store for SqliteStore {
     async fn sweep(&self, retention: &Retention, now: Millis, limit: usize) -> Result<u64> {
         let retention = *retention;
         self.writer
-            .write(move |core| upkeep::sweep(core, &retention, now, limit))
+            .write(move |core| {
+                let runs = upkeep::sweep(core, &retention, now, limit)?;
+                let room = limit.saturating_sub(runs as usize);
+                Ok(runs + queue::sweep(core, &retention, now, room)?)
+            })
             .await
     }
 

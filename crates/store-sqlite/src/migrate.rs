@@ -7,7 +7,10 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::translate;
 
 /// In order; the n-th brings a file to version n.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_runs_streams_jobs.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_runs_streams_jobs.sql"),
+    include_str!("../migrations/0002_queues.sql"),
+];
 
 /// The schema that this program writes.
 pub(crate) const SCHEMA: u32 = MIGRATIONS.len() as u32;

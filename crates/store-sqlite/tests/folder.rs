@@ -78,7 +78,7 @@ async fn writes_are_synced_and_logged() {
     assert!(folder.path().join("riverrun.db-wal").exists());
     let facts = store.describe().await.unwrap().value();
     assert_eq!(facts["adapter"], "sqlite");
-    assert_eq!(facts["schema"], 1);
+    assert_eq!(facts["schema"], 2);
     assert_eq!(
         facts["synchronous"], 2,
         "FULL: a commit is on disk when it is answered"
@@ -99,12 +99,12 @@ async fn data_of_a_newer_riverrun_is_left_alone() {
     match open(folder.path()).map(drop) {
         Err(Error::NewerSchema {
             found: 99,
-            known: 1,
+            known: 2,
         }) => {}
         other => panic!("{other:?}"),
     }
     direct(folder.path())
-        .pragma_update(None, "user_version", 1)
+        .pragma_update(None, "user_version", 2)
         .unwrap();
     open(folder.path()).unwrap();
 }
@@ -199,4 +199,17 @@ async fn runs_are_listed_in_order_after_reopening() {
     }
     let store: S = open(folder.path()).unwrap();
     assert_eq!(ids(&store, RunFilter::default()).await, ["c", "b", "a"]);
+}
+
+#[tokio::test]
+async fn data_of_an_older_riverrun_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = direct(folder.path());
+    old.execute_batch(include_str!("../migrations/0001_runs_streams_jobs.sql"))
+        .unwrap();
+    old.pragma_update(None, "user_version", 1).unwrap();
+    drop(old);
+    let store: S = open(folder.path()).unwrap();
+    create(&store, run("r1")).await;
+    assert!(must(store.queues().await).is_empty());
 }

@@ -7,10 +7,12 @@ use std::sync::{
 };
 
 use dashmap::DashMap;
-use riverrun_types::{Draft, Event, Millis, RunId, StreamName, event::EventContext, time::NEVER};
+use riverrun_types::{
+    Draft, Event, Millis, Name, RunId, StreamName, event::EventContext, time::NEVER,
+};
 use tokio::sync::{Notify, broadcast};
 
-use crate::{Change, Commit, JobChange, NewJob, Placed, Receipt};
+use crate::{Change, Commit, JobChange, NewJob, Placed, Receipt, Steer};
 
 /// Batches that a slow reader may lag behind before it has to read the store.
 const BACKLOG: usize = 64;
@@ -37,6 +39,8 @@ pub struct Bus {
     streams: DashMap<StreamName, broadcast::Sender<Arc<Batch>>>,
     /// Those who hold a run's lease here and want to know when somebody else moves it.
     holders: DashMap<RunId, Arc<Notify>>,
+    /// Those who claim jobs of a queue here.
+    workers: DashMap<Name, Arc<Notify>>,
     /// The earliest time at which a claim may find something, as far as anybody said.
     due_ms: AtomicI64,
     due: Notify,
@@ -47,6 +51,7 @@ impl Default for Bus {
         Self {
             streams: DashMap::new(),
             holders: DashMap::new(),
+            workers: DashMap::new(),
             due_ms: AtomicI64::new(NEVER),
             due: Notify::new(),
         }
@@ -91,6 +96,24 @@ impl Bus {
         }
     }
 
+    /// What is notified when a queue may have something to claim.
+    pub fn work(&self, queue: &Name) -> Arc<Notify> {
+        self.workers.entry(queue.clone()).or_default().clone()
+    }
+
+    /// A queue may have something to claim.
+    pub fn work_in(&self, queue: &str) {
+        if let Some(worker) = self.workers.get(queue) {
+            worker.notify_one();
+        }
+    }
+
+    fn work_anywhere(&self) {
+        for worker in &self.workers {
+            worker.notify_one();
+        }
+    }
+
     /// Somebody may claim something at this time.
     pub fn due_at(&self, ms: Millis) {
         if self.due_ms.fetch_min(ms, Ordering::AcqRel) > ms {
@@ -115,7 +138,7 @@ impl Bus {
 
     /// Tells everybody what a commit changed. Called by the writer, in the order of commits.
     pub(crate) fn publish(&self, commit: &Commit, receipt: &Receipt) {
-        let mut placed = receipt.iter();
+        let mut placed = receipt.placed.iter();
         for change in &commit.changes {
             match change {
                 Change::Create(run) => {
@@ -151,7 +174,20 @@ impl Bus {
                         placed.next(),
                     );
                 }
-                Change::Register(_) => {}
+                Change::Enqueue(jobs) => {
+                    for (job, added) in jobs.iter().zip(&receipt.added) {
+                        if added.created || job.unique.is_some() {
+                            self.work_in(&job.queue);
+                        }
+                    }
+                }
+                // A job that moved may be one of any queue; whoever claims asks and sees.
+                Change::Steer { job, steer, .. } => match steer {
+                    Steer::Cancel { .. } => self.nudge(job),
+                    _ => self.work_anywhere(),
+                },
+                Change::Pause { queue, .. } => self.work_in(queue),
+                Change::Settle(_) | Change::Note(_) | Change::Register(_) => {}
                 Change::Wake(run) => {
                     self.nudge(run);
                     self.due_at(0);

@@ -6,7 +6,10 @@ use riverrun_types::{
     Draft, EventId, Json, Millis, Name, RunId, RunStatus, StreamName, event::EventContext,
 };
 
-use crate::record::{FlowRecord, Lease, Origin, Parent};
+use crate::{
+    queue::{Added, NewJobs, Note, Settle, Steer},
+    record::{FlowRecord, Lease, Origin, Parent},
+};
 
 /// Everything that one decision changes. The store applies it whole or refuses it.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +56,25 @@ pub enum Change {
     /// Keeps a definition under its id and version for ever. Refused with `FlowKept` if this very
     /// definition is there, with `FlowExists` if another is.
     Register(FlowRecord),
+    /// Adds jobs to queues, in order. Never refused: a job that is there already is named in the
+    /// receipt.
+    Enqueue(NewJobs),
+    /// Records the outcome of a job's attempt. Refused with `JobLost` if the lease is gone.
+    Settle(Box<Settle>),
+    /// Stores progress or a checkpoint of a job that runs. Refused with `JobLost`.
+    Note(Box<Note>),
+    /// Does what somebody wants done to a job. Refused with `JobNotFound` or `JobState`.
+    Steer {
+        job: RunId,
+        steer: Steer,
+        now_ms: Millis,
+    },
+    /// Lets nothing of a queue be claimed, or again. The queue is made if it is not there.
+    Pause {
+        queue: Name,
+        paused: bool,
+        now_ms: Millis,
+    },
     /// Removes a run and all that is its own. Refused with `NotEnded` while it has not ended.
     Delete(RunId),
 }
@@ -171,6 +193,16 @@ pub struct Snapshot {
     /// How many events it covers.
     pub len: u64,
     pub body: Json,
+}
+
+/// What a commit that was applied says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Receipt {
+    /// For each `Create`, `Advance` and `Append`, in order, where its events landed. A change
+    /// without events has its place too.
+    pub placed: Vec<Placed>,
+    /// For each job of each `Enqueue`, in order.
+    pub added: Vec<Added>,
 }
 
 /// Where the events of a change landed.

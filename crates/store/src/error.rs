@@ -26,6 +26,19 @@ pub enum Error {
     /// Nothing to do: this very definition is there.
     #[error("flow {id}@{version} is registered with this definition")]
     FlowKept { id: String, version: String },
+    #[error("there is no job {0}")]
+    JobNotFound(RunId),
+    /// Stop: somebody else has the job now, or it has ended.
+    #[error("the lease on job {0} is gone")]
+    JobLost(RunId),
+    #[error("job {id} is {state}: {hint}")]
+    JobState {
+        id: RunId,
+        state: &'static str,
+        hint: &'static str,
+    },
+    #[error("there is no queue {0:?}")]
+    QueueNotFound(String),
     #[error("{0:?} is not a cursor of this list")]
     BadCursor(String),
     /// Give up until somebody makes room; nothing acknowledged is lost.
@@ -60,6 +73,10 @@ impl Error {
             Self::NotEnded(_) => "RUN_NOT_ENDED",
             Self::FlowExists { .. } => "FLOW_EXISTS",
             Self::FlowKept { .. } => "FLOW_KEPT",
+            Self::JobNotFound(_) => "JOB_NOT_FOUND",
+            Self::JobLost(_) => "JOB_LOST",
+            Self::JobState { .. } => "JOB_STATE",
+            Self::QueueNotFound(_) => "QUEUE_NOT_FOUND",
             Self::BadCursor(_) => "BAD_CURSOR",
             Self::Full(_) => "DISK_FULL",
             Self::ReadOnly(_) => "STORE_READ_ONLY",

@@ -12,6 +12,7 @@ pub mod codec;
 mod commit;
 mod error;
 mod query;
+mod queue;
 mod record;
 mod writer;
 
@@ -21,20 +22,21 @@ use riverrun_types::{Event, Json, Millis, RunId, StreamName};
 pub use bus::{Batch, Bus, Heard, Holder, Subscription};
 pub use commit::{
     Advance, Append, Change, Commit, Expect, JobChange, NewJob, NewRun, Placed, Projection,
-    Snapshot,
+    Receipt, Snapshot,
 };
 pub use error::Error;
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
+pub use queue::{
+    Added, ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobFilter, JobLease, JobRecord,
+    JobState, Lasts, NewJobs, NewQueued, Note, Purge, QueueLimits, QueueRecord, Rate, Settle,
+    Settled, StalledJob, Steer, Unique,
+};
 pub use record::{
     Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Retention, RunRecord, Stats,
 };
 pub use writer::Writer;
 
 pub type Result<T> = std::result::Result<T, Error>;
-
-/// What a commit that was applied says: for each `Create`, `Advance` and `Append`, in order, where
-/// its events landed. A change without events has its place too.
-pub type Receipt = Vec<Placed>;
 
 /// Durable data. Every method may be called from any task at any time.
 #[async_trait]
@@ -57,6 +59,33 @@ pub trait Store: Send + Sync + 'static {
     /// Hands back every lease, whoever holds it. Only a store that knows itself to have one
     /// owner may answer; others say 0 and rely on expiry.
     async fn reclaim(&self) -> Result<u64>;
+
+    /// Takes up to `claim.limit` jobs of a queue that may begin within its limits, and leases them
+    /// to `claim.owner`, durably.
+    async fn claim_jobs(&self, claim: ClaimJobs) -> Result<ClaimedJobs>;
+
+    /// Moves the expiry of the leases with these tokens, and tells which are lost and which jobs
+    /// under them somebody wants to stop.
+    async fn keep_jobs(&self, tokens: &[u64], until_ms: Millis) -> Result<JobBeats>;
+
+    /// Up to `limit` jobs whose lease has run out, and when the next lease runs out.
+    async fn stalled_jobs(
+        &self,
+        now_ms: Millis,
+        limit: usize,
+    ) -> Result<(Vec<StalledJob>, Option<Millis>)>;
+
+    async fn job(&self, id: &RunId) -> Result<Option<JobRecord>>;
+
+    async fn list_jobs(&self, filter: &JobFilter) -> Result<Page<JobRecord>>;
+
+    async fn queue(&self, name: &str) -> Result<Option<QueueRecord>>;
+
+    /// Every queue, by name.
+    async fn queues(&self) -> Result<Vec<QueueRecord>>;
+
+    /// Removes up to `purge.limit` jobs that are not active, the oldest first, and says how many.
+    async fn purge_jobs(&self, purge: &Purge) -> Result<u64>;
 
     async fn run(&self, id: &RunId) -> Result<Option<RunRecord>>;
 

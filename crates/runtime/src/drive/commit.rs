@@ -38,7 +38,7 @@ impl Driver {
                 }
             };
             match self.runtime.commit(commit).await {
-                Ok(receipt) => return self.committed(receipt.first().copied()).await,
+                Ok(receipt) => return self.committed(receipt.placed.first().copied()).await,
                 Err(StoreError::Conflict(_)) => return self.reload().await,
                 Err(
                     StoreError::Fenced(_) | StoreError::RunEnded(_) | StoreError::RunNotFound(_),

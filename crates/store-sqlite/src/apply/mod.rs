@@ -17,6 +17,7 @@ pub(crate) use delete::remove;
 use crate::{
     core::Core,
     error::{Failure, Worked},
+    queue,
 };
 use scene::{RunRow, Scene};
 
@@ -40,7 +41,14 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
         if let Some(run) = create::same_key(core, new)? {
             return refuse(Error::Duplicate(run));
         }
-        return Ok(vec![create::create(core, new)?.1]);
+        return Ok(Receipt {
+            placed: vec![create::create(core, new)?.1],
+            ..Receipt::default()
+        });
+    }
+    if let [Change::Settle(settle)] = &commit.changes[..] {
+        queue::settle(core, settle)?;
+        return Ok(Receipt::default());
     }
     let mut scene = Scene::default();
     if let [_, _, ..] = &commit.changes[..] {
@@ -51,24 +59,41 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
     } else if let [change] = &commit.changes[..] {
         judge_alone(core, &mut scene, change)?;
     }
-    let mut receipt = Vec::with_capacity(commit.changes.len());
+    let mut receipt = Receipt::default();
     for change in &commit.changes {
         match change {
             Change::Create(new) => {
                 let (row, placed) = create::create(core, new)?;
                 scene.set_run(&new.id, Some(row));
-                receipt.push(placed);
+                receipt.placed.push(placed);
             }
             Change::Advance(change) => {
-                receipt.push(advance::advance(
+                receipt.placed.push(advance::advance(
                     core,
                     &mut scene,
                     change,
                     commit.lease.as_ref(),
                 )?);
             }
-            Change::Append(change) => receipt.push(append::append(core, &mut scene, change)?),
+            Change::Append(change) => {
+                receipt
+                    .placed
+                    .push(append::append(core, &mut scene, change)?);
+            }
             Change::Register(flow) => register::register(core, flow)?,
+            Change::Enqueue(jobs) => {
+                for job in jobs.iter() {
+                    receipt.added.push(queue::add(core, job)?);
+                }
+            }
+            Change::Settle(settle) => queue::settle(core, settle)?,
+            Change::Note(note) => queue::note(core, note)?,
+            Change::Steer { job, steer, now_ms } => queue::steer(core, job, steer, *now_ms)?,
+            Change::Pause {
+                queue,
+                paused,
+                now_ms,
+            } => queue::pause(core, queue, *paused, *now_ms)?,
             Change::Wake(run) => {
                 if let Some(row) = scene.run(core, run)? {
                     job::wake(core, row.no)?;
@@ -101,7 +126,12 @@ fn judge(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
         Change::Append(change) => append::foresee(core, scene, change)?,
         Change::Delete(run) => scene.set_run(run, None),
         Change::Register(flow) => scene.claim_flow(flow)?,
-        Change::Wake(_) => {}
+        Change::Enqueue(_)
+        | Change::Settle(_)
+        | Change::Note(_)
+        | Change::Steer { .. }
+        | Change::Pause { .. }
+        | Change::Wake(_) => {}
     }
     Ok(())
 }
@@ -129,7 +159,10 @@ fn judge_alone(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
         },
         Change::Append(change) => append::judge(core, scene, change),
         Change::Register(flow) => register::judge(core, flow),
-        Change::Wake(_) => Ok(()),
+        Change::Settle(settle) => queue::judge_settle(core, settle),
+        Change::Note(note) => queue::judge_lease(core, &note.lease),
+        Change::Steer { job, steer, .. } => queue::judge_steer(core, job, steer),
+        Change::Enqueue(_) | Change::Pause { .. } | Change::Wake(_) => Ok(()),
         Change::Delete(run) => match scene.run(core, run)? {
             None => refuse(Error::RunNotFound(run.clone())),
             Some(row) if !row.status.is_ended() => refuse(Error::NotEnded(run.clone())),

@@ -1,0 +1,817 @@
+//! Jobs in queues.
+
+use riverrun_store::{
+    Added, Change, ClaimJobs, ClaimedJob, ClaimedJobs, Commit, Gather, JobFilter, JobLease,
+    JobRecord, JobState, Lasts, NewQueued, Note, Purge, QueueLimits, QueueRecord, Rate, Result,
+    Retention, Settle, Settled, Steer, Unique,
+};
+use riverrun_types::{EventType, Json, Millis, RunId, StreamName};
+
+use crate::given::*;
+
+/// A job of the queue `mail`.
+fn job(text: &str) -> NewQueued {
+    NewQueued {
+        id: id(text),
+        queue: "mail".into(),
+        name: None,
+        data: json(&format!(r#"{{"to":"{text}"}}"#)),
+        priority: 0,
+        at_ms: None,
+        created_ms: T0,
+        key: None,
+        unique: None,
+        options: None,
+    }
+}
+
+fn keyed(text: &str, key: &str) -> NewQueued {
+    NewQueued {
+        key: Some(key.into()),
+        ..job(text)
+    }
+}
+
+async fn add(store: &S, jobs: impl IntoIterator<Item = NewQueued>) -> Vec<Added> {
+    let jobs: Vec<NewQueued> = jobs.into_iter().collect();
+    must(change(store, Change::Enqueue(jobs.into())).await).added
+}
+
+async fn added(store: &S, job: NewQueued) -> Added {
+    let mut added = add(store, [job]).await;
+    added.pop().expect("one receipt for one job")
+}
+
+fn asking(now_ms: Millis, limit: usize) -> ClaimJobs {
+    ClaimJobs {
+        queue: "mail".into(),
+        owner: "w1".into(),
+        limit,
+        now_ms,
+        until_ms: now_ms + 30_000,
+        limits: QueueLimits::default(),
+    }
+}
+
+async fn claim_jobs(store: &S, now_ms: Millis, limit: usize) -> Vec<ClaimedJob> {
+    must(store.claim_jobs(asking(now_ms, limit)).await).jobs
+}
+
+async fn claim_within(store: &S, now_ms: Millis, limits: QueueLimits) -> ClaimedJobs {
+    let claim = ClaimJobs {
+        limits,
+        ..asking(now_ms, 100)
+    };
+    must(store.claim_jobs(claim).await)
+}
+
+async fn only(store: &S, now_ms: Millis) -> ClaimedJob {
+    let mut jobs = claim_jobs(store, now_ms, 10).await;
+    assert_eq!(jobs.len(), 1, "{jobs:#?}");
+    jobs.remove(0)
+}
+
+fn ids_of(jobs: &[ClaimedJob]) -> Vec<&str> {
+    jobs.iter().map(|job| job.lease.id.as_str()).collect()
+}
+
+async fn settle(store: &S, lease: &JobLease, now_ms: Millis, outcome: Settled) -> Result<()> {
+    let settle = Settle {
+        lease: lease.clone(),
+        now_ms,
+        if_expired: false,
+        outcome,
+    };
+    change(store, Change::Settle(Box::new(settle)))
+        .await
+        .map(drop)
+}
+
+fn done(text: &str) -> Settled {
+    Settled::Completed { result: json(text) }
+}
+
+fn wrong() -> Json {
+    json(r#"{"code":"SMTP","message":"refused"}"#)
+}
+
+async fn steer(store: &S, job: &str, steer: Steer, now_ms: Millis) -> Result<()> {
+    let steer = Change::Steer {
+        job: id(job),
+        steer,
+        now_ms,
+    };
+    change(store, steer).await.map(drop)
+}
+
+async fn read(store: &S, job: &str) -> JobRecord {
+    must(store.job(&id(job)).await).expect("the job is there")
+}
+
+async fn queue(store: &S) -> QueueRecord {
+    must(store.queue("mail").await).expect("the queue is there")
+}
+
+/// Waiting, delayed, active, completed, failed, cancelled.
+async fn counts(store: &S) -> [u64; 6] {
+    let queue = queue(store).await;
+    [
+        queue.waiting,
+        queue.delayed,
+        queue.active,
+        queue.completed,
+        queue.failed,
+        queue.cancelled,
+    ]
+}
+
+async fn list(store: &S, states: &[JobState]) -> Vec<String> {
+    let mut filter = JobFilter {
+        queue: "mail".into(),
+        states: states.to_vec(),
+        limit: 3,
+        cursor: None,
+    };
+    let mut found = Vec::new();
+    loop {
+        let page = must(store.list_jobs(&filter).await);
+        found.extend(page.items.iter().map(|job| job.id.to_string()));
+        match page.next {
+            Some(next) => filter.cursor = Some(next),
+            None => return found,
+        }
+    }
+}
+
+pub async fn a_job_lives_from_its_add_to_its_end(store: S) {
+    assert_eq!(must(store.queue("mail").await), None);
+    let new = NewQueued {
+        name: Some("welcome".into()),
+        options: Some(json(r#"{"attempts":3}"#)),
+        ..job("j1")
+    };
+    let added = added(&store, new).await;
+    assert!(added.created);
+    assert_eq!(counts(&store).await, [1, 0, 0, 0, 0, 0]);
+    let claimed = only(&store, T0 + 5).await;
+    assert_eq!(claimed.attempt, 1);
+    assert_eq!(claimed.name.as_deref(), Some("welcome"));
+    assert_eq!(claimed.data, json(r#"{"to":"j1"}"#));
+    assert_eq!(claimed.options, Some(json(r#"{"attempts":3}"#)));
+    let active = read(&store, "j1").await;
+    assert_eq!(active.state, JobState::Active);
+    assert_eq!(active.owner.as_deref(), Some("w1"));
+    assert_eq!(active.until_ms, Some(T0 + 30_005));
+    assert_eq!(counts(&store).await, [0, 0, 1, 0, 0, 0]);
+    must(settle(&store, &claimed.lease, T0 + 9, done("[1]")).await);
+    let ended = read(&store, "j1").await;
+    assert_eq!(ended.state, JobState::Completed);
+    assert_eq!(ended.result, Some(json("[1]")));
+    assert_eq!(
+        (ended.created_ms, ended.started_ms, ended.ended_ms),
+        (T0, Some(T0 + 5), Some(T0 + 9))
+    );
+    assert_eq!(ended.owner, None);
+    assert_eq!(counts(&store).await, [0, 0, 0, 1, 0, 0]);
+    assert!(claim_jobs(&store, T0 + 10, 10).await.is_empty());
+}
+
+pub async fn many_jobs_are_added_in_one_commit(store: S) {
+    let jobs = (0..500).map(|n| job(&format!("j{n:03}")));
+    let added = add(&store, jobs).await;
+    assert!(added.iter().all(|added| added.created));
+    assert_eq!(queue(&store).await.waiting, 500);
+    let first = claim_jobs(&store, T0, 300).await;
+    let rest = claim_jobs(&store, T0, 300).await;
+    assert_eq!((first.len(), rest.len()), (300, 200));
+    assert_eq!(ids_of(&first)[..3], ["j000", "j001", "j002"]);
+    assert_eq!(ids_of(&rest)[199], "j499");
+}
+
+pub async fn a_commit_with_a_refusal_adds_no_job(store: S) {
+    let refused =
+        Commit::of(Change::Enqueue([job("j1")].into())).and(Change::Delete(RunId::new("nobody")));
+    assert_eq!(refusal(commit(&store, refused).await), "RUN_NOT_FOUND");
+    assert_eq!(must(store.job(&id("j1")).await), None);
+}
+
+pub async fn the_same_id_is_the_same_job(store: S) {
+    assert!(added(&store, job("j1")).await.created);
+    let again = NewQueued {
+        data: json("2"),
+        ..keyed("j1", "k")
+    };
+    let again = added(&store, again).await;
+    assert_eq!((again.id.as_str(), again.created), ("j1", false));
+    assert_eq!(read(&store, "j1").await.data, json(r#"{"to":"j1"}"#));
+    assert_eq!(queue(&store).await.waiting, 1);
+}
+
+pub async fn large_data_comes_back_whole(store: S) {
+    let text = format!("\"{}\"", "x".repeat(300_000));
+    let large = NewQueued {
+        data: json(&text),
+        ..job("j1")
+    };
+    add(&store, [large]).await;
+    assert_eq!(read(&store, "j1").await.data.bytes(), text.len());
+    let claimed = only(&store, T0).await;
+    assert_eq!(claimed.data.bytes(), text.len());
+    must(settle(&store, &claimed.lease, T0, done(&text)).await);
+    assert_eq!(
+        read(&store, "j1").await.result.map(|r| r.bytes()),
+        Some(text.len())
+    );
+}
+
+pub async fn data_that_is_null_stays_null(store: S) {
+    let empty = NewQueued {
+        data: Json::null(),
+        ..job("j1")
+    };
+    add(&store, [empty]).await;
+    assert!(only(&store, T0).await.data.is_null());
+}
+
+pub async fn higher_priority_goes_first(store: S) {
+    let with = |text: &str, priority| NewQueued {
+        priority,
+        ..job(text)
+    };
+    add(
+        &store,
+        [with("low", -5), with("a", 0), with("high", 9), with("b", 0)],
+    )
+    .await;
+    let claimed = claim_jobs(&store, T0, 10).await;
+    assert_eq!(ids_of(&claimed), ["high", "a", "b", "low"]);
+}
+
+pub async fn a_delayed_job_waits_for_its_time(store: S) {
+    let later = NewQueued {
+        at_ms: Some(T0 + 1_000),
+        ..job("later")
+    };
+    add(&store, [later]).await;
+    assert_eq!(counts(&store).await, [0, 1, 0, 0, 0, 0]);
+    assert_eq!(read(&store, "later").await.at_ms, Some(T0 + 1_000));
+    let early = must(store.claim_jobs(asking(T0 + 999, 10)).await);
+    assert_eq!((early.jobs.len(), early.next_ms), (0, Some(T0 + 1_000)));
+    assert_eq!(only(&store, T0 + 1_000).await.lease.id.as_str(), "later");
+}
+
+pub async fn a_retry_comes_back_with_the_next_attempt(store: S) {
+    add(&store, [job("j1")]).await;
+    let first = only(&store, T0).await;
+    let note = Note {
+        lease: first.lease.clone(),
+        progress: Some(json("50")),
+        checkpoint: Some(json(r#"{"page":7}"#)),
+    };
+    must(change(&store, Change::Note(Box::new(note))).await);
+    let retry = Settled::Retry {
+        at_ms: T0 + 500,
+        error: wrong(),
+    };
+    must(settle(&store, &first.lease, T0 + 10, retry).await);
+    assert_eq!(counts(&store).await, [0, 1, 0, 0, 0, 0]);
+    assert_eq!(read(&store, "j1").await.error, Some(wrong()));
+    let second = only(&store, T0 + 500).await;
+    assert_eq!(second.attempt, 2);
+    assert_eq!(second.checkpoint, Some(json(r#"{"page":7}"#)));
+    assert_eq!(read(&store, "j1").await.progress, Some(json("50")));
+}
+
+pub async fn a_job_that_was_not_begun_counts_no_attempt(store: S) {
+    add(&store, [job("j1")]).await;
+    let first = only(&store, T0).await;
+    must(settle(&store, &first.lease, T0, Settled::Released).await);
+    assert_eq!(only(&store, T0).await.attempt, 1);
+}
+
+pub async fn an_outcome_without_the_lease_is_refused(store: S) {
+    add(&store, [job("j1")]).await;
+    let first = only(&store, T0).await;
+    must(settle(&store, &first.lease, T0, Settled::Released).await);
+    let second = only(&store, T0).await;
+    for outcome in [
+        done("1"),
+        Settled::Failed { error: wrong() },
+        Settled::Cancelled { error: wrong() },
+        Settled::Retry {
+            at_ms: T0,
+            error: wrong(),
+        },
+        Settled::Released,
+        Settled::Dropped,
+    ] {
+        let late = settle(&store, &first.lease, T0, outcome).await;
+        assert_eq!(refusal(late), "JOB_LOST");
+    }
+    let note = Note {
+        lease: first.lease.clone(),
+        progress: Some(json("1")),
+        checkpoint: None,
+    };
+    let note = change(&store, Change::Note(Box::new(note))).await;
+    assert_eq!(refusal(note), "JOB_LOST");
+    must(settle(&store, &second.lease, T0, done("2")).await);
+    assert_eq!(
+        refusal(settle(&store, &second.lease, T0, done("3")).await),
+        "JOB_LOST"
+    );
+    assert_eq!(read(&store, "j1").await.result, Some(json("2")));
+    assert_eq!(counts(&store).await, [0, 0, 0, 1, 0, 0]);
+}
+
+pub async fn an_outcome_and_what_follows_are_one_commit(store: S) {
+    add(&store, [job("j1")]).await;
+    let lease = only(&store, T0).await.lease;
+    let follow = |lease: &JobLease| {
+        let settle = Settle {
+            lease: lease.clone(),
+            now_ms: T0,
+            if_expired: false,
+            outcome: done("1"),
+        };
+        Commit::of(Change::Settle(Box::new(settle))).and(Change::Enqueue([job("next")].into()))
+    };
+    must(commit(&store, follow(&lease)).await);
+    assert_eq!(read(&store, "next").await.state, JobState::Waiting);
+    must(steer(&store, "next", Steer::Remove, T0).await);
+    assert_eq!(refusal(commit(&store, follow(&lease)).await), "JOB_LOST");
+    assert_eq!(must(store.job(&id("next")).await), None);
+}
+
+pub async fn a_lease_is_kept_and_runs_out(store: S) {
+    add(&store, [job("j1"), job("j2")]).await;
+    let claimed = claim_jobs(&store, T0, 2).await;
+    let token = claimed[0].lease.token;
+    let beats = must(store.keep_jobs(&[token, 12_345], T0 + 60_000).await);
+    assert_eq!(beats.lost, [12_345]);
+    let (none, next) = must(store.stalled_jobs(T0 + 59_999, 10).await);
+    assert_eq!((none.len(), next), (0, Some(T0 + 60_000)));
+    must(settle(&store, &claimed[0].lease, T0, done("1")).await);
+    let (stalled, _) = must(store.stalled_jobs(T0 + 60_000, 10).await);
+    assert_eq!(stalled.len(), 1);
+    assert_eq!(&*stalled[0].queue, "mail");
+    assert_eq!(stalled[0].job.lease, claimed[1].lease);
+    assert_eq!(stalled[0].job.attempt, 1);
+    // The holder was only slow: as long as nobody settled it, its outcome counts.
+    must(settle(&store, &claimed[1].lease, T0, done("2")).await);
+    let (none, next) = must(store.stalled_jobs(T0 + 60_000, 10).await);
+    assert_eq!((none.len(), next), (0, None));
+}
+
+pub async fn others_settle_only_what_has_run_out(store: S) {
+    add(&store, [job("j1")]).await;
+    let lease = only(&store, T0).await.lease;
+    let reap = |now_ms| {
+        let settle = Settle {
+            lease: lease.clone(),
+            now_ms,
+            if_expired: true,
+            outcome: Settled::Failed { error: wrong() },
+        };
+        Commit::of(Change::Settle(Box::new(settle)))
+    };
+    assert_eq!(refusal(commit(&store, reap(T0 + 29_999)).await), "JOB_LOST");
+    must(commit(&store, reap(T0 + 30_000)).await);
+    assert_eq!(
+        refusal(settle(&store, &lease, T0, done("1")).await),
+        "JOB_LOST"
+    );
+    let job = read(&store, "j1").await;
+    assert_eq!((job.state, job.error), (JobState::Failed, Some(wrong())));
+}
+
+pub async fn a_queue_has_at_most_so_many_active_jobs(store: S) {
+    add(&store, (0..5).map(|n| job(&format!("j{n}")))).await;
+    let limits = QueueLimits {
+        concurrency: Some(2),
+        ..QueueLimits::default()
+    };
+    let first = claim_within(&store, T0, limits).await.jobs;
+    assert_eq!(ids_of(&first), ["j0", "j1"]);
+    assert!(claim_within(&store, T0, limits).await.jobs.is_empty());
+    must(settle(&store, &first[0].lease, T0, done("1")).await);
+    assert_eq!(ids_of(&claim_within(&store, T0, limits).await.jobs), ["j2"]);
+}
+
+pub async fn a_key_has_at_most_so_many_active_jobs(store: S) {
+    add(
+        &store,
+        [
+            keyed("a1", "a"),
+            keyed("a2", "a"),
+            keyed("b1", "b"),
+            job("x1"),
+            job("x2"),
+        ],
+    )
+    .await;
+    let limits = QueueLimits {
+        per_key: Some(1),
+        ..QueueLimits::default()
+    };
+    let claimed = claim_within(&store, T0, limits).await.jobs;
+    let mut found = ids_of(&claimed);
+    found.sort_unstable();
+    assert_eq!(found, ["a1", "b1", "x1", "x2"]);
+    assert!(claim_within(&store, T0, limits).await.jobs.is_empty());
+    let a1 = claimed.iter().find(|job| job.lease.id.as_str() == "a1");
+    let a1 = a1.expect("it was claimed");
+    must(settle(&store, &a1.lease, T0, done("1")).await);
+    assert_eq!(ids_of(&claim_within(&store, T0, limits).await.jobs), ["a2"]);
+}
+
+pub async fn a_key_with_many_jobs_starves_nobody(store: S) {
+    add(
+        &store,
+        (0..200).map(|n| keyed(&format!("big{n:03}"), "big")),
+    )
+    .await;
+    add(&store, (0..3).map(|n| keyed(&format!("small{n}"), "small"))).await;
+    add(&store, (0..3).map(|n| job(&format!("own{n}")))).await;
+    let claimed = claim_jobs(&store, T0, 12).await;
+    let of = |prefix: &str| {
+        let ids = ids_of(&claimed);
+        ids.iter().filter(|id| id.starts_with(prefix)).count()
+    };
+    assert_eq!(
+        (of("small"), of("own"), of("big")),
+        (3, 3, 6),
+        "{claimed:#?}"
+    );
+    // One at a time they take turns as well.
+    add(&store, (3..6).map(|n| keyed(&format!("small{n}"), "small"))).await;
+    let mut turns = Vec::new();
+    for _ in 0..6 {
+        turns.extend(claim_jobs(&store, T0, 1).await);
+    }
+    let small = ids_of(&turns)
+        .iter()
+        .filter(|id| id.starts_with("small"))
+        .count();
+    assert_eq!(small, 3, "{:?}", ids_of(&turns));
+}
+
+pub async fn a_rate_lets_so_many_begin_in_a_window(store: S) {
+    add(&store, (0..5).map(|n| job(&format!("j{n}")))).await;
+    let limits = QueueLimits {
+        rate: Some(Rate {
+            max: 2,
+            window_ms: 1_000,
+        }),
+        ..QueueLimits::default()
+    };
+    assert_eq!(claim_within(&store, T0, limits).await.jobs.len(), 2);
+    let held = claim_within(&store, T0 + 400, limits).await;
+    assert_eq!((held.jobs.len(), held.next_ms), (0, Some(T0 + 1_000)));
+    assert_eq!(claim_within(&store, T0 + 1_000, limits).await.jobs.len(), 2);
+    assert_eq!(claim_within(&store, T0 + 2_000, limits).await.jobs.len(), 1);
+}
+
+pub async fn a_batch_gathers(store: S) {
+    add(&store, [job("j1"), job("j2")]).await;
+    let limits = QueueLimits {
+        gather: Some(Gather {
+            count: 3,
+            wait_ms: 100,
+        }),
+        ..QueueLimits::default()
+    };
+    let held = claim_within(&store, T0 + 50, limits).await;
+    assert_eq!((held.jobs.len(), held.next_ms), (0, Some(T0 + 100)));
+    assert_eq!(claim_within(&store, T0 + 100, limits).await.jobs.len(), 2);
+    add(&store, [job("j3"), job("j4"), job("j5")]).await;
+    assert_eq!(claim_within(&store, T0 + 1, limits).await.jobs.len(), 3);
+}
+
+pub async fn nothing_of_a_paused_queue_is_claimed(store: S) {
+    let pause = async |paused| {
+        let pause = Change::Pause {
+            queue: "mail".into(),
+            paused,
+            now_ms: T0,
+        };
+        must(change(&store, pause).await);
+    };
+    pause(true).await;
+    add(&store, [job("j1")]).await;
+    assert!(queue(&store).await.paused);
+    assert!(claim_jobs(&store, T0, 10).await.is_empty());
+    pause(false).await;
+    assert_eq!(only(&store, T0).await.lease.id.as_str(), "j1");
+}
+
+fn unique(text: &str, lasts: Lasts, replace: bool) -> NewQueued {
+    NewQueued {
+        unique: Some(Unique {
+            key: "k".into(),
+            lasts,
+            replace,
+        }),
+        ..job(text)
+    }
+}
+
+pub async fn a_unique_name_is_taken_until_the_job_ends(store: S) {
+    assert!(
+        added(&store, unique("j1", Lasts::UntilEnd, false))
+            .await
+            .created
+    );
+    let second = added(&store, unique("j2", Lasts::UntilEnd, false)).await;
+    assert_eq!((second.id.as_str(), second.created), ("j1", false));
+    let lease = only(&store, T0).await.lease;
+    must(settle(&store, &lease, T0, done("1")).await);
+    assert!(
+        added(&store, unique("j3", Lasts::UntilEnd, false))
+            .await
+            .created
+    );
+    must(steer(&store, "j3", Steer::Cancel { reason: None }, T0).await);
+    assert!(
+        added(&store, unique("j4", Lasts::UntilEnd, false))
+            .await
+            .created
+    );
+}
+
+pub async fn a_unique_name_is_taken_for_a_time_or_as_long_as_the_job_is_known(store: S) {
+    assert!(
+        added(&store, unique("j1", Lasts::Until(T0 + 100), false))
+            .await
+            .created
+    );
+    let at = |text: &str, ms| NewQueued {
+        created_ms: ms,
+        ..unique(text, Lasts::Always, false)
+    };
+    assert!(!added(&store, at("j2", T0 + 99)).await.created);
+    assert!(added(&store, at("j3", T0 + 100)).await.created);
+    let claimed = claim_jobs(&store, T0 + 100, 10).await;
+    for job in &claimed {
+        must(settle(&store, &job.lease, T0 + 100, done("1")).await);
+    }
+    let kept = added(&store, at("j4", T0 + 9_999_999)).await;
+    assert_eq!((kept.id.as_str(), kept.created), ("j3", false));
+    must(steer(&store, "j3", Steer::Remove, T0).await);
+    assert!(added(&store, at("j5", T0 + 9_999_999)).await.created);
+}
+
+pub async fn a_job_that_has_not_begun_is_replaced(store: S) {
+    let with = |text: &str, at_ms, data: &str| NewQueued {
+        at_ms: Some(at_ms),
+        data: json(data),
+        ..unique(text, Lasts::UntilEnd, true)
+    };
+    assert!(added(&store, with("j1", T0 + 100, "1")).await.created);
+    let second = added(&store, with("j2", T0 + 200, "2")).await;
+    assert_eq!((second.id.as_str(), second.created), ("j1", false));
+    assert!(claim_jobs(&store, T0 + 100, 10).await.is_empty());
+    let claimed = only(&store, T0 + 200).await;
+    assert_eq!(claimed.data, json("2"));
+    // It has begun: the next one is a job of its own.
+    assert!(added(&store, with("j3", T0 + 300, "3")).await.created);
+    assert_eq!(counts(&store).await, [0, 1, 1, 0, 0, 0]);
+}
+
+pub async fn people_steer_jobs(store: S) {
+    let later = NewQueued {
+        at_ms: Some(T0 + 9_000),
+        ..job("later")
+    };
+    add(&store, [job("a"), job("b"), later]).await;
+    must(steer(&store, "b", Steer::Priority(5), T0).await);
+    must(steer(&store, "later", Steer::Promote, T0).await);
+    must(steer(&store, "a", Steer::Delay { at_ms: T0 + 50 }, T0).await);
+    assert_eq!(ids_of(&claim_jobs(&store, T0, 10).await), ["b", "later"]);
+    let a = only(&store, T0 + 50).await;
+    must(
+        settle(
+            &store,
+            &a.lease,
+            T0 + 60,
+            Settled::Failed { error: wrong() },
+        )
+        .await,
+    );
+    must(steer(&store, "a", Steer::Retry { at_ms: T0 }, T0 + 70).await);
+    let again = only(&store, T0 + 70).await;
+    assert_eq!((again.lease.id.as_str(), again.attempt), ("a", 1));
+    assert_eq!(read(&store, "a").await.ended_ms, None);
+    must(settle(&store, &again.lease, T0 + 80, done("1")).await);
+    must(steer(&store, "a", Steer::Remove, T0).await);
+    assert_eq!(must(store.job(&id("a")).await), None);
+    assert_eq!(counts(&store).await, [0, 0, 2, 0, 0, 0]);
+}
+
+pub async fn a_wish_that_does_not_fit_is_refused(store: S) {
+    let unknown = steer(&store, "nobody", Steer::Promote, T0).await;
+    assert_eq!(refusal(unknown), "JOB_NOT_FOUND");
+    add(&store, [job("a")]).await;
+    for wish in [Steer::Promote, Steer::Retry { at_ms: T0 }] {
+        assert_eq!(refusal(steer(&store, "a", wish, T0).await), "JOB_STATE");
+    }
+    let lease = only(&store, T0).await.lease;
+    for wish in [
+        Steer::Promote,
+        Steer::Retry { at_ms: T0 },
+        Steer::Remove,
+        Steer::Priority(1),
+        Steer::Delay { at_ms: T0 + 1 },
+    ] {
+        assert_eq!(refusal(steer(&store, "a", wish, T0).await), "JOB_STATE");
+    }
+    must(settle(&store, &lease, T0, done("1")).await);
+    let cancel = Steer::Cancel { reason: None };
+    assert_eq!(refusal(steer(&store, "a", cancel, T0).await), "JOB_STATE");
+}
+
+pub async fn cancelling_ends_what_waits_and_tells_the_holder_of_what_runs(store: S) {
+    add(&store, [job("runs"), job("waits")]).await;
+    let lease = claim_jobs(&store, T0, 1).await.remove(0).lease;
+    let cancel = Steer::Cancel {
+        reason: Some("enough".to_owned()),
+    };
+    must(steer(&store, "waits", cancel.clone(), T0 + 1).await);
+    let waits = read(&store, "waits").await;
+    assert_eq!(
+        (waits.state, waits.ended_ms),
+        (JobState::Cancelled, Some(T0 + 1))
+    );
+    assert_eq!(
+        waits.error,
+        Some(json(r#"{"code":"CANCELLED","message":"enough"}"#))
+    );
+    must(steer(&store, "runs", cancel, T0 + 1).await);
+    assert!(read(&store, "runs").await.cancelling);
+    let beats = must(store.keep_jobs(&[lease.token], T0 + 1_000).await);
+    assert_eq!(beats.cancelling, [id("runs")]);
+    let error = wrong();
+    must(settle(&store, &lease, T0 + 2, Settled::Cancelled { error }).await);
+    let runs = read(&store, "runs").await;
+    assert_eq!((runs.state, runs.cancelling), (JobState::Cancelled, false));
+    assert_eq!(counts(&store).await, [0, 0, 0, 0, 0, 2]);
+}
+
+pub async fn jobs_are_listed_by_state_in_pages(store: S) {
+    let with = |text: &str, priority| NewQueued {
+        priority,
+        ..job(text)
+    };
+    add(&store, (0..4).map(|n| job(&format!("done{n}")))).await;
+    for (n, claimed) in claim_jobs(&store, T0, 4).await.iter().enumerate() {
+        must(settle(&store, &claimed.lease, T0 + n as i64, done("1")).await);
+    }
+    add(&store, [job("act1"), job("act2")]).await;
+    claim_jobs(&store, T0, 2).await;
+    add(
+        &store,
+        [
+            with("w2", 0),
+            with("w1", 3),
+            with("w3", 0),
+            keyed("w4", "k"),
+        ],
+    )
+    .await;
+    let later = |text: &str, at| NewQueued {
+        at_ms: Some(T0 + at),
+        ..job(text)
+    };
+    add(&store, [later("d2", 200), later("d1", 100)]).await;
+    assert_eq!(
+        list(&store, &[JobState::Waiting]).await,
+        ["w1", "w2", "w3", "w4"]
+    );
+    assert_eq!(list(&store, &[JobState::Delayed]).await, ["d1", "d2"]);
+    assert_eq!(
+        list(&store, &[JobState::Completed]).await,
+        ["done3", "done2", "done1", "done0"]
+    );
+    assert_eq!(
+        list(&store, &[]).await,
+        [
+            "act1", "act2", "w1", "w2", "w3", "w4", "d1", "d2", "done3", "done2", "done1", "done0"
+        ]
+    );
+    let bad = JobFilter {
+        queue: "mail".into(),
+        limit: 1,
+        cursor: Some("waiting.x".to_owned()),
+        ..JobFilter::default()
+    };
+    assert_eq!(refusal(store.list_jobs(&bad).await), "BAD_CURSOR");
+    let unknown = JobFilter {
+        queue: "nobody".into(),
+        limit: 1,
+        ..JobFilter::default()
+    };
+    assert_eq!(refusal(store.list_jobs(&unknown).await), "QUEUE_NOT_FOUND");
+}
+
+pub async fn queues_are_listed_with_their_oldest_job(store: S) {
+    let other = NewQueued {
+        queue: "audit".into(),
+        ..job("o1")
+    };
+    let early = NewQueued {
+        created_ms: T0 - 500,
+        ..keyed("early", "k")
+    };
+    add(&store, [job("j1"), other, early]).await;
+    let queues = must(store.queues().await);
+    let names: Vec<&str> = queues.iter().map(|queue| &*queue.name).collect();
+    assert_eq!(names, ["audit", "mail"]);
+    assert_eq!(queues[1].oldest_ms, Some(T0 - 500));
+    assert_eq!(queues[1].created_ms, T0);
+}
+
+pub async fn jobs_are_purged_by_state_and_age(store: S) {
+    add(&store, (0..5).map(|n| job(&format!("j{n}")))).await;
+    let claimed = claim_jobs(&store, T0, 3).await;
+    for (n, claimed) in claimed[..2].iter().enumerate() {
+        must(settle(&store, &claimed.lease, T0 + 10 * n as i64, done("1")).await);
+    }
+    let purge = async |state, before_ms, limit| {
+        let purge = Purge {
+            queue: "mail".into(),
+            state,
+            before_ms,
+            limit,
+        };
+        store.purge_jobs(&purge).await
+    };
+    assert_eq!(must(purge(JobState::Completed, T0 + 9, 10).await), 1);
+    assert_eq!(must(purge(JobState::Active, T0 + 9, 10).await), 0);
+    assert_eq!(must(purge(JobState::Waiting, T0, 1).await), 1);
+    assert_eq!(must(purge(JobState::Waiting, T0, 10).await), 1);
+    assert_eq!(counts(&store).await, [0, 0, 1, 1, 0, 0]);
+    let unknown = Purge {
+        queue: "nobody".into(),
+        state: JobState::Failed,
+        before_ms: T0,
+        limit: 1,
+    };
+    assert_eq!(refusal(store.purge_jobs(&unknown).await), "QUEUE_NOT_FOUND");
+}
+
+pub async fn retention_removes_ended_jobs_with_their_streams(store: S) {
+    add(&store, [job("old"), job("new"), job("waits")]).await;
+    let claimed = claim_jobs(&store, T0, 2).await;
+    must(settle(&store, &claimed[0].lease, T0, done("1")).await);
+    must(settle(&store, &claimed[1].lease, T0 + 1_000, done("1")).await);
+    let stream = StreamName::new("job", "old");
+    must(change(&store, Change::Append(append(stream.clone(), logs(T0, 2)))).await);
+    assert_eq!(
+        all_events(&store, &stream).await[0].kind,
+        EventType::LogInfo
+    );
+    let retention = Retention {
+        completed_ms: Some(100),
+        failed_ms: None,
+        cancelled_ms: None,
+    };
+    assert_eq!(must(store.sweep(&retention, T0 + 500, 10).await), 1);
+    assert_eq!(must(store.job(&id("old")).await), None);
+    assert!(all_events(&store, &stream).await.is_empty());
+    assert_eq!(counts(&store).await, [1, 0, 0, 1, 0, 0]);
+}
+
+pub async fn a_dropped_job_leaves_nothing(store: S) {
+    add(&store, [keyed("j1", "k")]).await;
+    let lease = only(&store, T0).await.lease;
+    must(settle(&store, &lease, T0, Settled::Dropped).await);
+    assert_eq!(must(store.job(&id("j1")).await), None);
+    assert_eq!(counts(&store).await, [0; 6]);
+}
+
+pub async fn many_claimers_share_a_queue_without_a_job_twice(store: S) {
+    add(
+        &store,
+        (0..300).map(|n| keyed(&format!("j{n}"), &format!("k{}", n % 7))),
+    )
+    .await;
+    let claimers = (0..4).map(|_| async {
+        let mut mine = Vec::new();
+        loop {
+            let jobs = claim_jobs(&store, T0, 7).await;
+            if jobs.is_empty() {
+                return mine;
+            }
+            mine.extend(jobs.into_iter().map(|job| job.lease.id.to_string()));
+        }
+    });
+    let mut all: Vec<String> = futures::future::join_all(claimers)
+        .await
+        .into_iter()
+        .flatten()
+        .collect();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), 300);
+    assert_eq!(queue(&store).await.active, 300);
+}

@@ -1,0 +1,346 @@
+//! Claiming jobs, keeping their leases, finding those that nobody keeps.
+
+use riverrun_store::{
+    ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobLease, Rate, StalledJob,
+};
+use riverrun_types::{Json, Millis, Name, RunId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{ACTIVE, DELAYED, Queue, WAITING, lanes};
+use crate::{
+    columns::{json, token_code},
+    core::Core,
+    error::{Failure, Worked},
+};
+
+/// Delayed jobs that one claim makes waiting at most; the next one goes on.
+const PROMOTED: usize = 4_096;
+/// The most jobs that one claim takes, however many were asked for.
+const MAX_CLAIM: usize = 16_384;
+
+pub(crate) fn claim(core: &mut Core, claim: &ClaimJobs) -> Worked<ClaimedJobs> {
+    let token = core.token();
+    let (conn, queues) = (&core.conn, &mut *core.queues.borrow_mut());
+    let Some(queue) = queues.find(&claim.queue) else {
+        return Ok(ClaimedJobs::default());
+    };
+    promote(conn, queue, claim.now_ms)?;
+    let next_ms = next_delayed(conn, queue)?;
+    let idle = |next_ms| {
+        let jobs = Vec::new();
+        Ok(ClaimedJobs { jobs, next_ms })
+    };
+    if queue.paused || queue.count(WAITING) == 0 {
+        return idle(next_ms.filter(|_| !queue.paused));
+    }
+    let mut room = claim.limit.min(MAX_CLAIM) as i64;
+    if let Some(most) = claim.limits.concurrency {
+        room = room.min(i64::from(most) - queue.count(ACTIVE));
+    }
+    if let Some(rate) = claim.limits.rate {
+        let allowed = queue.allowed(rate, claim.now_ms);
+        if allowed <= 0 {
+            let over = queue.rate_from_ms.saturating_add(rate.window_ms);
+            return idle(Some(next_ms.map_or(over, |next| next.min(over))));
+        }
+        room = room.min(allowed);
+    }
+    if room <= 0 {
+        return idle(next_ms);
+    }
+    if let Some(ready_ms) = claim.limits.gather.map(|g| gathered(conn, queue, g)) {
+        let ready_ms = ready_ms?;
+        if ready_ms > claim.now_ms {
+            return idle(Some(next_ms.map_or(ready_ms, |next| next.min(ready_ms))));
+        }
+    }
+    let jobs = take(conn, queue, claim, token, room)?;
+    if !jobs.is_empty() {
+        conn.prepare_cached("INSERT INTO leases (no, owner, until_ms) VALUES (?1, ?2, ?3)")?
+            .execute((token_code(token), &*claim.owner, claim.until_ms))?;
+        queue.rate_count += jobs.len() as i64;
+    }
+    Ok(ClaimedJobs { jobs, next_ms })
+}
+
+impl Queue {
+    /// How many jobs may begin now.
+    fn allowed(&mut self, rate: Rate, now: Millis) -> i64 {
+        let over = self.rate_from_ms.saturating_add(rate.window_ms);
+        if now >= over || now < self.rate_from_ms {
+            self.rate_from_ms = now;
+            self.rate_count = 0;
+            self.is_changed = true;
+        }
+        i64::from(rate.max) - self.rate_count
+    }
+}
+
+/// Makes delayed jobs whose time has come waiting.
+fn promote(conn: &Connection, queue: &mut Queue, now: Millis) -> Worked<()> {
+    if queue.count(DELAYED) == 0 {
+        return Ok(());
+    }
+    let due: Vec<(i64, i64)> = conn
+        .prepare_cached(
+            "SELECT no, lane FROM work WHERE queue = ?1 AND state = 1 AND at_ms <= ?2
+             ORDER BY at_ms LIMIT ?3",
+        )?
+        .query_map((queue.no, now, PROMOTED), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    for (no, lane) in due {
+        conn.prepare_cached("UPDATE work SET state = 0 WHERE no = ?1")?
+            .execute([no])?;
+        lanes::shift(conn, queue, lane, Some(DELAYED), Some(WAITING))?;
+    }
+    Ok(())
+}
+
+fn next_delayed(conn: &Connection, queue: &Queue) -> Worked<Option<Millis>> {
+    if queue.count(DELAYED) == 0 {
+        return Ok(None);
+    }
+    Ok(conn
+        .prepare_cached(
+            "SELECT at_ms FROM work WHERE queue = ?1 AND state = 1 ORDER BY at_ms LIMIT 1",
+        )?
+        .query_row([queue.no], |row| row.get(0))
+        .optional()?)
+}
+
+/// When a batch may begin: now (0) if it is full, else when its first job has waited long enough.
+fn gathered(conn: &Connection, queue: &Queue, gather: Gather) -> Worked<Millis> {
+    if queue.count(WAITING) >= i64::from(gather.count) {
+        return Ok(0);
+    }
+    let since: Option<Millis> = conn
+        .prepare_cached("SELECT min(at_ms) FROM work WHERE queue = ?1 AND state = 0")?
+        .query_row([queue.no], |row| row.get(0))?;
+    Ok(since.unwrap_or(0).saturating_add(gather.wait_ms))
+}
+
+/// Takes up to `room` jobs. Lanes are served in turn, and the jobs without a key are a lane too.
+fn take(
+    conn: &Connection,
+    queue: &mut Queue,
+    claim: &ClaimJobs,
+    token: u64,
+    room: i64,
+) -> Worked<Vec<ClaimedJob>> {
+    if queue.keyed == 0 {
+        return take_lane(conn, queue, claim, token, 0, room);
+    }
+    let mut jobs = Vec::new();
+    let mut left = room;
+    while left > 0 {
+        let turns = turns(conn, queue, claim.limits.per_key, left)?;
+        if turns.is_empty() {
+            break;
+        }
+        let share = (left / turns.len() as i64).max(1);
+        let before = jobs.len();
+        for turn in turns {
+            let most = share.min(left).min(turn.room);
+            let taken = take_lane(conn, queue, claim, token, turn.lane, most)?;
+            left -= taken.len() as i64;
+            let served = turn.turn.max(queue.turn);
+            queue.turn = served;
+            let next = served + taken.len() as i64;
+            if turn.lane == 0 {
+                queue.own_turn = next;
+            } else {
+                let is_full = taken.len() as i64 == turn.room;
+                conn.prepare_cached("UPDATE lanes SET turn = ?2 WHERE no = ?1")?
+                    .execute((turn.lane, if is_full { lanes::BLOCKED } else { next }))?;
+            }
+            jobs.extend(taken);
+        }
+        if jobs.len() == before {
+            break;
+        }
+    }
+    Ok(jobs)
+}
+
+/// A lane that may be served.
+struct Turn {
+    lane: i64,
+    turn: i64,
+    /// Jobs of it that may begin.
+    room: i64,
+}
+
+/// The lanes that are to be served next, at most `most`.
+fn turns(conn: &Connection, queue: &Queue, per_key: Option<u32>, most: i64) -> Worked<Vec<Turn>> {
+    let limit = per_key.map_or(i64::MAX, i64::from);
+    let mut turns: Vec<Turn> = conn
+        .prepare_cached(
+            "SELECT no, turn, active FROM lanes
+             WHERE queue = ?1 AND waiting > 0 AND turn < ?2 ORDER BY turn LIMIT ?3",
+        )?
+        .query_map((queue.no, lanes::BLOCKED, most), |row| {
+            let active: i64 = row.get(2)?;
+            Ok(Turn {
+                lane: row.get(0)?,
+                turn: row.get(1)?,
+                room: limit - active,
+            })
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    if queue.count(WAITING) > queue.keyed {
+        turns.push(Turn {
+            lane: 0,
+            turn: queue.own_turn,
+            room: i64::MAX,
+        });
+    }
+    turns.sort_by_key(|turn| turn.turn);
+    turns.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    Ok(turns)
+}
+
+fn take_lane(
+    conn: &Connection,
+    queue: &mut Queue,
+    claim: &ClaimJobs,
+    token: u64,
+    lane: i64,
+    most: i64,
+) -> Worked<Vec<ClaimedJob>> {
+    if most <= 0 {
+        return Ok(Vec::new());
+    }
+    let mut jobs: Vec<(i64, ClaimedJob)> = {
+        let mut statement = conn.prepare_cached(
+            "UPDATE work SET state = 2, lease = ?1, attempt = attempt + 1, started_ms = ?2
+             WHERE no IN (SELECT no FROM work WHERE queue = ?3 AND lane = ?4 AND state = 0
+                          ORDER BY rank, no LIMIT ?5)
+             RETURNING no, id, name, data, key, attempt, created_ms, options, checkpoint, rank",
+        )?;
+        let mut rows = statement.query(params![
+            token_code(token),
+            claim.now_ms,
+            queue.no,
+            lane,
+            most
+        ])?;
+        let mut jobs = Vec::new();
+        while let Some(row) = rows.next()? {
+            jobs.push((row.get(9)?, claimed(row, token)?));
+        }
+        jobs
+    };
+    jobs.sort_by_key(|(rank, job)| (*rank, job.lease.place));
+    jobs.into_iter()
+        .map(|(_, mut job)| {
+            lanes::shift(conn, queue, lane, Some(WAITING), Some(ACTIVE))?;
+            if job.data.is_null() {
+                job.data = large(conn, job.lease.place)?;
+            }
+            Ok(job)
+        })
+        .collect()
+}
+
+/// The columns `no, id, name, data, key, attempt, created_ms, options, checkpoint`. Data that is
+/// kept apart is null.
+fn claimed(row: &Row<'_>, token: u64) -> Worked<ClaimedJob> {
+    let text = |at: usize| row.get::<_, Option<String>>(at);
+    let parsed = |text: Option<String>| text.map(json).transpose().map_err(Failure::Sql);
+    let id: String = row.get(1)?;
+    Ok(ClaimedJob {
+        lease: JobLease {
+            id: RunId::new(&id),
+            place: row.get(0)?,
+            token,
+        },
+        name: text(2)?.map(Name::from),
+        data: parsed(text(3)?)?.unwrap_or_else(Json::null),
+        key: text(4)?.map(Name::from),
+        attempt: row.get(5)?,
+        created_ms: row.get(6)?,
+        options: parsed(text(7)?)?,
+        checkpoint: parsed(text(8)?)?,
+    })
+}
+
+/// Data that is too large for the row; null if it is null.
+fn large(conn: &Connection, no: i64) -> Worked<Json> {
+    let data: Option<String> = conn
+        .prepare_cached("SELECT data FROM work_data WHERE no = ?1")?
+        .query_row([no], |row| row.get(0))
+        .optional()?;
+    data.map_or_else(|| Ok(Json::null()), |data| json(data).map_err(Failure::Sql))
+}
+
+pub(crate) fn keep(core: &Core, tokens: &[u64], until_ms: Millis) -> Worked<JobBeats> {
+    let mut beats = JobBeats::default();
+    for token in tokens {
+        let kept = core
+            .conn
+            .prepare_cached("UPDATE leases SET until_ms = ?2 WHERE no = ?1")?
+            .execute((token_code(*token), until_ms))?;
+        if kept == 0 {
+            beats.lost.push(*token);
+            continue;
+        }
+        let mut statement = core
+            .conn
+            .prepare_cached("SELECT id FROM work WHERE state = 2 AND lease = ?1 AND cancel = 1")?;
+        let mut rows = statement.query([token_code(*token)])?;
+        while let Some(row) = rows.next()? {
+            let id: String = row.get(0)?;
+            beats.cancelling.push(RunId::new(&id));
+        }
+    }
+    Ok(beats)
+}
+
+/// Jobs whose lease has run out; leases that hold no job any more are forgotten on the way.
+pub(crate) fn stalled(
+    core: &Core,
+    now: Millis,
+    limit: usize,
+) -> Worked<(Vec<StalledJob>, Option<Millis>)> {
+    let conn = &core.conn;
+    conn.prepare_cached(
+        "DELETE FROM leases WHERE until_ms <= ?1
+         AND NOT EXISTS (SELECT 1 FROM work WHERE state = 2 AND lease = leases.no)",
+    )?
+    .execute([now])?;
+    let mut stalled = Vec::new();
+    {
+        let mut statement = conn.prepare_cached(
+            "SELECT w.no, w.id, w.name, w.data, w.key, w.attempt, w.created_ms, w.options,
+                    w.checkpoint, w.lease, w.cancel, q.name
+             FROM leases l JOIN work w ON w.lease = l.no AND w.state = 2
+                  JOIN queues q ON q.no = w.queue
+             WHERE l.until_ms <= ?1 ORDER BY l.until_ms, w.no LIMIT ?2",
+        )?;
+        let mut rows = statement.query((now, limit))?;
+        while let Some(row) = rows.next()? {
+            let token: i64 = row.get(9)?;
+            let queue: String = row.get(11)?;
+            stalled.push(StalledJob {
+                job: claimed(row, token.cast_unsigned())?,
+                queue: Name::from(queue),
+                cancelling: row.get(10)?,
+            });
+        }
+    }
+    let next = conn
+        .prepare_cached("SELECT min(until_ms) FROM leases")?
+        .query_row([], |row| row.get(0))?;
+    Ok((stalled, next))
+}
+
+/// The folder has one owner, so whoever held a lease is gone: all have run out.
+pub(crate) fn reclaim(core: &Core) -> Worked<u64> {
+    let count = core
+        .conn
+        .prepare_cached("UPDATE leases SET until_ms = 0")?
+        .execute([])?;
+    Ok(count as u64)
+}

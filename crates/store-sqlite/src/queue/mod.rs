@@ -1,0 +1,194 @@
+//! Jobs in queues.
+//!
+//! The writer knows every queue's counts in memory and stores those that changed once a
+//! transaction, so that neither a statistic nor a limit costs a scan.
+
+mod add;
+mod claim;
+mod lanes;
+mod settle;
+mod steer;
+
+use std::collections::HashMap;
+
+use riverrun_store::{Error, JobState};
+use riverrun_types::{Millis, Name};
+use rusqlite::{Connection, params};
+
+pub(crate) use add::add;
+pub(crate) use claim::{claim, keep, reclaim, stalled};
+pub(crate) use settle::{judge as judge_settle, judge_lease, note, settle};
+pub(crate) use steer::{judge as judge_steer, pause, purge, steer, sweep};
+
+use crate::error::{Worked, corrupt};
+
+pub(crate) const WAITING: i64 = 0;
+pub(crate) const DELAYED: i64 = 1;
+pub(crate) const ACTIVE: i64 = 2;
+
+/// The numbers of states, as the migration lists them.
+const STATES: [JobState; 6] = [
+    JobState::Waiting,
+    JobState::Delayed,
+    JobState::Active,
+    JobState::Completed,
+    JobState::Failed,
+    JobState::Cancelled,
+];
+
+pub(crate) fn state_code(state: JobState) -> i64 {
+    match state {
+        JobState::Waiting => WAITING,
+        JobState::Delayed => DELAYED,
+        JobState::Active => ACTIVE,
+        JobState::Completed => 3,
+        JobState::Failed => 4,
+        JobState::Cancelled => 5,
+    }
+}
+
+pub(crate) fn state(code: i64) -> Result<JobState, Error> {
+    usize::try_from(code)
+        .ok()
+        .and_then(|code| STATES.get(code).copied())
+        .ok_or_else(|| corrupt(format_args!("{code} is no state of a job")))
+}
+
+/// What the writer knows of a queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Queue {
+    pub(crate) no: i64,
+    pub(crate) paused: bool,
+    /// Jobs by state code.
+    counts: [i64; 6],
+    /// Waiting jobs that have a key.
+    keyed: i64,
+    turn: i64,
+    own_turn: i64,
+    rate_from_ms: Millis,
+    rate_count: i64,
+    is_changed: bool,
+}
+
+impl Queue {
+    fn count(&self, state: i64) -> i64 {
+        usize::try_from(state)
+            .ok()
+            .and_then(|state| self.counts.get(state).copied())
+            .unwrap_or_default()
+    }
+
+    /// A job came (from nowhere), moved or went (to nowhere).
+    fn shift(&mut self, from: Option<i64>, to: Option<i64>) {
+        let mut add = |state: Option<i64>, n: i64| {
+            let at = state.and_then(|state| usize::try_from(state).ok());
+            if let Some(count) = at.and_then(|at| self.counts.get_mut(at)) {
+                *count += n;
+            }
+        };
+        add(from, -1);
+        add(to, 1);
+        self.is_changed = true;
+    }
+}
+
+/// All queues, by name and number.
+#[derive(Default)]
+pub(crate) struct Queues {
+    numbers: HashMap<Name, i64>,
+    queues: HashMap<i64, Queue>,
+}
+
+impl Queues {
+    pub(crate) fn load(conn: &Connection) -> rusqlite::Result<Self> {
+        let mut known = Self::default();
+        let mut statement = conn.prepare_cached(
+            "SELECT no, name, paused, waiting, delayed, active, completed, failed, cancelled,
+                    keyed, turn, own_turn, rate_from_ms, rate_count
+             FROM queues",
+        )?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let mut counts = [0; 6];
+            for (at, count) in counts.iter_mut().enumerate() {
+                *count = row.get(3 + at)?;
+            }
+            let queue = Queue {
+                no: row.get(0)?,
+                paused: row.get(2)?,
+                counts,
+                keyed: row.get(9)?,
+                turn: row.get(10)?,
+                own_turn: row.get(11)?,
+                rate_from_ms: row.get(12)?,
+                rate_count: row.get(13)?,
+                is_changed: false,
+            };
+            let name: String = row.get(1)?;
+            known.numbers.insert(Name::from(name), queue.no);
+            known.queues.insert(queue.no, queue);
+        }
+        Ok(known)
+    }
+
+    /// The queue of a name, made now if it is new.
+    fn named(&mut self, conn: &Connection, name: &Name, now: Millis) -> Worked<&mut Queue> {
+        let no = match self.numbers.get(name) {
+            Some(no) => *no,
+            None => {
+                conn.prepare_cached("INSERT INTO queues (name, created_ms) VALUES (?1, ?2)")?
+                    .execute((&**name, now))?;
+                let no = conn.last_insert_rowid();
+                self.numbers.insert(name.clone(), no);
+                no
+            }
+        };
+        Ok(self.numbered(no))
+    }
+
+    fn find(&mut self, name: &str) -> Option<&mut Queue> {
+        let no = *self.numbers.get(name)?;
+        Some(self.numbered(no))
+    }
+
+    fn numbered(&mut self, no: i64) -> &mut Queue {
+        self.queues.entry(no).or_insert_with(|| Queue {
+            no,
+            ..Queue::default()
+        })
+    }
+
+    fn all(&self) -> Vec<i64> {
+        self.queues.keys().copied().collect()
+    }
+
+    /// Stores what has changed, at the end of a transaction.
+    pub(crate) fn store(&mut self, conn: &Connection) -> rusqlite::Result<()> {
+        for queue in self.queues.values_mut().filter(|queue| queue.is_changed) {
+            let [waiting, delayed, active, completed, failed, cancelled] = queue.counts;
+            conn.prepare_cached(
+                "UPDATE queues SET paused = ?2, waiting = ?3, delayed = ?4, active = ?5,
+                        completed = ?6, failed = ?7, cancelled = ?8, keyed = ?9, turn = ?10,
+                        own_turn = ?11, rate_from_ms = ?12, rate_count = ?13
+                 WHERE no = ?1",
+            )?
+            .execute(params![
+                queue.no,
+                queue.paused,
+                waiting,
+                delayed,
+                active,
+                completed,
+                failed,
+                cancelled,
+                queue.keyed,
+                queue.turn,
+                queue.own_turn,
+                queue.rate_from_ms,
+                queue.rate_count,
+            ])?;
+            queue.is_changed = false;
+        }
+        Ok(())
+    }
+}

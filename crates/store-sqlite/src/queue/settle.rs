@@ -1,0 +1,162 @@
+//! What becomes of attempts, judged by their leases.
+
+use riverrun_store::{Error, JobLease, Note, Settle, Settled};
+use riverrun_types::{Json, Millis};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{ACTIVE, DELAYED, WAITING, lanes, steer};
+use crate::{
+    columns::token_code,
+    core::Core,
+    error::{Failure, Worked},
+};
+
+pub(crate) fn judge(core: &Core, settle: &Settle) -> Worked<()> {
+    judge_lease(core, &settle.lease)?;
+    if settle.if_expired && !is_expired(&core.conn, &settle.lease, settle.now_ms)? {
+        return Err(lost(&settle.lease));
+    }
+    Ok(())
+}
+
+pub(crate) fn judge_lease(core: &Core, lease: &JobLease) -> Worked<()> {
+    let held: Option<i64> = core
+        .conn
+        .prepare_cached("SELECT 1 FROM work WHERE no = ?1 AND state = 2 AND lease = ?2")?
+        .query_row((lease.place, token_code(lease.token)), |row| row.get(0))
+        .optional()?;
+    held.map(drop).ok_or_else(|| lost(lease))
+}
+
+fn lost(lease: &JobLease) -> Failure {
+    Failure::Refused(Error::JobLost(lease.id.clone()))
+}
+
+fn is_expired(conn: &Connection, lease: &JobLease, now: Millis) -> Worked<bool> {
+    let until: Option<Millis> = conn
+        .prepare_cached("SELECT until_ms FROM leases WHERE no = ?1")?
+        .query_row([token_code(lease.token)], |row| row.get(0))
+        .optional()?;
+    Ok(until.is_none_or(|until| until <= now))
+}
+
+/// Records an outcome. It is judged on the way, before anything is changed.
+pub(crate) fn settle(core: &Core, settle: &Settle) -> Worked<()> {
+    let Settle { lease, now_ms, .. } = settle;
+    if settle.if_expired && !is_expired(&core.conn, lease, *now_ms)? {
+        return Err(lost(lease));
+    }
+    match &settle.outcome {
+        Settled::Completed { result } => end(core, settle, 3, None, Some(result)),
+        Settled::Failed { error } => end(core, settle, 4, Some(error), None),
+        Settled::Cancelled { error } => end(core, settle, 5, Some(error), None),
+        Settled::Retry { at_ms, error } => {
+            let state = if *at_ms > *now_ms { DELAYED } else { WAITING };
+            again(core, lease, state, *at_ms, Some(error))
+        }
+        Settled::Released => again(core, lease, WAITING, *now_ms, None),
+        Settled::Dropped => {
+            judge_lease(core, lease)?;
+            steer::remove(core, lease.place)
+        }
+    }
+}
+
+fn end(
+    core: &Core,
+    settle: &Settle,
+    state: i64,
+    error: Option<&Json>,
+    result: Option<&Json>,
+) -> Worked<()> {
+    let (conn, lease) = (&core.conn, &settle.lease);
+    let row: Option<(i64, i64, i64)> = conn
+        .prepare_cached(
+            "UPDATE work SET state = ?3, lease = NULL, cancel = 0, ended_ms = ?4,
+                    error = coalesce(?5, error), result = ?6
+             WHERE no = ?1 AND lease = ?2 AND state = 2 RETURNING queue, lane, taken",
+        )?
+        .query_row(
+            params![
+                lease.place,
+                token_code(lease.token),
+                state,
+                settle.now_ms,
+                error.map(Json::as_str),
+                result.map(Json::as_str),
+            ],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )
+        .optional()?;
+    let (queue, lane, taken) = row.ok_or_else(|| lost(lease))?;
+    if taken == 1 {
+        conn.prepare_cached("DELETE FROM uniques WHERE job = ?1")?
+            .execute([lease.place])?;
+    }
+    let queues = &mut *core.queues.borrow_mut();
+    lanes::shift(
+        conn,
+        queues.numbered(queue),
+        lane,
+        Some(ACTIVE),
+        Some(state),
+    )
+}
+
+/// Lets a job wait again; without an error the attempt does not count.
+fn again(
+    core: &Core,
+    lease: &JobLease,
+    state: i64,
+    at_ms: Millis,
+    error: Option<&Json>,
+) -> Worked<()> {
+    let conn = &core.conn;
+    let row: Option<(i64, i64)> = conn
+        .prepare_cached(
+            "UPDATE work SET state = ?3, lease = NULL, cancel = 0, at_ms = ?4,
+                    attempt = attempt - ?5, error = coalesce(?6, error)
+             WHERE no = ?1 AND lease = ?2 AND state = 2 RETURNING queue, lane",
+        )?
+        .query_row(
+            params![
+                lease.place,
+                token_code(lease.token),
+                state,
+                at_ms,
+                i64::from(error.is_none()),
+                error.map(Json::as_str),
+            ],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?;
+    let (queue, lane) = row.ok_or_else(|| lost(lease))?;
+    let queues = &mut *core.queues.borrow_mut();
+    lanes::shift(
+        conn,
+        queues.numbered(queue),
+        lane,
+        Some(ACTIVE),
+        Some(state),
+    )
+}
+
+pub(crate) fn note(core: &Core, note: &Note) -> Worked<()> {
+    let noted = core
+        .conn
+        .prepare_cached(
+            "UPDATE work SET progress = coalesce(?3, progress),
+                    checkpoint = coalesce(?4, checkpoint)
+             WHERE no = ?1 AND lease = ?2 AND state = 2",
+        )?
+        .execute(params![
+            note.lease.place,
+            token_code(note.lease.token),
+            note.progress.as_ref().map(Json::as_str),
+            note.checkpoint.as_ref().map(Json::as_str),
+        ])?;
+    if noted == 0 {
+        return Err(lost(&note.lease));
+    }
+    Ok(())
+}

@@ -1,0 +1,278 @@
+//! What people do to jobs and queues, and what retention does.
+
+use riverrun_store::{Error, Purge, Retention, Steer};
+use riverrun_types::{Json, Millis, Name, RunId, RunStatus};
+use rusqlite::{OptionalExtension, params};
+use serde_json::json;
+
+use super::{ACTIVE, DELAYED, WAITING, lanes, state, state_code};
+use crate::{
+    core::Core,
+    error::{Failure, Worked},
+};
+
+/// The most jobs that one purge removes, however many were asked for.
+const MAX_PURGE: usize = 10_000;
+
+/// What steering needs of a job's row.
+struct Row {
+    no: i64,
+    queue: i64,
+    lane: i64,
+    state: i64,
+    key: Option<String>,
+    taken: i64,
+}
+
+fn find(core: &Core, id: &RunId) -> Worked<Row> {
+    let row = core
+        .conn
+        .prepare_cached("SELECT no, queue, lane, state, key, taken FROM work WHERE id = ?1")?
+        .query_row([id.as_str()], |row| {
+            Ok(Row {
+                no: row.get(0)?,
+                queue: row.get(1)?,
+                lane: row.get(2)?,
+                state: row.get(3)?,
+                key: row.get(4)?,
+                taken: row.get(5)?,
+            })
+        })
+        .optional()?;
+    row.ok_or_else(|| Failure::Refused(Error::JobNotFound(id.clone())))
+}
+
+/// Which states a wish makes sense in, and what to do otherwise.
+fn fits(steer: &Steer) -> (&'static [i64], &'static str) {
+    const FREE: &[i64] = &[WAITING, DELAYED];
+    match steer {
+        Steer::Promote => (&[DELAYED], "only a delayed job can be promoted"),
+        Steer::Retry { .. } => (&[3, 4, 5], "only a job that has ended can be tried again"),
+        Steer::Remove => (
+            &[WAITING, DELAYED, 3, 4, 5],
+            "cancel it first, then remove it",
+        ),
+        Steer::Cancel { .. } => (&[WAITING, DELAYED, ACTIVE], "there is nothing to cancel"),
+        Steer::Priority(_) => (FREE, "only a job that has not begun has a priority"),
+        Steer::Delay { .. } => (FREE, "only a job that has not begun can be delayed"),
+    }
+}
+
+pub(crate) fn judge(core: &Core, id: &RunId, steer: &Steer) -> Worked<()> {
+    let row = find(core, id)?;
+    let (states, hint) = fits(steer);
+    if states.contains(&row.state) {
+        return Ok(());
+    }
+    let state = state(row.state).map_err(Failure::Sql)?.as_str();
+    let id = id.clone();
+    Err(Failure::Refused(Error::JobState { id, state, hint }))
+}
+
+pub(crate) fn steer(core: &Core, id: &RunId, steer: &Steer, now: Millis) -> Worked<()> {
+    judge(core, id, steer)?;
+    let row = find(core, id)?;
+    match steer {
+        Steer::Promote => wait(core, &row, 0, false),
+        Steer::Retry { at_ms } => wait(core, &row, delay(*at_ms, now), true),
+        Steer::Delay { at_ms } => wait(core, &row, delay(*at_ms, now), false),
+        Steer::Remove => remove(core, row.no),
+        Steer::Cancel { reason } => cancel(core, &row, reason.as_deref(), now),
+        Steer::Priority(priority) => {
+            core.conn
+                .prepare_cached("UPDATE work SET rank = ?2 WHERE no = ?1")?
+                .execute((row.no, -i64::from(*priority)))?;
+            Ok(())
+        }
+    }
+}
+
+/// A time that is yet to come, or 0 for now.
+fn delay(at_ms: Millis, now: Millis) -> Millis {
+    if at_ms > now { at_ms } else { 0 }
+}
+
+/// Lets a job wait: until a time, or from now on. `anew` forgets what became of it before.
+fn wait(core: &Core, row: &Row, at_ms: Millis, anew: bool) -> Worked<()> {
+    let (conn, queues) = (&core.conn, &mut *core.queues.borrow_mut());
+    let queue = queues.numbered(row.queue);
+    let lane = match anew {
+        true => lanes::of(conn, queue, row.key.as_deref())?,
+        false => row.lane,
+    };
+    let state = if at_ms > 0 { DELAYED } else { WAITING };
+    conn.prepare_cached(
+        "UPDATE work SET state = ?2, lane = ?3, at_ms = iif(?4 > 0, ?4, at_ms) WHERE no = ?1",
+    )?
+    .execute((row.no, state, lane, at_ms))?;
+    if anew {
+        conn.prepare_cached(
+            "UPDATE work SET attempt = 0, started_ms = NULL, ended_ms = NULL, result = NULL,
+                    progress = NULL
+             WHERE no = ?1",
+        )?
+        .execute([row.no])?;
+    }
+    lanes::shift(conn, queue, lane, Some(row.state), Some(state))
+}
+
+fn cancel(core: &Core, row: &Row, reason: Option<&str>, now: Millis) -> Worked<()> {
+    let conn = &core.conn;
+    if row.state == ACTIVE {
+        conn.prepare_cached("UPDATE work SET cancel = 1 WHERE no = ?1")?
+            .execute([row.no])?;
+        return Ok(());
+    }
+    let error = Json::of(&json!({"code": "CANCELLED", "message": reason.unwrap_or("cancelled")}));
+    conn.prepare_cached("UPDATE work SET state = 5, ended_ms = ?2, error = ?3 WHERE no = ?1")?
+        .execute((row.no, now, error.as_str()))?;
+    if row.taken == 1 {
+        conn.prepare_cached("DELETE FROM uniques WHERE job = ?1")?
+            .execute([row.no])?;
+    }
+    let queues = &mut *core.queues.borrow_mut();
+    lanes::shift(
+        conn,
+        queues.numbered(row.queue),
+        row.lane,
+        Some(row.state),
+        Some(5),
+    )
+}
+
+/// Removes a job with all that is its own.
+pub(super) fn remove(core: &Core, no: i64) -> Worked<()> {
+    let conn = &core.conn;
+    let row: Option<(String, i64, i64, i64, i64)> = conn
+        .prepare_cached("DELETE FROM work WHERE no = ?1 RETURNING id, queue, lane, state, taken")?
+        .query_row([no], |row| {
+            Ok((
+                row.get(0)?,
+                row.get(1)?,
+                row.get(2)?,
+                row.get(3)?,
+                row.get(4)?,
+            ))
+        })
+        .optional()?;
+    let Some((id, queue, lane, state, taken)) = row else {
+        return Ok(());
+    };
+    conn.prepare_cached("DELETE FROM work_data WHERE no = ?1")?
+        .execute([no])?;
+    if taken != 0 {
+        conn.prepare_cached("DELETE FROM uniques WHERE job = ?1")?
+            .execute([no])?;
+    }
+    forget_stream(core, &id)?;
+    let queues = &mut *core.queues.borrow_mut();
+    let ended = state > ACTIVE;
+    lanes::shift(
+        conn,
+        queues.numbered(queue),
+        if ended { 0 } else { lane },
+        Some(state),
+        None,
+    )
+}
+
+/// The events of the job's own stream, if it has one.
+fn forget_stream(core: &Core, id: &str) -> Worked<()> {
+    let Some(kind) = core.names.find("job") else {
+        return Ok(());
+    };
+    let stream: Option<i64> = core
+        .conn
+        .prepare_cached("DELETE FROM streams WHERE kind = ?1 AND id = ?2 RETURNING no")?
+        .query_row((kind, id), |row| row.get(0))
+        .optional()?;
+    if let Some(stream) = stream {
+        core.conn
+            .prepare_cached("DELETE FROM chunks WHERE stream = ?1")?
+            .execute([-stream])?;
+    }
+    Ok(())
+}
+
+pub(crate) fn pause(core: &Core, queue: &Name, paused: bool, now: Millis) -> Worked<()> {
+    let queues = &mut *core.queues.borrow_mut();
+    let queue = queues.named(&core.conn, queue, now)?;
+    queue.paused = paused;
+    queue.is_changed = true;
+    Ok(())
+}
+
+/// Removes jobs of one state, the oldest first.
+pub(crate) fn purge(core: &Core, purge: &Purge) -> Worked<u64> {
+    let queue = match core.queues.borrow_mut().find(&purge.queue) {
+        Some(queue) => queue.no,
+        None => {
+            let name = purge.queue.to_string();
+            return Err(Failure::Refused(Error::QueueNotFound(name)));
+        }
+    };
+    let limit = purge.limit.min(MAX_PURGE);
+    let jobs = match state_code(purge.state) {
+        ACTIVE => return Ok(0),
+        state @ (WAITING | DELAYED) => {
+            let sql = match state {
+                WAITING => {
+                    "SELECT no FROM work WHERE queue = ?1 AND state = 0 AND created_ms <= ?2 LIMIT ?3"
+                }
+                _ => {
+                    "SELECT no FROM work WHERE queue = ?1 AND state = 1 AND created_ms <= ?2 LIMIT ?3"
+                }
+            };
+            numbers(core, sql, params![queue, purge.before_ms, limit])?
+        }
+        state => ended(core, queue, state, purge.before_ms, limit)?,
+    };
+    for job in &jobs {
+        remove(core, *job)?;
+    }
+    Ok(jobs.len() as u64)
+}
+
+/// Removes up to `limit` ended jobs whose time is over.
+pub(crate) fn sweep(core: &Core, retention: &Retention, now: Millis, limit: usize) -> Worked<u64> {
+    let queues = core.queues.borrow().all();
+    let mut swept = 0;
+    for queue in queues {
+        for status in [
+            RunStatus::Completed,
+            RunStatus::Failed,
+            RunStatus::Cancelled,
+        ] {
+            let Some(keep_ms) = retention.of(status) else {
+                continue;
+            };
+            let state = match status {
+                RunStatus::Completed => 3,
+                RunStatus::Failed => 4,
+                _ => 5,
+            };
+            let over = now.saturating_sub(keep_ms);
+            let jobs = ended(core, queue, state, over, limit - swept)?;
+            for job in &jobs {
+                remove(core, *job)?;
+            }
+            swept += jobs.len();
+        }
+    }
+    Ok(swept as u64)
+}
+
+fn ended(core: &Core, queue: i64, state: i64, over: Millis, limit: usize) -> Worked<Vec<i64>> {
+    numbers(
+        core,
+        "SELECT no FROM work WHERE queue = ?1 AND state > 2 AND state = ?2 AND ended_ms <= ?3
+         ORDER BY ended_ms LIMIT ?4",
+        params![queue, state, over, limit],
+    )
+}
+
+fn numbers(core: &Core, sql: &str, params: impl rusqlite::Params) -> Worked<Vec<i64>> {
+    let mut statement = core.conn.prepare_cached(sql)?;
+    let rows = statement.query_map(params, |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,235 @@
+//! Queues and their jobs.
+
+use riverrun_store::{Error, JobFilter, JobRecord, JobState, Page, QueueRecord, Result};
+use riverrun_types::{Json, Millis, Name, RunId};
+use rusqlite::{OptionalExtension, Row, types::Value};
+
+use super::{View, lists::MAX_PAGE};
+use crate::{
+    columns::json,
+    error::translate,
+    queue::{state, state_code},
+};
+
+const COLUMNS: &str = "w.no, w.id, q.name, w.name, w.state, coalesce(w.data, d.data), w.rank,
+    w.key, w.attempt, w.created_ms, w.at_ms, w.started_ms, w.ended_ms, w.cancel, w.options,
+    w.progress, w.checkpoint, w.result, w.error, l.owner, l.until_ms, w.lane";
+const TABLES: &str = "work w JOIN queues q ON q.no = w.queue
+    LEFT JOIN work_data d ON d.no = w.no LEFT JOIN leases l ON l.no = w.lease";
+
+pub(crate) fn job(view: View<'_>, id: &RunId) -> Result<Option<JobRecord>> {
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE w.id = ?1");
+    let mut statement = view.conn.prepare_cached(&sql).map_err(translate)?;
+    let mut rows = statement.query([id.as_str()]).map_err(translate)?;
+    match rows.next().map_err(translate)? {
+        Some(row) => record(row).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn record(row: &Row<'_>) -> Result<JobRecord> {
+    let text = |at: usize| row.get::<_, Option<String>>(at).map_err(translate);
+    let parsed = |at: usize| text(at)?.map(json).transpose();
+    let time = |at: usize| row.get::<_, Option<Millis>>(at).map_err(translate);
+    let number = |at: usize| row.get::<_, i64>(at).map_err(translate);
+    let state = state(number(4)?)?;
+    Ok(JobRecord {
+        id: RunId::new(&text(1)?.unwrap_or_default()),
+        queue: Name::from(text(2)?.unwrap_or_default()),
+        name: text(3)?.map(Name::from),
+        state,
+        data: parsed(5)?.unwrap_or_else(Json::null),
+        priority: i32::try_from(-number(6)?).unwrap_or_default(),
+        key: text(7)?.map(Name::from),
+        attempt: u32::try_from(number(8)?).unwrap_or_default(),
+        created_ms: number(9)?,
+        at_ms: time(10)?.filter(|_| state == JobState::Delayed),
+        started_ms: time(11)?,
+        ended_ms: time(12)?,
+        cancelling: number(13)? != 0,
+        options: parsed(14)?,
+        progress: parsed(15)?,
+        checkpoint: parsed(16)?,
+        result: parsed(17)?,
+        error: parsed(18)?,
+        owner: text(19)?.map(Name::from),
+        until_ms: time(20)?,
+    })
+}
+
+/// A place in a list: the state, and the last job's key in the order of that state.
+struct Place {
+    state: JobState,
+    key: [i64; 3],
+}
+
+/// How the jobs of a state are ordered: by which three numbers, and whether downwards.
+fn order(state: JobState) -> ([&'static str; 3], bool) {
+    match state {
+        JobState::Waiting => (["w.lane", "w.rank", "w.no"], false),
+        JobState::Delayed => (["w.at_ms", "w.no", "w.queue"], false),
+        JobState::Active => (["w.no", "w.queue", "w.queue"], false),
+        _ => (["w.ended_ms", "w.no", "w.queue"], true),
+    }
+}
+
+/// One state after the other, each in its own order, which its index has.
+pub(crate) fn list_jobs(view: View<'_>, filter: &JobFilter) -> Result<Page<JobRecord>> {
+    let bad = || {
+        let cursor = filter.cursor.as_deref().unwrap_or_default();
+        Error::BadCursor(cursor.chars().take(64).collect())
+    };
+    let cursor = filter
+        .cursor
+        .as_deref()
+        .map(|text| read_cursor(text).ok_or_else(bad));
+    let mut cursor = cursor.transpose()?;
+    let limit = filter.limit.clamp(1, MAX_PAGE);
+    let number: Option<i64> = view
+        .conn
+        .prepare_cached("SELECT no FROM queues WHERE name = ?1")
+        .and_then(|mut find| {
+            find.query_row([&*filter.queue], |row| row.get(0))
+                .optional()
+        })
+        .map_err(translate)?;
+    let number = number.ok_or_else(|| Error::QueueNotFound(filter.queue.to_string()))?;
+    let states: Vec<JobState> = JobState::ALL
+        .into_iter()
+        .filter(|state| filter.states.is_empty() || filter.states.contains(state))
+        .collect();
+    let from = match &cursor {
+        None => 0,
+        Some(place) => states
+            .iter()
+            .position(|state| *state == place.state)
+            .ok_or_else(bad)?,
+    };
+    let mut items: Vec<(JobState, [i64; 3], JobRecord)> = Vec::new();
+    for state in &states[from..] {
+        let room = limit + 1 - items.len();
+        if room == 0 {
+            break;
+        }
+        let after = cursor.take().map(|place| place.key);
+        items.extend(page(view, number, *state, after, room)?);
+    }
+    let more = items.len() > limit;
+    items.truncate(limit);
+    let next = items.last().filter(|_| more).map(|(state, key, _)| {
+        let [a, b, c] = key;
+        format!("{}.{a}.{b}.{c}", state.as_str())
+    });
+    Ok(Page {
+        items: items.into_iter().map(|(_, _, record)| record).collect(),
+        next,
+    })
+}
+
+fn read_cursor(text: &str) -> Option<Place> {
+    let mut parts = text.split('.');
+    let name = parts.next()?;
+    let state = JobState::ALL
+        .into_iter()
+        .find(|state| state.as_str() == name)?;
+    let mut number = || parts.next()?.parse::<i64>().ok();
+    let key = [number()?, number()?, number()?];
+    parts.next().is_none().then_some(Place { state, key })
+}
+
+fn page(
+    view: View<'_>,
+    queue: i64,
+    state: JobState,
+    after: Option<[i64; 3]>,
+    limit: usize,
+) -> Result<Vec<(JobState, [i64; 3], JobRecord)>> {
+    let ([a, b, c], down) = order(state);
+    let (compare, direction) = if down { ("<", "DESC") } else { (">", "ASC") };
+    let code = state_code(state);
+    let ended = if state.is_ended() {
+        "AND w.state > 2"
+    } else {
+        ""
+    };
+    let mut values = vec![Value::from(queue), Value::from(limit as i64)];
+    let mut place = String::new();
+    if let Some(key) = after {
+        place = format!("AND ({a}, {b}, {c}) {compare} (?3, ?4, ?5)");
+        values.extend(key.map(Value::from));
+    }
+    let sql = format!(
+        "SELECT {COLUMNS}, {a}, {b}, {c} FROM {TABLES}
+         WHERE w.queue = ?1 AND w.state = {code} {ended} {place}
+         ORDER BY {a} {direction}, {b} {direction}, {c} {direction} LIMIT ?2"
+    );
+    let mut statement = view.conn.prepare_cached(&sql).map_err(translate)?;
+    let values = rusqlite::params_from_iter(values);
+    let mut rows = statement.query(values).map_err(translate)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(translate)? {
+        let number = |at: usize| row.get::<_, i64>(at).map_err(translate);
+        found.push((state, [number(22)?, number(23)?, number(24)?], record(row)?));
+    }
+    Ok(found)
+}
+
+pub(crate) fn queue(view: View<'_>, name: &str) -> Result<Option<QueueRecord>> {
+    Ok(read_queues(view, Some(name))?.pop())
+}
+
+pub(crate) fn queues(view: View<'_>) -> Result<Vec<QueueRecord>> {
+    read_queues(view, None)
+}
+
+fn read_queues(view: View<'_>, name: Option<&str>) -> Result<Vec<QueueRecord>> {
+    let read = || -> rusqlite::Result<Vec<QueueRecord>> {
+        let mut statement = view.conn.prepare_cached(
+            "SELECT no, name, paused, created_ms, waiting, delayed, active, completed, failed,
+                    cancelled
+             FROM queues WHERE ?1 IS NULL OR name = ?1 ORDER BY name",
+        )?;
+        let mut rows = statement.query([name])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let no: i64 = row.get(0)?;
+            let name: String = row.get(1)?;
+            let count = |at: usize| {
+                row.get::<_, i64>(at)
+                    .map(|count| count.max(0).cast_unsigned())
+            };
+            found.push(QueueRecord {
+                name: Name::from(name),
+                paused: row.get(2)?,
+                created_ms: row.get(3)?,
+                waiting: count(4)?,
+                delayed: count(5)?,
+                active: count(6)?,
+                completed: count(7)?,
+                failed: count(8)?,
+                cancelled: count(9)?,
+                oldest_ms: oldest(view, no)?,
+            });
+        }
+        Ok(found)
+    };
+    read().map_err(translate)
+}
+
+/// When the job that has waited longest was added. Jobs of a lane and rank are in that order, so
+/// it is one look at each of them; of very many lanes the first thousand are looked at.
+fn oldest(view: View<'_>, queue: i64) -> rusqlite::Result<Option<Millis>> {
+    let mut statement = view.conn.prepare_cached(
+        "WITH RECURSIVE heads (lane, rank, no) AS (
+             SELECT * FROM (SELECT lane, rank, no FROM work WHERE queue = ?1 AND state = 0
+                            ORDER BY lane, rank, no LIMIT 1)
+             UNION ALL
+             SELECT w.lane, w.rank, w.no FROM heads h JOIN work w ON w.no = (
+                 SELECT no FROM work WHERE queue = ?1 AND state = 0
+                     AND (lane, rank) > (h.lane, h.rank)
+                 ORDER BY lane, rank, no LIMIT 1)
+             LIMIT 1000)
+         SELECT min(w.created_ms) FROM heads h JOIN work w ON w.no = h.no",
+    )?;
+    statement.query_row([queue], |row| row.get(0))
+}
