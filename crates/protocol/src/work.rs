@@ -1,0 +1,446 @@
+//! What stands in the messages.
+
+use riverrun_types::Json;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Initialise {
+    pub protocol: u32,
+    pub server: Server,
+    pub limits: Limits,
+    /// The project's folder, for runners.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Server {
+    pub name: String,
+    pub version: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Limits {
+    pub message_bytes: usize,
+    pub result_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message_bytes: crate::MESSAGE_BYTES,
+            result_bytes: 1 << 20,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Initialised {
+    pub protocol: u32,
+    pub sdk: Sdk,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<WorkerInfo>,
+    /// Of a remote worker.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<LoadedProcess>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credits: Option<u32>,
+    /// What a remote worker that has come back still runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub running: Vec<Running>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sdk {
+    pub name: String,
+    pub version: String,
+    pub language: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkerInfo {
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Running {
+    pub job_id: String,
+    pub lease: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    pub file: String,
+    pub revision: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Loaded {
+    pub processes: Vec<LoadedProcess>,
+}
+
+/// A process as its module or its worker describes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadedProcess {
+    /// Given by remote workers; a runner's processes are named by their file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub export: Option<String>,
+    #[serde(default = "Json::null")]
+    pub config: Json,
+}
+
+/// One call of a handler.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Invoke {
+    pub process: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub export: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+    /// `job`, `call` or `step`.
+    pub kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
+    #[serde(flatten)]
+    pub job: JobInput,
+    /// The jobs of a batch, in place of one input.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobInput>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visit: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub journal: Vec<JournalEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<String>,
+}
+
+/// What a handler is told of a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobInput {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Json>,
+    pub attempt: u32,
+    pub max_attempts: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causation_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enqueued_at: Option<String>,
+}
+
+/// Something that an earlier attempt recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JournalEntry {
+    pub op: String,
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<WorkError>,
+}
+
+/// How an invocation ended well.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Json>,
+    /// Of a batch: for each job a value or an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<Vec<ReplyItem>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReplyItem {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<WorkError>,
+}
+
+/// Why work failed: what a handler says, and what riverrun says of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkError {
+    #[serde(default)]
+    pub code: String,
+    #[serde(default)]
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retriable: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Json>,
+}
+
+impl WorkError {
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            message: message.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Not to be tried again.
+    pub fn permanent(mut self) -> Self {
+        self.retriable = Some(false);
+        self
+    }
+
+    pub fn details(mut self, details: &impl Serialize) -> Self {
+        self.details = Some(Json::of(details));
+        self
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.code == "CANCELLED"
+    }
+}
+
+impl From<WorkError> for crate::RpcError {
+    fn from(error: WorkError) -> Self {
+        let code = match error.is_cancelled() {
+            true => crate::code::CANCELLED,
+            false => crate::code::FAILED,
+        };
+        let message = error.message.clone();
+        let data = Some(Json::of(&error));
+        Self {
+            code,
+            message,
+            data,
+        }
+    }
+}
+
+impl From<crate::RpcError> for WorkError {
+    fn from(error: crate::RpcError) -> Self {
+        let said: Option<Self> = error.data.as_ref().and_then(|data| data.read().ok());
+        let mut work = said.unwrap_or_default();
+        if work.message.is_empty() {
+            work.message = error.message;
+        }
+        if work.code.is_empty() {
+            work.code = match error.code {
+                crate::code::CANCELLED => "CANCELLED".to_owned(),
+                _ => "HANDLER_ERROR".to_owned(),
+            };
+        }
+        work
+    }
+}
+
+/// Something that an invocation says on its way.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Frame {
+    Log {
+        level: LogLevel,
+        message: String,
+        meta: Option<Json>,
+    },
+    Progress {
+        pct: Option<f64>,
+        detail: Option<Json>,
+    },
+    Partial {
+        path: Option<String>,
+        value: Json,
+    },
+    Heartbeat,
+}
+
+impl Frame {
+    /// Reads a notification that belongs to an invocation; `None` if it is none of these.
+    pub fn read(method: &str, params: &Json) -> Option<(Option<u64>, Self)> {
+        #[derive(Deserialize)]
+        struct Params {
+            invocation: Option<u64>,
+            level: Option<LogLevel>,
+            message: Option<String>,
+            meta: Option<Json>,
+            pct: Option<f64>,
+            detail: Option<Json>,
+            path: Option<String>,
+            value: Option<Json>,
+        }
+        let params: Params = params.read().ok()?;
+        let frame = match method {
+            "log" => Self::Log {
+                level: params.level.unwrap_or_default(),
+                message: params.message.unwrap_or_default(),
+                meta: params.meta,
+            },
+            "progress" => Self::Progress {
+                pct: params.pct,
+                detail: params.detail,
+            },
+            "partial" => Self::Partial {
+                path: params.path,
+                value: params.value.unwrap_or_else(Json::null),
+            },
+            "heartbeat" => Self::Heartbeat,
+            _ => return None,
+        };
+        Some((params.invocation, frame))
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    Debug,
+    #[default]
+    Info,
+    Warn,
+    Error,
+}
+
+impl LogLevel {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cancel {
+    pub invocation: u64,
+    pub reason: CancelReason,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CancelReason {
+    User,
+    Timeout,
+    Shutdown,
+    LeaseLost,
+    ClientGone,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Credit {
+    pub credits: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drained {
+    pub unfinished: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_invocation_is_flat_and_leaves_out_what_it_has_not() {
+        let invoke = Invoke {
+            process: "resize".to_owned(),
+            file: None,
+            export: None,
+            revision: None,
+            kind: "call".to_owned(),
+            queue: None,
+            job: JobInput {
+                input: Some(Json::of(&json!({"a": 1}))),
+                attempt: 1,
+                max_attempts: 1,
+                ..JobInput::default()
+            },
+            jobs: Vec::new(),
+            run_id: None,
+            flow: None,
+            step: None,
+            visit: None,
+            journal: Vec::new(),
+            timeout_ms: None,
+            lease: None,
+        };
+        let text = serde_json::to_string(&invoke).unwrap();
+        assert_eq!(
+            text,
+            r#"{"process":"resize","kind":"call","input":{"a":1},"attempt":1,"maxAttempts":1}"#
+        );
+    }
+
+    #[test]
+    fn errors_of_handlers_keep_what_they_say() {
+        let said = WorkError {
+            code: "CARD".to_owned(),
+            message: "declined".to_owned(),
+            retriable: Some(false),
+            retry_after_ms: Some(5),
+            ..WorkError::default()
+        };
+        let rpc = crate::RpcError::from(said.clone());
+        assert_eq!(rpc.code, crate::code::FAILED);
+        assert_eq!(WorkError::from(rpc), said);
+        let bare = crate::RpcError {
+            code: crate::code::CANCELLED,
+            message: "told to".to_owned(),
+            data: None,
+        };
+        assert!(WorkError::from(bare).is_cancelled());
+    }
+
+    #[test]
+    fn frames_read_from_notifications() {
+        let params = Json::of(&json!({"invocation": 7, "level": "warn", "message": "hot"}));
+        let (invocation, frame) = Frame::read("log", &params).unwrap();
+        assert_eq!(invocation, Some(7));
+        assert_eq!(
+            frame,
+            Frame::Log {
+                level: LogLevel::Warn,
+                message: "hot".to_owned(),
+                meta: None
+            }
+        );
+        assert_eq!(Frame::read("nope", &params), None);
+        assert_eq!(Frame::read("log", &Json::from("x")), None);
+    }
+}
