@@ -24,6 +24,7 @@ mod shown;
 mod start;
 mod streams;
 mod tail;
+mod work;
 
 pub use definition::{Format, parse_definition};
 pub use error::Error;
@@ -38,5 +39,6 @@ pub use runtime::Runtime;
 pub use shown::Shown;
 pub use start::{StartRequest, Started};
 pub use tail::{Tail, Tailed};
+pub use work::{Cancellation, Host, Invocation, Provider};
 
 pub type Result<T> = std::result::Result<T, Error>;

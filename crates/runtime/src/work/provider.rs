@@ -1,0 +1,68 @@
+//! Where work executes: the contract between the runtime and a provider.
+
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use riverrun_protocol::{CancelReason, Frame, Invoke, Reply, WorkError};
+use riverrun_types::Json;
+use tokio_util::sync::CancellationToken;
+
+/// Runs the invocations of one process: in this process, in a runner, in an executable, in a
+/// worker far away.
+#[async_trait]
+pub trait Provider: Send + Sync + 'static {
+    /// Runs one invocation to its end, whatever that is: a handler that dies, hangs or answers
+    /// nonsense ends with an error of its own.
+    ///
+    /// When `invocation.cancel` fires, the handler is told, and stopped by force if it does not
+    /// obey in time; this returns soon after. Dropping the future stops it without a word.
+    async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError>;
+}
+
+/// One call of a handler, and its way back to the server.
+#[derive(Clone)]
+pub struct Invocation {
+    pub invoke: Arc<Invoke>,
+    pub host: Arc<dyn Host>,
+    pub cancel: Cancellation,
+}
+
+/// What an invocation may ask of the server.
+#[async_trait]
+pub trait Host: Send + Sync {
+    /// Takes note of what the handler says on its way. Never waits: what is too much is dropped,
+    /// counted and said.
+    fn frame(&self, frame: Frame);
+
+    /// Does what a handler asks for (`state.set`, `emit`, `enqueue`, …) and answers when it is
+    /// durable. `params` is what stood in the request.
+    async fn ask(&self, method: &str, params: Json) -> Result<Json, WorkError>;
+}
+
+/// The wish to stop an invocation, with its reason. Clones share it.
+#[derive(Clone, Default)]
+pub struct Cancellation {
+    token: CancellationToken,
+    reason: Arc<OnceLock<CancelReason>>,
+}
+
+impl Cancellation {
+    /// The first reason stays.
+    pub fn cancel(&self, reason: CancelReason) {
+        let _ = self.reason.set(reason);
+        self.token.cancel();
+    }
+
+    pub fn reason(&self) -> Option<CancelReason> {
+        self.reason.get().copied()
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
+    pub async fn cancelled(&self) -> CancelReason {
+        self.token.cancelled().await;
+        self.reason().unwrap_or(CancelReason::User)
+    }
+}
