@@ -1,0 +1,21 @@
+"""What a context needs of whoever runs it: the runner, or the test kit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+
+class Channel(Protocol):
+    """The way from one invocation to the server. Safe to use from any thread."""
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Says something. Never fails and never waits."""
+
+    async def ask(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        """Asks for something; the answer comes when it is durable."""
+        ...
+
+    def ask_blocking(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        """The same for a thread of its own."""
+        ...

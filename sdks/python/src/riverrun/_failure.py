@@ -1,0 +1,83 @@
+"""Exceptions as the error objects of the protocol."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from typing import Any
+
+from ._json import encode
+from .errors import RiverrunError
+
+FAILED = -32000
+CANCELLED = -32001
+UNKNOWN_METHOD = -32601
+
+_OURS = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<frozen importlib")
+_MESSAGE_CHARACTERS = 16_384
+_STACK_CHARACTERS = 32_768
+_DETAILS_BYTES = 65_536
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """The members of an error, side by side: `message`, `name`, `code`, `stack`, …"""
+    stack = getattr(error, "stack", None)
+    described: dict[str, Any] = {
+        "message": clean(message_of(error), _MESSAGE_CHARACTERS),
+        "name": error.name if isinstance(error, RiverrunError) else type(error).__name__,
+        "stack": clean(stack if isinstance(stack, str) else stack_of(error), _STACK_CHARACTERS),
+    }
+    for member, kind, wire in (
+        ("code", str, "code"),
+        ("retriable", bool, "retriable"),
+        ("retry_after_ms", int, "retryAfterMs"),
+    ):
+        value = getattr(error, member, None)
+        if isinstance(value, kind):
+            described[wire] = value
+    details = _details(getattr(error, "details", None))
+    if details is not None:
+        described["details"] = details
+    return described
+
+
+def rpc_error(error: BaseException, code: int = FAILED) -> dict[str, Any]:
+    """The `error` member of an answer."""
+    data = describe(error)
+    return {"code": code, "message": data.pop("message"), "data": data}
+
+
+def message_of(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"the handler called sys.exit({error.code!r})"
+    try:
+        return str(error) or type(error).__name__
+    except Exception:
+        return type(error).__name__
+
+
+def stack_of(error: BaseException) -> str:
+    """The traceback, from the user's first frame on."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OURS):
+        trace = trace.tb_next
+    try:
+        return "".join(traceback.format_exception(type(error), error, trace))
+    except Exception:
+        return type(error).__name__
+
+
+def clean(text: str, limit: int) -> str:
+    """Text that surely goes over the wire."""
+    if len(text) > limit:
+        text = text[:limit] + "…"
+    return text.encode(errors="replace").decode()
+
+
+def _details(details: Any) -> Any:
+    if details is None:
+        return None
+    try:
+        return details if len(encode(details)) <= _DETAILS_BYTES else None
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,294 @@
+"""The context that a handler is given: `Context` in async handlers, `SyncContext` in sync ones.
+
+Both have the same members. What is durable (`state`, `emit`, `run`, `call`, `enqueue`, `start`,
+`checkpoint`) is awaited in the one and blocks in the other; what is shown on the way (`logger`,
+`progress`, `partial`) never waits.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _json
+from ._channel import Channel
+from ._failure import describe
+from ._journal import Journal
+from .cancellation import Signal, SyncSignal
+from .errors import from_wire
+from .logger import Logger
+from .options import Enqueued, NewJob, Started, with_options
+from .state import State, SyncState
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .options import EnqueueOptions, StartOptions
+
+__all__ = ["Context", "SyncContext"]
+
+
+class _Invoked:
+    """What both contexts know and say without waiting."""
+
+    __slots__ = ("_channel", "_journal", "_logger", "_params", "_state")
+
+    def __init__(self, channel: Channel, params: Mapping[str, Any]) -> None:
+        self._channel = channel
+        self._params = params
+        self._logger: Logger | None = None
+        self._journal: Journal | None = None
+
+    @property
+    def kind(self) -> str:
+        """`job`, `call` or `step`."""
+        return str(self._params.get("kind") or "job")
+
+    @property
+    def job_id(self) -> str | None:
+        """Of the job that runs; `None` in a call."""
+        return self._params.get("jobId")
+
+    @property
+    def queue_name(self) -> str | None:
+        return self._params.get("queue")
+
+    @property
+    def run_id(self) -> str | None:
+        return self._params.get("runId")
+
+    @property
+    def process(self) -> str | None:
+        return self._params.get("process")
+
+    @property
+    def flow(self) -> str | None:
+        return self._params.get("flow")
+
+    @property
+    def step(self) -> str | None:
+        return self._params.get("step")
+
+    @property
+    def attempt(self) -> int:
+        """Counts from 1."""
+        return self._params.get("attempt") or 1
+
+    @property
+    def max_attempts(self) -> int:
+        return self._params.get("maxAttempts") or 1
+
+    @property
+    def timeout_ms(self) -> int | None:
+        """How long this attempt may take."""
+        return self._params.get("timeoutMs")
+
+    @property
+    def tenant_id(self) -> str | None:
+        return self._params.get("tenantId")
+
+    def correlation_id(self) -> str | None:
+        """What this run and all that it led to have in common."""
+        return self._params.get("correlationId")
+
+    def causation_id(self) -> str | None:
+        """The event or job that led to this one."""
+        return self._params.get("causationId")
+
+    @property
+    def last_checkpoint(self) -> Any:
+        """What an earlier attempt of the job saved with `checkpoint`; `None` if nothing."""
+        return self._params.get("checkpoint")
+
+    @property
+    def logger(self) -> Logger:
+        if self._logger is None:
+            self._logger = Logger(self._channel)
+        return self._logger
+
+    def progress(self, pct: float | None = None, detail: Any = None) -> None:
+        """Shows how far the work is, from 0 to 100."""
+        self._channel.notify("progress", _present(pct=pct, detail=detail))
+
+    def partial(self, value: Any, path: str | None = None) -> None:
+        """Shows a part of the result before the end."""
+        self._channel.notify("partial", {**_present(path=path), "value": value})
+
+    def _recorded(self, name: str) -> Mapping[str, Any] | None:
+        if self._journal is None:
+            self._journal = Journal(self._params.get("journal") or ())
+        record = self._journal.take(name)
+        if record is not None and record.get("error") is not None:
+            raise from_wire(record["error"])
+        return record
+
+
+class Context(_Invoked):
+    """The context of an async handler."""
+
+    __slots__ = ("_signal",)
+
+    def __init__(self, channel: Channel, params: Mapping[str, Any], signal: Signal) -> None:
+        super().__init__(channel, params)
+        self._signal = signal
+        self._state: State | None = None
+
+    @property
+    def signal(self) -> Signal:
+        """Set when the invocation is told to stop."""
+        return self._signal
+
+    @property
+    def state(self) -> State:
+        if self._state is None:
+            self._state = State(self._channel)
+        return self._state
+
+    async def run(self, name: str, function: Callable[[], Any | Awaitable[Any]]) -> Any:
+        """Runs a part of the work once: later attempts get what was recorded.
+
+        What it gives back has been through JSON, so that it is the same on replay. An error is
+        recorded if it says `retriable=False`; any other is left for the next attempt to try again.
+        """
+        record = self._recorded(name)
+        if record is not None:
+            return record.get("value")
+        try:
+            value = function()
+            if inspect.isawaitable(value):
+                value = await value
+        except Exception as error:
+            if getattr(error, "retriable", None) is False:
+                await self._channel.ask("memo", {"name": name, "error": describe(error)})
+            raise
+        text = _json.encode(value)
+        await self._channel.ask("memo", {"name": name, "value": value})
+        return _json.decode(text)
+
+    async def emit(self, type: str, data: Any = None) -> str:
+        """Appends an event to the stream of the run; gives its id."""
+        return str((await self._channel.ask("emit", _emitted(type, data)))["id"])
+
+    async def checkpoint(self, data: Any) -> None:
+        """Saves data that the next attempt of this job finds in `last_checkpoint`."""
+        await self._channel.ask("checkpoint", {"data": data})
+
+    async def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
+        """Runs another process at once and gives its result."""
+        params = {"process": process, "input": input, **_present(timeoutMs=timeout_ms)}
+        return (await self._channel.ask("call", params)).get("value")
+
+    async def enqueue(
+        self,
+        queue: str,
+        data: Any = None,
+        *,
+        name: str | None = None,
+        **options: Unpack[EnqueueOptions],
+    ) -> Enqueued:
+        """Adds a job to a queue."""
+        params = with_options({"queue": queue, "data": data}, name, options)
+        return _jobs(await self._channel.ask("enqueue", params))[0]
+
+    async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
+        """Adds several jobs, to one queue or many: all of them or none."""
+        return _jobs(await self._channel.ask("enqueue", {"jobs": [job.to_wire() for job in jobs]}))
+
+    async def start(self, flow: str, input: Any = None, **options: Unpack[StartOptions]) -> Started:
+        """Starts a run of a flow."""
+        params = with_options({"flow": flow, "input": input}, None, options)
+        return Started.from_wire(await self._channel.ask("start", params))
+
+    async def is_lease_valid(self) -> bool:
+        """Whether what this attempt does still counts. For long work, before a side effect."""
+        return bool((await self._channel.ask("lease", {}))["valid"])
+
+
+class SyncContext(_Invoked):
+    """The context of a sync handler: each handler has a thread, and calls block it."""
+
+    __slots__ = ("_signal",)
+
+    def __init__(self, channel: Channel, params: Mapping[str, Any], signal: SyncSignal) -> None:
+        super().__init__(channel, params)
+        self._signal = signal
+        self._state: SyncState | None = None
+
+    @property
+    def signal(self) -> SyncSignal:
+        """Set when the invocation is told to stop."""
+        return self._signal
+
+    @property
+    def state(self) -> SyncState:
+        if self._state is None:
+            self._state = SyncState(self._channel)
+        return self._state
+
+    def run(self, name: str, function: Callable[[], Any]) -> Any:
+        """Runs a part of the work once; see `Context.run`."""
+        record = self._recorded(name)
+        if record is not None:
+            return record.get("value")
+        try:
+            value = function()
+        except Exception as error:
+            if getattr(error, "retriable", None) is False:
+                self._channel.ask_blocking("memo", {"name": name, "error": describe(error)})
+            raise
+        text = _json.encode(value)
+        self._channel.ask_blocking("memo", {"name": name, "value": value})
+        return _json.decode(text)
+
+    def emit(self, type: str, data: Any = None) -> str:
+        """Appends an event to the stream of the run; gives its id."""
+        return str(self._channel.ask_blocking("emit", _emitted(type, data))["id"])
+
+    def checkpoint(self, data: Any) -> None:
+        """Saves data that the next attempt of this job finds in `last_checkpoint`."""
+        self._channel.ask_blocking("checkpoint", {"data": data})
+
+    def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
+        """Runs another process at once and gives its result."""
+        params = {"process": process, "input": input, **_present(timeoutMs=timeout_ms)}
+        return self._channel.ask_blocking("call", params).get("value")
+
+    def enqueue(
+        self,
+        queue: str,
+        data: Any = None,
+        *,
+        name: str | None = None,
+        **options: Unpack[EnqueueOptions],
+    ) -> Enqueued:
+        """Adds a job to a queue."""
+        params = with_options({"queue": queue, "data": data}, name, options)
+        return _jobs(self._channel.ask_blocking("enqueue", params))[0]
+
+    def enqueue_many(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
+        """Adds several jobs, to one queue or many: all of them or none."""
+        return _jobs(
+            self._channel.ask_blocking("enqueue", {"jobs": [job.to_wire() for job in jobs]})
+        )
+
+    def start(self, flow: str, input: Any = None, **options: Unpack[StartOptions]) -> Started:
+        """Starts a run of a flow."""
+        params = with_options({"flow": flow, "input": input}, None, options)
+        return Started.from_wire(self._channel.ask_blocking("start", params))
+
+    def is_lease_valid(self) -> bool:
+        """Whether what this attempt does still counts. For long work, before a side effect."""
+        return bool(self._channel.ask_blocking("lease", {})["valid"])
+
+
+def _present(**params: Any) -> dict[str, Any]:
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def _emitted(type: str, data: Any) -> dict[str, Any]:
+    return {"type": type, **_present(data=data)}
+
+
+def _jobs(answer: Mapping[str, Any]) -> list[Enqueued]:
+    return [Enqueued.from_wire(job) for job in answer["jobs"]]

@@ -1,0 +1,102 @@
+"""What can go wrong, as exceptions that carry riverrun's stable codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = [
+    "Cancelled",
+    "NonRetriableError",
+    "RetryAfter",
+    "RetryAfterError",
+    "RiverrunError",
+]
+
+
+class RiverrunError(Exception):
+    """An error with a stable code.
+
+    Raised by the SDK when the server refuses something, and by handlers that want their jobs to
+    fail in a certain way. `retriable=False` stops retries, `retry_after_ms` replaces the backoff,
+    `details` is JSON that is kept with the error.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        retriable: bool | None = None,
+        retry_after_ms: int | None = None,
+        details: Any = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        #: What the error is called where it is recorded.
+        self.name = type(self).__name__
+        self.code = code
+        self.retriable = retriable
+        self.retry_after_ms = retry_after_ms
+        self.details = details
+
+
+class NonRetriableError(RiverrunError):
+    """Trying again is of no use: the job fails for good."""
+
+    def __init__(self, message: str, *, code: str | None = None, details: Any = None) -> None:
+        super().__init__(message, code=code, retriable=False, details=details)
+
+
+class RetryAfter(RiverrunError):
+    """Try again in so many seconds, whatever the backoff says."""
+
+    def __init__(
+        self,
+        seconds: float,
+        message: str | None = None,
+        *,
+        code: str | None = None,
+        details: Any = None,
+    ) -> None:
+        super().__init__(
+            message if message is not None else f"try again in {seconds:g} s",
+            code=code,
+            retriable=True,
+            retry_after_ms=max(0, round(seconds * 1000)),
+            details=details,
+        )
+
+
+# The name under which the TypeScript SDK has it.
+RetryAfterError = RetryAfter
+
+
+class Cancelled(RiverrunError):
+    """The invocation was told to stop.
+
+    What a blocking call of a sync handler ends with; in async handlers the task is cancelled
+    instead. A handler that lets it through is recorded as cancelled.
+    """
+
+    def __init__(self, reason: str | None = None) -> None:
+        super().__init__(f"cancelled: {reason}" if reason else "cancelled", code="CANCELLED")
+        self.reason = reason
+
+
+def from_wire(error: Mapping[str, Any]) -> RiverrunError:
+    """The exception for an error object of the protocol or of the HTTP API."""
+    data = error.get("data")
+    # HTTP and the journal have the members side by side, JSON-RPC has them in `data`.
+    source: Mapping[str, Any] = data if isinstance(data, Mapping) else error
+    code = source.get("code")
+    found = RiverrunError(
+        str(error.get("message", "unknown error")),
+        code=code if isinstance(code, str) else None,
+        retriable=source.get("retriable"),
+        retry_after_ms=source.get("retryAfterMs"),
+        details=source.get("details"),
+    )
+    if isinstance(source.get("name"), str):
+        found.name = source["name"]
+    return found
