@@ -1,0 +1,637 @@
+import {
+  CancelledError,
+  NonRetriableError,
+  RetryAfterError,
+  RiverrunError,
+  defineProcess,
+  defineQueueConfig,
+  defineQueueWorker,
+  deleteAt,
+  isObject,
+  revive,
+  setAt
+} from "./shared.js";
+
+// src/events.ts
+var finalTypes = ["flow.completed", "flow.failed", "flow.cancelled"];
+function isFinal(event) {
+  return finalTypes.includes(event.type);
+}
+
+// src/live/state.ts
+function reduceState(state, event) {
+  const { type, data } = event;
+  switch (type) {
+    case "flow.started":
+      return fromInput(data?.input);
+    case "state.set":
+      return setAt(state, data.key, data.value);
+    case "state.delete":
+      return deleteAt(state, data.key);
+    case "state.batch":
+      return data.operations.reduce(operate, state);
+    case "state.snapshot":
+      return data;
+    default:
+      return state;
+  }
+}
+function operate(state, { type, key, value }) {
+  return type === "set" ? setAt(state, key, value ?? null) : deleteAt(state, key);
+}
+function fromInput(input) {
+  if (isObject(input)) return input;
+  return input === void 0 || input === null ? {} : { input };
+}
+
+// src/live/visits.ts
+function stepAt({ runId, stepName = "", stepId = "" }) {
+  const rest = stepId.slice(`${runId}__${stepName}`.length);
+  return { step: stepName, visit: Number(/^#(\d+)__/.exec(rest)?.[1] ?? 1) };
+}
+function enter(run, step, branch) {
+  if (step === void 0) return run;
+  const { error: _, ...summary } = run.steps[step] ?? { visits: 0 };
+  const visits = summary.visits + 1;
+  const visit = { step, visit: visits, status: "pending", attempt: 0, ...branch && { branch } };
+  return {
+    ...run,
+    steps: { ...run.steps, [step]: { ...summary, status: "pending", attempt: 0, visits } },
+    visits: [...run.visits, visit]
+  };
+}
+function leave(run, key) {
+  const visit = find(run, key);
+  return { run: visit ? { ...run, visits: run.visits.filter((other) => other !== visit) } : run, visit };
+}
+function update(run, key, news) {
+  const visits = run.visits.map((visit) => same(visit, key) ? { ...visit, ...news } : visit);
+  const summary = run.steps[key.step];
+  const steps = summary ? { ...run.steps, [key.step]: { ...summary, status: news.status } } : run.steps;
+  return { ...run, visits, steps };
+}
+function fork(run, key, data) {
+  const { branches, concurrency = 0, failFast = false, scoped = false } = data;
+  const steps = branches.map(({ step }) => step);
+  return change(run, key, { steps, concurrency, failFast, scoped, entered: 0, ended: 0 });
+}
+function enterBranches(run, key) {
+  const branches = find(run, key)?.branches;
+  if (!branches) return run;
+  const { steps, concurrency, entered, ended } = branches;
+  const room = concurrency === 0 ? steps.length : Math.max(0, concurrency - (entered - ended));
+  const next = steps.slice(entered, entered + room);
+  const begun = change(run, key, { ...branches, entered: entered + next.length });
+  return next.reduce((run2, step) => enter(run2, step, { step: key.step, visit: key.visit }), begun);
+}
+function pathEnded(run, { branch }, failed2) {
+  const branches = branch && find(run, branch)?.branches;
+  if (!branches) return run;
+  const ended = change(run, branch, { ...branches, ended: branches.ended + 1 });
+  return failed2 && branches.failFast ? ended : enterBranches(ended, branch);
+}
+function isInScope(run, visit) {
+  const holder = visit.branch && find(run, visit.branch);
+  return holder !== void 0 && (holder.branches?.scoped === true || isInScope(run, holder));
+}
+function change(run, key, branches) {
+  return { ...run, visits: run.visits.map((visit) => same(visit, key) ? { ...visit, branches } : visit) };
+}
+function find(run, key) {
+  return run.visits.find((visit) => same(visit, key));
+}
+function same(a, b) {
+  return a.step === b.step && a.visit === b.visit;
+}
+
+// src/live/run.ts
+function emptyRun() {
+  return {
+    runId: "",
+    flow: "",
+    version: "",
+    status: "pending",
+    input: null,
+    state: {},
+    steps: {},
+    visits: [],
+    paused: false,
+    createdAt: "",
+    updatedAt: "",
+    events: 0
+  };
+}
+function reduceRun(run, event) {
+  if (run.lastEventId !== void 0 && !isLater(event.id, run.lastEventId)) return run;
+  const seen = {
+    ...run,
+    runId: event.runId,
+    flow: event.flowName,
+    state: reduceState(run.state, event),
+    createdAt: run.events === 0 ? event.ts : run.createdAt,
+    updatedAt: event.ts,
+    events: run.events + 1,
+    lastEventId: event.id
+  };
+  return withStatus(apply(seen, event));
+}
+function reduceEvents(events, from = emptyRun()) {
+  let run = from;
+  for (const event of events) run = reduceRun(run, event);
+  return run;
+}
+async function* followRun(events, from = emptyRun()) {
+  let run = from;
+  for await (const event of events) {
+    run = reduceRun(run, event);
+    yield run;
+  }
+  return run;
+}
+function apply(run, event) {
+  const { type, ts, data } = event;
+  const at = stepAt(event);
+  switch (type) {
+    case "flow.started":
+      return enter({ ...run, version: data?.version ?? "", input: data?.input ?? null }, data?.next);
+    case "flow.completed":
+    case "job.completed":
+      return end({ ...run, result: data?.result }, "completed", ts);
+    case "flow.failed":
+    case "job.failed":
+      return end({ ...run, error: data?.error }, "failed", ts);
+    case "flow.cancelled":
+    case "job.cancelled":
+      return end({ ...run, cancellation: data }, "cancelled", ts);
+    case "flow.paused":
+      return { ...run, paused: true };
+    case "flow.resumed":
+      return { ...run, paused: false };
+    case "job.active":
+      return { ...run, status: "running" };
+    case "progress":
+    case "job.progress":
+      return { ...run, progress: data };
+    case "step.started":
+      return started(update(run, at, { status: "running", attempt: event.attempt ?? 1 }), at.step, event);
+    case "step.completed":
+      return completed(run, event);
+    case "step.failed":
+      return failed(run, event);
+    case "step.retry":
+      return data?.lost ? update(run, at, { status: "retrying" }) : run;
+    case "step.resumed":
+      return update(run, at, { status: "running" });
+    case "step.cancelled":
+      return summarise(leave(run, at).run, at.step, { status: "cancelled", endedAt: ts });
+    case "step.await.branches":
+      return enterBranches(fork(update(run, at, { status: "waiting" }), at, data), at);
+    case "step.await.timeout":
+      return run;
+    default:
+      return type.startsWith("step.await.") ? update(run, at, { status: "waiting" }) : run;
+  }
+}
+function started(run, step, { ts, attempt = 1 }) {
+  const { error: _, endedAt: __, ...summary } = run.steps[step] ?? { visits: 1 };
+  return { ...run, steps: { ...run.steps, [step]: { ...summary, status: "running", attempt, startedAt: ts } } };
+}
+function completed(before, event) {
+  const { data, ts } = event;
+  const at = stepAt(event);
+  const { run: left, visit } = leave(before, at);
+  let run = summarise(left, at.step, { status: "completed", endedAt: ts });
+  if (!visit) return run;
+  if (data?.outputKey !== void 0 && data.result !== void 0 && !isInScope(before, visit)) {
+    run = { ...run, state: setAt(run.state, data.outputKey, data.result) };
+  }
+  return data?.next ? enter(run, data.next, visit.branch) : pathEnded(run, visit, false);
+}
+function failed(before, event) {
+  const { data, ts } = event;
+  const at = stepAt(event);
+  const error = data?.error;
+  if (data?.nextRetryAt !== void 0) return summarise(update(before, at, { status: "retrying" }), at.step, { error });
+  const { run: left, visit } = leave(before, at);
+  const run = summarise(left, at.step, { status: "failed", endedAt: ts, error });
+  if (!visit) return run;
+  return data?.next ? enter(run, data.next, visit.branch) : pathEnded(run, visit, true);
+}
+function summarise(run, step, news) {
+  const summary = run.steps[step];
+  return summary ? { ...run, steps: { ...run.steps, [step]: { ...summary, ...news } } } : run;
+}
+function end(run, status, ts) {
+  return { ...run, status, endedAt: ts, visits: [], paused: false };
+}
+function withStatus(run) {
+  if (run.endedAt !== void 0 || !Object.keys(run.steps).length) return run;
+  const begun = Object.values(run.steps).some((step) => step.startedAt !== void 0);
+  const waits = run.visits.length > 0 && run.visits.every(({ status }) => status === "waiting" || status === "retrying");
+  return { ...run, status: run.paused ? "paused" : !begun ? "pending" : waits ? "waiting" : "running" };
+}
+function isLater(id, than) {
+  const [ms = 0, n = 0] = id.split("-").map(Number);
+  const [thanMs = 0, thanN = 0] = than.split("-").map(Number);
+  return ms > thanMs || ms === thanMs && n > thanN;
+}
+
+// src/client/http.ts
+var HttpError = class extends RiverrunError {
+  name = "HttpError";
+  status;
+  constructor(status, code, message, options) {
+    super(code, message, options);
+    this.status = status;
+  }
+};
+var Http = class {
+  #base;
+  #headers;
+  #fetch;
+  #timeoutMs;
+  constructor({ url = "http://127.0.0.1:4600", token, headers, timeoutMs = 3e4, ...rest }) {
+    this.#base = String(url).replace(/\/+$/, "");
+    this.#headers = { ...token && { authorization: `Bearer ${token}` }, ...headers };
+    this.#fetch = rest.fetch ?? globalThis.fetch.bind(globalThis);
+    this.#timeoutMs = timeoutMs;
+  }
+  get(path, options) {
+    return this.#json("GET", path, options);
+  }
+  post(path, body, options) {
+    return this.#json("POST", path, { ...options, body: body ?? {} });
+  }
+  delete(path) {
+    return this.#json("DELETE", path);
+  }
+  /** An answer whose body is read as it comes: no time limit. */
+  async open(method, path, { query, body, headers, signal } = {}) {
+    const init = {
+      method,
+      headers: { ...this.#headers, ...body !== void 0 && { "content-type": "application/json" }, ...headers },
+      ...body !== void 0 && { body: JSON.stringify(body) },
+      ...signal && { signal }
+    };
+    let response;
+    try {
+      response = await this.#fetch(`${this.#base}${path}${queryText(query)}`, init);
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason;
+      throw new RiverrunError("UNREACHABLE", `${this.#base} cannot be reached: ${reason(cause)}`, { cause });
+    }
+    if (!response.ok) throw await failure(response);
+    return response;
+  }
+  async #json(method, path, options = {}) {
+    const limitMs = options.timeoutMs ?? this.#timeoutMs;
+    const limit = AbortSignal.timeout(limitMs);
+    const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit;
+    try {
+      const response = await this.open(method, path, { ...options, signal });
+      const text = await response.text();
+      return text ? JSON.parse(text) : void 0;
+    } catch (error) {
+      if (!limit.aborted || options.signal?.aborted) throw error;
+      throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path} took longer than ${limitMs} ms`, { cause: error });
+    }
+  }
+};
+async function failure(response) {
+  const text = await response.text().catch(() => "");
+  let body;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = void 0;
+  }
+  const error = isObject(body) && isObject(body.error) ? body.error : {};
+  const code = typeof error.code === "string" ? error.code : `HTTP_${response.status}`;
+  const message = typeof error.message === "string" ? error.message : text.slice(0, 300) || response.statusText;
+  return new HttpError(response.status, code, message, { details: error.details });
+}
+function reason(cause) {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  return inner instanceof Error ? inner.message || String(inner.code) : String(inner);
+}
+function queryText(query) {
+  const params = new URLSearchParams();
+  for (const [key, value] of Object.entries(query ?? {})) {
+    if (value === void 0) continue;
+    params.set(key, Array.isArray(value) ? value.join(",") : value instanceof Date ? value.toISOString() : String(value));
+  }
+  return params.size ? `?${params}` : "";
+}
+
+// src/client/sse.ts
+async function* readEvents(body, { onRetry, onBytes } = {}) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const block = new Block(onRetry);
+  let pieces = [];
+  try {
+    for (; ; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      onBytes?.();
+      pieces.push(value);
+      if (!/[\r\n]/.test(value)) continue;
+      const lines = pieces.join("").split(/\r\n|\n|\r(?!$)/);
+      pieces = [lines.pop()];
+      for (const line of lines) {
+        const event = block.take(line);
+        if (event) yield event;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {
+    });
+  }
+}
+var Block = class {
+  #id;
+  #event = "";
+  #data = [];
+  #onRetry;
+  constructor(onRetry) {
+    this.#onRetry = onRetry;
+  }
+  take(line) {
+    if (line === "") return this.#end();
+    const colon = line.indexOf(":");
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (field === "id") this.#id = value;
+    else if (field === "event") this.#event = value;
+    else if (field === "data") this.#data.push(value);
+    else if (field === "retry" && /^\d+$/.test(value)) this.#onRetry?.(Number(value));
+    return void 0;
+  }
+  #end() {
+    const event = this.#data.length ? { id: this.#id, event: this.#event || "message", data: this.#data.join("\n") } : void 0;
+    this.#event = "";
+    this.#data = [];
+    return event;
+  }
+};
+
+// src/client/subscribe.ts
+var longestWaitMs = 3e4;
+async function* subscribe(http, path, options = {}) {
+  const { from, follow, signal } = options;
+  const types = options.types && [...options.types, ...follow === "until-end" ? finalTypes : []];
+  let lastId;
+  let retryMs = 1e3;
+  let failures = 0;
+  for (; ; ) {
+    let isOver = false;
+    let reason2;
+    try {
+      const connection = connect(http, path, {
+        ...options,
+        query: { from: lastId === void 0 ? from : void 0, types, follow },
+        lastId,
+        onRetry: (ms) => retryMs = ms
+      });
+      for await (const event of connection) {
+        failures = 0;
+        lastId = event.id;
+        if (isWanted(event.type, options.types)) yield event;
+        if (follow === "until-end" && isFinal(event)) return;
+      }
+      isOver = connection.wasEmpty && follow === "until-end";
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      if (!isPassing(error)) throw error;
+      reason2 = error;
+    }
+    if (isOver) return;
+    await wait(Math.min(retryMs * 2 ** Math.min(failures, 10), longestWaitMs) * (0.5 + Math.random() / 2), signal);
+    failures += 1;
+    options.onReconnect?.(reason2);
+  }
+}
+function connect(http, path, { query, lastId, onRetry, signal, idleMs = 6e4 }) {
+  return {
+    wasEmpty: true,
+    async *[Symbol.asyncIterator]() {
+      const idle = new Idle(idleMs, signal);
+      try {
+        const response = await http.open("GET", path, {
+          query,
+          headers: { accept: "text/event-stream", ...lastId && { "last-event-id": lastId } },
+          signal: idle.signal
+        });
+        const onBytes = () => {
+          this.wasEmpty = false;
+          idle.restart();
+        };
+        for await (const { event, data } of readEvents(response.body, { onRetry, onBytes })) {
+          const parsed = JSON.parse(data);
+          if (event === "stream.deleted") throw new RiverrunError("STREAM_NOT_FOUND", "the stream was deleted");
+          if (event === "stream.failed") throw streamError(parsed);
+          yield parsed;
+        }
+      } finally {
+        idle.stop();
+      }
+    }
+  };
+}
+var Idle = class {
+  #abort = new AbortController();
+  #ms;
+  signal;
+  #timer;
+  constructor(ms, outer) {
+    this.#ms = ms;
+    this.signal = outer ? AbortSignal.any([outer, this.#abort.signal]) : this.#abort.signal;
+    this.restart();
+  }
+  restart() {
+    clearTimeout(this.#timer);
+    const silent = new RiverrunError("UNREACHABLE", `the server was silent for ${this.#ms} ms`);
+    this.#timer = setTimeout(() => this.#abort.abort(silent), this.#ms);
+  }
+  stop() {
+    clearTimeout(this.#timer);
+    this.#abort.abort();
+  }
+};
+function streamError(body) {
+  const { code = "INTERNAL", message = "the stream failed", details } = body.error ?? {};
+  return new HttpError(500, code, message, { details });
+}
+function isWanted(type, types) {
+  return !types || types.some((wanted) => type === wanted || type.startsWith(`${wanted}.`));
+}
+function isPassing(error) {
+  if (error instanceof HttpError) return error.status >= 500 || error.status === 408 || error.status === 429;
+  return !(error instanceof RiverrunError) || error.code === "UNREACHABLE";
+}
+function wait(ms, signal) {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+// src/client/client.ts
+var Riverrun = class {
+  #http;
+  constructor(options = {}) {
+    this.#http = new Http(options);
+  }
+  /** When this is answered the job is on disk. */
+  async enqueue(queue, data, options) {
+    const { name, ...rest } = options ?? {};
+    const body = { name, data: data ?? null, ...Object.keys(rest).length && { options: rest } };
+    return only(await this.#http.post(`/api/queue/${part(queue)}/jobs`, body));
+  }
+  /** All of them or none. */
+  async enqueueMany(queue, jobs) {
+    if (!jobs.length) return [];
+    return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, { jobs })).jobs;
+  }
+  job(jobId) {
+    return this.#http.get(`/api/jobs/${part(jobId)}`);
+  }
+  jobs(queue, query) {
+    return this.#http.get(`/api/queue/${part(queue)}/jobs`, { query: { ...query } });
+  }
+  retryJob(jobId) {
+    return this.#http.post(`/api/jobs/${part(jobId)}/retry`);
+  }
+  cancelJob(jobId, reason2) {
+    return this.#http.post(`/api/jobs/${part(jobId)}/cancel`, { reason: reason2 });
+  }
+  /** Lets a delayed job begin now. */
+  promoteJob(jobId) {
+    return this.#http.post(`/api/jobs/${part(jobId)}/promote`);
+  }
+  async queues() {
+    return (await this.#http.get("/api/queue")).items;
+  }
+  queue(name) {
+    return this.#http.get(`/api/queue/${part(name)}`);
+  }
+  pauseQueue(name) {
+    return this.#http.post(`/api/queue/${part(name)}/pause`);
+  }
+  resumeQueue(name) {
+    return this.#http.post(`/api/queue/${part(name)}/resume`);
+  }
+  /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
+  async call(process, input, { timeoutMs, signal } = {}) {
+    const body = { process, input: input ?? null, timeoutMs };
+    const patienceMs = timeoutMs === void 0 ? void 0 : timeoutMs + 1e4;
+    return (await this.#http.post("/api/runner/execute", body, { signal, timeoutMs: patienceMs })).value;
+  }
+  /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
+  async *frames(process, input, { timeoutMs, signal } = {}) {
+    const abort = new AbortController();
+    try {
+      const response = await this.#http.open("POST", "/api/runner/execute", {
+        body: { process, input: input ?? null, timeoutMs },
+        headers: { accept: "text/event-stream" },
+        signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal
+      });
+      for await (const { event, data } of readEvents(response.body)) {
+        yield { type: event, data: JSON.parse(data) };
+        if (event === "result" || event === "error" || event === "cancelled") return;
+      }
+      throw new RiverrunError("UNREACHABLE", "the connection ended before the call did");
+    } finally {
+      abort.abort();
+    }
+  }
+  /** Calls a process, hands each frame to `onFrame`, and gives back the value. */
+  async callWith(process, input, onFrame, options) {
+    for await (const frame of this.frames(process, input, options)) {
+      onFrame(frame);
+      if (frame.type === "result") return frame.data.value;
+      if (frame.type === "error") throw revive(frame.data);
+      if (frame.type === "cancelled") throw new CancelledError(frame.data.reason ?? "user");
+    }
+    throw new RiverrunError("INTERNAL", "the call ended without an outcome");
+  }
+  /** Starts a run of a flow. When this is answered the run is on disk. */
+  start(flow, input, options) {
+    return this.#http.post(`/api/flows/${part(flow)}/start`, { input, ...options });
+  }
+  run(runId) {
+    return this.#http.get(`/api/runs/${part(runId)}`);
+  }
+  runs(query) {
+    return this.#http.get("/api/runs", { query: { ...query } });
+  }
+  cancel(runId, reason2) {
+    return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason: reason2 });
+  }
+  /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
+  async wait(runId, { timeoutMs, signal } = {}) {
+    const limit = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
+    const signals = [signal, limit].filter((one) => one !== void 0);
+    try {
+      const end2 = this.follow(runId, { follow: "until-end", types: [...finalTypes], signal: AbortSignal.any(signals) });
+      await end2.next();
+      await end2.return();
+    } catch (error) {
+      if (!limit?.aborted || signal?.aborted) throw error;
+      throw new RiverrunError("TIMEOUT", `run ${runId} had not ended after ${timeoutMs} ms`);
+    }
+    return this.run(runId);
+  }
+  /** Emits an event into a run, a stream, or the global one. */
+  emit(event) {
+    return this.#http.post("/api/events", event);
+  }
+  /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
+  subscribe(stream, options) {
+    return subscribe(this.#http, `/api/events/${part(stream)}/tail`, options);
+  }
+  /** The events of a run as they happen. */
+  follow(runId, options) {
+    return subscribe(this.#http, `/api/runs/${part(runId)}/stream`, options);
+  }
+  /** A run as it stands after each of its events, until it ends. */
+  watch(runId, options) {
+    return followRun(this.follow(runId, { ...options, follow: "until-end" }));
+  }
+};
+function part(text) {
+  return encodeURIComponent(text);
+}
+function only({ jobs }) {
+  const [job] = jobs;
+  if (!job) throw new RiverrunError("INTERNAL", "the server answered without a job");
+  return job;
+}
+
+// src/version.ts
+var version = "0.1.0";
+export {
+  CancelledError,
+  HttpError,
+  NonRetriableError,
+  RetryAfterError,
+  Riverrun,
+  RiverrunError,
+  defineProcess,
+  defineQueueConfig,
+  defineQueueWorker,
+  emptyRun,
+  followRun,
+  isFinal,
+  reduceEvents,
+  reduceRun,
+  reduceState,
+  version
+};

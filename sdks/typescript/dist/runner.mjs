@@ -1,0 +1,2222 @@
+var __defProp = Object.defineProperty;
+var __export = (target, all) => {
+  for (var name in all)
+    __defProp(target, name, { get: all[name], enumerable: true });
+};
+
+// src/runner/console.ts
+import { format } from "node:util";
+var levels = { debug: "debug", log: "info", info: "info", warn: "warn", error: "error", trace: "debug" };
+function captureConsole(log) {
+  for (const [method, level] of Object.entries(levels)) {
+    const print = console[method].bind(console);
+    console[method] = (...args) => {
+      if (!log(level, format(...args))) print(...args);
+    };
+  }
+}
+
+// src/runner/hooks.ts
+import * as nodeModule from "node:module";
+var names = ["riverrun", "riverrun/testing"];
+function provideSdk(url, sdk) {
+  const { registerHooks } = nodeModule;
+  if (registerHooks) {
+    registerHooks({
+      resolve: (specifier, context, next) => names.includes(specifier) ? { url, format: "module", shortCircuit: true } : next(specifier, context)
+    });
+    return;
+  }
+  nodeModule.register(asUrl(resolveHook), { data: { url, names } });
+  provideToRequire(sdk);
+}
+function provideToRequire(sdk) {
+  const loader = nodeModule.Module;
+  const load = loader._load;
+  loader._load = function(request, ...rest) {
+    return names.includes(request) ? sdk() : load.call(this, request, ...rest);
+  };
+}
+var resolveHook = `
+let given
+export function initialize(data) { given = data }
+export function resolve(specifier, context, next) {
+  if (given.names.includes(specifier)) return { url: given.url, format: 'module', shortCircuit: true }
+  return next(specifier, context)
+}`;
+function asUrl(source2) {
+  return `data:text/javascript,${encodeURIComponent(source2)}`;
+}
+
+// src/runner/lines.ts
+var lineBreak = 10;
+var Lines = class {
+  limitBytes = 16 * 1024 * 1024;
+  #pieces = [];
+  #heldBytes = 0;
+  /** The lines that `chunk` completes. Throws if one is longer than the limit. */
+  take(chunk) {
+    const end2 = chunk.lastIndexOf(lineBreak);
+    if (end2 < 0) {
+      this.#hold(chunk);
+      return [];
+    }
+    let whole = chunk.subarray(0, end2);
+    if (this.#heldBytes) {
+      this.#check(this.#heldBytes + chunk.indexOf(lineBreak));
+      whole = Buffer.concat([...this.#pieces, whole]);
+      this.#pieces = [];
+      this.#heldBytes = 0;
+    }
+    if (end2 + 1 < chunk.length) this.#hold(chunk.subarray(end2 + 1));
+    return whole.toString("utf8").split("\n");
+  }
+  #hold(piece) {
+    this.#check(this.#heldBytes + piece.length);
+    this.#pieces.push(piece);
+    this.#heldBytes += piece.length;
+  }
+  #check(bytes) {
+    if (bytes > this.limitBytes) throw new Error(`a message has more than ${this.limitBytes} bytes`);
+  }
+};
+
+// src/runner/output.ts
+import { fstatSync } from "node:fs";
+import { Socket } from "node:net";
+var crowdedBytes = 8 * 1024 * 1024;
+var Output = class {
+  /** Called with true when too much is unwritten, and with false when it is gone. */
+  onCrowded = () => {
+  };
+  #pipe;
+  #text = "";
+  #crowded = false;
+  /** Throws if `fd` is not the writing end of a pipe or a socket. */
+  constructor(fd2) {
+    const stat = fstatSync(fd2);
+    if (!stat.isFIFO() && !stat.isSocket()) throw new Error(`fd ${fd2} is neither a pipe nor a socket`);
+    this.#pipe = new Socket({ fd: fd2, readable: false, writable: true });
+    this.#pipe.on("error", () => process.exit(1));
+    this.#pipe.on("drain", () => {
+      if (!this.#crowded) return;
+      this.#crowded = false;
+      this.onCrowded(false);
+    });
+  }
+  /** `line` ends with a line break. */
+  send(line) {
+    if (this.#text === "") setImmediate(this.#flush);
+    this.#text += line;
+  }
+  /** Writes what is left, then calls `done`. */
+  finish(done) {
+    const text2 = this.#text;
+    this.#text = "";
+    this.#pipe.write(text2, () => done());
+  }
+  #flush = () => {
+    if (this.#text === "") return;
+    this.#pipe.write(this.#text);
+    this.#text = "";
+    if (!this.#crowded && this.#pipe.writableLength > crowdedBytes) {
+      this.#crowded = true;
+      this.onCrowded(true);
+    }
+  };
+};
+
+// src/runner/runner.ts
+import { AsyncLocalStorage } from "node:async_hooks";
+
+// src/errors.ts
+var RiverrunError = class extends Error {
+  name = "RiverrunError";
+  code;
+  details;
+  retriable;
+  retryAfterMs;
+  constructor(code, message, options2 = {}) {
+    super(message, "cause" in options2 ? { cause: options2.cause } : void 0);
+    this.code = code;
+    if (options2.details !== void 0) this.details = options2.details;
+    if (options2.retriable !== void 0) this.retriable = options2.retriable;
+    if (options2.retryAfterMs !== void 0) this.retryAfterMs = options2.retryAfterMs;
+  }
+};
+var NonRetriableError = class extends RiverrunError {
+  name = "NonRetriableError";
+  constructor(message, options2 = {}) {
+    super(options2.code ?? "NON_RETRIABLE", message, { ...options2, retriable: false });
+  }
+};
+var RetryAfterError = class extends RiverrunError {
+  name = "RetryAfterError";
+  /** `after` is in milliseconds from now, or a date. */
+  constructor(message, after, options2 = {}) {
+    const retryAfterMs = Math.max(0, typeof after === "number" ? after : after.getTime() - Date.now());
+    super(options2.code ?? "RETRY_AFTER", message, { ...options2, retryAfterMs });
+  }
+};
+var CancelledError = class extends RiverrunError {
+  name = "CancelledError";
+  reason;
+  constructor(reason2) {
+    super("CANCELLED", `cancelled: ${reason2}`, { retriable: false });
+    this.reason = reason2;
+  }
+};
+
+// src/json.ts
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+// src/failure.ts
+function describe(thrown) {
+  if (!isObject(thrown)) return { message: String(thrown) };
+  const failure2 = { message: typeof thrown.message === "string" ? thrown.message : text(thrown) };
+  if (typeof thrown.code === "string") failure2.code = thrown.code;
+  if (typeof thrown.name === "string") failure2.name = thrown.name;
+  if (typeof thrown.stack === "string") failure2.stack = withCauses(thrown.stack, thrown.cause);
+  if (typeof thrown.retriable === "boolean") failure2.retriable = thrown.retriable;
+  if (typeof thrown.retryAfterMs === "number") failure2.retryAfterMs = thrown.retryAfterMs;
+  if (thrown.details !== void 0 && isJson(thrown.details)) failure2.details = thrown.details;
+  return failure2;
+}
+function revive(failure2) {
+  const { message, code, name, stack, ...options2 } = failure2;
+  const error = new RiverrunError(code ?? "ERROR", message, options2);
+  if (name) error.name = name;
+  if (stack) error.stack = stack;
+  return error;
+}
+function refusal({ message, data }) {
+  const { code, details, retriable, retryAfterMs } = data ?? {};
+  return new RiverrunError(code ?? "INTERNAL", message, { details, retriable, retryAfterMs });
+}
+function wireError(failure2, code = -32e3) {
+  const { message, ...data } = failure2;
+  return { code, message, data };
+}
+function withCauses(stack, cause, depth = 0) {
+  if (!isObject(cause) || typeof cause.stack !== "string" || depth === 5) return stack;
+  return `${stack}
+caused by: ${withCauses(cause.stack, cause.cause, depth + 1)}`;
+}
+function isJson(value) {
+  try {
+    return JSON.stringify(value) !== void 0;
+  } catch {
+    return false;
+  }
+}
+function text(value) {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
+}
+
+// src/version.ts
+var version = "0.1.0";
+
+// src/wire.ts
+var protocolVersion = 1;
+
+// src/runner/answer.ts
+function valueText(value, limitBytes) {
+  const text2 = stringify(value);
+  if (text2.length * 3 > limitBytes) {
+    const bytes = Buffer.byteLength(text2);
+    if (bytes > limitBytes) {
+      throw new RiverrunError("RESULT_TOO_LARGE", `the result has ${bytes} bytes, ${limitBytes} are allowed`, {
+        retriable: false,
+        details: { bytes, limit: limitBytes }
+      });
+    }
+  }
+  return text2;
+}
+function batchText(value, jobs, limitBytes) {
+  if (!Array.isArray(value)) return `{"value":${valueText(value, limitBytes)}}`;
+  if (value.length !== jobs) {
+    throw new RiverrunError("BATCH_RESULTS", `the handler returned ${value.length} results for ${jobs} jobs`, { retriable: false });
+  }
+  return `{"results":[${value.map((one) => entryText(one, limitBytes)).join(",")}]}`;
+}
+function entryText(one, limitBytes) {
+  if (one instanceof Error) return `{"error":${JSON.stringify(describe(one))}}`;
+  try {
+    return `{"value":${valueText(one, limitBytes)}}`;
+  } catch (error) {
+    return `{"error":${JSON.stringify(describe(error))}}`;
+  }
+}
+function stringify(value) {
+  if (value === void 0) return "null";
+  let reason2 = `a ${typeof value} has no form in JSON`;
+  try {
+    const text2 = JSON.stringify(value);
+    if (text2 !== void 0) return text2;
+  } catch (error) {
+    reason2 = error.message.split("\n", 1)[0];
+  }
+  throw new RiverrunError("RESULT_NOT_JSON", `the result is not JSON: ${reason2}`, { retriable: false });
+}
+
+// src/ctx/journal.ts
+var Journal = class {
+  #memos = /* @__PURE__ */ new Map();
+  constructor(records) {
+    for (const { op, name, ...memo } of records) {
+      if (op !== "memo" || name === void 0) continue;
+      const memos = this.#memos.get(name);
+      if (memos) memos.push(memo);
+      else this.#memos.set(name, [memo]);
+    }
+  }
+  /** The record for the next use of a name; undefined once they are used up. */
+  next(name) {
+    return this.#memos.get(name)?.shift();
+  }
+};
+
+// src/ctx/logger.ts
+var order = { debug: 0, info: 1, warn: 2, error: 3 };
+var LinkLogger = class _LinkLogger {
+  #link;
+  #settings;
+  #bindings;
+  constructor(link, settings, bindings) {
+    this.#link = link;
+    this.#settings = settings;
+    this.#bindings = bindings;
+  }
+  debug = (message, meta) => this.#log("debug", message, meta);
+  info = (message, meta) => this.#log("info", message, meta);
+  warn = (message, meta) => this.#log("warn", message, meta);
+  error = (message, meta) => this.#log("error", message, meta);
+  child = (bindings) => new _LinkLogger(this.#link, this.#settings, { ...this.#bindings, ...bindings });
+  #log(level, message, meta) {
+    const { redact, level: lowest } = this.#settings;
+    if (order[level] < order[lowest]) return;
+    const all = this.#bindings && meta ? { ...this.#bindings, ...meta } : meta ?? this.#bindings;
+    const line = { level, message: String(message) };
+    if (all !== void 0) line.meta = redact(all);
+    this.#link.notify("log", line);
+  }
+};
+
+// src/ctx/state.ts
+var LinkState = class {
+  #link;
+  constructor(link) {
+    this.#link = link;
+  }
+  get = async (key) => (await this.#link.request("state.get", { key })).value;
+  has = async (key) => (await this.#link.request("state.has", { key })).has;
+  getAll = async () => (await this.#link.request("state.getAll", {})).state;
+  set = async (key, value) => {
+    if (value === void 0) throw new TypeError(`state.set(${JSON.stringify(key)}) needs a value; state.delete removes one`);
+    await this.#link.request("state.set", { key, value });
+  };
+  delete = async (key) => {
+    await this.#link.request("state.delete", { key });
+  };
+  setBatch = async (values) => {
+    await this.#link.request("state.setBatch", { values });
+  };
+  patch = (first, second, third) => typeof first === "string" ? retrying(third, () => this.#patchKey(first, second)) : retrying(second, () => this.#patchAll(first));
+  async #patchKey(key, change2) {
+    const { value: before, version: version2 } = await this.#link.request("state.get", { key });
+    const value = await change2(before);
+    if (value !== void 0) await this.#link.request("state.set", { key, value, ifVersion: version2 });
+    return value;
+  }
+  async #patchAll(change2) {
+    const { state, version: version2 } = await this.#link.request("state.getAll", {});
+    const values = await change2(state);
+    if (values !== void 0) await this.#link.request("state.setBatch", { values, ifVersion: version2 });
+    return values;
+  }
+};
+async function retrying(options2, attempt) {
+  const retries = options2?.retries ?? 100;
+  for (let tried = 0; ; tried++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const conflict = error instanceof RiverrunError && error.code === "STATE_CONFLICT";
+      if (!conflict || tried >= retries) throw error;
+      if (tried >= 3) await pause(Math.random() * Math.min(2 ** tried, 200));
+    }
+  }
+}
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+// src/ctx/invocation.ts
+var InvocationContext = class {
+  #link;
+  #params;
+  #settings;
+  #state;
+  #logger;
+  #journal;
+  #checkpoint;
+  #abort;
+  #cancelled;
+  constructor(link, params, settings) {
+    this.#link = link;
+    this.#params = params;
+    this.#settings = settings;
+  }
+  get state() {
+    return this.#state ??= new LinkState(this.#link);
+  }
+  get logger() {
+    return this.#logger ??= new LinkLogger(this.#link, this.#settings);
+  }
+  get signal() {
+    if (!this.#abort) {
+      this.#abort = new AbortController();
+      if (this.#cancelled) this.#abort.abort(this.#cancelled);
+    }
+    return this.#abort.signal;
+  }
+  get checkpoint() {
+    return this.#checkpoint ??= checkpoint(this.#link, this.#params.checkpoint ?? void 0);
+  }
+  get kind() {
+    return this.#params.kind ?? "job";
+  }
+  get process() {
+    return this.#params.process;
+  }
+  get jobId() {
+    return this.#params.jobId ?? void 0;
+  }
+  get queueName() {
+    return this.#params.queue ?? void 0;
+  }
+  get runId() {
+    return this.#params.runId ?? void 0;
+  }
+  get flow() {
+    return this.#params.flow ?? void 0;
+  }
+  get step() {
+    return this.#params.step ?? void 0;
+  }
+  get tenantId() {
+    return this.#params.tenantId ?? void 0;
+  }
+  get attempt() {
+    return this.#params.attempt ?? 1;
+  }
+  get maxAttempts() {
+    return this.#params.maxAttempts ?? 1;
+  }
+  get timeoutMs() {
+    return this.#params.timeoutMs ?? void 0;
+  }
+  correlationId = () => this.#params.correlationId ?? void 0;
+  causationId = () => this.#params.causationId ?? void 0;
+  emit = async (event, data) => {
+    const params = typeof event === "string" ? { type: event, data } : { type: event.type, data: event.data };
+    return (await this.#link.request("emit", params)).id;
+  };
+  progress = (pct, detail) => {
+    if (!Number.isFinite(pct)) throw new TypeError(`progress must be a number from 0 to 100, is ${pct}`);
+    this.#link.notify("progress", { pct: Math.min(100, Math.max(0, pct)), detail });
+  };
+  partial = (value, path) => this.#link.notify("partial", { path, value: value ?? null });
+  run = async (name, fn) => {
+    this.#journal ??= new Journal(this.#params.journal ?? []);
+    const memo = this.#journal.next(name);
+    if (memo?.error) throw revive(memo.error);
+    if (memo) return memo.value;
+    const value = json(name, await this.#outcome(name, fn));
+    await this.#link.request("memo", { name, value });
+    return value;
+  };
+  call = async (process2, input, options2) => (await this.#link.request("call", { process: process2, input: input ?? null, ...options2 })).value;
+  enqueue = async (to, data, options2) => {
+    if (typeof to !== "string") return (await this.#link.request("enqueue", { jobs: to })).jobs;
+    const { name, ...rest } = options2 ?? {};
+    const job2 = { queue: to, name, data: data ?? null };
+    if (Object.keys(rest).length) job2.options = rest;
+    return (await this.#link.request("enqueue", job2)).jobs[0];
+  };
+  start = async (flow, input, options2) => this.#link.request("start", { flow, input: input ?? {}, options: options2 });
+  isLeaseValid = async () => (await this.#link.request("lease", {})).valid === true;
+  /** Why the invocation is to stop; undefined while it is not. */
+  get cancelled() {
+    return this.#cancelled;
+  }
+  cancel(reason2) {
+    if (this.#cancelled) return;
+    this.#cancelled = new CancelledError(reason2);
+    this.#abort?.abort(this.#cancelled);
+  }
+  async #outcome(name, fn) {
+    try {
+      return await fn();
+    } catch (error) {
+      const failure2 = describe(error);
+      if (failure2.retriable === false && !(error instanceof CancelledError)) {
+        await this.#link.request("memo", { name, error: failure2 });
+      }
+      throw error;
+    }
+  }
+};
+function checkpoint(link, first) {
+  let data = first;
+  return {
+    get data() {
+      return data;
+    },
+    async save(next) {
+      await link.request("checkpoint", { data: next });
+      data = next;
+    }
+  };
+}
+function json(name, value) {
+  try {
+    return JSON.parse(JSON.stringify(value) ?? "null");
+  } catch (cause) {
+    throw new RiverrunError("RESULT_NOT_JSON", `what run(${JSON.stringify(name)}) gave is not JSON: ${cause.message}`, { cause });
+  }
+}
+
+// src/runner/invocation.ts
+var Invocation = class {
+  constructor(id, params, peer) {
+    this.id = id;
+    this.params = params;
+    this.peer = peer;
+  }
+  ended = false;
+  #cancelledBefore;
+  #ctx;
+  /** Makes the context, once the process and with it its settings are known. */
+  begin(settings) {
+    this.#ctx = new InvocationContext(this, this.params, settings);
+    if (this.#cancelledBefore) this.#ctx.cancel(this.#cancelledBefore);
+    return this.#ctx;
+  }
+  get ctx() {
+    return this.#ctx;
+  }
+  cancel(reason2) {
+    if (this.#ctx) this.#ctx.cancel(reason2);
+    else this.#cancelledBefore = reason2;
+  }
+  async request(method, params) {
+    if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
+    return this.peer.request(method, { invocation: this.id, ...params });
+  }
+  notify(method, params) {
+    if (this.ended) return;
+    try {
+      this.peer.notify(method, { invocation: this.id, ...params });
+    } catch (error) {
+      const message = `a ${method} was left out: ${error.message}`;
+      this.peer.notify("log", { invocation: this.id, level: "warn", message });
+    }
+  }
+};
+
+// src/runner/modules.ts
+import { extname } from "node:path";
+import { pathToFileURL as pathToFileURL3 } from "node:url";
+
+// src/ctx/redact.ts
+var secrets = ["password", "passwd", "passphrase", "secret", "token", "authorization", "apikey", "privatekey", "cookie", "credentials"];
+var deepest = 8;
+function redactor(more = []) {
+  const words = [...secrets, ...more].map(plain);
+  const known = /* @__PURE__ */ new Map();
+  const isSecret = (key) => {
+    let answer = known.get(key);
+    if (answer === void 0) {
+      const name = plain(key);
+      answer = words.some((word) => name.endsWith(word));
+      if (known.size < 1e3) known.set(key, answer);
+    }
+    return answer;
+  };
+  return (meta) => clean(meta, isSecret, []);
+}
+function clean(value, isSecret, around) {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value === "function" || typeof value === "symbol") return void 0;
+  if (typeof value !== "object" || value === null) return value;
+  if (around.includes(value)) return "[circular]";
+  if (around.length === deepest) return "[deep]";
+  const inside = [...around, value];
+  if (value instanceof Error) return clean(errorMembers(value), isSecret, inside);
+  if (value instanceof Map) return clean(Object.fromEntries(value), isSecret, inside);
+  if (value instanceof Set) return clean([...value], isSecret, inside);
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if ("toJSON" in value && typeof value.toJSON === "function") return clean(value.toJSON(), isSecret, inside);
+  if (Array.isArray(value)) return value.map((item) => clean(item, isSecret, inside) ?? null);
+  const copy2 = {};
+  for (const [key, member] of Object.entries(value)) {
+    copy2[key] = member != null && isSecret(key) ? "[redacted]" : clean(member, isSecret, inside);
+  }
+  return copy2;
+}
+function errorMembers(error) {
+  const { name, message, stack, cause } = error;
+  return { ...error, name, message, stack, cause };
+}
+function plain(key) {
+  return key.toLowerCase().replace(/[-_\s]/g, "");
+}
+
+// src/define.ts
+var mark = Symbol.for("riverrun.process");
+function defineQueueWorker(handler, config) {
+  return marked(handler, { takes: "job", config });
+}
+function defineProcess(handler, config) {
+  return marked(handler, { takes: "input", config });
+}
+function defineQueueConfig(config) {
+  return config;
+}
+function definition(value) {
+  return typeof value === "function" ? value[mark] : void 0;
+}
+function marked(handler, as) {
+  const own = (first, ctx) => handler(first, ctx);
+  Object.defineProperty(own, mark, { value: as });
+  Object.defineProperty(own, "name", { value: handler.name });
+  return own;
+}
+
+// src/runner/config-json.ts
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+async function configJson(config, file) {
+  if (config === void 0 || config === null) return {};
+  if (!isObject(config)) throw invalid(file, "config", `must be an object, is ${typeof config}`);
+  return await json2(config, { file, path: "config", around: [] });
+}
+async function json2(value, place) {
+  if (value === void 0) return void 0;
+  if (typeof value === "function") return isSchema(value) ? jsonSchema(value, place) : { $function: source(value) };
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (typeof value !== "object") throw invalid(place.file, place.path, `is ${String(value)}, which is not JSON`);
+  if (place.around.includes(value)) throw invalid(place.file, place.path, "contains itself");
+  if (isSchema(value)) return jsonSchema(value, place);
+  if (value instanceof RegExp) return value.source;
+  if ("toJSON" in value && typeof value.toJSON === "function") return json2(value.toJSON(), place);
+  const around = [...place.around, value];
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => json2(item, { ...place, path: `${place.path}[${index}]`, around }));
+    return (await Promise.all(items)).map((item) => item ?? null);
+  }
+  const object = {};
+  for (const [key, member] of Object.entries(value)) {
+    const made = await json2(member, { ...place, path: `${place.path}.${key}`, around });
+    if (made !== void 0) object[key] = made;
+  }
+  return object;
+}
+function source(fn) {
+  const text2 = fn.toString();
+  const [, isAsync = "", name] = /^(async\s+)?([\w$]+)\s*\(/.exec(text2) ?? [];
+  const isMethod = name !== void 0 && name !== "function" && name !== "async";
+  return isMethod ? `${isAsync}function ${text2.slice(isAsync.length)}` : text2;
+}
+function isSchema(value) {
+  const schema = value;
+  return "_zod" in schema || isZod3(schema) || isObject(schema["~standard"]);
+}
+function isZod3(schema) {
+  return isObject(schema._def) && typeof schema._def.typeName === "string" && schema._def.typeName.startsWith("Zod");
+}
+var options = { io: "input", unrepresentable: "any" };
+async function jsonSchema(value, place) {
+  const schema = value;
+  const standard2 = schema["~standard"];
+  try {
+    if (typeof schema.toJSONSchema === "function") return plain2(schema.toJSONSchema(options));
+    if (typeof schema.toJsonSchema === "function") return plain2(schema.toJsonSchema({}));
+    if (standard2?.jsonSchema?.input) return plain2(standard2.jsonSchema.input({ target: "draft-2020-12" }));
+    if ("_zod" in schema) return await zod4(schema, place);
+    if (isZod3(schema)) return await zod3(schema, place);
+  } catch (error) {
+    if (error instanceof RiverrunError) throw error;
+    throw invalid(place.file, place.path, `cannot be made JSON Schema: ${error.message}`);
+  }
+  throw invalid(place.file, place.path, `is a schema of ${standard2?.vendor ?? "a library"} that cannot be made JSON Schema; give a JSON Schema instead`);
+}
+async function zod4(schema, place) {
+  for (const name of ["zod", "zod/v4", "zod/v4/core"]) {
+    const zod = await importFrom(place.file, name);
+    if (zod?.toJSONSchema) return plain2(zod.toJSONSchema(schema, options));
+  }
+  throw invalid(place.file, place.path, "is a zod schema, but zod is not found in the project (npm i zod)");
+}
+async function zod3(schema, place) {
+  const module = await importFrom(place.file, "zod-to-json-schema");
+  if (module?.zodToJsonSchema) return plain2(module.zodToJsonSchema(schema));
+  throw invalid(place.file, place.path, "is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4");
+}
+async function importFrom(file, name) {
+  let path;
+  try {
+    path = createRequire(file).resolve(name);
+  } catch {
+    return void 0;
+  }
+  const module = await import(pathToFileURL(path).href);
+  return isObject(module.default) ? { ...module.default, ...module } : module;
+}
+function plain2(value) {
+  return JSON.parse(JSON.stringify(value));
+}
+function invalid(file, path, problem) {
+  return new RiverrunError("MODULE_CONFIG", `${path} in ${file} ${problem}`, { retriable: false, details: { path } });
+}
+
+// src/runner/typescript.ts
+import { createRequire as createRequire2, register as register2 } from "node:module";
+import { pathToFileURL as pathToFileURL2 } from "node:url";
+var native = (file) => import(pathToFileURL2(file).href);
+var foreign;
+async function importTypeScript(file) {
+  if (!process.features.typescript) return (await foreignLoader(file, missing))(file);
+  try {
+    return await native(file);
+  } catch (error) {
+    if (error.code !== "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") throw error;
+    const load = await foreignLoader(file, () => error);
+    return load(file);
+  }
+}
+async function foreignLoader(file, otherwise) {
+  if (foreign) return foreign.loader;
+  const loader = await tsx(file) ?? await esbuild(file);
+  if (!loader) throw otherwise(file);
+  foreign = { loader };
+  return loader;
+}
+function missing(file) {
+  return new RiverrunError(
+    "MODULE_TS",
+    `${file} is TypeScript, and Node ${process.versions.node} cannot run it. Install tsx in the project (npm i -D tsx), or use Node 22.18 or newer`,
+    { retriable: false }
+  );
+}
+async function tsx(file) {
+  const esm = resolveFrom(file, "tsx/esm/api");
+  const cjs = resolveFrom(file, "tsx/cjs/api");
+  if (!esm || !cjs) return void 0;
+  (await import(pathToFileURL2(cjs).href)).register();
+  (await import(pathToFileURL2(esm).href)).register();
+  return (path) => import(`${pathToFileURL2(path).href}?tsx`);
+}
+async function esbuild(file) {
+  const path = resolveFrom(file, "esbuild");
+  if (!path) return void 0;
+  register2(asUrl(esbuildHooks), { data: { esbuild: pathToFileURL2(path).href } });
+  return native;
+}
+function resolveFrom(file, specifier) {
+  try {
+    return createRequire2(file).resolve(specifier);
+  } catch {
+    return void 0;
+  }
+}
+var esbuildHooks = `
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+let esbuild
+export async function initialize(data) {
+  esbuild = await import(data.esbuild)
+  esbuild = esbuild.default ?? esbuild
+}
+
+const isTypeScript = (url) => url.startsWith('file:') && /\\.m?tsx?$/.test(url.split('?', 1)[0])
+
+/** As TypeScript resolves: './a.js' may be './a.ts', and './a' too. */
+function candidates(specifier) {
+  if (!/^\\.{0,2}\\//.test(specifier)) return []
+  if (/\\.m?js$/.test(specifier)) return [specifier.replace(/js$/, 'ts')]
+  return [specifier + '.ts', specifier + '.mts', specifier + '/index.ts']
+}
+
+export async function resolve(specifier, context, next) {
+  try {
+    return await next(specifier, context)
+  } catch (error) {
+    for (const candidate of context.parentURL && isTypeScript(context.parentURL) ? candidates(specifier) : []) {
+      try {
+        return await next(candidate, context)
+      } catch {}
+    }
+    throw error
+  }
+}
+
+export async function load(url, context, next) {
+  if (!isTypeScript(url)) return next(url, context)
+  const file = fileURLToPath(url.split('?', 1)[0])
+  const { code } = await esbuild.transform(await readFile(file, 'utf8'), {
+    loader: 'ts',
+    format: 'esm',
+    target: 'node' + process.versions.node,
+    sourcefile: file,
+    sourcemap: 'inline',
+  })
+  return { format: 'module', source: code, shortCircuit: true }
+}`;
+
+// src/runner/modules.ts
+var Modules = class {
+  #entries = /* @__PURE__ */ new Map();
+  /** The processes of a module that is loaded, without waiting; undefined if `load` is needed. */
+  loaded(file, revision) {
+    const entry = this.#entries.get(file);
+    return entry && (revision ?? 0) <= entry.revision ? entry.processes : void 0;
+  }
+  load(file, revision = 0) {
+    const known = this.#entries.get(file);
+    if (!known) return this.#begin(file, revision);
+    if (revision > known.revision) return Promise.reject(stale(file, revision, known.revision));
+    return known.loading;
+  }
+  #begin(file, revision) {
+    const entry = { revision, loading: processesOf(file) };
+    this.#entries.set(file, entry);
+    entry.loading.then(
+      (processes) => entry.processes = processes,
+      () => {
+      }
+    );
+    return entry.loading;
+  }
+};
+function stale(file, wanted, loaded) {
+  return new RiverrunError("RELOAD", `${file} is loaded at revision ${loaded}; revision ${wanted} needs a fresh runner`);
+}
+async function processesOf(file) {
+  const exports = await importFile(file);
+  const processes = /* @__PURE__ */ new Map();
+  for (const [name, value] of Object.entries(exports)) {
+    const defined = definition(value);
+    if (typeof value !== "function" || name !== "default" && !defined) continue;
+    const own = { ...value.config, ...defined?.config };
+    const config = name === "default" ? { ...own, ...moduleConfig(exports) } : own;
+    processes.set(name, {
+      handler: value,
+      takes: defined?.takes ?? "input",
+      config: await configJson(config, file),
+      logs: logSettings(config.logger)
+    });
+  }
+  return processes;
+}
+function moduleConfig(exports) {
+  const config = isObject(exports.config) ? exports.config : {};
+  return typeof exports.queue === "string" ? { ...config, queue: exports.queue } : config;
+}
+function logSettings(config) {
+  return { level: config?.level ?? "debug", redact: redactor(config?.redact) };
+}
+async function importFile(file) {
+  try {
+    const isTypeScript = [".ts", ".mts"].includes(extname(file));
+    const module = await (isTypeScript ? importTypeScript(file) : import(pathToFileURL3(file).href));
+    return withoutWrapper(module);
+  } catch (error) {
+    throw error instanceof RiverrunError ? error : loadError(error, file);
+  }
+}
+function withoutWrapper(module) {
+  const inner = module.default;
+  if (!isObject(inner)) return { ...module };
+  return { ...module, ...inner };
+}
+function loadError(thrown, file) {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const error = new RiverrunError(isParseError(thrown) ? "MODULE_SYNTAX" : "MODULE_ERROR", message, { retriable: false });
+  const stack = thrown instanceof Error && thrown.stack ? thrown.stack : message;
+  error.name = thrown instanceof Error ? thrown.name : "Error";
+  error.stack = stack.includes(file) ? stack : `${file}
+${stack}`;
+  return error;
+}
+function isParseError(thrown) {
+  if (!(thrown instanceof Error)) return false;
+  const { code, errors } = thrown;
+  if (code === "ERR_INVALID_TYPESCRIPT_SYNTAX" || code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") return true;
+  if (thrown.name === "TransformError" || Array.isArray(errors) && thrown.message.startsWith("Transform failed")) return true;
+  if (thrown.name !== "SyntaxError" || thrown.message.includes("does not provide an export")) return false;
+  return !/^\s+at .*(file:\/\/|\()(?!node:).*\.[cm]?[jt]sx?[:?]/m.test(thrown.stack ?? "");
+}
+
+// src/runner/peer.ts
+var noParams = Object.freeze({});
+var Peer = class {
+  limitBytes = 16 * 1024 * 1024;
+  #output;
+  #listener;
+  #pending = /* @__PURE__ */ new Map();
+  #lastId = 0;
+  constructor(output, listener) {
+    this.#output = output;
+    this.#listener = listener;
+  }
+  /** Throws if the line is no message. */
+  receive(line) {
+    const message = JSON.parse(line);
+    if (typeof message !== "object" || message === null || Array.isArray(message)) throw new Error("not an object");
+    if (message.method === void 0) return this.#settle(message);
+    const params = message.params ?? noParams;
+    if (message.id === void 0) this.#listener.onNotification(message.method, params);
+    else this.#listener.onRequest(message.id, message.method, params);
+  }
+  request(method, params) {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      this.#sendLine(method, JSON.stringify({ id, method, params }));
+      this.#pending.set(id, { resolve, reject });
+    });
+  }
+  notify(method, params) {
+    this.#sendLine(method, JSON.stringify({ method, params }));
+  }
+  /** `result` is JSON text. */
+  answer(id, result) {
+    this.#output.send(`{"id":${id},"result":${result}}
+`);
+  }
+  refuse(id, failure2, code) {
+    this.#output.send(`${JSON.stringify({ id, error: wireError(failure2, code) })}
+`);
+  }
+  #settle({ id, result, error }) {
+    const pending = id === void 0 ? void 0 : this.#pending.get(id);
+    if (!pending) return;
+    this.#pending.delete(id);
+    if (error) pending.reject(refusal(error));
+    else pending.resolve(result);
+  }
+  #sendLine(method, text2) {
+    if (text2.length * 3 >= this.limitBytes && Buffer.byteLength(text2) >= this.limitBytes) {
+      throw new RiverrunError("MESSAGE_TOO_LARGE", `a ${method} may have ${this.limitBytes} bytes at most`);
+    }
+    this.#output.send(`${text2}
+`);
+  }
+};
+
+// src/runner/runner.ts
+var heartbeatMs = 1e4;
+var Runner = class {
+  peer;
+  /** Called with the largest message that the server takes. */
+  onLimits = () => {
+  };
+  #output;
+  #modules = new Modules();
+  #running = /* @__PURE__ */ new Map();
+  #current = new AsyncLocalStorage();
+  #idle = /* @__PURE__ */ new Set();
+  #resultBytes = 1024 * 1024;
+  constructor(output) {
+    this.#output = output;
+    this.peer = new Peer(output, this);
+    setInterval(() => this.#beat(), heartbeatMs).unref();
+  }
+  /** The invocation whose code is running now, if one is known. */
+  get current() {
+    const current = this.#current.getStore();
+    return current?.ended ? void 0 : current;
+  }
+  onRequest(id, method, params) {
+    if (method === "invoke") this.#invoke(id, params);
+    else if (method === "load") this.#load(id, params);
+    else if (method === "initialise") this.#initialise(id, params);
+    else if (method === "drain") this.#drain(id, params);
+    else this.peer.refuse(id, { message: `there is no method ${method}` }, -32601);
+  }
+  onNotification(method, params) {
+    if (method !== "cancel") return;
+    this.#running.get(params.invocation)?.cancel(params.reason ?? "user");
+  }
+  /** Ends an invocation with an error that none of its handler's promises carries. */
+  fail(invocation, error) {
+    if (!invocation.ended) this.#failed(invocation, error);
+  }
+  cancelAll(reason2) {
+    for (const invocation of this.#running.values()) invocation.cancel(reason2);
+  }
+  #initialise(id, { protocol, limits }) {
+    if (protocol !== protocolVersion) {
+      const message = `this SDK speaks version ${protocolVersion} of the protocol, the server ${protocol}`;
+      this.peer.refuse(id, { message, code: "PROTOCOL_VERSION" });
+      this.#output.finish(() => process.exit(1));
+      return;
+    }
+    if (limits?.resultBytes) this.#resultBytes = limits.resultBytes;
+    if (limits?.messageBytes) {
+      this.peer.limitBytes = limits.messageBytes;
+      this.onLimits(limits);
+    }
+    const answer = {
+      protocol: protocolVersion,
+      sdk: { name: "riverrun", version, language: "typescript" },
+      runtime: `node ${process.versions.node}`,
+      pid: process.pid
+    };
+    this.peer.answer(id, JSON.stringify(answer));
+  }
+  #load(id, { file, revision }) {
+    this.#modules.load(file, revision).then(
+      (processes) => {
+        const list = [...processes].map(([name, { config }]) => ({ export: name, config }));
+        this.peer.answer(id, JSON.stringify({ processes: list }));
+      },
+      (error) => this.peer.refuse(id, describe(error))
+    );
+  }
+  #invoke(id, params) {
+    const invocation = new Invocation(id, params, this.peer);
+    this.#running.set(id, invocation);
+    const processes = this.#modules.loaded(params.file, params.revision);
+    if (processes) {
+      this.#execute(invocation, processes);
+      return;
+    }
+    this.#modules.load(params.file, params.revision).then(
+      (loaded) => this.#execute(invocation, loaded),
+      (error) => this.#failed(invocation, error)
+    );
+  }
+  #execute(invocation, processes) {
+    const { params } = invocation;
+    const process2 = processes.get(params.export ?? "default");
+    if (!process2) {
+      const message = `${params.file} exports no handler under the name ${params.export ?? "default"}`;
+      this.#failed(invocation, new RiverrunError("HANDLER_NOT_FOUND", message, { retriable: false }));
+      return;
+    }
+    let result;
+    try {
+      result = this.#current.run(invocation, process2.handler, argument(process2, params), invocation.begin(process2.logs));
+    } catch (error) {
+      this.#failed(invocation, error);
+      return;
+    }
+    if (!isThenable(result)) {
+      this.#finished(invocation, result);
+      return;
+    }
+    result.then(
+      (value) => this.#finished(invocation, value),
+      (error) => this.#failed(invocation, error)
+    );
+  }
+  #finished(invocation, value) {
+    if (invocation.ended) return;
+    const { jobs } = invocation.params;
+    let text2;
+    try {
+      text2 = jobs ? batchText(value, jobs.length, this.#resultBytes) : `{"value":${valueText(value, this.#resultBytes)}}`;
+    } catch (error) {
+      this.#failed(invocation, error);
+      return;
+    }
+    this.peer.answer(invocation.id, text2);
+    this.#ended(invocation);
+  }
+  #failed(invocation, error) {
+    if (invocation.ended) return;
+    const failure2 = describe(error);
+    if (isCancellation(invocation, error)) this.peer.refuse(invocation.id, { ...failure2, code: "CANCELLED" }, -32001);
+    else this.peer.refuse(invocation.id, failure2);
+    this.#ended(invocation);
+  }
+  #ended(invocation) {
+    invocation.ended = true;
+    this.#running.delete(invocation.id);
+    if (this.#running.size === 0) for (const wake of [...this.#idle]) wake();
+  }
+  #drain(id, { graceMs = 0 }) {
+    const answer = () => {
+      clearTimeout(timer);
+      this.#idle.delete(answer);
+      this.peer.answer(id, JSON.stringify({ unfinished: this.#running.size }));
+    };
+    const timer = setTimeout(answer, graceMs);
+    if (this.#running.size === 0) answer();
+    else this.#idle.add(answer);
+  }
+  #beat() {
+    if (this.#running.size) this.peer.notify("heartbeat", {});
+  }
+};
+function argument({ takes }, params) {
+  if (takes === "input") return params.jobs ? params.jobs.map((job2) => job2.input) : params.input;
+  return params.jobs ? params.jobs.map((job2) => jobOf(job2, params)) : jobOf(params, params);
+}
+function jobOf(job2, { queue }) {
+  return {
+    id: job2.jobId ?? "",
+    name: job2.name ?? queue ?? "",
+    queue: queue ?? "",
+    data: job2.input,
+    attempt: job2.attempt ?? 1,
+    maxAttempts: job2.maxAttempts ?? 1,
+    enqueuedAt: job2.enqueuedAt ?? void 0
+  };
+}
+function isCancellation({ ctx }, error) {
+  if (error instanceof CancelledError) return true;
+  return ctx?.cancelled !== void 0 && error instanceof Error && error.name === "AbortError";
+}
+function isThenable(value) {
+  return typeof value === "object" && value !== null && typeof value.then === "function";
+}
+
+// src/index.ts
+var index_exports = {};
+__export(index_exports, {
+  CancelledError: () => CancelledError,
+  HttpError: () => HttpError,
+  NonRetriableError: () => NonRetriableError,
+  RetryAfterError: () => RetryAfterError,
+  Riverrun: () => Riverrun,
+  RiverrunError: () => RiverrunError,
+  defineProcess: () => defineProcess,
+  defineQueueConfig: () => defineQueueConfig,
+  defineQueueWorker: () => defineQueueWorker,
+  emptyRun: () => emptyRun,
+  followRun: () => followRun,
+  isFinal: () => isFinal,
+  reduceEvents: () => reduceEvents,
+  reduceRun: () => reduceRun,
+  reduceState: () => reduceState,
+  version: () => version
+});
+
+// src/events.ts
+var finalTypes = ["flow.completed", "flow.failed", "flow.cancelled"];
+function isFinal(event) {
+  return finalTypes.includes(event.type);
+}
+
+// src/live/path.ts
+function getAt(value, path) {
+  let at = value;
+  for (const part2 of path.split(".")) {
+    if (Array.isArray(at)) at = at[Number(part2)];
+    else if (isObject(at) && Object.hasOwn(at, part2)) at = at[part2];
+    else return void 0;
+  }
+  return at;
+}
+function setAt(state, path, value) {
+  return put(state, path.split("."), value);
+}
+function deleteAt(state, path) {
+  return remove(state, path.split("."));
+}
+function put(parent, [key, ...rest], value) {
+  if (key === void 0) return value;
+  if (Array.isArray(parent) && /^\d+$/.test(key) && Number(key) <= parent.length) {
+    const items = [...parent];
+    items[Number(key)] = put(items[Number(key)], rest, value);
+    return items;
+  }
+  const members = isObject(parent) ? parent : {};
+  return define(members, key, put(Object.hasOwn(members, key) ? members[key] : void 0, rest, value));
+}
+function remove(parent, [key, ...rest]) {
+  if (key === void 0 || !isObject(parent) || !Object.hasOwn(parent, key)) return parent;
+  if (rest.length) return define(parent, key, remove(parent[key], rest));
+  const { [key]: _, ...left } = parent;
+  return left;
+}
+function define(members, key, value) {
+  const copy2 = { ...members };
+  Object.defineProperty(copy2, key, { value, enumerable: true, writable: true, configurable: true });
+  return copy2;
+}
+
+// src/live/state.ts
+function reduceState(state, event) {
+  const { type, data } = event;
+  switch (type) {
+    case "flow.started":
+      return fromInput(data?.input);
+    case "state.set":
+      return setAt(state, data.key, data.value);
+    case "state.delete":
+      return deleteAt(state, data.key);
+    case "state.batch":
+      return data.operations.reduce(operate, state);
+    case "state.snapshot":
+      return data;
+    default:
+      return state;
+  }
+}
+function operate(state, { type, key, value }) {
+  return type === "set" ? setAt(state, key, value ?? null) : deleteAt(state, key);
+}
+function fromInput(input) {
+  if (isObject(input)) return input;
+  return input === void 0 || input === null ? {} : { input };
+}
+
+// src/live/visits.ts
+function stepAt({ runId, stepName = "", stepId = "" }) {
+  const rest = stepId.slice(`${runId}__${stepName}`.length);
+  return { step: stepName, visit: Number(/^#(\d+)__/.exec(rest)?.[1] ?? 1) };
+}
+function enter(run, step, branch) {
+  if (step === void 0) return run;
+  const { error: _, ...summary } = run.steps[step] ?? { visits: 0 };
+  const visits = summary.visits + 1;
+  const visit = { step, visit: visits, status: "pending", attempt: 0, ...branch && { branch } };
+  return {
+    ...run,
+    steps: { ...run.steps, [step]: { ...summary, status: "pending", attempt: 0, visits } },
+    visits: [...run.visits, visit]
+  };
+}
+function leave(run, key) {
+  const visit = find(run, key);
+  return { run: visit ? { ...run, visits: run.visits.filter((other) => other !== visit) } : run, visit };
+}
+function update(run, key, news) {
+  const visits = run.visits.map((visit) => same(visit, key) ? { ...visit, ...news } : visit);
+  const summary = run.steps[key.step];
+  const steps = summary ? { ...run.steps, [key.step]: { ...summary, status: news.status } } : run.steps;
+  return { ...run, visits, steps };
+}
+function fork(run, key, data) {
+  const { branches, concurrency = 0, failFast = false, scoped = false } = data;
+  const steps = branches.map(({ step }) => step);
+  return change(run, key, { steps, concurrency, failFast, scoped, entered: 0, ended: 0 });
+}
+function enterBranches(run, key) {
+  const branches = find(run, key)?.branches;
+  if (!branches) return run;
+  const { steps, concurrency, entered, ended } = branches;
+  const room = concurrency === 0 ? steps.length : Math.max(0, concurrency - (entered - ended));
+  const next = steps.slice(entered, entered + room);
+  const begun = change(run, key, { ...branches, entered: entered + next.length });
+  return next.reduce((run2, step) => enter(run2, step, { step: key.step, visit: key.visit }), begun);
+}
+function pathEnded(run, { branch }, failed2) {
+  const branches = branch && find(run, branch)?.branches;
+  if (!branches) return run;
+  const ended = change(run, branch, { ...branches, ended: branches.ended + 1 });
+  return failed2 && branches.failFast ? ended : enterBranches(ended, branch);
+}
+function isInScope(run, visit) {
+  const holder = visit.branch && find(run, visit.branch);
+  return holder !== void 0 && (holder.branches?.scoped === true || isInScope(run, holder));
+}
+function change(run, key, branches) {
+  return { ...run, visits: run.visits.map((visit) => same(visit, key) ? { ...visit, branches } : visit) };
+}
+function find(run, key) {
+  return run.visits.find((visit) => same(visit, key));
+}
+function same(a, b) {
+  return a.step === b.step && a.visit === b.visit;
+}
+
+// src/live/run.ts
+function emptyRun() {
+  return {
+    runId: "",
+    flow: "",
+    version: "",
+    status: "pending",
+    input: null,
+    state: {},
+    steps: {},
+    visits: [],
+    paused: false,
+    createdAt: "",
+    updatedAt: "",
+    events: 0
+  };
+}
+function reduceRun(run, event) {
+  if (run.lastEventId !== void 0 && !isLater(event.id, run.lastEventId)) return run;
+  const seen = {
+    ...run,
+    runId: event.runId,
+    flow: event.flowName,
+    state: reduceState(run.state, event),
+    createdAt: run.events === 0 ? event.ts : run.createdAt,
+    updatedAt: event.ts,
+    events: run.events + 1,
+    lastEventId: event.id
+  };
+  return withStatus(apply(seen, event));
+}
+function reduceEvents(events, from = emptyRun()) {
+  let run = from;
+  for (const event of events) run = reduceRun(run, event);
+  return run;
+}
+async function* followRun(events, from = emptyRun()) {
+  let run = from;
+  for await (const event of events) {
+    run = reduceRun(run, event);
+    yield run;
+  }
+  return run;
+}
+function apply(run, event) {
+  const { type, ts, data } = event;
+  const at = stepAt(event);
+  switch (type) {
+    case "flow.started":
+      return enter({ ...run, version: data?.version ?? "", input: data?.input ?? null }, data?.next);
+    case "flow.completed":
+    case "job.completed":
+      return end({ ...run, result: data?.result }, "completed", ts);
+    case "flow.failed":
+    case "job.failed":
+      return end({ ...run, error: data?.error }, "failed", ts);
+    case "flow.cancelled":
+    case "job.cancelled":
+      return end({ ...run, cancellation: data }, "cancelled", ts);
+    case "flow.paused":
+      return { ...run, paused: true };
+    case "flow.resumed":
+      return { ...run, paused: false };
+    case "job.active":
+      return { ...run, status: "running" };
+    case "progress":
+    case "job.progress":
+      return { ...run, progress: data };
+    case "step.started":
+      return started(update(run, at, { status: "running", attempt: event.attempt ?? 1 }), at.step, event);
+    case "step.completed":
+      return completed(run, event);
+    case "step.failed":
+      return failed(run, event);
+    case "step.retry":
+      return data?.lost ? update(run, at, { status: "retrying" }) : run;
+    case "step.resumed":
+      return update(run, at, { status: "running" });
+    case "step.cancelled":
+      return summarise(leave(run, at).run, at.step, { status: "cancelled", endedAt: ts });
+    case "step.await.branches":
+      return enterBranches(fork(update(run, at, { status: "waiting" }), at, data), at);
+    case "step.await.timeout":
+      return run;
+    default:
+      return type.startsWith("step.await.") ? update(run, at, { status: "waiting" }) : run;
+  }
+}
+function started(run, step, { ts, attempt = 1 }) {
+  const { error: _, endedAt: __, ...summary } = run.steps[step] ?? { visits: 1 };
+  return { ...run, steps: { ...run.steps, [step]: { ...summary, status: "running", attempt, startedAt: ts } } };
+}
+function completed(before, event) {
+  const { data, ts } = event;
+  const at = stepAt(event);
+  const { run: left, visit } = leave(before, at);
+  let run = summarise(left, at.step, { status: "completed", endedAt: ts });
+  if (!visit) return run;
+  if (data?.outputKey !== void 0 && data.result !== void 0 && !isInScope(before, visit)) {
+    run = { ...run, state: setAt(run.state, data.outputKey, data.result) };
+  }
+  return data?.next ? enter(run, data.next, visit.branch) : pathEnded(run, visit, false);
+}
+function failed(before, event) {
+  const { data, ts } = event;
+  const at = stepAt(event);
+  const error = data?.error;
+  if (data?.nextRetryAt !== void 0) return summarise(update(before, at, { status: "retrying" }), at.step, { error });
+  const { run: left, visit } = leave(before, at);
+  const run = summarise(left, at.step, { status: "failed", endedAt: ts, error });
+  if (!visit) return run;
+  return data?.next ? enter(run, data.next, visit.branch) : pathEnded(run, visit, true);
+}
+function summarise(run, step, news) {
+  const summary = run.steps[step];
+  return summary ? { ...run, steps: { ...run.steps, [step]: { ...summary, ...news } } } : run;
+}
+function end(run, status, ts) {
+  return { ...run, status, endedAt: ts, visits: [], paused: false };
+}
+function withStatus(run) {
+  if (run.endedAt !== void 0 || !Object.keys(run.steps).length) return run;
+  const begun = Object.values(run.steps).some((step) => step.startedAt !== void 0);
+  const waits = run.visits.length > 0 && run.visits.every(({ status }) => status === "waiting" || status === "retrying");
+  return { ...run, status: run.paused ? "paused" : !begun ? "pending" : waits ? "waiting" : "running" };
+}
+function isLater(id, than) {
+  const [ms = 0, n = 0] = id.split("-").map(Number);
+  const [thanMs = 0, thanN = 0] = than.split("-").map(Number);
+  return ms > thanMs || ms === thanMs && n > thanN;
+}
+
+// src/client/http.ts
+var HttpError = class extends RiverrunError {
+  name = "HttpError";
+  status;
+  constructor(status, code, message, options2) {
+    super(code, message, options2);
+    this.status = status;
+  }
+};
+var Http = class {
+  #base;
+  #headers;
+  #fetch;
+  #timeoutMs;
+  constructor({ url = "http://127.0.0.1:4600", token, headers, timeoutMs = 3e4, ...rest }) {
+    this.#base = String(url).replace(/\/+$/, "");
+    this.#headers = { ...token && { authorization: `Bearer ${token}` }, ...headers };
+    this.#fetch = rest.fetch ?? globalThis.fetch.bind(globalThis);
+    this.#timeoutMs = timeoutMs;
+  }
+  get(path, options2) {
+    return this.#json("GET", path, options2);
+  }
+  post(path, body, options2) {
+    return this.#json("POST", path, { ...options2, body: body ?? {} });
+  }
+  delete(path) {
+    return this.#json("DELETE", path);
+  }
+  /** An answer whose body is read as it comes: no time limit. */
+  async open(method, path, { query, body, headers, signal } = {}) {
+    const init = {
+      method,
+      headers: { ...this.#headers, ...body !== void 0 && { "content-type": "application/json" }, ...headers },
+      ...body !== void 0 && { body: JSON.stringify(body) },
+      ...signal && { signal }
+    };
+    let response;
+    try {
+      response = await this.#fetch(`${this.#base}${path}${queryText(query)}`, init);
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason;
+      throw new RiverrunError("UNREACHABLE", `${this.#base} cannot be reached: ${reason(cause)}`, { cause });
+    }
+    if (!response.ok) throw await failure(response);
+    return response;
+  }
+  async #json(method, path, options2 = {}) {
+    const limitMs = options2.timeoutMs ?? this.#timeoutMs;
+    const limit = AbortSignal.timeout(limitMs);
+    const signal = options2.signal ? AbortSignal.any([options2.signal, limit]) : limit;
+    try {
+      const response = await this.open(method, path, { ...options2, signal });
+      const text2 = await response.text();
+      return text2 ? JSON.parse(text2) : void 0;
+    } catch (error) {
+      if (!limit.aborted || options2.signal?.aborted) throw error;
+      throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path} took longer than ${limitMs} ms`, { cause: error });
+    }
+  }
+};
+async function failure(response) {
+  const text2 = await response.text().catch(() => "");
+  let body;
+  try {
+    body = JSON.parse(text2);
+  } catch {
+    body = void 0;
+  }
+  const error = isObject(body) && isObject(body.error) ? body.error : {};
+  const code = typeof error.code === "string" ? error.code : `HTTP_${response.status}`;
+  const message = typeof error.message === "string" ? error.message : text2.slice(0, 300) || response.statusText;
+  return new HttpError(response.status, code, message, { details: error.details });
+}
+function reason(cause) {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  return inner instanceof Error ? inner.message || String(inner.code) : String(inner);
+}
+function queryText(query) {
+  const params = new URLSearchParams();
+  for (const [key, value] of Object.entries(query ?? {})) {
+    if (value === void 0) continue;
+    params.set(key, Array.isArray(value) ? value.join(",") : value instanceof Date ? value.toISOString() : String(value));
+  }
+  return params.size ? `?${params}` : "";
+}
+
+// src/client/sse.ts
+async function* readEvents(body, { onRetry, onBytes } = {}) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const block = new Block(onRetry);
+  let pieces = [];
+  try {
+    for (; ; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      onBytes?.();
+      pieces.push(value);
+      if (!/[\r\n]/.test(value)) continue;
+      const lines = pieces.join("").split(/\r\n|\n|\r(?!$)/);
+      pieces = [lines.pop()];
+      for (const line of lines) {
+        const event = block.take(line);
+        if (event) yield event;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {
+    });
+  }
+}
+var Block = class {
+  #id;
+  #event = "";
+  #data = [];
+  #onRetry;
+  constructor(onRetry) {
+    this.#onRetry = onRetry;
+  }
+  take(line) {
+    if (line === "") return this.#end();
+    const colon = line.indexOf(":");
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (field === "id") this.#id = value;
+    else if (field === "event") this.#event = value;
+    else if (field === "data") this.#data.push(value);
+    else if (field === "retry" && /^\d+$/.test(value)) this.#onRetry?.(Number(value));
+    return void 0;
+  }
+  #end() {
+    const event = this.#data.length ? { id: this.#id, event: this.#event || "message", data: this.#data.join("\n") } : void 0;
+    this.#event = "";
+    this.#data = [];
+    return event;
+  }
+};
+
+// src/client/subscribe.ts
+var longestWaitMs = 3e4;
+async function* subscribe(http, path, options2 = {}) {
+  const { from, follow, signal } = options2;
+  const types = options2.types && [...options2.types, ...follow === "until-end" ? finalTypes : []];
+  let lastId;
+  let retryMs = 1e3;
+  let failures = 0;
+  for (; ; ) {
+    let isOver = false;
+    let reason2;
+    try {
+      const connection = connect(http, path, {
+        ...options2,
+        query: { from: lastId === void 0 ? from : void 0, types, follow },
+        lastId,
+        onRetry: (ms) => retryMs = ms
+      });
+      for await (const event of connection) {
+        failures = 0;
+        lastId = event.id;
+        if (isWanted(event.type, options2.types)) yield event;
+        if (follow === "until-end" && isFinal(event)) return;
+      }
+      isOver = connection.wasEmpty && follow === "until-end";
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      if (!isPassing(error)) throw error;
+      reason2 = error;
+    }
+    if (isOver) return;
+    await wait(Math.min(retryMs * 2 ** Math.min(failures, 10), longestWaitMs) * (0.5 + Math.random() / 2), signal);
+    failures += 1;
+    options2.onReconnect?.(reason2);
+  }
+}
+function connect(http, path, { query, lastId, onRetry, signal, idleMs = 6e4 }) {
+  return {
+    wasEmpty: true,
+    async *[Symbol.asyncIterator]() {
+      const idle = new Idle(idleMs, signal);
+      try {
+        const response = await http.open("GET", path, {
+          query,
+          headers: { accept: "text/event-stream", ...lastId && { "last-event-id": lastId } },
+          signal: idle.signal
+        });
+        const onBytes = () => {
+          this.wasEmpty = false;
+          idle.restart();
+        };
+        for await (const { event, data } of readEvents(response.body, { onRetry, onBytes })) {
+          const parsed = JSON.parse(data);
+          if (event === "stream.deleted") throw new RiverrunError("STREAM_NOT_FOUND", "the stream was deleted");
+          if (event === "stream.failed") throw streamError(parsed);
+          yield parsed;
+        }
+      } finally {
+        idle.stop();
+      }
+    }
+  };
+}
+var Idle = class {
+  #abort = new AbortController();
+  #ms;
+  signal;
+  #timer;
+  constructor(ms, outer) {
+    this.#ms = ms;
+    this.signal = outer ? AbortSignal.any([outer, this.#abort.signal]) : this.#abort.signal;
+    this.restart();
+  }
+  restart() {
+    clearTimeout(this.#timer);
+    const silent = new RiverrunError("UNREACHABLE", `the server was silent for ${this.#ms} ms`);
+    this.#timer = setTimeout(() => this.#abort.abort(silent), this.#ms);
+  }
+  stop() {
+    clearTimeout(this.#timer);
+    this.#abort.abort();
+  }
+};
+function streamError(body) {
+  const { code = "INTERNAL", message = "the stream failed", details } = body.error ?? {};
+  return new HttpError(500, code, message, { details });
+}
+function isWanted(type, types) {
+  return !types || types.some((wanted) => type === wanted || type.startsWith(`${wanted}.`));
+}
+function isPassing(error) {
+  if (error instanceof HttpError) return error.status >= 500 || error.status === 408 || error.status === 429;
+  return !(error instanceof RiverrunError) || error.code === "UNREACHABLE";
+}
+function wait(ms, signal) {
+  return new Promise((resolve, reject) => {
+    const stop2 = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop2);
+      resolve();
+    }, ms);
+    if (signal?.aborted) stop2();
+    else signal?.addEventListener("abort", stop2, { once: true });
+  });
+}
+
+// src/client/client.ts
+var Riverrun = class {
+  #http;
+  constructor(options2 = {}) {
+    this.#http = new Http(options2);
+  }
+  /** When this is answered the job is on disk. */
+  async enqueue(queue, data, options2) {
+    const { name, ...rest } = options2 ?? {};
+    const body = { name, data: data ?? null, ...Object.keys(rest).length && { options: rest } };
+    return only(await this.#http.post(`/api/queue/${part(queue)}/jobs`, body));
+  }
+  /** All of them or none. */
+  async enqueueMany(queue, jobs) {
+    if (!jobs.length) return [];
+    return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, { jobs })).jobs;
+  }
+  job(jobId) {
+    return this.#http.get(`/api/jobs/${part(jobId)}`);
+  }
+  jobs(queue, query) {
+    return this.#http.get(`/api/queue/${part(queue)}/jobs`, { query: { ...query } });
+  }
+  retryJob(jobId) {
+    return this.#http.post(`/api/jobs/${part(jobId)}/retry`);
+  }
+  cancelJob(jobId, reason2) {
+    return this.#http.post(`/api/jobs/${part(jobId)}/cancel`, { reason: reason2 });
+  }
+  /** Lets a delayed job begin now. */
+  promoteJob(jobId) {
+    return this.#http.post(`/api/jobs/${part(jobId)}/promote`);
+  }
+  async queues() {
+    return (await this.#http.get("/api/queue")).items;
+  }
+  queue(name) {
+    return this.#http.get(`/api/queue/${part(name)}`);
+  }
+  pauseQueue(name) {
+    return this.#http.post(`/api/queue/${part(name)}/pause`);
+  }
+  resumeQueue(name) {
+    return this.#http.post(`/api/queue/${part(name)}/resume`);
+  }
+  /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
+  async call(process2, input, { timeoutMs, signal } = {}) {
+    const body = { process: process2, input: input ?? null, timeoutMs };
+    const patienceMs = timeoutMs === void 0 ? void 0 : timeoutMs + 1e4;
+    return (await this.#http.post("/api/runner/execute", body, { signal, timeoutMs: patienceMs })).value;
+  }
+  /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
+  async *frames(process2, input, { timeoutMs, signal } = {}) {
+    const abort = new AbortController();
+    try {
+      const response = await this.#http.open("POST", "/api/runner/execute", {
+        body: { process: process2, input: input ?? null, timeoutMs },
+        headers: { accept: "text/event-stream" },
+        signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal
+      });
+      for await (const { event, data } of readEvents(response.body)) {
+        yield { type: event, data: JSON.parse(data) };
+        if (event === "result" || event === "error" || event === "cancelled") return;
+      }
+      throw new RiverrunError("UNREACHABLE", "the connection ended before the call did");
+    } finally {
+      abort.abort();
+    }
+  }
+  /** Calls a process, hands each frame to `onFrame`, and gives back the value. */
+  async callWith(process2, input, onFrame, options2) {
+    for await (const frame of this.frames(process2, input, options2)) {
+      onFrame(frame);
+      if (frame.type === "result") return frame.data.value;
+      if (frame.type === "error") throw revive(frame.data);
+      if (frame.type === "cancelled") throw new CancelledError(frame.data.reason ?? "user");
+    }
+    throw new RiverrunError("INTERNAL", "the call ended without an outcome");
+  }
+  /** Starts a run of a flow. When this is answered the run is on disk. */
+  start(flow, input, options2) {
+    return this.#http.post(`/api/flows/${part(flow)}/start`, { input, ...options2 });
+  }
+  run(runId) {
+    return this.#http.get(`/api/runs/${part(runId)}`);
+  }
+  runs(query) {
+    return this.#http.get("/api/runs", { query: { ...query } });
+  }
+  cancel(runId, reason2) {
+    return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason: reason2 });
+  }
+  /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
+  async wait(runId, { timeoutMs, signal } = {}) {
+    const limit = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
+    const signals = [signal, limit].filter((one) => one !== void 0);
+    try {
+      const end2 = this.follow(runId, { follow: "until-end", types: [...finalTypes], signal: AbortSignal.any(signals) });
+      await end2.next();
+      await end2.return();
+    } catch (error) {
+      if (!limit?.aborted || signal?.aborted) throw error;
+      throw new RiverrunError("TIMEOUT", `run ${runId} had not ended after ${timeoutMs} ms`);
+    }
+    return this.run(runId);
+  }
+  /** Emits an event into a run, a stream, or the global one. */
+  emit(event) {
+    return this.#http.post("/api/events", event);
+  }
+  /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
+  subscribe(stream, options2) {
+    return subscribe(this.#http, `/api/events/${part(stream)}/tail`, options2);
+  }
+  /** The events of a run as they happen. */
+  follow(runId, options2) {
+    return subscribe(this.#http, `/api/runs/${part(runId)}/stream`, options2);
+  }
+  /** A run as it stands after each of its events, until it ends. */
+  watch(runId, options2) {
+    return followRun(this.follow(runId, { ...options2, follow: "until-end" }));
+  }
+};
+function part(text2) {
+  return encodeURIComponent(text2);
+}
+function only({ jobs }) {
+  const [job2] = jobs;
+  if (!job2) throw new RiverrunError("INTERNAL", "the server answered without a job");
+  return job2;
+}
+
+// src/testing/index.ts
+var testing_exports = {};
+__export(testing_exports, {
+  FakeClock: () => FakeClock,
+  createTestContext: () => createTestContext,
+  execute: () => execute,
+  fakeClock: () => fakeClock
+});
+
+// src/testing/clock.ts
+import { createRequire as createRequire3, syncBuiltinESMExports } from "node:module";
+import { promisify } from "node:util";
+var real = { setImmediate: globalThis.setImmediate, Date: globalThis.Date, now: performance.now.bind(performance) };
+var require2 = createRequire3(import.meta.url);
+var FakeClock = class {
+  #nowMs;
+  #startMs;
+  #lastId = 0;
+  #timers = /* @__PURE__ */ new Map();
+  #undo = [];
+  constructor(now = 0) {
+    this.#nowMs = this.#startMs = new real.Date(now).getTime();
+  }
+  get now() {
+    return this.#nowMs;
+  }
+  /** Takes over `setTimeout`, `setInterval`, `Date`, `performance.now` and their modules. */
+  install() {
+    if (this.#undo.length) throw new Error("the clock is installed");
+    const timers = {
+      setTimeout: this.#setTimeout(),
+      setInterval: (callback, ms, ...args) => this.#add(callback, ms, args, true),
+      clearTimeout: (timer) => this.#clear(timer),
+      clearInterval: (timer) => this.#clear(timer)
+    };
+    this.#replace(globalThis, { ...timers, Date: this.#date() });
+    this.#replace(performance, { now: () => this.#nowMs - this.#startMs });
+    this.#replace(require2("node:timers"), timers);
+    this.#replace(require2("node:timers/promises"), { setTimeout: this.#sleep, setInterval: this.#ticks() });
+    syncBuiltinESMExports();
+    return this;
+  }
+  restore() {
+    for (const undo of this.#undo.splice(0).reverse()) undo();
+    this.#timers.clear();
+    syncBuiltinESMExports();
+  }
+  [Symbol.for("Symbol.dispose")]() {
+    this.restore();
+  }
+  /** Lets `ms` pass: fires every timer that comes due, in order, and lets promises settle. */
+  async advance(ms) {
+    const until = this.#nowMs + ms;
+    await breathe();
+    for (let timer = this.#next(until); timer; timer = this.#next(until)) {
+      this.#fire(timer);
+      await breathe();
+    }
+    this.#nowMs = until;
+  }
+  /** Lets time pass until a promise settles: from timer to timer, as far as there are any. */
+  async run(promise) {
+    let pending = true;
+    const done = () => void (pending = false);
+    promise.then(done, done);
+    await breathe();
+    while (pending) {
+      const timer = this.#next(Infinity);
+      if (timer) this.#fire(timer);
+      await breathe();
+    }
+    return promise;
+  }
+  #next(untilMs) {
+    let next;
+    for (const timer of this.#timers.values()) {
+      if (timer.atMs <= untilMs && (!next || timer.atMs < next.atMs)) next = timer;
+    }
+    return next;
+  }
+  #fire(timer) {
+    this.#nowMs = Math.max(this.#nowMs, timer.atMs);
+    if (timer.everyMs === void 0) this.#timers.delete(timer.id);
+    else timer.atMs = this.#nowMs + timer.everyMs;
+    timer.fire();
+  }
+  #add(callback, ms = 0, args = [], repeats = false) {
+    const id = ++this.#lastId;
+    const delayMs = Math.max(1, Number(ms) || 0);
+    const fire = () => callback(...args);
+    this.#timers.set(id, { id, atMs: this.#nowMs + delayMs, everyMs: repeats ? delayMs : void 0, fire });
+    const handle = {
+      ref: () => handle,
+      unref: () => handle,
+      hasRef: () => true,
+      refresh: () => {
+        const timer = this.#timers.get(id);
+        if (timer) timer.atMs = this.#nowMs + delayMs;
+        return handle;
+      },
+      close: () => this.#clear(id),
+      [Symbol.toPrimitive]: () => id
+    };
+    return handle;
+  }
+  #clear(timer) {
+    if (timer !== void 0 && timer !== null) this.#timers.delete(Number(timer));
+  }
+  #setTimeout() {
+    const set = (callback, ms, ...args) => this.#add(callback, ms, args);
+    return Object.assign(set, { [promisify.custom]: this.#sleep });
+  }
+  #sleep = (ms, value, { signal } = {}) => new Promise((resolve, reject) => {
+    const stop2 = () => {
+      this.#clear(timer);
+      reject(new DOMException("The operation was aborted", "AbortError"));
+    };
+    const timer = this.#add(() => {
+      signal?.removeEventListener("abort", stop2);
+      resolve(value);
+    }, ms);
+    if (signal?.aborted) stop2();
+    else signal?.addEventListener("abort", stop2, { once: true });
+  });
+  #ticks() {
+    const sleep = this.#sleep;
+    return async function* (ms, value, options2) {
+      for (; ; ) yield await sleep(ms, value, options2);
+    };
+  }
+  #date() {
+    const now = () => this.#nowMs;
+    const Fake = function(...args) {
+      if (!new.target) return new real.Date(now()).toString();
+      return Reflect.construct(real.Date, args.length ? args : [now()], new.target === Fake ? real.Date : new.target);
+    };
+    Object.setPrototypeOf(Fake, real.Date);
+    Object.defineProperty(Fake, "prototype", { value: real.Date.prototype });
+    return Object.assign(Fake, { now });
+  }
+  #replace(target, members) {
+    for (const [name, value] of Object.entries(members)) {
+      const before = Object.getOwnPropertyDescriptor(target, name);
+      Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: before?.enumerable ?? true });
+      this.#undo.push(() => {
+        if (before) Object.defineProperty(target, name, before);
+        else delete target[name];
+      });
+    }
+  }
+};
+function fakeClock(now) {
+  return new FakeClock(now).install();
+}
+async function breathe() {
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => real.setImmediate(resolve));
+}
+
+// src/testing/state-check.ts
+function stateIssues(check, state) {
+  if (!check) return [];
+  if (!("~standard" in check)) return check(state);
+  const { validate } = check["~standard"];
+  const outcome = validate(state);
+  if (outcome instanceof Promise) throw new TypeError("a state schema must not be asynchronous");
+  const issues = (outcome.issues ?? []).map(({ message, path = [] }) => ({
+    path: path.map((part2) => String(isObject(part2) ? part2.key : part2)),
+    message
+  }));
+  return issues.filter(({ path }) => path[0] === void 0 || path[0] in state).map(({ path, message }) => ({ path: path.join("."), message }));
+}
+
+// src/testing/memory.ts
+var Memory = class {
+  logs = [];
+  events = [];
+  progress = [];
+  partials = [];
+  enqueued = [];
+  calls = [];
+  started = [];
+  journal;
+  state;
+  checkpoint;
+  ended = false;
+  #version = 0;
+  #conflicts;
+  #options;
+  constructor(options2) {
+    this.#options = options2;
+    this.state = copy(options2.state ?? {});
+    this.journal = copy(options2.journal ?? []);
+    this.checkpoint = options2.checkpoint;
+    this.#conflicts = options2.conflicts ?? 0;
+  }
+  /** Like the wire, it lets nothing through but JSON, and gives copies. */
+  async request(method, params) {
+    if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
+    const answer = this.#answers[method];
+    if (!answer) throw new RiverrunError("INTERNAL", `the test kit does not know ${method}`);
+    return copy(await answer(copy(params)));
+  }
+  notify(method, params) {
+    if (this.ended) return;
+    const said = copy(params);
+    if (method === "log") this.logs.push(said);
+    else if (method === "progress") this.progress.push(said);
+    else if (method === "partial") this.partials.push(said);
+  }
+  #answers = {
+    "state.get": ({ key }) => ({ value: getAt(this.state, key), version: this.#version }),
+    "state.has": ({ key }) => ({ has: getAt(this.state, key) !== void 0 }),
+    "state.getAll": () => ({ state: this.state, version: this.#version }),
+    "state.set": ({ key, value, ifVersion }) => this.#write(setAt(this.state, key, value), ifVersion),
+    "state.delete": ({ key, ifVersion }) => this.#write(deleteAt(this.state, key), ifVersion),
+    "state.setBatch": ({ values, ifVersion }) => {
+      const next = Object.entries(values).reduce((state, [key, value]) => setAt(state, key, value), this.state);
+      return this.#write(next, ifVersion);
+    },
+    emit: ({ type, data }) => {
+      const id = `${Date.now()}-${this.events.length}`;
+      this.events.push({ id, type, data });
+      return { id };
+    },
+    memo: ({ name, value, error }) => {
+      this.journal.push(error ? { op: "memo", name, error } : { op: "memo", name, value });
+      return {};
+    },
+    checkpoint: ({ data }) => {
+      this.checkpoint = data;
+      return {};
+    },
+    enqueue: ({ jobs, ...job2 }) => ({ jobs: (jobs ?? [job2]).map((one) => this.#enqueue(one)) }),
+    call: (params) => this.#call(params),
+    start: ({ flow, input, options: options2 }) => {
+      const runId = options2?.runId ?? `run-${this.started.length + 1}`;
+      this.started.push({ flow, input, options: options2, runId });
+      return { runId, created: true };
+    },
+    lease: () => ({ valid: this.#options.leaseValid ?? true, untilMs: Date.now() + 3e4 })
+  };
+  #write(next, ifVersion) {
+    if (ifVersion !== void 0 && this.#conflicts > 0) {
+      this.#conflicts -= 1;
+      this.#version += 1;
+    }
+    if (ifVersion !== void 0 && ifVersion !== this.#version) {
+      throw new RiverrunError("STATE_CONFLICT", "the state has moved on", { details: { version: this.#version } });
+    }
+    const issues = stateIssues(this.#options.stateSchema, next);
+    if (issues.length) {
+      const { path, message } = issues[0];
+      throw new RiverrunError("STATE_INVALID", `state.${path}: ${message}`, { details: { issues } });
+    }
+    this.state = next;
+    this.#version += 1;
+    return { version: this.#version };
+  }
+  #enqueue(job2) {
+    const options2 = job2.options ?? {};
+    const same2 = this.enqueued.find((other) => isSameJob(other, job2.queue, options2));
+    if (same2) return { jobId: same2.jobId, created: false };
+    const jobId = options2.jobId ?? `job-${this.enqueued.length + 1}`;
+    this.enqueued.push({ ...job2, jobId });
+    return { jobId, created: true };
+  }
+  async #call(call) {
+    this.calls.push(call);
+    const answer = this.#options.calls?.[call.process];
+    if (!answer) throw new RiverrunError("PROCESS_NOT_FOUND", `no process is called ${call.process}; give one in calls`);
+    return { value: await answer(call.input) ?? null };
+  }
+};
+function isSameJob({ jobId, queue, options: options2 }, to, wanted) {
+  if (wanted.jobId !== void 0 && jobId === wanted.jobId) return true;
+  return queue === to && wanted.idempotencyKey !== void 0 && options2?.idempotencyKey === wanted.idempotencyKey;
+}
+function copy(value) {
+  return value === void 0 ? value : JSON.parse(JSON.stringify(value));
+}
+
+// src/testing/execute.ts
+function createTestContext(options2 = {}) {
+  const memory = new Memory(memoryOptions(options2));
+  const context = contextOf(memory, options2, void 0);
+  return Object.assign(Object.create(memory), {
+    ctx: context,
+    cancel: (reason2 = "user") => context.cancel(reason2)
+  });
+}
+async function execute(executable, input, given = {}) {
+  const handler = typeof executable === "function" ? executable : executable.default;
+  const defined = definition(handler);
+  const exported = typeof executable === "function" ? void 0 : executable.config;
+  const options2 = { ...given, config: { ...defined?.config, ...exported, ...given.config } };
+  const memory = new Memory(memoryOptions(options2));
+  const ctx = contextOf(memory, options2, input);
+  const first = defined?.takes === "job" ? jobArgument(input, options2) : input;
+  const timer = options2.timeoutMs === void 0 ? void 0 : setTimeout(() => ctx.cancel("timeout"), options2.timeoutMs);
+  const onAbort = () => ctx.cancel("user");
+  options2.signal?.addEventListener("abort", onAbort);
+  try {
+    const running = settled(Promise.resolve().then(() => handler(first, ctx)), ctx);
+    const outcome = await (options2.clock ? options2.clock.run(running) : running);
+    return finished(memory, options2, outcome);
+  } finally {
+    memory.ended = true;
+    clearTimeout(timer);
+    options2.signal?.removeEventListener("abort", onAbort);
+  }
+}
+async function settled(running, ctx) {
+  try {
+    const value = await running;
+    return { status: "completed", value: value === void 0 ? null : value };
+  } catch (error) {
+    const stopped = error instanceof CancelledError || ctx.cancelled && error instanceof Error && error.name === "AbortError";
+    return { status: stopped ? "cancelled" : "failed", error };
+  }
+}
+function finished(memory, options2, outcome) {
+  const { logs, events, progress, partials, enqueued, calls, started: started2, state, checkpoint: checkpoint2, journal } = memory;
+  const effects = { logs, events, progress, partials, enqueued, calls, started: started2 };
+  return { ...outcome, ...effects, state, checkpoint: checkpoint2, journal, attempt: attemptOf(options2) };
+}
+function memoryOptions(options2) {
+  const { after, config } = options2;
+  const schema = options2.stateSchema ?? standard(config?.state);
+  return {
+    ...after && { state: after.state, journal: after.journal, checkpoint: after.checkpoint },
+    ...options2,
+    stateSchema: schema
+  };
+}
+function standard(schema) {
+  return isObject(schema) && "~standard" in schema ? schema : void 0;
+}
+function contextOf(memory, options2, input) {
+  const { jobId = "job-0", runId = "run-0", correlationId, causationId, tenantId, timeoutMs, enqueuedAt } = options2;
+  const params = {
+    file: "",
+    kind: "job",
+    jobId,
+    queue: queueOf(options2),
+    input,
+    attempt: attemptOf(options2),
+    maxAttempts: maxAttemptsOf(options2),
+    runId,
+    correlationId,
+    causationId,
+    tenantId,
+    checkpoint: memory.checkpoint,
+    journal: memory.journal,
+    timeoutMs,
+    enqueuedAt
+  };
+  const { level = "debug", redact } = options2.config?.logger ?? {};
+  return new InvocationContext(memory, params, { level, redact: redactor(redact) });
+}
+function jobArgument(input, options2) {
+  const { jobId = "job-0" } = options2;
+  if (!options2.config?.batch) return job(input, jobId, options2);
+  if (!Array.isArray(input)) throw new TypeError("the config has batch: give a list of inputs");
+  return input.map((one, index) => job(one, `${jobId}-${index}`, options2));
+}
+function job(data, id, options2) {
+  const queue = queueOf(options2);
+  return {
+    id,
+    name: options2.name ?? queue,
+    queue,
+    data,
+    attempt: attemptOf(options2),
+    maxAttempts: maxAttemptsOf(options2),
+    enqueuedAt: options2.enqueuedAt ?? (/* @__PURE__ */ new Date()).toISOString()
+  };
+}
+function queueOf({ queue, config }) {
+  return queue ?? config?.queue ?? "test";
+}
+function attemptOf({ attempt, after }) {
+  return attempt ?? (after ? after.attempt + 1 : 1);
+}
+function maxAttemptsOf({ maxAttempts, config }) {
+  return maxAttempts ?? config?.retryPolicy?.attempts ?? 1;
+}
+
+// src/runner/main.ts
+var fd = Number(process.env.RIVERRUN_RUNNER_FD ?? 3);
+main();
+function main() {
+  const runner = new Runner(openOutput());
+  provideSdk(import.meta.url, () => ({ ...index_exports, ...testing_exports }));
+  captureConsole((level, message) => {
+    const { current } = runner;
+    current?.notify("log", { level, message });
+    return current !== void 0;
+  });
+  process.on("uncaughtException", (error) => blame(runner, error));
+  process.on("unhandledRejection", (error) => blame(runner, error));
+  listen(runner);
+}
+function openOutput() {
+  try {
+    const output = new Output(fd);
+    if (fd === 1) process.stdout.write = process.stderr.write.bind(process.stderr);
+    return output;
+  } catch (error) {
+    process.stderr.write(`riverrun: this program is started by the riverrun server, with a pipe on fd ${fd}: ${error.message}
+`);
+    process.exit(2);
+  }
+}
+function listen(runner) {
+  const lines = new Lines();
+  runner.onLimits = ({ messageBytes }) => lines.limitBytes = messageBytes;
+  process.stdin.on("data", (chunk) => {
+    try {
+      for (const line of lines.take(chunk)) runner.peer.receive(line);
+    } catch (error) {
+      process.stderr.write(`riverrun: the server sent what is not a message: ${error.message}
+`);
+      process.exit(1);
+    }
+  });
+  process.stdin.on("end", () => stop(runner));
+  process.stdin.on("error", () => stop(runner));
+}
+function stop(runner) {
+  runner.cancelAll("shutdown");
+  setImmediate(() => process.exit(0));
+}
+function blame(runner, error) {
+  const { current } = runner;
+  const text2 = error instanceof Error ? error.stack ?? error.message : String(error);
+  if (!current) {
+    process.stderr.write(`riverrun: an error that belongs to no invocation: ${text2}
+`);
+    return;
+  }
+  current.notify("log", { level: "error", message: `uncaught: ${text2}` });
+  runner.fail(current, error);
+}
+export {
+  CancelledError,
+  FakeClock,
+  HttpError,
+  NonRetriableError,
+  RetryAfterError,
+  Riverrun,
+  RiverrunError,
+  createTestContext,
+  defineProcess,
+  defineQueueConfig,
+  defineQueueWorker,
+  emptyRun,
+  execute,
+  fakeClock,
+  followRun,
+  isFinal,
+  reduceEvents,
+  reduceRun,
+  reduceState,
+  version
+};

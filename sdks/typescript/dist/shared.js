@@ -1,0 +1,157 @@
+// src/errors.ts
+var RiverrunError = class extends Error {
+  name = "RiverrunError";
+  code;
+  details;
+  retriable;
+  retryAfterMs;
+  constructor(code, message, options = {}) {
+    super(message, "cause" in options ? { cause: options.cause } : void 0);
+    this.code = code;
+    if (options.details !== void 0) this.details = options.details;
+    if (options.retriable !== void 0) this.retriable = options.retriable;
+    if (options.retryAfterMs !== void 0) this.retryAfterMs = options.retryAfterMs;
+  }
+};
+var NonRetriableError = class extends RiverrunError {
+  name = "NonRetriableError";
+  constructor(message, options = {}) {
+    super(options.code ?? "NON_RETRIABLE", message, { ...options, retriable: false });
+  }
+};
+var RetryAfterError = class extends RiverrunError {
+  name = "RetryAfterError";
+  /** `after` is in milliseconds from now, or a date. */
+  constructor(message, after, options = {}) {
+    const retryAfterMs = Math.max(0, typeof after === "number" ? after : after.getTime() - Date.now());
+    super(options.code ?? "RETRY_AFTER", message, { ...options, retryAfterMs });
+  }
+};
+var CancelledError = class extends RiverrunError {
+  name = "CancelledError";
+  reason;
+  constructor(reason) {
+    super("CANCELLED", `cancelled: ${reason}`, { retriable: false });
+    this.reason = reason;
+  }
+};
+
+// src/define.ts
+var mark = Symbol.for("riverrun.process");
+function defineQueueWorker(handler, config) {
+  return marked(handler, { takes: "job", config });
+}
+function defineProcess(handler, config) {
+  return marked(handler, { takes: "input", config });
+}
+function defineQueueConfig(config) {
+  return config;
+}
+function definition(value) {
+  return typeof value === "function" ? value[mark] : void 0;
+}
+function marked(handler, as) {
+  const own = (first, ctx) => handler(first, ctx);
+  Object.defineProperty(own, mark, { value: as });
+  Object.defineProperty(own, "name", { value: handler.name });
+  return own;
+}
+
+// src/json.ts
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+// src/failure.ts
+function describe(thrown) {
+  if (!isObject(thrown)) return { message: String(thrown) };
+  const failure = { message: typeof thrown.message === "string" ? thrown.message : text(thrown) };
+  if (typeof thrown.code === "string") failure.code = thrown.code;
+  if (typeof thrown.name === "string") failure.name = thrown.name;
+  if (typeof thrown.stack === "string") failure.stack = withCauses(thrown.stack, thrown.cause);
+  if (typeof thrown.retriable === "boolean") failure.retriable = thrown.retriable;
+  if (typeof thrown.retryAfterMs === "number") failure.retryAfterMs = thrown.retryAfterMs;
+  if (thrown.details !== void 0 && isJson(thrown.details)) failure.details = thrown.details;
+  return failure;
+}
+function revive(failure) {
+  const { message, code, name, stack, ...options } = failure;
+  const error = new RiverrunError(code ?? "ERROR", message, options);
+  if (name) error.name = name;
+  if (stack) error.stack = stack;
+  return error;
+}
+function withCauses(stack, cause, depth = 0) {
+  if (!isObject(cause) || typeof cause.stack !== "string" || depth === 5) return stack;
+  return `${stack}
+caused by: ${withCauses(cause.stack, cause.cause, depth + 1)}`;
+}
+function isJson(value) {
+  try {
+    return JSON.stringify(value) !== void 0;
+  } catch {
+    return false;
+  }
+}
+function text(value) {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
+}
+
+// src/live/path.ts
+function getAt(value, path) {
+  let at = value;
+  for (const part of path.split(".")) {
+    if (Array.isArray(at)) at = at[Number(part)];
+    else if (isObject(at) && Object.hasOwn(at, part)) at = at[part];
+    else return void 0;
+  }
+  return at;
+}
+function setAt(state, path, value) {
+  return put(state, path.split("."), value);
+}
+function deleteAt(state, path) {
+  return remove(state, path.split("."));
+}
+function put(parent, [key, ...rest], value) {
+  if (key === void 0) return value;
+  if (Array.isArray(parent) && /^\d+$/.test(key) && Number(key) <= parent.length) {
+    const items = [...parent];
+    items[Number(key)] = put(items[Number(key)], rest, value);
+    return items;
+  }
+  const members = isObject(parent) ? parent : {};
+  return define(members, key, put(Object.hasOwn(members, key) ? members[key] : void 0, rest, value));
+}
+function remove(parent, [key, ...rest]) {
+  if (key === void 0 || !isObject(parent) || !Object.hasOwn(parent, key)) return parent;
+  if (rest.length) return define(parent, key, remove(parent[key], rest));
+  const { [key]: _, ...left } = parent;
+  return left;
+}
+function define(members, key, value) {
+  const copy = { ...members };
+  Object.defineProperty(copy, key, { value, enumerable: true, writable: true, configurable: true });
+  return copy;
+}
+
+export {
+  RiverrunError,
+  NonRetriableError,
+  RetryAfterError,
+  CancelledError,
+  isObject,
+  describe,
+  revive,
+  getAt,
+  setAt,
+  deleteAt,
+  defineQueueWorker,
+  defineProcess,
+  defineQueueConfig,
+  definition
+};

@@ -1,0 +1,77 @@
+/**
+ * A riverrun server, as a program sees it. Works in Node and in browsers.
+ */
+import type { Enqueued, EnqueueOptions, NewJob, StartOptions } from '../context.ts';
+import { type RunEvent, type RunStatus } from '../events.ts';
+import { type RunView } from '../live/run.ts';
+import { type ClientOptions } from './http.ts';
+import type { Frame, JobRecord, JobState, Page, PageQuery, QueueRecord, Run, RunRecord } from './records.ts';
+import { type SubscribeOptions } from './subscribe.ts';
+export interface CallOptions {
+    timeoutMs?: number;
+    signal?: AbortSignal;
+}
+export interface StartedRun {
+    runId: string;
+    status: RunStatus;
+    created: boolean;
+}
+export interface NewEvent {
+    type: string;
+    data?: unknown;
+    /** The run whose stream it goes to. */
+    runId?: string;
+    /** A full name, such as `nq:webhook:github`; `nq:global` where neither is given. */
+    stream?: string;
+    correlationId?: string;
+    causationId?: string;
+}
+export declare class Riverrun {
+    #private;
+    constructor(options?: ClientOptions);
+    /** When this is answered the job is on disk. */
+    enqueue<Data = unknown>(queue: string, data: Data, options?: EnqueueOptions & {
+        name?: string;
+    }): Promise<Enqueued>;
+    /** All of them or none. */
+    enqueueMany<Data = unknown>(queue: string, jobs: Omit<NewJob<Data>, 'queue'>[]): Promise<Enqueued[]>;
+    job<Data = unknown, Result = unknown>(jobId: string): Promise<JobRecord<Data, Result>>;
+    jobs(queue: string, query?: PageQuery & {
+        state?: JobState | JobState[];
+    }): Promise<Page<JobRecord>>;
+    retryJob(jobId: string): Promise<unknown>;
+    cancelJob(jobId: string, reason?: string): Promise<unknown>;
+    /** Lets a delayed job begin now. */
+    promoteJob(jobId: string): Promise<unknown>;
+    queues(): Promise<QueueRecord[]>;
+    queue(name: string): Promise<QueueRecord>;
+    pauseQueue(name: string): Promise<unknown>;
+    resumeQueue(name: string): Promise<unknown>;
+    /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
+    call<Value = any>(process: string, input?: unknown, { timeoutMs, signal }?: CallOptions): Promise<Value>;
+    /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
+    frames(process: string, input?: unknown, { timeoutMs, signal }?: CallOptions): AsyncGenerator<Frame, void>;
+    /** Calls a process, hands each frame to `onFrame`, and gives back the value. */
+    callWith<Value = any>(process: string, input: unknown, onFrame: (frame: Frame) => void, options?: CallOptions): Promise<Value>;
+    /** Starts a run of a flow. When this is answered the run is on disk. */
+    start(flow: string, input?: unknown, options?: StartOptions): Promise<StartedRun>;
+    run<State = Record<string, unknown>, Result = unknown>(runId: string): Promise<Run<State, Result>>;
+    runs(query?: PageQuery & {
+        flow?: string;
+        status?: RunStatus | RunStatus[];
+    }): Promise<Page<RunRecord>>;
+    cancel(runId: string, reason?: string): Promise<unknown>;
+    /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
+    wait<State = Record<string, unknown>, Result = unknown>(runId: string, { timeoutMs, signal }?: CallOptions): Promise<Run<State, Result>>;
+    /** Emits an event into a run, a stream, or the global one. */
+    emit(event: NewEvent): Promise<{
+        stream: string;
+        ids: string[];
+    }>;
+    /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
+    subscribe(stream: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;
+    /** The events of a run as they happen. */
+    follow(runId: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;
+    /** A run as it stands after each of its events, until it ends. */
+    watch(runId: string, options?: Pick<SubscribeOptions, 'signal' | 'onReconnect'>): AsyncGenerator<RunView, RunView>;
+}

@@ -1,0 +1,136 @@
+/**
+ * What the server answers with.
+ */
+import type { RunStatus } from '../events.ts';
+import type { RunError } from '../live/run.ts';
+export interface Page<Item> {
+    items: Item[];
+    /** Give it as `cursor` to read on; absent on the last page. */
+    nextCursor?: string;
+}
+export interface PageQuery {
+    /** 1 to 1,000; 50 where absent. */
+    limit?: number;
+    cursor?: string;
+}
+export interface RunRecord {
+    runId: string;
+    kind: string;
+    flow: string;
+    version: string;
+    status: RunStatus;
+    createdAt: string;
+    updatedAt: string;
+    endedAt?: string;
+    durationMs?: number;
+    wakeAt?: string;
+    error?: RunError;
+    idempotencyKey?: string;
+    tenantId?: string;
+    tags?: string[];
+    metadata?: Record<string, unknown>;
+    parent?: {
+        runId: string;
+        step: string;
+        visit: number;
+    };
+    forkedFrom?: {
+        runId: string;
+        eventId: string;
+    };
+    /** How many events its stream has. */
+    events: number;
+}
+export interface Run<State = Record<string, unknown>, Result = unknown> extends RunRecord {
+    stepCount: number;
+    steps: Record<string, {
+        status: string;
+        visits: number;
+        attempt: number;
+        startedAt?: string;
+        completedAt?: string;
+        error?: RunError;
+    }>;
+    cancellation?: {
+        source: string;
+        reason?: string;
+    };
+    input: unknown;
+    result?: Result;
+    state: State;
+}
+export type JobState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed' | 'cancelled' | (string & {});
+/** A job as the server shows it. Members that this version does not know are there too. */
+export interface JobRecord<Data = unknown, Result = unknown> {
+    id: string;
+    queue: string;
+    name: string;
+    state: JobState;
+    data?: Data;
+    result?: Result;
+    error?: RunError;
+    progress?: {
+        pct?: number;
+        detail?: unknown;
+    };
+    attempt?: number;
+    maxAttempts?: number;
+    priority?: number;
+    runAt?: string;
+    createdAt: string;
+    startedAt?: string;
+    endedAt?: string;
+    tenantId?: string;
+    tags?: string[];
+    metadata?: Record<string, unknown>;
+    [member: string]: unknown;
+}
+export interface QueueRecord {
+    name: string;
+    paused?: boolean;
+    /** How many jobs are in each state. */
+    counts?: Record<JobState, number>;
+    [member: string]: unknown;
+}
+/** What a call says on its way; `result`, `error` and `cancelled` are last. */
+export type Frame = {
+    type: 'log';
+    data: {
+        level: string;
+        message: string;
+        meta?: unknown;
+    };
+} | {
+    type: 'progress';
+    data: {
+        pct?: number;
+        detail?: unknown;
+    };
+} | {
+    type: 'partial';
+    data: {
+        path?: string;
+        value: unknown;
+    };
+} | {
+    type: 'result';
+    data: {
+        value: unknown;
+    };
+} | {
+    type: 'error';
+    data: RunError & {
+        name?: string;
+        retriable?: boolean;
+    };
+} | {
+    type: 'cancelled';
+    data: {
+        reason?: string;
+    };
+} | {
+    type: 'heartbeat';
+    data: {
+        ts?: string;
+    };
+};

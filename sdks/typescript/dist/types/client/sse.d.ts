@@ -1,0 +1,15 @@
+/**
+ * Server-sent events from a stream of bytes.
+ */
+export interface ServerSentEvent {
+    id: string | undefined;
+    event: string;
+    data: string;
+}
+export interface SseReader {
+    /** Called with what the server says to wait before connecting again. */
+    onRetry?: (ms: number) => void;
+    /** Called for every piece that comes, comments too. */
+    onBytes?: () => void;
+}
+export declare function readEvents(body: ReadableStream<Uint8Array>, { onRetry, onBytes }?: SseReader): AsyncGenerator<ServerSentEvent>;

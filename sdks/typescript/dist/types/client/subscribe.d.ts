@@ -1,0 +1,20 @@
+/**
+ * Follows a stream over any number of connections: each begins after the last event that was
+ * seen, so the reader gets every event once and in order.
+ */
+import { type RunEvent } from '../events.ts';
+import { type Http } from './http.ts';
+export interface SubscribeOptions {
+    /** Begin after this event. `end`: only what happens from now on. Everything where absent. */
+    from?: string;
+    /** Only these types; `log` takes every `log.*`. */
+    types?: string[];
+    /** `until-end` is over when the run is. `forever` where absent. */
+    follow?: 'until-end' | 'forever';
+    signal?: AbortSignal;
+    /** A connection on which nothing comes for this long is given up; 60,000 where absent. */
+    idleMs?: number;
+    /** Called before each new connection but the first, with what ended the last one. */
+    onReconnect?: (reason: unknown) => void;
+}
+export declare function subscribe(http: Http, path: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;

@@ -1,0 +1,177 @@
+/**
+ * What a handler is given beside its input.
+ */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export interface Logger {
+    debug(message: string, meta?: Record<string, unknown>): void;
+    info(message: string, meta?: Record<string, unknown>): void;
+    warn(message: string, meta?: Record<string, unknown>): void;
+    error(message: string, meta?: Record<string, unknown>): void;
+    /** A logger whose lines all carry these members. */
+    child(bindings: Record<string, unknown>): Logger;
+}
+/** Below a known key, a dot path leads into the value. */
+type PathInto<State extends object> = `${keyof State & string}.${string}`;
+/**
+ * The state of the run that this invocation belongs to. Each operation is answered when it is
+ * durable. Keys are dot paths.
+ */
+export interface StateApi<State extends object> {
+    get<Key extends keyof State & string>(key: Key): Promise<State[Key] | undefined>;
+    get(key: PathInto<State>): Promise<any>;
+    set<Key extends keyof State & string>(key: Key, value: State[Key]): Promise<void>;
+    set(key: PathInto<State>, value: unknown): Promise<void>;
+    delete(key: (keyof State & string) | PathInto<State>): Promise<void>;
+    has(key: (keyof State & string) | PathInto<State>): Promise<boolean>;
+    getAll(): Promise<Partial<State>>;
+    /** Sets several keys at once: all of them or none. */
+    setBatch(values: Partial<State>): Promise<void>;
+    /**
+     * Sets the keys that `change` returns, and nothing if somebody else has written meanwhile: then
+     * `change` is called again with what is there now. It may be called more than once, so it must
+     * not have effects of its own. Keys that it leaves out stay as they are.
+     */
+    patch<Change extends Partial<State> | undefined | void>(change: (state: Partial<State>) => Change | Promise<Change>, options?: PatchOptions): Promise<Change>;
+    /** The same for one key. Returning undefined writes nothing. */
+    patch<Key extends keyof State & string>(key: Key, change: (value: State[Key] | undefined) => State[Key] | undefined | Promise<State[Key] | undefined>, options?: PatchOptions): Promise<State[Key] | undefined>;
+    patch(key: PathInto<State>, change: (value: any) => unknown, options?: PatchOptions): Promise<any>;
+}
+export interface PatchOptions {
+    /** How often to start over before the conflict is thrown; 100 where absent. */
+    retries?: number;
+}
+export interface Checkpoint<Data = any> {
+    /** What an earlier attempt of this job saved last; undefined if nothing. */
+    readonly data: Data | undefined;
+    /** Keeps `data` for the next attempt, should this one not end well. */
+    save(data: Data): Promise<void>;
+}
+export interface EnqueueOptions {
+    /** Enqueues nothing if a job with this id is there. */
+    jobId?: string;
+    /** Higher goes first; 0 where absent. */
+    priority?: number;
+    delayMs?: number;
+    /** A date, or ISO 8601. */
+    runAt?: string | Date;
+    attempts?: number;
+    backoff?: {
+        type: 'fixed' | 'exponential';
+        delayMs: number;
+        maxDelayMs?: number;
+        jitter?: number;
+    };
+    timeoutMs?: number;
+    idempotencyKey?: string;
+    dedupe?: {
+        key: string;
+        windowMs: number;
+    };
+    throttle?: {
+        key?: string;
+        windowMs: number;
+    };
+    debounce?: {
+        key?: string;
+        delayMs: number;
+    };
+    /** Jobs with the same key take turns with those of other keys, and share limits per key. */
+    key?: string;
+    tenantId?: string;
+    tags?: string[];
+    metadata?: Record<string, unknown>;
+    correlationId?: string;
+    causationId?: string;
+    onFail?: 'retry' | 'dlq' | 'drop';
+}
+export interface NewJob<Data = unknown> {
+    queue: string;
+    /** That of the queue where absent. */
+    name?: string;
+    data: Data;
+    options?: EnqueueOptions;
+}
+export interface Enqueued {
+    jobId: string;
+    /** False if a key or an id was there already: `jobId` is then that job's. */
+    created: boolean;
+}
+export interface StartOptions {
+    idempotencyKey?: string;
+    tags?: string[];
+    metadata?: Record<string, unknown>;
+    tenantId?: string;
+    delayMs?: number;
+    version?: string;
+    runId?: string;
+}
+export interface Started {
+    runId: string;
+    created: boolean;
+}
+export interface Context<State extends object = any> {
+    readonly state: StateApi<State>;
+    readonly logger: Logger;
+    /** Aborted when the work is to stop, with a `CancelledError` that says why. */
+    readonly signal: AbortSignal;
+    readonly checkpoint: Checkpoint;
+    readonly kind: 'job' | 'call' | 'step';
+    readonly process: string | undefined;
+    readonly jobId: string | undefined;
+    readonly queueName: string | undefined;
+    readonly runId: string | undefined;
+    readonly flow: string | undefined;
+    readonly step: string | undefined;
+    readonly tenantId: string | undefined;
+    /** From 1. */
+    readonly attempt: number;
+    readonly maxAttempts: number;
+    /** An attempt that takes longer is cancelled. */
+    readonly timeoutMs: number | undefined;
+    /** The same for all work that one cause set in motion. */
+    correlationId(): string | undefined;
+    /** The event or job that led to this invocation. */
+    causationId(): string | undefined;
+    /** Appends an event to the run's stream; gives back its id. */
+    emit(type: string, data?: unknown): Promise<string>;
+    emit(event: {
+        type: string;
+        data?: unknown;
+    }): Promise<string>;
+    /** 0 to 100, and anything worth showing beside it. */
+    progress(pct: number, detail?: unknown): void;
+    /** A piece of the result, for those who watch. `path` says where in the result it belongs. */
+    partial(value: unknown, path?: string): void;
+    /**
+     * Calls `fn` and records its value: should this attempt not end well, the next one is given the
+     * recorded value and `fn` is not called again. What comes back has been through JSON, so that
+     * both ways give the same. An error is recorded only if it says `retriable: false`. The n-th use
+     * of a name is its n-th record: calls that run side by side need names of their own.
+     */
+    run<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value>;
+    /** Runs another process at once, and gives back its value. */
+    call<Value = any>(process: string, input?: unknown, options?: {
+        timeoutMs?: number;
+    }): Promise<Value>;
+    enqueue(queue: string, data?: unknown, options?: EnqueueOptions & {
+        name?: string;
+    }): Promise<Enqueued>;
+    /** All of them or none. */
+    enqueue(jobs: NewJob[]): Promise<Enqueued[]>;
+    /** Starts a run of a flow. */
+    start(flow: string, input?: unknown, options?: StartOptions): Promise<Started>;
+    /** Whether what this handler does still counts. Ask before an effect that must not happen twice. */
+    isLeaseValid(): Promise<boolean>;
+}
+export interface Job<Data = any> {
+    readonly id: string;
+    readonly name: string;
+    readonly queue: string;
+    readonly data: Data;
+    /** From 1. */
+    readonly attempt: number;
+    readonly maxAttempts: number;
+    /** ISO 8601. */
+    readonly enqueuedAt: string | undefined;
+}
+export {};

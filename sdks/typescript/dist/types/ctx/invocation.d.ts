@@ -1,0 +1,50 @@
+/**
+ * The context of one invocation. Most handlers use little of it, so what costs something is made
+ * when it is first asked for. Methods are bound: `const { emit, run } = ctx` works.
+ */
+import type { Context, StartOptions } from '../context.ts';
+import { CancelledError, type CancelReason } from '../errors.ts';
+import type { InvokeParams } from '../wire.ts';
+import type { Link } from './link.ts';
+import { LinkLogger, type LogSettings } from './logger.ts';
+import { LinkState } from './state.ts';
+export declare class InvocationContext implements Context {
+    #private;
+    constructor(link: Link, params: InvokeParams, settings: LogSettings);
+    get state(): LinkState;
+    get logger(): LinkLogger;
+    get signal(): AbortSignal;
+    get checkpoint(): Context['checkpoint'];
+    get kind(): 'job' | 'call' | 'step';
+    get process(): string | undefined;
+    get jobId(): string | undefined;
+    get queueName(): string | undefined;
+    get runId(): string | undefined;
+    get flow(): string | undefined;
+    get step(): string | undefined;
+    get tenantId(): string | undefined;
+    get attempt(): number;
+    get maxAttempts(): number;
+    get timeoutMs(): number | undefined;
+    correlationId: () => string | undefined;
+    causationId: () => string | undefined;
+    emit: (event: string | {
+        type: string;
+        data?: unknown;
+    }, data?: unknown) => Promise<string>;
+    progress: (pct: number, detail?: unknown) => void;
+    partial: (value: unknown, path?: string) => void;
+    run: <Value>(name: string, fn: () => Value | Promise<Value>) => Promise<Value>;
+    call: (process: string, input?: unknown, options?: {
+        timeoutMs?: number;
+    }) => Promise<any>;
+    enqueue: Context['enqueue'];
+    start: (flow: string, input?: unknown, options?: StartOptions) => Promise<{
+        runId: string;
+        created: boolean;
+    }>;
+    isLeaseValid: () => Promise<boolean>;
+    /** Why the invocation is to stop; undefined while it is not. */
+    get cancelled(): CancelledError | undefined;
+    cancel(reason: CancelReason): void;
+}

@@ -1,0 +1,6 @@
+/** How a context reaches whoever answers it: the server, or the test kit in its place. */
+export interface Link {
+    /** Settles when the server has answered; rejects with a `RiverrunError` if it refused. */
+    request(method: string, params: Record<string, unknown>): Promise<any>;
+    notify(method: string, params: Record<string, unknown>): void;
+}

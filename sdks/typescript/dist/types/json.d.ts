@@ -1,0 +1,7 @@
+export type Json = null | boolean | number | string | Json[] | {
+    [key: string]: Json;
+};
+export type JsonObject = {
+    [key: string]: Json;
+};
+export declare function isObject(value: unknown): value is Record<string, unknown>;

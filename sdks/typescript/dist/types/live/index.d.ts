@@ -1,0 +1,4 @@
+export { emptyRun, followRun, reduceEvents, reduceRun } from './run.ts';
+export type { RunError, RunView, StepView } from './run.ts';
+export { reduceState } from './state.ts';
+export type { Visit } from './visits.ts';

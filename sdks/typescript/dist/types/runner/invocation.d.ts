@@ -1,0 +1,21 @@
+import { InvocationContext } from '../ctx/invocation.ts';
+import type { Link } from '../ctx/link.ts';
+import type { LogSettings } from '../ctx/logger.ts';
+import { type CancelReason } from '../errors.ts';
+import type { InvokeParams } from '../wire.ts';
+import type { Peer } from './peer.ts';
+/** One run of a handler, from the request to its answer. Once it has ended it says nothing more. */
+export declare class Invocation implements Link {
+    #private;
+    readonly id: number;
+    readonly params: InvokeParams;
+    readonly peer: Peer;
+    ended: boolean;
+    constructor(id: number, params: InvokeParams, peer: Peer);
+    /** Makes the context, once the process and with it its settings are known. */
+    begin(settings: LogSettings): InvocationContext;
+    get ctx(): InvocationContext | undefined;
+    cancel(reason: CancelReason): void;
+    request(method: string, params: Record<string, unknown>): Promise<unknown>;
+    notify(method: string, params: Record<string, unknown>): void;
+}

@@ -1,0 +1,23 @@
+/**
+ * Loads the modules of a project and finds the processes in them.
+ *
+ * A module is loaded once in the life of a runner. Node cannot drop a module that it has loaded,
+ * nor those that it imports in turn, so a newer revision is answered with RELOAD: the server then
+ * starts a fresh runner, and this one ends what it runs with the code that it began with.
+ */
+import type { LogSettings } from '../ctx/logger.ts';
+import { type JsonObject } from '../json.ts';
+export interface Process {
+    handler: (first: unknown, ctx: unknown) => unknown;
+    /** Whether the handler gets the job or its input. */
+    takes: 'input' | 'job';
+    config: JsonObject;
+    logs: LogSettings;
+}
+export type Processes = Map<string, Process>;
+export declare class Modules {
+    #private;
+    /** The processes of a module that is loaded, without waiting; undefined if `load` is needed. */
+    loaded(file: string, revision: number | undefined): Processes | undefined;
+    load(file: string, revision?: number): Promise<Processes>;
+}

@@ -1,0 +1,18 @@
+/**
+ * Time under control: timers and `Date` of this process, until `restore`. Timers fire in their
+ * order, and promises settle in between, so a handler that waits for a day is done at once.
+ */
+export declare class FakeClock {
+    #private;
+    constructor(now?: Date | number | string);
+    get now(): number;
+    /** Takes over `setTimeout`, `setInterval`, `Date`, `performance.now` and their modules. */
+    install(): this;
+    restore(): void;
+    /** Lets `ms` pass: fires every timer that comes due, in order, and lets promises settle. */
+    advance(ms: number): Promise<void>;
+    /** Lets time pass until a promise settles: from timer to timer, as far as there are any. */
+    run<T>(promise: Promise<T>): Promise<T>;
+}
+/** A clock that is in charge from now on. */
+export declare function fakeClock(now?: Date | number | string): FakeClock;

@@ -1,0 +1,76 @@
+/**
+ * Answers a context as the server would, from memory, and keeps what was asked for.
+ */
+import type { LogLevel, NewJob, StartOptions } from '../context.ts';
+import type { Link } from '../ctx/link.ts';
+import type { JournalRecord } from '../wire.ts';
+import { type StateCheck } from './state-check.ts';
+type State = Record<string, unknown>;
+type Params = Record<string, any>;
+export interface LogLine {
+    level: LogLevel;
+    message: string;
+    meta?: Record<string, unknown>;
+}
+/** What a handler did, in the order in which it did it. */
+export interface Effects {
+    logs: LogLine[];
+    events: {
+        id: string;
+        type: string;
+        data?: unknown;
+    }[];
+    progress: {
+        pct: number;
+        detail?: unknown;
+    }[];
+    partials: {
+        path?: string;
+        value: unknown;
+    }[];
+    enqueued: (NewJob & {
+        jobId: string;
+    })[];
+    calls: {
+        process: string;
+        input: unknown;
+        timeoutMs?: number;
+    }[];
+    started: {
+        flow: string;
+        input: unknown;
+        options?: StartOptions;
+        runId: string;
+    }[];
+}
+export interface MemoryOptions {
+    state?: State;
+    stateSchema?: StateCheck;
+    journal?: JournalRecord[];
+    checkpoint?: unknown;
+    /** What `ctx.call` gives for each process. */
+    calls?: Record<string, (input: any) => unknown>;
+    /** So many conditional writes are refused first, as if somebody else had been faster. */
+    conflicts?: number;
+    /** What `ctx.isLeaseValid` gives. */
+    leaseValid?: boolean;
+}
+export declare class Memory implements Link, Effects {
+    #private;
+    readonly logs: LogLine[];
+    readonly events: Effects['events'];
+    readonly progress: Effects['progress'];
+    readonly partials: Effects['partials'];
+    readonly enqueued: Effects['enqueued'];
+    readonly calls: Effects['calls'];
+    readonly started: Effects['started'];
+    readonly journal: JournalRecord[];
+    state: State;
+    checkpoint: unknown;
+    ended: boolean;
+    constructor(options: MemoryOptions);
+    /** Like the wire, it lets nothing through but JSON, and gives copies. */
+    request(method: string, params: Params): Promise<any>;
+    notify(method: string, params: Params): void;
+}
+export {};

@@ -1,0 +1,70 @@
+/**
+ * The messages of docs/protocol.md, as far as this SDK reads and writes them.
+ */
+export declare const protocolVersion = 1;
+export interface Limits {
+    messageBytes: number;
+    resultBytes: number;
+}
+export interface InvokeParams {
+    process?: string;
+    file: string;
+    export?: string;
+    revision?: number;
+    kind?: 'job' | 'call' | 'step';
+    jobId?: string | null;
+    queue?: string | null;
+    name?: string | null;
+    input?: unknown;
+    jobs?: BatchJob[];
+    attempt?: number | null;
+    maxAttempts?: number | null;
+    runId?: string | null;
+    flow?: string | null;
+    step?: string | null;
+    visit?: number | null;
+    correlationId?: string | null;
+    causationId?: string | null;
+    tenantId?: string | null;
+    checkpoint?: unknown;
+    journal?: JournalRecord[] | null;
+    timeoutMs?: number | null;
+    enqueuedAt?: string | null;
+}
+export interface BatchJob {
+    jobId?: string | null;
+    name?: string | null;
+    input?: unknown;
+    attempt?: number | null;
+    maxAttempts?: number | null;
+    checkpoint?: unknown;
+    enqueuedAt?: string | null;
+}
+export interface JournalRecord {
+    op: string;
+    name?: string;
+    value?: unknown;
+    error?: Failure | null;
+}
+/** An error as it is recorded: flat, and JSON throughout. */
+export interface Failure {
+    message: string;
+    code?: string;
+    name?: string;
+    stack?: string;
+    retriable?: boolean;
+    retryAfterMs?: number;
+    details?: unknown;
+}
+export interface WireError {
+    code: number;
+    message: string;
+    data?: Omit<Failure, 'message'> & Record<string, unknown>;
+}
+export interface Message {
+    id?: number;
+    method?: string;
+    params?: Record<string, unknown>;
+    result?: unknown;
+    error?: WireError;
+}

@@ -1,0 +1,196 @@
+/**
+ * A riverrun server, as a program sees it. Works in Node and in browsers.
+ */
+
+import type { Enqueued, EnqueueOptions, NewJob, StartOptions } from '../context.ts'
+import { CancelledError, RiverrunError } from '../errors.ts'
+import { finalTypes, type RunEvent, type RunStatus } from '../events.ts'
+import { revive } from '../failure.ts'
+import { followRun, type RunView } from '../live/run.ts'
+import { Http, type ClientOptions } from './http.ts'
+import type { Frame, JobRecord, JobState, Page, PageQuery, QueueRecord, Run, RunRecord } from './records.ts'
+import { readEvents } from './sse.ts'
+import { subscribe, type SubscribeOptions } from './subscribe.ts'
+
+export interface CallOptions {
+  timeoutMs?: number
+  signal?: AbortSignal
+}
+
+export interface StartedRun {
+  runId: string
+  status: RunStatus
+  created: boolean
+}
+
+export interface NewEvent {
+  type: string
+  data?: unknown
+  /** The run whose stream it goes to. */
+  runId?: string
+  /** A full name, such as `nq:webhook:github`; `nq:global` where neither is given. */
+  stream?: string
+  correlationId?: string
+  causationId?: string
+}
+
+export class Riverrun {
+  readonly #http: Http
+
+  constructor(options: ClientOptions = {}) {
+    this.#http = new Http(options)
+  }
+
+  /** When this is answered the job is on disk. */
+  async enqueue<Data = unknown>(queue: string, data: Data, options?: EnqueueOptions & { name?: string }): Promise<Enqueued> {
+    const { name, ...rest } = options ?? {}
+    const body = { name, data: data ?? null, ...(Object.keys(rest).length && { options: rest }) }
+    return only(await this.#http.post<{ jobs: Enqueued[] }>(`/api/queue/${part(queue)}/jobs`, body))
+  }
+
+  /** All of them or none. */
+  async enqueueMany<Data = unknown>(queue: string, jobs: Omit<NewJob<Data>, 'queue'>[]): Promise<Enqueued[]> {
+    if (!jobs.length) return []
+    return (await this.#http.post<{ jobs: Enqueued[] }>(`/api/queue/${part(queue)}/jobs`, { jobs })).jobs
+  }
+
+  job<Data = unknown, Result = unknown>(jobId: string): Promise<JobRecord<Data, Result>> {
+    return this.#http.get(`/api/jobs/${part(jobId)}`)
+  }
+
+  jobs(queue: string, query?: PageQuery & { state?: JobState | JobState[] }): Promise<Page<JobRecord>> {
+    return this.#http.get(`/api/queue/${part(queue)}/jobs`, { query: { ...query } })
+  }
+
+  retryJob(jobId: string): Promise<unknown> {
+    return this.#http.post(`/api/jobs/${part(jobId)}/retry`)
+  }
+
+  cancelJob(jobId: string, reason?: string): Promise<unknown> {
+    return this.#http.post(`/api/jobs/${part(jobId)}/cancel`, { reason })
+  }
+
+  /** Lets a delayed job begin now. */
+  promoteJob(jobId: string): Promise<unknown> {
+    return this.#http.post(`/api/jobs/${part(jobId)}/promote`)
+  }
+
+  async queues(): Promise<QueueRecord[]> {
+    return (await this.#http.get<Page<QueueRecord>>('/api/queue')).items
+  }
+
+  queue(name: string): Promise<QueueRecord> {
+    return this.#http.get(`/api/queue/${part(name)}`)
+  }
+
+  pauseQueue(name: string): Promise<unknown> {
+    return this.#http.post(`/api/queue/${part(name)}/pause`)
+  }
+
+  resumeQueue(name: string): Promise<unknown> {
+    return this.#http.post(`/api/queue/${part(name)}/resume`)
+  }
+
+  /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
+  async call<Value = any>(process: string, input?: unknown, { timeoutMs, signal }: CallOptions = {}): Promise<Value> {
+    const body = { process, input: input ?? null, timeoutMs }
+    // The server keeps the time; the client waits a little longer for it to say so.
+    const patienceMs = timeoutMs === undefined ? undefined : timeoutMs + 10_000
+    return (await this.#http.post<{ value: Value }>('/api/runner/execute', body, { signal, timeoutMs: patienceMs })).value
+  }
+
+  /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
+  async *frames(process: string, input?: unknown, { timeoutMs, signal }: CallOptions = {}): AsyncGenerator<Frame, void> {
+    const abort = new AbortController()
+    try {
+      const response = await this.#http.open('POST', '/api/runner/execute', {
+        body: { process, input: input ?? null, timeoutMs },
+        headers: { accept: 'text/event-stream' },
+        signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal,
+      })
+      for await (const { event, data } of readEvents(response.body as ReadableStream<Uint8Array>)) {
+        yield { type: event, data: JSON.parse(data) } as Frame
+        if (event === 'result' || event === 'error' || event === 'cancelled') return
+      }
+      throw new RiverrunError('UNREACHABLE', 'the connection ended before the call did')
+    } finally {
+      abort.abort()
+    }
+  }
+
+  /** Calls a process, hands each frame to `onFrame`, and gives back the value. */
+  async callWith<Value = any>(process: string, input: unknown, onFrame: (frame: Frame) => void, options?: CallOptions): Promise<Value> {
+    for await (const frame of this.frames(process, input, options)) {
+      onFrame(frame)
+      if (frame.type === 'result') return frame.data.value as Value
+      if (frame.type === 'error') throw revive(frame.data)
+      if (frame.type === 'cancelled') throw new CancelledError(frame.data.reason ?? 'user')
+    }
+    throw new RiverrunError('INTERNAL', 'the call ended without an outcome')
+  }
+
+  /** Starts a run of a flow. When this is answered the run is on disk. */
+  start(flow: string, input?: unknown, options?: StartOptions): Promise<StartedRun> {
+    return this.#http.post(`/api/flows/${part(flow)}/start`, { input, ...options })
+  }
+
+  run<State = Record<string, unknown>, Result = unknown>(runId: string): Promise<Run<State, Result>> {
+    return this.#http.get(`/api/runs/${part(runId)}`)
+  }
+
+  runs(query?: PageQuery & { flow?: string; status?: RunStatus | RunStatus[] }): Promise<Page<RunRecord>> {
+    return this.#http.get('/api/runs', { query: { ...query } })
+  }
+
+  cancel(runId: string, reason?: string): Promise<unknown> {
+    return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason })
+  }
+
+  /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
+  async wait<State = Record<string, unknown>, Result = unknown>(
+    runId: string,
+    { timeoutMs, signal }: CallOptions = {},
+  ): Promise<Run<State, Result>> {
+    const limit = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)
+    const signals = [signal, limit].filter((one) => one !== undefined)
+    try {
+      const end = this.follow(runId, { follow: 'until-end', types: [...finalTypes], signal: AbortSignal.any(signals) })
+      await end.next()
+      await end.return()
+    } catch (error) {
+      if (!limit?.aborted || signal?.aborted) throw error
+      throw new RiverrunError('TIMEOUT', `run ${runId} had not ended after ${timeoutMs} ms`)
+    }
+    return this.run(runId)
+  }
+
+  /** Emits an event into a run, a stream, or the global one. */
+  emit(event: NewEvent): Promise<{ stream: string; ids: string[] }> {
+    return this.#http.post('/api/events', event)
+  }
+
+  /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
+  subscribe(stream: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void> {
+    return subscribe(this.#http, `/api/events/${part(stream)}/tail`, options)
+  }
+
+  /** The events of a run as they happen. */
+  follow(runId: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void> {
+    return subscribe(this.#http, `/api/runs/${part(runId)}/stream`, options)
+  }
+
+  /** A run as it stands after each of its events, until it ends. */
+  watch(runId: string, options?: Pick<SubscribeOptions, 'signal' | 'onReconnect'>): AsyncGenerator<RunView, RunView> {
+    return followRun(this.follow(runId, { ...options, follow: 'until-end' }))
+  }
+}
+
+function part(text: string): string {
+  return encodeURIComponent(text)
+}
+
+function only({ jobs }: { jobs: Enqueued[] }): Enqueued {
+  const [job] = jobs
+  if (!job) throw new RiverrunError('INTERNAL', 'the server answered without a job')
+  return job
+}

@@ -1,0 +1,6 @@
+export { Riverrun } from './client.ts'
+export type { CallOptions, NewEvent, StartedRun } from './client.ts'
+export { HttpError } from './http.ts'
+export type { ClientOptions } from './http.ts'
+export type * from './records.ts'
+export type { SubscribeOptions } from './subscribe.ts'

@@ -1,0 +1,62 @@
+/**
+ * Errors on their way to the wire and back.
+ */
+
+import { RiverrunError } from './errors.ts'
+import { isObject } from './json.ts'
+import type { Failure, WireError } from './wire.ts'
+
+/** What is to be told about something that was thrown. */
+export function describe(thrown: unknown): Failure {
+  if (!isObject(thrown)) return { message: String(thrown) }
+  const failure: Failure = { message: typeof thrown.message === 'string' ? thrown.message : text(thrown) }
+  if (typeof thrown.code === 'string') failure.code = thrown.code
+  if (typeof thrown.name === 'string') failure.name = thrown.name
+  if (typeof thrown.stack === 'string') failure.stack = withCauses(thrown.stack, thrown.cause)
+  if (typeof thrown.retriable === 'boolean') failure.retriable = thrown.retriable
+  if (typeof thrown.retryAfterMs === 'number') failure.retryAfterMs = thrown.retryAfterMs
+  if (thrown.details !== undefined && isJson(thrown.details)) failure.details = thrown.details
+  return failure
+}
+
+/** The error that a failure stands for: its own message, name and stack, ours to throw. */
+export function revive(failure: Failure): RiverrunError {
+  const { message, code, name, stack, ...options } = failure
+  const error = new RiverrunError(code ?? 'ERROR', message, options)
+  if (name) error.name = name
+  if (stack) error.stack = stack
+  return error
+}
+
+/** The error that an answer of the server stands for, with the stack of who asked. */
+export function refusal({ message, data }: WireError): RiverrunError {
+  const { code, details, retriable, retryAfterMs } = data ?? {}
+  return new RiverrunError(code ?? 'INTERNAL', message, { details, retriable, retryAfterMs })
+}
+
+/** The error of an answer: the stable code and all else that is optional stand in `data`. */
+export function wireError(failure: Failure, code = -32000): WireError {
+  const { message, ...data } = failure
+  return { code, message, data }
+}
+
+function withCauses(stack: string, cause: unknown, depth = 0): string {
+  if (!isObject(cause) || typeof cause.stack !== 'string' || depth === 5) return stack
+  return `${stack}\ncaused by: ${withCauses(cause.stack, cause.cause, depth + 1)}`
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function text(value: object): string {
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    return String(value)
+  }
+}

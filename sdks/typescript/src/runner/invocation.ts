@@ -1,0 +1,51 @@
+import { InvocationContext } from '../ctx/invocation.ts'
+import type { Link } from '../ctx/link.ts'
+import type { LogSettings } from '../ctx/logger.ts'
+import { type CancelReason, RiverrunError } from '../errors.ts'
+import type { InvokeParams } from '../wire.ts'
+import type { Peer } from './peer.ts'
+
+/** One run of a handler, from the request to its answer. Once it has ended it says nothing more. */
+export class Invocation implements Link {
+  ended = false
+  #cancelledBefore: CancelReason | undefined
+  #ctx: InvocationContext | undefined
+
+  constructor(
+    readonly id: number,
+    readonly params: InvokeParams,
+    readonly peer: Peer,
+  ) {}
+
+  /** Makes the context, once the process and with it its settings are known. */
+  begin(settings: LogSettings): InvocationContext {
+    this.#ctx = new InvocationContext(this, this.params, settings)
+    if (this.#cancelledBefore) this.#ctx.cancel(this.#cancelledBefore)
+    return this.#ctx
+  }
+
+  get ctx(): InvocationContext | undefined {
+    return this.#ctx
+  }
+
+  cancel(reason: CancelReason): void {
+    if (this.#ctx) this.#ctx.cancel(reason)
+    else this.#cancelledBefore = reason
+  }
+
+  async request(method: string, params: Record<string, unknown>): Promise<unknown> {
+    if (this.ended) throw new RiverrunError('INVOCATION_ENDED', `${method} came after the handler had ended`)
+    return this.peer.request(method, { invocation: this.id, ...params })
+  }
+
+  notify(method: string, params: Record<string, unknown>): void {
+    if (this.ended) return
+    try {
+      this.peer.notify(method, { invocation: this.id, ...params })
+    } catch (error) {
+      // A log line must not fail a job.
+      const message = `a ${method} was left out: ${(error as Error).message}`
+      this.peer.notify('log', { invocation: this.id, level: 'warn', message })
+    }
+  }
+}

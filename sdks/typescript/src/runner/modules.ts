@@ -1,0 +1,129 @@
+/**
+ * Loads the modules of a project and finds the processes in them.
+ *
+ * A module is loaded once in the life of a runner. Node cannot drop a module that it has loaded,
+ * nor those that it imports in turn, so a newer revision is answered with RELOAD: the server then
+ * starts a fresh runner, and this one ends what it runs with the code that it began with.
+ */
+
+import { extname } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { LoggerConfig, ProcessConfig } from '../config.ts'
+import { redactor } from '../ctx/redact.ts'
+import type { LogSettings } from '../ctx/logger.ts'
+import { definition } from '../define.ts'
+import { RiverrunError } from '../errors.ts'
+import { isObject, type JsonObject } from '../json.ts'
+import { configJson } from './config-json.ts'
+import { importTypeScript } from './typescript.ts'
+
+export interface Process {
+  handler: (first: unknown, ctx: unknown) => unknown
+  /** Whether the handler gets the job or its input. */
+  takes: 'input' | 'job'
+  config: JsonObject
+  logs: LogSettings
+}
+
+export type Processes = Map<string, Process>
+
+interface Entry {
+  revision: number
+  loading: Promise<Processes>
+  processes?: Processes
+}
+
+export class Modules {
+  readonly #entries = new Map<string, Entry>()
+
+  /** The processes of a module that is loaded, without waiting; undefined if `load` is needed. */
+  loaded(file: string, revision: number | undefined): Processes | undefined {
+    const entry = this.#entries.get(file)
+    return entry && (revision ?? 0) <= entry.revision ? entry.processes : undefined
+  }
+
+  load(file: string, revision = 0): Promise<Processes> {
+    const known = this.#entries.get(file)
+    if (!known) return this.#begin(file, revision)
+    if (revision > known.revision) return Promise.reject(stale(file, revision, known.revision))
+    return known.loading
+  }
+
+  #begin(file: string, revision: number): Promise<Processes> {
+    const entry: Entry = { revision, loading: processesOf(file) }
+    this.#entries.set(file, entry)
+    entry.loading.then(
+      (processes) => (entry.processes = processes),
+      () => {},
+    )
+    return entry.loading
+  }
+}
+
+function stale(file: string, wanted: number, loaded: number): RiverrunError {
+  return new RiverrunError('RELOAD', `${file} is loaded at revision ${loaded}; revision ${wanted} needs a fresh runner`)
+}
+
+async function processesOf(file: string): Promise<Processes> {
+  const exports = await importFile(file)
+  const processes: Processes = new Map()
+  for (const [name, value] of Object.entries(exports)) {
+    const defined = definition(value)
+    if (typeof value !== 'function' || (name !== 'default' && !defined)) continue
+    const own = { ...(value as { config?: ProcessConfig }).config, ...defined?.config }
+    const config = name === 'default' ? { ...own, ...moduleConfig(exports) } : own
+    processes.set(name, {
+      handler: value as Process['handler'],
+      takes: defined?.takes ?? 'input',
+      config: await configJson(config, file),
+      logs: logSettings(config.logger),
+    })
+  }
+  return processes
+}
+
+/** What a module exports as `config` and `queue` speaks of its default export. */
+function moduleConfig(exports: Record<string, unknown>): Partial<ProcessConfig> {
+  const config = isObject(exports.config) ? (exports.config as ProcessConfig) : {}
+  return typeof exports.queue === 'string' ? { ...config, queue: exports.queue } : config
+}
+
+function logSettings(config: LoggerConfig | undefined): LogSettings {
+  return { level: config?.level ?? 'debug', redact: redactor(config?.redact) }
+}
+
+async function importFile(file: string): Promise<Record<string, unknown>> {
+  try {
+    const isTypeScript = ['.ts', '.mts'].includes(extname(file))
+    const module = await (isTypeScript ? importTypeScript(file) : import(pathToFileURL(file).href))
+    return withoutWrapper(module as Record<string, unknown>)
+  } catch (error) {
+    throw error instanceof RiverrunError ? error : loadError(error, file)
+  }
+}
+
+/** A CommonJS module that was made from an ES module has its exports inside the default one. */
+function withoutWrapper(module: Record<string, unknown>): Record<string, unknown> {
+  const inner = module.default
+  if (!isObject(inner)) return { ...module }
+  return { ...module, ...inner }
+}
+
+function loadError(thrown: unknown, file: string): RiverrunError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  const error = new RiverrunError(isParseError(thrown) ? 'MODULE_SYNTAX' : 'MODULE_ERROR', message, { retriable: false })
+  const stack = thrown instanceof Error && thrown.stack ? thrown.stack : message
+  error.name = thrown instanceof Error ? thrown.name : 'Error'
+  error.stack = stack.includes(file) ? stack : `${file}\n${stack}`
+  return error
+}
+
+function isParseError(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false
+  const { code, errors } = thrown as { code?: unknown; errors?: unknown }
+  if (code === 'ERR_INVALID_TYPESCRIPT_SYNTAX' || code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') return true
+  if (thrown.name === 'TransformError' || (Array.isArray(errors) && thrown.message.startsWith('Transform failed'))) return true
+  if (thrown.name !== 'SyntaxError' || thrown.message.includes('does not provide an export')) return false
+  // One that running code threw (JSON.parse, a regular expression) has that code in its stack.
+  return !/^\s+at .*(file:\/\/|\()(?!node:).*\.[cm]?[jt]sx?[:?]/m.test(thrown.stack ?? '')
+}

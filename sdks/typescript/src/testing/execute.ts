@@ -1,0 +1,183 @@
+/**
+ * Runs a handler as a runner would, without a server.
+ */
+
+import type { ProcessConfig } from '../config.ts'
+import type { Context, Job } from '../context.ts'
+import { InvocationContext } from '../ctx/invocation.ts'
+import { redactor } from '../ctx/redact.ts'
+import { definition } from '../define.ts'
+import { CancelledError, type CancelReason } from '../errors.ts'
+import { isObject } from '../json.ts'
+import type { InvokeParams } from '../wire.ts'
+import type { FakeClock } from './clock.ts'
+import { type Effects, Memory, type MemoryOptions } from './memory.ts'
+import type { StateCheck } from './state-check.ts'
+
+export interface TestOptions extends MemoryOptions {
+  config?: ProcessConfig
+  jobId?: string
+  queue?: string
+  /** The name of the job. */
+  name?: string
+  attempt?: number
+  maxAttempts?: number
+  runId?: string
+  correlationId?: string
+  causationId?: string
+  tenantId?: string
+  enqueuedAt?: string
+  /** The handler is cancelled after this long. */
+  timeoutMs?: number
+  /** Goes on where an earlier attempt stopped: with its state, checkpoint and recorded runs. */
+  after?: Execution
+  /** Time that passes as fast as the handler waits. */
+  clock?: FakeClock
+  signal?: AbortSignal
+}
+
+export interface Execution<Value = any> extends Readonly<Effects> {
+  status: 'completed' | 'failed' | 'cancelled'
+  value?: Value
+  error?: any
+  state: Record<string, unknown>
+  checkpoint: unknown
+  journal: MemoryOptions['journal'] & {}
+  attempt: number
+}
+
+export interface TestContext extends Readonly<Effects> {
+  ctx: Context
+  readonly state: Record<string, unknown>
+  readonly checkpoint: unknown
+  cancel(reason?: CancelReason): void
+}
+
+/** A context that answers from memory, for calling a handler by hand. */
+export function createTestContext(options: TestOptions = {}): TestContext {
+  const memory = new Memory(memoryOptions(options))
+  const context = contextOf(memory, options, undefined)
+  return Object.assign(Object.create(memory) as Memory, {
+    ctx: context as Context,
+    cancel: (reason: CancelReason = 'user') => context.cancel(reason),
+  })
+}
+
+type Handler = (first: any, ctx: any) => any
+
+/** A handler, or a module that exports one as its default, with or without a `config`. */
+export type Executable = Handler | { default: Handler; config?: ProcessConfig }
+
+/**
+ * Runs a handler once. `input` is a job's data where the handler takes a job, and a list where its
+ * config has `batch`. An error does not throw: it is in what comes back.
+ */
+export async function execute<Value = any>(executable: Executable, input?: unknown, given: TestOptions = {}): Promise<Execution<Value>> {
+  const handler = typeof executable === 'function' ? executable : executable.default
+  const defined = definition(handler)
+  const exported = typeof executable === 'function' ? undefined : executable.config
+  const options: TestOptions = { ...given, config: { ...defined?.config, ...exported, ...given.config } }
+  const memory = new Memory(memoryOptions(options))
+  const ctx = contextOf(memory, options, input)
+  const first = defined?.takes === 'job' ? jobArgument(input, options) : input
+  const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => ctx.cancel('timeout'), options.timeoutMs)
+  const onAbort = (): void => ctx.cancel('user')
+  options.signal?.addEventListener('abort', onAbort)
+  try {
+    const running = settled(Promise.resolve().then(() => handler(first, ctx)), ctx)
+    const outcome = await (options.clock ? options.clock.run(running) : running)
+    return finished(memory, options, outcome)
+  } finally {
+    memory.ended = true
+    clearTimeout(timer)
+    options.signal?.removeEventListener('abort', onAbort)
+  }
+}
+
+type Outcome = Pick<Execution, 'status' | 'value' | 'error'>
+
+async function settled(running: Promise<unknown>, ctx: InvocationContext): Promise<Outcome> {
+  try {
+    const value = await running
+    return { status: 'completed', value: value === undefined ? null : value }
+  } catch (error) {
+    const stopped = error instanceof CancelledError || (ctx.cancelled && error instanceof Error && error.name === 'AbortError')
+    return { status: stopped ? 'cancelled' : 'failed', error }
+  }
+}
+
+function finished(memory: Memory, options: TestOptions, outcome: Outcome): Execution {
+  const { logs, events, progress, partials, enqueued, calls, started, state, checkpoint, journal } = memory
+  const effects = { logs, events, progress, partials, enqueued, calls, started }
+  return { ...outcome, ...effects, state, checkpoint, journal, attempt: attemptOf(options) }
+}
+
+function memoryOptions(options: TestOptions): MemoryOptions {
+  const { after, config } = options
+  const schema = options.stateSchema ?? standard(config?.state)
+  return {
+    ...(after && { state: after.state, journal: after.journal, checkpoint: after.checkpoint }),
+    ...options,
+    stateSchema: schema,
+  }
+}
+
+/** A JSON Schema is checked by the server alone; schemas that can check by themselves do so here too. */
+function standard(schema: unknown): StateCheck | undefined {
+  return isObject(schema) && '~standard' in schema ? (schema as unknown as StateCheck) : undefined
+}
+
+function contextOf(memory: Memory, options: TestOptions, input: unknown): InvocationContext {
+  const { jobId = 'job-0', runId = 'run-0', correlationId, causationId, tenantId, timeoutMs, enqueuedAt } = options
+  const params: InvokeParams = {
+    file: '',
+    kind: 'job',
+    jobId,
+    queue: queueOf(options),
+    input,
+    attempt: attemptOf(options),
+    maxAttempts: maxAttemptsOf(options),
+    runId,
+    correlationId,
+    causationId,
+    tenantId,
+    checkpoint: memory.checkpoint,
+    journal: memory.journal,
+    timeoutMs,
+    enqueuedAt,
+  }
+  const { level = 'debug', redact } = options.config?.logger ?? {}
+  return new InvocationContext(memory, params, { level, redact: redactor(redact) })
+}
+
+function jobArgument(input: unknown, options: TestOptions): Job | Job[] {
+  const { jobId = 'job-0' } = options
+  if (!options.config?.batch) return job(input, jobId, options)
+  if (!Array.isArray(input)) throw new TypeError('the config has batch: give a list of inputs')
+  return input.map((one, index) => job(one, `${jobId}-${index}`, options))
+}
+
+function job(data: unknown, id: string, options: TestOptions): Job {
+  const queue = queueOf(options)
+  return {
+    id,
+    name: options.name ?? queue,
+    queue,
+    data,
+    attempt: attemptOf(options),
+    maxAttempts: maxAttemptsOf(options),
+    enqueuedAt: options.enqueuedAt ?? new Date().toISOString(),
+  }
+}
+
+function queueOf({ queue, config }: TestOptions): string {
+  return queue ?? config?.queue ?? 'test'
+}
+
+function attemptOf({ attempt, after }: TestOptions): number {
+  return attempt ?? (after ? after.attempt + 1 : 1)
+}
+
+function maxAttemptsOf({ maxAttempts, config }: TestOptions): number {
+  return maxAttempts ?? config?.retryPolicy?.attempts ?? 1
+}

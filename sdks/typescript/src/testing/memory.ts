@@ -1,0 +1,161 @@
+/**
+ * Answers a context as the server would, from memory, and keeps what was asked for.
+ */
+
+import type { Enqueued, EnqueueOptions, LogLevel, NewJob, StartOptions } from '../context.ts'
+import type { Link } from '../ctx/link.ts'
+import { RiverrunError } from '../errors.ts'
+import { deleteAt, getAt, setAt } from '../live/path.ts'
+import type { JournalRecord } from '../wire.ts'
+import { stateIssues, type StateCheck } from './state-check.ts'
+
+type State = Record<string, unknown>
+type Params = Record<string, any>
+
+export interface LogLine {
+  level: LogLevel
+  message: string
+  meta?: Record<string, unknown>
+}
+
+/** What a handler did, in the order in which it did it. */
+export interface Effects {
+  logs: LogLine[]
+  events: { id: string; type: string; data?: unknown }[]
+  progress: { pct: number; detail?: unknown }[]
+  partials: { path?: string; value: unknown }[]
+  enqueued: (NewJob & { jobId: string })[]
+  calls: { process: string; input: unknown; timeoutMs?: number }[]
+  started: { flow: string; input: unknown; options?: StartOptions; runId: string }[]
+}
+
+export interface MemoryOptions {
+  state?: State
+  stateSchema?: StateCheck
+  journal?: JournalRecord[]
+  checkpoint?: unknown
+  /** What `ctx.call` gives for each process. */
+  calls?: Record<string, (input: any) => unknown>
+  /** So many conditional writes are refused first, as if somebody else had been faster. */
+  conflicts?: number
+  /** What `ctx.isLeaseValid` gives. */
+  leaseValid?: boolean
+}
+
+export class Memory implements Link, Effects {
+  readonly logs: LogLine[] = []
+  readonly events: Effects['events'] = []
+  readonly progress: Effects['progress'] = []
+  readonly partials: Effects['partials'] = []
+  readonly enqueued: Effects['enqueued'] = []
+  readonly calls: Effects['calls'] = []
+  readonly started: Effects['started'] = []
+  readonly journal: JournalRecord[]
+  state: State
+  checkpoint: unknown
+  ended = false
+  #version = 0
+  #conflicts: number
+  readonly #options: MemoryOptions
+
+  constructor(options: MemoryOptions) {
+    this.#options = options
+    this.state = copy(options.state ?? {})
+    this.journal = copy(options.journal ?? [])
+    this.checkpoint = options.checkpoint
+    this.#conflicts = options.conflicts ?? 0
+  }
+
+  /** Like the wire, it lets nothing through but JSON, and gives copies. */
+  async request(method: string, params: Params): Promise<any> {
+    if (this.ended) throw new RiverrunError('INVOCATION_ENDED', `${method} came after the handler had ended`)
+    const answer = this.#answers[method]
+    if (!answer) throw new RiverrunError('INTERNAL', `the test kit does not know ${method}`)
+    return copy(await answer(copy(params)))
+  }
+
+  notify(method: string, params: Params): void {
+    if (this.ended) return
+    const said = copy(params)
+    if (method === 'log') this.logs.push(said as LogLine)
+    else if (method === 'progress') this.progress.push(said as Effects['progress'][number])
+    else if (method === 'partial') this.partials.push(said as Effects['partials'][number])
+  }
+
+  readonly #answers: Record<string, (params: Params) => unknown> = {
+    'state.get': ({ key }) => ({ value: getAt(this.state, key), version: this.#version }),
+    'state.has': ({ key }) => ({ has: getAt(this.state, key) !== undefined }),
+    'state.getAll': () => ({ state: this.state, version: this.#version }),
+    'state.set': ({ key, value, ifVersion }) => this.#write(setAt(this.state, key, value), ifVersion),
+    'state.delete': ({ key, ifVersion }) => this.#write(deleteAt(this.state, key), ifVersion),
+    'state.setBatch': ({ values, ifVersion }) => {
+      const next = Object.entries(values).reduce((state, [key, value]) => setAt(state, key, value), this.state)
+      return this.#write(next, ifVersion)
+    },
+    emit: ({ type, data }) => {
+      const id = `${Date.now()}-${this.events.length}`
+      this.events.push({ id, type, data })
+      return { id }
+    },
+    memo: ({ name, value, error }) => {
+      this.journal.push(error ? { op: 'memo', name, error } : { op: 'memo', name, value })
+      return {}
+    },
+    checkpoint: ({ data }) => {
+      this.checkpoint = data
+      return {}
+    },
+    enqueue: ({ jobs, ...job }) => ({ jobs: ((jobs ?? [job]) as NewJob[]).map((one) => this.#enqueue(one)) }),
+    call: (params) => this.#call(params as Effects['calls'][number]),
+    start: ({ flow, input, options }) => {
+      const runId = options?.runId ?? `run-${this.started.length + 1}`
+      this.started.push({ flow, input, options, runId })
+      return { runId, created: true }
+    },
+    lease: () => ({ valid: this.#options.leaseValid ?? true, untilMs: Date.now() + 30_000 }),
+  }
+
+  #write(next: State, ifVersion: number | undefined): { version: number } {
+    if (ifVersion !== undefined && this.#conflicts > 0) {
+      this.#conflicts -= 1
+      this.#version += 1
+    }
+    if (ifVersion !== undefined && ifVersion !== this.#version) {
+      throw new RiverrunError('STATE_CONFLICT', 'the state has moved on', { details: { version: this.#version } })
+    }
+    const issues = stateIssues(this.#options.stateSchema, next)
+    if (issues.length) {
+      const { path, message } = issues[0] as { path: string; message: string }
+      throw new RiverrunError('STATE_INVALID', `state.${path}: ${message}`, { details: { issues } })
+    }
+    this.state = next
+    this.#version += 1
+    return { version: this.#version }
+  }
+
+  #enqueue(job: NewJob): Enqueued {
+    const options: EnqueueOptions = job.options ?? {}
+    const same = this.enqueued.find((other) => isSameJob(other, job.queue, options))
+    if (same) return { jobId: same.jobId, created: false }
+    const jobId = options.jobId ?? `job-${this.enqueued.length + 1}`
+    this.enqueued.push({ ...job, jobId })
+    return { jobId, created: true }
+  }
+
+  async #call(call: Effects['calls'][number]): Promise<{ value: unknown }> {
+    this.calls.push(call)
+    const answer = this.#options.calls?.[call.process]
+    if (!answer) throw new RiverrunError('PROCESS_NOT_FOUND', `no process is called ${call.process}; give one in calls`)
+    return { value: (await answer(call.input)) ?? null }
+  }
+}
+
+function isSameJob({ jobId, queue, options }: Effects['enqueued'][number], to: string, wanted: EnqueueOptions): boolean {
+  if (wanted.jobId !== undefined && jobId === wanted.jobId) return true
+  return queue === to && wanted.idempotencyKey !== undefined && options?.idempotencyKey === wanted.idempotencyKey
+}
+
+function copy<T>(value: T): T {
+  return value === undefined ? value : JSON.parse(JSON.stringify(value))
+}
+
