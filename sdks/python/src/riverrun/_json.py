@@ -48,7 +48,8 @@ def encode_loosely(value: Any) -> bytes:
         return json.dumps(_shown(value, depth=8)).encode()
 
 
-def _default(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """What is written for a value that JSON has no form for. Raises `TypeError` if nothing is."""
     if isinstance(value, Record):
         return value.to_wire()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -66,7 +67,7 @@ def _default(value: Any) -> Any:
 
 
 _encoder = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_default
+    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=plain
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _json
@@ -26,7 +27,33 @@ if TYPE_CHECKING:
 
     from .options import EnqueueOptions, StartOptions
 
-__all__ = ["Context", "SyncContext"]
+__all__ = ["Checkpoint", "Context", "SyncCheckpoint", "SyncContext"]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What an earlier attempt of the job saved last, and the way to save more."""
+
+    _channel: Channel
+    #: `None` if nothing was saved.
+    data: Any
+
+    async def save(self, data: Any) -> None:
+        """Keeps data for the next attempt, should this one not end well."""
+        await self._channel.ask("checkpoint", {"data": data})
+
+
+@dataclass(frozen=True)
+class SyncCheckpoint:
+    """What an earlier attempt of the job saved last, and the way to save more."""
+
+    _channel: Channel
+    #: `None` if nothing was saved.
+    data: Any
+
+    def save(self, data: Any) -> None:
+        """Keeps data for the next attempt, should this one not end well."""
+        self._channel.ask_blocking("checkpoint", {"data": data})
 
 
 class _Invoked:
@@ -97,11 +124,6 @@ class _Invoked:
         return self._params.get("causationId")
 
     @property
-    def last_checkpoint(self) -> Any:
-        """What an earlier attempt of the job saved with `checkpoint`; `None` if nothing."""
-        return self._params.get("checkpoint")
-
-    @property
     def logger(self) -> Logger:
         if self._logger is None:
             self._logger = Logger(self._channel)
@@ -145,6 +167,11 @@ class Context(_Invoked):
             self._state = State(self._channel)
         return self._state
 
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """What one attempt of the job leaves for the next."""
+        return Checkpoint(self._channel, self._params.get("checkpoint"))
+
     async def run(self, name: str, function: Callable[[], Any | Awaitable[Any]]) -> Any:
         """Runs a part of the work once: later attempts get what was recorded.
 
@@ -169,10 +196,6 @@ class Context(_Invoked):
     async def emit(self, type: str, data: Any = None) -> str:
         """Appends an event to the stream of the run; gives its id."""
         return str((await self._channel.ask("emit", _emitted(type, data)))["id"])
-
-    async def checkpoint(self, data: Any) -> None:
-        """Saves data that the next attempt of this job finds in `last_checkpoint`."""
-        await self._channel.ask("checkpoint", {"data": data})
 
     async def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
         """Runs another process at once and gives its result."""
@@ -226,6 +249,11 @@ class SyncContext(_Invoked):
             self._state = SyncState(self._channel)
         return self._state
 
+    @property
+    def checkpoint(self) -> SyncCheckpoint:
+        """What one attempt of the job leaves for the next."""
+        return SyncCheckpoint(self._channel, self._params.get("checkpoint"))
+
     def run(self, name: str, function: Callable[[], Any]) -> Any:
         """Runs a part of the work once; see `Context.run`."""
         record = self._recorded(name)
@@ -244,10 +272,6 @@ class SyncContext(_Invoked):
     def emit(self, type: str, data: Any = None) -> str:
         """Appends an event to the stream of the run; gives its id."""
         return str(self._channel.ask_blocking("emit", _emitted(type, data))["id"])
-
-    def checkpoint(self, data: Any) -> None:
-        """Saves data that the next attempt of this job finds in `last_checkpoint`."""
-        self._channel.ask_blocking("checkpoint", {"data": data})
 
     def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
         """Runs another process at once and gives its result."""

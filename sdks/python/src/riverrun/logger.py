@@ -5,29 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from . import _json
 from ._channel import Channel
 
 __all__ = ["Logger"]
 
-_SECRET = frozenset(
-    {
-        "accesstoken",
-        "apikey",
-        "authorization",
-        "clientsecret",
-        "cookie",
-        "credentials",
-        "idtoken",
-        "passphrase",
-        "passwd",
-        "password",
-        "privatekey",
-        "refreshtoken",
-        "secret",
-        "secretkey",
-        "setcookie",
-        "token",
-    }
+# Keys that end in one of these: `token` takes `access_token`, but leaves `tokens`.
+_SECRET = (
+    "apikey",
+    "authorization",
+    "cookie",
+    "credentials",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "secret",
+    "token",
 )
 _REDACTED = "[redacted]"
 
@@ -36,7 +30,7 @@ class Logger:
     """Writes log lines into the stream of the job.
 
     Meta can be given as a mapping, by name, or both: `logger.info("sent", {"to": to}, n=1)`. What
-    has the name of a secret (`password`, `token`, `api_key`, …) at any depth never leaves the
+    has the name of a secret (`password`, `access_token`, …) at any depth never leaves the
     process; `child(redact=…)` adds names.
     """
 
@@ -46,7 +40,7 @@ class Logger:
         self,
         channel: Channel,
         bindings: Mapping[str, Any] | None = None,
-        secret: frozenset[str] = _SECRET,
+        secret: tuple[str, ...] = _SECRET,
     ) -> None:
         self._channel = channel
         self._bindings = bindings
@@ -76,7 +70,7 @@ class Logger:
         **more: Any,
     ) -> Logger:
         """A logger that adds these bindings to every line."""
-        secret = self._secret | {_normal(name) for name in redact or ()}
+        secret = (*self._secret, *(_normal(name) for name in redact or ()))
         merged = {**(self._bindings or {}), **(bindings or {}), **more}
         return Logger(self._channel, merged, secret)
 
@@ -90,18 +84,24 @@ class Logger:
         self._channel.notify("log", params)
 
     def _redact(self, value: Any, depth: int) -> Any:
+        if value is None or isinstance(value, (str, int, float)):
+            return value
         if depth == 0:
-            return repr(value)
+            return "[deep]"
         if isinstance(value, Mapping):
             return {
-                key: _REDACTED
-                if _normal(str(key)) in self._secret
-                else self._redact(item, depth - 1)
+                key: _REDACTED if self._is_secret(key) else self._redact(item, depth - 1)
                 for key, item in value.items()
             }
         if isinstance(value, (list, tuple)):
             return [self._redact(item, depth - 1) for item in value]
-        return value
+        try:
+            return self._redact(_json.plain(value), depth - 1)
+        except TypeError:
+            return value
+
+    def _is_secret(self, key: object) -> bool:
+        return _normal(str(key)).endswith(self._secret)
 
 
 def _normal(name: str) -> str:
