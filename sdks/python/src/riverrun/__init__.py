@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ._version import VERSION as __version__
 from .cancellation import Signal, SyncSignal
 from .config import (
@@ -17,20 +19,34 @@ from .config import (
 )
 from .context import Context, SyncContext
 from .define import process, queue_worker
-from .errors import Cancelled, NonRetriableError, RetryAfter, RetryAfterError, RiverrunError
+from .errors import (
+    Cancelled,
+    HttpError,
+    NonRetriableError,
+    RetryAfter,
+    RetryAfterError,
+    RiverrunError,
+)
 from .job import Job
 from .logger import Logger
 from .options import Enqueued, EnqueueOptions, NewJob, Page, Started, StartOptions
 from .state import State, SyncState
 
+if TYPE_CHECKING:
+    from .client import AsyncClient, Client, Event
+
 __all__ = [
+    "AsyncClient",
     "Batch",
     "Cancelled",
+    "Client",
     "Context",
     "DeadLetters",
     "EnqueueOptions",
     "Enqueued",
+    "Event",
     "Flow",
+    "HttpError",
     "JavaScript",
     "Job",
     "Logger",
@@ -56,3 +72,12 @@ __all__ = [
     "process",
     "queue_worker",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # A runner does not need the client, and HTTP and TLS take long to import.
+    if name in ("AsyncClient", "Client", "Event"):
+        from . import client
+
+        return getattr(client, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,6 +7,7 @@ from typing import Any
 
 __all__ = [
     "Cancelled",
+    "HttpError",
     "NonRetriableError",
     "RetryAfter",
     "RetryAfterError",
@@ -82,6 +83,14 @@ class Cancelled(RiverrunError):
     def __init__(self, reason: str | None = None) -> None:
         super().__init__(f"cancelled: {reason}" if reason else "cancelled", code="CANCELLED")
         self.reason = reason
+
+
+class HttpError(RiverrunError):
+    """What the server answered a request with."""
+
+    def __init__(self, status: int, message: str, *, code: str, details: Any = None) -> None:
+        super().__init__(message, code=code, retriable=status >= 500, details=details)
+        self.status = status
 
 
 def from_wire(error: Mapping[str, Any]) -> RiverrunError:

@@ -1,0 +1,1 @@
+"""HTTP over the standard library, for threads and for asyncio."""

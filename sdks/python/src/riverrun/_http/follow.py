@@ -1,0 +1,100 @@
+"""Following a stream over any number of connections, without the connections.
+
+Each begins after the last event that was seen, so the reader gets every event once and in order.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .. import _json
+from ..errors import HttpError, RiverrunError
+from .request import Request, failure
+from .sse import Parser
+
+FINAL = (
+    "flow.completed",
+    "flow.failed",
+    "flow.cancelled",
+    "job.completed",
+    "job.failed",
+    "job.cancelled",
+)
+_LONGEST_WAIT_S = 30.0
+
+
+class Follower:
+    """What a reader of a stream has seen, and what it does next."""
+
+    def __init__(
+        self, path: str, after: str | None, types: Sequence[str] | None, until_end: bool
+    ) -> None:
+        self.is_over = False
+        self._path = path
+        self._after = after
+        self._types = types
+        self._until_end = until_end
+        self._last_id: str | None = None
+        self._retry_ms = 1000
+        self._failures = 0
+        self._parser = Parser()
+        self._was_empty = True
+
+    def connect(self) -> Request:
+        """The request of the next connection."""
+        self._parser, self._was_empty = Parser(), True
+        # The end must be seen even if nobody asked for it.
+        types = [*self._types, *(FINAL if self._until_end else ())] if self._types else None
+        headers = {"accept": "text/event-stream"}
+        if self._last_id is not None:
+            headers["last-event-id"] = self._last_id
+        query = {
+            "from": self._after if self._last_id is None else None,
+            "types": types,
+            "follow": "until-end" if self._until_end else None,
+        }
+        return Request("GET", self._path, query, headers=headers)
+
+    def feed(self, data: bytes) -> Iterator[dict[str, Any]]:
+        """The events in what came."""
+        self._was_empty = False
+        for message in self._parser.feed(data):
+            if message.event == "stream.deleted":
+                raise RiverrunError("the stream was deleted", code="STREAM_NOT_FOUND")
+            if message.event == "stream.failed":
+                raise failure(500, message.data.encode())
+            event: dict[str, Any] = _json.decode(message.data)
+            self._last_id = event["id"]
+            self._failures = 0
+            if self._is_wanted(event["type"]):
+                yield event
+            if self._until_end and event["type"] in FINAL:
+                self.is_over = True
+                return
+        self._retry_ms = self._parser.retry_ms or self._retry_ms
+
+    def closed(self) -> None:
+        """The server has ended the connection."""
+        # Not one byte came: the run had ended, and everything was seen.
+        self.is_over = self.is_over or (self._until_end and self._was_empty)
+
+    def broken(self, error: RiverrunError) -> None:
+        """The connection failed. Raises if another would as well."""
+        is_passing = error.code == "UNREACHABLE" or (
+            isinstance(error, HttpError) and (error.status >= 500 or error.status in (408, 429))
+        )
+        if not is_passing:
+            raise error
+
+    def wait_s(self) -> float:
+        """How long to wait before the next connection."""
+        longest = min(self._retry_ms / 1000 * 2.0 ** min(self._failures, 10), _LONGEST_WAIT_S)
+        self._failures += 1
+        return longest * (0.5 + random.random() / 2)
+
+    def _is_wanted(self, type: str) -> bool:
+        return not self._types or any(
+            type == wanted or type.startswith(f"{wanted}.") for wanted in self._types
+        )
