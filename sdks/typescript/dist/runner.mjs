@@ -691,6 +691,7 @@ function invalid(file, path, problem) {
 
 // src/runner/typescript.ts
 import { createRequire as createRequire2, register as register2 } from "node:module";
+import { dirname, join } from "node:path";
 import { pathToFileURL as pathToFileURL2 } from "node:url";
 var native = (file) => import(pathToFileURL2(file).href);
 var foreign;
@@ -719,11 +720,13 @@ function missing(file) {
   );
 }
 async function tsx(file) {
-  const esm = resolveFrom(file, "tsx/esm/api");
-  const cjs = resolveFrom(file, "tsx/cjs/api");
-  if (!esm || !cjs) return void 0;
-  (await import(pathToFileURL2(cjs).href)).register();
-  (await import(pathToFileURL2(esm).href)).register();
+  const manifest = resolveFrom(file, "tsx/package.json");
+  if (!manifest) return void 0;
+  const { exports } = createRequire2(manifest)(manifest);
+  for (const entry of ["./cjs/api", "./esm/api"]) {
+    const api = join(dirname(manifest), exports[entry]?.import.default ?? "");
+    (await import(pathToFileURL2(api).href)).register();
+  }
   return (path) => import(`${pathToFileURL2(path).href}?tsx`);
 }
 async function esbuild(file) {
@@ -817,7 +820,7 @@ async function processesOf(file) {
   const processes = /* @__PURE__ */ new Map();
   for (const [name, value] of Object.entries(exports)) {
     const defined = definition(value);
-    if (typeof value !== "function" || name !== "default" && !defined) continue;
+    if (typeof value !== "function" || name !== "default" && (!defined || value === exports.default)) continue;
     const own = { ...value.config, ...defined?.config };
     const config = name === "default" ? { ...own, ...moduleConfig(exports) } : own;
     processes.set(name, {

@@ -69,7 +69,7 @@ async function processesOf(file: string): Promise<Processes> {
   const processes: Processes = new Map()
   for (const [name, value] of Object.entries(exports)) {
     const defined = definition(value)
-    if (typeof value !== 'function' || (name !== 'default' && !defined)) continue
+    if (typeof value !== 'function' || (name !== 'default' && (!defined || value === exports.default))) continue
     const own = { ...(value as { config?: ProcessConfig }).config, ...defined?.config }
     const config = name === 'default' ? { ...own, ...moduleConfig(exports) } : own
     processes.set(name, {

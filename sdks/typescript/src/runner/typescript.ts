@@ -4,6 +4,7 @@
  */
 
 import { createRequire, register } from 'node:module'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { RiverrunError } from '../errors.ts'
 import { asUrl } from './hooks.ts'
@@ -43,11 +44,14 @@ function missing(file: string): Error {
 }
 
 async function tsx(file: string): Promise<Loader | undefined> {
-  const esm = resolveFrom(file, 'tsx/esm/api')
-  const cjs = resolveFrom(file, 'tsx/cjs/api')
-  if (!esm || !cjs) return undefined
-  ;((await import(pathToFileURL(cjs).href)) as { register(): void }).register()
-  ;((await import(pathToFileURL(esm).href)) as { register(): void }).register()
+  const manifest = resolveFrom(file, 'tsx/package.json')
+  if (!manifest) return undefined
+  const { exports } = createRequire(manifest)(manifest) as { exports: Record<string, { import: { default: string } }> }
+  for (const entry of ['./cjs/api', './esm/api']) {
+    // Its ES modules: those for `require` cannot register hooks for `import`.
+    const api = join(dirname(manifest), exports[entry]?.import.default ?? '')
+    ;((await import(pathToFileURL(api).href)) as { register(): void }).register()
+  }
   // Node remembers a module that it could not load by itself; the query tells this one from it.
   return (path) => import(`${pathToFileURL(path).href}?tsx`)
 }

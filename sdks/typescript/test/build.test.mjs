@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { version } from '../dist/index.js'
+import { root } from './support.mjs'
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+test('dist is what a fresh build gives', (t) => {
+  const fresh = mkdtempSync(join(tmpdir(), 'riverrun-dist-'))
+  t.after(() => rmSync(fresh, { recursive: true, force: true }))
+  execFileSync(process.execPath, [join(root, 'scripts/build.mjs'), fresh], { stdio: 'pipe' })
+  const files = (folder) => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(folder.length)).sort()
+  assert.deepEqual(files(join(root, 'dist')), files(fresh))
+  for (const file of files(fresh)) {
+    const same = readFileSync(join(fresh, file)).equals(readFileSync(join(root, 'dist', file)))
+    assert.ok(same, `dist${file} is not up to date: npm run build`)
+  }
+})
+
+test('the version is the package\'s', () => {
+  assert.equal(version, manifest.version)
+})
+
+test('there are no dependencies at run time', () => {
+  assert.equal(manifest.dependencies, undefined)
+  for (const file of ['index.js', 'shared.js']) {
+    assert.doesNotMatch(readFileSync(join(root, 'dist', file), 'utf8'), /from "node:|require\(/, `${file} must run in a browser`)
+  }
+  const imports = readFileSync(join(root, 'dist/runner.mjs'), 'utf8').matchAll(/^import .* from "([^"]+)"/gm)
+  for (const [, name] of imports) assert.match(name, /^node:/)
+})
+
+test('the lockfile names no host', () => {
+  assert.doesNotMatch(readFileSync(join(root, 'package-lock.json'), 'utf8'), /"resolved"/)
+})

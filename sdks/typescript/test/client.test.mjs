@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { test } from 'node:test'
+import { CancelledError, HttpError, Riverrun, RiverrunError } from '../dist/index.js'
+
+/** A server that answers with what `answers` gives for `METHOD /path`, and keeps what was asked. */
+async function serve(t, answers) {
+  const requests = []
+  const server = createServer(async (request, response) => {
+    const chunks = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { method, url, headers } = request
+    const text = Buffer.concat(chunks).toString()
+    const asked = { method, url, headers, body: text ? JSON.parse(text) : undefined }
+    requests.push(asked)
+    const answer = answers[`${method} ${url.split('?')[0]}`]
+    if (typeof answer === 'function') return answer(response, asked, requests)
+    response.statusCode = answer ? 200 : 404
+    response.end(JSON.stringify(answer ?? { error: { code: 'NOT_FOUND', message: 'nothing there', details: { url } } }))
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const client = new Riverrun({ url: `http://127.0.0.1:${server.address().port}/`, token: 'secret' })
+  return { client, requests, server }
+}
+
+const sse = (...events) => events.map(({ id, type, ...data }) => `${id ? `id: ${id}\n` : ''}event: ${type}\ndata: ${JSON.stringify({ id, type, ...data })}\n\n`).join('')
+
+test('jobs are enqueued, one or many', async (t) => {
+  const { client, requests } = await serve(t, {
+    'POST /api/queue/e%20mails/jobs': { jobs: [{ jobId: 'a', created: true }] },
+    'POST /api/queue/emails/jobs': { jobs: [{ jobId: 'a', created: true }, { jobId: 'b', created: false }] },
+  })
+  assert.deepEqual(await client.enqueue('e mails', { to: 'ann' }, { name: 'hi', priority: 5, runAt: new Date(0) }), { jobId: 'a', created: true })
+  assert.deepEqual(requests[0].body, { name: 'hi', data: { to: 'ann' }, options: { priority: 5, runAt: '1970-01-01T00:00:00.000Z' } })
+  assert.equal(requests[0].headers.authorization, 'Bearer secret')
+  const jobs = await client.enqueueMany('emails', [{ data: 1 }, { name: 'x', data: 2, options: { jobId: 'b' } }])
+  assert.deepEqual(jobs.map(({ jobId }) => jobId), ['a', 'b'])
+  assert.deepEqual(requests[1].body, { jobs: [{ data: 1 }, { name: 'x', data: 2, options: { jobId: 'b' } }] })
+  assert.deepEqual(await client.enqueueMany('emails', []), [])
+})
+
+test('lists are asked for with their filters', async (t) => {
+  const { client, requests } = await serve(t, { 'GET /api/queue/q/jobs': { items: [{ id: 'a' }], nextCursor: 'c' }, 'GET /api/queue': { items: [{ name: 'q' }] } })
+  const page = await client.jobs('q', { state: ['failed', 'active'], limit: 5, cursor: undefined })
+  assert.equal(page.nextCursor, 'c')
+  assert.equal(requests[0].url, '/api/queue/q/jobs?state=failed%2Cactive&limit=5')
+  assert.deepEqual(await client.queues(), [{ name: 'q' }])
+})
+
+test('the server\'s errors are thrown with their code', async (t) => {
+  const { client, server } = await serve(t, {
+    'POST /api/flows/x/start': (response) => {
+      response.statusCode = 502
+      response.end('<html>bad gateway</html>')
+    },
+  })
+  await assert.rejects(client.run('nope'), (error) => error instanceof HttpError && error.code === 'NOT_FOUND' && error.status === 404 && error.details.url === '/api/runs/nope')
+  await assert.rejects(client.start('x'), (error) => error.code === 'HTTP_502' && /bad gateway/.test(error.message))
+  server.close()
+  server.closeAllConnections()
+  await assert.rejects(client.run('nope'), (error) => error instanceof RiverrunError && error.code === 'UNREACHABLE')
+})
+
+test('a request that takes too long is given up', async (t) => {
+  const { client, requests } = await serve(t, { 'GET /api/runs/r': () => {} })
+  const impatient = new Riverrun({ url: `http://${(await hostOf(client, requests))}`, timeoutMs: 50 })
+  await assert.rejects(impatient.run('r'), { code: 'REQUEST_TIMEOUT' })
+})
+
+async function hostOf(client, requests) {
+  await client.run('other').catch(() => {})
+  return requests.at(-1).headers.host
+}
+
+test('a call gives its value, its frames, or its error', async (t) => {
+  const { client, requests } = await serve(t, {
+    'POST /api/runner/execute': (response, { headers, body }) => {
+      if (headers.accept !== 'text/event-stream') return response.end(JSON.stringify({ value: body.input }))
+      response.setHeader('content-type', 'text/event-stream')
+      response.write('event: progress\ndata: {"pct":50}\n\n')
+      if (body.input === 'fail') response.end('event: error\ndata: {"message":"no","code":"NO","retriable":false}\n\n')
+      else if (body.input === 'stop') response.end('event: cancelled\ndata: {"reason":"timeout"}\n\n')
+      else if (body.input === 'break') response.destroy()
+      else response.end('event: result\ndata: {"value":42}\n\n')
+    },
+  })
+  assert.equal(await client.call('double', 21, { timeoutMs: 1000 }), 21)
+  assert.deepEqual(requests[0].body, { process: 'double', input: 21, timeoutMs: 1000 })
+  const frames = []
+  for await (const frame of client.frames('double', 21)) frames.push(frame)
+  assert.deepEqual(frames, [{ type: 'progress', data: { pct: 50 } }, { type: 'result', data: { value: 42 } }])
+  const seen = []
+  assert.equal(await client.callWith('double', 21, (frame) => seen.push(frame.type)), 42)
+  assert.deepEqual(seen, ['progress', 'result'])
+  await assert.rejects(client.callWith('double', 'fail', () => {}), { code: 'NO', message: 'no', retriable: false })
+  await assert.rejects(client.callWith('double', 'stop', () => {}), (error) => error instanceof CancelledError && error.reason === 'timeout')
+  await assert.rejects(client.callWith('double', 'break', () => {}))
+})
+
+test('leaving the frames of a call ends its connection', async (t) => {
+  let closed
+  const gone = new Promise((resolve) => (closed = resolve))
+  const { client } = await serve(t, {
+    'POST /api/runner/execute': (response) => {
+      response.on('close', closed)
+      response.write('event: progress\ndata: {"pct":1}\n\n')
+    },
+  })
+  for await (const frame of client.frames('slow', 1)) {
+    assert.equal(frame.type, 'progress')
+    break
+  }
+  await gone
+})
+
+test('a subscription goes on after the last event it saw, over any number of connections', async (t) => {
+  const connections = [
+    'id: 5-0\nevent: emit\ndata: {"id":"5-0","type":"emit"}\n\nid: 5-1\nevent: emit\ndata: {"id":"5',
+    ': riverrun\nretry: 10\n\n' + sse({ id: '5-1', type: 'emit' }, { id: '6-0', type: 'log.info' }),
+    sse({ id: '7-0', type: 'emit', data: 'grüße 🌊' }).replaceAll('\n', '\r\n'),
+  ]
+  const { client, requests } = await serve(t, {
+    'GET /api/events/nq%3Aglobal/tail': (response) => {
+      const text = connections.shift()
+      if (text === undefined) {
+        response.statusCode = 503
+        return response.end()
+      }
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      // In small pieces, so that characters and line ends are cut.
+      for (const byte of Buffer.from('retry: 10\n\n' + text)) response.write(Buffer.of(byte))
+      if (connections.length === 2) setTimeout(() => response.destroy(), 50)
+      else response.end()
+    },
+  })
+  const seen = []
+  let reconnects = 0
+  for await (const event of client.subscribe('nq:global', { from: '4-9', types: ['emit', 'log'], onReconnect: () => reconnects++ })) {
+    seen.push(event.id)
+    if (event.id === '7-0') {
+      assert.equal(event.data, 'grüße 🌊')
+      break
+    }
+  }
+  assert.deepEqual(seen, ['5-0', '5-1', '6-0', '7-0'])
+  assert.equal(reconnects, 2)
+  assert.deepEqual(requests.map(({ url, headers }) => [url, headers['last-event-id']]), [
+    ['/api/events/nq%3Aglobal/tail?from=4-9&types=emit%2Clog', undefined],
+    ['/api/events/nq%3Aglobal/tail?types=emit%2Clog', '5-0'],
+    ['/api/events/nq%3Aglobal/tail?types=emit%2Clog', '6-0'],
+  ])
+})
+
+test('a subscription waits for a server that restarts, and gives up on what cannot be', async (t) => {
+  let tries = 0
+  const { client } = await serve(t, {
+    'GET /api/runs/r/stream': (response) => {
+      tries += 1
+      response.statusCode = tries < 3 ? 503 : 200
+      response.end(tries < 3 ? '' : sse({ id: '1-0', type: 'flow.started' }, { id: '1-1', type: 'flow.completed' }))
+    },
+  })
+  const types = []
+  for await (const { type } of client.follow('r', { follow: 'until-end' })) types.push(type)
+  assert.deepEqual(types, ['flow.started', 'flow.completed'])
+  await assert.rejects(client.follow('unknown').next(), { code: 'NOT_FOUND' })
+})
+
+test('a run that had ended before is over at once', async (t) => {
+  const { client } = await serve(t, { 'GET /api/runs/r/stream': (response) => response.end() })
+  assert.deepEqual(await client.follow('r', { follow: 'until-end', from: '9-9' }).next(), { done: true, value: undefined })
+})
+
+test('wait gives the run once it has ended; a limit ends the wait', async (t) => {
+  const { client } = await serve(t, {
+    'GET /api/runs/r/stream': (response, { url }) => {
+      assert.match(url, /follow=until-end/)
+      response.end(sse({ id: '1-1', type: 'flow.failed' }))
+    },
+    'GET /api/runs/r': { runId: 'r', status: 'failed' },
+    'GET /api/runs/slow/stream': (response) => response.write(': riverrun\n\n'),
+  })
+  assert.equal((await client.wait('r')).status, 'failed')
+  await assert.rejects(client.wait('slow', { timeoutMs: 50 }), { code: 'TIMEOUT' })
+})
+
+test('a connection on which nothing comes is given up', async (t) => {
+  let tries = 0
+  const { client } = await serve(t, {
+    'GET /api/runs/r/stream': (response) => {
+      tries += 1
+      response.write('retry: 10\n\n')
+      if (tries === 2) response.end(sse({ id: '1-1', type: 'flow.completed' }))
+    },
+  })
+  const first = await client.follow('r', { idleMs: 60 }).next()
+  assert.equal(first.value.type, 'flow.completed')
+  assert.equal(tries, 2)
+})
+
+test('an aborted subscription stops with the reason', async (t) => {
+  const { client } = await serve(t, { 'GET /api/runs/r/stream': (response) => response.write(': riverrun\n\n') })
+  const abort = new AbortController()
+  const next = client.follow('r', { signal: abort.signal }).next()
+  setTimeout(() => abort.abort(new Error('enough')), 30)
+  await assert.rejects(next, /enough/)
+})
+
+test('a run is watched to its end', async (t) => {
+  const { client } = await serve(t, {
+    'GET /api/runs/r/stream': (response) => response.end(sse(
+      { id: '1-0', ts: 'a', type: 'flow.started', runId: 'r', flowName: 'f', data: { input: {}, version: '1', next: 'one' } },
+      { id: '1-1', ts: 'b', type: 'state.set', runId: 'r', flowName: 'f', data: { key: 'k', value: 1 } },
+      { id: '1-2', ts: 'c', type: 'flow.completed', runId: 'r', flowName: 'f', data: { result: 1, duration: 1 } },
+    )),
+  })
+  const views = []
+  for await (const run of client.watch('r')) views.push([run.status, run.state])
+  assert.deepEqual(views, [['pending', {}], ['pending', { k: 1 }], ['completed', { k: 1 }]])
+})

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { project, startRunner } from './support.mjs'
+
+const nodeHasTypes = Boolean(process.features.typescript)
+
+const typescript = {
+  'package.json': '{"type":"module"}',
+  'processes/resize.ts': `
+    import { defineQueueWorker, type Context } from 'riverrun'
+    import { width } from '../lib/width.ts'
+    interface Data { url: string }
+    export const config = { queue: 'resize', concurrency: 4 }
+    export default defineQueueWorker<Data>(async (job, ctx: Context) => ({ url: job.data.url, width, attempt: ctx.attempt }))
+  `,
+  'lib/width.ts': 'export const width: number = 640',
+}
+
+async function checkResize(t, folder, options) {
+  const runner = await startRunner(t, options)
+  const file = join(folder, 'processes/resize.ts')
+  const loaded = await runner.load(file)
+  assert.deepEqual(loaded.result?.processes, [{ export: 'default', config: { queue: 'resize', concurrency: 4 } }], JSON.stringify(loaded))
+  const { result } = await runner.invoke(file, { url: 'x' })
+  assert.deepEqual(result, { value: { url: 'x', width: 640, attempt: 1 } })
+  return runner
+}
+
+test('TypeScript is loaded with tsx from the project', async (t) => {
+  await checkResize(t, project(t, typescript, { tsx: 'tsx' }))
+})
+
+test('TypeScript is loaded with tsx in a project of CommonJS', async (t) => {
+  await checkResize(t, project(t, { ...typescript, 'package.json': '{}' }, { tsx: 'tsx' }))
+})
+
+test('TypeScript is loaded with esbuild from the project', { skip: nodeHasTypes }, async (t) => {
+  const folder = project(t, { ...typescript, 'processes/late.ts': "import { width } from '../lib/width.js'\nenum Size { Small = width }\nexport default () => Size.Small" }, { esbuild: 'esbuild' })
+  const runner = await checkResize(t, folder)
+  const { result } = await runner.invoke(join(folder, 'processes/late.ts'), 1)
+  assert.deepEqual(result, { value: 640 })
+})
+
+test('without a way to load TypeScript the error says what to install', { skip: nodeHasTypes }, async (t) => {
+  const folder = project(t, typescript)
+  const runner = await startRunner(t)
+  const { error } = await runner.load(join(folder, 'processes/resize.ts'))
+  assert.equal(error.data.code, 'MODULE_TS')
+  assert.match(error.message, /npm i -D tsx.*Node 22\.18/)
+})
+
+test('TypeScript is loaded by Node itself where it can', { skip: !nodeHasTypes && !process.env.RIVERRUN_TEST_NODE }, async (t) => {
+  const node = process.env.RIVERRUN_TEST_NODE ?? process.execPath
+  await checkResize(t, project(t, typescript), { node })
+})
+
+test('syntax that Node cannot take away is left to tsx', { skip: !nodeHasTypes && !process.env.RIVERRUN_TEST_NODE }, async (t) => {
+  const node = process.env.RIVERRUN_TEST_NODE ?? process.execPath
+  const files = { 'package.json': '{"type":"module"}', 'a.ts': 'enum Size { Small = 640 }\nexport default () => Size.Small' }
+  const withTsx = await startRunner(t, { node })
+  assert.deepEqual((await withTsx.invoke(join(project(t, files, { tsx: 'tsx' }), 'a.ts'), 1)).result, { value: 640 })
+  const without = await startRunner(t, { node })
+  const { error } = await without.load(join(project(t, files), 'a.ts'))
+  assert.equal(error.data.code, 'MODULE_SYNTAX')
+})
+
+for (const [name, packages] of Object.entries({ tsx: { tsx: 'tsx' }, esbuild: { esbuild: 'esbuild' } })) {
+  test(`a syntax error in TypeScript is one with ${name} too`, async (t) => {
+    const folder = project(t, { 'package.json': '{"type":"module"}', 'bad.ts': 'export default (a: ) => 1' }, packages)
+    const runner = await startRunner(t)
+    const { error } = await runner.load(join(folder, 'bad.ts'))
+    assert.equal(error.data.code, 'MODULE_SYNTAX', JSON.stringify(error))
+    assert.match(error.data.stack, /bad\.ts/)
+  })
+}
+
+const sameInstance = {
+  'a.mjs': "import { NonRetriableError } from 'riverrun'\nimport { execute } from 'riverrun/testing'\nglobalThis.seen = NonRetriableError\nexport default () => [typeof execute, NonRetriableError === globalThis.seen]",
+  'b.cjs': "const { NonRetriableError, defineQueueWorker } = require('riverrun')\nmodule.exports = defineQueueWorker(async (job) => [job.data, NonRetriableError === globalThis.seen])\nmodule.exports.config = { queue: 'cjs' }",
+  'c.cjs': "exports.config = { queue: 'made' }\nexports.default = async (input) => input\nObject.defineProperty(exports, '__esModule', { value: true })",
+}
+
+for (const node of [process.execPath, process.env.RIVERRUN_TEST_NODE].filter(Boolean)) {
+  test(`user code gets the runner's own copy of riverrun, installed or not (${node})`, async (t) => {
+    const folder = project(t, sameInstance)
+    const runner = await startRunner(t, { node })
+    assert.deepEqual((await runner.invoke(join(folder, 'a.mjs'), 1)).result, { value: ['function', true] })
+    assert.deepEqual((await runner.load(join(folder, 'b.cjs'))).result.processes, [{ export: 'default', config: { queue: 'cjs' } }])
+    assert.deepEqual((await runner.invoke(join(folder, 'b.cjs'), 1)).result, { value: [1, true] })
+    assert.deepEqual((await runner.load(join(folder, 'c.cjs'))).result.processes, [{ export: 'default', config: { queue: 'made' } }])
+    assert.deepEqual((await runner.invoke(join(folder, 'c.cjs'), 5)).result, { value: 5 })
+  })
+}
+
+test('a module may hold several processes', async (t) => {
+  const folder = project(t, {
+    'many.mjs': `
+      import { defineProcess, defineQueueWorker } from 'riverrun'
+      export const double = defineProcess((input) => input * 2, { runMode: 'call' })
+      export const later = defineQueueWorker((job) => job.data, { queue: 'later' })
+      export const helper = (input) => input
+      export default (input) => input
+    `,
+  })
+  const runner = await startRunner(t)
+  const file = join(folder, 'many.mjs')
+  const { processes } = (await runner.load(file)).result
+  const byExport = Object.fromEntries(processes.map(({ export: name, config }) => [name, config]))
+  assert.deepEqual(byExport, { default: {}, double: { runMode: 'call' }, later: { queue: 'later' } })
+  assert.deepEqual((await runner.invoke(file, 21, { export: 'double' })).result, { value: 42 })
+  assert.equal((await runner.invoke(file, 21, { export: 'helper' })).error.data.code, 'HANDLER_NOT_FOUND')
+})
+
+test('a newer revision asks for a fresh runner, and what is loaded goes on', async (t) => {
+  const folder = project(t, { 'a.mjs': 'export default () => 1' })
+  const runner = await startRunner(t)
+  const file = join(folder, 'a.mjs')
+  await runner.load(file, 3)
+  assert.equal((await runner.load(file, 4)).error.data.code, 'RELOAD')
+  assert.equal((await runner.invoke(file, 1, { revision: 4 })).error.data.code, 'RELOAD')
+  assert.deepEqual((await runner.invoke(file, 1, { revision: 3 })).result, { value: 1 })
+})
+
+test('a SyntaxError that running code throws is no syntax error of the module', async (t) => {
+  const folder = project(t, { 'a.mjs': 'JSON.parse("{")\nexport default 1', 'b.mjs': "import { nothing } from './c.mjs'\nexport default () => nothing", 'c.mjs': 'export {}' })
+  const runner = await startRunner(t)
+  assert.equal((await runner.load(join(folder, 'a.mjs'))).error.data.code, 'MODULE_ERROR')
+  assert.equal((await runner.load(join(folder, 'b.mjs'))).error.data.code, 'MODULE_ERROR')
+})
+
+test('the newer Node of RIVERRUN_TEST_NODE is there if it is named', () => {
+  const node = process.env.RIVERRUN_TEST_NODE
+  assert.ok(!node || existsSync(node), `${node} does not exist`)
+})

@@ -1,0 +1,83 @@
+/** Checked by the compiler alone. */
+
+import { z } from 'zod'
+import { defineProcess, defineQueueConfig, defineQueueWorker, type InferInput, type InferState, Riverrun } from '../dist/types/index.js'
+import { execute } from '../dist/types/testing/index.js'
+
+interface TrainingData {
+  epochs: number
+}
+
+interface TrainingState {
+  status: 'idle' | 'training' | 'complete'
+  epoch: number
+  accuracy: number
+  result?: { path: string }
+}
+
+export default defineQueueWorker<TrainingData, TrainingState>(async (job, ctx) => {
+  const epochs: number = job.data.epochs
+  await ctx.state.setBatch({ status: 'training', epoch: 0 })
+  await ctx.state.set('result.path', 'x')
+  // @ts-expect-error: not one of the values
+  await ctx.state.set('status', 'invalid')
+  // @ts-expect-error: not a key
+  await ctx.state.get('nothing')
+  const accuracy: number | undefined = await ctx.state.get('accuracy')
+  const epoch: number | undefined = await ctx.state.patch('epoch', (before) => (before ?? 0) + 1)
+  const { status } = await ctx.state.patch((state) => ({ status: state.epoch === epochs ? ('complete' as const) : ('training' as const) }))
+  // @ts-expect-error: the key wants a number
+  await ctx.state.patch('epoch', () => 'x')
+  const charge: { id: string } = await ctx.run('charge', async () => ({ id: 'x' }))
+  return { accuracy, epoch, status, charge, all: await ctx.state.getAll() }
+})
+
+export const config = defineQueueConfig({
+  runMode: 'queue',
+  queue: 'training',
+  concurrency: 2,
+  rateLimit: { max: 1, durationMs: 1000 },
+  retryPolicy: { attempts: 3, backoff: { type: 'exponential', delayMs: 100, maxDelayMs: 1000, jitter: 0.5 }, onFail: 'dlq' },
+  dlq: { enabled: true },
+  timeoutMs: 1000,
+  idempotencyKey: (input: TrainingData) => String(input.epochs),
+  inputSchema: z.object({ epochs: z.number() }),
+  outputSchema: { type: 'object' },
+  state: z.object({ status: z.enum(['idle', 'training']) }),
+  flow: { id: 'ml', role: 'step', step: 'train', subscriptions: [{ eventKind: 'data.ready', where: undefined } as never] },
+})
+
+// @ts-expect-error: no such mode
+defineQueueConfig({ runMode: 'sometimes' })
+
+export const inferred = defineQueueWorker<InferInput<typeof config>, InferState<typeof config>>(async (job, ctx) => {
+  const epochs: number = job.data.epochs
+  // @ts-expect-error: not one of the values
+  await ctx.state.set('status', 'done')
+  return epochs
+})
+
+export const inline = defineProcess(
+  async (input, ctx) => {
+    const n: number = input.n
+    await ctx.state.set('total', n)
+    return { n }
+  },
+  { inputSchema: z.object({ n: z.number() }), state: z.object({ total: z.number() }) },
+)
+
+export const batch = defineQueueWorker<TrainingData>(async (jobs) => jobs.map((job) => job.data.epochs), { batch: { size: 10 } })
+
+export const untyped = defineQueueWorker(async (job, ctx) => {
+  await ctx.state.set('anything', job.data.whatever)
+  return ctx.state.get('anything')
+})
+
+export async function client(): Promise<number> {
+  const riverrun = new Riverrun({ url: 'http://127.0.0.1:4600' })
+  const { jobId }: { jobId: string } = await riverrun.enqueue('emails', { to: 'ann' }, { priority: 1 })
+  for await (const run of riverrun.watch(jobId)) if (run.status === 'failed') break
+  for await (const frame of riverrun.frames('resize', {})) if (frame.type === 'progress') frame.data.pct?.toFixed()
+  const done = await execute(untyped, {})
+  return done.attempt
+}
