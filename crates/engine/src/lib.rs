@@ -13,7 +13,7 @@ mod history;
 mod outcome;
 mod plan;
 mod registry;
-mod retry;
+pub mod retry;
 mod run;
 mod schema;
 mod select;

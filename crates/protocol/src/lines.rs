@@ -38,7 +38,7 @@ impl Lines {
     }
 
     /// The next whole line without its end; empty ones are passed over.
-    pub fn next(&mut self) -> Option<Result<&[u8], LineTooLong>> {
+    pub fn next_line(&mut self) -> Option<Result<&[u8], LineTooLong>> {
         loop {
             let found = self.bytes[self.seen..]
                 .iter()
@@ -69,7 +69,7 @@ mod tests {
 
     fn all(lines: &mut Lines) -> Vec<Result<String, LineTooLong>> {
         let mut found = Vec::new();
-        while let Some(line) = lines.next() {
+        while let Some(line) = lines.next_line() {
             let is_over = line.is_err();
             found.push(line.map(|line| String::from_utf8_lossy(line).into_owned()));
             if is_over {

@@ -199,9 +199,9 @@ pub struct WorkError {
     #[serde(default)]
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+    pub name: Option<Box<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stack: Option<String>,
+    pub stack: Option<Box<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retriable: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

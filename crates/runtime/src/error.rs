@@ -33,6 +33,9 @@ pub enum Error {
     ForkAtEnd(RunId),
     #[error("{0}")]
     BadRequest(String),
+    /// One of several jobs cannot be added, so none is.
+    #[error("job {at}: {error}")]
+    Job { at: usize, error: Box<Error> },
     #[error("the server is shutting down")]
     ShuttingDown,
     #[error("the run moved faster than this could be decided; try again")]
@@ -46,6 +49,17 @@ fn first(issues: &[SchemaIssue]) -> (&str, &str) {
 }
 
 impl Error {
+    /// Names the job of several that it is about.
+    pub(crate) fn of_job(self, at: usize) -> Self {
+        match at {
+            0 => self,
+            _ => Self::Job {
+                at,
+                error: Box::new(self),
+            },
+        }
+    }
+
     /// The stable code that people see.
     pub fn code(&self) -> &'static str {
         match self {
@@ -61,6 +75,7 @@ impl Error {
             Self::NotPaused { .. } => "RUN_NOT_PAUSED",
             Self::ForkAtEnd(_) => "FORK_AT_END",
             Self::BadRequest(_) => "BAD_REQUEST",
+            Self::Job { error, .. } => error.code(),
             Self::ShuttingDown => "SHUTTING_DOWN",
             Self::Busy => "BUSY",
         }

@@ -39,6 +39,10 @@ pub use runtime::Runtime;
 pub use shown::Shown;
 pub use start::{StartRequest, Started};
 pub use tail::{Tail, Tailed};
-pub use work::{Cancellation, Host, Invocation, Provider};
+pub use work::{
+    CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Host, Invocation, JobOptions,
+    JobRequest, KeptOptions, OnFail, Percentiles, Policy, Process, ProcessConfig, Provider,
+    QueueStats, QueueView, RunMode, Source, Throttle, check_queue_name,
+};
 
 pub type Result<T> = std::result::Result<T, Error>;

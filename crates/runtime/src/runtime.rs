@@ -20,7 +20,11 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     Compiled, Error, FlowEntry, Handler, Handlers, Options, RegisteredFlow, Result, Services,
-    cache::RunCache, claim, clock::now_ms, flows::Flows,
+    cache::RunCache,
+    claim,
+    clock::now_ms,
+    flows::Flows,
+    work::{self, JobStats, Keeper, Processes},
 };
 
 /// A handle to a running riverrun; clones share it.
@@ -40,6 +44,9 @@ struct Inner {
     options: Options,
     drivers: Arc<Semaphore>,
     leases: Mutex<HashMap<RunId, Held>>,
+    processes: Processes,
+    keeper: Keeper,
+    job_stats: JobStats,
     shutdown: CancellationToken,
     tasks: TaskTracker,
 }
@@ -79,6 +86,9 @@ impl Runtime {
                 cache: RunCache::new(options.cached_runs),
                 drivers: Arc::new(Semaphore::new(options.max_drivers)),
                 leases: Mutex::default(),
+                processes: Processes::default(),
+                keeper: Keeper::default(),
+                job_stats: JobStats::default(),
                 shutdown: CancellationToken::new(),
                 tasks: TaskTracker::new(),
                 store,
@@ -91,6 +101,8 @@ impl Runtime {
         runtime.spawn(claim::claim(runtime.clone()));
         runtime.spawn(heartbeat(runtime.clone()));
         runtime.spawn(sweep(runtime.clone()));
+        runtime.spawn(work::keep(runtime.clone()));
+        runtime.spawn(work::reap(runtime.clone()));
         Ok(runtime)
     }
 
@@ -168,6 +180,24 @@ impl Runtime {
         &self.inner.cache
     }
 
+    pub(crate) fn processes(&self) -> &Processes {
+        &self.inner.processes
+    }
+
+    pub(crate) fn keeper(&self) -> &Keeper {
+        &self.inner.keeper
+    }
+
+    pub(crate) fn job_stats(&self) -> &JobStats {
+        &self.inner.job_stats
+    }
+
+    /// Resolves when a shutdown has begun and the time that it gives running attempts is over.
+    pub(crate) async fn grace_over(&self) {
+        self.stopping().await;
+        tokio::time::sleep(self.options().grace).await;
+    }
+
     pub(crate) fn drivers(&self) -> &Arc<Semaphore> {
         &self.inner.drivers
     }
@@ -234,7 +264,7 @@ impl Drop for Keep {
 /// Renews all leases together, three times in a lease's life.
 async fn heartbeat(runtime: Runtime) {
     let every = runtime.options().lease / 3;
-    let lease_ms = i64::try_from(runtime.options().lease.as_millis()).unwrap_or(i64::MAX);
+    let lease_ms = lease_ms(&runtime);
     while pause(&runtime, every).await {
         let held: Vec<Held> = runtime.inner.leases.lock().values().cloned().collect();
         if held.is_empty() {
@@ -278,6 +308,11 @@ async fn sweep(runtime: Runtime) {
             }
         }
     }
+}
+
+/// How long a lease lasts.
+pub(crate) fn lease_ms(runtime: &Runtime) -> i64 {
+    i64::try_from(runtime.options().lease.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Sleeps; false when a shutdown began.

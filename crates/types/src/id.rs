@@ -27,6 +27,11 @@ impl RunId {
         Self(Arc::from(text))
     }
 
+    /// An id that stands for a content: the same for the same bytes, everywhere and for ever.
+    pub fn of_content(bytes: &[u8]) -> Self {
+        Self::new(&uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, bytes).to_string())
+    }
+
     /// Checks an id that came from outside: visible characters that need no quoting in a URL, a
     /// stream name or a shell.
     pub fn checked(text: &str) -> Result<Self, InvalidId> {

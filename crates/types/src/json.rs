@@ -187,6 +187,12 @@ impl<'de> serde::de::Visitor<'de> for Item {
     }
 }
 
+impl Default for Json {
+    fn default() -> Self {
+        Self::null()
+    }
+}
+
 impl From<Box<RawValue>> for Json {
     fn from(raw: Box<RawValue>) -> Self {
         Self(Arc::from(raw))

@@ -48,13 +48,175 @@ function asUrl(source2) {
   return `data:text/javascript,${encodeURIComponent(source2)}`;
 }
 
+// src/errors.ts
+var RiverrunError = class extends Error {
+  name = "RiverrunError";
+  code;
+  details;
+  retriable;
+  retryAfterMs;
+  constructor(code, message, options2 = {}) {
+    super(message, "cause" in options2 ? { cause: options2.cause } : void 0);
+    this.code = code;
+    if (options2.details !== void 0) this.details = options2.details;
+    if (options2.retriable !== void 0) this.retriable = options2.retriable;
+    if (options2.retryAfterMs !== void 0) this.retryAfterMs = options2.retryAfterMs;
+  }
+};
+var NonRetriableError = class extends RiverrunError {
+  name = "NonRetriableError";
+  constructor(message, options2 = {}) {
+    super(options2.code ?? "NON_RETRIABLE", message, { ...options2, retriable: false });
+  }
+};
+var RetryAfterError = class extends RiverrunError {
+  name = "RetryAfterError";
+  /** `after` is in milliseconds from now, or a date. */
+  constructor(message, after, options2 = {}) {
+    const retryAfterMs = Math.max(0, typeof after === "number" ? after : after.getTime() - Date.now());
+    super(options2.code ?? "RETRY_AFTER", message, { ...options2, retryAfterMs });
+  }
+};
+var CancelledError = class extends RiverrunError {
+  name = "CancelledError";
+  reason;
+  constructor(reason2) {
+    super("CANCELLED", `cancelled: ${reason2}`, { retriable: false });
+    this.reason = reason2;
+  }
+};
+
+// src/json.ts
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+// src/failure.ts
+var longestText = 64 * 1024;
+function describe(thrown) {
+  if (!isObject(thrown)) return { message: cut(String(thrown)) };
+  const failure2 = { message: cut(typeof thrown.message === "string" ? thrown.message : text(thrown)) };
+  if (typeof thrown.code === "string") failure2.code = thrown.code;
+  if (typeof thrown.name === "string") failure2.name = thrown.name;
+  if (typeof thrown.stack === "string") failure2.stack = cut(withCauses(thrown.stack, thrown.cause));
+  if (typeof thrown.retriable === "boolean") failure2.retriable = thrown.retriable;
+  if (typeof thrown.retryAfterMs === "number") failure2.retryAfterMs = thrown.retryAfterMs;
+  if (thrown.details !== void 0 && isSmallJson(thrown.details)) failure2.details = thrown.details;
+  return failure2;
+}
+function revive(failure2) {
+  const { message, code, name, stack, ...options2 } = failure2;
+  const error = new RiverrunError(code ?? "ERROR", message, options2);
+  if (name) error.name = name;
+  if (stack) error.stack = stack;
+  return error;
+}
+function refusal({ message, data }) {
+  const { code, details, retriable, retryAfterMs } = data ?? {};
+  return new RiverrunError(code ?? "INTERNAL", message, { details, retriable, retryAfterMs });
+}
+function wireError(failure2, code = -32e3) {
+  const { message, ...data } = failure2;
+  return { code, message, data };
+}
+function withCauses(stack, cause, depth = 0) {
+  if (!isObject(cause) || typeof cause.stack !== "string" || depth === 5) return stack;
+  return `${stack}
+caused by: ${withCauses(cause.stack, cause.cause, depth + 1)}`;
+}
+function cut(long) {
+  return long.length <= longestText ? long : `${long.slice(0, longestText)}…`;
+}
+function isSmallJson(value) {
+  try {
+    const json3 = JSON.stringify(value);
+    return json3 !== void 0 && json3.length <= longestText;
+  } catch {
+    return false;
+  }
+}
+function text(value) {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
+}
+
+// src/runner/peer.ts
+var noParams = Object.freeze({});
+var NotAMessage = class extends Error {
+};
+var Peer = class {
+  limitBytes = 16 * 1024 * 1024;
+  #output;
+  #listener;
+  #pending = /* @__PURE__ */ new Map();
+  #lastId = 0;
+  constructor(output, listener) {
+    this.#output = output;
+    this.#listener = listener;
+  }
+  /** Throws `NotAMessage` if the line is none. */
+  receive(line) {
+    const message = parse(line);
+    if (message.method === void 0) return this.#settle(message);
+    const params = message.params ?? noParams;
+    if (message.id === void 0) this.#listener.onNotification(message.method, params);
+    else this.#listener.onRequest(message.id, message.method, params);
+  }
+  request(method, params) {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      this.#sendLine(method, JSON.stringify({ id, method, params }));
+      this.#pending.set(id, { resolve, reject });
+    });
+  }
+  notify(method, params) {
+    this.#sendLine(method, JSON.stringify({ method, params }));
+  }
+  /** `result` is JSON text. */
+  answer(id, result) {
+    this.#output.send(`{"id":${id},"result":${result}}
+`);
+  }
+  refuse(id, failure2, code) {
+    this.#output.send(`${JSON.stringify({ id, error: wireError(failure2, code) })}
+`);
+  }
+  #settle({ id, result, error }) {
+    const pending = id === void 0 ? void 0 : this.#pending.get(id);
+    if (!pending) return;
+    this.#pending.delete(id);
+    if (error) pending.reject(refusal(error));
+    else pending.resolve(result);
+  }
+  #sendLine(method, text2) {
+    if (text2.length * 3 >= this.limitBytes && Buffer.byteLength(text2) >= this.limitBytes) {
+      throw new RiverrunError("MESSAGE_TOO_LARGE", `a ${method} may have ${this.limitBytes} bytes at most`);
+    }
+    this.#output.send(`${text2}
+`);
+  }
+};
+function parse(line) {
+  let message;
+  try {
+    message = JSON.parse(line);
+  } catch (error) {
+    throw new NotAMessage(error.message);
+  }
+  if (!isObject(message)) throw new NotAMessage("it is not an object");
+  return message;
+}
+
 // src/runner/lines.ts
 var lineBreak = 10;
 var Lines = class {
   limitBytes = 16 * 1024 * 1024;
   #pieces = [];
   #heldBytes = 0;
-  /** The lines that `chunk` completes. Throws if one is longer than the limit. */
+  /** The lines that `chunk` completes. Throws `NotAMessage` if one is longer than the limit. */
   take(chunk) {
     const end2 = chunk.lastIndexOf(lineBreak);
     if (end2 < 0) {
@@ -77,7 +239,7 @@ var Lines = class {
     this.#heldBytes += piece.length;
   }
   #check(bytes) {
-    if (bytes > this.limitBytes) throw new Error(`a message has more than ${this.limitBytes} bytes`);
+    if (bytes > this.limitBytes) throw new NotAMessage(`it has more than ${this.limitBytes} bytes`);
   }
 };
 
@@ -129,96 +291,6 @@ var Output = class {
 // src/runner/runner.ts
 import { AsyncLocalStorage } from "node:async_hooks";
 
-// src/errors.ts
-var RiverrunError = class extends Error {
-  name = "RiverrunError";
-  code;
-  details;
-  retriable;
-  retryAfterMs;
-  constructor(code, message, options2 = {}) {
-    super(message, "cause" in options2 ? { cause: options2.cause } : void 0);
-    this.code = code;
-    if (options2.details !== void 0) this.details = options2.details;
-    if (options2.retriable !== void 0) this.retriable = options2.retriable;
-    if (options2.retryAfterMs !== void 0) this.retryAfterMs = options2.retryAfterMs;
-  }
-};
-var NonRetriableError = class extends RiverrunError {
-  name = "NonRetriableError";
-  constructor(message, options2 = {}) {
-    super(options2.code ?? "NON_RETRIABLE", message, { ...options2, retriable: false });
-  }
-};
-var RetryAfterError = class extends RiverrunError {
-  name = "RetryAfterError";
-  /** `after` is in milliseconds from now, or a date. */
-  constructor(message, after, options2 = {}) {
-    const retryAfterMs = Math.max(0, typeof after === "number" ? after : after.getTime() - Date.now());
-    super(options2.code ?? "RETRY_AFTER", message, { ...options2, retryAfterMs });
-  }
-};
-var CancelledError = class extends RiverrunError {
-  name = "CancelledError";
-  reason;
-  constructor(reason2) {
-    super("CANCELLED", `cancelled: ${reason2}`, { retriable: false });
-    this.reason = reason2;
-  }
-};
-
-// src/json.ts
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-// src/failure.ts
-function describe(thrown) {
-  if (!isObject(thrown)) return { message: String(thrown) };
-  const failure2 = { message: typeof thrown.message === "string" ? thrown.message : text(thrown) };
-  if (typeof thrown.code === "string") failure2.code = thrown.code;
-  if (typeof thrown.name === "string") failure2.name = thrown.name;
-  if (typeof thrown.stack === "string") failure2.stack = withCauses(thrown.stack, thrown.cause);
-  if (typeof thrown.retriable === "boolean") failure2.retriable = thrown.retriable;
-  if (typeof thrown.retryAfterMs === "number") failure2.retryAfterMs = thrown.retryAfterMs;
-  if (thrown.details !== void 0 && isJson(thrown.details)) failure2.details = thrown.details;
-  return failure2;
-}
-function revive(failure2) {
-  const { message, code, name, stack, ...options2 } = failure2;
-  const error = new RiverrunError(code ?? "ERROR", message, options2);
-  if (name) error.name = name;
-  if (stack) error.stack = stack;
-  return error;
-}
-function refusal({ message, data }) {
-  const { code, details, retriable, retryAfterMs } = data ?? {};
-  return new RiverrunError(code ?? "INTERNAL", message, { details, retriable, retryAfterMs });
-}
-function wireError(failure2, code = -32e3) {
-  const { message, ...data } = failure2;
-  return { code, message, data };
-}
-function withCauses(stack, cause, depth = 0) {
-  if (!isObject(cause) || typeof cause.stack !== "string" || depth === 5) return stack;
-  return `${stack}
-caused by: ${withCauses(cause.stack, cause.cause, depth + 1)}`;
-}
-function isJson(value) {
-  try {
-    return JSON.stringify(value) !== void 0;
-  } catch {
-    return false;
-  }
-}
-function text(value) {
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch {
-    return String(value);
-  }
-}
-
 // src/version.ts
 var version = "0.1.0";
 
@@ -226,25 +298,17 @@ var version = "0.1.0";
 var protocolVersion = 1;
 
 // src/runner/answer.ts
+var envelopeBytes = 64;
 function valueText(value, limitBytes) {
-  const text2 = stringify(value);
-  if (text2.length * 3 > limitBytes) {
-    const bytes = Buffer.byteLength(text2);
-    if (bytes > limitBytes) {
-      throw new RiverrunError("RESULT_TOO_LARGE", `the result has ${bytes} bytes, ${limitBytes} are allowed`, {
-        retriable: false,
-        details: { bytes, limit: limitBytes }
-      });
-    }
-  }
-  return text2;
+  return within(stringify(value), limitBytes);
 }
-function batchText(value, jobs, limitBytes) {
-  if (!Array.isArray(value)) return `{"value":${valueText(value, limitBytes)}}`;
+function batchText(value, jobs, { resultBytes, messageBytes }) {
+  if (!Array.isArray(value)) return `{"value":${valueText(value, resultBytes)}}`;
   if (value.length !== jobs) {
     throw new RiverrunError("BATCH_RESULTS", `the handler returned ${value.length} results for ${jobs} jobs`, { retriable: false });
   }
-  return `{"results":[${value.map((one) => entryText(one, limitBytes)).join(",")}]}`;
+  const text2 = `{"results":[${value.map((one) => entryText(one, resultBytes)).join(",")}]}`;
+  return within(text2, messageBytes - envelopeBytes);
 }
 function entryText(one, limitBytes) {
   if (one instanceof Error) return `{"error":${JSON.stringify(describe(one))}}`;
@@ -253,6 +317,15 @@ function entryText(one, limitBytes) {
   } catch (error) {
     return `{"error":${JSON.stringify(describe(error))}}`;
   }
+}
+function within(text2, limitBytes) {
+  if (text2.length * 3 <= limitBytes) return text2;
+  const bytes = Buffer.byteLength(text2);
+  if (bytes <= limitBytes) return text2;
+  throw new RiverrunError("RESULT_TOO_LARGE", `the result has ${bytes} bytes, ${limitBytes} are allowed`, {
+    retriable: false,
+    details: { bytes, limit: limitBytes }
+  });
 }
 function stringify(value) {
   if (value === void 0) return "null";
@@ -871,67 +944,11 @@ function isParseError(thrown) {
   return !/^\s+at .*(file:\/\/|\()(?!node:).*\.[cm]?[jt]sx?[:?]/m.test(thrown.stack ?? "");
 }
 
-// src/runner/peer.ts
-var noParams = Object.freeze({});
-var Peer = class {
-  limitBytes = 16 * 1024 * 1024;
-  #output;
-  #listener;
-  #pending = /* @__PURE__ */ new Map();
-  #lastId = 0;
-  constructor(output, listener) {
-    this.#output = output;
-    this.#listener = listener;
-  }
-  /** Throws if the line is no message. */
-  receive(line) {
-    const message = JSON.parse(line);
-    if (typeof message !== "object" || message === null || Array.isArray(message)) throw new Error("not an object");
-    if (message.method === void 0) return this.#settle(message);
-    const params = message.params ?? noParams;
-    if (message.id === void 0) this.#listener.onNotification(message.method, params);
-    else this.#listener.onRequest(message.id, message.method, params);
-  }
-  request(method, params) {
-    return new Promise((resolve, reject) => {
-      const id = ++this.#lastId;
-      this.#sendLine(method, JSON.stringify({ id, method, params }));
-      this.#pending.set(id, { resolve, reject });
-    });
-  }
-  notify(method, params) {
-    this.#sendLine(method, JSON.stringify({ method, params }));
-  }
-  /** `result` is JSON text. */
-  answer(id, result) {
-    this.#output.send(`{"id":${id},"result":${result}}
-`);
-  }
-  refuse(id, failure2, code) {
-    this.#output.send(`${JSON.stringify({ id, error: wireError(failure2, code) })}
-`);
-  }
-  #settle({ id, result, error }) {
-    const pending = id === void 0 ? void 0 : this.#pending.get(id);
-    if (!pending) return;
-    this.#pending.delete(id);
-    if (error) pending.reject(refusal(error));
-    else pending.resolve(result);
-  }
-  #sendLine(method, text2) {
-    if (text2.length * 3 >= this.limitBytes && Buffer.byteLength(text2) >= this.limitBytes) {
-      throw new RiverrunError("MESSAGE_TOO_LARGE", `a ${method} may have ${this.limitBytes} bytes at most`);
-    }
-    this.#output.send(`${text2}
-`);
-  }
-};
-
 // src/runner/runner.ts
 var heartbeatMs = 1e4;
 var Runner = class {
   peer;
-  /** Called with the largest message that the server takes. */
+  /** Called with what the server takes and sends at most. */
   onLimits = () => {
   };
   #output;
@@ -939,7 +956,7 @@ var Runner = class {
   #running = /* @__PURE__ */ new Map();
   #current = new AsyncLocalStorage();
   #idle = /* @__PURE__ */ new Set();
-  #resultBytes = 1024 * 1024;
+  #limits = { messageBytes: 16 * 1024 * 1024, resultBytes: 1024 * 1024 };
   constructor(output) {
     this.#output = output;
     this.peer = new Peer(output, this);
@@ -975,11 +992,9 @@ var Runner = class {
       this.#output.finish(() => process.exit(1));
       return;
     }
-    if (limits?.resultBytes) this.#resultBytes = limits.resultBytes;
-    if (limits?.messageBytes) {
-      this.peer.limitBytes = limits.messageBytes;
-      this.onLimits(limits);
-    }
+    this.#limits = { ...this.#limits, ...limits };
+    this.peer.limitBytes = this.#limits.messageBytes;
+    this.onLimits(this.#limits);
     const answer = {
       protocol: protocolVersion,
       sdk: { name: "riverrun", version, language: "typescript" },
@@ -1029,7 +1044,7 @@ var Runner = class {
       this.#finished(invocation, result);
       return;
     }
-    result.then(
+    Promise.resolve(result).then(
       (value) => this.#finished(invocation, value),
       (error) => this.#failed(invocation, error)
     );
@@ -1039,7 +1054,7 @@ var Runner = class {
     const { jobs } = invocation.params;
     let text2;
     try {
-      text2 = jobs ? batchText(value, jobs.length, this.#resultBytes) : `{"value":${valueText(value, this.#resultBytes)}}`;
+      text2 = jobs ? batchText(value, jobs.length, this.#limits) : `{"value":${valueText(value, this.#limits.resultBytes)}}`;
     } catch (error) {
       this.#failed(invocation, error);
       return;
@@ -2178,6 +2193,7 @@ function listen(runner) {
     try {
       for (const line of lines.take(chunk)) runner.peer.receive(line);
     } catch (error) {
+      if (!(error instanceof NotAMessage)) throw error;
       process.stderr.write(`riverrun: the server sent what is not a message: ${error.message}
 `);
       process.exit(1);

@@ -63,15 +63,16 @@ function isObject(value) {
 }
 
 // src/failure.ts
+var longestText = 64 * 1024;
 function describe(thrown) {
-  if (!isObject(thrown)) return { message: String(thrown) };
-  const failure = { message: typeof thrown.message === "string" ? thrown.message : text(thrown) };
+  if (!isObject(thrown)) return { message: cut(String(thrown)) };
+  const failure = { message: cut(typeof thrown.message === "string" ? thrown.message : text(thrown)) };
   if (typeof thrown.code === "string") failure.code = thrown.code;
   if (typeof thrown.name === "string") failure.name = thrown.name;
-  if (typeof thrown.stack === "string") failure.stack = withCauses(thrown.stack, thrown.cause);
+  if (typeof thrown.stack === "string") failure.stack = cut(withCauses(thrown.stack, thrown.cause));
   if (typeof thrown.retriable === "boolean") failure.retriable = thrown.retriable;
   if (typeof thrown.retryAfterMs === "number") failure.retryAfterMs = thrown.retryAfterMs;
-  if (thrown.details !== void 0 && isJson(thrown.details)) failure.details = thrown.details;
+  if (thrown.details !== void 0 && isSmallJson(thrown.details)) failure.details = thrown.details;
   return failure;
 }
 function revive(failure) {
@@ -86,9 +87,13 @@ function withCauses(stack, cause, depth = 0) {
   return `${stack}
 caused by: ${withCauses(cause.stack, cause.cause, depth + 1)}`;
 }
-function isJson(value) {
+function cut(long) {
+  return long.length <= longestText ? long : `${long.slice(0, longestText)}…`;
+}
+function isSmallJson(value) {
   try {
-    return JSON.stringify(value) !== void 0;
+    const json = JSON.stringify(value);
+    return json !== void 0 && json.length <= longestText;
   } catch {
     return false;
   }

@@ -6,16 +6,19 @@ import { RiverrunError } from './errors.ts'
 import { isObject } from './json.ts'
 import type { Failure, WireError } from './wire.ts'
 
+/** An error is read by people: one that carries a whole document must not break the connection. */
+const longestText = 64 * 1024
+
 /** What is to be told about something that was thrown. */
 export function describe(thrown: unknown): Failure {
-  if (!isObject(thrown)) return { message: String(thrown) }
-  const failure: Failure = { message: typeof thrown.message === 'string' ? thrown.message : text(thrown) }
+  if (!isObject(thrown)) return { message: cut(String(thrown)) }
+  const failure: Failure = { message: cut(typeof thrown.message === 'string' ? thrown.message : text(thrown)) }
   if (typeof thrown.code === 'string') failure.code = thrown.code
   if (typeof thrown.name === 'string') failure.name = thrown.name
-  if (typeof thrown.stack === 'string') failure.stack = withCauses(thrown.stack, thrown.cause)
+  if (typeof thrown.stack === 'string') failure.stack = cut(withCauses(thrown.stack, thrown.cause))
   if (typeof thrown.retriable === 'boolean') failure.retriable = thrown.retriable
   if (typeof thrown.retryAfterMs === 'number') failure.retryAfterMs = thrown.retryAfterMs
-  if (thrown.details !== undefined && isJson(thrown.details)) failure.details = thrown.details
+  if (thrown.details !== undefined && isSmallJson(thrown.details)) failure.details = thrown.details
   return failure
 }
 
@@ -45,9 +48,14 @@ function withCauses(stack: string, cause: unknown, depth = 0): string {
   return `${stack}\ncaused by: ${withCauses(cause.stack, cause.cause, depth + 1)}`
 }
 
-function isJson(value: unknown): boolean {
+function cut(long: string): string {
+  return long.length <= longestText ? long : `${long.slice(0, longestText)}…`
+}
+
+function isSmallJson(value: unknown): boolean {
   try {
-    return JSON.stringify(value) !== undefined
+    const json = JSON.stringify(value) as string | undefined
+    return json !== undefined && json.length <= longestText
   } catch {
     return false
   }

@@ -147,6 +147,29 @@ test('anything may be thrown', async (t) => {
   assert.match(error.data.stack, /Error: outer[^]*caused by: Error: inner/)
 })
 
+test('an error that carries a document is cut, and a thenable that lies fails alone', async (t) => {
+  const folder = project(t, {
+    'long.mjs': "export default () => { throw Object.assign(new Error('x'.repeat(20_000_000)), { details: 'y'.repeat(20_000_000) }) }",
+    'liar.mjs': "export default () => ({ then() { throw new Error('no promise') } })",
+    'batch.mjs': "export const config = { batch: { size: 10 } }\nexport default (inputs) => inputs.map(() => 'x'.repeat(900))",
+  })
+  const runner = await startRunner(t, { limits: { messageBytes: 400_000, resultBytes: 1000 } })
+  const { error } = await runner.invoke(join(folder, 'long.mjs'), 1)
+  assert.equal(error.message.length, 65537)
+  assert.equal(error.data.details, undefined)
+  assert.equal((await runner.invoke(join(folder, 'liar.mjs'), 1)).error.message, 'no promise')
+  const jobs = (count) => Array.from({ length: count }, (_, n) => ({ jobId: `j${n}`, input: n }))
+  assert.equal((await runner.invoke(join(folder, 'batch.mjs'), undefined, { jobs: jobs(10) })).result.results.length, 10)
+  assert.equal((await runner.invoke(join(folder, 'batch.mjs'), undefined, { jobs: jobs(1000) })).error.data.code, 'RESULT_TOO_LARGE')
+})
+
+test('a list of the wrong length is no answer to a batch', async (t) => {
+  const folder = project(t, { 'a.mjs': 'export const config = { batch: { size: 10 } }\nexport default () => [1]' })
+  const runner = await startRunner(t)
+  const { error } = await runner.invoke(join(folder, 'a.mjs'), undefined, { jobs: [{ input: 1 }, { input: 2 }] })
+  assert.equal(error.data.code, 'BATCH_RESULTS')
+})
+
 test('messages may leave on standard output, and then nothing else does', async (t) => {
   const folder = project(t, { 'a.mjs': "export default () => { process.stdout.write('not protocol\\n'); return 1 }" })
   const input = [

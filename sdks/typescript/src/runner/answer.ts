@@ -4,29 +4,24 @@
 
 import { RiverrunError } from '../errors.ts'
 import { describe } from '../failure.ts'
+import type { Limits } from '../wire.ts'
+
+/** What an answer has around its result, at most. */
+const envelopeBytes = 64
 
 /** JSON text of a value. Throws if there is none, or if it is too long. */
 export function valueText(value: unknown, limitBytes: number): string {
-  const text = stringify(value)
-  if (text.length * 3 > limitBytes) {
-    const bytes = Buffer.byteLength(text)
-    if (bytes > limitBytes) {
-      throw new RiverrunError('RESULT_TOO_LARGE', `the result has ${bytes} bytes, ${limitBytes} are allowed`, {
-        retriable: false,
-        details: { bytes, limit: limitBytes },
-      })
-    }
-  }
-  return text
+  return within(stringify(value), limitBytes)
 }
 
 /** The answer of a batch: a list is one result for each job, anything else is the result of all. */
-export function batchText(value: unknown, jobs: number, limitBytes: number): string {
-  if (!Array.isArray(value)) return `{"value":${valueText(value, limitBytes)}}`
+export function batchText(value: unknown, jobs: number, { resultBytes, messageBytes }: Limits): string {
+  if (!Array.isArray(value)) return `{"value":${valueText(value, resultBytes)}}`
   if (value.length !== jobs) {
     throw new RiverrunError('BATCH_RESULTS', `the handler returned ${value.length} results for ${jobs} jobs`, { retriable: false })
   }
-  return `{"results":[${value.map((one) => entryText(one, limitBytes)).join(',')}]}`
+  const text = `{"results":[${value.map((one) => entryText(one, resultBytes)).join(',')}]}`
+  return within(text, messageBytes - envelopeBytes)
 }
 
 function entryText(one: unknown, limitBytes: number): string {
@@ -36,6 +31,17 @@ function entryText(one: unknown, limitBytes: number): string {
   } catch (error) {
     return `{"error":${JSON.stringify(describe(error))}}`
   }
+}
+
+function within(text: string, limitBytes: number): string {
+  // A character takes three bytes at most: counting them is only needed near the limit.
+  if (text.length * 3 <= limitBytes) return text
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= limitBytes) return text
+  throw new RiverrunError('RESULT_TOO_LARGE', `the result has ${bytes} bytes, ${limitBytes} are allowed`, {
+    retriable: false,
+    details: { bytes, limit: limitBytes },
+  })
 }
 
 function stringify(value: unknown): string {

@@ -3,6 +3,8 @@
  * cost grows with its length and not with the square of it.
  */
 
+import { NotAMessage } from './peer.ts'
+
 const lineBreak = 0x0a
 
 export class Lines {
@@ -10,7 +12,7 @@ export class Lines {
   #pieces: Buffer[] = []
   #heldBytes = 0
 
-  /** The lines that `chunk` completes. Throws if one is longer than the limit. */
+  /** The lines that `chunk` completes. Throws `NotAMessage` if one is longer than the limit. */
   take(chunk: Buffer): string[] {
     const end = chunk.lastIndexOf(lineBreak)
     if (end < 0) {
@@ -35,6 +37,6 @@ export class Lines {
   }
 
   #check(bytes: number): void {
-    if (bytes > this.limitBytes) throw new Error(`a message has more than ${this.limitBytes} bytes`)
+    if (bytes > this.limitBytes) throw new NotAMessage(`it has more than ${this.limitBytes} bytes`)
   }
 }

@@ -7,6 +7,7 @@ import { captureConsole } from './console.ts'
 import { provideSdk } from './hooks.ts'
 import { Lines } from './lines.ts'
 import { Output } from './output.ts'
+import { NotAMessage } from './peer.ts'
 import { Runner } from './runner.ts'
 import * as sdk from '../index.ts'
 import * as testing from '../testing/index.ts'
@@ -51,7 +52,8 @@ function listen(runner: Runner): void {
     try {
       for (const line of lines.take(chunk)) runner.peer.receive(line)
     } catch (error) {
-      process.stderr.write(`riverrun: the server sent what is not a message: ${(error as Error).message}\n`)
+      if (!(error instanceof NotAMessage)) throw error
+      process.stderr.write(`riverrun: the server sent what is not a message: ${error.message}\n`)
       process.exit(1)
     }
   })

@@ -4,6 +4,7 @@
 
 import { RiverrunError } from '../errors.ts'
 import { refusal, wireError } from '../failure.ts'
+import { isObject } from '../json.ts'
 import type { Failure, Message } from '../wire.ts'
 import type { Output } from './output.ts'
 
@@ -19,6 +20,8 @@ interface Pending {
 
 const noParams = Object.freeze({})
 
+export class NotAMessage extends Error {}
+
 export class Peer {
   limitBytes = 16 * 1024 * 1024
   readonly #output: Output
@@ -31,10 +34,9 @@ export class Peer {
     this.#listener = listener
   }
 
-  /** Throws if the line is no message. */
+  /** Throws `NotAMessage` if the line is none. */
   receive(line: string): void {
-    const message = JSON.parse(line) as Message
-    if (typeof message !== 'object' || message === null || Array.isArray(message)) throw new Error('not an object')
+    const message = parse(line)
     if (message.method === undefined) return this.#settle(message)
     const params = message.params ?? noParams
     if (message.id === undefined) this.#listener.onNotification(message.method, params)
@@ -77,4 +79,15 @@ export class Peer {
     }
     this.#output.send(`${text}\n`)
   }
+}
+
+function parse(line: string): Message {
+  let message: unknown
+  try {
+    message = JSON.parse(line)
+  } catch (error) {
+    throw new NotAMessage((error as Error).message)
+  }
+  if (!isObject(message)) throw new NotAMessage('it is not an object')
+  return message
 }

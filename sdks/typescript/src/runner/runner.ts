@@ -20,14 +20,14 @@ type Params = Record<string, unknown>
 
 export class Runner implements Listener {
   readonly peer: Peer
-  /** Called with the largest message that the server takes. */
+  /** Called with what the server takes and sends at most. */
   onLimits: (limits: Limits) => void = () => {}
   readonly #output: Output
   readonly #modules = new Modules()
   readonly #running = new Map<number, Invocation>()
   readonly #current = new AsyncLocalStorage<Invocation>()
   readonly #idle = new Set<() => void>()
-  #resultBytes = 1024 * 1024
+  #limits: Limits = { messageBytes: 16 * 1024 * 1024, resultBytes: 1024 * 1024 }
 
   constructor(output: Output) {
     this.#output = output
@@ -70,11 +70,9 @@ export class Runner implements Listener {
       this.#output.finish(() => process.exit(1))
       return
     }
-    if (limits?.resultBytes) this.#resultBytes = limits.resultBytes
-    if (limits?.messageBytes) {
-      this.peer.limitBytes = limits.messageBytes
-      this.onLimits(limits as Limits)
-    }
+    this.#limits = { ...this.#limits, ...limits }
+    this.peer.limitBytes = this.#limits.messageBytes
+    this.onLimits(this.#limits)
     const answer = {
       protocol: protocolVersion,
       sdk: { name: 'riverrun', version, language: 'typescript' },
@@ -127,7 +125,8 @@ export class Runner implements Listener {
       this.#finished(invocation, result)
       return
     }
-    result.then(
+    // What only looks like a promise may throw from its `then`; a real one is taken as it is.
+    Promise.resolve(result).then(
       (value) => this.#finished(invocation, value),
       (error) => this.#failed(invocation, error),
     )
@@ -138,7 +137,7 @@ export class Runner implements Listener {
     const { jobs } = invocation.params
     let text: string
     try {
-      text = jobs ? batchText(value, jobs.length, this.#resultBytes) : `{"value":${valueText(value, this.#resultBytes)}}`
+      text = jobs ? batchText(value, jobs.length, this.#limits) : `{"value":${valueText(value, this.#limits.resultBytes)}}`
     } catch (error) {
       this.#failed(invocation, error)
       return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any, is_typeddict
+from typing import Any
 
 from ..errors import NonRetriableError, RiverrunError
 
@@ -28,7 +28,7 @@ def validator(annotation: Any, where: str) -> Callable[[Any], Any] | None:
     """What makes an input into the type that a handler asks for; none if it takes plain JSON."""
     if is_model(annotation):
         check = annotation.model_validate
-    elif _is_class(annotation) and dataclasses.is_dataclass(annotation):
+    elif isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
         check = _adapter(annotation, where).validate_python
     else:
         return None
@@ -44,11 +44,7 @@ def validator(annotation: Any, where: str) -> Callable[[Any], Any] | None:
 
 
 def is_model(value: Any) -> bool:
-    return _is_class(value) and hasattr(value, "model_validate") and hasattr(value, "model_fields")
-
-
-def _is_class(value: Any) -> bool:
-    return isinstance(value, type) and not is_typeddict(value)
+    return isinstance(value, type) and hasattr(value, "model_validate")
 
 
 def _adapter(value: Any, where: str) -> Any:

@@ -5,6 +5,6 @@
 export declare class Lines {
     #private;
     limitBytes: number;
-    /** The lines that `chunk` completes. Throws if one is longer than the limit. */
+    /** The lines that `chunk` completes. Throws `NotAMessage` if one is longer than the limit. */
     take(chunk: Buffer): string[];
 }

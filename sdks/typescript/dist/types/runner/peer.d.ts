@@ -7,11 +7,13 @@ export interface Listener {
     onRequest(id: number, method: string, params: Record<string, unknown>): void;
     onNotification(method: string, params: Record<string, unknown>): void;
 }
+export declare class NotAMessage extends Error {
+}
 export declare class Peer {
     #private;
     limitBytes: number;
     constructor(output: Output, listener: Listener);
-    /** Throws if the line is no message. */
+    /** Throws `NotAMessage` if the line is none. */
     receive(line: string): void;
     request(method: string, params: Record<string, unknown>): Promise<unknown>;
     notify(method: string, params: Record<string, unknown>): void;

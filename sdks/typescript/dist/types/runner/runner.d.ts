@@ -10,7 +10,7 @@ type Params = Record<string, unknown>;
 export declare class Runner implements Listener {
     #private;
     readonly peer: Peer;
-    /** Called with the largest message that the server takes. */
+    /** Called with what the server takes and sends at most. */
     onLimits: (limits: Limits) => void;
     constructor(output: Output);
     /** The invocation whose code is running now, if one is known. */

@@ -1,0 +1,431 @@
+//! One attempt of a job, or of a batch of them: invoked, bounded in time, settled.
+
+use std::{sync::Arc, time::Duration};
+
+use riverrun_engine::{Failure, retry};
+use riverrun_protocol::{CancelReason, Invoke, JobInput, Reply, ReplyItem, WorkError};
+use riverrun_store::{
+    Append, Change, ClaimedJob, Commit, Error as StoreError, Expect, JobLease, NewQueued, Settle,
+    Settled, StalledJob,
+};
+use riverrun_types::{
+    Draft, EventType, Json, Millis, Name, RunId, StreamName, event::EventContext, time::iso,
+};
+use serde_json::json;
+
+use super::{
+    Cancellation, Invocation, Process,
+    config::{OnFail, Policy},
+    host::JobHost,
+    request::KeptOptions,
+};
+use crate::{Runtime, clock::now_ms};
+
+/// How long a handler that was told to stop may take before it is given up. Providers stop it by
+/// force earlier than that.
+const GIVE_UP: Duration = Duration::from_secs(15);
+
+/// A job with what was decided about it when it was claimed.
+struct Held {
+    job: ClaimedJob,
+    policy: Policy,
+    options: KeptOptions,
+}
+
+impl Runtime {
+    /// Runs jobs that were claimed together, and records what became of each.
+    pub(super) async fn attempt(&self, process: &Arc<Process>, jobs: Vec<ClaimedJob>) {
+        let held: Vec<Held> = jobs
+            .into_iter()
+            .map(|job| {
+                let options = KeptOptions::read(job.options.as_ref());
+                let policy = options.policy(Some(process));
+                Held {
+                    job,
+                    policy,
+                    options,
+                }
+            })
+            .collect();
+        let Some(first) = held.first() else {
+            return;
+        };
+        let began = now_ms();
+        for held in &held {
+            self.job_stats()
+                .started(&process.config.queue, began - held.job.created_ms);
+        }
+        let cancel = Cancellation::default();
+        for held in &held {
+            self.keeper().begin(&held.job.lease, &cancel);
+        }
+        let host = Arc::new(JobHost::new(
+            self.clone(),
+            process.clone(),
+            first.job.lease.clone(),
+            &first.options,
+            cancel.clone(),
+        ));
+        let timeout = first
+            .policy
+            .timeout
+            .unwrap_or(self.options().attempt_timeout);
+        let invoke = invoke(self, process, &held, timeout).await;
+        let outcome = match invoke {
+            Err(error) => Err(error),
+            Ok(invoke) => {
+                let invocation = Invocation {
+                    invoke: Arc::new(invoke),
+                    host: host.clone(),
+                    cancel: cancel.clone(),
+                };
+                self.bounded(process, invocation, timeout).await
+            }
+        };
+        let said = host.close();
+        let outcomes = each(outcome, held.len());
+        let mut said = Some(said);
+        for (held, outcome) in held.iter().zip(outcomes) {
+            let outcome = checked(process, outcome);
+            let events = said.take().unwrap_or_default();
+            self.settle(process, held, outcome, &cancel, events).await;
+            self.keeper().end(&held.job.lease);
+        }
+    }
+
+    /// Invokes, and stops what takes too long or what somebody wants to stop.
+    async fn bounded(
+        &self,
+        process: &Process,
+        invocation: Invocation,
+        timeout: Duration,
+    ) -> Result<Reply, WorkError> {
+        let cancel = invocation.cancel.clone();
+        let running = process.provider.invoke(invocation);
+        tokio::pin!(running);
+        let reason = tokio::select! {
+            outcome = &mut running => return outcome,
+            () = tokio::time::sleep(timeout) => CancelReason::Timeout,
+            () = self.grace_over() => CancelReason::Shutdown,
+            reason = cancel.cancelled() => reason,
+        };
+        cancel.cancel(reason);
+        let ended = tokio::time::timeout(GIVE_UP, &mut running).await;
+        // What ended well in its last moment has ended well.
+        match (ended, reason) {
+            (Ok(Ok(reply)), _) => Ok(reply),
+            (_, CancelReason::Timeout) => {
+                let message = format!("the attempt took longer than {} ms", timeout.as_millis());
+                Err(WorkError::new("TIMEOUT", message))
+            }
+            (_, CancelReason::Shutdown) => Err(WorkError::new(
+                "SHUTTING_DOWN",
+                "the server is shutting down",
+            )),
+            (_, CancelReason::LeaseLost) => Err(WorkError::new("JOB_LOST", "the lease is gone")),
+            (Ok(Err(error)), _) if !error.is_cancelled() => Err(error),
+            _ => Err(WorkError::new("CANCELLED", "the job was cancelled")),
+        }
+    }
+
+    /// Records what became of an attempt, until the store takes it or the lease is gone.
+    async fn settle(
+        &self,
+        process: &Process,
+        held: &Held,
+        outcome: Result<Json, WorkError>,
+        cancel: &Cancellation,
+        said: Vec<Draft>,
+    ) {
+        let now = now_ms();
+        let queue = &process.config.queue;
+        let started = held.job.created_ms;
+        let lease = &held.job.lease;
+        if cancel.reason() == Some(CancelReason::LeaseLost) {
+            tracing::warn!(job = %lease.id, %queue, "the lease was lost; the attempt records nothing");
+            return;
+        }
+        let decided = match outcome {
+            Ok(result) => Settled::Completed { result },
+            Err(error) if error.code == "SHUTTING_DOWN" => Settled::Released,
+            Err(error) if cancel.reason() == Some(CancelReason::User) => Settled::Cancelled {
+                error: Json::of(&error),
+            },
+            Err(error) => decide(&held.policy, &error, held.job.attempt, now),
+        };
+        self.job_stats().settled(queue, &decided, now - started);
+        let mut events = said;
+        if let Some(event) = failure_event(&decided, held.job.attempt, now) {
+            events.push(event);
+        }
+        let commit = self.outcome(queue, &held.job, &held.policy, decided, now, false, events);
+        loop {
+            match self.commit(commit.clone()).await {
+                Ok(_) => return,
+                Err(StoreError::JobLost(_)) => {
+                    tracing::warn!(job = %lease.id, %queue, "the lease was lost; the outcome is not recorded");
+                    return;
+                }
+                Err(error @ (StoreError::Closed | StoreError::Corrupt(_))) => {
+                    tracing::error!(job = %lease.id, %error, "the outcome could not be recorded");
+                    return;
+                }
+                Err(error) => {
+                    tracing::warn!(job = %lease.id, %error, "the outcome could not be recorded; trying again");
+                    tokio::time::sleep(Duration::from_millis(500)).await;
+                }
+            }
+        }
+    }
+
+    /// Everything that an outcome changes, in one commit.
+    #[expect(clippy::too_many_arguments, reason = "each is one fact of the outcome")]
+    fn outcome(
+        &self,
+        queue: &Name,
+        job: &ClaimedJob,
+        policy: &Policy,
+        decided: Settled,
+        now: Millis,
+        if_expired: bool,
+        events: Vec<Draft>,
+    ) -> Commit {
+        let letter = match &decided {
+            Settled::Failed { error } => policy
+                .dead_queue
+                .as_ref()
+                .filter(|dead| *dead != queue)
+                .map(|dead| dead_letter(dead, queue, job, error, now)),
+            _ => None,
+        };
+        let is_dropped = decided == Settled::Dropped;
+        let mut commit = Commit::of(Change::Settle(Box::new(Settle {
+            lease: job.lease.clone(),
+            now_ms: now,
+            if_expired,
+            outcome: decided,
+        })));
+        if !events.is_empty() && !is_dropped {
+            commit = commit.and(Change::Append(to_job(&job.lease.id, events)));
+        }
+        if let Some(letter) = letter {
+            commit = commit.and(Change::Enqueue([letter].into()));
+        }
+        commit
+    }
+
+    /// Judges a job whose holder was not heard of in time.
+    pub(super) async fn give_up(&self, stalled: StalledJob) {
+        let StalledJob {
+            job,
+            queue,
+            cancelling,
+        } = stalled;
+        let process = self.processes().of_queue(&queue);
+        let options = KeptOptions::read(job.options.as_ref());
+        let policy = options.policy(process.as_deref());
+        let now = now_ms();
+        let message = "the worker gave no sign of life: it died, hangs or lost its connection";
+        let error = WorkError::new("JOB_STALLED", message);
+        let decided = match cancelling {
+            true => Settled::Cancelled {
+                error: Json::of(&WorkError::new("CANCELLED", "the job was cancelled")),
+            },
+            // Who stalls has lost its time already.
+            false => match decide(&policy, &error, job.attempt, now) {
+                Settled::Retry { error, .. } => Settled::Retry { at_ms: now, error },
+                decided => decided,
+            },
+        };
+        tracing::warn!(job = %job.lease.id, %queue, attempt = job.attempt, "a job has stalled");
+        let events = failure_event(&decided, job.attempt, now)
+            .into_iter()
+            .collect();
+        let commit = self.outcome(&queue, &job, &policy, decided, now, true, events);
+        match self.commit(commit).await {
+            // Its holder was only slow, or somebody else was first.
+            Ok(_) | Err(StoreError::JobLost(_)) => self.bus().work_in(&queue),
+            Err(error) => tracing::warn!(%error, "a stalled job could not be settled"),
+        }
+    }
+}
+
+/// What a handler is told.
+async fn invoke(
+    runtime: &Runtime,
+    process: &Process,
+    held: &[Held],
+    timeout: Duration,
+) -> Result<Invoke, WorkError> {
+    let input = |held: &Held| JobInput {
+        job_id: Some(held.job.lease.id.to_string()),
+        name: held.job.name.as_ref().map(ToString::to_string),
+        input: Some(held.job.data.clone()),
+        attempt: held.job.attempt,
+        max_attempts: held.policy.retry.max_attempts,
+        correlation_id: held.options.correlation_id.clone(),
+        causation_id: held.options.causation_id.clone(),
+        tenant_id: held.options.tenant_id.clone(),
+        checkpoint: held.job.checkpoint.clone(),
+        enqueued_at: Some(iso(held.job.created_ms)),
+    };
+    let is_batch = process.config.batch.is_some();
+    let (job, jobs) = match held {
+        [one] if !is_batch => (input(one), Vec::new()),
+        many => (
+            JobInput {
+                attempt: 1,
+                max_attempts: 1,
+                ..JobInput::default()
+            },
+            many.iter().map(input).collect(),
+        ),
+    };
+    let journal = match held {
+        [one] if !is_batch && one.job.attempt > 1 => {
+            super::host::journal(runtime, &one.job.lease.id).await?
+        }
+        _ => Vec::new(),
+    };
+    let lease = held.first().map(|held| held.job.lease.token.to_string());
+    Ok(Invoke {
+        process: process.id.to_string(),
+        file: process.source.file.clone(),
+        export: process.source.export.clone(),
+        revision: process.source.revision,
+        kind: "job".to_owned(),
+        queue: Some(process.config.queue.to_string()),
+        job,
+        jobs,
+        run_id: None,
+        flow: None,
+        step: None,
+        visit: None,
+        journal,
+        timeout_ms: u64::try_from(timeout.as_millis()).ok(),
+        lease,
+    })
+}
+
+/// What an invocation's end means for each of its jobs.
+fn each(outcome: Result<Reply, WorkError>, count: usize) -> Vec<Result<Json, WorkError>> {
+    match outcome {
+        Err(error) => vec![Err(error); count],
+        Ok(Reply {
+            results: Some(results),
+            ..
+        }) => {
+            let said = results.len();
+            let mut each: Vec<_> = results.into_iter().take(count).map(item).collect();
+            let missing = || {
+                let message = format!("the handler answered for {said} of {count} jobs");
+                Err(WorkError::new("RESULT_MISSING", message))
+            };
+            each.resize_with(count, missing);
+            each
+        }
+        Ok(Reply { value, .. }) => {
+            let value = value.unwrap_or_else(Json::null);
+            vec![Ok(value); count]
+        }
+    }
+}
+
+fn item(item: ReplyItem) -> Result<Json, WorkError> {
+    match item.error {
+        Some(error) => Err(error),
+        None => Ok(item.value.unwrap_or_else(Json::null)),
+    }
+}
+
+/// Whether a result may be recorded.
+pub(super) fn checked(
+    process: &Process,
+    outcome: Result<Json, WorkError>,
+) -> Result<Json, WorkError> {
+    let result = outcome?;
+    if let Some(schema) = &process.config.output_schema {
+        let issues = schema.issues(&result.value());
+        if let Some(first) = issues.first() {
+            let message = format!(
+                "the result breaks the output schema at {:?}: {}",
+                first.path, first.message
+            );
+            let error = WorkError::new("OUTPUT_INVALID", message).permanent();
+            return Err(error.details(&json!({ "issues": issues })));
+        }
+    }
+    Ok(result)
+}
+
+/// The one decision about a failure: again at a time, a dead letter, or forgotten.
+fn decide(policy: &Policy, error: &WorkError, attempt: u32, now: Millis) -> Settled {
+    let mut failure = Failure::new(error.code.clone(), error.message.clone());
+    failure.retryable = error.retriable;
+    failure.retry_after_ms = error.retry_after_ms;
+    let mut retry = policy.retry.clone();
+    if policy.on_fail == OnFail::Retry {
+        retry.max_attempts = u32::MAX;
+    }
+    let kept = Json::of(error);
+    match retry::after_failure(Some(&retry), &failure, attempt, rand::random()) {
+        Some(delay) => Settled::Retry {
+            at_ms: now.saturating_add(delay),
+            error: kept,
+        },
+        None if policy.on_fail == OnFail::Drop => Settled::Dropped,
+        None => Settled::Failed { error: kept },
+    }
+}
+
+/// What the job's row will not know any more once the next attempt has begun.
+fn failure_event(decided: &Settled, attempt: u32, now: Millis) -> Option<Draft> {
+    let Settled::Retry { at_ms, error } = decided else {
+        return None;
+    };
+    let kind = EventType::parse("job.retry");
+    let data = json!({"attempt": attempt, "error": error, "retryAt": iso(*at_ms)});
+    Some(Draft::new(now, kind).data(data))
+}
+
+fn dead_letter(
+    dead: &Name,
+    queue: &Name,
+    job: &ClaimedJob,
+    error: &Json,
+    now: Millis,
+) -> NewQueued {
+    let JobLease { id, .. } = &job.lease;
+    let metadata = json!({"deadLetterOf": {"queue": queue, "jobId": id, "attempt": job.attempt, "error": error}});
+    let options = KeptOptions {
+        metadata: Some(Json::of(&metadata)),
+        causation_id: Some(id.to_string()),
+        ..KeptOptions::default()
+    };
+    NewQueued {
+        id: RunId::fresh(),
+        queue: dead.clone(),
+        name: job.name.clone(),
+        data: job.data.clone(),
+        priority: 0,
+        at_ms: None,
+        created_ms: now,
+        key: job.key.clone(),
+        unique: None,
+        options: Some(Json::of(&options)),
+    }
+}
+
+/// Events for the stream of a job.
+pub(super) fn to_job(job: &RunId, events: Vec<Draft>) -> Append {
+    Append {
+        stream: StreamName::new("job", job.as_str()),
+        context: EventContext {
+            run_id: Name::from(job.as_str()),
+            flow_name: Name::from("job"),
+            tenant_id: None,
+        },
+        expect: Expect::Any,
+        events: events.into(),
+    }
+}

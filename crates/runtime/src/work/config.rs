@@ -1,0 +1,487 @@
+//! What a process says about itself, in every shape that the specifications know.
+
+use std::time::Duration;
+
+use riverrun_engine::Schema;
+use riverrun_expr::Expr;
+use riverrun_store::{Gather, QueueLimits, Rate};
+use riverrun_types::{Json, Name, Retry};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Attempts where nobody says how many: a crash of a worker must not be the end of a job.
+const ATTEMPTS: u32 = 3;
+/// Jobs at once where nobody says how many.
+const CONCURRENCY: u32 = 16;
+const MAX_CONCURRENCY: u32 = 65_536;
+
+/// How a process is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunMode {
+    #[default]
+    Queue,
+    Flow,
+    Call,
+}
+
+/// A process's settings, read and checked.
+pub struct ProcessConfig {
+    pub run_mode: RunMode,
+    pub queue: Name,
+    pub limits: QueueLimits,
+    /// Jobs that this instance runs at once.
+    pub concurrency: u32,
+    pub policy: Policy,
+    pub idempotency: Option<Idempotency>,
+    /// Gives a job its key where the enqueuer gave none.
+    pub key: Option<Expr>,
+    pub throttle: Option<Duration>,
+    pub debounce: Option<Duration>,
+    /// A handler gets up to this many jobs at a time.
+    pub batch: Option<u32>,
+    pub input_schema: Option<Schema>,
+    pub output_schema: Option<Schema>,
+    pub state_schema: Option<Schema>,
+    /// As it was written.
+    pub raw: Json,
+}
+
+/// What happens to an attempt that fails.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    pub retry: Retry,
+    pub on_fail: OnFail,
+    /// Where failed jobs are copied to.
+    pub dead_queue: Option<Name>,
+    pub timeout: Option<Duration>,
+}
+
+/// What becomes of a job that has failed for good.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnFail {
+    /// It is a dead letter of its queue.
+    #[default]
+    Dlq,
+    /// It is never failed for good: it is tried for ever, at the longest delay.
+    Retry,
+    /// It is forgotten.
+    Drop,
+}
+
+/// How a job gets its idempotency key.
+pub enum Idempotency {
+    /// From all of its data.
+    Auto,
+    Expr(Expr),
+}
+
+/// Something in a config that does not fit.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct ConfigIssue {
+    pub path: String,
+    pub message: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Written {
+    run_mode: RunMode,
+    queue: Option<WrittenQueue>,
+    concurrency: Option<u32>,
+    key_concurrency: Option<u32>,
+    rate_limit: Option<WrittenRate>,
+    retry_policy: Option<WrittenRetry>,
+    dlq: Option<WrittenDlq>,
+    timeout_ms: Option<u64>,
+    idempotency_key: Option<Function>,
+    key: Option<Function>,
+    throttle: Option<WrittenThrottle>,
+    debounce: Option<WrittenDebounce>,
+    batch: Option<WrittenBatch>,
+    input_schema: Option<Value>,
+    output_schema: Option<Value>,
+    state: Option<Value>,
+}
+
+/// `'name'`, or `{name, …}` with settings of its own.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenQueue {
+    Name(String),
+    Settings {
+        name: Option<String>,
+        concurrency: Option<u32>,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WrittenRate {
+    max: u32,
+    duration_ms: i64,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct WrittenRetry {
+    pub(super) attempts: Option<u32>,
+    pub(super) backoff: Option<WrittenBackoff>,
+    pub(super) on_fail: Option<OnFail>,
+    pub(super) retriable_errors: Option<Vec<String>>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WrittenBackoff {
+    #[serde(rename = "type", default)]
+    kind: BackoffKind,
+    #[serde(alias = "delay")]
+    delay_ms: u64,
+    #[serde(alias = "capMs")]
+    max_delay_ms: Option<u64>,
+    jitter: Option<f64>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum BackoffKind {
+    Fixed,
+    #[default]
+    Exponential,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct WrittenDlq {
+    enabled: Option<bool>,
+    queue: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WrittenThrottle {
+    #[serde(alias = "durationMs")]
+    window_ms: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WrittenDebounce {
+    #[serde(alias = "durationMs", alias = "windowMs")]
+    delay_ms: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WrittenBatch {
+    #[serde(alias = "max")]
+    size: u32,
+    #[serde(default, alias = "timeoutMs")]
+    wait_ms: i64,
+}
+
+/// A function's source, an expression, or the word `auto`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Function {
+    Source {
+        #[serde(rename = "$function")]
+        source: String,
+    },
+    Text(String),
+}
+
+impl Function {
+    fn source(&self) -> &str {
+        let (Self::Source { source } | Self::Text(source)) = self;
+        source
+    }
+}
+
+impl ProcessConfig {
+    /// Reads a config. `name` is the queue's name where the config gives none.
+    pub fn read(raw: &Json, name: &str) -> Result<Self, Vec<ConfigIssue>> {
+        let issue = |path: &str, message: String| ConfigIssue {
+            path: path.to_owned(),
+            message,
+        };
+        let text = if raw.is_null() { "{}" } else { raw.as_str() };
+        let written: Written =
+            serde_json::from_str(text).map_err(|error| vec![issue("config", error.to_string())])?;
+        let mut issues = Vec::new();
+        let (queue, own) = match &written.queue {
+            None => (name, None),
+            Some(WrittenQueue::Name(queue)) => (queue.as_str(), None),
+            Some(WrittenQueue::Settings {
+                name: own,
+                concurrency,
+            }) => (own.as_deref().unwrap_or(name), *concurrency),
+        };
+        if let Err(message) = check_queue_name(queue) {
+            issues.push(issue("queue", message));
+        }
+        let concurrency = written.concurrency.or(own);
+        if concurrency.is_some_and(|n| n == 0 || n > MAX_CONCURRENCY) {
+            issues.push(issue(
+                "concurrency",
+                format!("must be 1 to {MAX_CONCURRENCY}"),
+            ));
+        }
+        if written.key_concurrency == Some(0) {
+            issues.push(issue("keyConcurrency", "must be 1 or more".to_owned()));
+        }
+        if let Some(rate) = &written.rate_limit
+            && (rate.max == 0 || rate.duration_ms <= 0)
+        {
+            let message = "max and durationMs must be 1 or more".to_owned();
+            issues.push(issue("rateLimit", message));
+        }
+        if written.batch.as_ref().is_some_and(|batch| batch.size == 0) {
+            issues.push(issue("batch.size", "must be 1 or more".to_owned()));
+        }
+        if let Some(dead) = written.dlq.as_ref().and_then(|dlq| dlq.queue.as_deref())
+            && let Err(message) = check_queue_name(dead)
+        {
+            issues.push(issue("dlq.queue", message));
+        }
+        let mut schema = |path: &str, schema: &Option<Value>| {
+            let compiled = schema.as_ref().map(Schema::compile).transpose();
+            compiled.unwrap_or_else(|message| {
+                issues.push(issue(path, message));
+                None
+            })
+        };
+        let input_schema = schema("inputSchema", &written.input_schema);
+        let output_schema = schema("outputSchema", &written.output_schema);
+        let state_schema = schema("state", &written.state);
+        let mut expr = |path: &str, function: &Function| {
+            let compiled = Expr::compile(function.source());
+            compiled
+                .map_err(|error| issues.push(issue(path, error.to_string())))
+                .ok()
+        };
+        let key = written.key.as_ref().and_then(|key| expr("key", key));
+        let idempotency = match &written.idempotency_key {
+            None => None,
+            Some(Function::Text(text)) if text == "auto" => Some(Idempotency::Auto),
+            Some(function) => expr("idempotencyKey", function).map(Idempotency::Expr),
+        };
+        if !issues.is_empty() {
+            return Err(issues);
+        }
+        let concurrency = concurrency.unwrap_or(CONCURRENCY);
+        let batch = written.batch.as_ref();
+        Ok(Self {
+            run_mode: written.run_mode,
+            queue: Name::from(queue),
+            limits: QueueLimits {
+                concurrency: written.concurrency.or(own),
+                per_key: written.key_concurrency,
+                rate: written.rate_limit.as_ref().map(|rate| Rate {
+                    max: rate.max,
+                    window_ms: rate.duration_ms,
+                }),
+                gather: batch.map(|batch| Gather {
+                    count: batch.size,
+                    wait_ms: batch.wait_ms,
+                }),
+            },
+            concurrency: batch.map_or(concurrency, |batch| concurrency.max(batch.size)),
+            policy: policy(&written),
+            idempotency,
+            key,
+            throttle: written
+                .throttle
+                .as_ref()
+                .map(|t| Duration::from_millis(t.window_ms)),
+            debounce: written
+                .debounce
+                .as_ref()
+                .map(|d| Duration::from_millis(d.delay_ms)),
+            batch: batch.map(|batch| batch.size),
+            input_schema,
+            output_schema,
+            state_schema,
+            raw: raw.clone(),
+        })
+    }
+}
+
+fn policy(written: &Written) -> Policy {
+    let none = WrittenRetry::default();
+    let retry = written.retry_policy.as_ref().unwrap_or(&none);
+    let dlq = written.dlq.as_ref();
+    let mut policy = Policy {
+        retry: default_retry(),
+        on_fail: OnFail::Dlq,
+        dead_queue: dlq.and_then(|dlq| dlq.queue.as_deref().map(Name::from)),
+        timeout: written.timeout_ms.map(Duration::from_millis),
+    };
+    policy.amend(retry);
+    if dlq.is_some_and(|dlq| dlq.enabled == Some(false)) && retry.on_fail.is_none() {
+        policy.on_fail = OnFail::Drop;
+    }
+    policy
+}
+
+fn default_retry() -> Retry {
+    Retry {
+        max_attempts: ATTEMPTS,
+        backoff_ms: 1_000,
+        backoff_multiplier: 2.0,
+        max_backoff_ms: 60_000,
+        retry_on: None,
+        jitter: 0.2,
+    }
+}
+
+impl Default for Policy {
+    /// What holds for a job whose process nobody knows.
+    fn default() -> Self {
+        policy(&Written::default())
+    }
+}
+
+impl Policy {
+    /// Takes over what somebody says in particular.
+    pub(super) fn amend(&mut self, said: &WrittenRetry) {
+        if let Some(attempts) = said.attempts {
+            self.retry.max_attempts = attempts.max(1);
+        }
+        if let Some(backoff) = &said.backoff {
+            self.retry.backoff_ms = backoff.delay_ms;
+            let (multiplier, cap) = match backoff.kind {
+                BackoffKind::Fixed => (1.0, backoff.delay_ms),
+                BackoffKind::Exponential => (2.0, self.retry.max_backoff_ms.max(backoff.delay_ms)),
+            };
+            self.retry.backoff_multiplier = multiplier;
+            self.retry.max_backoff_ms = backoff.max_delay_ms.unwrap_or(cap);
+            self.retry.jitter = backoff.jitter.unwrap_or(0.0).clamp(0.0, 1.0);
+        }
+        if let Some(errors) = &said.retriable_errors {
+            self.retry.retry_on = Some(errors.clone());
+        }
+        if let Some(on_fail) = said.on_fail {
+            self.on_fail = on_fail;
+        }
+    }
+}
+
+/// A queue's name: letters, digits, `-`, `_`, `.` and `/`, at most 128 of them.
+pub fn check_queue_name(name: &str) -> Result<(), String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    let known = (1..=128).contains(&name.len()) && name.chars().all(fits);
+    match known && !name.starts_with('/') && !name.ends_with('/') {
+        true => Ok(()),
+        false => Err(format!(
+            "{:?} is no name of a queue: 1 to 128 letters, digits, '-', '_', '.' and '/' inside",
+            name.chars().take(64).collect::<String>()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(config: Value) -> Result<ProcessConfig, Vec<ConfigIssue>> {
+        ProcessConfig::read(&Json::of(&config), "file-name")
+    }
+
+    #[test]
+    fn a_process_without_config_is_a_queue_worker_named_by_its_file() {
+        let config = read(Value::Null).ok().unwrap();
+        assert_eq!(
+            (config.run_mode, &*config.queue),
+            (RunMode::Queue, "file-name")
+        );
+        assert_eq!(config.policy.retry.max_attempts, 3);
+        assert_eq!((config.concurrency, config.limits.concurrency), (16, None));
+    }
+
+    #[test]
+    fn every_setting_is_read() {
+        let config = read(json!({
+            "runMode": "queue", "queue": {"name": "mail", "concurrency": 4}, "keyConcurrency": 1,
+            "rateLimit": {"max": 10, "durationMs": 1000},
+            "retryPolicy": {"attempts": 5, "backoff": {"type": "fixed", "delayMs": 250},
+                "onFail": "drop", "retriableErrors": ["SMTP"]},
+            "dlq": {"queue": "dead"}, "timeoutMs": 900,
+            "idempotencyKey": {"$function": "(input) => input.id"}, "key": "input.tenant",
+            "throttle": {"windowMs": 5}, "debounce": {"delayMs": 6},
+            "batch": {"size": 20, "waitMs": 50},
+            "inputSchema": {"type": "object"}, "outputSchema": true, "state": {"type": "object"},
+        }))
+        .ok()
+        .unwrap();
+        assert_eq!(&*config.queue, "mail");
+        assert_eq!(config.limits.concurrency, Some(4));
+        assert_eq!(
+            config.limits.rate,
+            Some(Rate {
+                max: 10,
+                window_ms: 1_000
+            })
+        );
+        assert_eq!(
+            config.limits.gather,
+            Some(Gather {
+                count: 20,
+                wait_ms: 50
+            })
+        );
+        let Policy {
+            retry,
+            on_fail,
+            dead_queue,
+            timeout,
+        } = config.policy;
+        assert_eq!(
+            (
+                retry.max_attempts,
+                retry.backoff_multiplier,
+                retry.max_backoff_ms
+            ),
+            (5, 1.0, 250)
+        );
+        assert_eq!(retry.retry_on, Some(vec!["SMTP".to_owned()]));
+        assert_eq!(
+            (on_fail, dead_queue.as_deref()),
+            (OnFail::Drop, Some("dead"))
+        );
+        assert_eq!(timeout, Some(Duration::from_millis(900)));
+        assert!(matches!(config.idempotency, Some(Idempotency::Expr(_))));
+    }
+
+    #[test]
+    fn every_issue_is_told_at_once() {
+        let issues = read(json!({
+            "queue": "a b", "concurrency": 0, "rateLimit": {"max": 0, "durationMs": 1},
+            "batch": {"size": 0}, "inputSchema": {"type": 7}, "idempotencyKey": "input.(",
+            "dlq": {"queue": ""},
+        }))
+        .err()
+        .unwrap();
+        let paths: Vec<&str> = issues.iter().map(|issue| issue.path.as_str()).collect();
+        assert_eq!(
+            paths,
+            [
+                "queue",
+                "concurrency",
+                "rateLimit",
+                "batch.size",
+                "dlq.queue",
+                "inputSchema",
+                "idempotencyKey"
+            ]
+        );
+        let issues = read(json!({"retryPolicy": {"attempts": "many"}}))
+            .err()
+            .unwrap();
+        assert_eq!(issues[0].path, "config");
+    }
+}

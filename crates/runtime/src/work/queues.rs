@@ -1,0 +1,243 @@
+//! What people do with queues and jobs.
+
+use riverrun_protocol::CancelReason;
+use riverrun_store::{
+    Added, Change, Commit, Error as StoreError, JobFilter, JobRecord, JobState, Page, Purge,
+    QueueRecord, Steer,
+};
+use riverrun_types::{Millis, Name, RunId};
+
+use super::{JobRequest, Process, QueueStats, config::check_queue_name, worker};
+use crate::{Error, Result, Runtime, clock::now_ms};
+
+/// Jobs removed or moved in one commit.
+const BATCH: usize = 500;
+
+/// A queue as people see it.
+#[derive(Clone, Debug)]
+pub struct QueueView {
+    pub record: QueueRecord,
+    pub stats: QueueStats,
+    /// The process that takes its jobs here, if there is one.
+    pub process: Option<Name>,
+}
+
+impl Runtime {
+    /// Takes a process in: from now on its jobs are taken up here. An earlier one of the same id
+    /// finishes what it runs and gets nothing more.
+    pub fn put_process(&self, process: Process) {
+        if let Some((queue, current)) = self.processes().put(process) {
+            self.spawn(worker::work(self.clone(), queue, current));
+        }
+    }
+
+    /// Takes up no more jobs of a process; what runs finishes.
+    pub fn remove_process(&self, id: &str) -> bool {
+        self.processes().remove(id)
+    }
+
+    /// Adds jobs to a queue, all or none. When this returns they are on disk. A queue that has
+    /// neither a process nor jobs is refused, unless it is to be made.
+    pub async fn enqueue(
+        &self,
+        queue: &str,
+        requests: Vec<JobRequest>,
+        create: bool,
+    ) -> Result<Vec<Added>> {
+        self.refuse_when_stopping()?;
+        check_queue_name(queue).map_err(Error::BadRequest)?;
+        let process = self.processes().of_queue(queue);
+        if process.is_none() && !create && self.store().queue(queue).await?.is_none() {
+            return Err(StoreError::QueueNotFound(queue.to_owned()).into());
+        }
+        let name = Name::from(queue);
+        let jobs = self
+            .prepare_jobs(&name, process.as_deref(), requests)
+            .await?;
+        if jobs.is_empty() {
+            return Err(Error::BadRequest("there is no job to add".to_owned()));
+        }
+        let receipt = self
+            .commit(Commit::of(Change::Enqueue(jobs.into())))
+            .await?;
+        Ok(receipt.added)
+    }
+
+    pub async fn job(&self, id: &RunId) -> Result<JobRecord> {
+        let job = self.store().job(id).await?;
+        job.ok_or_else(|| StoreError::JobNotFound(id.clone()).into())
+    }
+
+    pub async fn jobs(&self, filter: &JobFilter) -> Result<Page<JobRecord>> {
+        match self.store().list_jobs(filter).await {
+            // A process has it, and it has had no job yet.
+            Err(StoreError::QueueNotFound(_)) if self.has_queue(&filter.queue) => Ok(Page {
+                items: Vec::new(),
+                next: None,
+            }),
+            answer => Ok(answer?),
+        }
+    }
+
+    fn has_queue(&self, queue: &str) -> bool {
+        self.processes().of_queue(queue).is_some()
+    }
+
+    /// Promotes, retries, cancels, removes or changes a job.
+    pub async fn steer(&self, job: &RunId, steer: Steer) -> Result<()> {
+        self.refuse_when_stopping()?;
+        let is_cancel = matches!(steer, Steer::Cancel { .. });
+        let steer = Change::Steer {
+            job: job.clone(),
+            steer,
+            now_ms: now_ms(),
+        };
+        self.commit(Commit::of(steer)).await?;
+        if is_cancel {
+            self.keeper().cancel(job, CancelReason::User);
+        }
+        Ok(())
+    }
+
+    pub async fn queue(&self, name: &str) -> Result<QueueView> {
+        let record = match self.store().queue(name).await? {
+            Some(record) => record,
+            None if self.has_queue(name) => QueueRecord {
+                name: Name::from(name),
+                ..QueueRecord::default()
+            },
+            None => return Err(StoreError::QueueNotFound(name.to_owned()).into()),
+        };
+        Ok(self.queue_view(record))
+    }
+
+    /// Every queue that has had a job or has a process here, by name.
+    pub async fn queues(&self) -> Result<Vec<QueueView>> {
+        let mut records = self.store().queues().await?;
+        for process in self.processes().all() {
+            let queue = &process.config.queue;
+            if self.has_queue(queue) && !records.iter().any(|record| record.name == *queue) {
+                records.push(QueueRecord {
+                    name: queue.clone(),
+                    ..QueueRecord::default()
+                });
+            }
+        }
+        records.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(records
+            .into_iter()
+            .map(|record| self.queue_view(record))
+            .collect())
+    }
+
+    fn queue_view(&self, record: QueueRecord) -> QueueView {
+        QueueView {
+            stats: self.job_stats().of(&record.name),
+            process: self
+                .processes()
+                .of_queue(&record.name)
+                .map(|process| process.id.clone()),
+            record,
+        }
+    }
+
+    /// Lets nothing of a queue begin, or lets it begin again.
+    pub async fn pause_queue(&self, queue: &str, paused: bool) -> Result<QueueView> {
+        self.refuse_when_stopping()?;
+        self.queue(queue).await?;
+        let pause = Change::Pause {
+            queue: Name::from(queue),
+            paused,
+            now_ms: now_ms(),
+        };
+        self.commit(Commit::of(pause)).await?;
+        self.queue(queue).await
+    }
+
+    /// Removes what waits; with `delayed` also what waits for its time. Says how many.
+    pub async fn drain_queue(&self, queue: &str, delayed: bool) -> Result<u64> {
+        self.queue(queue).await?;
+        let mut removed = self.purge(queue, JobState::Waiting, now_ms(), None).await?;
+        if delayed {
+            removed += self.purge(queue, JobState::Delayed, now_ms(), None).await?;
+        }
+        Ok(removed)
+    }
+
+    /// Removes ended jobs of a state that ended at or before a time, the oldest first.
+    pub async fn purge(
+        &self,
+        queue: &str,
+        state: JobState,
+        before_ms: Millis,
+        most: Option<u64>,
+    ) -> Result<u64> {
+        self.refuse_when_stopping()?;
+        let mut removed = 0;
+        loop {
+            let left = most.map_or(BATCH as u64, |most| most.saturating_sub(removed));
+            let limit = usize::try_from(left).unwrap_or(BATCH).min(BATCH);
+            if limit == 0 {
+                return Ok(removed);
+            }
+            let purge = Purge {
+                queue: Name::from(queue),
+                state,
+                before_ms,
+                limit,
+            };
+            let gone = match self.store().purge_jobs(&purge).await {
+                Err(StoreError::QueueNotFound(_)) if self.has_queue(queue) => 0,
+                gone => gone?,
+            };
+            removed += gone;
+            if gone < limit as u64 {
+                return Ok(removed);
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Lets dead letters of a queue wait again, the newest first: at most `most`, and at most
+    /// `per_second` of them begin in a second. Says how many.
+    pub async fn redrive(
+        &self,
+        queue: &str,
+        most: Option<u64>,
+        per_second: Option<u32>,
+    ) -> Result<u64> {
+        self.refuse_when_stopping()?;
+        self.queue(queue).await?;
+        let mut redriven = 0;
+        let began = now_ms();
+        loop {
+            let left = most.map_or(BATCH as u64, |most| most.saturating_sub(redriven));
+            let limit = usize::try_from(left).unwrap_or(BATCH).min(BATCH);
+            if limit == 0 {
+                return Ok(redriven);
+            }
+            let filter = JobFilter {
+                queue: Name::from(queue),
+                states: vec![JobState::Failed],
+                limit,
+                cursor: None,
+            };
+            let page = self.jobs(&filter).await?;
+            if page.items.is_empty() {
+                return Ok(redriven);
+            }
+            for job in &page.items {
+                let at_ms = per_second.map_or(0, |per_second| {
+                    began + (redriven * 1_000 / u64::from(per_second.max(1))) as i64
+                });
+                match self.steer(&job.id, Steer::Retry { at_ms }).await {
+                    Ok(()) => redriven += 1,
+                    // Somebody else was first.
+                    Err(Error::Store(StoreError::JobState { .. } | StoreError::JobNotFound(_))) => {
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! What somebody asks for when they add a job.
+
+use std::time::Duration;
+
+use riverrun_expr::Arg;
+use riverrun_store::{Lasts, NewQueued, Unique};
+use riverrun_types::{Json, Millis, Name, RunId, time};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+
+use super::{
+    config::{Idempotency, OnFail, Policy, WrittenBackoff, WrittenRetry},
+    process::Process,
+};
+use crate::{Error, Result, Runtime, clock::now_ms};
+
+/// The longest name, key or tag.
+const MAX_TEXT: usize = 256;
+const MAX_TAGS: usize = 64;
+/// Nobody waits longer.
+const MAX_DELAY_MS: u64 = 10 * 366 * 24 * 3_600_000;
+
+/// A wish to add a job.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct JobRequest {
+    pub name: Option<String>,
+    pub data: Option<Json>,
+    #[serde(alias = "opts")]
+    pub options: JobOptions,
+}
+
+impl JobRequest {
+    pub fn new(data: impl Into<Json>) -> Self {
+        Self {
+            data: Some(data.into()),
+            ..Self::default()
+        }
+    }
+}
+
+/// How a job is to be run, where it differs from what its process says.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct JobOptions {
+    /// The same id again is the same job.
+    pub job_id: Option<String>,
+    /// Higher goes first.
+    pub priority: i32,
+    #[serde(alias = "delay")]
+    pub delay_ms: Option<u64>,
+    #[serde(deserialize_with = "moment")]
+    pub run_at: Option<Millis>,
+    pub attempts: Option<u32>,
+    pub backoff: Option<Json>,
+    pub timeout_ms: Option<u64>,
+    pub on_fail: Option<OnFail>,
+    pub retriable_errors: Option<Vec<String>>,
+    /// One job for this key, as long as the job is known.
+    pub idempotency_key: Option<String>,
+    /// One job for this key, until it has ended or for a time.
+    pub dedupe: Option<Dedupe>,
+    /// The first job in each window; the others are it.
+    pub throttle: Option<Throttle>,
+    /// The last job, once nobody has added another for a while.
+    pub debounce: Option<Debounce>,
+    /// Jobs of one key take turns with other keys and share the key's concurrency.
+    #[serde(alias = "group")]
+    pub key: Option<String>,
+    pub tenant_id: Option<String>,
+    pub tags: Vec<String>,
+    pub metadata: Option<Json>,
+    pub correlation_id: Option<String>,
+    pub causation_id: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Dedupe {
+    pub key: String,
+    pub window_ms: Option<u64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Throttle {
+    pub key: Option<String>,
+    #[serde(alias = "durationMs")]
+    pub window_ms: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Debounce {
+    pub key: Option<String>,
+    #[serde(alias = "durationMs")]
+    pub delay_ms: u64,
+}
+
+fn moment<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<Millis>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Moment {
+        Ms(Millis),
+        Text(String),
+    }
+    match Option::<Moment>::deserialize(from)? {
+        None => Ok(None),
+        Some(Moment::Ms(ms)) => Ok(Some(ms)),
+        Some(Moment::Text(text)) => time::parse(&text).map(Some).ok_or_else(|| {
+            D::Error::custom(format!("{text:?} is no time: ISO 8601 or milliseconds"))
+        }),
+    }
+}
+
+/// The part of the options that stays with the job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct KeptOptions {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backoff: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_fail: Option<OnFail>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retriable_errors: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant_id: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub causation_id: Option<String>,
+}
+
+impl KeptOptions {
+    pub fn read(options: Option<&Json>) -> Self {
+        options
+            .and_then(|options| options.read().ok())
+            .unwrap_or_default()
+    }
+
+    /// What happens to an attempt that fails: what the process says, amended by the job's own.
+    pub fn policy(&self, process: Option<&Process>) -> Policy {
+        let mut policy =
+            process.map_or_else(Policy::default, |process| process.config.policy.clone());
+        policy.amend(&WrittenRetry {
+            attempts: self.attempts,
+            backoff: self
+                .backoff
+                .as_ref()
+                .and_then(|backoff| backoff.read().ok()),
+            on_fail: self.on_fail,
+            retriable_errors: self.retriable_errors.clone(),
+        });
+        if let Some(ms) = self.timeout_ms {
+            policy.timeout = Some(Duration::from_millis(ms));
+        }
+        policy
+    }
+}
+
+impl Runtime {
+    /// Turns wishes into jobs of a queue.
+    pub(super) async fn prepare_jobs(
+        &self,
+        queue: &Name,
+        process: Option<&Process>,
+        requests: Vec<JobRequest>,
+    ) -> Result<Vec<NewQueued>> {
+        let now = now_ms();
+        let mut jobs = Vec::with_capacity(requests.len());
+        for (at, request) in requests.into_iter().enumerate() {
+            let job = self.prepare_job(queue, process, request, now).await;
+            jobs.push(job.map_err(|error| error.of_job(at))?);
+        }
+        Ok(jobs)
+    }
+
+    async fn prepare_job(
+        &self,
+        queue: &Name,
+        process: Option<&Process>,
+        request: JobRequest,
+        now: Millis,
+    ) -> Result<NewQueued> {
+        let JobRequest {
+            name,
+            data,
+            options,
+        } = request;
+        let data = data.unwrap_or_else(Json::null);
+        if let Some(schema) = process.and_then(|process| process.config.input_schema.as_ref()) {
+            let issues = schema.issues(&data.value());
+            if !issues.is_empty() {
+                return Err(Error::InputInvalid(issues));
+            }
+        }
+        check(&options, name.as_deref())?;
+        let id = match &options.job_id {
+            None => RunId::fresh(),
+            Some(id) => {
+                RunId::checked(id).map_err(|error| Error::BadRequest(format!("jobId: {error}")))?
+            }
+        };
+        let key = match (
+            &options.key,
+            process.and_then(|process| process.config.key.as_ref()),
+        ) {
+            (Some(key), _) => Some(key.clone()),
+            (None, Some(expr)) => self.key_of(expr, &data).await?,
+            (None, None) => None,
+        };
+        let delay = |ms: u64| now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX));
+        let mut at_ms = options.run_at.or(options.delay_ms.map(delay));
+        let unique = self.unique(process, &options, &data, now).await?;
+        if let Some(debounce) = debounce(process, &options) {
+            at_ms = Some(now.saturating_add(debounce));
+        }
+        Ok(NewQueued {
+            id,
+            queue: queue.clone(),
+            name: name.filter(|name| **name != **queue).map(Name::from),
+            priority: options.priority,
+            at_ms,
+            created_ms: now,
+            key: key.map(Name::from),
+            unique,
+            options: kept(options),
+            data,
+        })
+    }
+
+    async fn unique(
+        &self,
+        process: Option<&Process>,
+        options: &JobOptions,
+        data: &Json,
+        now: Millis,
+    ) -> Result<Option<Unique>> {
+        let until =
+            |ms: u64| Lasts::Until(now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)));
+        let unique = |prefix: &str, key: &str, lasts| Unique {
+            key: Name::from(format!("{prefix}:{key}")),
+            lasts,
+            replace: prefix == "debounce",
+        };
+        if debounce(process, options).is_some() {
+            let key = options.debounce.as_ref().and_then(|d| d.key.as_deref());
+            return Ok(Some(unique(
+                "debounce",
+                key.unwrap_or_default(),
+                Lasts::UntilEnd,
+            )));
+        }
+        let config = process.map(|process| &process.config);
+        let throttle = options
+            .throttle
+            .as_ref()
+            .map(|throttle| (throttle.key.as_deref(), throttle.window_ms))
+            .or_else(|| {
+                let window = config?.throttle?;
+                Some((None, u64::try_from(window.as_millis()).unwrap_or(u64::MAX)))
+            });
+        if let Some((key, window_ms)) = throttle {
+            return Ok(Some(unique(
+                "throttle",
+                key.unwrap_or_default(),
+                until(window_ms),
+            )));
+        }
+        if let Some(dedupe) = &options.dedupe {
+            let lasts = dedupe.window_ms.map_or(Lasts::UntilEnd, until);
+            return Ok(Some(unique("dedupe", &dedupe.key, lasts)));
+        }
+        if let Some(key) = &options.idempotency_key {
+            return Ok(Some(unique("key", key, Lasts::Always)));
+        }
+        Ok(
+            match config.and_then(|config| config.idempotency.as_ref()) {
+                None => None,
+                Some(Idempotency::Auto) => {
+                    let id = RunId::of_content(data.value().to_string().as_bytes());
+                    Some(unique("key", id.as_str(), Lasts::Always))
+                }
+                Some(Idempotency::Expr(expr)) => {
+                    let key = self.key_of(expr, data).await?;
+                    key.map(|key| unique("key", &key, Lasts::Always))
+                }
+            },
+        )
+    }
+
+    /// What an expression makes of a job's data, as text; nothing if it says null.
+    async fn key_of(&self, expr: &riverrun_expr::Expr, data: &Json) -> Result<Option<String>> {
+        let args = [Arg::new("input", data.as_str())];
+        let found = match expr.eval_native(&args) {
+            Some(found) => found,
+            None => self.services().sandbox.eval(expr, &args).await,
+        };
+        let found = found.map_err(|error| {
+            Error::BadRequest(format!("the key of the job: {} ({})", error, error.code()))
+        })?;
+        let key = found.map(Json::from).filter(|key| !key.is_null());
+        let key = key.map(|key| key.as_text().into_owned());
+        match key {
+            Some(key) if !(1..=MAX_TEXT).contains(&key.len()) => Err(Error::BadRequest(format!(
+                "the key of the job has {} bytes, not 1 to {MAX_TEXT}",
+                key.len()
+            ))),
+            key => Ok(key),
+        }
+    }
+}
+
+/// How long a job waits for a later one to take its place.
+fn debounce(process: Option<&Process>, options: &JobOptions) -> Option<Millis> {
+    let own = options.debounce.as_ref().map(|debounce| debounce.delay_ms);
+    let theirs = || Some(process?.config.debounce?.as_millis() as u64);
+    own.or_else(theirs)
+        .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX))
+}
+
+fn kept(options: JobOptions) -> Option<Json> {
+    let kept = KeptOptions {
+        attempts: options.attempts,
+        backoff: options.backoff,
+        timeout_ms: options.timeout_ms,
+        on_fail: options.on_fail,
+        retriable_errors: options.retriable_errors,
+        tenant_id: options.tenant_id,
+        tags: options.tags,
+        metadata: options.metadata,
+        correlation_id: options.correlation_id,
+        causation_id: options.causation_id,
+    };
+    (kept != KeptOptions::default()).then(|| Json::of(&kept))
+}
+
+fn check(options: &JobOptions, name: Option<&str>) -> Result<()> {
+    let text = |field: &str, text: Option<&str>| {
+        let fits = text.is_none_or(|text| {
+            (1..=MAX_TEXT).contains(&text.len()) && !text.chars().any(char::is_control)
+        });
+        match fits {
+            true => Ok(()),
+            false => Err(Error::BadRequest(format!(
+                "{field}: not 1 to {MAX_TEXT} bytes without control characters"
+            ))),
+        }
+    };
+    text("name", name)?;
+    text("key", options.key.as_deref())?;
+    text("idempotencyKey", options.idempotency_key.as_deref())?;
+    text("tenantId", options.tenant_id.as_deref())?;
+    text("correlationId", options.correlation_id.as_deref())?;
+    text("causationId", options.causation_id.as_deref())?;
+    text(
+        "dedupe.key",
+        options.dedupe.as_ref().map(|d| d.key.as_str()),
+    )?;
+    let throttle = options.throttle.as_ref().and_then(|t| t.key.as_deref());
+    text("throttle.key", throttle)?;
+    let debounce = options.debounce.as_ref().and_then(|d| d.key.as_deref());
+    text("debounce.key", debounce)?;
+    for tag in &options.tags {
+        text("tags", Some(tag))?;
+    }
+    if options.tags.len() > MAX_TAGS {
+        return Err(Error::BadRequest(format!(
+            "tags: a job may have {MAX_TAGS}"
+        )));
+    }
+    let delays = [
+        options.delay_ms,
+        options.debounce.as_ref().map(|d| d.delay_ms),
+        options.timeout_ms,
+    ];
+    if delays.into_iter().flatten().any(|ms| ms > MAX_DELAY_MS) {
+        let message = "delayMs, timeoutMs and debounce.delayMs may be ten years at most";
+        return Err(Error::BadRequest(message.to_owned()));
+    }
+    if let Some(backoff) = &options.backoff
+        && let Err(error) = backoff.read::<WrittenBackoff>()
+    {
+        return Err(Error::BadRequest(format!("backoff: {error}")));
+    }
+    if options.attempts == Some(0) {
+        return Err(Error::BadRequest("attempts: must be 1 or more".to_owned()));
+    }
+    Ok(())
+}

@@ -1,0 +1,611 @@
+//! Queues and calls on a real embedded store: jobs from their add to every kind of end.
+
+#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use riverrun_expr::{Limits, Sandbox};
+use riverrun_protocol::{Frame, LogLevel, Reply, ReplyItem, WorkError};
+use riverrun_runtime::{
+    CallRequest, Invocation, JobRequest, Options, Process, ProcessConfig, Provider, Runtime, Source,
+};
+use riverrun_store::{EventQuery, JobRecord, JobState, Steer, Store};
+use riverrun_store_sqlite::SqliteStore;
+use riverrun_types::{Json, RunId, StreamName};
+use serde_json::{Value, json};
+
+const LONG: Duration = Duration::from_secs(20);
+
+/// Handlers that do what the job's data says.
+struct Scripted {
+    running: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl Provider for Scripted {
+    async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
+        let now = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        let answer = run(&invocation).await;
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        answer
+    }
+}
+
+async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
+    let Invocation {
+        invoke,
+        host,
+        cancel,
+    } = invocation;
+    if !invoke.jobs.is_empty() {
+        let results = invoke.jobs.iter().map(|job| match &job.input {
+            Some(input) if input.as_str() == "13" => ReplyItem {
+                error: Some(WorkError::new("UNLUCKY", "thirteen").permanent()),
+                ..ReplyItem::default()
+            },
+            _ => ReplyItem {
+                value: Some(Json::of(&invoke.jobs.len())),
+                ..ReplyItem::default()
+            },
+        });
+        return Ok(Reply {
+            results: Some(results.collect()),
+            value: None,
+        });
+    }
+    let input = invoke.job.input.clone().unwrap_or_default().value();
+    let ask = async |method: &str, params: Value| host.ask(method, Json::of(&params)).await;
+    match input["do"].as_str().unwrap_or_default() {
+        "fail" => Err(WorkError {
+            retriable: input["retriable"].as_bool(),
+            retry_after_ms: input["retryAfterMs"].as_u64(),
+            ..WorkError::new(
+                input["code"].as_str().unwrap_or("BROKEN"),
+                "as it was told to",
+            )
+        }),
+        "fail-once" if invoke.job.attempt == 1 => {
+            ask("checkpoint", json!({"data": {"page": 3}})).await?;
+            ask("memo", json!({"name": "charge", "value": 42})).await?;
+            Err(WorkError::new("ONCE", "the first time"))
+        }
+        "fail-once" => value(json!({
+            "checkpoint": invoke.job.checkpoint, "journal": invoke.journal,
+        })),
+        "hang" => {
+            let reason = cancel.cancelled().await;
+            Err(WorkError::new("CANCELLED", format!("{reason:?}")))
+        }
+        "slow" => {
+            tokio::time::sleep(Duration::from_millis(input["ms"].as_u64().unwrap())).await;
+            value(json!("slow"))
+        }
+        "talk" => {
+            host.frame(Frame::Log {
+                level: LogLevel::Warn,
+                message: "it is hot".to_owned(),
+                meta: None,
+            });
+            host.frame(Frame::Progress {
+                pct: Some(50.0),
+                detail: None,
+            });
+            ask("emit", json!({"type": "order.paid", "data": {"n": 1}})).await?;
+            value(json!("said"))
+        }
+        "state" => {
+            ask("state.set", json!({"key": "a.b", "value": 1})).await?;
+            let batch = json!({"values": {"c": 2, "d": 3}});
+            ask("state.setBatch", batch).await?;
+            ask("state.delete", json!({"key": "d"})).await?;
+            let seen = ask("state.getAll", json!({})).await?.value();
+            let version = seen["version"].as_u64().unwrap();
+            let old = json!({"key": "c", "value": 9, "ifVersion": version - 1});
+            let refused = ask("state.set", old).await.unwrap_err();
+            let held = json!({"key": "c", "value": 5, "ifVersion": version});
+            ask("state.set", held).await?;
+            let broken = ask("state.set", json!({"key": "c", "value": "x"})).await;
+            let broken = broken.unwrap_err();
+            let c = ask("state.get", json!({"key": "c"})).await?.value();
+            let none = ask("state.get", json!({"key": "z"})).await?.value();
+            value(json!({
+                "state": seen["state"], "refused": refused.code, "broken": broken.code,
+                "c": c["value"], "none": none.get("value").is_none(),
+            }))
+        }
+        "enqueue" => {
+            let added = json!({"queue": "other", "data": 7, "options": {"priority": 1}});
+            Ok(reply(ask("enqueue", added).await?))
+        }
+        _ => Ok(reply(Json::of(&input))),
+    }
+}
+
+fn reply(value: Json) -> Reply {
+    Reply {
+        value: Some(value),
+        results: None,
+    }
+}
+
+fn value(value: Value) -> Result<Reply, WorkError> {
+    Ok(reply(Json::of(&value)))
+}
+
+struct World {
+    runtime: Runtime,
+    store: Arc<dyn Store>,
+    most: Arc<AtomicUsize>,
+}
+
+impl World {
+    /// A runtime with the process `work` on the queue `work`.
+    async fn new(config: Value) -> Self {
+        Self::on(SqliteStore::memory().unwrap(), config).await
+    }
+
+    async fn on(store: Arc<dyn Store>, config: Value) -> Self {
+        let options = Options {
+            grace: Duration::from_millis(50),
+            lease: Duration::from_millis(600),
+            ..Options::default()
+        };
+        let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
+        let runtime = Runtime::open(store.clone(), sandbox, [], options)
+            .await
+            .unwrap();
+        let world = Self {
+            runtime,
+            store,
+            most: Arc::default(),
+        };
+        world.put("work", config);
+        world
+    }
+
+    fn put(&self, id: &str, config: Value) {
+        let config = ProcessConfig::read(&Json::of(&config), id);
+        self.runtime.put_process(Process {
+            id: id.into(),
+            config: config.unwrap_or_else(|issues| panic!("{issues:#?}")),
+            provider: Arc::new(Scripted {
+                running: Arc::default(),
+                most: self.most.clone(),
+            }),
+            source: Source::default(),
+        });
+    }
+
+    async fn add(&self, request: Value) -> RunId {
+        self.add_all(json!([request])).await.remove(0)
+    }
+
+    async fn add_all(&self, requests: Value) -> Vec<RunId> {
+        let requests: Vec<JobRequest> = serde_json::from_value(requests).unwrap();
+        let added = self.runtime.enqueue("work", requests, false).await.unwrap();
+        added.into_iter().map(|added| added.id).collect()
+    }
+
+    /// Waits until the job is in a state.
+    async fn until(&self, job: &RunId, states: &[JobState]) -> JobRecord {
+        let seen = async {
+            loop {
+                let record = self.runtime.job(job).await.unwrap();
+                if states.contains(&record.state) {
+                    return record;
+                }
+                tokio::time::sleep(Duration::from_millis(3)).await;
+            }
+        };
+        tokio::time::timeout(LONG, seen)
+            .await
+            .expect("the job did not get there")
+    }
+
+    async fn end(&self, job: &RunId) -> JobRecord {
+        let ends = [JobState::Completed, JobState::Failed, JobState::Cancelled];
+        self.until(job, &ends).await
+    }
+
+    async fn events(&self, kind: &str, id: &RunId) -> Vec<String> {
+        let stream = StreamName::new(kind, id.as_str());
+        let query = EventQuery::forward(0, 1_000);
+        let events = self.store.events(&stream, &query).await.unwrap();
+        events.iter().map(|event| event.kind.to_string()).collect()
+    }
+}
+
+fn quick(attempts: u32) -> Value {
+    json!({"attempts": attempts, "backoff": {"type": "fixed", "delayMs": 5}})
+}
+
+fn code(record: &JobRecord) -> String {
+    let error = record.error.as_ref().unwrap().value();
+    error["code"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_is_run_and_its_result_kept() {
+    let world = World::new(Value::Null).await;
+    let job = world.add(json!({"data": {"n": 1}, "name": "first"})).await;
+    let record = world.end(&job).await;
+    assert_eq!(record.state, JobState::Completed);
+    assert_eq!(record.result.unwrap().value(), json!({"n": 1}));
+    assert_eq!((record.attempt, record.name.as_deref()), (1, Some("first")));
+    let view = world.runtime.queue("work").await.unwrap();
+    assert_eq!((view.stats.completed, view.record.completed), (1, 1));
+    assert_eq!(view.process.as_deref(), Some("work"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failure_is_tried_again_and_then_a_dead_letter() {
+    let world = World::new(json!({"retryPolicy": quick(3)})).await;
+    let job = world.add(json!({"data": {"do": "fail"}})).await;
+    let record = world.end(&job).await;
+    assert_eq!((record.state, record.attempt), (JobState::Failed, 3));
+    assert_eq!(code(&record), "BROKEN");
+    assert_eq!(world.events("job", &job).await, ["job.retry", "job.retry"]);
+    // One that says so, or that the policy does not list, is not tried again.
+    let job = world
+        .add(json!({"data": {"do": "fail", "retriable": false}}))
+        .await;
+    assert_eq!(world.end(&job).await.attempt, 1);
+    let job = world
+        .add(json!({"data": {"do": "fail"}, "options": {"retriableErrors": ["OTHER"]}}))
+        .await;
+    assert_eq!(world.end(&job).await.attempt, 1);
+    let job = world
+        .add(json!({"data": {"do": "fail"}, "options": {"attempts": 2}}))
+        .await;
+    assert_eq!(world.end(&job).await.attempt, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_next_attempt_gets_checkpoint_and_journal() {
+    let world = World::new(json!({"retryPolicy": quick(2)})).await;
+    let job = world.add(json!({"data": {"do": "fail-once"}})).await;
+    let record = world.end(&job).await;
+    assert_eq!(
+        record.result.unwrap().value(),
+        json!({"checkpoint": {"page": 3}, "journal": [{"op": "memo", "name": "charge", "value": 42}]})
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failed_jobs_go_where_the_process_says() {
+    let world = World::new(json!({
+        "retryPolicy": {"attempts": 1}, "dlq": {"queue": "morgue"},
+    }))
+    .await;
+    let job = world.add(json!({"data": {"do": "fail"}})).await;
+    world.end(&job).await;
+    let filter = riverrun_store::JobFilter {
+        queue: "morgue".into(),
+        limit: 10,
+        ..Default::default()
+    };
+    let dead = world.runtime.jobs(&filter).await.unwrap().items.remove(0);
+    let options = dead.options.unwrap().value();
+    assert_eq!(options["metadata"]["deadLetterOf"]["jobId"], json!(job));
+    world.put(
+        "work",
+        json!({"retryPolicy": {"attempts": 1, "onFail": "drop"}}),
+    );
+    let job = world.add(json!({"data": {"do": "fail"}})).await;
+    let gone = async {
+        while world.runtime.job(&job).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(3)).await;
+        }
+    };
+    tokio::time::timeout(LONG, gone).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_attempt_that_takes_too_long_is_stopped() {
+    let world = World::new(json!({"timeoutMs": 30, "retryPolicy": {"attempts": 1}})).await;
+    let job = world.add(json!({"data": {"do": "hang"}})).await;
+    let record = world.end(&job).await;
+    assert_eq!(
+        (record.state, code(&record).as_str()),
+        (JobState::Failed, "TIMEOUT")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_running_job_is_cancelled_and_a_waiting_one_too() {
+    let world = World::new(json!({"concurrency": 1})).await;
+    let runs = world.add(json!({"data": {"do": "hang"}})).await;
+    world.until(&runs, &[JobState::Active]).await;
+    let waits = world.add(json!({"data": {}})).await;
+    let cancel = || Steer::Cancel {
+        reason: Some("enough".to_owned()),
+    };
+    world.runtime.steer(&waits, cancel()).await.unwrap();
+    assert_eq!(world.end(&waits).await.state, JobState::Cancelled);
+    world.runtime.steer(&runs, cancel()).await.unwrap();
+    let record = world.end(&runs).await;
+    assert_eq!(
+        (record.state, code(&record).as_str()),
+        (JobState::Cancelled, "CANCELLED")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_whose_worker_died_is_tried_again_or_fails() {
+    let store = SqliteStore::memory().unwrap();
+    let first = World::on(store.clone(), json!({})).await;
+    let again = first.add(json!({"data": {"do": "hang"}})).await;
+    let last = first
+        .add(json!({"data": {"do": "hang"}, "options": {"attempts": 1}}))
+        .await;
+    first.until(&again, &[JobState::Active]).await;
+    first.until(&last, &[JobState::Active]).await;
+    // Another owner takes the store over: what the first one held has run out.
+    let second = World::on(store, json!({})).await;
+    let record = second.end(&last).await;
+    assert_eq!(
+        (record.state, code(&record).as_str()),
+        (JobState::Failed, "JOB_STALLED")
+    );
+    let record = second.until(&again, &[JobState::Active]).await;
+    assert_eq!(record.attempt, 2);
+    // The first one cannot record anything any more; it is told so and gives up.
+    second
+        .runtime
+        .steer(&again, Steer::Cancel { reason: None })
+        .await
+        .unwrap();
+    assert_eq!(second.end(&again).await.state, JobState::Cancelled);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shutdown_hands_back_what_it_cannot_finish() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || SqliteStore::open(riverrun_store_sqlite::Options::new(dir.path())).unwrap();
+    let world = World::on(open(), json!({})).await;
+    let hangs = world.add(json!({"data": {"do": "hang"}})).await;
+    let ends = world.add(json!({"data": {"do": "slow", "ms": 30}})).await;
+    world.until(&hangs, &[JobState::Active]).await;
+    world
+        .until(&ends, &[JobState::Active, JobState::Completed])
+        .await;
+    world.runtime.shutdown().await.unwrap();
+    drop(world);
+    let store = open();
+    let record = store.job(&hangs).await.unwrap().unwrap();
+    assert_eq!((record.state, record.attempt), (JobState::Waiting, 0));
+    let record = store.job(&ends).await.unwrap().unwrap();
+    assert_eq!(record.state, JobState::Completed);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_more_run_at_once_than_may() {
+    let world = World::new(json!({"concurrency": 3})).await;
+    let data = json!({"data": {"do": "slow", "ms": 10}});
+    let jobs = world.add_all(json!(vec![data; 20])).await;
+    for job in &jobs {
+        assert_eq!(world.end(job).await.state, JobState::Completed);
+    }
+    assert_eq!(world.most.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_handler_says_is_in_the_jobs_stream() {
+    let world = World::new(Value::Null).await;
+    let job = world.add(json!({"data": {"do": "talk"}})).await;
+    world.end(&job).await;
+    let mut events = world.events("job", &job).await;
+    events.sort();
+    assert_eq!(events, ["log.warn", "order.paid", "progress"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_has_state_that_its_schema_guards() {
+    let world = World::new(json!({
+        "state": {"type": "object", "properties": {"c": {"type": "number"}}},
+    }))
+    .await;
+    let job = world.add(json!({"data": {"do": "state"}})).await;
+    assert_eq!(
+        world.end(&job).await.result.unwrap().value(),
+        json!({
+            "state": {"a": {"b": 1}, "c": 2}, "refused": "STATE_CONFLICT",
+            "broken": "STATE_INVALID", "c": 5, "none": true,
+        })
+    );
+    assert_eq!(
+        world.events("job", &job).await,
+        ["state.set", "state.batch", "state.delete", "state.set"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_adds_jobs_that_know_where_they_come_from() {
+    let world = World::new(Value::Null).await;
+    world.put("other", Value::Null);
+    let job = world
+        .add(json!({"data": {"do": "enqueue"}, "options": {"correlationId": "story-1"}}))
+        .await;
+    let added = world.end(&job).await.result.unwrap().value();
+    let child = RunId::new(added["jobs"][0]["jobId"].as_str().unwrap());
+    let child = world.end(&child).await;
+    let options = child.options.unwrap().value();
+    assert_eq!(options["causationId"], json!(job));
+    assert_eq!(options["correlationId"], "story-1");
+    assert_eq!(child.priority, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_is_one_invocation_with_a_result_for_each() {
+    let world = World::new(json!({
+        "batch": {"size": 4, "waitMs": 40}, "retryPolicy": {"attempts": 1},
+    }))
+    .await;
+    let jobs = world
+        .add_all(json!([{"data": 1}, {"data": 13}, {"data": 3}, {"data": 4}, {"data": 5}]))
+        .await;
+    let mut ends = Vec::new();
+    for job in &jobs {
+        ends.push(world.end(job).await);
+    }
+    let results: Vec<Option<Value>> = ends
+        .iter()
+        .map(|end| end.result.as_ref().map(Json::value))
+        .collect();
+    let four = Some(json!(4));
+    assert_eq!(
+        results,
+        [four.clone(), None, four.clone(), four, Some(json!(1))]
+    );
+    assert_eq!(code(&ends[1]), "UNLUCKY");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jobs_are_deduplicated_throttled_and_debounced() {
+    let world = World::new(json!({"concurrency": 1})).await;
+    world.runtime.pause_queue("work", true).await.unwrap();
+    let add = async |options: Value, data: i64| {
+        world.add(json!({"data": data, "options": options})).await
+    };
+    let same = async |options: Value| {
+        let (first, second) = (add(options.clone(), 1).await, add(options, 2).await);
+        first == second
+    };
+    assert!(same(json!({"jobId": "mine"})).await);
+    assert!(same(json!({"idempotencyKey": "k"})).await);
+    assert!(same(json!({"dedupe": {"key": "d"}})).await);
+    assert!(same(json!({"throttle": {"windowMs": 60_000}})).await);
+    assert!(!same(json!({})).await);
+    let debounced = json!({"debounce": {"delayMs": 30}});
+    let first = add(debounced.clone(), 1).await;
+    assert_eq!(first, add(debounced, 2).await);
+    world.runtime.pause_queue("work", false).await.unwrap();
+    assert_eq!(world.end(&first).await.result.unwrap().value(), json!(2));
+    world.put("work", json!({"idempotencyKey": "auto"}));
+    assert_eq!(add(json!({}), 5).await, add(json!({}), 5).await);
+    world.put(
+        "work",
+        json!({"idempotencyKey": {"$function": "(input) => 'n' + input % 10"}}),
+    );
+    assert_eq!(add(json!({}), 16).await, add(json!({}), 26).await);
+    assert_ne!(add(json!({}), 16).await, add(json!({}), 17).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dead_letters_are_redriven() {
+    let world = World::new(json!({"retryPolicy": {"attempts": 1}})).await;
+    let jobs = world
+        .add_all(json!(vec![json!({"data": {"do": "fail"}}); 3]))
+        .await;
+    for job in &jobs {
+        world.end(job).await;
+    }
+    world.runtime.pause_queue("work", true).await.unwrap();
+    assert_eq!(
+        world.runtime.redrive("work", Some(2), None).await.unwrap(),
+        2
+    );
+    let view = world.runtime.queue("work").await.unwrap();
+    assert_eq!((view.record.waiting, view.record.failed), (2, 1));
+    assert_eq!(world.runtime.drain_queue("work", true).await.unwrap(), 2);
+    let over = i64::MAX;
+    let purged = world
+        .runtime
+        .purge("work", JobState::Failed, over, None)
+        .await;
+    assert_eq!(purged.unwrap(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bad_jobs_are_refused_and_none_is_added() {
+    let world = World::new(json!({"inputSchema": {"type": "object", "required": ["n"]}})).await;
+    let refused = async |queue: &str, requests: Value| {
+        let requests: Vec<JobRequest> = serde_json::from_value(requests).unwrap();
+        let refused = world.runtime.enqueue(queue, requests, false).await;
+        refused.unwrap_err().code()
+    };
+    assert_eq!(refused("nobody", json!([{}])).await, "QUEUE_NOT_FOUND");
+    assert_eq!(refused("a b", json!([{}])).await, "BAD_REQUEST");
+    assert_eq!(refused("work", json!([])).await, "BAD_REQUEST");
+    let good = json!({"data": {"n": 1}});
+    assert_eq!(
+        refused("work", json!([good, {"data": {}}])).await,
+        "INPUT_INVALID"
+    );
+    for options in [
+        json!({"jobId": "a b"}),
+        json!({"attempts": 0}),
+        json!({"backoff": {"type": "sideways", "delayMs": 1}}),
+        json!({"delayMs": u64::MAX}),
+        json!({"key": ""}),
+    ] {
+        let request = json!([{"data": {"n": 1}, "options": options}]);
+        assert_eq!(refused("work", request).await, "BAD_REQUEST", "{options}");
+    }
+    let view = world.runtime.queue("work").await.unwrap();
+    assert_eq!(view.record.waiting + view.record.completed, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_answers_at_once_and_is_recorded() {
+    let world =
+        World::new(json!({"runMode": "call", "outputSchema": {"type": ["string", "object"]}}))
+            .await;
+    let call = async |input: Value| {
+        world
+            .runtime
+            .call(CallRequest {
+                process: "work".to_owned(),
+                input: Json::of(&input),
+                call_id: Some(RunId::new("c1")),
+                timeout: Some(Duration::from_millis(200)),
+                ..CallRequest::default()
+            })
+            .await
+    };
+    assert_eq!(
+        call(json!({"n": 1})).await.unwrap().value(),
+        json!({"n": 1})
+    );
+    assert_eq!(
+        call(json!({"do": "fail"})).await.unwrap_err().code,
+        "BROKEN"
+    );
+    assert_eq!(
+        call(json!({"do": "hang"})).await.unwrap_err().code,
+        "TIMEOUT"
+    );
+    assert_eq!(call(json!(7)).await.unwrap_err().code, "OUTPUT_INVALID");
+    let unknown = CallRequest {
+        process: "nobody".to_owned(),
+        ..CallRequest::default()
+    };
+    let unknown = world.runtime.call(unknown).await.unwrap_err();
+    assert_eq!(unknown.code, "PROCESS_NOT_FOUND");
+    let recorded = async {
+        while world.events("call", &RunId::new("c1")).await.len() < 8 {
+            tokio::time::sleep(Duration::from_millis(3)).await;
+        }
+    };
+    tokio::time::timeout(LONG, recorded).await.unwrap();
+    let mut events = world.events("call", &RunId::new("c1")).await;
+    events.retain(|event| event != "call.started");
+    assert_eq!(
+        events,
+        [
+            "call.completed",
+            "call.failed",
+            "call.failed",
+            "call.failed"
+        ]
+    );
+}
