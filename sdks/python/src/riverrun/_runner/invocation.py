@@ -22,11 +22,12 @@ _LOG_CHARACTERS = 65_536
 class Invocation:
     """What is known of an invocation while it runs. Its methods may be called from any thread."""
 
-    __slots__ = ("_lines", "_session", "ended", "id", "params", "signal", "task")
+    __slots__ = ("_lines", "_session", "ended", "has_begun", "id", "params", "signal", "task")
 
     def __init__(self, session: Session, id: int, params: dict[str, Any]) -> None:
         self.id = id
         self.params = params
+        self.has_begun = False
         self.ended = False
         self.signal: Signal | SyncSignal = Signal()
         self.task: asyncio.Task[None] | None = None
@@ -37,7 +38,8 @@ class Invocation:
         if isinstance(self.signal, SyncSignal):
             self.signal.trip(reason)
         else:
-            self.signal.trip(reason, self.task)
+            # A task that has not begun would end without an answer: it looks at the signal first.
+            self.signal.trip(reason, self.task if self.has_begun else None)
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         if self.ended:

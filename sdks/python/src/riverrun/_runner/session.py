@@ -57,13 +57,11 @@ class Session:
 
     async def serve(self) -> str | None:
         """Until the input ends. Gives what was wrong with it, if something was."""
-        beat = self.loop.call_later(HEARTBEAT_S, self._beat)
-        try:
-            return await self.ended
-        finally:
-            beat.cancel()
-            self.wire.close()
-            await self._stop()
+        self.loop.call_later(HEARTBEAT_S, self._beat)
+        problem = await self.ended
+        self.wire.close()
+        await self._stop()
+        return problem
 
     async def _stop(self) -> None:
         for invocation in list(self.running.values()):
@@ -250,7 +248,9 @@ class Session:
         current.set(invocation)
         signal = invocation.signal
         assert isinstance(signal, Signal)
+        invocation.has_begun = True
         try:
+            signal.raise_if_set()
             batch = Batch.of(handler, invocation.params)
             ctx = Context(invocation, invocation.params, signal)
             if batch is None:

@@ -65,7 +65,12 @@ class Wire:
         self._wait_until_unsent(0, _CLOSE_S)
 
     def _read(self) -> None:
-        data = os.read(self._read_fd, _READ_BYTES)
+        try:
+            data = os.read(self._read_fd, _READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
         if not data:
             self._stop_reading()
             self._on_end(None)

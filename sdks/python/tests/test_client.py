@@ -1,0 +1,325 @@
+"""The clients against a server that is played by this test."""
+
+from __future__ import annotations
+
+import asyncio
+import http.server
+import json
+import threading
+import unittest
+from collections.abc import Callable
+from typing import Any
+
+import support  # noqa: F401
+
+from riverrun import AsyncClient, Client, HttpError, NewJob, RiverrunError
+
+Answer = tuple[int, Any]
+
+
+class Server:
+    """Answers with what the test says, and remembers what was asked."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, str, Any]] = []
+        self.connections = 0
+        self.answer: Callable[[str, str, dict[str, str]], Any] = lambda *_: (200, {})
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                outer.connections += 1
+                super().setup()
+
+            def handle_any(self) -> None:
+                size = int(self.headers.get("content-length", 0))
+                body = json.loads(self.rfile.read(size)) if size else None
+                outer.requests.append((self.command, self.path, body))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                answer = outer.answer(self.command, self.path, headers)
+                if isinstance(answer, list):
+                    self.stream(answer)
+                    return
+                status, content = answer
+                text = json.dumps(content).encode() if not isinstance(content, bytes) else content
+                self.send_response(status)
+                self.send_header("content-length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            do_GET = do_POST = handle_any
+
+            def stream(self, pieces: list[bytes | None]) -> None:
+                """Chunks; `None` breaks the connection before the end."""
+                self.send_response(200)
+                self.send_header("content-type", "text/event-stream")
+                self.send_header("transfer-encoding", "chunked")
+                self.end_headers()
+                for piece in pieces:
+                    if piece is None:
+                        self.close_connection = True
+                        return
+                    self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+                self.wfile.write(b"0\r\n\r\n")
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class Both(unittest.TestCase):
+    """Each test leads the same conversation with both clients."""
+
+    def setUp(self) -> None:
+        self.server = Server()
+        self.addCleanup(self.server.close)
+
+    def each(self, use: Callable[[Any], Any]) -> list[Any]:
+        """What `use` gives for both clients; it is given functions that block."""
+        found = []
+        with Client(self.server.url, token="secret") as client:
+            found.append(use(client))
+        client = _Blocking(self.server.url)
+        try:
+            found.append(use(client))
+        finally:
+            client.finish()
+        return found
+
+    def test_enqueue(self) -> None:
+        jobs = {"jobs": [{"jobId": "a", "created": True}]}
+        self.server.answer = lambda *_: (201, jobs)
+
+        def use(client: Any) -> None:
+            added = client.enqueue(
+                "e mails",
+                {"first_name": 1},
+                name="send",
+                delay_ms=5,
+                backoff={"type": "fixed", "delay_ms": 1},
+                metadata={"my_key": 1},
+            )
+            self.assertEqual((added.job_id, added.created), ("a", True))
+
+        self.each(use)
+        body = {
+            "data": {"first_name": 1},
+            "name": "send",
+            "options": {
+                "delayMs": 5,
+                "backoff": {"type": "fixed", "delayMs": 1},
+                "metadata": {"my_key": 1},
+            },
+        }
+        self.assertEqual(self.server.requests, [("POST", "/api/queue/e%20mails/jobs", body)] * 2)
+
+    def test_enqueue_many(self) -> None:
+        jobs = {"jobs": [{"jobId": "a", "created": True}, {"jobId": "b", "created": False}]}
+        self.server.answer = lambda *_: (201, jobs)
+        new = [NewJob(1, options={"priority": 2}), {"data": 2, "name": "x"}]
+        both = self.each(lambda client: client.enqueue_many("q", new))
+        self.assertEqual([job.job_id for job in both[0]], ["a", "b"])
+        self.assertEqual(both[0], both[1])
+        body = {"jobs": [{"data": 1, "options": {"priority": 2}}, {"data": 2, "name": "x"}]}
+        self.assertEqual(self.server.requests[0], ("POST", "/api/queue/q/jobs", body))
+        with self.assertRaises(RiverrunError):
+            Client(self.server.url).enqueue_many("q", [NewJob(1, queue="other")])
+
+    def test_lists(self) -> None:
+        self.server.answer = lambda *_: (200, {"items": [{"id": "a"}], "nextCursor": "c"})
+        both = self.each(lambda client: client.jobs("q", state=["waiting", "active"], limit=1))
+        self.assertEqual(both[0].items, [{"id": "a"}])
+        self.assertEqual(both[0].next_cursor, "c")
+        self.assertEqual(
+            self.server.requests[0][1], "/api/queue/q/jobs?state=waiting%2Cactive&limit=1"
+        )
+
+    def test_call(self) -> None:
+        self.server.answer = lambda *_: (200, {"value": 5})
+        self.assertEqual(self.each(lambda client: client.call("p", 1, timeout_ms=9)), [5, 5])
+        body = {"process": "p", "input": 1, "timeoutMs": 9}
+        self.assertEqual(self.server.requests[0], ("POST", "/api/runner/execute", body))
+
+    def test_frames(self) -> None:
+        pieces: list[bytes | None] = [
+            b'event: progress\ndata: {"pct": 5}\n\nevent: res',
+            b'ult\ndata: {"value": 1}\n\n',
+        ]
+        self.server.answer = lambda *_: pieces
+        frames = [{"type": "progress", "pct": 5}, {"type": "result", "value": 1}]
+        both = self.each(lambda client: list(client.call_frames("p")))
+        self.assertEqual(both, [frames, frames])
+
+    def test_start_emit_and_wait(self) -> None:
+        states = iter(["running", "completed"] * 2)
+
+        def answer(method: str, path: str, _: object) -> Answer:
+            if path.endswith("/start"):
+                return 201, {"runId": "r", "status": "running", "created": True}
+            if path == "/api/events":
+                return 201, {"stream": "nq:flow:r", "ids": ["1-0"]}
+            return 200, {"runId": "r", "status": next(states), "state": {}}
+
+        self.server.answer = answer
+
+        def use(client: Any) -> None:
+            started = client.start("order", {"id": 1}, idempotency_key="k")
+            self.assertEqual((started.run_id, started.status), ("r", "running"))
+            self.assertEqual(client.emit("paid", {"n": 1}, run_id="r"), "1-0")
+            self.assertEqual(client.wait("r", 5)["status"], "completed")
+
+        self.each(use)
+        start, emit = self.server.requests[:2]
+        self.assertEqual(start[2], {"input": {"id": 1}, "idempotencyKey": "k"})
+        self.assertEqual(emit[2], {"type": "paid", "runId": "r", "data": {"n": 1}})
+
+    def test_wait_gives_up(self) -> None:
+        self.server.answer = lambda *_: (200, {"id": "j", "state": "active"})
+
+        def use(client: Any) -> None:
+            with self.assertRaisesRegex(TimeoutError, "job j"):
+                client.wait_job("j", 0.05)
+
+        self.each(use)
+
+    def test_failures(self) -> None:
+        failure = {"error": {"code": "QUEUE_NOT_FOUND", "message": "no", "details": {"a": 1}}}
+        self.server.answer = lambda *_: (404, failure)
+
+        def use(client: Any) -> None:
+            with self.assertRaises(HttpError) as caught:
+                client.queue("q")
+            error = caught.exception
+            self.assertEqual((error.status, error.code), (404, "QUEUE_NOT_FOUND"))
+            self.assertEqual(error.details, {"a": 1})
+            self.server.answer = lambda *_: (502, b"<html>bad gateway")
+            with self.assertRaises(HttpError) as caught:
+                client.queue("q")
+            self.assertEqual(caught.exception.code, "HTTP_502")
+            self.server.answer = lambda *_: (200, b"<html>hello")
+            with self.assertRaises(RiverrunError) as other:
+                client.queue("q")
+            self.assertEqual(other.exception.code, "NOT_RIVERRUN")
+            self.server.answer = lambda *_: (404, failure)
+
+        self.each(use)
+
+    def test_nobody_there(self) -> None:
+        self.server.close()
+
+        def use(client: Any) -> None:
+            with self.assertRaises(RiverrunError) as caught:
+                client.queue("q")
+            self.assertEqual(caught.exception.code, "UNREACHABLE")
+
+        self.each(use)
+
+    def test_connections_are_kept(self) -> None:
+        self.each(lambda client: [client.queue("q") for _ in range(5)])
+        self.assertEqual(self.server.connections, 2)
+
+    def test_the_token_is_sent(self) -> None:
+        seen = []
+        self.server.answer = lambda _, __, headers: (seen.append(headers), (200, {}))[1]
+        self.each(lambda client: client.queue("q"))
+        self.assertEqual([headers["authorization"] for headers in seen], ["Bearer secret"] * 2)
+
+    def test_a_stream_goes_on_after_lost_connections(self) -> None:
+        """Broken in the middle, then refused, then ended by the server: nothing is lost."""
+        opening = b": riverrun\nretry: 1\n\n"
+        turns: list[Any] = [
+            [opening, _event(1), _event(2)[:10], None],
+            (503, {"error": {"code": "SHUTTING_DOWN", "message": "later"}}),
+            [opening, _event(2), _event(3)],
+            [opening, _event(4, "flow.completed")],
+        ]
+        left = iter(turns * 2)
+        cursors: list[str | None] = []
+
+        def answer(_: str, path: str, headers: dict[str, str]) -> Any:
+            cursors.append(headers.get("last-event-id"))
+            return next(left)
+
+        self.server.answer = answer
+        both = self.each(lambda client: list(client.subscribe("r", until_end=True, after="0-0")))
+        for events in both:
+            self.assertEqual([event["id"] for event in events], ["1-0", "2-0", "3-0", "4-0"])
+        self.assertEqual(cursors, [None, "1-0", "1-0", "3-0"] * 2)
+        paths = [path for _, path, _ in self.server.requests[:2]]
+        self.assertEqual(paths[0], "/api/runs/r/stream?from=0-0&follow=until-end")
+        self.assertEqual(paths[1], "/api/runs/r/stream?follow=until-end")
+
+    def test_a_stream_of_what_has_ended(self) -> None:
+        self.server.answer = lambda *_: []
+        both = self.each(lambda client: list(client.subscribe("r", until_end=True)))
+        self.assertEqual(both, [[], []])
+
+    def test_the_end_is_seen_whatever_the_types(self) -> None:
+        self.server.answer = lambda *_: [_event(1, "log.info"), _event(2, "flow.failed")]
+
+        def use(client: Any) -> list[str]:
+            events = client.subscribe("nq:flow:r", until_end=True, types=["log"])
+            return [event["type"] for event in events]
+
+        self.assertEqual(self.each(use), [["log.info"]] * 2)
+        self.assertIn(
+            "/api/events/nq:flow:r/tail?types=log%2Cflow.completed", self.server.requests[0][1]
+        )
+
+    def test_a_stream_that_is_not_there(self) -> None:
+        failure = {"error": {"code": "RUN_NOT_FOUND", "message": "no run"}}
+        self.server.answer = lambda *_: (404, failure)
+
+        def use(client: Any) -> None:
+            with self.assertRaises(HttpError) as caught:
+                list(client.subscribe("job/x"))
+            self.assertEqual(caught.exception.code, "RUN_NOT_FOUND")
+
+        self.each(use)
+
+
+class _Blocking:
+    """An `AsyncClient` whose methods block, so that both clients can be used by one test."""
+
+    def __init__(self, url: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._client = AsyncClient(url, token="secret")
+
+    def finish(self) -> None:
+        self._loop.run_until_complete(self._client.close())
+        self._loop.run_until_complete(asyncio.sleep(0))
+        self._loop.close()
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._client, name)
+
+        def call(*args: Any, **options: Any) -> Any:
+            result = method(*args, **options)
+            if hasattr(result, "__aiter__"):
+                return self._loop.run_until_complete(_collected(result))
+            return self._loop.run_until_complete(result)
+
+        return call
+
+
+async def _collected(items: Any) -> list[Any]:
+    return [item async for item in items]
+
+
+def _event(n: int, type: str = "emit") -> bytes:
+    event = {"id": f"{n}-0", "type": type, "ts": "t", "runId": "r", "flowName": "f"}
+    return b"id: %d-0\nevent: %b\ndata: %b\n\n" % (n, type.encode(), json.dumps(event).encode())
+
+
+if __name__ == "__main__":
+    unittest.main()
