@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { project, root, startRunner } from './support.mjs'
+
+/** The examples of the README that name their file. */
+const blocks = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```ts\n\/\/ (\S+)\n([^]*?)```/g)]
+const files = Object.fromEntries(blocks.map(([, name, text]) => [name, text]))
+const packages = { tsx: 'tsx', zod: 'zod', '@types/node': '@types/node' }
+
+function readme(t, more = {}) {
+  const folder = project(t, { 'package.json': '{"type":"module"}', ...files, ...more }, packages)
+  mkdirSync(join(folder, 'node_modules'), { recursive: true })
+  symlinkSync(root, join(folder, 'node_modules/riverrun'))
+  return folder
+}
+
+test('its examples are what the compiler takes', (t) => {
+  const options = { strict: true, noEmit: true, target: 'es2022', module: 'nodenext', allowImportingTsExtensions: true, types: ['node'], skipLibCheck: true }
+  const folder = readme(t, { 'tsconfig.json': JSON.stringify({ compilerOptions: options, include: ['**/*.ts'] }) })
+  const { status, stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' })
+  assert.equal(status, 0, stdout)
+})
+
+test('its tests pass', (t) => {
+  const folder = readme(t)
+  execFileSync(process.execPath, ['--import', 'tsx', '--test', 'welcome.test.ts'], { cwd: folder, stdio: 'pipe', env: { ...process.env, NODE_TEST_CONTEXT: '' } })
+})
+
+test('its processes run', async (t) => {
+  const folder = readme(t)
+  const runner = await startRunner(t)
+  const { result } = await runner.invoke(join(folder, 'processes/double.ts'), { n: 21 })
+  assert.deepEqual(result, { value: 42 })
+  const loaded = await runner.load(join(folder, 'processes/training.ts'))
+  const { queue, state } = loaded.result.processes[0].config
+  assert.equal(queue, 'ml-training')
+  assert.equal(state.properties.accuracy.maximum, 1)
+  const welcome = await runner.invoke(join(folder, 'processes/welcome.ts'), { email: 'ann@example.org', name: 'Ann' })
+  assert.deepEqual(welcome.result, { value: { sent: 'Hello, Ann!' } })
+})
