@@ -1,0 +1,43 @@
+"""The README's examples run."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import unittest
+from typing import Any
+
+import support  # noqa: F401
+
+from riverrun import NonRetriableError, RetryAfter
+from riverrun.testing import run
+
+README = pathlib.Path(__file__).resolve().parent.parent / "README.md"
+
+
+class Examples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        blocks = re.findall(r"^```python( no-run)?\n(.*?)^```", README.read_text(), re.M | re.S)
+        cls.spaces: list[dict[str, Any]] = []
+        for mark, source in blocks:
+            code = compile(source, str(README), "exec")
+            cls.spaces.append({})
+            if not mark:
+                exec(code, cls.spaces[-1])
+
+    def test_the_handler(self) -> None:
+        outcome = run(self.spaces[0]["handler"], {"url": "u"}, checkpoint=1)
+        self.assertEqual(outcome.result(), {"width": 640})
+        self.assertEqual((len(outcome.progress), outcome.checkpoint), (2, 2))
+
+    def test_the_worker(self) -> None:
+        send = self.spaces[1]["send"]
+        outcome = run(send, {"to": "a@b"})
+        self.assertEqual((outcome.result(), outcome.state), ("sent to a@b", {"sent": 1}))
+        self.assertIsInstance(run(send, {"to": "nobody"}).error, NonRetriableError)
+        self.assertIsInstance(run(send, {"to": "a@b", "busy": True}).error, RetryAfter)
+
+
+if __name__ == "__main__":
+    unittest.main()
