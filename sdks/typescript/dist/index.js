@@ -491,14 +491,13 @@ var Riverrun = class {
   }
   /** When this is answered the job is on disk. */
   async enqueue(queue, data, options) {
-    const { name, ...rest } = options ?? {};
+    const { name, create, ...rest } = options ?? {};
     const body = { name, data: data ?? null, ...Object.keys(rest).length && { options: rest } };
-    return only(await this.#http.post(`/api/queue/${part(queue)}/jobs`, body));
+    return only(await this.#add(queue, body, { create }));
   }
   /** All of them or none. */
-  async enqueueMany(queue, jobs) {
-    if (!jobs.length) return [];
-    return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, { jobs })).jobs;
+  async enqueueMany(queue, jobs, options) {
+    return jobs.length ? this.#add(queue, { jobs }, options) : [];
   }
   job(jobId) {
     return this.#http.get(`/api/jobs/${part(jobId)}`);
@@ -527,6 +526,25 @@ var Riverrun = class {
   }
   resumeQueue(name) {
     return this.#http.post(`/api/queue/${part(name)}/resume`);
+  }
+  /** Removes what waits; with `delayed` also what waits for its time. */
+  drainQueue(name, options) {
+    return this.#http.post(`/api/queue/${part(name)}/drain`, options);
+  }
+  /** Removes jobs that have ended. */
+  cleanQueue(name, options) {
+    return this.#http.post(`/api/queue/${part(name)}/clean`, options);
+  }
+  /** Jobs that have failed for good, newest first. */
+  deadLetters(queue, query) {
+    return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...query } });
+  }
+  /** Lets dead letters wait again, from their first attempt on. */
+  redrive(queue, options) {
+    return this.#http.post(`/api/queue/${part(queue)}/dlq/redrive`, options);
+  }
+  purgeDeadLetters(queue, options) {
+    return this.#http.post(`/api/queue/${part(queue)}/dlq/purge`, options);
   }
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
   async call(process, input, { timeoutMs, signal } = {}) {
@@ -605,12 +623,14 @@ var Riverrun = class {
   watch(runId, options) {
     return followRun(this.follow(runId, { ...options, follow: "until-end" }));
   }
+  async #add(queue, body, query) {
+    return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs;
+  }
 };
 function part(text) {
   return encodeURIComponent(text);
 }
-function only({ jobs }) {
-  const [job] = jobs;
+function only([job]) {
   if (!job) throw new RiverrunError("INTERNAL", "the server answered without a job");
   return job;
 }

@@ -100,7 +100,7 @@ function describe(thrown) {
   if (typeof thrown.name === "string") failure2.name = thrown.name;
   if (typeof thrown.stack === "string") failure2.stack = cut(withCauses(thrown.stack, thrown.cause));
   if (typeof thrown.retriable === "boolean") failure2.retriable = thrown.retriable;
-  if (typeof thrown.retryAfterMs === "number") failure2.retryAfterMs = thrown.retryAfterMs;
+  if (isDelay(thrown.retryAfterMs)) failure2.retryAfterMs = Math.round(thrown.retryAfterMs);
   if (thrown.details !== void 0 && isSmallJson(thrown.details)) failure2.details = thrown.details;
   return failure2;
 }
@@ -123,6 +123,9 @@ function withCauses(stack, cause, depth = 0) {
   if (!isObject(cause) || typeof cause.stack !== "string" || depth === 5) return stack;
   return `${stack}
 caused by: ${withCauses(cause.stack, cause.cause, depth + 1)}`;
+}
+function isDelay(value) {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 function cut(long) {
   return long.length <= longestText ? long : `${long.slice(0, longestText)}…`;
@@ -511,7 +514,7 @@ var InvocationContext = class {
     this.#journal ??= new Journal(this.#params.journal ?? []);
     const memo = this.#journal.next(name);
     if (memo?.error) throw revive(memo.error);
-    if (memo) return memo.value;
+    if (memo) return memo.value ?? null;
     const value = json(name, await this.#outcome(name, fn));
     await this.#link.request("memo", { name, value });
     return value;
@@ -1649,14 +1652,13 @@ var Riverrun = class {
   }
   /** When this is answered the job is on disk. */
   async enqueue(queue, data, options2) {
-    const { name, ...rest } = options2 ?? {};
+    const { name, create, ...rest } = options2 ?? {};
     const body = { name, data: data ?? null, ...Object.keys(rest).length && { options: rest } };
-    return only(await this.#http.post(`/api/queue/${part(queue)}/jobs`, body));
+    return only(await this.#add(queue, body, { create }));
   }
   /** All of them or none. */
-  async enqueueMany(queue, jobs) {
-    if (!jobs.length) return [];
-    return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, { jobs })).jobs;
+  async enqueueMany(queue, jobs, options2) {
+    return jobs.length ? this.#add(queue, { jobs }, options2) : [];
   }
   job(jobId) {
     return this.#http.get(`/api/jobs/${part(jobId)}`);
@@ -1685,6 +1687,25 @@ var Riverrun = class {
   }
   resumeQueue(name) {
     return this.#http.post(`/api/queue/${part(name)}/resume`);
+  }
+  /** Removes what waits; with `delayed` also what waits for its time. */
+  drainQueue(name, options2) {
+    return this.#http.post(`/api/queue/${part(name)}/drain`, options2);
+  }
+  /** Removes jobs that have ended. */
+  cleanQueue(name, options2) {
+    return this.#http.post(`/api/queue/${part(name)}/clean`, options2);
+  }
+  /** Jobs that have failed for good, newest first. */
+  deadLetters(queue, query) {
+    return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...query } });
+  }
+  /** Lets dead letters wait again, from their first attempt on. */
+  redrive(queue, options2) {
+    return this.#http.post(`/api/queue/${part(queue)}/dlq/redrive`, options2);
+  }
+  purgeDeadLetters(queue, options2) {
+    return this.#http.post(`/api/queue/${part(queue)}/dlq/purge`, options2);
   }
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
   async call(process2, input, { timeoutMs, signal } = {}) {
@@ -1763,12 +1784,14 @@ var Riverrun = class {
   watch(runId, options2) {
     return followRun(this.follow(runId, { ...options2, follow: "until-end" }));
   }
+  async #add(queue, body, query) {
+    return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs;
+  }
 };
 function part(text2) {
   return encodeURIComponent(text2);
 }
-function only({ jobs }) {
-  const [job2] = jobs;
+function only([job2]) {
   if (!job2) throw new RiverrunError("INTERNAL", "the server answered without a job");
   return job2;
 }
@@ -2151,7 +2174,8 @@ function job(data, id, options2) {
   };
 }
 function queueOf({ queue, config }) {
-  return queue ?? config?.queue ?? "test";
+  const named = config?.queue;
+  return queue ?? (typeof named === "object" ? named.name : named) ?? "test";
 }
 function attemptOf({ attempt, after }) {
   return attempt ?? (after ? after.attempt + 1 : 1);
@@ -2191,7 +2215,7 @@ function listen(runner) {
   runner.onLimits = ({ messageBytes }) => lines.limitBytes = messageBytes;
   process.stdin.on("data", (chunk) => {
     try {
-      for (const line of lines.take(chunk)) runner.peer.receive(line);
+      for (const line of lines.take(chunk)) if (line) runner.peer.receive(line);
     } catch (error) {
       if (!(error instanceof NotAMessage)) throw error;
       process.stderr.write(`riverrun: the server sent what is not a message: ${error.message}

@@ -71,7 +71,7 @@ function describe(thrown) {
   if (typeof thrown.name === "string") failure.name = thrown.name;
   if (typeof thrown.stack === "string") failure.stack = cut(withCauses(thrown.stack, thrown.cause));
   if (typeof thrown.retriable === "boolean") failure.retriable = thrown.retriable;
-  if (typeof thrown.retryAfterMs === "number") failure.retryAfterMs = thrown.retryAfterMs;
+  if (isDelay(thrown.retryAfterMs)) failure.retryAfterMs = Math.round(thrown.retryAfterMs);
   if (thrown.details !== void 0 && isSmallJson(thrown.details)) failure.details = thrown.details;
   return failure;
 }
@@ -86,6 +86,9 @@ function withCauses(stack, cause, depth = 0) {
   if (!isObject(cause) || typeof cause.stack !== "string" || depth === 5) return stack;
   return `${stack}
 caused by: ${withCauses(cause.stack, cause.cause, depth + 1)}`;
+}
+function isDelay(value) {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 function cut(long) {
   return long.length <= longestText ? long : `${long.slice(0, longestText)}…`;

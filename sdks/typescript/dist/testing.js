@@ -331,7 +331,7 @@ var InvocationContext = class {
     this.#journal ??= new Journal(this.#params.journal ?? []);
     const memo = this.#journal.next(name);
     if (memo?.error) throw revive(memo.error);
-    if (memo) return memo.value;
+    if (memo) return memo.value ?? null;
     const value = json(name, await this.#outcome(name, fn));
     await this.#link.request("memo", { name, value });
     return value;
@@ -651,7 +651,8 @@ function job(data, id, options) {
   };
 }
 function queueOf({ queue, config }) {
-  return queue ?? config?.queue ?? "test";
+  const named = config?.queue;
+  return queue ?? (typeof named === "object" ? named.name : named) ?? "test";
 }
 function attemptOf({ attempt, after }) {
   return attempt ?? (after ? after.attempt + 1 : 1);

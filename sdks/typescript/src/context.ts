@@ -63,13 +63,17 @@ export interface EnqueueOptions {
   /** Higher goes first; 0 where absent. */
   priority?: number
   delayMs?: number
-  /** A date, or ISO 8601. */
-  runAt?: string | Date
+  /** A date, ISO 8601, or milliseconds since 1970. */
+  runAt?: string | number | Date
   attempts?: number
   backoff?: { type: 'fixed' | 'exponential'; delayMs: number; maxDelayMs?: number; jitter?: number }
   timeoutMs?: number
+  /** Codes or names of errors that are worth another attempt. */
+  retriableErrors?: string[]
+  /** One job for the key, as long as the job is known. */
   idempotencyKey?: string
-  dedupe?: { key: string; windowMs: number }
+  /** One job for the key until it has ended, or for a time. */
+  dedupe?: { key: string; windowMs?: number }
   throttle?: { key?: string; windowMs: number }
   debounce?: { key?: string; delayMs: number }
   /** Jobs with the same key take turns with those of other keys, and share limits per key. */

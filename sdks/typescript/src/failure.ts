@@ -17,7 +17,7 @@ export function describe(thrown: unknown): Failure {
   if (typeof thrown.name === 'string') failure.name = thrown.name
   if (typeof thrown.stack === 'string') failure.stack = cut(withCauses(thrown.stack, thrown.cause))
   if (typeof thrown.retriable === 'boolean') failure.retriable = thrown.retriable
-  if (typeof thrown.retryAfterMs === 'number') failure.retryAfterMs = thrown.retryAfterMs
+  if (isDelay(thrown.retryAfterMs)) failure.retryAfterMs = Math.round(thrown.retryAfterMs)
   if (thrown.details !== undefined && isSmallJson(thrown.details)) failure.details = thrown.details
   return failure
 }
@@ -46,6 +46,10 @@ export function wireError(failure: Failure, code = -32000): WireError {
 function withCauses(stack: string, cause: unknown, depth = 0): string {
   if (!isObject(cause) || typeof cause.stack !== 'string' || depth === 5) return stack
   return `${stack}\ncaused by: ${withCauses(cause.stack, cause.cause, depth + 1)}`
+}
+
+function isDelay(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0
 }
 
 function cut(long: string): string {

@@ -41,6 +41,9 @@ test('jobs are enqueued, one or many', async (t) => {
   assert.deepEqual(jobs.map(({ jobId }) => jobId), ['a', 'b'])
   assert.deepEqual(requests[1].body, { jobs: [{ data: 1 }, { name: 'x', data: 2, options: { jobId: 'b' } }] })
   assert.deepEqual(await client.enqueueMany('emails', []), [])
+  await client.enqueue('emails', 1, { create: true })
+  assert.equal(requests[2].url, '/api/queue/emails/jobs?create=true')
+  assert.deepEqual(requests[2].body, { data: 1 })
 })
 
 test('lists are asked for with their filters', async (t) => {
@@ -49,6 +52,22 @@ test('lists are asked for with their filters', async (t) => {
   assert.equal(page.nextCursor, 'c')
   assert.equal(requests[0].url, '/api/queue/q/jobs?state=failed%2Cactive&limit=5')
   assert.deepEqual(await client.queues(), [{ name: 'q' }])
+})
+
+test('a queue is looked after', async (t) => {
+  const { client, requests } = await serve(t, {
+    'POST /api/queue/q/drain': { removed: 1 },
+    'POST /api/queue/q/clean': { removed: 2 },
+    'GET /api/queue/q/dlq': { items: [] },
+    'POST /api/queue/q/dlq/redrive': { redriven: 3 },
+    'POST /api/queue/q/dlq/purge': { removed: 4 },
+  })
+  assert.deepEqual(await client.drainQueue('q', { delayed: true }), { removed: 1 })
+  assert.deepEqual(await client.cleanQueue('q', { state: 'failed', olderThanMs: 5 }), { removed: 2 })
+  assert.deepEqual(await client.deadLetters('q', { limit: 1 }), { items: [] })
+  assert.deepEqual(await client.redrive('q', { perSecond: 9 }), { redriven: 3 })
+  assert.deepEqual(await client.purgeDeadLetters('q'), { removed: 4 })
+  assert.deepEqual(requests.map(({ body }) => body), [{ delayed: true }, { state: 'failed', olderThanMs: 5 }, undefined, { perSecond: 9 }, {}])
 })
 
 test('the server\'s errors are thrown with their code', async (t) => {

@@ -44,7 +44,7 @@ export const config = defineQueueConfig({
   inputSchema: z.object({ epochs: z.number() }),
   outputSchema: { type: 'object' },
   state: z.object({ status: z.enum(['idle', 'training']) }),
-  flow: { id: 'ml', role: 'step', step: 'train', subscriptions: [{ eventKind: 'data.ready', where: undefined } as never] },
+  flow: { id: 'ml', role: 'step', step: 'train', emits: ['model.trained'], subscriptions: [{ eventKind: 'data.ready', when: (event) => event.data.rows > 0 }] },
 })
 
 // @ts-expect-error: no such mode

@@ -20,8 +20,8 @@ export interface RetryPolicy {
     backoff?: Backoff;
     /** Codes or names of errors that are worth another attempt; any error where absent. */
     retriableErrors?: string[];
-    /** What becomes of a job whose attempts are used up. */
-    onFail?: 'retry' | 'dlq' | 'drop';
+    /** What becomes of a job whose attempts are used up: a dead letter where absent; `retry` tries for ever. */
+    onFail?: 'dlq' | 'retry' | 'drop';
 }
 export interface RateLimit {
     max: number;
@@ -73,23 +73,27 @@ export interface LoggerConfig {
 export interface ProcessConfig<Input = any, State extends object = any, Output = any> {
     /** `queue` where absent. */
     runMode?: RunMode;
-    /** The name of the queue; that of the file where absent. */
-    queue?: string;
+    /** The name of the queue, with or without settings; that of the file where absent. */
+    queue?: string | {
+        name?: string;
+        concurrency?: number;
+    };
     name?: string;
     description?: string;
     flow?: FlowRole;
     /** How many invocations run at once, over all workers. */
     concurrency?: number;
-    /** Jobs with the same key share the limit `perKey`. */
-    concurrencyKey?: string | ((input: Input) => string);
-    perKey?: number;
+    /** Jobs with the same key take turns with those of other keys. Used where a job was given none. */
+    key?: string | ((input: Input) => string);
+    /** How many jobs of one key run at once. */
+    keyConcurrency?: number;
     rateLimit?: RateLimit;
+    /** The first job in each window counts; the others are it. */
     throttle?: {
-        key?: string;
         windowMs: number;
     };
+    /** The last job counts, once nobody has added another for a while. */
     debounce?: {
-        key?: string;
         delayMs: number;
     };
     batch?: Batch;
@@ -99,8 +103,8 @@ export interface ProcessConfig<Input = any, State extends object = any, Output =
     timeoutMs?: number;
     /** How long a handler has to end after it was cancelled; 5,000 where absent. */
     cancelGraceMs?: number;
-    /** `auto`: jobs with equal data are one job. A function's text is the key. */
-    idempotencyKey?: 'auto' | ((input: Input) => string);
+    /** Jobs with the same key are one job. `auto`: those with equal data. Else a function, or an expression as text. */
+    idempotencyKey?: 'auto' | (string & {}) | ((input: Input) => string);
     inputSchema?: Schema<Input>;
     outputSchema?: Schema<Output>;
     /** What `ctx.state` must look like; a write that breaks it is refused in the handler. */

@@ -52,8 +52,8 @@ export interface EnqueueOptions {
     /** Higher goes first; 0 where absent. */
     priority?: number;
     delayMs?: number;
-    /** A date, or ISO 8601. */
-    runAt?: string | Date;
+    /** A date, ISO 8601, or milliseconds since 1970. */
+    runAt?: string | number | Date;
     attempts?: number;
     backoff?: {
         type: 'fixed' | 'exponential';
@@ -62,10 +62,14 @@ export interface EnqueueOptions {
         jitter?: number;
     };
     timeoutMs?: number;
+    /** Codes or names of errors that are worth another attempt. */
+    retriableErrors?: string[];
+    /** One job for the key, as long as the job is known. */
     idempotencyKey?: string;
+    /** One job for the key until it has ended, or for a time. */
     dedupe?: {
         key: string;
-        windowMs: number;
+        windowMs?: number;
     };
     throttle?: {
         key?: string;

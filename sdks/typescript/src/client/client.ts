@@ -12,6 +12,17 @@ import type { Frame, JobRecord, JobState, Page, PageQuery, QueueRecord, Run, Run
 import { readEvents } from './sse.ts'
 import { subscribe, type SubscribeOptions } from './subscribe.ts'
 
+export interface AddOptions {
+  /** Makes the queue although no process takes its jobs yet. */
+  create?: boolean
+}
+
+export interface CleanOptions {
+  /** Only those that ended at least this long ago. */
+  olderThanMs?: number
+  limit?: number
+}
+
 export interface CallOptions {
   timeoutMs?: number
   signal?: AbortSignal
@@ -42,16 +53,19 @@ export class Riverrun {
   }
 
   /** When this is answered the job is on disk. */
-  async enqueue<Data = unknown>(queue: string, data: Data, options?: EnqueueOptions & { name?: string }): Promise<Enqueued> {
-    const { name, ...rest } = options ?? {}
+  async enqueue<Data = unknown>(
+    queue: string,
+    data: Data,
+    options?: EnqueueOptions & AddOptions & { name?: string },
+  ): Promise<Enqueued> {
+    const { name, create, ...rest } = options ?? {}
     const body = { name, data: data ?? null, ...(Object.keys(rest).length && { options: rest }) }
-    return only(await this.#http.post<{ jobs: Enqueued[] }>(`/api/queue/${part(queue)}/jobs`, body))
+    return only(await this.#add(queue, body, { create }))
   }
 
   /** All of them or none. */
-  async enqueueMany<Data = unknown>(queue: string, jobs: Omit<NewJob<Data>, 'queue'>[]): Promise<Enqueued[]> {
-    if (!jobs.length) return []
-    return (await this.#http.post<{ jobs: Enqueued[] }>(`/api/queue/${part(queue)}/jobs`, { jobs })).jobs
+  async enqueueMany<Data = unknown>(queue: string, jobs: Omit<NewJob<Data>, 'queue'>[], options?: AddOptions): Promise<Enqueued[]> {
+    return jobs.length ? this.#add(queue, { jobs }, options) : []
   }
 
   job<Data = unknown, Result = unknown>(jobId: string): Promise<JobRecord<Data, Result>> {
@@ -89,6 +103,30 @@ export class Riverrun {
 
   resumeQueue(name: string): Promise<unknown> {
     return this.#http.post(`/api/queue/${part(name)}/resume`)
+  }
+
+  /** Removes what waits; with `delayed` also what waits for its time. */
+  drainQueue(name: string, options?: { delayed?: boolean }): Promise<{ removed: number }> {
+    return this.#http.post(`/api/queue/${part(name)}/drain`, options)
+  }
+
+  /** Removes jobs that have ended. */
+  cleanQueue(name: string, options?: CleanOptions & { state?: 'completed' | 'failed' | 'cancelled' }): Promise<{ removed: number }> {
+    return this.#http.post(`/api/queue/${part(name)}/clean`, options)
+  }
+
+  /** Jobs that have failed for good, newest first. */
+  deadLetters(queue: string, query?: PageQuery): Promise<Page<JobRecord>> {
+    return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...query } })
+  }
+
+  /** Lets dead letters wait again, from their first attempt on. */
+  redrive(queue: string, options?: { limit?: number; perSecond?: number }): Promise<{ redriven: number }> {
+    return this.#http.post(`/api/queue/${part(queue)}/dlq/redrive`, options)
+  }
+
+  purgeDeadLetters(queue: string, options?: CleanOptions): Promise<{ removed: number }> {
+    return this.#http.post(`/api/queue/${part(queue)}/dlq/purge`, options)
   }
 
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
@@ -183,14 +221,17 @@ export class Riverrun {
   watch(runId: string, options?: Pick<SubscribeOptions, 'signal' | 'onReconnect'>): AsyncGenerator<RunView, RunView> {
     return followRun(this.follow(runId, { ...options, follow: 'until-end' }))
   }
+
+  async #add(queue: string, body: object, query?: AddOptions): Promise<Enqueued[]> {
+    return (await this.#http.post<{ jobs: Enqueued[] }>(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs
+  }
 }
 
 function part(text: string): string {
   return encodeURIComponent(text)
 }
 
-function only({ jobs }: { jobs: Enqueued[] }): Enqueued {
-  const [job] = jobs
+function only([job]: Enqueued[]): Enqueued {
   if (!job) throw new RiverrunError('INTERNAL', 'the server answered without a job')
   return job
 }

@@ -63,6 +63,13 @@ export interface JobRecord<Data = unknown, Result = unknown> {
   attempt?: number
   maxAttempts?: number
   priority?: number
+  key?: string
+  checkpoint?: unknown
+  /** It was told to stop, and has not yet. */
+  cancelling?: boolean
+  /** Who runs it, and until when that counts. */
+  owner?: string
+  leaseUntil?: string
   runAt?: string
   createdAt: string
   startedAt?: string
@@ -75,9 +82,13 @@ export interface JobRecord<Data = unknown, Result = unknown> {
 
 export interface QueueRecord {
   name: string
-  paused?: boolean
+  paused: boolean
+  /** The process that takes its jobs. */
+  process?: string
   /** How many jobs are in each state. */
-  counts?: Record<JobState, number>
+  counts: Record<'waiting' | 'delayed' | 'active' | 'completed' | 'failed' | 'cancelled', number>
+  /** How long the job that has waited longest has waited. */
+  oldestMs?: number
   [member: string]: unknown
 }
 

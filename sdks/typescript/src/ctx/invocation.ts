@@ -113,7 +113,7 @@ export class InvocationContext implements Context {
     this.#journal ??= new Journal(this.#params.journal ?? [])
     const memo = this.#journal.next(name)
     if (memo?.error) throw revive(memo.error)
-    if (memo) return memo.value as Value
+    if (memo) return (memo.value ?? null) as Value
     const value = json(name, await this.#outcome(name, fn))
     await this.#link.request('memo', { name, value })
     return value as Value

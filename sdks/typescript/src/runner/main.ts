@@ -50,7 +50,7 @@ function listen(runner: Runner): void {
   runner.onLimits = ({ messageBytes }) => (lines.limitBytes = messageBytes)
   process.stdin.on('data', (chunk: Buffer) => {
     try {
-      for (const line of lines.take(chunk)) runner.peer.receive(line)
+      for (const line of lines.take(chunk)) if (line) runner.peer.receive(line)
     } catch (error) {
       if (!(error instanceof NotAMessage)) throw error
       process.stderr.write(`riverrun: the server sent what is not a message: ${error.message}\n`)

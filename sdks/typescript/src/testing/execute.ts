@@ -171,7 +171,8 @@ function job(data: unknown, id: string, options: TestOptions): Job {
 }
 
 function queueOf({ queue, config }: TestOptions): string {
-  return queue ?? config?.queue ?? 'test'
+  const named = config?.queue
+  return queue ?? (typeof named === 'object' ? named.name : named) ?? 'test'
 }
 
 function attemptOf({ attempt, after }: TestOptions): number {

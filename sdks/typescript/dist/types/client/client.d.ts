@@ -7,6 +7,15 @@ import { type RunView } from '../live/run.ts';
 import { type ClientOptions } from './http.ts';
 import type { Frame, JobRecord, JobState, Page, PageQuery, QueueRecord, Run, RunRecord } from './records.ts';
 import { type SubscribeOptions } from './subscribe.ts';
+export interface AddOptions {
+    /** Makes the queue although no process takes its jobs yet. */
+    create?: boolean;
+}
+export interface CleanOptions {
+    /** Only those that ended at least this long ago. */
+    olderThanMs?: number;
+    limit?: number;
+}
 export interface CallOptions {
     timeoutMs?: number;
     signal?: AbortSignal;
@@ -30,11 +39,11 @@ export declare class Riverrun {
     #private;
     constructor(options?: ClientOptions);
     /** When this is answered the job is on disk. */
-    enqueue<Data = unknown>(queue: string, data: Data, options?: EnqueueOptions & {
+    enqueue<Data = unknown>(queue: string, data: Data, options?: EnqueueOptions & AddOptions & {
         name?: string;
     }): Promise<Enqueued>;
     /** All of them or none. */
-    enqueueMany<Data = unknown>(queue: string, jobs: Omit<NewJob<Data>, 'queue'>[]): Promise<Enqueued[]>;
+    enqueueMany<Data = unknown>(queue: string, jobs: Omit<NewJob<Data>, 'queue'>[], options?: AddOptions): Promise<Enqueued[]>;
     job<Data = unknown, Result = unknown>(jobId: string): Promise<JobRecord<Data, Result>>;
     jobs(queue: string, query?: PageQuery & {
         state?: JobState | JobState[];
@@ -47,6 +56,30 @@ export declare class Riverrun {
     queue(name: string): Promise<QueueRecord>;
     pauseQueue(name: string): Promise<unknown>;
     resumeQueue(name: string): Promise<unknown>;
+    /** Removes what waits; with `delayed` also what waits for its time. */
+    drainQueue(name: string, options?: {
+        delayed?: boolean;
+    }): Promise<{
+        removed: number;
+    }>;
+    /** Removes jobs that have ended. */
+    cleanQueue(name: string, options?: CleanOptions & {
+        state?: 'completed' | 'failed' | 'cancelled';
+    }): Promise<{
+        removed: number;
+    }>;
+    /** Jobs that have failed for good, newest first. */
+    deadLetters(queue: string, query?: PageQuery): Promise<Page<JobRecord>>;
+    /** Lets dead letters wait again, from their first attempt on. */
+    redrive(queue: string, options?: {
+        limit?: number;
+        perSecond?: number;
+    }): Promise<{
+        redriven: number;
+    }>;
+    purgeDeadLetters(queue: string, options?: CleanOptions): Promise<{
+        removed: number;
+    }>;
     /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
     call<Value = any>(process: string, input?: unknown, { timeoutMs, signal }?: CallOptions): Promise<Value>;
     /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
