@@ -1,7 +1,7 @@
 //! Jobs: the leased work behind runs. Each run has one, and its id is the run's.
 
-use axum::extract::State;
-use riverrun_store::RunRecord;
+use axum::{extract::State, http::StatusCode, response::IntoResponse};
+use riverrun_store::{RunRecord, Steer};
 use riverrun_types::{Millis, RunId, RunStatus, time::iso};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -9,8 +9,9 @@ use utoipa::IntoParams;
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{Query, RunPath, flag, page_limit},
+    extract::{Body, Query, RunPath, flag, page_limit},
     page::default_limit,
+    queues::{ShownJob, now_ms},
     reply::{Answer, ok},
     run_reads::{RunListQuery, statuses},
     schemas::{self, Job, JobList},
@@ -69,13 +70,116 @@ pub(crate) async fn list_jobs(State(api): State<Api>, Query(query): Query<JobLis
 }
 
 /// Read a job
+///
+/// A job of a queue, or the one that drives a run, whose id is the run's.
 #[utoipa::path(get, path = "/api/jobs/{id}", tag = "jobs",
-    params(("id" = String, Path, description = "The job's id: its run's")),
+    params(("id" = String, Path, description = "The job's id")),
     responses(
-        (status = 200, description = "The job", body = Job),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
-pub(crate) async fn get_job(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
-    ok(&job(&api, &record(&api, &run).await?))
+        (status = 200, description = "The job", body = schemas::QueueJob),
+        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn get_job(State(api): State<Api>, RunPath(id): RunPath) -> Answer {
+    if let Some(found) = api.runtime().store().job(&id).await? {
+        return ok(&ShownJob::from(&found));
+    }
+    match api.runtime().store().run(&id).await? {
+        Some(record) => ok(&job(&api, &record)),
+        None => Err(riverrun_store::Error::JobNotFound(id).into()),
+    }
+}
+
+async fn steered(api: &Api, id: &RunId, steer: Steer) -> Answer {
+    api.runtime().steer(id, steer).await?;
+    ok(&ShownJob::from(&api.runtime().job(id).await?))
+}
+
+/// Try a job again
+///
+/// One that has ended waits again, from its first attempt on.
+#[utoipa::path(post, path = "/api/jobs/{id}/retry", tag = "jobs",
+    params(("id" = String, Path, description = "The job's id")),
+    responses(
+        (status = 200, description = "The job", body = schemas::QueueJob),
+        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
+pub(crate) async fn retry_job(State(api): State<Api>, RunPath(id): RunPath) -> Answer {
+    steered(&api, &id, Steer::Retry { at_ms: 0 }).await
+}
+
+/// Cancel a job
+///
+/// One that waits ends at once; one that runs is told to stop, and stopped.
+#[utoipa::path(post, path = "/api/jobs/{id}/cancel", tag = "jobs",
+    params(("id" = String, Path, description = "The job's id")),
+    request_body(content = Option<schemas::ReasonBody>),
+    responses(
+        (status = 200, description = "The job", body = schemas::QueueJob),
+        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
+pub(crate) async fn cancel_job(
+    State(api): State<Api>,
+    RunPath(id): RunPath,
+    Body(body): Body<schemas::ReasonBody>,
+) -> Answer {
+    let reason = body.reason;
+    steered(&api, &id, Steer::Cancel { reason }).await
+}
+
+/// Let a delayed job begin
+#[utoipa::path(post, path = "/api/jobs/{id}/promote", tag = "jobs",
+    params(("id" = String, Path, description = "The job's id")),
+    responses(
+        (status = 200, description = "The job", body = schemas::QueueJob),
+        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
+pub(crate) async fn promote_job(State(api): State<Api>, RunPath(id): RunPath) -> Answer {
+    steered(&api, &id, Steer::Promote).await
+}
+
+#[derive(Default, Deserialize, utoipa::ToSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ChangeJobBody {
+    /// Higher goes first.
+    priority: Option<i32>,
+    /// Begin not before this long from now.
+    delay_ms: Option<u64>,
+}
+
+/// Change a job that has not begun
+#[utoipa::path(patch, path = "/api/jobs/{id}", tag = "jobs",
+    params(("id" = String, Path, description = "The job's id")),
+    request_body(content = ChangeJobBody),
+    responses(
+        (status = 200, description = "The job", body = schemas::QueueJob),
+        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
+pub(crate) async fn change_job(
+    State(api): State<Api>,
+    RunPath(id): RunPath,
+    Body(body): Body<ChangeJobBody>,
+) -> Answer {
+    if let Some(priority) = body.priority {
+        api.runtime().steer(&id, Steer::Priority(priority)).await?;
+    }
+    if let Some(ms) = body.delay_ms {
+        let ms = i64::try_from(ms).unwrap_or(i64::MAX);
+        let at_ms = now_ms().saturating_add(ms);
+        api.runtime().steer(&id, Steer::Delay { at_ms }).await?;
+    }
+    ok(&ShownJob::from(&api.runtime().job(&id).await?))
+}
+
+/// Remove a job
+///
+/// One that runs has to be cancelled first.
+#[utoipa::path(delete, path = "/api/jobs/{id}", tag = "jobs",
+    params(("id" = String, Path, description = "The job's id")),
+    responses(
+        (status = 204, description = "Removed"),
+        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
+pub(crate) async fn remove_job(State(api): State<Api>, RunPath(id): RunPath) -> Answer {
+    api.runtime().steer(&id, Steer::Remove).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// List a run's jobs
@@ -120,9 +224,4 @@ fn job(api: &Api, record: &RunRecord) -> Job {
         ended_at: record.ended_ms.map(iso),
         tenant_id: record.tenant.as_ref().map(|tenant| tenant.to_string()),
     }
-}
-
-fn now_ms() -> Millis {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    i64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
 }

@@ -5,6 +5,7 @@
 //! shape with a code from [`errors::TABLE`]; the OpenAPI document is generated from the handlers.
 
 mod app;
+mod calls;
 mod docs_page;
 mod edge;
 pub mod errors;
@@ -16,6 +17,7 @@ mod handlers;
 mod health;
 mod jobs;
 mod page;
+mod queues;
 mod reply;
 mod routes;
 mod run_actions;

@@ -14,8 +14,8 @@ use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use crate::{
     app::{Api, ApiOptions},
-    docs_page, edge, events, executions, flows, handlers, health, jobs, run_actions, run_reads,
-    schemas, sse, start,
+    calls, docs_page, edge, events, executions, flows, handlers, health, jobs, queues, run_actions,
+    run_reads, schemas, sse, start,
 };
 
 /// The routes of a runtime, ready to be served.
@@ -50,7 +50,9 @@ pub fn router(runtime: Runtime, options: ApiOptions) -> Router {
         (name = "runs", description = "Runs of every kind: started, read, moved"),
         (name = "events", description = "Streams of events: read, followed live, appended to"),
         (name = "executions", description = "Runs in FlowMonkey's shape"),
-        (name = "jobs", description = "The leased work behind runs"),
+        (name = "queues", description = "Queues: jobs added and listed, paused, drained, redriven"),
+        (name = "jobs", description = "Jobs of queues, and the leased work behind runs"),
+        (name = "calls", description = "Processes run at once"),
         (name = "handlers", description = "The kinds of steps that this server can run"),
         (name = "server", description = "Health, version, documentation")
     ),
@@ -71,7 +73,12 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     }
     let refused = any_failure();
     for item in document.paths.paths.values_mut() {
-        let operations = [&mut item.get, &mut item.post, &mut item.delete];
+        let operations = [
+            &mut item.get,
+            &mut item.post,
+            &mut item.patch,
+            &mut item.delete,
+        ];
         for operation in operations.into_iter().flatten() {
             let responses = &mut operation.responses.responses;
             responses.insert("default".to_owned(), RefOr::T(refused.clone()));
@@ -127,7 +134,22 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(executions::execution_events),
         routes!(executions::execution_jobs),
         routes!(jobs::list_jobs),
-        routes!(jobs::get_job),
+        routes!(jobs::get_job, jobs::change_job, jobs::remove_job),
+        routes!(jobs::retry_job),
+        routes!(jobs::cancel_job),
+        routes!(jobs::promote_job),
+        routes!(queues::list_queues),
+        routes!(queues::get_queue),
+        routes!(queues::queue_jobs, queues::add_jobs),
+        routes!(queues::pause_queue),
+        routes!(queues::resume_queue),
+        routes!(queues::drain_queue),
+        routes!(queues::clean_queue),
+        routes!(queues::dead_letters),
+        routes!(queues::redrive),
+        routes!(queues::purge),
+        routes!(calls::execute),
+        routes!(calls::list_processes),
         routes!(handlers::list_handlers),
         routes!(handlers::get_handler),
         routes!(handlers::get_flow_schema),

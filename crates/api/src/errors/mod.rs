@@ -102,6 +102,14 @@ impl From<riverrun_runtime::Error> for ApiError {
             Error::InputInvalid(issues) | Error::StateInvalid(issues) => {
                 refused.details(json!({ "issues": issues }))
             }
+            Error::Job { at, error } => {
+                let mut details = match *error {
+                    Error::InputInvalid(issues) => json!({ "issues": issues }),
+                    _ => json!({}),
+                };
+                details["job"] = json!(at);
+                refused.details(details)
+            }
             Error::TooLarge { what, bytes, limit } => {
                 refused.details(json!({"what": what, "bytes": bytes, "limit": limit}))
             }

@@ -11,6 +11,7 @@ mod fuzz;
 mod harness;
 mod openapi;
 mod pages;
+mod queues;
 mod runs;
 mod sse;
 mod stopping;

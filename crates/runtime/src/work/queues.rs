@@ -1,5 +1,7 @@
 //! What people do with queues and jobs.
 
+use std::sync::Arc;
+
 use riverrun_protocol::CancelReason;
 use riverrun_store::{
     Added, Change, Commit, Error as StoreError, JobFilter, JobRecord, JobState, Page, Purge,
@@ -29,6 +31,11 @@ impl Runtime {
         if let Some((queue, current)) = self.processes().put(process) {
             self.spawn(worker::work(self.clone(), queue, current));
         }
+    }
+
+    /// What this instance can run, by id.
+    pub fn known_processes(&self) -> Vec<Arc<Process>> {
+        self.processes().all()
     }
 
     /// Takes up no more jobs of a process; what runs finishes.

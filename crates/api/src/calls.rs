@@ -1,0 +1,269 @@
+//! Calls: a process run at once, its frames streamed on the way.
+
+use std::{convert::Infallible, time::Duration};
+
+use axum::{
+    body::Body as HttpBody,
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+};
+use bytes::Bytes;
+use riverrun_protocol::{CancelReason, Frame, WorkError};
+use riverrun_runtime::{CallRequest, Cancellation, ProcessConfig};
+use riverrun_types::{Json, Name, RunId, time::Iso};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::{
+    app::Api,
+    errors::{ApiError, find},
+    extract::Body,
+    page::Items,
+    queues::now_ms,
+    reply::{Answer, json as answer, ok, with_type},
+    schemas,
+};
+
+/// Frames that a slow reader may lag behind; further ones are dropped and counted.
+const BACKLOG: usize = 1_024;
+
+#[derive(Default, Deserialize, utoipa::ToSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ExecuteBody {
+    /// The process's id.
+    process: String,
+    /// What its handler gets. null where absent.
+    #[schema(value_type = Option<Value>)]
+    input: Option<Json>,
+    /// How long it may take; the process's own limit where absent.
+    timeout_ms: Option<u64>,
+    /// Whether it is stopped when the caller goes away. Default true.
+    cancel_on_disconnect: Option<bool>,
+    /// Whether what happens is recorded in the call's stream. Default true.
+    persist_frames: Option<bool>,
+    /// The call's id; a fresh one where absent.
+    call_id: Option<String>,
+    correlation_id: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Executed<'a> {
+    call_id: &'a RunId,
+    value: &'a Json,
+}
+
+/// Call a process
+///
+/// Runs it at once, without a queue, and answers with its result. With `Accept:
+/// text/event-stream` its frames come as server-sent events (`log`, `progress`, `partial`,
+/// `heartbeat`), and last `result`, `error` or `cancelled`.
+#[utoipa::path(post, path = "/api/runner/execute", tag = "calls",
+    request_body(content = ExecuteBody),
+    responses(
+        (status = 200, description = "Its result", body = schemas::Executed),
+        (status = 404, description = "PROCESS_NOT_FOUND", body = schemas::Failure),
+        (status = 422, description = "INPUT_INVALID", body = schemas::Failure),
+        (status = 500, description = "CALL_FAILED: details has the handler's own error", body = schemas::Failure)))]
+pub(crate) async fn execute(
+    State(api): State<Api>,
+    headers: HeaderMap,
+    Body(body): Body<ExecuteBody>,
+) -> Answer {
+    let (id, mut request, stays) = request(body)?;
+    let cancel = request.cancel.clone();
+    let wants_frames = headers
+        .get(header::ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .is_some_and(|accept| accept.contains("text/event-stream"));
+    // In a task of its own, so that a caller that goes away stops it only if that is wanted.
+    let runtime = api.runtime().clone();
+    if wants_frames {
+        let (sender, frames) = mpsc::channel(BACKLOG);
+        request.frames = Some(sender);
+        let call = tokio::spawn(async move { runtime.call(request).await });
+        let guard = Guard::new(cancel, stays);
+        return Ok(streamed(id, frames, call, guard));
+    }
+    let call = tokio::spawn(async move { runtime.call(request).await });
+    let guard = Guard::new(cancel, stays);
+    let outcome = call.await;
+    guard.done();
+    match outcome {
+        Ok(Ok(value)) => ok(&Executed {
+            call_id: &id,
+            value: &value,
+        }),
+        Ok(Err(error)) => Err(refusal(&id, &error)),
+        Err(_) => Err(ApiError::new("INTERNAL", "the call broke down")),
+    }
+}
+
+fn request(body: ExecuteBody) -> Result<(RunId, CallRequest, bool), ApiError> {
+    let id = match &body.call_id {
+        None => RunId::fresh(),
+        Some(id) => RunId::checked(id)
+            .map_err(|error| ApiError::new("BAD_ID", format!("callId: {error}")))?,
+    };
+    let request = CallRequest {
+        process: body.process,
+        input: body.input.unwrap_or_default(),
+        call_id: Some(id.clone()),
+        timeout: body.timeout_ms.map(Duration::from_millis),
+        forget: body.persist_frames == Some(false),
+        correlation_id: body.correlation_id,
+        ..CallRequest::default()
+    };
+    Ok((id, request, body.cancel_on_disconnect == Some(false)))
+}
+
+/// Cancels a call when its caller goes away.
+struct Guard {
+    cancel: Option<Cancellation>,
+}
+
+impl Guard {
+    fn new(cancel: Cancellation, stays: bool) -> Self {
+        Self {
+            cancel: (!stays).then_some(cancel),
+        }
+    }
+
+    fn done(mut self) {
+        self.cancel = None;
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(cancel) = &self.cancel {
+            cancel.cancel(CancelReason::ClientGone);
+        }
+    }
+}
+
+/// A failed call as a failed request: riverrun's own codes with their statuses, the handler's own
+/// under `details`.
+fn refusal(id: &RunId, error: &WorkError) -> ApiError {
+    let details = json!({"callId": id, "error": error});
+    let known = find(&error.code).filter(|known| known.status().is_some());
+    match known {
+        _ if error.code == "TIMEOUT" => {
+            ApiError::new("CALL_TIMEOUT", error.message.clone()).details(details)
+        }
+        Some(known) => ApiError::new(known.code, error.message.clone()).details(details),
+        None => ApiError::new("CALL_FAILED", error.message.clone()).details(details),
+    }
+}
+
+/// The frames of a call as server-sent events.
+fn streamed(
+    id: RunId,
+    frames: mpsc::Receiver<Frame>,
+    call: tokio::task::JoinHandle<Result<Json, WorkError>>,
+    guard: Guard,
+) -> axum::response::Response {
+    struct Live {
+        frames: mpsc::Receiver<Frame>,
+        call: Option<tokio::task::JoinHandle<Result<Json, WorkError>>>,
+        guard: Option<Guard>,
+    }
+    let opening = format!(": call {id}\n\n");
+    let live = Live {
+        frames,
+        call: Some(call),
+        guard: Some(guard),
+    };
+    let events = futures::stream::unfold(live, |mut live| async move {
+        if let Some(frame) = live.frames.recv().await {
+            let (event, data) = shown(&frame);
+            return Some((sse(event, &data), live));
+        }
+        // The last frame has come: the sender is gone.
+        let outcome = live.call.take()?.await;
+        if let Some(guard) = live.guard.take() {
+            guard.done();
+        }
+        let (event, data) = match outcome {
+            Ok(Ok(value)) => ("result", json!({ "value": value })),
+            Ok(Err(error)) if error.is_cancelled() => {
+                ("cancelled", json!({"reason": error.message}))
+            }
+            Ok(Err(error)) => ("error", json!(error)),
+            Err(_) => (
+                "error",
+                json!({"code": "INTERNAL", "message": "the call broke down"}),
+            ),
+        };
+        Some((sse(event, &data), live))
+    });
+    use futures::StreamExt;
+    let opening = futures::stream::once(async move { Bytes::from(opening) });
+    let body = opening.chain(events).map(Ok::<_, Infallible>);
+    with_type(
+        StatusCode::OK,
+        "text/event-stream",
+        HttpBody::from_stream(body),
+    )
+}
+
+fn sse(event: &str, data: &Value) -> Bytes {
+    Bytes::from(format!("event: {event}\ndata: {data}\n\n"))
+}
+
+fn shown(frame: &Frame) -> (&'static str, Value) {
+    match frame {
+        Frame::Log {
+            level,
+            message,
+            meta,
+        } => (
+            "log",
+            json!({"level": level, "message": message, "meta": meta}),
+        ),
+        Frame::Progress { pct, detail } => ("progress", json!({"pct": pct, "detail": detail})),
+        Frame::Partial { path, value } => ("partial", json!({"path": path, "value": value})),
+        Frame::Heartbeat => ("heartbeat", json!({"ts": Iso(now_ms())})),
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownProcess<'a> {
+    id: &'a Name,
+    run_mode: riverrun_runtime::RunMode,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<&'a Name>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    language: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    config: &'a Json,
+}
+
+/// List processes
+///
+/// What this server can run: queue workers and callables, with their configs.
+#[utoipa::path(get, path = "/api/processes", tag = "calls",
+    responses((status = 200, description = "The processes, by id", body = schemas::ProcessList)))]
+pub(crate) async fn list_processes(State(api): State<Api>) -> Answer {
+    let processes = api.runtime().known_processes();
+    let shown = processes.iter().map(|process| {
+        let ProcessConfig {
+            run_mode,
+            queue,
+            raw,
+            ..
+        } = &process.config;
+        ShownProcess {
+            id: &process.id,
+            run_mode: *run_mode,
+            queue: (*run_mode != riverrun_runtime::RunMode::Call).then_some(queue),
+            language: process.source.language.as_deref(),
+            file: process.source.file.as_deref(),
+            config: raw,
+        }
+    });
+    answer(StatusCode::OK, &Items::all(shown.collect()))
+}

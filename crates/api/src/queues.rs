@@ -1,0 +1,478 @@
+//! Queues: jobs added and listed, queues paused, drained and cleaned, dead letters.
+
+use axum::{extract::State, http::StatusCode};
+use riverrun_runtime::{JobOptions, JobRequest, KeptOptions, QueueStats, QueueView};
+use riverrun_store::{Added, JobFilter, JobRecord, JobState};
+use riverrun_types::{Json, Millis, Name, RunId, time::Iso};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use utoipa::IntoParams;
+
+use crate::{
+    app::Api,
+    errors::ApiError,
+    extract::{Body, Query, Segments, comma_list, flag, page_limit},
+    page::{Items, default_limit},
+    reply::{Answer, json, ok},
+    schemas,
+};
+
+/// A job as JSON shows it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ShownJob<'a> {
+    id: &'a RunId,
+    queue: &'a Name,
+    name: &'a Name,
+    state: JobState,
+    data: &'a Json,
+    priority: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a Name>,
+    attempt: u32,
+    created_at: Iso,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_at: Option<Iso>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<Iso>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<Iso>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cancelling: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checkpoint: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<&'a Name>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lease_until: Option<Iso>,
+    #[serde(flatten)]
+    options: KeptOptions,
+}
+
+impl<'a> From<&'a JobRecord> for ShownJob<'a> {
+    fn from(job: &'a JobRecord) -> Self {
+        Self {
+            id: &job.id,
+            queue: &job.queue,
+            name: job.name.as_ref().unwrap_or(&job.queue),
+            state: job.state,
+            data: &job.data,
+            priority: job.priority,
+            key: job.key.as_ref(),
+            attempt: job.attempt,
+            created_at: Iso(job.created_ms),
+            run_at: job.at_ms.map(Iso),
+            started_at: job.started_ms.map(Iso),
+            ended_at: job.ended_ms.map(Iso),
+            cancelling: job.cancelling,
+            progress: job.progress.as_ref(),
+            checkpoint: job.checkpoint.as_ref(),
+            result: job.result.as_ref(),
+            error: job.error.as_ref(),
+            owner: job.owner.as_ref(),
+            lease_until: job.until_ms.map(Iso),
+            options: KeptOptions::read(job.options.as_ref()),
+        }
+    }
+}
+
+/// A queue as JSON shows it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownQueue<'a> {
+    name: &'a Name,
+    paused: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<&'a Name>,
+    counts: Counts,
+    /// How long the job that has waited longest has waited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oldest_ms: Option<Millis>,
+    stats: &'a QueueStats,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    waiting: u64,
+    delayed: u64,
+    active: u64,
+    completed: u64,
+    failed: u64,
+    cancelled: u64,
+}
+
+impl<'a> From<&'a QueueView> for ShownQueue<'a> {
+    fn from(view: &'a QueueView) -> Self {
+        let QueueView {
+            record,
+            stats,
+            process,
+        } = view;
+        Self {
+            name: &record.name,
+            paused: record.paused,
+            process: process.as_ref(),
+            counts: Counts {
+                waiting: record.waiting,
+                delayed: record.delayed,
+                active: record.active,
+                completed: record.completed,
+                failed: record.failed,
+                cancelled: record.cancelled,
+            },
+            oldest_ms: record.oldest_ms.map(|ms| (now_ms() - ms).max(0)),
+            stats,
+        }
+    }
+}
+
+pub(crate) fn now_ms() -> Millis {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    i64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
+}
+
+/// List queues
+///
+/// Every queue that has had a job or has a process, with its counts, rates and latencies.
+#[utoipa::path(get, path = "/api/queue", tag = "queues",
+    responses((status = 200, description = "The queues, by name", body = schemas::QueueList)))]
+pub(crate) async fn list_queues(State(api): State<Api>) -> Answer {
+    let queues = api.runtime().queues().await?;
+    ok(&Items::all(queues.iter().map(ShownQueue::from).collect()))
+}
+
+/// Read a queue
+#[utoipa::path(get, path = "/api/queue/{name}", tag = "queues",
+    params(("name" = String, Path, description = "The queue's name")),
+    responses(
+        (status = 200, description = "The queue", body = schemas::Queue),
+        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn get_queue(State(api): State<Api>, Segments(name): Segments<String>) -> Answer {
+    ok(&ShownQueue::from(&api.runtime().queue(&name).await?))
+}
+
+/// One job, or several under `jobs`.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct AddBody {
+    name: Option<String>,
+    data: Option<Json>,
+    #[serde(alias = "opts")]
+    options: JobOptions,
+    jobs: Option<Vec<JobRequest>>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AddQuery {
+    /// Make the queue although no process takes its jobs yet.
+    #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = Option<bool>)]
+    create: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AddedJob<'a> {
+    job_id: &'a RunId,
+    created: bool,
+}
+
+/// Add jobs to a queue
+///
+/// One job, or several under `jobs`: all of them or none. When this is answered they are on disk.
+#[utoipa::path(post, path = "/api/queue/{name}/jobs", tag = "queues",
+    params(("name" = String, Path, description = "The queue's name"), AddQuery),
+    request_body(content = schemas::AddJobs),
+    responses(
+        (status = 201, description = "Added; or `created: false` for a job that was there already", body = schemas::AddedJobs),
+        (status = 404, description = "QUEUE_NOT_FOUND: no process takes its jobs and it has had none; `?create=true` makes it", body = schemas::Failure),
+        (status = 422, description = "INPUT_INVALID: details.issues lists every issue", body = schemas::Failure)))]
+pub(crate) async fn add_jobs(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+    Query(query): Query<AddQuery>,
+    Body(body): Body<AddBody>,
+) -> Answer {
+    let AddBody {
+        name: own,
+        data,
+        options,
+        jobs,
+    } = body;
+    let requests = jobs.unwrap_or_else(|| {
+        vec![JobRequest {
+            name: own,
+            data,
+            options,
+        }]
+    });
+    let added = api.runtime().enqueue(&name, requests, query.create).await?;
+    let status = match added.iter().any(|added| added.created) {
+        true => StatusCode::CREATED,
+        false => StatusCode::OK,
+    };
+    let jobs = added.iter().map(|Added { id, created }| AddedJob {
+        job_id: id,
+        created: *created,
+    });
+    #[derive(Serialize)]
+    struct Answered<'a> {
+        jobs: Vec<AddedJob<'a>>,
+    }
+    json(
+        status,
+        &Answered {
+            jobs: jobs.collect(),
+        },
+    )
+}
+
+/// Which jobs of a queue.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct QueueJobsQuery {
+    /// States, separated by commas; all where absent.
+    #[serde(default, deserialize_with = "states", alias = "status")]
+    #[param(value_type = Option<String>)]
+    state: Vec<JobState>,
+    /// Rows a page, 1 to 1,000. Default 50.
+    #[serde(default = "default_limit", deserialize_with = "page_limit")]
+    #[param(value_type = Option<u32>)]
+    limit: usize,
+    /// `nextCursor` of the page before.
+    cursor: Option<String>,
+}
+
+fn states<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<JobState>, D::Error> {
+    let parse = |text: &str| {
+        JobState::ALL
+            .into_iter()
+            .find(|state| state.as_str() == text)
+            .ok_or_else(|| {
+                let known = JobState::ALL.map(JobState::as_str).join(", ");
+                D::Error::custom(format!("{text:?} is none of {known}"))
+            })
+    };
+    comma_list(&String::deserialize(from)?).map(parse).collect()
+}
+
+/// List the jobs of a queue
+///
+/// One state after the other: waiting and delayed ones in the order in which they will begin,
+/// ended ones newest first.
+#[utoipa::path(get, path = "/api/queue/{name}/jobs", tag = "queues",
+    params(("name" = String, Path, description = "The queue's name"), QueueJobsQuery),
+    responses(
+        (status = 200, description = "A page of jobs", body = schemas::QueueJobList),
+        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn queue_jobs(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+    Query(query): Query<QueueJobsQuery>,
+) -> Answer {
+    list(&api, name, query).await
+}
+
+async fn list(api: &Api, name: String, query: QueueJobsQuery) -> Answer {
+    let filter = JobFilter {
+        queue: Name::from(name),
+        states: query.state,
+        limit: query.limit,
+        cursor: query.cursor,
+    };
+    let page = api.runtime().jobs(&filter).await?;
+    ok(&Items {
+        items: page.items.iter().map(ShownJob::from).collect(),
+        next_cursor: page.next,
+    })
+}
+
+/// Pause a queue
+///
+/// No job of it begins until it is resumed; those that run are let finish.
+#[utoipa::path(post, path = "/api/queue/{name}/pause", tag = "queues",
+    params(("name" = String, Path, description = "The queue's name")),
+    responses(
+        (status = 200, description = "The queue", body = schemas::Queue),
+        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn pause_queue(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+) -> Answer {
+    let view = api.runtime().pause_queue(&name, true).await?;
+    ok(&ShownQueue::from(&view))
+}
+
+/// Resume a queue
+#[utoipa::path(post, path = "/api/queue/{name}/resume", tag = "queues",
+    params(("name" = String, Path, description = "The queue's name")),
+    responses(
+        (status = 200, description = "The queue", body = schemas::Queue),
+        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn resume_queue(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+) -> Answer {
+    let view = api.runtime().pause_queue(&name, false).await?;
+    ok(&ShownQueue::from(&view))
+}
+
+#[derive(Serialize)]
+struct Removed {
+    removed: u64,
+}
+
+#[derive(Default, Deserialize, utoipa::ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct DrainBody {
+    /// Also those that wait for their time.
+    delayed: bool,
+}
+
+/// Remove everything that waits
+#[utoipa::path(post, path = "/api/queue/{name}/drain", tag = "queues",
+    params(("name" = String, Path, description = "The queue's name")),
+    request_body(content = Option<DrainBody>),
+    responses(
+        (status = 200, description = "How many were removed", body = schemas::Removed),
+        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn drain_queue(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+    Body(body): Body<DrainBody>,
+) -> Answer {
+    let removed = api.runtime().drain_queue(&name, body.delayed).await?;
+    ok(&Removed { removed })
+}
+
+#[derive(Deserialize, utoipa::ToSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CleanBody {
+    /// `completed` (the default), `failed` or `cancelled`.
+    #[schema(value_type = String)]
+    state: JobState,
+    /// Only those that ended at least this long ago.
+    older_than_ms: u64,
+    /// At most this many.
+    limit: Option<u64>,
+}
+
+impl Default for CleanBody {
+    fn default() -> Self {
+        Self {
+            state: JobState::Completed,
+            older_than_ms: 0,
+            limit: None,
+        }
+    }
+}
+
+/// Remove ended jobs
+#[utoipa::path(post, path = "/api/queue/{name}/clean", tag = "queues",
+    params(("name" = String, Path, description = "The queue's name")),
+    request_body(content = Option<CleanBody>),
+    responses(
+        (status = 200, description = "How many were removed", body = schemas::Removed),
+        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn clean_queue(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+    Body(body): Body<CleanBody>,
+) -> Answer {
+    if !body.state.is_ended() {
+        let message = "state: completed, failed or cancelled; drain removes what waits";
+        return Err(ApiError::new("BAD_REQUEST", message));
+    }
+    remove(&api, &name, body).await
+}
+
+async fn remove(api: &Api, name: &str, body: CleanBody) -> Answer {
+    let older = i64::try_from(body.older_than_ms).unwrap_or(i64::MAX);
+    let before = now_ms().saturating_sub(older);
+    api.runtime().queue(name).await?;
+    let removed = api
+        .runtime()
+        .purge(name, body.state, before, body.limit)
+        .await?;
+    ok(&Removed { removed })
+}
+
+/// List the dead letters of a queue
+///
+/// Jobs that have failed for good, newest first.
+#[utoipa::path(get, path = "/api/queue/{name}/dlq", tag = "queues",
+    params(("name" = String, Path, description = "The queue's name"), schemas::PageQuery),
+    responses(
+        (status = 200, description = "A page of jobs", body = schemas::QueueJobList),
+        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn dead_letters(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+    Query(page): Query<schemas::PageQuery>,
+) -> Answer {
+    let query = QueueJobsQuery {
+        state: vec![JobState::Failed],
+        limit: page.limit,
+        cursor: page.cursor,
+    };
+    list(&api, name, query).await
+}
+
+#[derive(Default, Deserialize, utoipa::ToSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct RedriveBody {
+    /// At most this many, the newest first; all where absent.
+    limit: Option<u64>,
+    /// At most so many of them begin in a second.
+    per_second: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Redriven {
+    redriven: u64,
+}
+
+/// Let dead letters wait again
+///
+/// From their first attempt on.
+#[utoipa::path(post, path = "/api/queue/{name}/dlq/redrive", tag = "queues",
+    params(("name" = String, Path, description = "The queue's name")),
+    request_body(content = Option<RedriveBody>),
+    responses(
+        (status = 200, description = "How many wait again", body = schemas::Redriven),
+        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn redrive(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+    Body(body): Body<RedriveBody>,
+) -> Answer {
+    let redriven = api
+        .runtime()
+        .redrive(&name, body.limit, body.per_second)
+        .await?;
+    ok(&Redriven { redriven })
+}
+
+/// Remove dead letters
+#[utoipa::path(post, path = "/api/queue/{name}/dlq/purge", tag = "queues",
+    params(("name" = String, Path, description = "The queue's name")),
+    request_body(content = Option<CleanBody>),
+    responses(
+        (status = 200, description = "How many were removed", body = schemas::Removed),
+        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn purge(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+    Body(mut body): Body<CleanBody>,
+) -> Answer {
+    body.state = JobState::Failed;
+    remove(&api, &name, body).await
+}
