@@ -69,6 +69,7 @@ class EnqueueOptions(TypedDict, total=False):
     correlation_id: str
     causation_id: str
     on_fail: Literal["retry", "dlq", "drop"]
+    retriable_errors: list[str]
 
 
 class StartOptions(TypedDict, total=False):
