@@ -324,15 +324,15 @@ function queryText(query) {
 }
 
 // src/client/sse.ts
-async function* readEvents(body, { onRetry, onBytes } = {}) {
+async function* readEvents(body, listener = {}) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  const block = new Block(onRetry);
+  const block = new Block(listener);
   let pieces = [];
   try {
     for (; ; ) {
       const { done, value } = await reader.read();
       if (done) return;
-      onBytes?.();
+      listener.onBytes?.();
       pieces.push(value);
       if (!/[\r\n]/.test(value)) continue;
       const lines = pieces.join("").split(/\r\n|\n|\r(?!$)/);
@@ -351,9 +351,9 @@ var Block = class {
   #id;
   #event = "";
   #data = [];
-  #onRetry;
-  constructor(onRetry) {
-    this.#onRetry = onRetry;
+  #listener;
+  constructor(listener) {
+    this.#listener = listener;
   }
   take(line) {
     if (line === "") return this.#end();
@@ -363,11 +363,12 @@ var Block = class {
     if (field === "id") this.#id = value;
     else if (field === "event") this.#event = value;
     else if (field === "data") this.#data.push(value);
-    else if (field === "retry" && /^\d+$/.test(value)) this.#onRetry?.(Number(value));
+    else if (field === "retry" && /^\d+$/.test(value)) this.#listener.onRetry?.(Number(value));
     return void 0;
   }
   #end() {
     const event = this.#data.length ? { id: this.#id, event: this.#event || "message", data: this.#data.join("\n") } : void 0;
+    if (!event && this.#id) this.#listener.onId?.(this.#id);
     this.#event = "";
     this.#data = [];
     return event;
@@ -390,7 +391,8 @@ async function* subscribe(http, path, options = {}) {
         ...options,
         query: { from: lastId === void 0 ? from : void 0, types, follow },
         lastId,
-        onRetry: (ms) => retryMs = ms
+        onRetry: (ms) => retryMs = ms,
+        onId: (id) => lastId = id
       });
       for await (const event of connection) {
         failures = 0;
@@ -410,7 +412,7 @@ async function* subscribe(http, path, options = {}) {
     options.onReconnect?.(reason2);
   }
 }
-function connect(http, path, { query, lastId, onRetry, signal, idleMs = 6e4 }) {
+function connect(http, path, { query, lastId, onRetry, onId, signal, idleMs = 6e4 }) {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
@@ -425,7 +427,7 @@ function connect(http, path, { query, lastId, onRetry, signal, idleMs = 6e4 }) {
           this.wasEmpty = false;
           idle.restart();
         };
-        for await (const { event, data } of readEvents(response.body, { onRetry, onBytes })) {
+        for await (const { event, data } of readEvents(response.body, { onRetry, onId, onBytes })) {
           const parsed = JSON.parse(data);
           if (event === "stream.deleted") throw new RiverrunError("STREAM_NOT_FOUND", "the stream was deleted");
           if (event === "stream.failed") throw streamError(parsed);

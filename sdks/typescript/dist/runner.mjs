@@ -1485,15 +1485,15 @@ function queryText(query) {
 }
 
 // src/client/sse.ts
-async function* readEvents(body, { onRetry, onBytes } = {}) {
+async function* readEvents(body, listener = {}) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  const block = new Block(onRetry);
+  const block = new Block(listener);
   let pieces = [];
   try {
     for (; ; ) {
       const { done, value } = await reader.read();
       if (done) return;
-      onBytes?.();
+      listener.onBytes?.();
       pieces.push(value);
       if (!/[\r\n]/.test(value)) continue;
       const lines = pieces.join("").split(/\r\n|\n|\r(?!$)/);
@@ -1512,9 +1512,9 @@ var Block = class {
   #id;
   #event = "";
   #data = [];
-  #onRetry;
-  constructor(onRetry) {
-    this.#onRetry = onRetry;
+  #listener;
+  constructor(listener) {
+    this.#listener = listener;
   }
   take(line) {
     if (line === "") return this.#end();
@@ -1524,11 +1524,12 @@ var Block = class {
     if (field === "id") this.#id = value;
     else if (field === "event") this.#event = value;
     else if (field === "data") this.#data.push(value);
-    else if (field === "retry" && /^\d+$/.test(value)) this.#onRetry?.(Number(value));
+    else if (field === "retry" && /^\d+$/.test(value)) this.#listener.onRetry?.(Number(value));
     return void 0;
   }
   #end() {
     const event = this.#data.length ? { id: this.#id, event: this.#event || "message", data: this.#data.join("\n") } : void 0;
+    if (!event && this.#id) this.#listener.onId?.(this.#id);
     this.#event = "";
     this.#data = [];
     return event;
@@ -1551,7 +1552,8 @@ async function* subscribe(http, path, options2 = {}) {
         ...options2,
         query: { from: lastId === void 0 ? from : void 0, types, follow },
         lastId,
-        onRetry: (ms) => retryMs = ms
+        onRetry: (ms) => retryMs = ms,
+        onId: (id) => lastId = id
       });
       for await (const event of connection) {
         failures = 0;
@@ -1571,7 +1573,7 @@ async function* subscribe(http, path, options2 = {}) {
     options2.onReconnect?.(reason2);
   }
 }
-function connect(http, path, { query, lastId, onRetry, signal, idleMs = 6e4 }) {
+function connect(http, path, { query, lastId, onRetry, onId, signal, idleMs = 6e4 }) {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
@@ -1586,7 +1588,7 @@ function connect(http, path, { query, lastId, onRetry, signal, idleMs = 6e4 }) {
           this.wasEmpty = false;
           idle.restart();
         };
-        for await (const { event, data } of readEvents(response.body, { onRetry, onBytes })) {
+        for await (const { event, data } of readEvents(response.body, { onRetry, onId, onBytes })) {
           const parsed = JSON.parse(data);
           if (event === "stream.deleted") throw new RiverrunError("STREAM_NOT_FOUND", "the stream was deleted");
           if (event === "stream.failed") throw streamError(parsed);
@@ -1843,9 +1845,6 @@ var FakeClock = class {
     this.#timers.clear();
     syncBuiltinESMExports();
   }
-  [Symbol.for("Symbol.dispose")]() {
-    this.restore();
-  }
   /** Lets `ms` pass: fires every timer that comes due, in order, and lets promises settle. */
   async advance(ms) {
     const until = this.#nowMs + ms;
@@ -2081,10 +2080,17 @@ function copy(value) {
 function createTestContext(options2 = {}) {
   const memory = new Memory(memoryOptions(options2));
   const context = contextOf(memory, options2, void 0);
-  return Object.assign(Object.create(memory), {
+  return {
+    ...effects(memory),
     ctx: context,
-    cancel: (reason2 = "user") => context.cancel(reason2)
-  });
+    cancel: (reason2 = "user") => context.cancel(reason2),
+    get state() {
+      return memory.state;
+    },
+    get checkpoint() {
+      return memory.checkpoint;
+    }
+  };
 }
 async function execute(executable, input, given = {}) {
   const handler = typeof executable === "function" ? executable : executable.default;
@@ -2117,9 +2123,11 @@ async function settled(running, ctx) {
   }
 }
 function finished(memory, options2, outcome) {
-  const { logs, events, progress, partials, enqueued, calls, started: started2, state, checkpoint: checkpoint2, journal } = memory;
-  const effects = { logs, events, progress, partials, enqueued, calls, started: started2 };
-  return { ...outcome, ...effects, state, checkpoint: checkpoint2, journal, attempt: attemptOf(options2) };
+  const { state, checkpoint: checkpoint2, journal } = memory;
+  return { ...outcome, ...effects(memory), state, checkpoint: checkpoint2, journal, attempt: attemptOf(options2) };
+}
+function effects({ logs, events, progress, partials, enqueued, calls, started: started2 }) {
+  return { logs, events, progress, partials, enqueued, calls, started: started2 };
 }
 function memoryOptions(options2) {
   const { after, config } = options2;

@@ -48,9 +48,6 @@ var FakeClock = class {
     this.#timers.clear();
     syncBuiltinESMExports();
   }
-  [Symbol.for("Symbol.dispose")]() {
-    this.restore();
-  }
   /** Lets `ms` pass: fires every timer that comes due, in order, and lets promises settle. */
   async advance(ms) {
     const until = this.#nowMs + ms;
@@ -558,10 +555,17 @@ function copy(value) {
 function createTestContext(options = {}) {
   const memory = new Memory(memoryOptions(options));
   const context = contextOf(memory, options, void 0);
-  return Object.assign(Object.create(memory), {
+  return {
+    ...effects(memory),
     ctx: context,
-    cancel: (reason = "user") => context.cancel(reason)
-  });
+    cancel: (reason = "user") => context.cancel(reason),
+    get state() {
+      return memory.state;
+    },
+    get checkpoint() {
+      return memory.checkpoint;
+    }
+  };
 }
 async function execute(executable, input, given = {}) {
   const handler = typeof executable === "function" ? executable : executable.default;
@@ -594,9 +598,11 @@ async function settled(running, ctx) {
   }
 }
 function finished(memory, options, outcome) {
-  const { logs, events, progress, partials, enqueued, calls, started, state, checkpoint: checkpoint2, journal } = memory;
-  const effects = { logs, events, progress, partials, enqueued, calls, started };
-  return { ...outcome, ...effects, state, checkpoint: checkpoint2, journal, attempt: attemptOf(options) };
+  const { state, checkpoint: checkpoint2, journal } = memory;
+  return { ...outcome, ...effects(memory), state, checkpoint: checkpoint2, journal, attempt: attemptOf(options) };
+}
+function effects({ logs, events, progress, partials, enqueued, calls, started }) {
+  return { logs, events, progress, partials, enqueued, calls, started };
 }
 function memoryOptions(options) {
   const { after, config } = options;

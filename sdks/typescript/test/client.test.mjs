@@ -174,6 +174,21 @@ test('a subscription goes on after the last event it saw, over any number of con
   ])
 })
 
+test('a subscription from the end goes on from where the stream stood', async (t) => {
+  let tries = 0
+  const { client, requests } = await serve(t, {
+    'GET /api/events/nq%3Aglobal/tail': (response) => {
+      tries += 1
+      if (tries === 1) response.end('retry: 10\nid: 8-3\n\n')
+      else response.write(sse({ id: '8-4', type: 'emit' }))
+    },
+  })
+  const events = client.subscribe('nq:global', { from: 'end' })
+  assert.equal((await events.next()).value.id, '8-4')
+  await events.return()
+  assert.equal(requests[1].headers['last-event-id'], '8-3')
+})
+
 test('a subscription waits for a server that restarts, and gives up on what cannot be', async (t) => {
   let tries = 0
   const { client } = await serve(t, {

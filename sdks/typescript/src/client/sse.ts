@@ -11,19 +11,21 @@ export interface ServerSentEvent {
 export interface SseReader {
   /** Called with what the server says to wait before connecting again. */
   onRetry?: (ms: number) => void
+  /** Called with an id that comes without an event: where the stream stands. */
+  onId?: (id: string) => void
   /** Called for every piece that comes, comments too. */
   onBytes?: () => void
 }
 
-export async function* readEvents(body: ReadableStream<Uint8Array>, { onRetry, onBytes }: SseReader = {}): AsyncGenerator<ServerSentEvent> {
+export async function* readEvents(body: ReadableStream<Uint8Array>, listener: SseReader = {}): AsyncGenerator<ServerSentEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
-  const block = new Block(onRetry)
+  const block = new Block(listener)
   let pieces: string[] = []
   try {
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      onBytes?.()
+      listener.onBytes?.()
       // Joined only when a line ends, so that a long one costs no more than its length.
       pieces.push(value)
       if (!/[\r\n]/.test(value)) continue
@@ -44,10 +46,10 @@ class Block {
   #id: string | undefined
   #event = ''
   #data: string[] = []
-  readonly #onRetry: ((ms: number) => void) | undefined
+  readonly #listener: SseReader
 
-  constructor(onRetry: ((ms: number) => void) | undefined) {
-    this.#onRetry = onRetry
+  constructor(listener: SseReader) {
+    this.#listener = listener
   }
 
   take(line: string): ServerSentEvent | undefined {
@@ -58,7 +60,7 @@ class Block {
     if (field === 'id') this.#id = value
     else if (field === 'event') this.#event = value
     else if (field === 'data') this.#data.push(value)
-    else if (field === 'retry' && /^\d+$/.test(value)) this.#onRetry?.(Number(value))
+    else if (field === 'retry' && /^\d+$/.test(value)) this.#listener.onRetry?.(Number(value))
     return undefined
   }
 
@@ -66,6 +68,7 @@ class Block {
     const event = this.#data.length
       ? { id: this.#id, event: this.#event || 'message', data: this.#data.join('\n') }
       : undefined
+    if (!event && this.#id) this.#listener.onId?.(this.#id)
     this.#event = ''
     this.#data = []
     return event

@@ -39,6 +39,7 @@ export async function* subscribe(http: Http, path: string, options: SubscribeOpt
         query: { from: lastId === undefined ? from : undefined, types, follow },
         lastId,
         onRetry: (ms) => (retryMs = ms),
+        onId: (id) => (lastId = id),
       })
       for await (const event of connection) {
         failures = 0
@@ -63,6 +64,7 @@ interface ConnectOptions extends SubscribeOptions {
   query: Record<string, unknown>
   lastId: string | undefined
   onRetry: (ms: number) => void
+  onId: (id: string) => void
 }
 
 interface Connection extends AsyncIterable<RunEvent> {
@@ -70,7 +72,7 @@ interface Connection extends AsyncIterable<RunEvent> {
   wasEmpty: boolean
 }
 
-function connect(http: Http, path: string, { query, lastId, onRetry, signal, idleMs = 60_000 }: ConnectOptions): Connection {
+function connect(http: Http, path: string, { query, lastId, onRetry, onId, signal, idleMs = 60_000 }: ConnectOptions): Connection {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
@@ -85,7 +87,7 @@ function connect(http: Http, path: string, { query, lastId, onRetry, signal, idl
           this.wasEmpty = false
           idle.restart()
         }
-        for await (const { event, data } of readEvents(response.body as ReadableStream<Uint8Array>, { onRetry, onBytes })) {
+        for await (const { event, data } of readEvents(response.body as ReadableStream<Uint8Array>, { onRetry, onId, onBytes })) {
           const parsed = JSON.parse(data)
           if (event === 'stream.deleted') throw new RiverrunError('STREAM_NOT_FOUND', 'the stream was deleted')
           if (event === 'stream.failed') throw streamError(parsed)

@@ -58,10 +58,6 @@ export class FakeClock {
     syncBuiltinESMExports()
   }
 
-  [Symbol.for('Symbol.dispose')](): void {
-    this.restore()
-  }
-
   /** Lets `ms` pass: fires every timer that comes due, in order, and lets promises settle. */
   async advance(ms: number): Promise<void> {
     const until = this.#nowMs + ms

@@ -57,10 +57,17 @@ export interface TestContext extends Readonly<Effects> {
 export function createTestContext(options: TestOptions = {}): TestContext {
   const memory = new Memory(memoryOptions(options))
   const context = contextOf(memory, options, undefined)
-  return Object.assign(Object.create(memory) as Memory, {
-    ctx: context as Context,
-    cancel: (reason: CancelReason = 'user') => context.cancel(reason),
-  })
+  return {
+    ...effects(memory),
+    ctx: context,
+    cancel: (reason = 'user') => context.cancel(reason),
+    get state() {
+      return memory.state
+    },
+    get checkpoint() {
+      return memory.checkpoint
+    },
+  }
 }
 
 type Handler = (first: any, ctx: any) => any
@@ -107,9 +114,12 @@ async function settled(running: Promise<unknown>, ctx: InvocationContext): Promi
 }
 
 function finished(memory: Memory, options: TestOptions, outcome: Outcome): Execution {
-  const { logs, events, progress, partials, enqueued, calls, started, state, checkpoint, journal } = memory
-  const effects = { logs, events, progress, partials, enqueued, calls, started }
-  return { ...outcome, ...effects, state, checkpoint, journal, attempt: attemptOf(options) }
+  const { state, checkpoint, journal } = memory
+  return { ...outcome, ...effects(memory), state, checkpoint, journal, attempt: attemptOf(options) }
+}
+
+function effects({ logs, events, progress, partials, enqueued, calls, started }: Memory): Effects {
+  return { logs, events, progress, partials, enqueued, calls, started }
 }
 
 function memoryOptions(options: TestOptions): MemoryOptions {

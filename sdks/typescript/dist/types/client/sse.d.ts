@@ -9,7 +9,9 @@ export interface ServerSentEvent {
 export interface SseReader {
     /** Called with what the server says to wait before connecting again. */
     onRetry?: (ms: number) => void;
+    /** Called with an id that comes without an event: where the stream stands. */
+    onId?: (id: string) => void;
     /** Called for every piece that comes, comments too. */
     onBytes?: () => void;
 }
-export declare function readEvents(body: ReadableStream<Uint8Array>, { onRetry, onBytes }?: SseReader): AsyncGenerator<ServerSentEvent>;
+export declare function readEvents(body: ReadableStream<Uint8Array>, listener?: SseReader): AsyncGenerator<ServerSentEvent>;
