@@ -30,7 +30,7 @@ pub use plan::{Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};
 pub use run::{
     Branch, BranchStatus, Branches, Cancellation, InBranch, Lineage, RunState, StepSummary, Visit,
-    VisitKey, Wait,
+    VisitKey, Visits, Wait,
 };
 pub use schema::{Schema, SchemaIssue};
 pub use select::Select;
@@ -50,6 +50,7 @@ pub mod code {
     pub const VALUE_TOO_LARGE: &str = "VALUE_TOO_LARGE";
     pub const STATE_TOO_LARGE: &str = "STATE_TOO_LARGE";
     pub const STATE_INVALID: &str = "STATE_INVALID";
+    pub const FORK_LIMIT: &str = "FORK_LIMIT";
     pub const WORKER_LOST: &str = "WORKER_LOST";
     pub const SUBFLOW_DEPTH: &str = "SUBFLOW_DEPTH";
 }

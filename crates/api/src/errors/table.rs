@@ -183,6 +183,8 @@ pub const TABLE: &[ErrorCode] = &[
         "Call the API from a page that this server serves, or from outside a browser."),
     request("FORK_AT_END", 409, "The run had ended at the event to fork from, so nothing would be left to do.",
         "Fork from an earlier event, or rerun."),
+    run("FORK_LIMIT", "Forks are nested deeper than allowed, most likely because a branch of a parallel or map step leads back to it, or too many of their branches would be under way at once.",
+        "Look for a branch that leads back to the step it belongs to; give nested maps a lower concurrency."),
     run("HANDLER_ERROR", "A handler broke down while it ran a step.",
         "The server's log has the details; this is a mistake in the handler."),
     request("HANDLER_NOT_FOUND", 404, "This server has no handler of this type.",

@@ -9,6 +9,13 @@ use crate::{Failure, Fork, Lineage, SubFlow, Visit, VisitKey, Wait, code, fact::
 /// Sub-flows inside sub-flows, at most: a flow that starts itself ends here.
 const MAX_DEPTH: u32 = 32;
 
+/// Forks inside forks, at most: a fork that branches into itself ends here.
+const MAX_FORKS: usize = 32;
+
+/// Visits under way at once, at most. Maps inside maps multiply, and every visit is kept in memory
+/// and looked at.
+const MAX_VISITS: usize = 20_000;
+
 impl Turn<'_> {
     /// Resumes the waits whose time has come. In a paused run none comes.
     pub(super) fn resume_due(&mut self) {
@@ -76,11 +83,34 @@ impl Turn<'_> {
             let failure = Failure::new(code::STEP_NOT_FOUND, message).permanent();
             return self.fail(visit, failure, jitter);
         }
+        if let Err(message) = self.check_fork(visit, &fork) {
+            let failure = Failure::new(code::FORK_LIMIT, message).permanent();
+            return self.fail(visit, failure, jitter);
+        }
         self.touched.push(visit.key.clone());
         self.emit(Fact::AwaitBranches {
             at: visit.at(),
             fork,
         });
+    }
+
+    fn check_fork(&self, visit: &Visit, fork: &Fork) -> Result<(), String> {
+        if self.state.forks_around(visit).nth(MAX_FORKS - 1).is_some() {
+            return Err(format!(
+                "{MAX_FORKS} forks already stand around this one: does a branch lead to itself?"
+            ));
+        }
+        let at_once = match fork.concurrency {
+            0 => fork.branches.len(),
+            limit => fork.branches.len().min(limit as usize),
+        };
+        let visits = self.state.visits.len() + at_once;
+        if visits > MAX_VISITS {
+            return Err(format!(
+                "{visits} visits would be under way at once, a run may have {MAX_VISITS}: use a lower concurrency"
+            ));
+        }
+        Ok(())
     }
 
     pub(super) fn sub_flow(&mut self, visit: &Visit, sub: SubFlow, jitter: f64) {

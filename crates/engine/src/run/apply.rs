@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use riverrun_types::{Draft, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus};
 
-use super::{InBranch, RunState, StepSummary, Visit, VisitKey, Wait, position};
+use super::{InBranch, RunState, StepSummary, Visit, VisitKey, Wait};
 use crate::{
     Failure,
     fact::{Fact, OpKind, Started, StateOp},
@@ -124,7 +124,7 @@ impl RunState {
     fn forked(&mut self, deadline: Option<Millis>) {
         self.deadline = deadline;
         self.parent = None;
-        for visit in &mut self.visits {
+        for visit in self.visits.iter_mut() {
             let waits_for_run = matches!(visit.wait, Some(Wait::Run { .. }));
             if visit.status != VisitStatus::Running && !waits_for_run {
                 continue;
@@ -239,8 +239,7 @@ impl RunState {
     }
 
     fn change(&mut self, at: &StepRef, status: VisitStatus, edit: impl FnOnce(&mut Visit)) {
-        if let Some(position) = position(&self.visits, &at.name, at.visit) {
-            let visit = &mut self.visits[position];
+        if let Some(visit) = self.visits.get_mut(&VisitKey::of(at)) {
             visit.status = status;
             edit(visit);
         }
@@ -248,8 +247,7 @@ impl RunState {
     }
 
     fn leave(&mut self, at: &StepRef, status: VisitStatus, ms: Millis) -> Option<Visit> {
-        let position = position(&self.visits, &at.name, at.visit)?;
-        let visit = self.visits.remove(position);
+        let visit = self.visits.remove(&VisitKey::of(at))?;
         self.summarise(&at.name, |step| {
             step.status = status;
             step.ended_ms = Some(ms);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use riverrun_types::{Json, Millis, Path, State, StepRef};
 
-use super::{Branch, BranchStatus, Branches, InBranch, RunState, Visit, VisitKey, Wait, position};
+use super::{Branch, BranchStatus, Branches, InBranch, RunState, Visit, VisitKey, Wait};
 use crate::{BranchSpec, Failure, Fork};
 
 impl RunState {
@@ -20,11 +20,7 @@ impl RunState {
             failed: 0,
         };
         self.wait(at, Wait::Branches(branches), ms);
-        let key = VisitKey {
-            step: at.name.clone(),
-            visit: at.visit,
-        };
-        self.start_branches(&key, ms);
+        self.start_branches(&VisitKey::of(at), ms);
     }
 
     /// Enters branches that have not begun, as far as the concurrency allows.
@@ -104,8 +100,7 @@ impl RunState {
     }
 
     fn branches_mut(&mut self, of: &VisitKey) -> Option<&mut Branches> {
-        let position = position(&self.visits, &of.step, of.visit)?;
-        match &mut self.visits[position].wait {
+        match &mut self.visits.get_mut(of)?.wait {
             Some(Wait::Branches(branches)) => Some(branches),
             _ => None,
         }

@@ -3,12 +3,16 @@
 mod apply;
 mod branches;
 mod visit;
+mod visits;
 
 use indexmap::IndexMap;
 use riverrun_types::{Json, Millis, Name, RunId, RunStatus, State, VisitStatus, time::NEVER};
 use serde::{Deserialize, Serialize};
 
-pub use self::visit::{Branch, BranchStatus, Branches, InBranch, Visit, VisitKey, Wait};
+pub use self::{
+    visit::{Branch, BranchStatus, Branches, InBranch, Visit, VisitKey, Wait},
+    visits::Visits,
+};
 use crate::{Failure, View, fact::present};
 
 /// Everything that the engine knows of a run. It changes by [`RunState::apply`] alone.
@@ -20,7 +24,7 @@ pub struct RunState {
     pub input: Json,
     pub state: State,
     /// Visits that have not ended, in the order in which they were entered.
-    pub visits: Vec<Visit>,
+    pub visits: Visits,
     /// Where each step that was ever entered stands, by its latest news.
     pub steps: IndexMap<Name, StepSummary>,
     /// Visits begun so far.
@@ -91,7 +95,7 @@ impl RunState {
             version: Name::from(""),
             input: Json::null(),
             state: State::default(),
-            visits: Vec::new(),
+            visits: Visits::default(),
             steps: IndexMap::new(),
             step_count: 0,
             paused: false,
@@ -109,7 +113,7 @@ impl RunState {
     }
 
     pub fn visit(&self, key: &VisitKey) -> Option<&Visit> {
-        position(&self.visits, &key.step, key.visit).map(|at| &self.visits[at])
+        self.visits.get(key)
     }
 
     /// What a visit can see: the run's state, and around it from the outside in, what led to each
@@ -163,6 +167,14 @@ impl RunState {
             }
     }
 
+    /// Whether a copy costs next to nothing, which it does not where there are many branches.
+    pub fn is_small(&self) -> bool {
+        const FEW: usize = 256;
+        let branches = self.visits.iter().filter_map(Visit::branches);
+        let branches: usize = branches.map(|inside| inside.branches.len()).sum();
+        self.visits.len() + branches <= FEW
+    }
+
     /// When the run moves by itself; `NEVER` if only others can move it.
     pub fn wake_ms(&self) -> Millis {
         if self.status.is_ended() || self.paused {
@@ -187,16 +199,4 @@ impl Default for RunState {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// Where a visit stands in the list. Looked for from both ends: work is mostly done in the order
-/// in which it was entered, and undone in the reverse.
-fn position(visits: &[Visit], step: &str, visit: u32) -> Option<usize> {
-    let is = |at: &usize| visits[*at].key.visit == visit && *visits[*at].key.step == *step;
-    let (first, last) = (0..visits.len(), (0..visits.len()).rev());
-    let middle = visits.len().div_ceil(2);
-    first
-        .zip(last)
-        .take(middle)
-        .find_map(|(low, high)| [low, high].into_iter().find(is))
 }

@@ -14,6 +14,15 @@ pub struct VisitKey {
     pub visit: u32,
 }
 
+impl VisitKey {
+    pub(crate) fn of(at: &StepRef) -> Self {
+        Self {
+            step: at.name.clone(),
+            visit: at.visit,
+        }
+    }
+}
+
 /// A visit that has not ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

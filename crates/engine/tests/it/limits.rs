@@ -1,8 +1,13 @@
 //! How far and how large a run may grow, and what its state's schema refuses.
 
+use riverrun_engine::{BranchSpec, Failure, Fork, Input, Outcome};
+use riverrun_types::{Json, RunStatus};
 use serde_json::json;
 
-use super::script::check;
+use super::{
+    run::{Run, T0, flow, plan},
+    script::check,
+};
 
 #[test]
 fn a_loop_ends_at_the_limit_of_steps() {
@@ -111,8 +116,7 @@ fn a_branch_of_a_map_may_not_grow_too_large_either() {
 
 #[test]
 fn a_failure_says_no_more_than_a_value_may_hold() {
-    use riverrun_engine::{Failure, Input, Outcome, VisitKey};
-    use riverrun_types::Json;
+    use riverrun_engine::VisitKey;
 
     let run = check(
         json!({"limits": {"maxValueBytes": 100}, "steps": {"a": {}}}),
@@ -209,4 +213,68 @@ fn what_stays_in_a_branch_is_not_the_states_business() {
           flow.completed [5]
         "#,
     );
+}
+
+/// A fork that branches into itself again and again, until the run has ended.
+fn forks_into_itself(branches: usize, concurrency: u32) -> Run {
+    let definition = json!({"limits": {"maxSteps": 1_000_000}, "steps": {"p": {}}});
+    let mut run = Run::start(plan(flow(definition)), Json::null(), None, None);
+    let branch = BranchSpec {
+        step: "p".into(),
+        item: None,
+    };
+    let fork = Fork {
+        branches: vec![branch; branches],
+        concurrency,
+        fail_fast: true,
+        as_list: true,
+        scoped: false,
+    };
+    for _ in 0..100 {
+        let next = run.state.runnable(T0).last().map(|visit| visit.key.clone());
+        let Some(visit) = next else { break };
+        run.decide(Input::Begin(visit.clone()));
+        run.decide(Input::Finished {
+            visit,
+            attempt: 1,
+            outcome: Outcome::Fork(fork.clone()),
+            jitter: 0.0,
+        });
+    }
+    run.assert_replays();
+    run
+}
+
+/// The error that a nested failure began with.
+fn innermost(error: &Failure) -> (String, String) {
+    let details = error.details.as_ref();
+    match details.and_then(|details| details.get("error")) {
+        Some(inner) => innermost(&inner.read().unwrap()),
+        None => (error.code.clone(), error.message.clone()),
+    }
+}
+
+#[test]
+fn a_fork_that_branches_into_itself_fails() {
+    let run = forks_into_itself(1, 0);
+    assert_eq!(run.state.status, RunStatus::Failed);
+    assert_eq!(run.state.step_count, 33);
+    let (code, message) = innermost(&run.state.error.unwrap());
+    assert_eq!(code, "FORK_LIMIT");
+    assert!(message.starts_with("32 forks already stand around this one"));
+}
+
+#[test]
+fn a_run_has_only_so_many_visits_under_way() {
+    let run = forks_into_itself(5_000, 0);
+    assert_eq!(run.state.status, RunStatus::Failed);
+    assert_eq!(run.state.step_count, 4);
+    let (code, message) = innermost(&run.state.error.unwrap());
+    assert_eq!(code, "FORK_LIMIT");
+    assert!(
+        message.starts_with("20001 visits would be under way at once"),
+        "{message}"
+    );
+    // Branches that wait for their turn do not count.
+    assert_eq!(forks_into_itself(5_000, 10).state.step_count, 33);
 }
