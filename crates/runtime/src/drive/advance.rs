@@ -1,6 +1,10 @@
 //! Steps without effects, run back to back in memory.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures::FutureExt;
 use parking_lot::Mutex;
@@ -14,6 +18,10 @@ use crate::{Call, Effects, clock::now_ms};
 /// it runs, and no commit grows without bound.
 const MAX_EVENTS: usize = 256;
 
+/// How long steps without effects may keep a thread to themselves: other runs and requests have
+/// their turn in between.
+const SLICE: Duration = Duration::from_millis(1);
+
 /// Whether steps with effects may be begun.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effectful {
@@ -26,10 +34,15 @@ impl Driver {
     /// Decides as far as it can without effects.
     pub(crate) async fn advance(&mut self, effectful: Effectful) {
         self.judge(Input::Due);
+        let mut since = Instant::now();
         while self.pending.events.len() < MAX_EVENTS {
             let Some(visit) = self.next_runnable(effectful) else {
                 return;
             };
+            if since.elapsed() > SLICE {
+                tokio::task::yield_now().await;
+                since = Instant::now();
+            }
             self.judge(Input::Begin(visit.clone()));
             // The step limit may have ended the run instead.
             let running = self

@@ -7,7 +7,7 @@ use riverrun_store::{
     Advance, Change, Commit, Error as StoreError, Expect, JobChange, Lease, NewJob, NewRun, Parent,
     Placed, Projection, RunRecord, Snapshot,
 };
-use riverrun_types::{Json, RunId, time::NEVER};
+use riverrun_types::{Draft, Json, RunId, time::NEVER};
 
 use super::Driver;
 use crate::{Error, Result, Runtime, clock::now_ms, runtime::pause};
@@ -38,7 +38,7 @@ impl Driver {
                 }
             };
             match self.runtime.commit(commit).await {
-                Ok(receipt) => return self.committed(receipt.placed.first().copied()).await,
+                Ok(receipt) => return self.committed(receipt.placed.first().copied(), job).await,
                 Err(StoreError::Conflict(_)) => return self.reload().await,
                 Err(
                     StoreError::Fenced(_) | StoreError::RunEnded(_) | StoreError::RunNotFound(_),
@@ -55,7 +55,7 @@ impl Driver {
         }
     }
 
-    async fn committed(&mut self, placed: Option<Placed>) -> Committed {
+    async fn committed(&mut self, placed: Option<Placed>, job: JobChange) -> Committed {
         self.turn += 1;
         self.outcomes.clear();
         self.pending = Default::default();
@@ -76,7 +76,10 @@ impl Driver {
             };
         }
         self.stored_len = self.state.len;
-        self.runtime.cache().put(&self.run, self.state.clone());
+        // What the cache shares with this driver is copied at the next decision.
+        if job != JobChange::Keep || self.state.is_small() {
+            self.runtime.cache().put(&self.run, self.state.clone());
+        }
         Committed::Done
     }
 
@@ -180,20 +183,29 @@ impl Driver {
         })
     }
 
-    /// A snapshot, when enough was added since the last one.
+    /// A snapshot, when enough was added since the last one: all snapshots of a run together are
+    /// no larger than its stream and the last of them.
     fn snapshot(&mut self) -> Option<Snapshot> {
         let len = self.state.len;
+        self.since_snapshot_bytes += bytes(&self.pending.events);
         if len - self.snapshot_len < SNAPSHOT_EVERY
+            || self.since_snapshot_bytes < self.snapshot_bytes
             || self.state.status.is_ended() && len < SNAPSHOT_EVERY
         {
             return None;
         }
+        let body = Json::of(&*self.state);
         self.snapshot_len = len;
-        Some(Snapshot {
-            len,
-            body: Json::of(&*self.state),
-        })
+        self.snapshot_bytes = body.bytes();
+        self.since_snapshot_bytes = 0;
+        Some(Snapshot { len, body })
     }
+}
+
+/// How much room events take, roughly.
+fn bytes(events: &[Draft]) -> usize {
+    let payload = |draft: &Draft| draft.data.as_ref().map_or(0, Json::bytes);
+    events.iter().map(|draft| 16 + payload(draft)).sum()
 }
 
 /// What lists and filters see of a state.

@@ -38,8 +38,11 @@ pub(crate) struct Driver {
     pub(crate) turn: u64,
     /// The stream's length as the store knows it.
     pub(crate) stored_len: u64,
-    /// The length that the latest snapshot covers.
+    /// The length that the latest snapshot covers, and its size.
     pub(crate) snapshot_len: u64,
+    snapshot_bytes: usize,
+    /// The size of what was committed since.
+    since_snapshot_bytes: usize,
     /// Decided, not yet committed.
     pub(crate) pending: Decision,
     /// Outcomes of effects since the last commit: judged again if that is refused, never lost.
@@ -73,6 +76,8 @@ impl Driver {
             turn: 0,
             stored_len: 0,
             snapshot_len: 0,
+            snapshot_bytes: 0,
+            since_snapshot_bytes: 0,
             pending,
             outcomes: Vec::new(),
             ready: Vec::new(),
