@@ -48,6 +48,7 @@ pub mod code {
     pub const BRANCH_FAILED: &str = "BRANCH_FAILED";
     pub const CHILD_FAILED: &str = "CHILD_FAILED";
     pub const VALUE_TOO_LARGE: &str = "VALUE_TOO_LARGE";
+    pub const TOO_DEEP: &str = "TOO_DEEP";
     pub const STATE_TOO_LARGE: &str = "STATE_TOO_LARGE";
     pub const STATE_INVALID: &str = "STATE_INVALID";
     pub const FORK_LIMIT: &str = "FORK_LIMIT";

@@ -2,9 +2,9 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use riverrun_types::{Flow, Limits, Millis, Name, Path, Retry, Step};
+use riverrun_types::{Flow, Json, Limits, Millis, Name, Path, Retry, Step};
 
-use crate::{Schema, Select, TemplateError};
+use crate::{Failure, Schema, Select, TemplateError, View, code};
 
 /// A flow ready to run. Made once per `id@version`.
 #[derive(Debug)]
@@ -32,6 +32,19 @@ pub struct PlanStep {
     pub on_resume: Option<Name>,
     pub retry: Option<Retry>,
     pub timeout_ms: Option<u64>,
+}
+
+impl PlanStep {
+    /// What the step is given. A template can wrap what is in the state until it is too deep.
+    pub fn input(&self, view: &View<'_>) -> Result<Json, Failure> {
+        let input = self.input.resolve(view);
+        if !input.is_deeper(Json::MAX_DEPTH) {
+            return Ok(input);
+        }
+        let limit = Json::MAX_DEPTH;
+        let message = format!("the step's input would nest deeper than {limit} levels");
+        Err(Failure::new(code::INPUT_ERROR, message).permanent())
+    }
 }
 
 /// Why a definition cannot become a plan. Validation finds these first and all of them.

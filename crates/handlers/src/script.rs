@@ -50,7 +50,14 @@ impl Script {
             Arg::new("state", state.as_str()),
         ];
         let value = call.services.sandbox.eval(&self.expr, &args).await?;
-        Ok(value.map_or_else(Json::null, Json::from))
+        // JavaScript's texts may hold half a character, and its arrays nest without end.
+        match value.map(Json::try_from) {
+            None => Ok(Json::null()),
+            Some(Ok(value)) => Ok(value),
+            Some(Err(error)) => Err(Error::NotJson {
+                message: error.to_string(),
+            }),
+        }
     }
 }
 
@@ -94,9 +101,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn numbers_beyond_all_machine_types_do_no_harm() {
+    async fn numbers_beyond_64_bits_do_no_harm() {
         let bench = Bench::new(json!({}));
-        let input = || Json::parse_text("[1e999, 12345678901234567890123]".to_owned()).unwrap();
+        let input = || Json::parse_text("[1e300, 12345678901234567890123]".to_owned()).unwrap();
         for (source, expected) in [
             ("(i, ctx) => ctx.input[1]", "12345678901234567890123"),
             ("(i, ctx) => ctx.input[0] > 1", "true"),
@@ -121,6 +128,11 @@ mod tests {
         check("function (i, c) { return c.input.n }", Ok("5")).await;
         check("ctx.state.limit", Ok("10")).await;
         check("input.gone", Ok("null")).await;
+        check("'\\ud83d\\ude00'", Ok("\"\u{1f600}\"")).await;
+        check("'\\ud83d'", Err("EXPR_NOT_JSON")).await;
+        check("({['\\udc00']: 1})", Err("EXPR_NOT_JSON")).await;
+        let deep = "() => { let a = []; for (let i = 0; i < 200; i++) a = [a]; return a }";
+        check(deep, Err("EXPR_NOT_JSON")).await;
         check("input.gone.deeper", Err("EXPR_THROWN")).await;
         check("() => { while (true) {} }", Err("EXPR_TIMEOUT")).await;
     }

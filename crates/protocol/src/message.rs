@@ -6,6 +6,8 @@ use riverrun_types::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::WorkError;
+
 /// Codes of JSON-RPC errors; what they mean here is in `data.code`.
 pub mod code {
     pub const UNKNOWN_METHOD: i64 = -32601;
@@ -96,10 +98,13 @@ impl Message {
         Self::Response { id, outcome }
     }
 
+    /// Reads a line. A response whose result cannot be read is one that failed, so that whoever
+    /// waits for it hears of it.
     pub fn read(line: &[u8]) -> Result<Self, BadMessage> {
         let wire: Wire<'_> = serde_json::from_slice(line)?;
-        let json =
-            |raw: Option<&RawValue>| raw.map_or_else(Json::null, |raw| raw.to_owned().into());
+        let json = |raw: Option<&RawValue>| {
+            raw.map_or_else(|| Ok(Json::null()), |raw| raw.to_owned().try_into())
+        };
         Ok(match wire {
             Wire {
                 id: Some(id),
@@ -109,7 +114,7 @@ impl Message {
             } => Self::Request {
                 id,
                 method: method.into_owned(),
-                params: json(params),
+                params: json(params)?,
             },
             Wire {
                 id: None,
@@ -118,7 +123,7 @@ impl Message {
                 ..
             } => Self::Notification {
                 method: method.into_owned(),
-                params: json(params),
+                params: json(params)?,
             },
             Wire {
                 id: Some(id),
@@ -129,7 +134,7 @@ impl Message {
                 id: Some(id),
                 result: Some(result),
                 ..
-            } => Self::response(id, Ok(result.to_owned().into())),
+            } => Self::response(id, json(Some(result)).map_err(unreadable)),
             _ => return Err(BadMessage::Shapeless),
         })
     }
@@ -176,6 +181,11 @@ impl Message {
         }
         bytes.push(b'\n');
     }
+}
+
+fn unreadable(error: serde_json::Error) -> RpcError {
+    let message = format!("the result cannot be read: {error}");
+    WorkError::new("HANDLER_ERROR", message).permanent().into()
 }
 
 #[cfg(test)]
@@ -226,9 +236,19 @@ mod tests {
             "{\"id\":-1,\"method\":\"x\"}",
             "nope",
             "{\"result\":1}",
+            "{\"id\":1,\"method\":\"x\",\"params\":[1e999]}",
+            r#"{"method":"x","params":{"\ud800":1}}"#,
         ] {
             assert!(Message::read(text.as_bytes()).is_err(), "{text}");
         }
+        let answer = Message::read(br#"{"id":1,"result":{"value":"\ud800"}}"#).unwrap();
+        assert!(matches!(
+            answer,
+            Message::Response {
+                id: 1,
+                outcome: Err(_)
+            }
+        ));
         let unknown = br#"{"jsonrpc":"2.0","id":1,"result":null,"more":[]}"#;
         assert_eq!(
             Message::read(unknown).unwrap(),

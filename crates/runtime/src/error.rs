@@ -23,6 +23,11 @@ pub enum Error {
         bytes: usize,
         limit: usize,
     },
+    #[error(
+        "the {what} nests deeper than {} levels",
+        riverrun_types::Json::MAX_VALUE_DEPTH
+    )]
+    TooDeep { what: &'static str },
     #[error("{0}")]
     BadEvent(String),
     #[error("only the engine may write events of the type {0:?}")]
@@ -70,6 +75,7 @@ impl Error {
             Self::InputInvalid(_) => "INPUT_INVALID",
             Self::StateInvalid(_) => "STATE_INVALID",
             Self::TooLarge { .. } => "TOO_LARGE",
+            Self::TooDeep { .. } => "TOO_DEEP",
             Self::BadEvent(_) => "BAD_EVENT",
             Self::ReservedType(_) => "RESERVED_TYPE",
             Self::NotPaused { .. } => "RUN_NOT_PAUSED",

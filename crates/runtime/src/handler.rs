@@ -221,9 +221,12 @@ where
             }
         };
         match (self.run)(input).await {
-            Ok(output) => Outcome::Success {
-                output: Some(Json::of(&output)),
-                next: None,
+            Ok(output) => match Json::try_of(&output) {
+                Ok(output) => Outcome::success(output),
+                Err(error) => {
+                    let message = format!("the function's output is not JSON: {error}");
+                    Outcome::Failure(Failure::new("HANDLER_ERROR", message).permanent())
+                }
             },
             Err(failure) => Outcome::Failure(failure),
         }

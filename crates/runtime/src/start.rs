@@ -191,6 +191,9 @@ pub(crate) fn check_input(plan: &Plan, input: &Json) -> Result<()> {
             limit,
         });
     }
+    if input.is_deeper(Json::MAX_VALUE_DEPTH) {
+        return Err(Error::TooDeep { what: "input" });
+    }
     if let Some(schema) = &plan.input_schema {
         let issues = schema.issues(&input.value());
         if !issues.is_empty() {

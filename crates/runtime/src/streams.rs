@@ -5,7 +5,7 @@ use std::sync::Arc;
 use riverrun_engine::{Fact, code};
 use riverrun_store::{Append, Change, Commit, Error as StoreError, Expect};
 use riverrun_types::{
-    Draft, EventId, EventType, Json, Name, RunId, StreamName, event::EventContext, normalise,
+    Draft, EventId, EventType, Json, Name, Path, RunId, StreamName, event::EventContext, normalise,
 };
 
 use crate::{Error, Loaded, Result, Runtime, clock::now_ms};
@@ -85,7 +85,11 @@ impl Runtime {
         let flow = self.compiled(&loaded.record.flow, Some(&version)).await?;
         let mut after = (*loaded.state).clone();
         for draft in drafts {
-            after.apply(draft);
+            let fact = Fact::read(draft);
+            if is_too_deep(&fact) {
+                return Err(Error::TooDeep { what: "state" });
+            }
+            after.apply_fact(&fact, draft.ms);
         }
         let (bytes, limit) = (after.state.bytes(), flow.plan.limits.max_state_bytes);
         if bytes > limit {
@@ -171,4 +175,23 @@ fn is_state_write(draft: &Draft) -> bool {
             Fact::StateBatch(operations) => operations.iter().all(|op| op.key.is_valid()),
             _ => true,
         })
+}
+
+/// Whether what is written would nest too deep at its place.
+fn is_too_deep(fact: &Fact) -> bool {
+    let is_deep = |key: &Path, value: &Json| {
+        let around = key.tail().len();
+        value.is_deeper(Json::MAX_VALUE_DEPTH.saturating_sub(around))
+    };
+    match fact {
+        Fact::StateSet { key, value } => is_deep(key, value),
+        Fact::StateBatch(operations) => operations.iter().any(|operation| {
+            let value = operation.value.as_ref();
+            value.is_some_and(|value| is_deep(&operation.key, value))
+        }),
+        Fact::StateSnapshot(state) => state
+            .iter()
+            .any(|(_, value)| value.is_deeper(Json::MAX_VALUE_DEPTH)),
+        _ => false,
+    }
 }

@@ -154,3 +154,33 @@ async fn the_snapshots_of_a_wide_run_are_no_larger_than_its_stream() {
         "{count} snapshots, {bytes} bytes"
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_that_wraps_its_own_value_fails_before_nobody_can_read_it() {
+    let runtime = open(SqliteStore::memory().unwrap(), Heavy::default()).await;
+    let wrap = json!({"w": {"type": "set", "config": {"value": {"in": "${v}"}}, "outputKey": "v",
+        "transitions": {"onSuccess": "w"}}});
+    register(&runtime, "w", 1_000, wrap).await;
+    let run = start(&runtime, json!({"v": 1})).await;
+    let view = end(&runtime, &run).await;
+    assert_eq!(view.failure().unwrap().code, "TOO_DEEP");
+    assert_eq!(view.state().step_count, 101);
+    assert!(view.state().state.json().value().is_object());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_input_that_a_template_wraps_too_deep_fails_its_step() {
+    let runtime = open(SqliteStore::memory().unwrap(), Heavy::default()).await;
+    let template = (0..30).fold(json!("${v}"), |inner, _| json!([inner]));
+    for kind in ["echo", "heavy"] {
+        let steps =
+            json!({"s": {"type": kind, "input": {"type": "template", "template": template}}});
+        let flow = json!({"id": kind, "version": "1.0.0", "initialStepId": "s", "steps": steps});
+        runtime.register(&flow).await.unwrap();
+        let deep = (0..95).fold(json!(1), |inner, _| json!([inner]));
+        let request = StartRequest::new(kind, json!({ "v": deep }));
+        let run = runtime.start(request).await.unwrap().run;
+        let view = end(&runtime, &run).await;
+        assert_eq!(view.failure().unwrap().code, "INPUT_ERROR", "{kind}");
+    }
+}

@@ -42,7 +42,7 @@ pub(crate) fn token_code(token: u64) -> i64 {
 }
 
 pub(crate) fn json(text: String) -> Result<Json, Error> {
-    Json::parse_text(text).map_err(corrupt)
+    Json::stored(text).map_err(corrupt)
 }
 
 /// What few runs have, as one JSON column.

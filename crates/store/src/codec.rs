@@ -91,7 +91,7 @@ pub fn decode(chunk: &[u8], base_ms: Millis) -> Option<Vec<Draft>> {
             draft.causation_id = Some(input.name()?);
         }
         if flags & DATA != 0 {
-            draft.data = Some(Json::parse_text(input.text()?.to_owned()).ok()?);
+            draft.data = Some(Json::stored(input.text()?.to_owned()).ok()?);
         }
         drafts.push(draft);
     }

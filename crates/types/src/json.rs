@@ -1,31 +1,62 @@
 //! JSON kept as the text it came in. A payload that nobody looks into is never parsed, and a
 //! 64-bit id or a long decimal is never rounded on its way through.
 
+mod check;
+
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
 /// One JSON value as text, cheap to clone.
+///
+/// Whoever looks into it finds what it holds: text that is JSON by its grammar and cannot be read
+/// all the same (half a surrogate pair, a number beyond all machine types, brackets nested too
+/// deep) never becomes a `Json`. The check is a glance over the bytes unless they look suspicious,
+/// so it is made wherever text or another's `RawValue` becomes a `Json`, deserialising included.
+/// It is not made of what was checked before: parts of a `Json`, what [`Json::of`] writes, and
+/// what a store gives back ([`Json::stored`]).
 #[derive(Clone)]
 pub struct Json(Arc<RawValue>);
 
 impl Json {
+    /// How deep it may nest. A parser goes a little deeper, which leaves room for what is wrapped
+    /// around it on the wire.
+    pub const MAX_DEPTH: usize = 120;
+
+    /// How deep a value may nest at its place in a run: as input, in the state, as the output of a
+    /// step. The rest of [`Json::MAX_DEPTH`] is for the events and answers that carry it.
+    pub const MAX_VALUE_DEPTH: usize = 100;
+
     pub fn null() -> Self {
-        Self::from(RawValue::NULL.to_owned())
+        Self::trusted(RawValue::NULL.to_owned())
     }
 
     /// Checks that `text` is one JSON value and keeps it.
     pub fn parse_text(text: String) -> Result<Self, serde_json::Error> {
-        RawValue::from_string(text).map(Self::from)
+        RawValue::from_string(text)?.try_into()
+    }
+
+    /// Text that was a `Json` before it was stored.
+    pub fn stored(text: String) -> Result<Self, serde_json::Error> {
+        RawValue::from_string(text).map(Self::trusted)
     }
 
     /// Serialises anything whose serialisation cannot fail: maps with string keys, plain structs.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Self {
         match serde_json::value::to_raw_value(value) {
-            Ok(raw) => Self::from(raw),
+            Ok(raw) => Self::trusted(raw),
             Err(error) => Self::of_text(&format!("unserialisable value: {error}")),
         }
+    }
+
+    /// Serialises what somebody else made, whatever it is.
+    pub fn try_of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::value::to_raw_value(value)?.try_into()
+    }
+
+    pub(crate) fn trusted(raw: Box<RawValue>) -> Self {
+        Self(Arc::from(raw))
     }
 
     fn of_text(text: &str) -> Self {
@@ -48,8 +79,12 @@ impl Json {
         serde_json::from_str(self.as_str())
     }
 
-    /// The parsed form. Text inside a `Json` is valid, so this fails only on numbers that no
-    /// machine type holds, which become null.
+    /// Whether it nests deeper than a number of levels.
+    pub fn is_deeper(&self, levels: usize) -> bool {
+        check::is_deeper(self.as_str(), levels)
+    }
+
+    /// The parsed form. A number beyond 64 bits is rounded.
     pub fn value(&self) -> Value {
         serde_json::from_str(self.as_str()).unwrap_or(Value::Null)
     }
@@ -85,12 +120,12 @@ impl Json {
 
     /// One member of an object or one item of an array (by decimal index), as its own text.
     pub fn get(&self, key: &str) -> Option<Json> {
-        pick(&self.0, key).map(|raw| Self::from(raw.to_owned()))
+        pick(&self.0, key).map(|raw| Self::trusted(raw.to_owned()))
     }
 
     /// The value at a dot path; a missing parent gives `None`.
     pub fn path(&self, path: &crate::Path) -> Option<Json> {
-        pick_path(&self.0, path.parts()).map(|raw| Self::from(raw.to_owned()))
+        pick_path(&self.0, path.parts()).map(|raw| Self::trusted(raw.to_owned()))
     }
 
     /// How the value reads inside a text: strings without quotes, everything else as JSON.
@@ -102,6 +137,11 @@ impl Json {
         }
         Cow::Borrowed(self.as_str())
     }
+}
+
+/// Refuses text that is JSON by its grammar, and cannot be read or nests deeper than a [`Json`].
+pub fn readable(text: &str) -> Result<(), serde_json::Error> {
+    check::check(text, Json::MAX_DEPTH)
 }
 
 /// Walks raw text by keys without parsing what is beside the path.
@@ -193,9 +233,12 @@ impl Default for Json {
     }
 }
 
-impl From<Box<RawValue>> for Json {
-    fn from(raw: Box<RawValue>) -> Self {
-        Self(Arc::from(raw))
+impl TryFrom<Box<RawValue>> for Json {
+    type Error = serde_json::Error;
+
+    fn try_from(raw: Box<RawValue>) -> Result<Self, Self::Error> {
+        check::check(raw.get(), Self::MAX_DEPTH)?;
+        Ok(Self::trusted(raw))
     }
 }
 
@@ -219,7 +262,8 @@ impl Serialize for Json {
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(Self::from)
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Self::try_from(raw).map_err(serde::de::Error::custom)
     }
 }
 
@@ -263,6 +307,18 @@ mod tests {
         ] {
             let got = doc.path(&Path::new(path));
             assert_eq!(got.as_ref().map(Json::as_str), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn text_that_cannot_be_read_is_refused_wherever_it_comes_in() {
+        let deep = "[".repeat(121) + &"]".repeat(121);
+        for text in [r#"{"\ud800":1}"#, "1e999", &deep] {
+            assert!(Json::parse_text(text.to_owned()).is_err(), "{text}");
+            assert!(serde_json::from_str::<Json>(text).is_err(), "{text}");
+            let raw = RawValue::from_string(text.to_owned()).unwrap();
+            assert!(Json::try_of(&[&raw]).is_err(), "{text}");
+            assert!(Json::try_from(raw).is_err(), "{text}");
         }
     }
 

@@ -36,7 +36,7 @@ impl State {
         if path.tail().is_empty() {
             return Some(head.clone());
         }
-        crate::json::pick_path(head.raw(), path.tail()).map(|raw| Json::from(raw.to_owned()))
+        crate::json::pick_path(head.raw(), path.tail()).map(|raw| Json::trusted(raw.to_owned()))
     }
 
     /// Writes at a path. Missing parents become objects; a parent that is not an object (or an

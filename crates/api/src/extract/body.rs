@@ -89,6 +89,13 @@ fn refusal<T: DeserializeOwned>(bytes: &[u8], error: &serde_json::Error) -> ApiE
     if error.classify() != Category::Data {
         return ApiError::new("BAD_JSON", format!("the body is not JSON: {error}")).details(place);
     }
+    if let Err(error) = std::str::from_utf8(bytes).map_or(Ok(()), riverrun_types::json::readable) {
+        let refused = ApiError::new("BAD_JSON", format!("the body cannot be read: {error}"));
+        return match error.line() {
+            0 => refused,
+            line => refused.details(json!({"line": line, "column": error.column()})),
+        };
+    }
     // Only now is it worth knowing the field.
     let mut again = serde_json::Deserializer::from_slice(bytes);
     let field = match serde_path_to_error::deserialize::<_, T>(&mut again) {

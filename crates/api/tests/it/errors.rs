@@ -185,3 +185,65 @@ async fn large_answers_are_compressed_and_small_ones_are_not() {
             .contains_key("content-encoding")
     );
 }
+
+/// JSON by its grammar, and nothing to whoever looks into it.
+#[tokio::test]
+async fn json_that_nobody_can_read_is_refused() {
+    let server = Server::new().await;
+    server.order().await;
+    let run = server.waiting_run().await;
+    let deep = "[".repeat(130) + &"]".repeat(130);
+    for value in [r#"{"\ud800": 1}"#, r#""\uDC00""#, "1e999", &deep] {
+        for (path, body) in [
+            ("/api/flows/order/start", r#"{"input": {"n": VALUE}}"#),
+            ("/api/flows/order/start", r#"{"metadata": VALUE}"#),
+            ("/api/events", r#"{"type": "a", "data": VALUE}"#),
+            ("/api/events/flow/RUN", r#"[{"type": "a", "data": VALUE}]"#),
+            (
+                "/api/events/flow/RUN",
+                r#"{"type": "state.set", "data": {"key": "a", "value": VALUE}}"#,
+            ),
+            ("/api/flows", r#"{"id": VALUE}"#),
+            ("/api/flows/validate", r#"{"id": VALUE}"#),
+            (
+                "/api/runs/import",
+                r#"{"run": {"runId": "r", "flow": "f", "version": "1"}, "events": [VALUE]}"#,
+            ),
+        ] {
+            let path = path.replace("RUN", &run);
+            let body = body.replace("VALUE", value);
+            let answer = server.post_text(&path, "application/json", body).await;
+            answer.refused(400, "BAD_JSON");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_value_nests_only_so_deep() {
+    let server = Server::new().await;
+    server.order().await;
+    let run = server.waiting_run().await;
+    let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+    let start = async |levels: usize| {
+        let body = format!(r#"{{"input": {}}}"#, nested(levels));
+        let path = "/api/flows/sleeper/start";
+        server.post_text(path, "application/json", body).await
+    };
+    start(100).await.expect(201);
+    start(101).await.refused(422, "TOO_DEEP");
+    let set = async |levels: usize| {
+        let value = nested(levels);
+        let body =
+            format!(r#"{{"type": "state.set", "data": {{"key": "a.b.c", "value": {value}}}}}"#);
+        let path = format!("/api/events/flow/{run}");
+        server.post_text(&path, "application/json", body).await
+    };
+    set(98).await.expect(201);
+    set(99).await.refused(422, "TOO_DEEP");
+    // What is just not too deep can be read.
+    server.get(&format!("/api/runs/{run}")).await.expect(200);
+    server
+        .get(&format!("/api/runs/{run}/events"))
+        .await
+        .expect(200);
+}

@@ -9,6 +9,10 @@ use crate::{Failure, Visit, code};
 /// The longest message of a failure, in characters: messages are for people.
 const MAX_MESSAGE: usize = 10_000;
 
+/// How deep the details of a failure may nest. Each fork and each sub-flow around it wraps them
+/// once more.
+const MAX_DETAILS_DEPTH: usize = 80;
+
 impl Turn<'_> {
     pub(super) fn check_output(
         &self,
@@ -28,7 +32,9 @@ impl Turn<'_> {
             return Err(Failure::new(code::VALUE_TOO_LARGE, message).permanent());
         }
         let step = self.plan.step(&visit.key.step);
-        match step.and_then(|step| step.output_key.as_ref()) {
+        let key = step.and_then(|step| step.output_key.as_ref());
+        check_depth(key, output)?;
+        match key {
             Some(key) => self.check_write(visit, key, output),
             None => Ok(()),
         }
@@ -98,6 +104,23 @@ impl Turn<'_> {
             let dropped = format!("{bytes} bytes of details; a value may have {limit}");
             failure.details = Some(Json::from(json!({ "dropped": dropped })));
         }
+        let is_deep = |details: &Json| details.is_deeper(MAX_DETAILS_DEPTH);
+        if failure.details.as_ref().is_some_and(is_deep) {
+            let dropped = format!("details nested deeper than {MAX_DETAILS_DEPTH} levels");
+            failure.details = Some(Json::from(json!({ "dropped": dropped })));
+        }
         failure
     }
+}
+
+/// What nests too deep could not be read any more at its place.
+fn check_depth(key: Option<&Path>, output: &Json) -> Result<(), Failure> {
+    let limit = Json::MAX_VALUE_DEPTH;
+    let around = key.map_or(0, |key| key.tail().len());
+    if !output.is_deeper(limit.saturating_sub(around)) {
+        return Ok(());
+    }
+    let place = key.map_or_else(String::new, |key| format!(" at {key}"));
+    let message = format!("the output would nest deeper than {limit} levels{place}");
+    Err(Failure::new(code::TOO_DEEP, message).permanent())
 }

@@ -278,3 +278,49 @@ fn a_run_has_only_so_many_visits_under_way() {
     // Branches that wait for their turn do not count.
     assert_eq!(forks_into_itself(5_000, 10).state.step_count, 33);
 }
+
+#[test]
+fn a_value_may_not_nest_too_deep() {
+    let flow = json!({"limits": {"maxSteps": 1_000}, "steps": {
+        "a": {"outputKey": "x.y", "transitions": {"onSuccess": "a", "onFailure": "b"}}, "b": {},
+    }});
+    let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+    let (fits, deep) = (nested(99), nested(100));
+    check(
+        flow,
+        &format!(
+            r#"
+        start
+          flow.started
+        run a {fits}
+          step.started a
+          step.completed a {fits} -> a
+        run a#2 {deep}
+          step.started a#2
+          step.failed a#2 TOO_DEEP -> b
+        see b ${{error.message}}
+          = "the output would nest deeper than 100 levels at x.y"
+        "#
+        ),
+    );
+}
+
+#[test]
+fn a_failure_is_wrapped_only_so_deep() {
+    let mut run = Run::start(plan(flow(json!({"a": {}}))), Json::null(), None, None);
+    let visit = run.state.visits.last().unwrap().key.clone();
+    run.decide(Input::Begin(visit.clone()));
+    let deep = "[".repeat(90) + &"]".repeat(90);
+    let failure = Failure::new("E", "e").details(Json::parse_text(deep).unwrap());
+    run.decide(Input::Finished {
+        visit,
+        attempt: 1,
+        outcome: Outcome::Failure(failure),
+        jitter: 0.0,
+    });
+    run.assert_replays();
+    assert_eq!(
+        run.state.error.unwrap().details.unwrap().as_str(),
+        r#"{"dropped":"details nested deeper than 80 levels"}"#
+    );
+}

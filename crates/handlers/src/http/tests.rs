@@ -58,6 +58,10 @@ fn routes() -> Router {
         .route("/json", get(big_json))
         .route("/broken-json", get(|| typed("application/json", "{\"a\":")))
         .route(
+            "/half-json",
+            get(|| typed("application/json", r#"{"\ud800":1e999}"#)),
+        )
+        .route(
             "/problem",
             get(|| typed("Application/Problem+JSON; x=y", "\u{feff}{\"a\":1.10}")),
         )
@@ -292,12 +296,10 @@ async fn responses_are_json_as_it_came_or_text() {
         (&empty["status"], &empty["body"]),
         (&json!(204), &json!(null))
     );
-    check_failure(
-        json!({"url": server.url("/broken-json")}),
-        "HTTP_ERROR",
-        Some(false),
-    )
-    .await;
+    for path in ["/broken-json", "/half-json"] {
+        let config = json!({"url": server.url(path)});
+        check_failure(config, "HTTP_ERROR", Some(false)).await;
+    }
 }
 
 #[tokio::test]

@@ -112,6 +112,9 @@ fn exit_codes() {
         .run(&["run", "quick", "-d", "{"])
         .refused(2, &["error[INPUT_NOT_JSON]"]);
     server
+        .run(&["run", "quick", "-d", r#"{"n": 1e999}"#])
+        .refused(2, &["error[INPUT_NOT_JSON]", "out of range"]);
+    server
         .run(&["run", "quick", "-d", "@nowhere.json"])
         .refused(2, &["error[FILE_UNUSABLE]", "nowhere.json"]);
     server

@@ -95,6 +95,10 @@ impl Driver {
         // Handlers see the state as it is now; nobody else changes it while they run.
         let state = Arc::clone(&self.state);
         let view = state.view(known);
+        let input = match step.input(&view) {
+            Ok(input) => input,
+            Err(failure) => return (Outcome::Failure(failure), Vec::new()),
+        };
         let call = Call {
             run: &self.run,
             flow: &self.flow.plan.id,
@@ -102,7 +106,7 @@ impl Driver {
             visit: visit.visit,
             attempt,
             now_ms: now_ms(),
-            input: step.input.resolve(&view),
+            input,
             view,
             services: self.runtime.services(),
             events: Mutex::new(Vec::new()),

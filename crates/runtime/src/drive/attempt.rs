@@ -43,7 +43,7 @@ impl Attempts {
             return;
         };
         let view = driver.state.view(known);
-        let input = step.input.resolve(&view);
+        let input = step.input(&view);
         let scope = view.to_state();
         let timeout = action
             .timeout
@@ -55,6 +55,17 @@ impl Attempts {
         );
         let key = (visit.clone(), attempt);
         let task = async move {
+            let input = match input {
+                Ok(input) => input,
+                Err(failure) => {
+                    return Finished {
+                        visit,
+                        attempt,
+                        outcome: Outcome::Failure(failure),
+                        events: Vec::new(),
+                    };
+                }
+            };
             let call = Call {
                 run: &run,
                 flow: &flow.plan.id,

@@ -306,7 +306,10 @@ impl Runtime {
         let found = found.map_err(|error| {
             Error::BadRequest(format!("the key of the job: {} ({})", error, error.code()))
         })?;
-        let key = found.map(Json::from).filter(|key| !key.is_null());
+        let key = found.map(Json::try_from).transpose().map_err(|error| {
+            Error::BadRequest(format!("the key of the job cannot be read: {error}"))
+        })?;
+        let key = key.filter(|key| !key.is_null());
         let key = key.map(|key| key.as_text().into_owned());
         match key {
             Some(key) if !(1..=MAX_TEXT).contains(&key.len()) => Err(Error::BadRequest(format!(
