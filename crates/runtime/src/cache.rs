@@ -1,8 +1,16 @@
 //! Reduced runs in memory. Commits keep them current; what is not here is read from the store.
+//!
+//! An id may be used again once its run was deleted, and whoever read the old run may still be on
+//! its way here. So what is put was learnt in a certain [`Era`] of its id, and an id that is
+//! forgotten begins a new one.
 
-use std::sync::Arc;
+use std::{
+    hash::{BuildHasher, RandomState},
+    sync::Arc,
+};
 
 use moka::sync::Cache;
+use parking_lot::Mutex;
 use riverrun_engine::RunState;
 use riverrun_types::{RunId, event::EventContext};
 
@@ -11,11 +19,20 @@ pub(crate) struct RunCache {
     /// What never changes about the runs that events are appended to from outside: it spares each
     /// append a read of the store.
     contexts: Cache<RunId, EventContext>,
+    /// The era of each id. Ids that share one lose no more than what they would have kept.
+    eras: Box<[Mutex<Era>]>,
+    hasher: RandomState,
 }
+
+/// A time during which an id surely means the same run. Taken before the run is read.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Era(u64);
 
 /// A run of this size counts as one; larger ones count more, so that a few large states cannot
 /// fill the memory.
 const UNIT_BYTES: usize = 64 << 10;
+
+const ERAS: usize = 1_024;
 
 impl RunCache {
     pub fn new(capacity: u64) -> Self {
@@ -28,6 +45,8 @@ impl RunCache {
                 .weigher(weigh)
                 .build(),
             contexts: Cache::new(capacity),
+            eras: (0..ERAS).map(|_| Mutex::default()).collect(),
+            hasher: RandomState::new(),
         }
     }
 
@@ -35,13 +54,22 @@ impl RunCache {
         self.runs.get(run)
     }
 
-    /// Keeps the longer of two states: commits may be answered out of order.
+    pub fn era(&self, run: &RunId) -> Era {
+        *self.place(run).lock()
+    }
+
+    /// Keeps the state of a run that this server has just brought forth.
     pub fn put(&self, run: &RunId, state: Arc<RunState>) {
-        if self
-            .runs
-            .get(run)
-            .is_none_or(|known| known.len <= state.len)
-        {
+        self.put_since(self.era(run), run, state);
+    }
+
+    /// Keeps what was learnt of a run in an era, unless the id has been forgotten since. Of two
+    /// states of a run the longer one: commits may be answered out of order.
+    pub fn put_since(&self, era: Era, run: &RunId, state: Arc<RunState>) {
+        let now = self.place(run).lock();
+        let age = |state: &RunState| (state.created_ms, state.len);
+        let newer = |known: Arc<RunState>| age(&known) <= age(&state);
+        if *now == era && self.runs.get(run).is_none_or(newer) {
             self.runs.insert(run.clone(), state);
         }
     }
@@ -50,12 +78,56 @@ impl RunCache {
         self.contexts.get(run)
     }
 
-    pub fn put_context(&self, run: &RunId, context: EventContext) {
-        self.contexts.insert(run.clone(), context);
+    pub fn put_context(&self, era: Era, run: &RunId, context: EventContext) {
+        let now = self.place(run).lock();
+        if *now == era {
+            self.contexts.insert(run.clone(), context);
+        }
     }
 
+    /// The id means another run from here on, or none.
     pub fn forget(&self, run: &RunId) {
+        let mut era = self.place(run).lock();
+        era.0 += 1;
         self.runs.invalidate(run);
         self.contexts.invalidate(run);
+    }
+
+    fn place(&self, run: &RunId) -> &Mutex<Era> {
+        let hash = usize::try_from(self.hasher.hash_one(run) % ERAS as u64);
+        &self.eras[hash.unwrap_or_default()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(created_ms: i64, len: u64) -> Arc<RunState> {
+        Arc::new(RunState {
+            created_ms,
+            len,
+            ..RunState::new()
+        })
+    }
+
+    #[test]
+    fn the_longer_state_is_kept_but_none_of_an_earlier_run() {
+        let cache = RunCache::new(10);
+        let run = RunId::new("r");
+        let kept = || cache.get(&run).map(|state| (state.created_ms, state.len));
+        let before = cache.era(&run);
+        cache.put_since(before, &run, state(1, 5));
+        cache.put_since(before, &run, state(1, 4));
+        assert_eq!(kept(), Some((1, 5)));
+        cache.forget(&run);
+        assert_eq!(kept(), None);
+        cache.put_since(before, &run, state(1, 6));
+        assert_eq!(kept(), None, "it was learnt before the run was deleted");
+        cache.put(&run, state(2, 3));
+        cache.put(&run, state(1, 9));
+        assert_eq!(kept(), Some((2, 3)));
+        cache.put(&run, state(2, 4));
+        assert_eq!(kept(), Some((2, 4)));
     }
 }

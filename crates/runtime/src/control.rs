@@ -55,6 +55,7 @@ impl Runtime {
 
     async fn control(&self, run: &RunId, input: Input) -> Result<Arc<RunState>> {
         for _ in 0..TRIES {
+            let era = self.cache().era(run);
             let loaded = self.load(run).await?;
             if loaded.state.status.is_ended() {
                 return Err(StoreError::RunEnded(run.clone()).into());
@@ -75,7 +76,7 @@ impl Runtime {
                         .first()
                         .is_some_and(|placed| placed.len == state.len)
                     {
-                        self.cache().put(run, state.clone());
+                        self.cache().put_since(era, run, state.clone());
                     }
                     return Ok(state);
                 }

@@ -11,6 +11,9 @@ use crate::{Error, Result, Runtime};
 /// Events read at a time.
 const PAGE: usize = 1_000;
 
+/// How often a run is read again because another one has taken its id.
+const TRIES: usize = 5;
+
 /// A run as it stands in the store.
 #[derive(Clone)]
 pub struct Loaded {
@@ -31,19 +34,35 @@ impl Loaded {
 impl Runtime {
     /// A run with its state, exactly as long as its record says.
     pub async fn load(&self, run: &RunId) -> Result<Loaded> {
-        let missing = || Error::Store(riverrun_store::Error::RunNotFound(run.clone()));
-        let record = self.store().run(run).await?.ok_or_else(missing)?;
-        let cached = self
-            .cache()
-            .get(run)
-            .filter(|cached| cached.len <= record.len);
-        let state = match cached {
-            Some(cached) if cached.len == record.len => cached,
-            Some(cached) => self.reduce(run, (*cached).clone(), record.len).await?,
-            None => self.reduce_from_snapshot(run, record.len).await?,
-        };
-        self.cache().put(run, state.clone());
-        Ok(Loaded { record, state })
+        let mut looked_at = None;
+        for _ in 0..TRIES {
+            let era = self.cache().era(run);
+            let record = self.store().run(run).await?;
+            let record = record.ok_or_else(|| riverrun_store::Error::RunNotFound(run.clone()))?;
+            match self.state_of(&record).await {
+                Ok(state) if is_of(&state, &record) || looked_at == Some(record.created_ms) => {
+                    self.cache().put_since(era, run, state.clone());
+                    return Ok(Loaded { record, state });
+                }
+                // The run was deleted and another one has its id: then its record is another, too.
+                Ok(_) => looked_at = Some(record.created_ms),
+                Err(error) if self.cache().era(run) == era => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    async fn state_of(&self, record: &RunRecord) -> Result<Arc<RunState>> {
+        let cached = self.cache().get(&record.id);
+        match cached.filter(|cached| cached.len <= record.len && is_of(cached, record)) {
+            Some(cached) if cached.len == record.len => Ok(cached),
+            Some(cached) => {
+                let state = (*cached).clone();
+                self.reduce(&record.id, state, record.len).await
+            }
+            None => self.reduce_from_snapshot(&record.id, record.len).await,
+        }
     }
 
     /// The state after the first `len` events.
@@ -78,6 +97,13 @@ impl Runtime {
         }
         Ok(Arc::new(state))
     }
+}
+
+/// Whether a state is the recorded run's, not that of an earlier run of the same id. A fork begins
+/// with events that are older than itself; its id is its own.
+fn is_of(state: &RunState, record: &RunRecord) -> bool {
+    let is_fork = record.origin.as_ref().is_some_and(|of| of.event.is_some());
+    is_fork || state.created_ms == record.created_ms
 }
 
 fn read_snapshot(body: &Json) -> Option<RunState> {

@@ -12,7 +12,7 @@ use std::{
 use parking_lot::Mutex;
 use riverrun_engine::Issue;
 use riverrun_expr::Sandbox;
-use riverrun_store::{Beat, Bus, Commit, Lease, Receipt, Store, Writer};
+use riverrun_store::{Beat, Bus, Change, Commit, Lease, Receipt, Store, Writer};
 use riverrun_types::RunId;
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -203,6 +203,12 @@ impl Runtime {
     }
 
     pub(crate) async fn commit(&self, commit: Commit) -> riverrun_store::Result<Receipt> {
+        for change in &commit.changes {
+            // An earlier run of this id may have been swept away and still be known here.
+            if let Change::Create(new) = change {
+                self.cache().forget(&new.id);
+            }
+        }
         self.inner.writer.commit(commit).await
     }
 

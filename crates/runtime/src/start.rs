@@ -91,14 +91,7 @@ impl Runtime {
             .await?;
         check_input(&flow.plan, &request.input)?;
         let now = now_ms();
-        let run = match &request.run_id {
-            None => RunId::fresh(),
-            Some(run) => {
-                // An earlier run of this id may have been swept away and still be known here.
-                self.cache().forget(run);
-                run.clone()
-            }
-        };
+        let run = request.run_id.clone().unwrap_or_else(RunId::fresh);
         let not_before = request
             .delay_ms
             .filter(|delay| *delay > 0)

@@ -65,6 +65,7 @@ impl Runtime {
         if let Some(context) = self.cache().context(run) {
             return Ok(context);
         }
+        let era = self.cache().era(run);
         let record = self.store().run(run).await?;
         let record = record.ok_or_else(|| StoreError::RunNotFound(run.clone()))?;
         let context = EventContext {
@@ -72,7 +73,7 @@ impl Runtime {
             flow_name: record.flow,
             tenant_id: record.tenant,
         };
-        self.cache().put_context(run, context.clone());
+        self.cache().put_context(era, run, context.clone());
         Ok(context)
     }
 

@@ -12,6 +12,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use riverrun_expr::{Limits, Sandbox};
 use riverrun_runtime::{Handler, Options, RunView, Runtime, StartRequest, Tailed, function};
 use riverrun_store::{
@@ -22,6 +23,7 @@ use riverrun_store::{
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Event, Json, Millis, RunId, RunStatus, StreamName};
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -30,6 +32,13 @@ struct Watched {
     /// Events that were read.
     read: AtomicUsize,
     full: AtomicBool,
+    /// Holds the next read of events up, after it has read, until told to go on.
+    hold: Mutex<Option<Hold>>,
+}
+
+struct Hold {
+    reached: oneshot::Sender<()>,
+    go_on: oneshot::Receiver<()>,
 }
 
 impl Watched {
@@ -38,6 +47,7 @@ impl Watched {
             store: SqliteStore::memory().unwrap(),
             read: AtomicUsize::new(0),
             full: AtomicBool::new(false),
+            hold: Mutex::default(),
         })
     }
 
@@ -61,6 +71,11 @@ impl Store for Watched {
     async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>> {
         let events = self.store.events(stream, query).await?;
         self.read.fetch_add(events.len(), Ordering::SeqCst);
+        let hold = self.hold.lock().take();
+        if let Some(Hold { reached, go_on }) = hold {
+            reached.send(()).unwrap();
+            go_on.await.unwrap();
+        }
         Ok(events)
     }
 
@@ -359,5 +374,52 @@ async fn a_run_keeps_the_version_that_it_began_with() {
             view.state().state.json().value(),
             json!({"version": version})
         );
+    }
+}
+
+/// The id of a deleted run is used again while somebody is still reading the deleted one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_run_never_has_the_state_of_the_one_whose_id_it_took() {
+    let store = Watched::new();
+    let first = open(store.clone(), true).await;
+    let steps = json!({
+        "a": {"type": "branch", "config": {"conditions": [{"path": "old", "op": "exists", "goto": "b"}], "default": "nap"}},
+        "b": {"type": "set", "config": {"value": 1}, "outputKey": "b"},
+        "nap": {"type": "delay", "config": {"ms": 3_600_000}},
+    });
+    register(&first, "f", "a", steps).await;
+    let run = RunId::new("again");
+    let begin = async |runtime: &Runtime, input: Value| {
+        let mut request = StartRequest::new("f", input);
+        request.run_id = Some(run.clone());
+        runtime.start(request).await.unwrap()
+    };
+    let old = begin(&first, json!({"old": true})).await;
+    assert_eq!(old.status, RunStatus::Completed);
+
+    let second = open(store.clone(), true).await;
+    let (reached, is_reached) = oneshot::channel();
+    let (go_on, may_go_on) = oneshot::channel();
+    *store.hold.lock() = Some(Hold {
+        reached,
+        go_on: may_go_on,
+    });
+    let reader = tokio::spawn({
+        let (runtime, run) = (second.clone(), run.clone());
+        async move { runtime.load(&run).await }
+    });
+    is_reached.await.unwrap();
+    second.delete(&run).await.unwrap();
+    begin(&second, json!({"new": true})).await;
+    go_on.send(()).unwrap();
+    let read = reader.await.unwrap();
+    assert!(read.is_ok_and(|loaded| loaded.state.state.get("old").is_some()));
+
+    // Until the new run is as long as the old one was.
+    let log = [Json::of(&json!({"type": "log", "data": {"message": "x"}}))];
+    for _ in 0..old.state.len {
+        second.append(&StreamName::flow(&run), &log).await.unwrap();
+        let loaded = second.load(&run).await.unwrap();
+        assert_eq!(loaded.state.state.json().as_str(), r#"{"new":true}"#);
     }
 }

@@ -10,7 +10,7 @@ use riverrun_store::{
 use riverrun_types::{Draft, Json, RunId, time::NEVER};
 
 use super::Driver;
-use crate::{Error, Result, Runtime, clock::now_ms, runtime::pause};
+use crate::{Error, Result, Runtime, cache::Era, clock::now_ms, runtime::pause};
 
 /// Events after which a snapshot is due, if they are also as large as the snapshot would be.
 const SNAPSHOT_EVERY: u64 = 500;
@@ -37,8 +37,12 @@ impl Driver {
                     return Committed::Gone;
                 }
             };
+            let era = self.runtime.cache().era(&self.run);
             match self.runtime.commit(commit).await {
-                Ok(receipt) => return self.committed(receipt.placed.first().copied(), job).await,
+                Ok(receipt) => {
+                    let placed = receipt.placed.first().copied();
+                    return self.committed(placed, job, era).await;
+                }
                 Err(StoreError::Conflict(_)) => return self.reload().await,
                 Err(
                     StoreError::Fenced(_) | StoreError::RunEnded(_) | StoreError::RunNotFound(_),
@@ -55,7 +59,7 @@ impl Driver {
         }
     }
 
-    async fn committed(&mut self, placed: Option<Placed>, job: JobChange) -> Committed {
+    async fn committed(&mut self, placed: Option<Placed>, job: JobChange, era: Era) -> Committed {
         self.turn += 1;
         self.outcomes.clear();
         self.pending = Default::default();
@@ -78,7 +82,8 @@ impl Driver {
         self.stored_len = self.state.len;
         // What the cache shares with this driver is copied at the next decision.
         if job != JobChange::Keep || self.state.is_small() {
-            self.runtime.cache().put(&self.run, self.state.clone());
+            let state = self.state.clone();
+            self.runtime.cache().put_since(era, &self.run, state);
         }
         Committed::Done
     }
