@@ -184,3 +184,23 @@ async fn an_input_that_a_template_wraps_too_deep_fails_its_step() {
         assert_eq!(view.failure().unwrap().code, "INPUT_ERROR", "{kind}");
     }
 }
+
+/// Nobody waits for the children, and a cancel of one does not reach the next.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flow_that_starts_itself_and_does_not_wait_ends_somewhere() {
+    let store = SqliteStore::memory().unwrap();
+    let runtime = open(store.clone(), Heavy::default()).await;
+    let itself = json!({"s": {"type": "sub-flow",
+        "config": {"flowId": "f", "waitForCompletion": false}}});
+    register(&runtime, "s", 10, itself).await;
+    let mut run = start(&runtime, json!({})).await;
+    for depth in 0.. {
+        let view = end(&runtime, &run).await;
+        let Some(child) = &view.state().result else {
+            assert_eq!(view.failure().unwrap().code, "SUBFLOW_DEPTH");
+            assert_eq!(depth, 32);
+            return;
+        };
+        run = child.get("runId").unwrap().read().unwrap();
+    }
+}

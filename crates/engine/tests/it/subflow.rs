@@ -132,3 +132,19 @@ fn children_of_children_end_somewhere() {
         "#,
     );
 }
+
+#[test]
+fn detached_children_of_detached_children_end_there_too() {
+    check(
+        json!({"a": {}}),
+        r#"
+        start-at-depth 32
+          flow.started
+        begin a
+          step.started a
+        sub a kid detached
+          step.failed a SUBFLOW_DEPTH
+          flow.failed SUBFLOW_DEPTH at a
+        "#,
+    );
+}
