@@ -156,7 +156,7 @@ impl History {
             outcome,
             started_at: open.started_ms,
             completed_at: now,
-            duration_ms: now - open.started_ms,
+            duration_ms: now.saturating_sub(open.started_ms),
             error,
         });
     }

@@ -70,7 +70,9 @@ impl<'a> From<&'a RunRecord> for Shown<'a> {
             created_at: Iso(record.created_ms),
             updated_at: Iso(record.updated_ms),
             ended_at: record.ended_ms.map(Iso),
-            duration_ms: record.ended_ms.map(|ms| ms - record.created_ms),
+            duration_ms: record
+                .ended_ms
+                .map(|ms| ms.saturating_sub(record.created_ms)),
             wake_at: record.wake_ms.map(Iso),
             error: record.error.as_ref(),
             idempotency_key: record.idempotency_key.as_ref(),

@@ -38,7 +38,7 @@ impl Turn<'_> {
 
     pub(super) fn cancelled(&mut self, cancellation: Cancellation) {
         self.cancel_visits(&cancellation, |_, _| true);
-        let duration_ms = self.now - self.state.created_ms;
+        let duration_ms = self.since(self.state.created_ms);
         self.emit(Fact::Cancelled {
             cancellation,
             duration_ms,

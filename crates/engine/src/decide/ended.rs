@@ -109,7 +109,7 @@ impl Turn<'_> {
             reason: Some("the run failed".to_owned()),
         };
         self.cancel_visits(&cancellation, |_, _| true);
-        let duration_ms = self.now - self.state.created_ms;
+        let duration_ms = self.since(self.state.created_ms);
         self.emit(Fact::Failed { error, duration_ms });
     }
 
@@ -118,7 +118,7 @@ impl Turn<'_> {
             Some(path) => self.state.state.path(path),
             None => self.state.result.clone(),
         };
-        let duration_ms = self.now - self.state.created_ms;
+        let duration_ms = self.since(self.state.created_ms);
         self.emit(Fact::Completed {
             result: result.unwrap_or_else(Json::null),
             duration_ms,

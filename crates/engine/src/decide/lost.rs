@@ -21,17 +21,15 @@ impl Turn<'_> {
             if self.state.status.is_ended() {
                 return;
             }
-            let losses = visit.losses + 1;
+            let losses = visit.losses.saturating_add(1);
             if losses > retry::MAX_LOSSES {
                 let message = format!("the worker was lost {losses} times in this visit");
                 let failure = Failure::new(code::WORKER_LOST, message).permanent();
                 self.fail(&visit, failure, 0.0);
                 continue;
             }
-            let mut at = visit.at();
-            at.attempt += 1;
             self.emit(Fact::StepRetry {
-                at,
+                at: visit.next_attempt(),
                 reason: "the worker was lost".to_owned(),
                 delay_ms: 0,
                 lost: true,
@@ -70,7 +68,7 @@ impl Turn<'_> {
         let is_whole = |branches: &Branches| {
             let inside = |visit: &&Visit| visit.branch.as_ref().is_some_and(|b| b.of == *key);
             let active = self.state.visits.iter().filter(inside).count();
-            branches.is_settled() || active == branches.entered - branches.ended
+            branches.is_settled() || active == branches.entered.saturating_sub(branches.ended)
         };
         if visit.branches().is_none_or(is_whole) {
             return;

@@ -167,6 +167,11 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// How long ago that was. A stream from elsewhere may hold any time.
+    fn since(&self, ms: Millis) -> Millis {
+        self.now.saturating_sub(ms)
+    }
+
     fn emit(&mut self, fact: Fact) {
         self.state.apply_fact(&fact, self.now);
         self.decision.events.push(fact.draft(self.now));

@@ -13,8 +13,7 @@ impl Turn<'_> {
         if !self.state.may_begin(visit, self.now) {
             return;
         }
-        let mut at = visit.at();
-        at.attempt += 1;
+        let at = visit.next_attempt();
         if self.is_overdue() {
             return self.time_out();
         }
@@ -116,10 +115,9 @@ impl Turn<'_> {
             .plan
             .step(&visit.key.step)
             .and_then(|step| step.retry.as_ref());
-        if let Some(delay_ms) = retry::after_failure(policy, &failure, visit.failures + 1, jitter) {
+        let failures = visit.failures.saturating_add(1);
+        if let Some(delay_ms) = retry::after_failure(policy, &failure, failures, jitter) {
             let reason = format!("{}: {}", failure.code, failure.message);
-            let mut again = visit.at();
-            again.attempt += 1;
             self.emit(Fact::StepFailed {
                 at: visit.at(),
                 error: failure,
@@ -127,7 +125,7 @@ impl Turn<'_> {
                 next: None,
             });
             return self.emit(Fact::StepRetry {
-                at: again,
+                at: visit.next_attempt(),
                 reason,
                 delay_ms,
                 lost: false,

@@ -62,7 +62,7 @@ impl Turn<'_> {
     }
 
     fn resumed(&mut self, visit: &Visit, reason: String) {
-        let waited_ms = self.now - visit.since_ms;
+        let waited_ms = self.since(visit.since_ms);
         self.emit(Fact::StepResumed {
             at: visit.at(),
             reason,
@@ -114,7 +114,8 @@ impl Turn<'_> {
     }
 
     pub(super) fn sub_flow(&mut self, visit: &Visit, sub: SubFlow, jitter: f64) {
-        let depth = self.state.parent.as_ref().map_or(0, |parent| parent.depth) + 1;
+        let above = self.state.parent.as_ref().map_or(0, |parent| parent.depth);
+        let depth = above.saturating_add(1);
         if depth > MAX_DEPTH {
             let message = format!(
                 "{MAX_DEPTH} runs already stand above this one: does the flow start itself?"

@@ -62,13 +62,17 @@ impl RunState {
                 ..
             } => {
                 self.summarise(&at.name, |step| step.error = Some(error.clone()));
-                self.again(at, *until_ms, |visit| visit.failures += 1);
+                self.again(at, *until_ms, |visit| {
+                    visit.failures = visit.failures.saturating_add(1);
+                });
             }
             Fact::StepFailed {
                 at, error, next, ..
             } => self.step_failed(at, error, next.as_ref(), ms),
             Fact::StepRetry { at, lost: true, .. } => {
-                self.again(at, 0, |visit| visit.losses += 1);
+                self.again(at, 0, |visit| {
+                    visit.losses = visit.losses.saturating_add(1);
+                });
             }
             // Scheduled by the step.failed before it.
             Fact::StepRetry { .. } => {}
@@ -155,7 +159,7 @@ impl RunState {
                 ended_ms: None,
                 error: None,
             });
-        summary.visits += 1;
+        summary.visits = summary.visits.saturating_add(1);
         summary.status = VisitStatus::Pending;
         summary.attempt = 0;
         let key = VisitKey {

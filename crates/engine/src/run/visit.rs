@@ -52,6 +52,14 @@ impl Visit {
         }
     }
 
+    /// The try after this one. Numbers in a stream from elsewhere may be as large as they come.
+    pub(crate) fn next_attempt(&self) -> StepRef {
+        StepRef {
+            attempt: self.attempt.saturating_add(1),
+            ..self.at()
+        }
+    }
+
     pub(crate) fn branches(&self) -> Option<&Branches> {
         match &self.wait {
             Some(Wait::Branches(branches)) => Some(branches),
@@ -117,7 +125,7 @@ impl Branches {
             0 => usize::MAX,
             limit => (limit as usize).saturating_sub(active),
         };
-        room.min(self.branches.len() - self.entered)
+        room.min(self.branches.len().saturating_sub(self.entered))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Workers that are gone.
 
+use riverrun_engine::{Fact, Input, Outcome};
+use riverrun_types::StepRef;
 use serde_json::json;
 
 use super::script::check;
@@ -92,4 +94,41 @@ fn several_lost_at_their_limit_fail_their_fork_once() {
     }
     script += "lost\n  step.failed a/11 WORKER_LOST\n  step.failed b/11 WORKER_LOST\n  step.failed p BRANCH_FAILED\n  flow.failed BRANCH_FAILED at p\n";
     check(json!({"p": {}, "a": {}, "b": {}}), &script);
+}
+
+/// A stream from elsewhere may hold any number.
+#[test]
+fn numbers_as_large_as_they_come_do_no_harm() {
+    let flow = json!({"a": {"retry": {"maxAttempts": 2}}});
+    let mut run = check(flow, "start\n  flow.started");
+    let key = run.state.visits.last().unwrap().key.clone();
+    let last = StepRef {
+        name: key.step.clone(),
+        visit: key.visit,
+        attempt: u32::MAX,
+    };
+    run.append(Fact::StepStarted(last));
+    run.decide(Input::Lost);
+    run.decide(Input::Begin(key.clone()));
+    run.decide(Input::Finished {
+        visit: key,
+        attempt: u32::MAX,
+        outcome: Outcome::failure("E", "e"),
+        jitter: 0.0,
+    });
+    run.assert_replays();
+    let visit = run.state.visits.last().unwrap();
+    assert_eq!((visit.losses, visit.failures), (1, 1));
+    check(
+        json!({"a": {}}),
+        r#"
+        start-at-depth 4294967295
+          flow.started
+        begin a
+          step.started a
+        sub a kid
+          step.failed a SUBFLOW_DEPTH
+          flow.failed SUBFLOW_DEPTH at a
+        "#,
+    );
 }

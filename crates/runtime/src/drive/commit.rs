@@ -283,7 +283,7 @@ pub(super) async fn fail_without_plan(
     let error = Failure::new(cause.code(), cause.to_string());
     let fact = Fact::Failed {
         error,
-        duration_ms: now - loaded.state.created_ms,
+        duration_ms: now.saturating_sub(loaded.state.created_ms),
     };
     let mut state = (*loaded.state).clone();
     state.apply_fact(&fact, now);
