@@ -114,39 +114,8 @@ fn request(path: FlowPath, body: StartBody, headers: &HeaderMap) -> Result<Start
     request.metadata = metadata;
     request.tenant = tenant_id;
     request.delay_ms = delay_ms;
-    request.run_id = run_id.as_deref().map(own_id).transpose()?;
-    check_text("idempotencyKey", request.idempotency_key.as_deref())?;
-    check_text("tenantId", request.tenant.as_deref())?;
-    if request.tags.len() > MAX_TAGS {
-        let message = format!("tags: a run may have {MAX_TAGS}");
-        return Err(ApiError::new("BAD_REQUEST", message));
-    }
-    for tag in &request.tags {
-        check_text("tags", Some(tag))?;
-    }
+    request.run_id = run_id.as_deref().map(RunId::new);
     Ok(request)
-}
-
-const MAX_TAGS: usize = 64;
-const MAX_TEXT_BYTES: usize = 256;
-
-fn check_text(field: &str, text: Option<&str>) -> Result<(), ApiError> {
-    let fits = text.is_none_or(|text| {
-        (1..=MAX_TEXT_BYTES).contains(&text.len()) && !text.chars().any(char::is_control)
-    });
-    if fits {
-        return Ok(());
-    }
-    let message = format!("{field}: not 1 to {MAX_TEXT_BYTES} bytes without control characters");
-    Err(ApiError::new("BAD_REQUEST", message).details(serde_json::json!({ "field": field })))
-}
-
-fn own_id(text: &str) -> Result<RunId, ApiError> {
-    if text == "latest" {
-        let message = "runId: \"latest\" means the newest run and can be the id of none";
-        return Err(ApiError::new("BAD_ID", message));
-    }
-    RunId::checked(text).map_err(|error| ApiError::new("BAD_ID", format!("runId: {error}")))
 }
 
 fn key(in_body: Option<String>, headers: &HeaderMap) -> Result<Option<String>, ApiError> {

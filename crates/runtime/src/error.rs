@@ -41,6 +41,10 @@ pub enum Error {
     /// One of several jobs cannot be added, so none is.
     #[error("job {at}: {error}")]
     Job { at: usize, error: Box<Error> },
+    #[error("{field}: {rule}")]
+    BadField { field: &'static str, rule: String },
+    #[error("{0}")]
+    BadId(String),
     #[error("the server is shutting down")]
     ShuttingDown,
     #[error("the run moved faster than this could be decided; try again")]
@@ -80,8 +84,9 @@ impl Error {
             Self::ReservedType(_) => "RESERVED_TYPE",
             Self::NotPaused { .. } => "RUN_NOT_PAUSED",
             Self::ForkAtEnd(_) => "FORK_AT_END",
-            Self::BadRequest(_) => "BAD_REQUEST",
             Self::Job { error, .. } => error.code(),
+            Self::BadRequest(_) | Self::BadField { .. } => "BAD_REQUEST",
+            Self::BadId(_) => "BAD_ID",
             Self::ShuttingDown => "SHUTTING_DOWN",
             Self::Busy => "BUSY",
         }

@@ -19,6 +19,7 @@ mod import;
 mod load;
 mod options;
 mod reads;
+mod request;
 mod runtime;
 mod shown;
 mod start;

@@ -86,6 +86,7 @@ impl Runtime {
     /// already run and are part of the same commit.
     pub async fn start(&self, request: StartRequest) -> Result<Started> {
         self.refuse_when_stopping()?;
+        request.check()?;
         let flow = self
             .compiled(&request.flow, request.version.as_deref())
             .await?;

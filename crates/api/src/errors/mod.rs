@@ -113,6 +113,7 @@ impl From<riverrun_runtime::Error> for ApiError {
             Error::TooLarge { what, bytes, limit } => {
                 refused.details(json!({"what": what, "bytes": bytes, "limit": limit}))
             }
+            Error::BadField { field, .. } => refused.details(json!({ "field": field })),
             _ => refused,
         }
     }

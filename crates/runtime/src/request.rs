@@ -1,0 +1,146 @@
+//! What may stand in a wish to start a run, whoever wishes: lists show it, indexes hold it.
+
+use riverrun_types::{Json, RunId};
+
+use crate::{Error, Result, StartRequest};
+
+const MAX_TAGS: usize = 64;
+const MAX_LABEL_BYTES: usize = 256;
+const MAX_METADATA_BYTES: usize = 64 << 10;
+
+impl StartRequest {
+    pub(crate) fn check(&self) -> Result<()> {
+        if let Some(run) = &self.run_id {
+            check_run_id(run)?;
+        }
+        if let Some(key) = &self.idempotency_key {
+            check_label("idempotencyKey", key)?;
+        }
+        if let Some(tenant) = &self.tenant {
+            check_label("tenantId", tenant)?;
+        }
+        check_tags(&self.tags)?;
+        self.metadata.as_ref().map_or(Ok(()), check_metadata)
+    }
+}
+
+fn check_run_id(run: &RunId) -> Result<()> {
+    if run.as_str() == "latest" {
+        let message = "runId: \"latest\" means the newest run and can be the id of none";
+        return Err(Error::BadId(message.to_owned()));
+    }
+    let checked = RunId::checked(run.as_str());
+    checked.map_err(|error| Error::BadId(format!("runId: {error}")))?;
+    Ok(())
+}
+
+fn check_label(field: &'static str, text: &str) -> Result<()> {
+    let fits = (1..=MAX_LABEL_BYTES).contains(&text.len());
+    if fits && !text.chars().any(char::is_control) {
+        return Ok(());
+    }
+    let rule = format!("not 1 to {MAX_LABEL_BYTES} bytes without control characters");
+    Err(Error::BadField { field, rule })
+}
+
+fn check_tags(tags: &[String]) -> Result<()> {
+    if tags.len() > MAX_TAGS {
+        let rule = format!("a run may have {MAX_TAGS}");
+        return Err(Error::BadField {
+            field: "tags",
+            rule,
+        });
+    }
+    tags.iter().try_for_each(|tag| check_label("tags", tag))
+}
+
+fn check_metadata(metadata: &Json) -> Result<()> {
+    if metadata.bytes() > MAX_METADATA_BYTES {
+        return Err(Error::TooLarge {
+            what: "metadata",
+            bytes: metadata.bytes(),
+            limit: MAX_METADATA_BYTES,
+        });
+    }
+    if metadata.is_deeper(Json::MAX_VALUE_DEPTH) {
+        return Err(Error::TooDeep { what: "metadata" });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(fill: impl FnOnce(&mut StartRequest), expected: Option<(&str, &str)>) {
+        let mut request = StartRequest::new("f", Json::null());
+        fill(&mut request);
+        let refused = request.check().err();
+        let refused = refused.map(|error| (error.code(), error.to_string()));
+        let expected = expected.map(|(code, message)| (code, message.to_owned()));
+        assert_eq!(refused, expected);
+    }
+
+    #[test]
+    fn labels_are_short_and_few() {
+        let rule = |field: &str| format!("{field}: not 1 to 256 bytes without control characters");
+        let long = "x".repeat(257);
+        for text in ["", "a\nb", &long] {
+            check(
+                |request| request.tenant = Some(text.to_owned()),
+                Some(("BAD_REQUEST", &rule("tenantId"))),
+            );
+            check(
+                |request| request.idempotency_key = Some(text.to_owned()),
+                Some(("BAD_REQUEST", &rule("idempotencyKey"))),
+            );
+            check(
+                |request| request.tags = vec!["fine".to_owned(), text.to_owned()],
+                Some(("BAD_REQUEST", &rule("tags"))),
+            );
+        }
+        check(
+            |request| request.tags = vec![long[1..].to_owned(); 64],
+            None,
+        );
+        check(
+            |request| request.tags = vec!["a".to_owned(); 65],
+            Some(("BAD_REQUEST", "tags: a run may have 64")),
+        );
+    }
+
+    #[test]
+    fn metadata_is_small() {
+        let text = |bytes: usize| Json::from("x".repeat(bytes).as_str());
+        check(|request| request.metadata = Some(text(65_534)), None);
+        check(
+            |request| request.metadata = Some(text(65_535)),
+            Some((
+                "TOO_LARGE",
+                "the metadata has 65537 bytes; it may have 65536",
+            )),
+        );
+    }
+
+    #[test]
+    fn an_id_is_plain_and_not_latest() {
+        check(|request| request.run_id = Some(RunId::new("order-7")), None);
+        for (id, message) in [
+            (
+                "latest",
+                "runId: \"latest\" means the newest run and can be the id of none",
+            ),
+            (
+                "a b",
+                &RunId::checked("a b")
+                    .map_err(|error| format!("runId: {error}"))
+                    .unwrap_err(),
+            ),
+        ] {
+            check(
+                |request| request.run_id = Some(RunId::new(id)),
+                Some(("BAD_ID", message)),
+            );
+        }
+    }
+}
