@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use riverrun_types::{Flow, Json, Limits, Millis, Name, Path, Retry, Step};
+use riverrun_types::{Flow, Json, Limits, Millis, Name, Path, Retry, Step, time::MAX_WAIT_MS};
 
 use crate::{Failure, Schema, Select, TemplateError, View, code};
 
@@ -97,7 +97,7 @@ impl Plan {
     /// When a run that begins now must have ended.
     pub(crate) fn deadline(&self, from: Millis) -> Option<Millis> {
         let timeout_ms = i64::try_from(self.timeout_ms?).unwrap_or(i64::MAX);
-        Some(from.saturating_add(timeout_ms))
+        Some(from.saturating_add(timeout_ms.min(MAX_WAIT_MS)))
     }
 
     pub fn step(&self, name: &str) -> Option<&PlanStep> {

@@ -1,6 +1,6 @@
 //! The one retry decision: again at a time, or not.
 
-use riverrun_types::{Millis, Retry};
+use riverrun_types::{Millis, Retry, time::MAX_WAIT_MS};
 
 use crate::Failure;
 
@@ -34,8 +34,7 @@ pub fn after_failure(
             full * (1.0 - policy.jitter.clamp(0.0, 1.0) * jitter.clamp(0.0, 1.0))
         }
     };
-    // Past this a float no longer counts milliseconds, and nobody waits 30,000 years.
-    Some(delay.clamp(0.0, 1e15) as Millis)
+    Some(delay.clamp(0.0, MAX_WAIT_MS as f64) as Millis)
 }
 
 /// `min(backoffMs * backoffMultiplier^(n-1), maxBackoffMs)`
@@ -108,7 +107,7 @@ mod tests {
             },
             failure(),
             4_000_000,
-            Some(1_000_000_000_000_000),
+            Some(MAX_WAIT_MS),
         );
     }
 

@@ -344,6 +344,20 @@ mod tests {
     }
 
     #[test]
+    fn the_schema_lets_nothing_wait_longer_than_a_run_may() {
+        let schema = flow_schema();
+        let retry = &schema["$defs"]["step"]["properties"]["retry"]["properties"];
+        for (field, rule) in [
+            ("timeoutMs", &schema["properties"]["timeoutMs"]),
+            ("backoffMs", &retry["backoffMs"]),
+            ("maxBackoffMs", &retry["maxBackoffMs"]),
+        ] {
+            let most = riverrun_types::time::MAX_WAIT_MS;
+            assert_eq!(rule["maximum"], most, "{field}");
+        }
+    }
+
+    #[test]
     fn what_is_no_flow_at_all_is_refused() {
         for definition in [
             json!(null),

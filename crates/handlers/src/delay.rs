@@ -6,13 +6,13 @@ use async_trait::async_trait;
 use jiff::{Span, SpanRelativeTo};
 use riverrun_engine::{Failure, Outcome, SchemaIssue, Template, View, code};
 use riverrun_runtime::{Action, Call, Effects, Handler};
-use riverrun_types::{Json, Millis, time};
+use riverrun_types::{
+    Json, Millis,
+    time::{self, MAX_WAIT_MS},
+};
 use serde_json::{Value, json};
 
 use crate::{config::Issues, scope};
-
-/// Ten years. A longer wait is a mistake in the unit.
-const MAX_MS: Millis = 10 * 366 * 24 * 60 * 60 * 1000;
 
 pub(crate) struct Delay;
 
@@ -41,7 +41,7 @@ impl Handler for Delay {
                     "description": "How long to wait: milliseconds, a text such as \"90s\", \"1h 30m\", \"2 days\" or \"PT5M\", or a `${path}` of the state that leads to either. `${input}` is the step's input unless the state has an `input` of its own.",
                     "type": ["number", "string"],
                     "minimum": 0,
-                    "maximum": MAX_MS,
+                    "maximum": MAX_WAIT_MS,
                     "minLength": 1
                 },
                 "until": {
@@ -104,7 +104,7 @@ impl DelayAction {
             Self::For(template) => now.saturating_add(duration_ms(&value(template))?),
             Self::Until(template) => time_ms(&value(template))?,
         };
-        if until > now.saturating_add(MAX_MS) {
+        if until > now.saturating_add(MAX_WAIT_MS) {
             return Err(format!("{} is more than ten years away", time::iso(until)));
         }
         Ok(until)
@@ -132,7 +132,7 @@ fn duration_ms(json: &Json) -> Result<Millis, String> {
         _ => None,
     };
     match ms {
-        Some(ms) if (0.0..=MAX_MS as f64).contains(&ms) => Ok(ms.round() as Millis),
+        Some(ms) if (0.0..=MAX_WAIT_MS as f64).contains(&ms) => Ok(ms.round() as Millis),
         Some(ms) => Err(format!("{ms} ms is not between 0 and ten years")),
         None => Err(format!(
             "{} is not a duration: use milliseconds or a text such as \"90s\"",

@@ -1,5 +1,7 @@
 //! Definitions as text: JSON, or YAML, which says the same with fewer quotes.
 
+mod numbers;
+
 use serde_json::Value;
 
 use crate::{Error, Result};
@@ -23,12 +25,31 @@ impl Format {
 
 pub fn parse_definition(text: &str, format: Format) -> Result<Value> {
     let refuse = |error: String| Error::BadDefinition(error);
-    match format {
+    let definition = match format {
         Format::Json => serde_json::from_str(text)
-            .map_err(|error| refuse(format!("the definition is not JSON: {error}"))),
+            .map_err(|error| refuse(format!("the definition is not JSON: {error}")))?,
         Format::Yaml => serde_saphyr::from_str_with_options(text, yaml())
-            .map_err(|error| refuse(format!("the definition is not YAML: {error}"))),
-    }
+            .map_err(|error| refuse(format!("the definition is not YAML: {error}")))?,
+    };
+    check_numbers(text, &definition)?;
+    Ok(definition)
+}
+
+/// Refuses a definition in which a number would not stay as it was written: numbers in it are 64
+/// bits wide.
+pub fn check_numbers(text: &str, definition: &Value) -> Result<()> {
+    let Some(numbers::Rounded {
+        line,
+        written,
+        read,
+    }) = numbers::rounded(text, definition)
+    else {
+        return Ok(());
+    };
+    let message = format!(
+        "line {line} of the definition: the number {written} would become {read}: put it in quotes, or give it with the input"
+    );
+    Err(Error::BadDefinition(message))
 }
 
 /// YAML 1.2: only `true` and `false` are booleans, so an id may be `y` and a country `NO`. The
@@ -79,6 +100,28 @@ mod tests {
             "id: f\nsteps:\n  a:\n    type: set\n    config:\n      value: [1, 2.5, null, x]\n";
         let read = |text, format| parse_definition(text, format).unwrap();
         assert_eq!(read(yaml, Format::Yaml), read(json, Format::Json));
+    }
+
+    #[test]
+    fn a_number_that_would_be_rounded_is_refused() {
+        for (text, format) in [
+            ("{\"a\":\n12345678901234567890123}", Format::Json),
+            ("b: 1\na: 12345678901234567890123", Format::Yaml),
+            ("b: 1\na: [0.1000000000000000055]", Format::Yaml),
+        ] {
+            let error = parse_definition(text, format).unwrap_err();
+            assert_eq!(error.code(), "BAD_DEFINITION");
+            let message = error.to_string();
+            assert!(message.starts_with("line 2 of the definition"), "{message}");
+        }
+        check(
+            "a: '12345678901234567890123'",
+            json!({"a": "12345678901234567890123"}),
+        );
+        check(
+            "{a: 0x1F, b: 1_000, c: 1e3}",
+            json!({"a": 31, "b": 1000, "c": 1000.0}),
+        );
     }
 
     /// Refused, and before it has cost anything to speak of.

@@ -27,7 +27,7 @@ mod streams;
 mod tail;
 mod work;
 
-pub use definition::{Format, parse_definition};
+pub use definition::{Format, check_numbers, parse_definition};
 pub use error::Error;
 pub use flows::{Compiled, FlowEntry, RegisteredFlow};
 pub use handler::{Action, Call, Effects, FlowLookup, Handler, Services, function};

@@ -12,7 +12,8 @@ pub struct Options {
     /// How long a lease lasts without a heartbeat; after that another instance may take the run.
     /// Default 30 s.
     pub lease: Duration,
-    /// Runs driven at once; further ones wait in the store. Default 1,024.
+    /// Runs driven at once; further ones wait in the store. Default 1,024, at most
+    /// [`Options::MAX_DRIVERS`].
     pub max_drivers: usize,
     /// How long one attempt of a step may take where the step says nothing. Default 30 s.
     pub attempt_timeout: Duration,
@@ -24,6 +25,11 @@ pub struct Options {
     pub sweep_every: Duration,
     /// How long a shutdown waits for attempts that run. Default 5 s.
     pub grace: Duration,
+}
+
+impl Options {
+    /// More runs than this are never driven at once.
+    pub const MAX_DRIVERS: usize = 1_000_000;
 }
 
 impl Default for Options {

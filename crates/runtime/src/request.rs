@@ -1,6 +1,6 @@
 //! What may stand in a wish to start a run, whoever wishes: lists show it, indexes hold it.
 
-use riverrun_types::{Json, RunId};
+use riverrun_types::{Json, RunId, time::MAX_WAIT_MS};
 
 use crate::{Error, Result, StartRequest};
 
@@ -20,6 +20,7 @@ impl StartRequest {
             check_label("tenantId", tenant)?;
         }
         check_tags(&self.tags)?;
+        check_delay(self.delay_ms.unwrap_or(0))?;
         self.metadata.as_ref().map_or(Ok(()), check_metadata)
     }
 }
@@ -52,6 +53,15 @@ fn check_tags(tags: &[String]) -> Result<()> {
         });
     }
     tags.iter().try_for_each(|tag| check_label("tags", tag))
+}
+
+fn check_delay(ms: u64) -> Result<()> {
+    if ms <= MAX_WAIT_MS.unsigned_abs() {
+        return Ok(());
+    }
+    let field = "delayMs";
+    let rule = format!("{ms} ms is more than ten years ({MAX_WAIT_MS} ms)");
+    Err(Error::BadField { field, rule })
 }
 
 fn check_metadata(metadata: &Json) -> Result<()> {
@@ -107,6 +117,17 @@ mod tests {
             |request| request.tags = vec!["a".to_owned(); 65],
             Some(("BAD_REQUEST", "tags: a run may have 64")),
         );
+    }
+
+    #[test]
+    fn nobody_waits_longer_than_ten_years() {
+        let longest = MAX_WAIT_MS.unsigned_abs();
+        check(|request| request.delay_ms = Some(longest), None);
+        for ms in [longest + 1, u64::MAX] {
+            let message = format!("delayMs: {ms} ms is more than ten years (316224000000 ms)");
+            let refused = Some(("BAD_REQUEST", message.as_str()));
+            check(|request| request.delay_ms = Some(ms), refused);
+        }
     }
 
     #[test]

@@ -84,7 +84,9 @@ impl Runtime {
                     flows: flows.clone(),
                 },
                 cache: RunCache::new(options.cached_runs),
-                drivers: Arc::new(Semaphore::new(options.max_drivers)),
+                drivers: Arc::new(Semaphore::new(
+                    options.max_drivers.min(Options::MAX_DRIVERS),
+                )),
                 leases: Mutex::default(),
                 processes: Processes::default(),
                 keeper: Keeper::default(),

@@ -204,3 +204,15 @@ async fn a_flow_that_starts_itself_and_does_not_wait_ends_somewhere() {
         run = child.get("runId").unwrap().read().unwrap();
     }
 }
+
+#[tokio::test]
+async fn a_runtime_opens_with_any_number_of_drivers() {
+    let options = Options {
+        max_drivers: usize::MAX,
+        ..Options::default()
+    };
+    let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
+    let store = SqliteStore::memory().unwrap();
+    let runtime = Runtime::open(store, sandbox, [], options).await.unwrap();
+    runtime.shutdown().await.unwrap();
+}

@@ -12,6 +12,9 @@ pub type Millis = i64;
 /// run or a person can move.
 pub const NEVER: Millis = i64::MAX;
 
+/// Ten years, in which a run may wait, retry or begin later. Longer is a mistake in the unit.
+pub const MAX_WAIT_MS: Millis = 10 * 366 * 24 * 60 * 60 * 1000;
+
 /// `2025-10-29T16:15:54.834Z`: always UTC, always three digits of milliseconds.
 pub fn iso(ms: Millis) -> String {
     Iso(ms).to_string()

@@ -111,7 +111,7 @@ const fn command(code: &'static str, meaning: &'static str, remedy: &'static str
 pub const TABLE: &[ErrorCode] = &[
     request("BAD_CURSOR", 400, "The cursor is not one that this list or stream has given out.",
         "Take nextCursor, or the id of an event, unchanged from an earlier answer; leave it out to begin at the beginning."),
-    request("BAD_DEFINITION", 400, "The definition of the flow could not be read at all: it is not JSON, or not YAML.",
+    request("BAD_DEFINITION", 400, "The definition of the flow could not be read at all: it is not JSON, or not YAML, or has a number that would be rounded.",
         "Correct the place that the message names. For YAML send content-type application/yaml."),
     request("BAD_EVENT", 400, "What was to be appended is not an event: it has no type, or a field of the wrong kind.",
         "Send an object with a type such as \"order.paid\" and, where there is something to say, data."),

@@ -7,7 +7,7 @@ use axum::{
     extract::{FromRequest, Request},
     http::{HeaderMap, header},
 };
-use riverrun_runtime::{Format, parse_definition};
+use riverrun_runtime::{Format, check_numbers, parse_definition};
 use riverrun_types::Json;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, error::Category, json};
@@ -66,14 +66,17 @@ impl FromRequest<Api> for Definition {
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
         let format = format(request.headers())?;
         let bytes = bytes(request, api).await?;
+        let text = || {
+            let text = std::str::from_utf8(&bytes);
+            text.map_err(|_| ApiError::new("BAD_DEFINITION", "the definition is not UTF-8 text"))
+        };
         match format {
-            Format::Json => read(&bytes).map(Self),
-            Format::Yaml => {
-                let text = std::str::from_utf8(&bytes).map_err(|_| {
-                    ApiError::new("BAD_DEFINITION", "the definition is not UTF-8 text")
-                })?;
-                Ok(Self(parse_definition(text, Format::Yaml)?))
+            Format::Json => {
+                let definition = read(&bytes)?;
+                check_numbers(text()?, &definition)?;
+                Ok(Self(definition))
             }
+            Format::Yaml => Ok(Self(parse_definition(text()?, Format::Yaml)?)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Attempts: how they begin, and what each outcome leads to.
 
-use riverrun_types::{Json, Name, VisitStatus};
+use riverrun_types::{Json, Name, VisitStatus, time::iso};
 
 use super::Turn;
 use crate::{Failure, Outcome, PlanStep, Visit, VisitKey, code, fact::Fact, retry};
@@ -54,6 +54,11 @@ impl Turn<'_> {
                 self.complete(&visit, output, next, jitter);
             }
             Outcome::Failure(failure) => self.fail(&visit, failure, jitter),
+            Outcome::Wait { until_ms, .. } if self.is_too_far(until_ms) => {
+                let message = format!("{} is more than ten years away", iso(until_ms));
+                let failure = Failure::new(code::INPUT_ERROR, message).permanent();
+                self.fail(&visit, failure, jitter);
+            }
             Outcome::Wait { until_ms, reason } => {
                 self.emit(Fact::AwaitTime {
                     at: visit.at(),

@@ -1,6 +1,6 @@
 //! Waits: for a time, for branches, for a child run; how they begin and how they are over.
 
-use riverrun_types::{Json, Name, RunId};
+use riverrun_types::{Json, Millis, Name, RunId, time::MAX_WAIT_MS};
 use serde_json::json;
 
 use super::{Child, Turn};
@@ -17,6 +17,10 @@ const MAX_FORKS: usize = 32;
 const MAX_VISITS: usize = 20_000;
 
 impl Turn<'_> {
+    pub(super) fn is_too_far(&self, until_ms: Millis) -> bool {
+        until_ms > self.now.saturating_add(MAX_WAIT_MS)
+    }
+
     /// Resumes the waits whose time has come. In a paused run none comes.
     pub(super) fn resume_due(&mut self) {
         if self.state.paused {

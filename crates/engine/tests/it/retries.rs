@@ -125,7 +125,7 @@ fn only_what_may_be_retried_is() {
 }
 
 #[test]
-fn waits_that_no_calendar_names_read_back() {
+fn nothing_waits_longer_than_ten_years() {
     check(
         json!({"a": {"retry": {"maxAttempts": 2}}}),
         r#"
@@ -134,21 +134,33 @@ fn waits_that_no_calendar_names_read_back() {
         begin a
           step.started a
         fail a E after 999999999999999
-          step.failed a E again at 999999999999999
+          step.failed a E again at 316224000000
           step.retry a/2
         status
-          = waiting; a retrying backoff; wakes 999999999999999; runs nothing
+          = waiting; a retrying backoff; wakes 316224000000; runs nothing
         "#,
     );
     check(
-        json!({"timeoutMs": 1000000000000000u64, "steps": {"a": {}}}),
+        json!({"a": {"transitions": {"onSuccess": "b"}}, "b": {}}),
         r#"
         start
-          flow.started until 1000000000000000
+          flow.started
         begin a
           step.started a
-        wait a 300000000000000
-          step.await.time a until 300000000000000
+        wait a 316224000000
+          step.await.time a until 316224000000
+        "#,
+    );
+    check(
+        json!({"a": {}}),
+        r#"
+        start
+          flow.started
+        begin a
+          step.started a
+        wait a 316224000001
+          step.failed a INPUT_ERROR
+          flow.failed INPUT_ERROR at a
         "#,
     );
 }

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use super::Config;
 
+const MAX_DRIVERS: usize = riverrun::Options::MAX_DRIVERS;
+const MAX_EXPR_THREADS: usize = 1_024;
+
 type Check = Result<(), (&'static str, String)>;
 
 pub fn check(config: &Config) -> Check {
@@ -23,10 +26,12 @@ pub fn check(config: &Config) -> Check {
     )?;
     at_least("limits.max_wait", config.limits.max_wait.0, second)?;
     positive("max_drivers", config.max_drivers)?;
+    at_most("max_drivers", config.max_drivers, MAX_DRIVERS)?;
     positive("limits.body_bytes", config.limits.body_bytes)?;
     positive("expr.memory_bytes", config.expr.memory_bytes)?;
     positive("expr.output_bytes", config.expr.output_bytes)?;
     positive("expr.threads", config.expr.threads)?;
+    at_most("expr.threads", config.expr.threads, MAX_EXPR_THREADS)?;
     for rule in &config.http.allow {
         let rule = rule.parse::<riverrun::AllowRule>();
         rule.map_err(|error| ("http.allow", error.to_string()))?;
@@ -73,4 +78,11 @@ fn positive(key: &'static str, value: usize) -> Check {
         0 => Err((key, "must be 1 or more, not 0".to_owned())),
         _ => Ok(()),
     }
+}
+
+fn at_most(key: &'static str, value: usize, most: usize) -> Check {
+    if value <= most {
+        return Ok(());
+    }
+    Err((key, format!("must be {most} or less, not {value}")))
 }

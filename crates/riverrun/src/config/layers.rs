@@ -410,6 +410,18 @@ mod tests {
             "CONFIG_INVALID",
             &["max_drivers", "0"],
         );
+        refused(
+            "max_drivers = 9223372036854775807",
+            &[],
+            "CONFIG_INVALID",
+            &["max_drivers", "1000000 or less"],
+        );
+        refused(
+            "expr.threads = 100000",
+            &[],
+            "CONFIG_INVALID",
+            &["expr.threads", "1024 or less"],
+        );
         refused("listen = 'x'", &[], "CONFIG_INVALID", &["listen", "\"x\""]);
         refused(
             "",

@@ -42,7 +42,7 @@ pub struct Config {
     pub log: String,
     /// How long a run is safe from other servers without a sign of life. Default `30s`.
     pub lease: Span,
-    /// Runs driven at once; further ones wait in the store. Default 1024.
+    /// Runs driven at once, 1 to 1000000; further ones wait in the store. Default 1024.
     pub max_drivers: usize,
     /// How long one attempt of a step may take where the step says nothing. Default `30s`.
     pub attempt_timeout: Span,
@@ -100,7 +100,7 @@ pub struct Expr {
     pub time: Span,
     /// Bytes of JSON that it may answer with. Default 1048576 (1 MiB).
     pub output_bytes: usize,
-    /// Threads that evaluate. Default 2.
+    /// Threads that evaluate, 1 to 1024. Default 2.
     pub threads: usize,
 }
 

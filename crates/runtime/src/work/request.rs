@@ -17,7 +17,7 @@ use crate::{Error, Result, Runtime, clock::now_ms};
 const MAX_TEXT: usize = 256;
 const MAX_TAGS: usize = 64;
 /// Nobody waits longer.
-const MAX_DELAY_MS: u64 = 10 * 366 * 24 * 3_600_000;
+const MAX_DELAY_MS: u64 = time::MAX_WAIT_MS.unsigned_abs();
 
 /// A wish to add a job.
 #[derive(Clone, Debug, Default, Deserialize)]

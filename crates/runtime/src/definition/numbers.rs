@@ -1,0 +1,145 @@
+//! Numbers in a definition that would not stay as they were written.
+//!
+//! A definition is parsed, so a number in it becomes a 64-bit one: of a long id or a long decimal
+//! something else would be left. Payloads keep their text and have no such limit.
+
+use serde_json::{Number, Value};
+
+/// A number that would be rounded, as it was written and as it would be read, and its line.
+#[derive(Debug, PartialEq)]
+pub(super) struct Rounded {
+    pub line: usize,
+    pub written: String,
+    pub read: String,
+}
+
+/// Looks for a number that differs from what is written in `text`, JSON or YAML, of which
+/// `definition` was read.
+pub(super) fn rounded(text: &str, definition: &Value) -> Option<Rounded> {
+    let between = |c: char| c.is_whitespace() || ",:[]{}\"'".contains(c);
+    let lines = (1..).zip(text.lines());
+    let mut words =
+        lines.flat_map(|(line, text)| text.split(between).map(move |word| (line, word)));
+    words.find_map(|(line, written)| {
+        let number: Number = serde_json::from_str(written).ok()?;
+        let read = number.to_string();
+        // The same digits inside a text are none of our business.
+        let is_rounded = Decimal::of(written) != Decimal::of(&read) && holds(definition, &number);
+        is_rounded.then(|| Rounded {
+            line,
+            written: written.chars().take(64).collect(),
+            read,
+        })
+    })
+}
+
+fn holds(value: &Value, number: &Number) -> bool {
+    match value {
+        Value::Number(here) => here == number,
+        Value::Array(items) => items.iter().any(|item| holds(item, number)),
+        Value::Object(members) => members.values().any(|member| holds(member, number)),
+        _ => false,
+    }
+}
+
+/// A decimal number without what does not change its value.
+#[derive(PartialEq)]
+struct Decimal<'a> {
+    negative: bool,
+    digits: Vec<&'a u8>,
+    /// The power of ten of the last digit.
+    exponent: i64,
+}
+
+impl<'a> Decimal<'a> {
+    /// Of text that JSON takes for a number.
+    fn of(text: &'a str) -> Self {
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let unsigned = mantissa.strip_prefix('-').unwrap_or(mantissa);
+        let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+        let zero = |digit: &&u8| **digit == b'0';
+        let digits = whole.as_bytes().iter().chain(fraction.as_bytes());
+        let mut digits: Vec<&u8> = digits.skip_while(zero).collect();
+        let zeros = digits.iter().rev().take_while(|digit| zero(digit)).count();
+        digits.truncate(digits.len() - zeros);
+        // An exponent that no machine holds leaves zero or nothing that was read.
+        let exponent: i64 = exponent.parse().unwrap_or(i64::MIN);
+        let moved = zeros as i64 - fraction.len() as i64;
+        Self {
+            negative: mantissa.len() > unsigned.len() && !digits.is_empty(),
+            exponent: if digits.is_empty() {
+                0
+            } else {
+                exponent.saturating_add(moved)
+            },
+            digits,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(written: &str, expected: Option<&str>) {
+        let number: Value = serde_json::from_str(written).unwrap();
+        let text = format!("{{\n\"a\": [{written},1]}}");
+        let rounded = rounded(&text, &json!({"a": [number, 1]}));
+        let expected = expected.map(|read| Rounded {
+            line: 2,
+            written: written.to_owned(),
+            read: read.to_owned(),
+        });
+        assert_eq!(rounded, expected, "{written}");
+    }
+
+    #[test]
+    fn numbers_that_stay_what_they_are() {
+        for written in [
+            "0",
+            "-0",
+            "0.0",
+            "0e5",
+            "1",
+            "-1",
+            "1.10",
+            "0.1",
+            "100",
+            "1e2",
+            "1E+2",
+            "1.5e-3",
+            "18446744073709551615",
+            "-9223372036854775808",
+            "0.30000000000000004",
+            "1e22",
+            "1e300",
+            "0.000001",
+            "1.7976931348623157e308",
+        ] {
+            check(written, None);
+        }
+    }
+
+    #[test]
+    fn numbers_that_would_be_rounded() {
+        for (written, read) in [
+            ("12345678901234567890123", "1.2345678901234568e+22"),
+            ("0.1000000000000000055", "0.1"),
+            ("18446744073709551617", "1.8446744073709552e+19"),
+            ("123456789.123456789123", "123456789.12345679"),
+            ("1e-400", "0.0"),
+            ("1e-99999999999999999999", "0.0"),
+        ] {
+            check(written, Some(read));
+        }
+    }
+
+    #[test]
+    fn digits_in_a_text_are_left_alone() {
+        let text = r#"{"id": "12345678901234567890123", "n": 1}"#;
+        let value = serde_json::from_str(text).unwrap();
+        assert_eq!(rounded(text, &value), None);
+    }
+}
