@@ -62,7 +62,7 @@ impl Handler for Map {
                     "default": true
                 },
                 "maxItems": {
-                    "description": "A longer list is refused with INPUT_ERROR.",
+                    "description": "A longer list is refused with INPUT_ERROR. Each item takes a step at least, so a list with more items than the flow's limits.maxSteps is refused, too.",
                     "type": "integer",
                     "minimum": 1,
                     "maximum": 1_000_000,

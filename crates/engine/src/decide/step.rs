@@ -19,7 +19,9 @@ impl Turn<'_> {
         }
         let limit = self.plan.limits.max_steps;
         if at.attempt == 1 && self.state.step_count >= limit {
-            let message = format!("the run has made {limit} steps, the most that its flow allows");
+            let message = format!(
+                "the run has made {limit} steps, the most that its flow's limits.maxSteps allows; each item of a map counts"
+            );
             return self.fail_run(Failure::new(code::MAX_STEPS, message));
         }
         self.emit(Fact::StepStarted(at));

@@ -87,9 +87,9 @@ impl Turn<'_> {
             let failure = Failure::new(code::STEP_NOT_FOUND, message).permanent();
             return self.fail(visit, failure, jitter);
         }
-        if let Err(message) = self.check_fork(visit, &fork) {
-            let failure = Failure::new(code::FORK_LIMIT, message).permanent();
-            return self.fail(visit, failure, jitter);
+        let checked = self.check_fork(visit, &fork);
+        if let Err(failure) = checked.and_then(|()| self.check_steps(&fork)) {
+            return self.fail(visit, failure.permanent(), jitter);
         }
         self.touched.push(visit.key.clone());
         self.emit(Fact::AwaitBranches {
@@ -98,9 +98,10 @@ impl Turn<'_> {
         });
     }
 
-    fn check_fork(&self, visit: &Visit, fork: &Fork) -> Result<(), String> {
+    fn check_fork(&self, visit: &Visit, fork: &Fork) -> Result<(), Failure> {
+        let refuse = |message: String| Err(Failure::new(code::FORK_LIMIT, message));
         if self.state.forks_around(visit).nth(MAX_FORKS - 1).is_some() {
-            return Err(format!(
+            return refuse(format!(
                 "{MAX_FORKS} forks already stand around this one: does a branch lead to itself?"
             ));
         }
@@ -110,11 +111,26 @@ impl Turn<'_> {
         };
         let visits = self.state.visits.len() + at_once;
         if visits > MAX_VISITS {
-            return Err(format!(
+            return refuse(format!(
                 "{visits} visits would be under way at once, a run may have {MAX_VISITS}: use a lower concurrency"
             ));
         }
         Ok(())
+    }
+
+    /// Every branch takes a step at least. Where they cannot all have one none begins: half of them
+    /// with their effects are worse than none.
+    fn check_steps(&self, fork: &Fork) -> Result<(), Failure> {
+        let limit = self.plan.limits.max_steps;
+        let left = limit.saturating_sub(self.state.step_count);
+        let branches = fork.branches.len();
+        if branches as u64 <= left {
+            return Ok(());
+        }
+        let message = format!(
+            "{branches} branches take a step or more each, and of the {limit} that the flow's limits.maxSteps allows {left} are left: raise it"
+        );
+        Err(Failure::new(code::MAX_STEPS, message))
     }
 
     pub(super) fn sub_flow(&mut self, visit: &Visit, sub: SubFlow, jitter: f64) {

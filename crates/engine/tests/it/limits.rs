@@ -38,6 +38,39 @@ fn a_loop_ends_at_the_limit_of_steps() {
 }
 
 #[test]
+fn a_fork_whose_branches_cannot_all_have_a_step_begins_none() {
+    let flow = |max_steps: u64| {
+        json!({"limits": {"maxSteps": max_steps}, "steps": {
+            "m": {"transitions": {"onFailure": "b"}}, "a": {}, "b": {},
+        }})
+    };
+    check(
+        flow(4),
+        r#"
+        start
+          flow.started
+        begin m
+          step.started m
+        map m a [1,2,3]
+          step.await.branches m 3
+        "#,
+    );
+    check(
+        flow(3),
+        r#"
+        start
+          flow.started
+        begin m
+          step.started m
+        map m a [1,2,3]
+          step.failed m MAX_STEPS -> b
+        see b ${error.message}
+          = "3 branches take a step or more each, and of the 3 that the flow's limits.maxSteps allows 2 are left: raise it"
+        "#,
+    );
+}
+
+#[test]
 fn a_value_may_not_be_too_large() {
     let flow = json!({"limits": {"maxValueBytes": 10}, "steps": {
         "a": {"retry": {"maxAttempts": 2}, "transitions": {"onFailure": "b"}}, "b": {},
