@@ -4,6 +4,7 @@ mod cli;
 mod client;
 mod config;
 mod failure;
+mod files;
 mod logs;
 mod output;
 mod project;

@@ -1,6 +1,6 @@
 //! `riverrun run`: start a run, and perhaps wait for it.
 
-use std::{io::Read, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
 use clap::Args;
 use riverrun::Json;
@@ -11,6 +11,7 @@ use crate::{
     client::{Client, End, Follow},
     config::parse_duration,
     failure::{Exit, Failure, Result},
+    files,
     output::{self, EventLine, Format, paint, paint::paint},
 };
 
@@ -202,15 +203,12 @@ impl Watch<'_> {
 
 /// JSON from the command line, a file or stdin, kept as its text.
 pub fn read_input(given: &str) -> Result<Json> {
+    // No flow may keep a larger state, and the input becomes the first one.
+    const LIMIT: usize = 64 << 20;
     let text = match given.strip_prefix('@') {
-        Some(path) => std::fs::read_to_string(path)
-            .map_err(|error| Failure::file("the input", Path::new(path), &error))?,
+        Some(path) => files::read_text("the input", Path::new(path), LIMIT)?,
         None if given == "-" => {
-            let mut text = String::new();
-            std::io::stdin()
-                .read_to_string(&mut text)
-                .map_err(|error| Failure::file("the input", Path::new("-"), &error))?;
-            text
+            files::read_from(std::io::stdin(), "the input", Path::new("-"), LIMIT)?
         }
         None => given.to_owned(),
     };

@@ -17,9 +17,13 @@ use super::{
     Config, check,
     keys::{Kind, check_keys, env_name, invalid, keys, known, leaves, unknown_key},
 };
-use crate::failure::{Failure, Result};
+use crate::{
+    failure::{Failure, Result},
+    files,
+};
 
 const FILE: &str = "riverrun.toml";
+const MAX_FILE_BYTES: usize = 1 << 20;
 const PREFIX: &str = "RIVERRUN_";
 
 /// Variables of ours that are no settings: for the commands, and for processes that we start.
@@ -136,10 +140,8 @@ struct Layers {
 impl Layers {
     fn file(&mut self, path: &Path, known: &BTreeMap<String, Kind>) -> Result<()> {
         let source = Source::File(path.to_owned());
-        if let Err(error) = std::fs::metadata(path) {
-            return Err(Failure::file("the configuration", path, &error));
-        }
-        let read = Toml::file_exact(path).data().map_err(|error| {
+        let text = files::read_text("the configuration", path, MAX_FILE_BYTES)?;
+        let read = Toml::string(&text).data().map_err(|error| {
             Failure::usage("CONFIG_INVALID", format!("{} is not TOML", path.display()))
                 .note(error.to_string())
         })?;

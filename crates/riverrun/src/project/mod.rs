@@ -9,7 +9,11 @@ use riverrun::Issue;
 use riverrun_runtime::{Format, parse_definition};
 use serde_json::Value;
 
-use crate::failure::{Failure, Result};
+use crate::{
+    config::Limits,
+    failure::{Failure, Result},
+    files,
+};
 
 pub use register::{Registered, register, register_dev};
 pub use watch::watch;
@@ -50,10 +54,27 @@ pub fn format_of(path: &Path) -> Option<Format> {
     Format::of_extension(path.extension()?.to_str()?)
 }
 
-/// Reads one file. What has no telling ending is read as YAML, of which JSON is a part.
+/// Every flow of a project, or why it cannot be read.
+pub type Read = Vec<(PathBuf, Result<FlowFile>)>;
+
+/// Reads the flows of a project on a thread of its own: a slow disk must not hold up the server.
+pub async fn read_all(project: &Path) -> Result<Read> {
+    let project = project.to_owned();
+    let read = tokio::task::spawn_blocking(move || -> Result<Read> {
+        let read = |path: PathBuf| {
+            let file = read(&path);
+            (path, file)
+        };
+        Ok(flow_files(&project)?.into_iter().map(read).collect())
+    });
+    read.await
+        .map_err(|error| Failure::new("NO_THREADS", error.to_string()))?
+}
+
+/// Reads one file, as large as the API takes a definition by default. What has no telling ending
+/// is read as YAML, of which JSON is a part.
 pub fn read(path: &Path) -> Result<FlowFile> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| Failure::file("the flow", path, &error))?;
+    let text = files::read_text("the flow", path, Limits::default().body_bytes)?;
     let format = format_of(path).unwrap_or(Format::Yaml);
     let definition = parse_definition(&text, format)
         .map_err(|error| Failure::new(error.code(), format!("{}: {error}", path.display())))?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use riverrun::{Json, Riverrun};
 use serde_json::{Value, json};
 
-use super::{FlowFile, flow_files, invalid, read};
+use super::{FlowFile, invalid, read_all};
 use crate::failure::{Failure, Result};
 
 /// A flow of the project, as it is registered now.
@@ -26,8 +26,8 @@ impl std::fmt::Display for Registered {
 /// Registers every flow of the project as it stands. The first that is refused stops it.
 pub async fn register(river: &Riverrun, project: &Path) -> Result<Vec<Registered>> {
     let mut registered = Vec::new();
-    for path in flow_files(project)? {
-        let file = read(&path)?;
+    for (_, file) in read_all(project).await? {
+        let file = file?;
         registered.push(put(river, &file, &file.definition).await?);
     }
     Ok(registered)
@@ -40,8 +40,8 @@ pub async fn register_dev(
     project: &Path,
 ) -> std::result::Result<Vec<Registered>, Vec<Failure>> {
     let (mut files, mut failures) = (Vec::new(), Vec::new());
-    for path in flow_files(project).map_err(|failure| vec![failure])? {
-        match read(&path) {
+    for (path, file) in read_all(project).await.map_err(|failure| vec![failure])? {
+        match file {
             Ok(file) => match river.runtime().validate(&file.definition) {
                 issues if has_errors(&issues) => failures.push(invalid(&path, &issues)),
                 _ => files.push(file),

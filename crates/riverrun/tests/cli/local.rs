@@ -139,3 +139,30 @@ fn doctor_with_a_server() {
         assert!(ended.out.contains(text), "{text} is not in {}", ended.out);
     }
 }
+
+/// A pipe that nobody writes to, and a file without an end.
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_refused_at_once() {
+    let project = Project::new();
+    let pipe = project.path("pipe.yaml");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let refused = |args: &[&str]| {
+        let says = ["FILE_UNUSABLE", "not a regular file"];
+        project.run(args).refused(2, &says);
+    };
+    refused(&["flows", "validate", "pipe.yaml"]);
+    refused(&["flows", "graph", "pipe.yaml"]);
+    refused(&["run", "x", "-d", "@pipe.yaml"]);
+    refused(&["runs", "import", "pipe.yaml"]);
+    refused(&["config", "--config", "pipe.yaml"]);
+    refused(&["flows", "validate", "/dev/zero"]);
+    std::fs::rename(&pipe, project.path("flows/pipe.yaml")).unwrap();
+    refused(&["serve", "--project", ".", "--listen", "127.0.0.1:0"]);
+    std::fs::remove_file(project.path("flows/pipe.yaml")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", project.path("flows/zero.json")).unwrap();
+    refused(&["serve", "--project", ".", "--listen", "127.0.0.1:0"]);
+    let dev = project.start(&["dev", ".", "--listen", "127.0.0.1:0"]);
+    dev.ok(&["runs", "ls"]);
+}

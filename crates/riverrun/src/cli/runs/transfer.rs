@@ -1,6 +1,9 @@
 //! `riverrun runs export|import`: runs with their events as lines of JSON.
 
-use std::path::PathBuf;
+use std::{
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use riverrun::Json;
@@ -11,8 +14,12 @@ use crate::{
     cli::Global,
     client::Client,
     failure::{Exit, Failure, Result},
+    files,
     output::{self, Format},
 };
+
+/// Bytes of a line that is to be imported: more than a server takes in one request.
+const MAX_LINE: usize = 256 << 20;
 
 #[derive(Args, Debug)]
 pub struct Export {
@@ -77,17 +84,17 @@ impl Import {
         let client = global.client()?;
         let (mut taken, mut refused) = (0, None);
         for file in &self.files {
-            for (at, line) in read(file)?.lines().enumerate() {
+            let mut lines = open(file)?;
+            let mut at = 0;
+            while let Some(line) = files::read_line(&mut lines, "the export", file, MAX_LINE)? {
+                at += 1;
                 if line.trim().is_empty() {
                     continue;
                 }
-                match client
-                    .post(&["api", "runs", "import"], Some(line.to_owned()))
-                    .await
-                {
+                match client.post(&["api", "runs", "import"], Some(line)).await {
                     Ok(_) => taken += 1,
                     Err(failure) => {
-                        let place = format!("{} line {}", file.display(), at + 1);
+                        let place = format!("{} line {at}", file.display());
                         output::talk(&format!("{place} was refused"));
                         refused = Some(failure.note(format!("in {place}")));
                     }
@@ -99,15 +106,9 @@ impl Import {
     }
 }
 
-fn read(file: &std::path::Path) -> Result<String> {
-    let text = match file.to_str() {
-        Some("-") => std::io::read_to_string(std::io::stdin()),
-        _ => std::fs::read_to_string(file),
-    };
-    text.map_err(|error| {
-        Failure::usage(
-            "FILE_UNUSABLE",
-            format!("{} cannot be read: {error}", file.display()),
-        )
+fn open(file: &Path) -> Result<Box<dyn BufRead>> {
+    Ok(match file.to_str() {
+        Some("-") => Box::new(std::io::stdin().lock()),
+        _ => Box::new(BufReader::new(files::open("the export", file)?)),
     })
 }
