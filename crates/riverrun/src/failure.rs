@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use crate::output::paint;
+use crate::output::{paint, visible};
 
 /// How a command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,16 +68,16 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (bad, bold) = (paint::BAD, paint::BOLD);
-        write!(
-            f,
-            "{bad}error[{}]{bad:#}{bold}:{bold:#} {}",
-            self.code, self.message
-        )?;
-        for note in self.notes.iter().flat_map(|note| note.lines()) {
-            write!(f, "\n  {note}")?;
+        let code = visible(&self.code);
+        write!(f, "{bad}error[{code}]{bad:#}{bold}:{bold:#} ")?;
+        let mut message = self.message.lines();
+        f.write_str(&visible(message.next().unwrap_or_default()))?;
+        // Further lines are indented: nothing in a message looks like a line of ours.
+        for note in message.chain(self.notes.iter().flat_map(|note| note.lines())) {
+            write!(f, "\n  {}", visible(note))?;
         }
         for next in &self.next {
-            write!(f, "\n  try: {next}")?;
+            write!(f, "\n  try: {}", visible(next))?;
         }
         Ok(())
     }

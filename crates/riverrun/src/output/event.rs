@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{paint, paint::paint, shorten};
+use super::{paint, paint::paint, shorten, visible};
 use crate::config::show_duration;
 
 /// Prints events of one run, one line each.
@@ -28,10 +28,10 @@ impl EventLine {
         let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
         let time = text("ts");
         let time = time.get(11..23).unwrap_or(time);
-        let kind = text("type");
+        let kind = &*visible(text("type"));
         let step = match event.get("attempt").and_then(Value::as_u64) {
-            Some(attempt) if attempt > 1 => format!("{} ({attempt})", text("stepName")),
-            _ => text("stepName").to_owned(),
+            Some(attempt) if attempt > 1 => format!("{} ({attempt})", visible(text("stepName"))),
+            _ => visible(text("stepName")).into_owned(),
         };
         let data = shorten(
             &gist(kind, event.get("data").unwrap_or(&Value::Null)),
@@ -137,6 +137,10 @@ mod tests {
         check(
             json!({"ts": ts, "type": "flow.completed", "data": {"result": {}, "duration": 6021}}),
             "16:15:54.834  flow.completed                        after 6s21ms",
+        );
+        check(
+            json!({"ts": "\u{1b}c", "type": "a\nb", "stepName": "\u{1b}[2J", "attempt": 1, "data": "\u{1b}]0;x\u{7}"}),
+            "\\u001bc  a b                   \\u001b[2J       \"\\u001b]0;x\\u0007\"",
         );
         check(
             json!({"ts": ts, "type": "flow.resumed"}),

@@ -4,6 +4,7 @@ mod event;
 pub mod paint;
 mod pretty;
 mod table;
+mod visible;
 
 use std::io::{IsTerminal, Write};
 
@@ -14,6 +15,7 @@ use serde::Serialize;
 pub use event::EventLine;
 pub use pretty::pretty;
 pub use table::{Row, Table};
+pub use visible::visible;
 
 /// How data is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -44,6 +46,7 @@ pub fn talk(line: &str) {
 }
 
 fn write(to: &mut impl Write, line: &str) -> std::io::Result<()> {
+    let line = visible::harmless(line);
     match writeln!(to, "{line}").and_then(|()| to.flush()) {
         // The reader has what it wanted: `riverrun runs ls | head`.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
@@ -87,10 +90,12 @@ pub fn width() -> Option<usize> {
 
 /// The beginning of a text that fits into so many characters.
 pub fn shorten(text: &str, width: usize) -> String {
-    // Control characters would move the cursor or end the line.
-    let mut clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let short: String = clean.by_ref().take(width).collect();
-    match clean.next() {
+    // A text may be many times longer than what is shown of it.
+    let end = text.char_indices().nth(width + 1);
+    let text = visible(&text[..end.map_or(text.len(), |(at, _)| at)]);
+    let mut chars = text.chars();
+    let short: String = chars.by_ref().take(width).collect();
+    match chars.next() {
         None => short,
         Some(_) => {
             let mut cut: String = short.chars().take(width.saturating_sub(1)).collect();

@@ -3,6 +3,8 @@
 
 use anstyle::{AnsiColor, Style};
 
+use super::visible;
+
 pub const BOLD: Style = Style::new().bold();
 pub const DIM: Style = Style::new().dimmed();
 pub const GOOD: Style = AnsiColor::Green.on_default();
@@ -11,9 +13,9 @@ pub const WARN: Style = AnsiColor::Yellow.on_default();
 pub const WAIT: Style = AnsiColor::Blue.on_default();
 pub const NAME: Style = AnsiColor::Cyan.on_default();
 
-/// A text in a style.
+/// A text in a style, on one line.
 pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
-    format!("{style}{text}{style:#}")
+    format!("{style}{}{style:#}", visible(&text.to_string()))
 }
 
 /// The style of a run's or step's status.

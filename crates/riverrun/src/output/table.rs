@@ -3,7 +3,7 @@
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, presets};
 
-use super::{stdout_has_colour, stdout_is_terminal};
+use super::{stdout_has_colour, stdout_is_terminal, visible};
 
 pub struct Table {
     header: Vec<&'static str>,
@@ -78,12 +78,7 @@ impl Table {
 }
 
 fn cell(text: &str, style: Style, colour: bool) -> Cell {
-    // Control characters would break the lines of the table.
-    let text: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    let mut cell = Cell::new(text);
+    let mut cell = Cell::new(visible(text));
     if !colour {
         return cell;
     }

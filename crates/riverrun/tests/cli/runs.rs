@@ -161,3 +161,31 @@ fn reading_and_steering() {
         .run(&["runs", "import", "gone.jsonl"])
         .refused(2, &["FILE_UNUSABLE"]);
 }
+
+#[test]
+fn what_a_run_says_cannot_move_the_terminal() {
+    let project = Project::new();
+    project.write("flows/slow.yaml", &crate::support::resting("slow", 600_000));
+    let server = project.serve();
+    let title = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}";
+    let data = serde_json::json!({ "text": title }).to_string();
+    let run = server.ok(&["run", "slow", "-d", &data]);
+    let run = run.trim();
+    server.ok(&["runs", "cancel", run, "--reason", title]);
+    for args in [
+        vec!["runs", "show", run],
+        vec!["runs", "events", run],
+        vec!["runs", "state", run],
+        vec!["runs", "ls"],
+        vec!["runs", "show", run, "-o", "json"],
+        vec!["runs", "export", run],
+    ] {
+        let ended = server.run(&args);
+        for said in [ended.out, ended.err] {
+            let moves = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+            assert!(!said.contains(moves), "{args:?}: {said:?}");
+        }
+    }
+    let shown = server.json(&["runs", "show", run]);
+    assert_eq!(shown["input"]["text"], title);
+}

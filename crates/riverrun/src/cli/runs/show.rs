@@ -1,5 +1,6 @@
 //! `riverrun runs show`.
 
+use anstyle::Style;
 use clap::Args;
 use serde_json::Value;
 
@@ -33,13 +34,15 @@ impl Show {
 pub fn show(answer: &Answer) {
     let run = answer.value();
     let text = |key: &str| run[key].as_str().unwrap_or_default();
-    let line = |title: &str, value: &str| output::data(&format!("{title:<9} {value}"));
+    let painted = |title: &str, style: Style, value: &str| {
+        output::data(&format!("{title:<9} {}", paint(style, value)));
+    };
+    let line = |title: &str, value: &str| {
+        output::data(&format!("{title:<9} {}", output::visible(value)));
+    };
     line("run", text("runId"));
     line("flow", &format!("{}@{}", text("flow"), text("version")));
-    line(
-        "status",
-        &paint(paint::status(text("status")), text("status")),
-    );
+    painted("status", paint::status(text("status")), text("status"));
     let took = run["durationMs"]
         .as_u64()
         .map(|ms| show_duration(std::time::Duration::from_millis(ms)));
@@ -70,10 +73,7 @@ pub fn show(answer: &Answer) {
     }
     if let Some(code) = run["error"]["code"].as_str() {
         let message = run["error"]["message"].as_str().unwrap_or_default();
-        line(
-            "error",
-            &paint(paint::BAD, format_args!("{code}: {message}")),
-        );
+        painted("error", paint::BAD, &format!("{code}: {message}"));
     }
     let room = output::width().map_or(2_000, |width| width.saturating_sub(11).max(40) * 3);
     for key in ["input", "result", "state"] {
