@@ -1,5 +1,6 @@
 //! Failures as clients see them: one shape, one table of codes.
 
+mod log;
 mod table;
 
 use axum::{
@@ -76,7 +77,7 @@ impl IntoResponse for ApiError {
         let status = self.status();
         if status.is_server_error() {
             let Parts { code, message, .. } = &*self.0;
-            tracing::error!(code, %message, "a request failed");
+            log::tell(status, code, message);
         }
         let mut response = with_type(status, "application/json", self.json().to_string());
         if status == StatusCode::SERVICE_UNAVAILABLE {

@@ -1,0 +1,106 @@
+//! What the log is told of failures that are the server's.
+
+use std::{
+    collections::HashMap,
+    sync::{LazyLock, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use axum::http::StatusCode;
+
+/// How often the log is told of the same code. A full disk or a busy run fails every request, and
+/// a line for each would bury the rest of the log.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// Tells the log of a failure: what passes by itself is a warning, what does not is an error.
+pub(super) fn tell(status: StatusCode, code: &'static str, reason: &str) {
+    static TOLD: LazyLock<Told> = LazyLock::new(Told::default);
+    let Some(since) = TOLD.note(code, Instant::now()) else {
+        return;
+    };
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        tracing::warn!(code, reason, since, "a request failed");
+    } else {
+        tracing::error!(code, reason, since, "a request failed");
+    }
+}
+
+/// When each code was last told, and how often it came up since.
+#[derive(Default)]
+struct Told(Mutex<HashMap<&'static str, (Instant, u64)>>);
+
+impl Told {
+    /// How many of the code were not told before this one; nothing if it is not its turn either.
+    fn note(&self, code: &'static str, now: Instant) -> Option<u64> {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match told.get_mut(code) {
+            Some((at, since)) if now.saturating_duration_since(*at) < EVERY => {
+                *since += 1;
+                None
+            }
+            _ => Some(told.insert(code, (now, 0)).map_or(0, |(_, since)| since)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tracing::{Event, Level, Metadata, Subscriber, span};
+
+    use super::*;
+
+    #[test]
+    fn a_code_is_told_now_and_then_with_the_number_between() {
+        let (told, begun) = (Told::default(), Instant::now());
+        let note = |code, ms| told.note(code, begun + Duration::from_millis(ms));
+        assert_eq!(note("BUSY", 0), Some(0));
+        assert_eq!(note("BUSY", 1), None);
+        assert_eq!(note("INTERNAL", 1), Some(0));
+        assert_eq!(note("BUSY", 9_999), None);
+        assert_eq!(note("BUSY", 10_000), Some(2));
+        assert_eq!(note("BUSY", 10_001), None);
+        assert_eq!(note("BUSY", 30_000), Some(1));
+    }
+
+    /// Keeps the levels of what it is told.
+    #[derive(Clone, Default)]
+    struct Levels(Arc<Mutex<Vec<Level>>>);
+
+    impl Subscriber for Levels {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+            span::Id::from_u64(1)
+        }
+
+        fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+        fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+        fn event(&self, event: &Event<'_>) {
+            self.0.lock().unwrap().push(*event.metadata().level());
+        }
+
+        fn enter(&self, _: &span::Id) {}
+
+        fn exit(&self, _: &span::Id) {}
+    }
+
+    #[test]
+    fn what_passes_by_itself_is_no_error() {
+        use axum::response::IntoResponse;
+
+        use crate::errors::ApiError;
+        let levels = Levels::default();
+        tracing::subscriber::with_default(levels.clone(), || {
+            for code in ["BUSY", "DISK_FULL", "BUSY", "BAD_JSON"] {
+                let _ = ApiError::new(code, "so it is").into_response();
+            }
+        });
+        assert_eq!(*levels.0.lock().unwrap(), [Level::WARN, Level::ERROR]);
+    }
+}
