@@ -2,19 +2,29 @@
 
 use tracing_subscriber::{EnvFilter, fmt};
 
-use crate::{config::LogFormat, output};
+use crate::{
+    config::{Config, LogFormat, Settings},
+    output,
+};
 
 /// Starts logging. Called once, by commands that run a server.
-pub fn init(filter: &str, format: LogFormat) {
+pub fn init(config: &Config) {
     // The filter was checked with the rest of the configuration.
-    let filter = EnvFilter::builder().parse_lossy(filter);
+    let filter = EnvFilter::builder().parse_lossy(&config.log);
     let lines = fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    match format {
+    match config.log_format {
         LogFormat::Json => lines.json().flatten_event(true).init(),
         LogFormat::Text => lines
             .with_ansi(output::stderr_has_colour())
             .with_target(false)
             .compact()
             .init(),
+    }
+}
+
+/// Says what looks like a mistake in the configuration.
+pub fn tell_warnings(settings: &Settings) {
+    for warning in &settings.warnings {
+        tracing::warn!("{warning}");
     }
 }

@@ -37,7 +37,8 @@ impl Dev {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let folder = project_folder(&self.folder)?;
         let settings = self.flags.load(Some((folder.clone(), "the folder")))?;
-        logs::init(&settings.config.log, settings.config.log_format);
+        logs::init(&settings.config);
+        logs::tell_warnings(&settings);
         let server = Server::open(&settings).await?;
         let flows = match project::register_dev(&server.river, &folder).await {
             Ok(flows) => flows,

@@ -30,7 +30,8 @@ impl Serve {
         let settings = self
             .flags
             .load(project.map(|folder| (folder, "--project")))?;
-        logs::init(&settings.config.log, settings.config.log_format);
+        logs::init(&settings.config);
+        logs::tell_warnings(&settings);
         let server = Server::open(&settings).await?;
         let flows = match &settings.config.project {
             Some(folder) => project::register(&server.river, folder).await,

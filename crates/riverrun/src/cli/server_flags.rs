@@ -7,6 +7,7 @@ use clap::Args;
 use crate::{
     config::{self, Flags, LogFormat, Settings},
     failure::{Failure, Result},
+    output::{self, paint, paint::paint},
 };
 
 #[derive(Args, Debug, Clone, Default)]
@@ -79,6 +80,13 @@ impl ServerFlags {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
         config::load(&flags, env)
+    }
+}
+
+/// Says what looks like a mistake in the configuration, for commands that keep no log.
+pub fn tell_warnings(settings: &Settings) {
+    for warning in &settings.warnings {
+        output::talk(&format!("{}: {warning}", paint(paint::WARN, "warning")));
     }
 }
 

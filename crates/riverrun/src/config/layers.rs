@@ -67,6 +67,8 @@ pub struct Settings {
     pub sources: BTreeMap<String, Source>,
     /// The file that was read.
     pub file: Option<PathBuf>,
+    /// What looks like a mistake and may be none.
+    pub warnings: Vec<String>,
 }
 
 impl Settings {
@@ -99,7 +101,7 @@ pub fn load(flags: &Flags, env: impl IntoIterator<Item = (String, String)>) -> R
     if let Some(path) = &file {
         layers.file(path, &known)?;
     }
-    layers.environment(&env, &known)?;
+    let warnings = layers.environment(&env, &known)?;
     if let Some((folder, flag)) = &flags.project {
         let folder = Value::from(folder.display().to_string());
         layers.one("project", folder, Source::Flag(flag.clone()));
@@ -114,7 +116,11 @@ pub fn load(flags: &Flags, env: impl IntoIterator<Item = (String, String)>) -> R
             .map_err(|rule| invalid(key, &rule, &source))?;
         layers.one(key, value, source);
     }
-    layers.finish(file, &known)
+    let settings = layers.finish(file, &known)?;
+    Ok(Settings {
+        warnings,
+        ..settings
+    })
 }
 
 /// `--config`, else the project's own file, else the one in the current folder.
@@ -155,11 +161,12 @@ impl Layers {
         Ok(())
     }
 
+    /// Takes the variables of settings in, and says which others look as if they were meant.
     fn environment(
         &mut self,
         env: &HashMap<String, String>,
         known: &BTreeMap<String, Kind>,
-    ) -> Result<()> {
+    ) -> Result<Vec<String>> {
         for (key, kind) in known {
             let name = env_name(key);
             let Some(text) = env.get(&name) else { continue };
@@ -169,22 +176,13 @@ impl Layers {
                 .map_err(|rule| invalid(key, &rule, &source))?;
             self.one(key, value, source);
         }
-        // Others may have variables with our prefix (Kubernetes makes some for every service), so
-        // only one that looks like a slip of the pen is refused.
         let names: Vec<String> = known.keys().map(|key| env_name(key)).collect();
-        for name in env.keys().filter(|name| !names.contains(name)) {
-            let ours = NO_SETTINGS.contains(&name.as_str());
-            let near = names
-                .iter()
-                .find(|known| strsim::damerau_levenshtein(known, name) <= 2);
-            if let (false, Some(near)) = (ours, near) {
-                let message = format!("{PREFIX}{name} is no setting");
-                return Err(Failure::usage("CONFIG_UNKNOWN_KEY", message)
-                    .note(format!("the nearest one is {PREFIX}{near}"))
-                    .next("riverrun config"));
-            }
-        }
-        Ok(())
+        let is_unknown = |name: &&String| {
+            !names.contains(name) && !NO_SETTINGS.contains(&name.as_str()) && !is_of_a_service(name)
+        };
+        let mut unknown: Vec<&String> = env.keys().filter(is_unknown).collect();
+        unknown.sort();
+        unknown.iter().map(|name| misspelt(name, &names)).collect()
     }
 
     fn one(&mut self, key: &str, value: Value, source: Source) {
@@ -227,8 +225,36 @@ impl Layers {
             config,
             sources,
             file,
+            warnings: Vec::new(),
         })
     }
+}
+
+/// Kubernetes makes such variables in every container for a service that is called riverrun.
+fn is_of_a_service(name: &str) -> bool {
+    let is_port = |rest: &str| rest.is_empty() || rest.starts_with('_');
+    name == "SERVICE_HOST"
+        || name.strip_prefix("SERVICE_PORT").is_some_and(is_port)
+        || name.strip_prefix("PORT").is_some_and(is_port)
+}
+
+/// A slip of the pen is refused; what may be somebody else's is only spoken of.
+fn misspelt(name: &str, names: &[String]) -> Result<String> {
+    let near = |known: &&String| strsim::damerau_levenshtein(known, name) <= 2;
+    if let Some(near) = names.iter().find(near) {
+        let message = format!("{PREFIX}{name} is no setting");
+        return Err(Failure::usage("CONFIG_UNKNOWN_KEY", message)
+            .note(format!("the nearest one is {PREFIX}{near}"))
+            .next("riverrun config"));
+    }
+    let likeness = |known: &String| strsim::jaro_winkler(known, name);
+    let nearest = names
+        .iter()
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+        .filter(|known| likeness(known) > 0.7);
+    let meant = nearest.map(|known| format!("; did you mean {PREFIX}{known}?"));
+    let meant = meant.unwrap_or_default();
+    Ok(format!("{PREFIX}{name} is no setting{meant}"))
 }
 
 /// Paths in a file are relative to the file; the default data folder lies in the project.
@@ -432,6 +458,26 @@ mod tests {
             &["max_drivers", "many", "env RIVERRUN_MAX_DRIVERS"],
         );
         refused("listen = ", &[], "CONFIG_INVALID", &["not TOML"]);
+    }
+
+    #[test]
+    fn a_variable_that_is_no_setting_is_spoken_of() {
+        let vars = env(&[
+            ("RIVERRUN_BOGUS", "1"),
+            ("RIVERRUN_MAX_DRIVER_COUNT", "1"),
+            ("RIVERRUN_URL", "http://elsewhere"),
+            ("RIVERRUN_SERVICE_HOST", "10.1.1.1"),
+            ("RIVERRUN_SERVICE_PORT_HTTP", "4600"),
+            ("RIVERRUN_PORT_4600_TCP_ADDR", "10.1.1.1"),
+            ("RIVERRUNNER", "x"),
+        ]);
+        assert_eq!(
+            load(&Flags::default(), vars).unwrap().warnings,
+            [
+                "RIVERRUN_BOGUS is no setting",
+                "RIVERRUN_MAX_DRIVER_COUNT is no setting; did you mean RIVERRUN_MAX_DRIVERS?",
+            ]
+        );
     }
 
     #[test]

@@ -166,3 +166,27 @@ fn what_is_no_regular_file_is_refused_at_once() {
     let dev = project.start(&["dev", ".", "--listen", "127.0.0.1:0"]);
     dev.ok(&["runs", "ls"]);
 }
+
+#[test]
+fn a_variable_that_is_no_setting_is_spoken_of() {
+    let project = Project::new();
+    let said = |args: &[&str]| {
+        let mut command = project.command();
+        let ended = command.args(args).env("RIVERRUN_BOGUS", "1").output();
+        String::from_utf8(ended.unwrap().stderr).unwrap()
+    };
+    // The last ends at once: nothing there is an address.
+    for args in [
+        &["config"][..],
+        &["doctor"],
+        &[
+            "serve",
+            "--listen",
+            "192.0.2.1:1",
+            "--allow-unauthenticated",
+        ],
+    ] {
+        let said = said(args);
+        assert!(said.contains("RIVERRUN_BOGUS is no setting"), "{said}");
+    }
+}

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{
     Global,
     flows::built_in,
-    server_flags::{ServerFlags, project_folder},
+    server_flags::{ServerFlags, project_folder, tell_warnings},
 };
 use crate::{
     config::Settings,
@@ -75,6 +75,7 @@ impl Doctor {
         let mut checks = Vec::new();
         match self.settings() {
             Ok(settings) => {
+                tell_warnings(&settings);
                 let file = settings
                     .file
                     .as_ref()
