@@ -6,6 +6,8 @@ use riverrun_runtime::Runtime;
 use riverrun_types::Namespace;
 use tokio_util::sync::CancellationToken;
 
+use crate::hosts::Hosts;
+
 #[derive(Clone, Debug)]
 pub struct ApiOptions {
     /// Bytes that a request's body may have; more is TOO_LARGE. Default 16 MiB.
@@ -15,6 +17,8 @@ pub struct ApiOptions {
     pub request_timeout: Duration,
     /// The longest time that `?wait=` may ask for. Default 300 s.
     pub max_wait: Duration,
+    /// The names under which the server answers; others are FORBIDDEN_HOST. Default any.
+    pub hosts: Hosts,
     /// How often a silent live stream says that it is alive. Default 15 s.
     pub heartbeat: Duration,
     /// What the full names of streams begin with. Default `nq`.
@@ -30,6 +34,7 @@ impl Default for ApiOptions {
             max_body_bytes: 16 << 20,
             request_timeout: Duration::from_secs(30),
             max_wait: Duration::from_secs(300),
+            hosts: Hosts::any(),
             heartbeat: Duration::from_secs(15),
             namespace: Namespace::default(),
             closing: CancellationToken::new(),

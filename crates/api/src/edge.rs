@@ -1,5 +1,5 @@
-//! What happens around every request: its id, its span, its time limit, and the guarantee that
-//! even a panic is answered in the one error shape.
+//! What happens around every request: its id, its span, who it is for and where it is from, its
+//! time limit, and the guarantee that even a panic is answered in the one error shape.
 
 use std::{
     any::Any,
@@ -47,7 +47,8 @@ pub(crate) async fn around(State(api): State<Api>, request: Request, next: Next)
 }
 
 async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Response {
-    if let Err(refused) = same_origin(&request) {
+    let hosts = &api.options().hosts;
+    if let Err(refused) = hosts.check(&request).and_then(|()| same_origin(&request)) {
         return refused.into_response();
     }
     let mut limit = api.options().request_timeout;

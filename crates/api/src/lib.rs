@@ -15,6 +15,7 @@ mod extract;
 mod flows;
 mod handlers;
 mod health;
+mod hosts;
 mod jobs;
 mod page;
 mod queues;
@@ -28,5 +29,6 @@ mod sse;
 mod start;
 
 pub use app::ApiOptions;
+pub use hosts::Hosts;
 pub use routes::{openapi, router};
 pub use serve::serve;

@@ -3,7 +3,7 @@
 use std::{io::ErrorKind, net::SocketAddr, time::Duration};
 
 use riverrun::Riverrun;
-use riverrun_api::ApiOptions;
+use riverrun_api::{ApiOptions, Hosts};
 use tokio::{net::TcpListener, time::Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -39,6 +39,7 @@ impl Server {
             request_timeout: config.limits.request_timeout.0,
             max_wait: config.limits.max_wait.0,
             namespace: config.namespace.clone(),
+            hosts: hosts(config, address),
             closing: CancellationToken::new(),
             ..ApiOptions::default()
         };
@@ -92,6 +93,17 @@ async fn bind(config: &Config) -> Result<TcpListener> {
             bound => return bound.map_err(|error| refused(listen, &error)),
         }
     }
+}
+
+/// On loopback everybody who calls is trusted, so a web page must not be able to: its name would
+/// have to lead here. Elsewhere only whoever set the server up knows its names.
+fn hosts(config: &Config, address: SocketAddr) -> Hosts {
+    if !address.ip().is_loopback() && config.allowed_hosts.is_empty() {
+        return Hosts::any();
+    }
+    let listen = config.listen.rsplit_once(':').map(|(name, _)| name);
+    let names = listen.into_iter().map(str::to_owned);
+    Hosts::local_and(names.chain(config.allowed_hosts.iter().cloned()))
 }
 
 /// Opens the store and takes up its runs; the lock may still be held by a server that dies.

@@ -6,7 +6,7 @@ use axum::{
     body::Body,
     http::{Method, Request},
 };
-use riverrun_api::ApiOptions;
+use riverrun_api::{ApiOptions, Hosts};
 use serde_json::json;
 
 use crate::harness::Server;
@@ -148,6 +148,34 @@ async fn a_page_of_another_site_may_not_change_anything() {
     }
     assert_eq!(ask(Method::POST, "http://localhost:4600").await.status, 201);
     assert_eq!(ask(Method::GET, "https://evil.example").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_name_that_is_not_the_servers_is_refused() {
+    let options = ApiOptions {
+        hosts: Hosts::local_and(["flows.example.org".to_owned()]),
+        ..ApiOptions::default()
+    };
+    let server = Server::with(options).await;
+    let ask = async |host: &str, uri: &str| {
+        let request = Request::get(uri).header("host", host);
+        server.send(request.body(Body::empty()).unwrap()).await
+    };
+    for host in ["localhost:4600", "127.0.0.1", "flows.example.org"] {
+        ask(host, "/api/runs").await.expect(200);
+    }
+    for (host, uri) in [
+        ("evil.example:4600", "/api/runs"),
+        ("evil.example", "/"),
+        ("localhost", "http://evil.example/api/runs"),
+    ] {
+        let body = ask(host, uri).await.refused(403, "FORBIDDEN_HOST");
+        let message = body["error"]["message"].as_str().unwrap();
+        assert!(message.contains("evil.example"), "{message}");
+        assert!(message.contains("allowed_hosts"), "{message}");
+    }
+    // Without a name there is no page that could have one of its own.
+    server.get("/api/runs").await.expect(200);
 }
 
 #[tokio::test]

@@ -26,6 +26,10 @@ pub struct Config {
     /// Lets the server listen on other addresses than loopback although nobody has to prove who
     /// they are. Default false.
     pub allow_unauthenticated: bool,
+    /// Names under which the server answers beside `localhost` and loopback addresses, such as the
+    /// one that a proxy passes on; `*.example.org` stands for every name below. Default none: a
+    /// server on loopback answers to no others, a server elsewhere to all.
+    pub allowed_hosts: Vec<String>,
     /// The folder of the embedded store. Default `.riverrun`, in the project's folder where there
     /// is one. In a file it is relative to that file.
     pub data: PathBuf,
@@ -127,6 +131,7 @@ impl Default for Config {
         Self {
             listen: "127.0.0.1:4600".to_owned(),
             allow_unauthenticated: false,
+            allowed_hosts: Vec::new(),
             data: PathBuf::from(".riverrun"),
             store: "sqlite://".to_owned(),
             namespace: Namespace::default(),

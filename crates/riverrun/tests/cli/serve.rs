@@ -99,6 +99,46 @@ fn json_logs_are_json_from_the_first_line() {
     );
 }
 
+/// The status of an answer to a request for a name.
+fn asked_as(url: &str, host: &str) -> String {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(url.trim_start_matches("http://")).unwrap();
+    let request = format!("GET /api/runs HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer["HTTP/1.1 ".len()..][..3].to_owned()
+}
+
+#[test]
+fn it_answers_under_its_own_names_alone() {
+    let project = Project::new();
+    let listen = ["serve", "--listen", "127.0.0.1:0", "--store", "memory:"];
+    let server = project.start(&listen);
+    for (host, status) in [
+        ("localhost", "200"),
+        ("evil.example", "403"),
+        ("flows.lan", "403"),
+    ] {
+        assert_eq!(asked_as(&server.url, host), status, "{host}");
+    }
+    server.ok(&["runs", "ls"]);
+    let allowed = ["--set", "allowed_hosts=flows.lan"];
+    let server = project.start(&[&listen[..], &allowed].concat());
+    assert_eq!(asked_as(&server.url, "flows.lan"), "200");
+    assert_eq!(asked_as(&server.url, "evil.example"), "403");
+    // Beyond this machine the names are known only to whoever gave them.
+    let beyond = ["--listen", "0.0.0.0:0", "--allow-unauthenticated"];
+    let beyond = [&["serve", "--store", "memory:"][..], &beyond].concat();
+    let server = project.start(&beyond);
+    let url = server.url.replace("0.0.0.0", "127.0.0.1");
+    assert_eq!(asked_as(&url, "flows.lan"), "200");
+    let server = project.start(&[&beyond[..], &allowed].concat());
+    let url = server.url.replace("0.0.0.0", "127.0.0.1");
+    assert_eq!(asked_as(&url, "flows.lan"), "200");
+    assert_eq!(asked_as(&url, "evil.example"), "403");
+}
+
 #[test]
 fn a_second_server_is_refused() {
     let project = Project::with_flows();
@@ -155,6 +195,11 @@ fn what_cannot_be_served_is_refused() {
         &["error[STORE_", "a-file/data"],
     );
     refused(&["--set", "lease"], 2, &["error[USAGE]"]);
+    refused(
+        &["--set", "allowed_hosts=http://a:80"],
+        2,
+        &["error[CONFIG_INVALID]: allowed_hosts", "http://a:80"],
+    );
 }
 
 #[test]
