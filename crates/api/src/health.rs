@@ -23,11 +23,12 @@ pub(crate) async fn healthz() -> Answer {
 
 /// Ready?
 ///
-/// Proves that a write could be made durable now.
+/// Proves that a write can be made durable now, and that there is room for more.
 #[utoipa::path(get, path = "/readyz", tag = "server",
     responses(
         (status = 200, description = "Ready for work", body = Health),
-        (status = 503, description = "Not now; the code says why", body = schemas::Failure)))]
+        (status = 503, description = "Not now; the code says why", body = schemas::Failure),
+        (status = 507, description = "DISK_FULL", body = schemas::Failure)))]
 pub(crate) async fn readyz(State(api): State<Api>) -> Answer {
     if api.runtime().is_stopping() {
         return Err(riverrun_runtime::Error::ShuttingDown.into());

@@ -103,6 +103,9 @@ impl From<riverrun::Error> for Failure {
             "STORE_LOCKED" => failure
                 .note("one server owns a data folder; a second one would tear it apart")
                 .next("--data <another folder>"),
+            "STORE_GONE" => failure
+                .note("nothing was written since that was noticed")
+                .next("put the files back, or restore a backup, and start the server again"),
             "STORE_READ_ONLY" => failure
                 .note("the server has to write there, and cannot")
                 .next("--data <a folder that this user may write>"),

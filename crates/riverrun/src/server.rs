@@ -52,13 +52,18 @@ impl Server {
         })
     }
 
-    /// Answers requests until `stop` resolves, then ends in order: no new requests, live streams
-    /// closed, requests under way answered, leases handed back, store closed.
+    /// Answers requests until `stop` resolves or the data is gone, then ends in order: no new
+    /// requests, live streams closed, requests under way answered, leases handed back, store
+    /// closed.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
         let closing = self.options.closing.clone();
-        let router = riverrun_api::router(self.river.runtime().clone(), self.options);
-        let stop = async move {
-            stop.await;
+        let runtime = self.river.runtime();
+        let router = riverrun_api::router(runtime.clone(), self.options);
+        let stop = async {
+            tokio::select! {
+                () = stop => {}
+                error = runtime.store().gone() => tracing::error!(%error, "stopping"),
+            }
             closing.cancel();
         };
         riverrun_api::serve(self.listener, router, stop)

@@ -5,10 +5,14 @@ use std::{path::Path, time::Duration};
 use riverrun_store::Result;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::error::translate;
+use crate::{error::translate, lock};
 
 /// The name of the file in the data folder.
 pub(crate) const FILE: &str = "riverrun.db";
+
+/// Every file that is open as long as the store is. Whoever loses one loses what it writes, or is
+/// not alone any more.
+pub(crate) const FILES: [&str; 4] = [FILE, "riverrun.db-wal", "riverrun.db-shm", lock::FILE];
 
 /// How long to wait for somebody outside, such as a backup tool, who holds the file.
 const BUSY: Duration = Duration::from_secs(5);

@@ -3,16 +3,20 @@
 use std::{
     cell::{Cell, RefCell},
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use riverrun_store::{Error, Result};
 use riverrun_types::Millis;
 use rusqlite::Connection;
 
-use crate::{error::translate, names::Names, queue::Queues, stray::Stray};
+use crate::{error::translate, files::Files, names::Names, queue::Queues, stray::Stray};
 
 /// Bits of a lease token that count within one life of the store; the rest counts the lives.
 const TOKEN_BITS: u32 = 40;
+
+/// How often the writer looks whether its files are still there.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) struct Core {
     pub(crate) conn: Connection,
@@ -20,6 +24,9 @@ pub(crate) struct Core {
     pub(crate) queues: RefCell<Queues>,
     stray: Cell<Stray>,
     next_token: u64,
+    /// None for a store in memory.
+    files: Option<Arc<Files>>,
+    looked: Cell<Instant>,
 }
 
 impl Core {
@@ -45,7 +52,28 @@ impl Core {
             queues: RefCell::new(queues),
             stray: Cell::new(stray),
             next_token: opens << TOKEN_BITS,
+            files: None,
+            looked: Cell::new(Instant::now()),
         })
+    }
+
+    /// The files whose loss the writer is to notice.
+    pub(crate) fn watch(&mut self, files: Arc<Files>) {
+        self.files = Some(files);
+    }
+
+    /// Whether the files are still there, as a look at the folder says.
+    pub(crate) fn look(&self) -> Result<()> {
+        self.looked.set(Instant::now());
+        self.files.as_ref().map_or(Ok(()), |files| files.look())
+    }
+
+    /// The same, with a look only now and then.
+    fn glance(&self) -> Result<()> {
+        match &self.files {
+            Some(files) if self.looked.get().elapsed() < LOOK_EVERY => files.known(),
+            _ => self.look(),
+        }
     }
 
     /// A lease token that was never given before: not in this life of the store, nor in another,
@@ -55,7 +83,9 @@ impl Core {
         self.next_token
     }
 
+    /// Begins a transaction, unless what it would write is lost.
     pub(crate) fn begin(&self) -> Result<()> {
+        self.glance()?;
         self.conn
             .prepare_cached("BEGIN IMMEDIATE")
             .and_then(|mut begin| begin.execute([]))
@@ -103,6 +133,11 @@ impl Core {
 
     /// Brings the log into the file and lets go of it.
     pub(crate) fn close(self) -> Result<()> {
+        if let Err(gone) = self.look() {
+            // SQLite would delete the log by its name, and that may be somebody else's by now.
+            std::mem::forget(self.conn);
+            return Err(gone);
+        }
         self.conn.flush_prepared_statement_cache();
         // What cannot be moved now stays in the log, where the next opener finds it.
         let moved = self

@@ -4,13 +4,15 @@
 //! answers after the sync to disk. Reads go to a small pool of read-only connections (`read`),
 //! which see only what is durable. What a commit means is in `apply`.
 //!
-//! It has no clock of its own, except to say in [`Store::stats`] what is due now.
+//! It has no clock of its own, except to say in [`Store::stats`] what is due now and to look now
+//! and then whether its files are still there (`files`).
 
 mod apply;
 mod columns;
 mod connection;
 mod core;
 mod error;
+mod files;
 mod lease;
 mod lock;
 mod migrate;
@@ -18,6 +20,7 @@ mod names;
 mod open;
 mod queue;
 mod read;
+mod room;
 mod stray;
 mod thread;
 mod upkeep;
@@ -26,7 +29,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use riverrun_store::{
-    Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit, EventQuery, FlowRecord, JobBeats,
+    Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit, Error, EventQuery, FlowRecord, JobBeats,
     JobFilter, JobRecord, Lease, Page, Place, Purge, QueueRecord, Receipt, Result, Retention,
     RunFilter, RunRecord, Snapshot, StalledJob, Stats, Store, StreamInfo,
 };
@@ -191,7 +194,13 @@ impl Store for SqliteStore {
     }
 
     async fn check(&self) -> Result<()> {
+        self.writer.look(|core| core.look()).await?;
+        self.room().await?;
         self.writer.write(|core| upkeep::check(core)).await
+    }
+
+    async fn gone(&self) -> Error {
+        self.watched().await
     }
 
     async fn close(&self) -> Result<()> {

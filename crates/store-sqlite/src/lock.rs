@@ -9,13 +9,16 @@ use std::{
 
 use riverrun_store::{Error, Result};
 
+/// The name of the file in the data folder.
+pub(crate) const FILE: &str = "lock";
+
 /// Holds the folder until it is dropped.
 pub(crate) struct FolderLock {
     _file: File,
 }
 
 pub(crate) fn lock(folder: &Path) -> Result<FolderLock> {
-    let path = folder.join("lock");
+    let path = folder.join(FILE);
     let failed = |error: std::io::Error| unusable(&path, &error);
     let mut file = OpenOptions::new()
         .read(true)

@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use riverrun_store::{Error, Result};
@@ -12,11 +13,16 @@ use crate::{
     connection,
     core::Core,
     error::translate,
+    files::Files,
     lock::{self, FolderLock},
     migrate,
     read::{Pool, View},
+    room,
     thread::Handle,
 };
+
+/// How often somebody who waits for the loss of the files looks for them.
+const WATCH_EVERY: Duration = Duration::from_secs(1);
 
 /// Where and how to open.
 #[derive(Clone, Debug)]
@@ -59,8 +65,11 @@ impl SqliteStore {
         std::fs::create_dir_all(&folder).map_err(|error| lock::unusable(&folder, &error))?;
         let lock = lock::lock(&folder)?;
         let file = folder.join(connection::FILE);
-        let core = core(Some(&file), options.max_pages)?;
-        let readers = Pool::new(file, core.names.clone());
+        let mut core = core(Some(&file), options.max_pages)?;
+        // All of them are there: opening has written something.
+        let files = Arc::new(Files::of(&folder, &connection::FILES));
+        core.watch(files.clone());
+        let readers = Pool::new(file, core.names.clone(), files);
         Self::start(core, Some(Arc::new(readers)), Some(folder), Some(lock))
     }
 
@@ -105,6 +114,28 @@ impl SqliteStore {
                     .await
             }
         }
+    }
+
+    /// Resolves when the files were taken away.
+    pub(crate) async fn watched(&self) -> Error {
+        loop {
+            tokio::time::sleep(WATCH_EVERY).await;
+            match self.writer.look(|core| core.look()).await {
+                Err(gone @ Error::Gone(_)) => return gone,
+                Err(Error::Closed) => std::future::pending().await,
+                _ => {}
+            }
+        }
+    }
+
+    /// Proves that there is room for more than the next small write.
+    pub(crate) async fn room(&self) -> Result<()> {
+        let Some(folder) = self.folder.clone() else {
+            return Ok(());
+        };
+        tokio::task::spawn_blocking(move || room::prove(&folder))
+            .await
+            .map_err(|error| Error::Unavailable(error.to_string()))?
     }
 
     /// Lifts or sets [`Options::max_pages`] while the store is open.

@@ -213,3 +213,91 @@ async fn data_of_an_older_riverrun_is_brought_up_to_date() {
     create(&store, run("r1")).await;
     assert!(must(store.queues().await).is_empty());
 }
+
+/// Takes something away under an open store, and says what becomes of the store.
+#[cfg(unix)]
+async fn taken_away(take: impl FnOnce(&Path)) {
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("data");
+    let store: S = open(&folder).unwrap();
+    create(&store, run("r1")).await;
+    must(store.check().await);
+    take(&folder);
+    // Even who does not ask learns of it, and whoever asks at once.
+    let gone = tokio::time::timeout(std::time::Duration::from_secs(20), store.gone()).await;
+    assert_eq!(gone.unwrap().code(), "STORE_GONE");
+    let refused = change(&store, Change::Create(Box::new(run("r2")))).await;
+    assert_eq!(refusal(refused), "STORE_GONE");
+    assert_eq!(refusal(store.check().await), "STORE_GONE");
+    assert_eq!(refusal(store.run(&id("r1")).await), "STORE_GONE");
+    assert_eq!(refusal(store.close().await), "STORE_GONE");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn files_that_are_deleted_under_a_store_are_missed() {
+    let delete = |name: &'static str| {
+        taken_away(move |folder| std::fs::remove_file(folder.join(name)).unwrap())
+    };
+    tokio::join!(
+        delete("riverrun.db"),
+        delete("riverrun.db-wal"),
+        delete("riverrun.db-shm"),
+        delete("lock"),
+        taken_away(|folder| std::fs::remove_dir_all(folder).unwrap()),
+        taken_away(|folder| std::fs::rename(folder, folder.with_extension("old")).unwrap()),
+    );
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn files_that_are_put_in_their_place_are_left_alone() {
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("data");
+    let store: S = open(&folder).unwrap();
+    create(&store, run("r1")).await;
+    std::fs::rename(&folder, temp.path().join("old")).unwrap();
+    // Another owner with a run of its own, which is in the log still.
+    let other: S = open(&folder).unwrap();
+    create(&other, run("r2")).await;
+    assert_eq!(refusal(store.check().await), "STORE_GONE");
+    assert_eq!(refusal(store.run(&id("r2")).await), "STORE_GONE");
+    assert_eq!(refusal(store.close().await), "STORE_GONE");
+    drop(store);
+    must(other.check().await);
+    assert_eq!(ids(&other, RunFilter::default()).await, ["r2"]);
+    // What was moved away is whole.
+    let moved: S = open(&temp.path().join("old")).unwrap();
+    assert_eq!(ids(&moved, RunFilter::default()).await, ["r1"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_writer_that_nobody_warns_notices_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let store: S = open(folder.path()).unwrap();
+    std::fs::remove_file(folder.path().join("riverrun.db")).unwrap();
+    let mut count = 0;
+    let refused = loop {
+        let name = format!("r{count}");
+        match change(&store, Change::Create(Box::new(run(&name)))).await {
+            Ok(_) => count += 1,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(refused.code(), "STORE_GONE");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_check_proves_that_there_is_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let store: S = open(folder.path()).unwrap();
+    // Whatever is written there finds the disk full, while SQLite's own files have room.
+    let room = folder.path().join("room");
+    std::os::unix::fs::symlink("/dev/full", &room).unwrap();
+    assert_eq!(refusal(store.check().await), "DISK_FULL");
+    // The proof clears away what it wrote, so the next one is on the disk itself.
+    must(store.check().await);
+    assert!(!room.exists());
+}

@@ -72,7 +72,7 @@ async fn a_full_disk_refuses_writes_and_keeps_what_was_acknowledged() {
 }
 
 /// The real thing: `mount -t tmpfs -o size=8m small $RIVERRUN_SMALL_DISK`, then
-/// `cargo nextest run -p riverrun-store-sqlite --run-ignored only real`.
+/// `cargo nextest run -j 1 -p riverrun-store-sqlite --run-ignored only real`.
 #[tokio::test]
 #[ignore = "needs a file system of a few megabytes, named by RIVERRUN_SMALL_DISK"]
 async fn a_real_full_disk_refuses_writes_and_keeps_what_was_acknowledged() {
@@ -108,4 +108,25 @@ async fn a_real_full_disk_refuses_writes_and_keeps_what_was_acknowledged() {
     for name in &acknowledged {
         assert_eq!(stream_of(&store, name).await.len(), 1);
     }
+}
+
+/// The same disk, full to the last byte: there is always a hole that one small write fits into.
+#[tokio::test]
+#[ignore = "needs a file system of a few megabytes, named by RIVERRUN_SMALL_DISK"]
+async fn a_check_fails_on_a_real_full_disk() {
+    let disk = std::path::PathBuf::from(std::env::var("RIVERRUN_SMALL_DISK").unwrap());
+    let store: S = SqliteStore::open(Options::new(disk.join("checked"))).unwrap();
+    create(&store, bulky("r1")).await;
+    must(store.check().await);
+    let ballast = disk.join("ballast");
+    let mut file = std::fs::File::create(&ballast).unwrap();
+    while std::io::Write::write_all(&mut file, &[0; 4096]).is_ok() {}
+    drop(file);
+    for _ in 0..5 {
+        assert_eq!(refusal(store.check().await), "DISK_FULL");
+    }
+    std::fs::remove_file(&ballast).unwrap();
+    must(store.check().await);
+    drop(store);
+    std::fs::remove_dir_all(disk.join("checked")).unwrap();
 }

@@ -49,6 +49,9 @@ pub enum Error {
     /// Another server has the data.
     #[error("{0}")]
     Locked(String),
+    /// Stop: what was open is not what is there, and never will be again.
+    #[error("the data is gone: {0} while it was in use")]
+    Gone(String),
     #[error("the data was written by a newer riverrun (schema {found}, this one knows {known})")]
     NewerSchema { found: u32, known: u32 },
     #[error("the stored data is damaged: {0}")]
@@ -81,6 +84,7 @@ impl Error {
             Self::Full(_) => "DISK_FULL",
             Self::ReadOnly(_) => "STORE_READ_ONLY",
             Self::Locked(_) => "STORE_LOCKED",
+            Self::Gone(_) => "STORE_GONE",
             Self::NewerSchema { .. } => "NEWER_SCHEMA",
             Self::Corrupt(_) => "STORE_CORRUPT",
             Self::Unavailable(_) => "STORE_UNAVAILABLE",

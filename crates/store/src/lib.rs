@@ -124,8 +124,14 @@ pub trait Store: Send + Sync + 'static {
 
     async fn stats(&self) -> Result<Stats>;
 
-    /// Proves that a write could be made durable now.
+    /// Proves that a write can be made durable now, and that there is room for more.
     async fn check(&self) -> Result<()>;
+
+    /// Resolves, with the reason, when the data was taken away under the store, so that it can
+    /// never be written again. A store to which that cannot happen never resolves.
+    async fn gone(&self) -> Error {
+        std::future::pending().await
+    }
 
     /// Finishes what is under way and closes. Later calls answer [`Error::Closed`].
     async fn close(&self) -> Result<()>;

@@ -287,6 +287,8 @@ pub const TABLE: &[ErrorCode] = &[
         "The server is stopping; send the request again when it is back."),
     request("STORE_CORRUPT", 500, "What the store holds cannot be read.",
         "Stop the server, keep a copy of the data, and restore a backup or report it."),
+    request("STORE_GONE", 503, "Files of the data folder were deleted, moved or replaced while the server used them. Nothing more is written, and the server stops.",
+        "Put the files back or restore a backup, then start the server again."),
     request("STORE_LOCKED", 503, "Another server has the data.",
         "Stop the other server, or give this one a data folder of its own."),
     command("STORE_NOT_BUILT_IN", "The store's URL names a kind of store that this riverrun was built without.",

@@ -99,15 +99,46 @@ fn json_logs_are_json_from_the_first_line() {
     );
 }
 
-/// The status of an answer to a request for a name.
-fn asked_as(url: &str, host: &str) -> String {
+/// The answer to a request for a name, from its status on.
+fn asked(url: &str, host: &str, path: &str) -> String {
     use std::io::{Read, Write};
     let mut stream = std::net::TcpStream::connect(url.trim_start_matches("http://")).unwrap();
-    let request = format!("GET /api/runs HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    answer["HTTP/1.1 ".len()..][..3].to_owned()
+    answer["HTTP/1.1 ".len()..].to_owned()
+}
+
+fn asked_as(url: &str, host: &str) -> String {
+    asked(url, host, "/api/runs")[..3].to_owned()
+}
+
+#[cfg(unix)]
+#[test]
+fn it_stops_when_its_data_is_gone() {
+    let project = Project::with_flows();
+    let server = project.serve();
+    server.ok(&["run", "slow"]);
+    std::fs::remove_dir_all(project.path(".riverrun")).unwrap();
+    server.said("the data is gone");
+    server.said("error[STORE_GONE]");
+    assert_eq!(server.ended(), 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn it_is_not_ready_on_a_full_disk() {
+    let project = Project::new();
+    let server = project.serve();
+    let ready = || asked(&server.url, "localhost", "/readyz");
+    assert!(ready().starts_with("200"));
+    std::os::unix::fs::symlink("/dev/full", project.path(".riverrun/room")).unwrap();
+    let answer = ready();
+    assert!(answer.starts_with("507"), "{answer}");
+    assert!(answer.contains("DISK_FULL"), "{answer}");
+    assert!(answer.contains("No space left"), "{answer}");
+    assert!(ready().starts_with("200"));
 }
 
 #[test]

@@ -15,6 +15,9 @@ use crate::{Error, Result, Runtime, cache::Era, clock::now_ms, runtime::pause};
 /// Events after which a snapshot is due, if they are also as large as the snapshot would be.
 const SNAPSHOT_EVERY: u64 = 500;
 
+/// The longest pause between tries that a stop waits for.
+const LAST_TRY: Duration = Duration::from_millis(500);
+
 /// What became of a commit.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Committed {
@@ -49,7 +52,12 @@ impl Driver {
                 ) => {
                     return Committed::Gone;
                 }
-                Err(StoreError::Closed) => return Committed::Gone,
+                Err(StoreError::Closed | StoreError::Gone(_)) => return Committed::Gone,
+                // Whoever opens the store next finds the lease and takes the run up again.
+                Err(error) if self.runtime.is_stopping() && backoff > LAST_TRY => {
+                    tracing::warn!(run = %self.run, %error, "a decision was not stored before the stop");
+                    return Committed::Gone;
+                }
                 Err(error) => {
                     tracing::warn!(run = %self.run, %error, "the store refused a decision; trying again");
                     tokio::time::sleep(backoff).await;

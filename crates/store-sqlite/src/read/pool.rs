@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use super::View;
-use crate::{connection, error::translate, names::Names};
+use crate::{connection, error::translate, files::Files, names::Names};
 
 /// Reads at a time. More would only take turns on the cores.
 const READERS: usize = 4;
@@ -18,15 +18,17 @@ const READERS: usize = 4;
 pub(crate) struct Pool {
     path: PathBuf,
     names: Arc<Names>,
+    files: Arc<Files>,
     turns: Arc<Semaphore>,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Pool {
-    pub(crate) fn new(path: PathBuf, names: Arc<Names>) -> Self {
+    pub(crate) fn new(path: PathBuf, names: Arc<Names>, files: Arc<Files>) -> Self {
         Self {
             path,
             names,
+            files,
             turns: Arc::new(Semaphore::new(READERS)),
             idle: Mutex::default(),
         }
@@ -67,8 +69,13 @@ impl Pool {
     }
 
     fn connection(&self) -> Result<Connection> {
-        let idle = self.idle().pop();
-        idle.map_or_else(|| connection::reader(&self.path), Ok)
+        self.files.known()?;
+        if let Some(idle) = self.idle().pop() {
+            return Ok(idle);
+        }
+        // Another file under this name is not ours to read.
+        self.files.look()?;
+        connection::reader(&self.path)
     }
 
     fn give_back(&self, conn: Connection) {

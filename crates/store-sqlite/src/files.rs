@@ -1,0 +1,80 @@
+//! Whether the files that are open are still those in the folder. A file that was deleted or moved
+//! away can be written as before, and what is written to it is lost.
+
+use std::{
+    fs::Metadata,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use riverrun_store::{Error, Result};
+
+/// The files of a folder as they were when it was opened.
+pub(crate) struct Files {
+    files: Vec<(PathBuf, Identity)>,
+    /// What was found missing. It stays so: what was put back is not what is open.
+    gone: OnceLock<String>,
+}
+
+/// What tells a file from another one under the same name.
+type Identity = Option<(u64, u64)>;
+
+impl Files {
+    /// Those of `names` that are there.
+    pub(crate) fn of(folder: &Path, names: &[&str]) -> Self {
+        let path = |name: &&str| {
+            // A relative path would lead elsewhere once the process changes its folder.
+            let path = folder.join(name);
+            std::path::absolute(&path).unwrap_or(path)
+        };
+        let files = names.iter().map(path).filter_map(|path| {
+            let found = std::fs::metadata(&path).ok()?;
+            Some((path, identity(&found)))
+        });
+        Self {
+            files: files.collect(),
+            gone: OnceLock::new(),
+        }
+    }
+
+    /// What was found out so far.
+    pub(crate) fn known(&self) -> Result<()> {
+        match self.gone.get() {
+            Some(what) => Err(Error::Gone(what.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Looks at the folder.
+    pub(crate) fn look(&self) -> Result<()> {
+        self.known()?;
+        let missing = self.files.iter().find_map(|(path, known)| {
+            let what = match std::fs::metadata(path) {
+                Ok(found) if identity(&found) == *known => return None,
+                Ok(_) => "replaced",
+                Err(error) if error.kind() == ErrorKind::NotFound => "deleted or moved",
+                // A folder that cannot be looked into may still be there.
+                Err(_) => return None,
+            };
+            Some(format!("{} was {what}", path.display()))
+        });
+        if let Some(what) = missing {
+            tracing::error!(what, "the data is gone; nothing more is written");
+            let _ = self.gone.set(what);
+        }
+        self.known()
+    }
+}
+
+#[cfg(unix)]
+fn identity(found: &Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    Some((found.dev(), found.ino()))
+}
+
+/// Where a file that is open cannot be deleted, its name is enough.
+#[cfg(not(unix))]
+fn identity(_found: &Metadata) -> Identity {
+    None
+}
