@@ -22,6 +22,7 @@ mod queues;
 mod reply;
 mod routes;
 mod run_actions;
+mod run_history;
 mod run_reads;
 pub mod schemas;
 mod serve;

@@ -14,7 +14,7 @@ use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use crate::{
     app::{Api, ApiOptions},
-    calls, docs_page, edge, events, executions, flows, handlers, health, jobs, queues, run_actions,
+    docs_page, edge, events, executions, flows, handlers, health, jobs, run_actions, run_history,
     run_reads, schemas, sse, start,
 };
 
@@ -113,7 +113,7 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(run_reads::get_run, run_actions::delete_run),
         routes!(events::run_events),
         routes!(run_reads::run_state),
-        routes!(run_reads::run_history),
+        routes!(run_history::run_history),
         routes!(run_reads::run_children),
         routes!(jobs::run_jobs),
         routes!(sse::follow_run),

@@ -1,12 +1,9 @@
-//! Reading runs: lists, one run, its state at any moment, its history, its children.
-
-use std::collections::HashMap;
+//! Reading runs: lists, one run, its state at any moment, its children.
 
 use axum::extract::State;
-use riverrun_engine::{History, HistoryEntry};
 use riverrun_runtime::{At, Shown};
-use riverrun_store::{EventQuery, RunFilter};
-use riverrun_types::{Millis, Name, RunId, RunStatus, State as RunData, StreamName, time::iso};
+use riverrun_store::RunFilter;
+use riverrun_types::{Millis, Name, RunId, RunStatus, State as RunData, time::iso};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use utoipa::IntoParams;
 
@@ -207,64 +204,6 @@ struct StateView<'a> {
     events: u64,
     status: RunStatus,
     state: &'a RunData,
-}
-
-/// Read a run's history
-///
-/// One entry for each attempt of a step that has ended, in the order in which they ended.
-#[utoipa::path(get, path = "/api/runs/{id}/history", tag = "runs",
-    params(("id" = String, Path, description = "The run's id, or `latest`")),
-    responses(
-        (status = 200, description = "The attempts", body = schemas::HistoryList),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
-pub(crate) async fn run_history(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
-    ok(&Items::all(history(&api, &run).await?))
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Attempt {
-    #[serde(flatten)]
-    entry: HistoryEntry,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    handler_type: Option<String>,
-}
-
-async fn history(api: &Api, run: &RunId) -> Result<Vec<Attempt>, ApiError> {
-    const PAGE: usize = 1_000;
-    let store = api.runtime().store();
-    let missing = || riverrun_store::Error::RunNotFound(run.clone());
-    let record = store.run(run).await?.ok_or_else(missing)?;
-    let stream = StreamName::flow(run);
-    let mut history = History::default();
-    let mut next = 0;
-    loop {
-        let events = store
-            .events(&stream, &EventQuery::forward(next, PAGE))
-            .await?;
-        events
-            .iter()
-            .for_each(|event| history.apply(&event.draft()));
-        match events.last() {
-            Some(last) => next = last.id.seq + 1,
-            None => break,
-        }
-    }
-    let flow = api.runtime().flow(&record.flow, Some(&record.version));
-    let types: HashMap<String, String> = flow
-        .and_then(|flow| flow.definition.get("steps")?.members())
-        .into_iter()
-        .flatten()
-        .filter_map(|(step, definition)| {
-            Some((step, definition.get("type")?.as_text().into_owned()))
-        })
-        .collect();
-    let handler_type = |step: &str| types.get(step).cloned();
-    let attempt = |entry: HistoryEntry| Attempt {
-        handler_type: handler_type(&entry.step_id),
-        entry,
-    };
-    Ok(history.into_entries().into_iter().map(attempt).collect())
 }
 
 /// List a run's children

@@ -289,8 +289,11 @@ pub struct HistoryEntry {
 }
 
 #[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
 pub struct HistoryList {
     pub items: Vec<HistoryEntry>,
+    /// Give it as `cursor` to read on; absent on the last page.
+    pub next_cursor: Option<String>,
 }
 
 /// Why something is done, for the record.

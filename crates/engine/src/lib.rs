@@ -24,7 +24,7 @@ pub use context::View;
 pub use decide::{Child, Decision, Input, Start, decide, start};
 pub use diagram::{AwaitKind, EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, Ink, NodeKind};
 pub use fact::{Fact, OpKind, Started, StateOp};
-pub use history::{History, HistoryEntry, HistoryOutcome, history};
+pub use history::{History, HistoryCursor, HistoryEntry, HistoryOutcome, HistoryPage, history};
 pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow};
 pub use plan::{Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};

@@ -54,6 +54,41 @@ async fn a_run_is_read_in_every_way() {
 }
 
 #[tokio::test]
+async fn a_long_history_is_read_in_pages() {
+    let server = Server::new().await;
+    let id = server.ended_run().await;
+    let path = format!("/api/runs/{id}/history");
+    let whole = server.get(&path).await.expect(200);
+    assert_eq!(whole["items"].as_array().unwrap().len(), 3);
+    assert!(whole.get("nextCursor").is_none(), "{whole}");
+    let mut read = Vec::new();
+    let mut query = "?limit=2".to_owned();
+    loop {
+        let page = server.get(&format!("{path}{query}")).await.expect(200);
+        let items = page["items"].as_array().unwrap().clone();
+        assert!(items.len() <= 2);
+        read.extend(items);
+        match page.get("nextCursor") {
+            Some(cursor) => query = format!("?limit=2&cursor={}", text(cursor)),
+            None => break,
+        }
+    }
+    assert_eq!(json!(read), whole["items"]);
+    for (query, code) in [
+        ("limit=0", "BAD_QUERY"),
+        ("limit=1001", "BAD_QUERY"),
+        ("cursor=zzz", "BAD_CURSOR"),
+        ("cursor=5.1.0", "BAD_CURSOR"),
+    ] {
+        let answer = server.get(&format!("{path}?{query}")).await;
+        answer.refused(400, code);
+    }
+    let beyond = format!("{path}?cursor=900.900.5");
+    let beyond = server.get(&beyond).await.expect(200);
+    assert_eq!(beyond, json!({"items": []}));
+}
+
+#[tokio::test]
 async fn the_state_is_read_at_any_moment() {
     let server = Server::new().await;
     let id = server.ended_run().await;

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use proptest::{collection::vec, option, prelude::*, sample::Index};
 use riverrun_engine::{
-    BranchSpec, Decision, Fact, Failure, Fork, Input, Outcome, RunState, SubFlow, Visit, VisitKey,
-    Wait, history,
+    BranchSpec, Decision, Fact, Failure, Fork, HistoryCursor, HistoryEntry, HistoryPage, Input,
+    Outcome, RunState, SubFlow, Visit, VisitKey, Wait, history,
 };
-use riverrun_types::{EventType, Json, Millis, Name, RunId, VisitStatus, time::NEVER};
+use riverrun_types::{Draft, EventType, Json, Millis, Name, RunId, VisitStatus, time::NEVER};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -399,7 +399,36 @@ fn assert_stream(run: &Run) {
     assert!(attempts.keys().all(|(visit, _)| ends.contains_key(visit)));
     let entries = history(&run.stream);
     assert_eq!(entries.len(), attempts.len());
+    for limit in [1, 2, 7] {
+        assert_eq!(paged(&run.stream, limit), entries, "{limit} a page");
+    }
     assert!(entries.iter().all(|entry| entry.duration_ms >= 0));
+}
+
+/// The history in pages of at most this many entries.
+fn paged(stream: &[Draft], limit: usize) -> Vec<HistoryEntry> {
+    let mut found = Vec::new();
+    let mut cursor = HistoryCursor::default();
+    loop {
+        let mut page = HistoryPage::new(cursor, limit);
+        let from = usize::try_from(page.position()).unwrap();
+        let _ = stream[from..]
+            .iter()
+            .try_for_each(|draft| page.apply(draft));
+        let (entries, next) = page.finish();
+        match next {
+            Some(next) => assert!(entries.len() == limit && next != cursor),
+            None => assert!(
+                entries.len() <= limit
+                    && (cursor == HistoryCursor::default() || !entries.is_empty())
+            ),
+        }
+        found.extend(entries);
+        match next {
+            Some(next) => cursor = next.to_string().parse().unwrap(),
+            None => return found,
+        }
+    }
 }
 
 /// A snapshot anywhere and the events after it give the state that the whole stream gives.

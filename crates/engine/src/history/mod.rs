@@ -3,10 +3,14 @@
 //! It is reduced from the stream like the state, page by page, and is not kept: who asks for it
 //! pays for it. An attempt that waits has not ended, so a wait is told when it is over.
 
+mod page;
+
 use std::collections::HashMap;
 
 use riverrun_types::{Draft, EventType, Json, Millis, Name};
 use serde::{Deserialize, Serialize};
+
+pub use page::{HistoryCursor, HistoryPage};
 
 use crate::{Failure, VisitKey, code, fact::iso};
 
@@ -42,12 +46,17 @@ pub enum HistoryOutcome {
 #[derive(Clone, Debug, Default)]
 pub struct History {
     entries: Vec<HistoryEntry>,
+    /// Where in the stream the attempt of each entry began.
+    began: Vec<u64>,
     open: HashMap<VisitKey, Open>,
+    /// The position of the next event.
+    position: u64,
 }
 
 /// An attempt that has begun.
 #[derive(Clone, Debug)]
 struct Open {
+    position: u64,
     attempt: u32,
     started_ms: Millis,
     /// What it waits for now.
@@ -65,6 +74,11 @@ pub fn history<'a>(events: impl IntoIterator<Item = &'a Draft>) -> Vec<HistoryEn
 impl History {
     /// Reduces one more event of the stream.
     pub fn apply(&mut self, draft: &Draft) {
+        self.reduce(draft);
+        self.position += 1;
+    }
+
+    fn reduce(&mut self, draft: &Draft) {
         use EventType as T;
         let Some(at) = &draft.step else {
             return self.apply_to_run(draft);
@@ -76,6 +90,7 @@ impl History {
         match &draft.kind {
             T::StepStarted => {
                 let open = Open {
+                    position: self.position,
                     attempt: at.attempt,
                     started_ms: draft.ms,
                     awaits: None,
@@ -149,6 +164,7 @@ impl History {
             HistoryOutcome::Success if open.has_waited => HistoryOutcome::Wait,
             outcome => outcome,
         };
+        self.began.push(open.position);
         self.entries.push(HistoryEntry {
             step_id: key.step,
             visit: key.visit,
