@@ -246,7 +246,11 @@ impl Reader {
                 Err(error) => {
                     self.is_done = true;
                     let error = ApiError::from(error).json();
-                    return Some(format!("event: stream.failed\ndata: {error}\n\n").into());
+                    let mut text = String::new();
+                    field(&mut text, "event", "stream.failed");
+                    field(&mut text, "data", &error.to_string());
+                    text.push('\n');
+                    return Some(text.into());
                 }
             }
         }
@@ -309,13 +313,22 @@ fn encode_event(text: &mut String, event: &Event) {
     let Ok(json) = serde_json::to_string(event) else {
         return;
     };
-    let _ = write!(text, "id: {}\nevent: {}\ndata: ", event.id, event.kind);
+    let _ = writeln!(text, "id: {}", event.id);
+    field(text, "event", event.kind.as_str());
     // A payload keeps the line breaks between its tokens; inside strings JSON has none.
-    match json.contains(['\n', '\r']) {
-        true => text.push_str(&json.replace(['\n', '\r'], " ")),
-        false => text.push_str(&json),
+    field(text, "data", &json);
+    text.push('\n');
+}
+
+/// One field on one line, whatever it holds: a line break would begin a field of its own.
+fn field(text: &mut String, name: &str, value: &str) {
+    text.push_str(name);
+    text.push_str(": ");
+    match value.contains(['\n', '\r']) {
+        true => text.push_str(&value.replace(['\n', '\r'], " ")),
+        false => text.push_str(value),
     }
-    text.push_str("\n\n");
+    text.push('\n');
 }
 
 #[cfg(test)]
@@ -323,6 +336,27 @@ mod tests {
     use riverrun_types::{Draft, Json, Name, event::EventContext};
 
     use super::*;
+
+    #[test]
+    fn no_type_of_an_event_begins_a_field_of_its_own() {
+        let context = EventContext {
+            run_id: Name::from("r"),
+            flow_name: Name::from("f"),
+            tenant_id: None,
+        };
+        for kind in ["x\ndata: {}\n\nevent: flow.completed", "x\r\rid: 9-9"] {
+            let mut text = String::new();
+            encode_event(
+                &mut text,
+                &Draft::new(5, EventType::parse(kind)).at(7, 5, &context),
+            );
+            let fields: Vec<&str> = text
+                .split(['\n', '\r'])
+                .map(|line| line.split(':').next().unwrap_or_default())
+                .collect();
+            assert_eq!(fields, ["id", "event", "data", "", ""], "{text}");
+        }
+    }
 
     #[test]
     fn an_event_takes_one_line_of_data() {
