@@ -13,6 +13,8 @@ mod wait;
 
 use riverrun_types::{Draft, Json, Millis, Name, RunId};
 
+pub(crate) use wait::MAX_DEPTH;
+
 use crate::{Failure, Outcome, Plan, RunState, VisitKey, fact::Fact, fact::Started, run::Lineage};
 
 /// Something that happened to a run.

@@ -7,7 +7,7 @@ use super::{Child, Turn};
 use crate::{Failure, Fork, Lineage, SubFlow, Visit, VisitKey, Wait, code, fact::Fact};
 
 /// Sub-flows inside sub-flows, at most: a flow that starts itself ends here.
-const MAX_DEPTH: u32 = 32;
+pub(crate) const MAX_DEPTH: u32 = 32;
 
 /// Forks inside forks, at most: a fork that branches into itself ends here.
 const MAX_FORKS: usize = 32;

@@ -2,6 +2,7 @@
 
 mod apply;
 mod branches;
+mod next;
 mod visit;
 mod visits;
 

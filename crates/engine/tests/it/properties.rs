@@ -221,7 +221,9 @@ fn play(run: &mut Run, op: Op) {
         Op::Pause => Some(Input::Pause { reason: None }),
         Op::Resume => Some(Input::Resume),
         Op::Append(fact) => {
-            if !run.state.status.is_ended() {
+            // What comes from outside is checked at the door.
+            let draft = fact.draft(run.now.max(run.state.updated_ms));
+            if run.state.check_next(&draft).is_ok() {
                 run.append(fact);
             }
             None
