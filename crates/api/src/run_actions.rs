@@ -124,13 +124,13 @@ pub(crate) async fn fork_run(
 /// Take a run in
 ///
 /// A line of `riverrun runs export`: `{run, events}`. The run keeps its id and its whole past; one
-/// that has not ended goes on here.
+/// that has not ended goes on here, unless it waits for another run or another run for it.
 #[utoipa::path(post, path = "/api/runs/import", tag = "runs",
     request_body(content = Object, description = "`{run, events}`, as an export holds it"),
     responses(
         (status = 201, description = "The run", body = schemas::StartedRun),
         (status = 400, description = "BAD_EVENT", body = schemas::Failure),
-        (status = 409, description = "RUN_EXISTS", body = schemas::Failure)))]
+        (status = 409, description = "RUN_EXISTS, DUPLICATE or RUN_TIED", body = schemas::Failure)))]
 pub(crate) async fn import_run(State(api): State<Api>, Payload(body): Payload) -> Answer {
     let exported: Exported = read_object(body.as_str().as_bytes())?;
     started_answer(api.runtime().import(exported).await?)

@@ -1,17 +1,29 @@
 //! Runs from elsewhere: a stream that another riverrun wrote, taken in as it is.
+//!
+//! Nothing is believed: every event must be one that the engine could have written next, every
+//! name one that a run could have here. A run that has not ended goes on here, unless it and
+//! another run wait for each other: apart they would lose each other.
 
 use std::sync::Arc;
 
-use riverrun_engine::{Fact, RunState};
-use riverrun_store::{Change, Commit, NewJob, NewRun};
-use riverrun_types::{Json, Name, RunId, event::read_back};
+use riverrun_engine::{RunState, Wait};
+use riverrun_store::{Change, Commit, NewJob, NewRun, Origin, Parent};
+use riverrun_types::{
+    Draft, EventId, Json, Millis, Name, RunId,
+    event::{EventContext, read_back},
+    label, time,
+};
 use serde::Deserialize;
 
 use crate::{
     Error, Result, Runtime, Started,
     clock::now_ms,
     drive::{projection, record},
+    streams::check_outside,
 };
+
+/// How far the clock of the other server may be ahead.
+const MAX_AHEAD_MS: Millis = 86_400_000;
 
 /// A run as an export holds it.
 #[derive(Clone, Debug, Deserialize)]
@@ -28,11 +40,29 @@ pub struct ExportedRun {
     pub run_id: String,
     pub flow: String,
     pub version: String,
+    /// When it came to be; the time of its first event when absent.
+    pub created_at: Option<String>,
     pub tenant_id: Option<String>,
     #[serde(default)]
     pub tags: Vec<String>,
+    #[serde(default, deserialize_with = "present")]
     pub metadata: Option<Json>,
     pub idempotency_key: Option<String>,
+    pub forked_from: Option<ForkedFrom>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ForkedFrom {
+    pub run_id: String,
+    pub event_id: Option<EventId>,
+}
+
+/// What is there is there, even if it is null.
+fn present<'de, D: serde::Deserializer<'de>>(
+    input: D,
+) -> std::result::Result<Option<Json>, D::Error> {
+    Json::deserialize(input).map(Some)
 }
 
 impl Runtime {
@@ -41,66 +71,67 @@ impl Runtime {
     pub async fn import(&self, exported: Exported) -> Result<Started> {
         self.refuse_when_stopping()?;
         let Exported { run, events } = exported;
-        let id =
-            RunId::checked(&run.run_id).map_err(|error| Error::BadRequest(error.to_string()))?;
-        // `latest` names the newest run everywhere; a run of that id could not be reached.
-        if id.as_str() == "latest" {
-            let message = "a run cannot have the id \"latest\"".to_owned();
+        let now = now_ms();
+        let mut new = described(run, now)?;
+        let (drafts, state) = replayed(&events, &new.context(), now)?;
+        if state.version != new.version {
+            let message = format!("the stream is of version {:?}", state.version);
             return Err(Error::BadRequest(message));
         }
-        let mut drafts = Vec::with_capacity(events.len());
-        let mut state = RunState::new();
-        for (at, event) in events.iter().enumerate() {
-            let refuse = |why: &str| Error::BadEvent(format!("event {at} of the stream: {why}"));
-            let (place, draft) = read_back(event).map_err(|error| refuse(&error))?;
-            if place.seq != at as u64 || draft.ms < state.updated_ms {
-                return Err(refuse(
-                    "it is not in its place: a stream is imported whole and in order",
-                ));
-            }
-            if state.status.is_ended() {
-                return Err(refuse("it comes after the run's end"));
-            }
-            // What the engine wrote must mean something here, or the state would differ.
-            if Fact::try_read(&draft).is_none() {
-                return Err(refuse(&format!(
-                    "the data does not fit the type {}",
-                    draft.kind
-                )));
-            }
-            state.apply(&draft);
-            drafts.push(draft);
-        }
-        if drafts
-            .first()
-            .is_none_or(|first| first.kind != riverrun_types::EventType::FlowStarted)
-        {
-            return Err(Error::BadEvent(
-                "a run's stream begins with flow.started".to_owned(),
-            ));
-        }
         if !state.status.is_ended() {
-            self.compiled(&run.flow, Some(&run.version)).await?;
+            let flow = self.compiled(&new.flow, Some(&new.version)).await?;
+            let (bytes, limit) = (state.state.bytes(), flow.plan.limits.max_state_bytes);
+            if bytes > limit {
+                return Err(Error::TooLarge {
+                    what: "state",
+                    bytes,
+                    limit,
+                });
+            }
+            self.check_untied(&new.id, &state).await?;
+            new.job = Some(NewJob::Ready { at_ms: now });
         }
-        let name = |text: &str| Name::from(text);
-        let new = NewRun {
-            id: id.clone(),
-            flow: name(&run.flow),
-            version: name(&run.version),
-            created_ms: state.created_ms,
-            idempotency_key: run.idempotency_key.as_deref().map(name),
-            tenant: run.tenant_id.as_deref().map(name),
-            tags: run.tags.iter().map(|tag| name(tag)).collect(),
-            metadata: run.metadata,
-            parent: None,
-            origin: None,
-            projection: projection(&state),
-            turn: 1,
-            events: Arc::from(drafts),
-            job: (!state.status.is_ended()).then_some(NewJob::Ready { at_ms: now_ms() }),
-            snapshot: None,
+        new.created_ms = match new.created_ms {
+            0 => state.created_ms,
+            given => given,
         };
+        new.parent = state.parent.as_ref().map(|parent| Parent {
+            run: parent.run_id.clone(),
+            step: parent.step.clone(),
+            visit: parent.visit,
+        });
+        new.projection = projection(&state);
+        new.events = Arc::from(drafts);
         self.create(new, state).await
+    }
+
+    /// Refuses a run that waits for another one, unless that has ended and is here, and a run that
+    /// another one waits for.
+    async fn check_untied(&self, run: &RunId, state: &RunState) -> Result<()> {
+        if let Some(parent) = state.parent.as_ref().filter(|parent| !parent.detached) {
+            let message = format!(
+                "run {run} has not ended, and run {} waits for it: export both again once it has",
+                parent.run_id
+            );
+            return Err(Error::Tied(message));
+        }
+        for visit in &state.visits {
+            let Some(Wait::Run { run: child, .. }) = &visit.wait else {
+                continue;
+            };
+            let record = self.store().run(child).await?;
+            let is_ours = record.as_ref().is_some_and(|record| {
+                let parent = record.parent.as_ref();
+                record.status.is_ended() && parent.is_some_and(|parent| parent.run == *run)
+            });
+            if !is_ours {
+                let message = format!(
+                    "run {run} waits for run {child}, which is not here or has not ended: import that one first, once it has ended"
+                );
+                return Err(Error::Tied(message));
+            }
+        }
+        Ok(())
     }
 
     /// Commits a run whose events come from elsewhere; whoever claims it goes on with it.
@@ -112,4 +143,107 @@ impl Runtime {
         self.cache().put(&record.id, state.clone());
         Ok(Started::new(record, state, true))
     }
+}
+
+/// What the export says of the run itself. Its stream, and what follows from that, is still to
+/// come.
+fn described(run: ExportedRun, now: Millis) -> Result<NewRun> {
+    let id = own_id("runId", &run.run_id)?;
+    check_name("flow", &run.flow, 128, "._-")?;
+    check_name("version", &run.version, 64, ".+-")?;
+    let labels = [
+        ("tenantId", &run.tenant_id),
+        ("idempotencyKey", &run.idempotency_key),
+    ];
+    let labels = labels.map(|(field, text)| (field, text.as_deref()));
+    let tags = run.tags.iter().map(|tag| ("tags", Some(tag.as_str())));
+    for (field, text) in labels.into_iter().chain(tags) {
+        if text.is_some_and(|text| !label::is_valid(text)) {
+            return Err(bad(field, format!("not {}", label::RULE)));
+        }
+    }
+    if run.tags.len() > label::MAX_TAGS {
+        return Err(bad("tags", format!("a run may have {}", label::MAX_TAGS)));
+    }
+    let created_ms = match &run.created_at {
+        None => 0,
+        Some(text) => time::parse(text)
+            .filter(|ms| (0..=now + MAX_AHEAD_MS).contains(ms))
+            .ok_or_else(|| bad("createdAt", "no time in the past"))?,
+    };
+    let origin = match run.forked_from {
+        None => None,
+        Some(from) => Some(Origin {
+            run: own_id("forkedFrom.runId", &from.run_id)?,
+            event: from.event_id,
+        }),
+    };
+    let name = |text: &str| Name::from(text);
+    Ok(NewRun {
+        id,
+        flow: name(&run.flow),
+        version: name(&run.version),
+        created_ms,
+        idempotency_key: run.idempotency_key.as_deref().map(name),
+        tenant: run.tenant_id.as_deref().map(name),
+        tags: run.tags.iter().map(|tag| name(tag)).collect(),
+        metadata: run.metadata,
+        parent: None,
+        origin,
+        projection: projection(&RunState::new()),
+        turn: 1,
+        events: Arc::from([]),
+        job: None,
+        snapshot: None,
+    })
+}
+
+/// Reduces the stream, and refuses the first event that could not have come next.
+fn replayed(events: &[Json], stream: &EventContext, now: Millis) -> Result<(Vec<Draft>, RunState)> {
+    let mut drafts = Vec::with_capacity(events.len());
+    let mut state = RunState::new();
+    for (at, event) in events.iter().enumerate() {
+        let refuse = |why: String| Error::BadEvent(format!("event {at} of the stream: {why}"));
+        let (place, draft) = read_back(event, stream).map_err(refuse)?;
+        if place.seq != at as u64 {
+            let why = "it is not in its place: a stream is imported whole and in order";
+            return Err(refuse(why.to_owned()));
+        }
+        if place.ms > now.saturating_add(MAX_AHEAD_MS) {
+            return Err(refuse(format!("{} is yet to come", time::iso(place.ms))));
+        }
+        state.check_next(&draft).map_err(refuse)?;
+        if !draft.kind.is_engines_own() {
+            check_outside(event, &draft).map_err(|error| refuse(error.to_string()))?;
+        }
+        state.apply(&draft);
+        drafts.push(draft);
+    }
+    if drafts.is_empty() {
+        return Err(Error::BadEvent("the stream has no events".to_owned()));
+    }
+    Ok((drafts, state))
+}
+
+fn bad(field: &str, rule: impl std::fmt::Display) -> Error {
+    Error::BadRequest(format!("run.{field}: {rule}"))
+}
+
+fn own_id(field: &str, text: &str) -> Result<RunId> {
+    // `latest` names the newest run everywhere; a run of that id could not be reached.
+    if text == "latest" {
+        return Err(bad(field, "\"latest\" can be the id of no run"));
+    }
+    RunId::checked(text).map_err(|error| bad(field, error))
+}
+
+/// Letters, digits and a few more, beginning with a letter or a digit.
+fn check_name(field: &str, text: &str, max: usize, more: &str) -> Result<()> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || more.contains(c);
+    let first = |c: char| c.is_ascii_alphanumeric();
+    if (1..=max).contains(&text.len()) && text.starts_with(first) && text.chars().all(plain) {
+        return Ok(());
+    }
+    let rule = format!("not 1 to {max} characters of letters, digits and {more:?}");
+    Err(bad(field, rule))
 }

@@ -138,20 +138,32 @@ impl Runtime {
 
 /// Reads one event from outside and refuses what only the engine may say.
 fn read(event: &Json, now: i64) -> Result<Draft> {
-    const MAX_BYTES: usize = 1 << 20;
-    if event.bytes() > MAX_BYTES {
-        return Err(Error::TooLarge {
-            what: "event",
-            bytes: event.bytes(),
-            limit: MAX_BYTES,
-        });
-    }
+    check_size(event)?;
     let draft =
         normalise::normalise(event, now).map_err(|error| Error::BadEvent(error.to_string()))?;
     if draft.kind.is_engines_own() {
         return Err(Error::ReservedType(draft.kind.to_string()));
     }
-    if draft.kind.family() == "state" && !is_state_write(&draft) {
+    check_outside(event, &draft)?;
+    Ok(draft)
+}
+
+fn check_size(event: &Json) -> Result<()> {
+    const MAX_BYTES: usize = 1 << 20;
+    match event.bytes() {
+        bytes if bytes > MAX_BYTES => Err(Error::TooLarge {
+            what: "event",
+            bytes,
+            limit: MAX_BYTES,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// What holds of every event that is not the engine's own.
+pub(crate) fn check_outside(event: &Json, draft: &Draft) -> Result<()> {
+    check_size(event)?;
+    if draft.kind.family() == "state" && !is_state_write(draft) {
         let message = format!(
             "{}: the data of a {} event does not fit: state.set takes {{key, value}}, state.delete {{key}}, state.batch {{operations: [{{type, key, value}}]}}, state.snapshot an object",
             code::STATE_INVALID,
@@ -159,7 +171,7 @@ fn read(event: &Json, now: i64) -> Result<Draft> {
         );
         return Err(Error::BadEvent(message));
     }
-    Ok(draft)
+    Ok(())
 }
 
 fn is_state_write(draft: &Draft) -> bool {

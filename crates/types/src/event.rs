@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use crate::{EventId, Json, Millis, Name, time};
+use crate::{EventId, Json, Millis, Name, label, time};
 
 macro_rules! event_types {
     ($($code:literal $variant:ident $text:literal),+ $(,)?) => {
@@ -80,6 +80,13 @@ event_types! {
 }
 
 impl EventType {
+    /// Reads a type that came from outside: a word that needs no quoting in a line of text.
+    pub fn checked(text: &str) -> Option<Self> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '/');
+        let fits = (1..=128).contains(&text.len()) && text.chars().all(plain);
+        fits.then(|| Self::parse(text))
+    }
+
     /// The part before the first dot: `flow`, `step`, `state`.
     pub fn family(&self) -> &str {
         let text = self.as_str();
@@ -214,41 +221,100 @@ impl Event {
 }
 
 /// An event as riverrun itself wrote it, read back from the wire with its time and its place:
-/// what an export holds. Events from anybody else go through [`crate::normalise`].
-pub fn read_back(json: &Json) -> Result<(EventId, Draft), String> {
-    #[derive(serde::Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Wire {
-        id: EventId,
-        #[serde(rename = "type")]
-        kind: String,
-        step_name: Option<Name>,
-        step_id: Option<String>,
-        attempt: Option<u32>,
-        correlation_id: Option<Name>,
-        causation_id: Option<Name>,
-        data: Option<Json>,
-    }
+/// what an export holds. Whatever it says of itself must fit the stream and the rest of what it
+/// says. Events from anybody else go through [`crate::normalise`].
+pub fn read_back(json: &Json, stream: &EventContext) -> Result<(EventId, Draft), String> {
     let wire: Wire = json.read().map_err(|error| error.to_string())?;
-    let mut draft = Draft::new(wire.id.ms, EventType::parse(&wire.kind));
-    if let Some(name) = wire.step_name {
-        // `<runId>__<step>#<visit>__attempt-<n>`; without a number it is the first visit.
-        let visit = wire.step_id.as_deref().and_then(|id| {
-            let (visit, _) = id.rsplit_once("__attempt-")?;
-            let (_, visit) = visit.rsplit_once(&format!("__{name}#"))?;
-            visit.parse().ok()
-        });
-        let attempt = wire.attempt.unwrap_or_default();
-        draft.step = Some(StepRef {
-            name,
-            visit: visit.unwrap_or(1),
-            attempt,
-        });
+    let kind = EventType::checked(&wire.kind)
+        .ok_or_else(|| format!("{:?} is no type of an event", cut(&wire.kind)))?;
+    let mut draft = Draft::new(wire.id.ms, kind);
+    draft.step = wire.step(stream)?;
+    for (field, text, expected) in [
+        ("ts", Some(&*wire.ts), Some(&*time::iso(wire.id.ms))),
+        ("runId", Some(&*wire.run_id), Some(&*stream.run_id)),
+        ("flowName", Some(&*wire.flow_name), Some(&*stream.flow_name)),
+        (
+            "tenantId",
+            wire.tenant_id.as_deref(),
+            stream.tenant_id.as_deref(),
+        ),
+    ] {
+        if text != expected {
+            let (text, expected) = (text.map(cut), expected.unwrap_or_default());
+            return Err(format!(
+                "{field} is {:?}, not {expected:?}",
+                text.unwrap_or_default()
+            ));
+        }
+    }
+    for (field, text) in [
+        ("correlationId", &wire.correlation_id),
+        ("causationId", &wire.causation_id),
+    ] {
+        if text.as_deref().is_some_and(|text| !label::is_valid(text)) {
+            return Err(format!("{field} is not {}", label::RULE));
+        }
     }
     draft.correlation_id = wire.correlation_id;
     draft.causation_id = wire.causation_id;
     draft.data = wire.data;
     Ok((wire.id, draft))
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Wire {
+    id: EventId,
+    ts: String,
+    #[serde(rename = "type")]
+    kind: String,
+    run_id: String,
+    flow_name: String,
+    tenant_id: Option<String>,
+    step_name: Option<Name>,
+    step_id: Option<String>,
+    attempt: Option<u32>,
+    correlation_id: Option<Name>,
+    causation_id: Option<Name>,
+    #[serde(default, deserialize_with = "present")]
+    data: Option<Json>,
+}
+
+/// What is there is there, even if it is null.
+fn present<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Option<Json>, D::Error> {
+    serde::Deserialize::deserialize(input).map(Some)
+}
+
+impl Wire {
+    fn step(&self, stream: &EventContext) -> Result<Option<StepRef>, String> {
+        let Some(name) = &self.step_name else {
+            return Ok(None);
+        };
+        if !label::is_valid(name) {
+            return Err(format!("stepName is not {}", label::RULE));
+        }
+        let id = self.step_id.as_deref().unwrap_or_default();
+        // `<runId>__<step>#<visit>__attempt-<n>`; without a number it is the first visit.
+        let visit = || {
+            let (visit, _) = id.rsplit_once("__attempt-")?;
+            let (_, visit) = visit.rsplit_once(&format!("__{name}#"))?;
+            visit.parse().ok()
+        };
+        let step = StepRef {
+            name: name.clone(),
+            visit: visit().unwrap_or(1),
+            attempt: self.attempt.unwrap_or_default(),
+        };
+        match step.id(&stream.run_id) {
+            expected if expected == id => Ok(Some(step)),
+            expected => Err(format!("stepId is {:?}, not {expected:?}", cut(id))),
+        }
+    }
+}
+
+/// As much of a text as a message shows.
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(160)]
 }
 
 impl Serialize for Event {
@@ -291,6 +357,65 @@ mod tests {
             assert_eq!(&EventType::parse(kind.as_str()), kind);
         }
         assert_eq!(EventType::parse("order.paid").code(), 0);
+    }
+
+    #[test]
+    fn types_from_outside_are_words() {
+        assert_eq!(
+            EventType::checked("step.started"),
+            Some(EventType::StepStarted)
+        );
+        assert!(EventType::checked("order:paid/eu-1_x").is_some());
+        for text in ["", "a b", "a\nb", "\u{1b}", "ä", &"x".repeat(129)] {
+            assert_eq!(EventType::checked(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_and_what_does_not_fit_is_not() {
+        let context = EventContext {
+            run_id: "r1".into(),
+            flow_name: "f".into(),
+            tenant_id: Some("t".into()),
+        };
+        for visit in [1, 7] {
+            let mut draft = Draft::new(5, EventType::StepStarted).data(1);
+            draft.step = Some(StepRef {
+                name: "a#b".into(),
+                visit,
+                attempt: 2,
+            });
+            draft.causation_id = Some("c".into());
+            let event = draft.clone().at(3, 5, &context);
+            let read = read_back(&Json::of(&event), &context);
+            assert_eq!(read, Ok((event.id, draft)));
+        }
+        let good = serde_json::json!({
+            "id": "5-0", "ts": "1970-01-01T00:00:00.005Z", "type": "x", "runId": "r1",
+            "flowName": "f", "tenantId": "t", "stepName": "s", "stepId": "r1__s__attempt-1",
+            "attempt": 1,
+        });
+        assert!(read_back(&Json::of(&good), &context).is_ok());
+        for (field, value) in [
+            ("id", "6-0"),
+            ("id", "5"),
+            ("ts", "1970-01-01T00:00:00.006Z"),
+            ("type", "x\nid: 9"),
+            ("runId", "r2"),
+            ("flowName", "g"),
+            ("tenantId", "u"),
+            ("stepName", "s\n"),
+            ("stepName", "other"),
+            ("stepId", "r1__s__attempt-2"),
+            ("stepId", "r1__s#0__attempt-1"),
+            ("stepId", "r1__s#4294967296__attempt-1"),
+            ("correlationId", "\n"),
+        ] {
+            let mut bad = good.clone();
+            bad[field] = value.into();
+            let read = read_back(&Json::of(&bad), &context);
+            assert!(read.is_err(), "{field} {value:?}: {read:?}");
+        }
     }
 
     #[test]

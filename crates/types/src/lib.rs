@@ -5,6 +5,7 @@ pub mod event;
 pub mod flow;
 pub mod id;
 pub mod json;
+pub mod label;
 pub mod normalise;
 pub mod path;
 pub mod state;

@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Draft, EventType, Json, Millis, Name, StepRef};
+use crate::{Draft, EventType, Json, Millis, Name, StepRef, label};
 
 /// Why an event from outside was refused.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -37,8 +37,8 @@ pub fn normalise(json: &Json, now: Millis) -> Result<Draft, Refused> {
         Some(b'"') => return Err(Refused::NotAnObject("a string")),
         _ => return Err(Refused::NotAnObject("a bare value")),
     };
-    let name = take_text(&mut members, "type", "type")?;
-    let kind = take_text(&mut members, "kind", "kind")?;
+    let name = take_text(&mut members, "type")?;
+    let kind = take_text(&mut members, "kind")?;
     let name = name.or(kind).ok_or(Refused::NoType)?;
     let meta = match members.remove("meta") {
         None | Some(Value::Null) => Map::new(),
@@ -57,18 +57,29 @@ pub fn normalise(json: &Json, now: Millis) -> Result<Draft, Refused> {
     let mut draft = Draft::new(now, kind);
     draft.data = data;
     draft.step = step(&mut members, &meta)?;
-    draft.correlation_id =
-        take_text(&mut members, "correlationId", "correlationId")?.map(Name::from);
-    draft.causation_id = take_text(&mut members, "causationId", "causationId")?.map(Name::from);
+    draft.correlation_id = take_label(&mut members, "correlationId")?.map(Name::from);
+    draft.causation_id = take_label(&mut members, "causationId")?.map(Name::from);
     Ok(draft)
+}
+
+fn take_label(
+    members: &mut Map<String, Value>,
+    field: &'static str,
+) -> Result<Option<String>, Refused> {
+    match take_text(members, field)? {
+        Some(text) if !label::is_valid(&text) => Err(Refused::Field {
+            field,
+            expected: label::RULE,
+        }),
+        text => Ok(text),
+    }
 }
 
 fn take_text(
     members: &mut Map<String, Value>,
-    key: &str,
     field: &'static str,
 ) -> Result<Option<String>, Refused> {
-    match members.remove(key) {
+    match members.remove(field) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
         Some(_) => Err(Refused::Field {
@@ -82,8 +93,8 @@ fn step(
     members: &mut Map<String, Value>,
     meta: &Map<String, Value>,
 ) -> Result<Option<StepRef>, Refused> {
-    let name = take_text(members, "stepName", "stepName")?;
-    let Some(name) = name.or(take_text(members, "step", "step")?) else {
+    let name = take_label(members, "stepName")?;
+    let Some(name) = name.or(take_label(members, "step")?) else {
         return Ok(None);
     };
     let attempt = members.get("attempt").or(meta.get("attempt"));
@@ -116,11 +127,10 @@ fn rename(name: &str, data: Option<Json>) -> Result<(EventType, Option<Json>), R
             .strip_prefix("flow.step.")
             .map_or(name, |_| &name["flow.".len()..]),
     };
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '/');
-    if name.is_empty() || name.len() > 128 || !name.chars().all(plain) {
-        return Err(Refused::BadType(name.chars().take(64).collect()));
+    match EventType::checked(name) {
+        Some(kind) => Ok((kind, data)),
+        None => Err(Refused::BadType(name.chars().take(64).collect())),
     }
-    Ok((EventType::parse(name), data))
 }
 
 /// `log` with a level becomes `log.<level>`; `msg` becomes `message`.
@@ -282,6 +292,10 @@ mod tests {
             r#"{"type":1}"#,
             r#"{"type":""}"#,
             r#"{"type":"a b"}"#,
+            r#"{"type":"a\nb"}"#,
+            r#"{"type":"x","stepName":"a\nb"}"#,
+            r#"{"type":"x","correlationId":""}"#,
+            r#"{"type":"x","causationId":"\u001b[2J"}"#,
             r#"{"type":"x","meta":1}"#,
             r#"{"type":"x","stepName":"s","attempt":-1}"#,
             r#"{"type":"state","data":{"operation":"get","key":"a"}}"#,

@@ -6,7 +6,10 @@ use std::{
 };
 
 use riverrun_engine::RunState;
-use riverrun_types::{Json, event::read_back};
+use riverrun_types::{
+    Json,
+    event::{EventContext, read_back},
+};
 use serde_json::Value;
 
 use crate::{Server, effects::Effects, flows::FLOWS, load::Load};
@@ -188,12 +191,19 @@ fn recorded_once(run: &str, events: &[Value]) -> Result<(), String> {
 }
 
 async fn replays(server: &Server, run: &str, events: &[Value]) -> Result<(), String> {
+    let shown = server.get(&format!("/api/runs/{run}")).await?;
+    let stream = EventContext {
+        run_id: run.into(),
+        flow_name: shown["flow"].as_str().unwrap_or_default().into(),
+        tenant_id: None,
+    };
     let mut state = RunState::new();
     for event in events {
-        let (_, draft) = read_back(&Json::of(event))?;
+        let (_, draft) = read_back(&Json::of(event), &stream)?;
+        let next = state.check_next(&draft);
+        next.map_err(|why| format!("promise 4: run {run} has {event}: {why}"))?;
         state.apply(&draft);
     }
-    let shown = server.get(&format!("/api/runs/{run}")).await?;
     if shown["state"] != state.state.json().value() || shown["status"] != state.status.as_str() {
         return Err(format!(
             "promise 4: run {run} shows {shown:#}, its stream gives {state:#?}"

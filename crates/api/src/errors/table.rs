@@ -269,6 +269,8 @@ pub const TABLE: &[ErrorCode] = &[
         "GET /api/runs lists the runs that exist."),
     request("RUN_NOT_PAUSED", 409, "Only a paused run can be resumed.",
         "Nothing: the run is not held up by a pause."),
+    request("RUN_TIED", 409, "The run to be imported has not ended and waits for another run, or another run waits for it. Taken in apart they would lose each other.",
+        "Export both again once the one that is waited for has ended, and import that one first."),
     command("SANDBOX_FAILED", "The threads that run expressions could not be started.",
         "Raise the limit of processes and threads of this user or container."),
     command("SERVER_FAILED", "The server stopped because it could not go on taking connections.",

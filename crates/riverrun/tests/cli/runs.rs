@@ -153,10 +153,33 @@ fn reading_and_steering() {
     let file = file.to_str().unwrap();
     other.ok(&["runs", "import", file]);
     let text = |answer: String| answer.split_once(r#""events""#).unwrap().1.to_owned();
-    assert_eq!(text(other.ok(&["runs", "export", &quick])), text(export));
+    let export_of_other = other.ok(&["runs", "export", &quick]);
+    assert_eq!(text(export_of_other.clone()), text(export));
+    let export_of_other = export_of_other.trim_end();
     other
         .run(&["runs", "import", file])
-        .refused(2, &["RUN_EXISTS", "line 1"]);
+        .refused(2, &["error[RUN_EXISTS]", "runs.jsonl line 1: "]);
+    // Each line that is refused is named with its reason, and the others come in.
+    let fresh = other.ok(&["run", "quick", "-d", r#"{"name": "Bo"}"#, "--wait"]);
+    assert!(fresh.contains("Bo"));
+    let good = other.ok(&["runs", "export", "latest"]);
+    let forged = good.replacen("\"log.info\"", "\"log\\nid: 9\"", 1);
+    assert_ne!(forged, good);
+    let lines = format!("{forged}{export_of_other}\n\n{good}");
+    project.write("mixed.jsonl", &lines);
+    let mixed = project.path("mixed.jsonl");
+    server
+        .run(&["runs", "import", mixed.to_str().unwrap()])
+        .refused(
+            2,
+            &[
+                "error[BAD_EVENT]",
+                "mixed.jsonl line 1: event ",
+                "error[RUN_EXISTS]",
+                "mixed.jsonl line 2: ",
+                "imported 1 runs",
+            ],
+        );
     other
         .run(&["runs", "import", "gone.jsonl"])
         .refused(2, &["FILE_UNUSABLE"]);

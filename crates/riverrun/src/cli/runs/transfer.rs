@@ -78,11 +78,11 @@ pub struct Import {
 }
 
 impl Import {
-    /// Takes every run in, line by line. A line that is refused is named, and the others still
-    /// come in.
+    /// Takes every run in, line by line. A line that is refused is named with the reason, and the
+    /// others still come in.
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let client = global.client()?;
-        let (mut taken, mut refused) = (0, None);
+        let (mut taken, mut refused) = (0, None::<Failure>);
         for file in &self.files {
             let mut lines = open(file)?;
             let mut at = 0;
@@ -93,10 +93,17 @@ impl Import {
                 }
                 match client.post(&["api", "runs", "import"], Some(line)).await {
                     Ok(_) => taken += 1,
+                    // The other lines would fare no better.
+                    Err(failure) if matches!(failure.exit, Exit::Unreachable | Exit::Timeout) => {
+                        return Err(failure);
+                    }
                     Err(failure) => {
-                        let place = format!("{} line {at}", file.display());
-                        output::talk(&format!("{place} was refused"));
-                        refused = Some(failure.note(format!("in {place}")));
+                        let message = format!("{} line {at}: {}", file.display(), failure.message);
+                        let failure = Failure { message, ..failure };
+                        // The last one is what the command ends with.
+                        if let Some(earlier) = refused.replace(failure) {
+                            output::talk(&earlier.to_string());
+                        }
                     }
                 }
             }
