@@ -14,8 +14,8 @@ use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use crate::{
     app::{Api, ApiOptions},
-    docs_page, edge, events, executions, flows, handlers, health, jobs, run_actions, run_history,
-    run_reads, schemas, sse, start,
+    calls, docs_page, edge, events, executions, flows, handlers, health, jobs, queues, run_actions,
+    run_history, run_reads, schemas, sse, start,
 };
 
 /// The routes of a runtime, ready to be served.

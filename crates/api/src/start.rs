@@ -7,7 +7,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use riverrun_runtime::{StartRequest, Started};
-use riverrun_types::{Json, RunId, label};
+use riverrun_types::{Json, RunId};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use utoipa::IntoParams;
 
@@ -114,33 +114,8 @@ fn request(path: FlowPath, body: StartBody, headers: &HeaderMap) -> Result<Start
     request.metadata = metadata;
     request.tenant = tenant_id;
     request.delay_ms = delay_ms;
-    request.run_id = run_id.as_deref().map(own_id).transpose()?;
-    check_text("idempotencyKey", request.idempotency_key.as_deref())?;
-    check_text("tenantId", request.tenant.as_deref())?;
-    if request.tags.len() > label::MAX_TAGS {
-        let message = format!("tags: a run may have {}", label::MAX_TAGS);
-        return Err(ApiError::new("BAD_REQUEST", message));
-    }
-    for tag in &request.tags {
-        check_text("tags", Some(tag))?;
-    }
+    request.run_id = run_id.as_deref().map(RunId::new);
     Ok(request)
-}
-
-fn check_text(field: &str, text: Option<&str>) -> Result<(), ApiError> {
-    if text.is_none_or(label::is_valid) {
-        return Ok(());
-    }
-    let message = format!("{field}: not {}", label::RULE);
-    Err(ApiError::new("BAD_REQUEST", message).details(serde_json::json!({ "field": field })))
-}
-
-fn own_id(text: &str) -> Result<RunId, ApiError> {
-    if text == "latest" {
-        let message = "runId: \"latest\" means the newest run and can be the id of none";
-        return Err(ApiError::new("BAD_ID", message));
-    }
-    RunId::checked(text).map_err(|error| ApiError::new("BAD_ID", format!("runId: {error}")))
 }
 
 fn key(in_body: Option<String>, headers: &HeaderMap) -> Result<Option<String>, ApiError> {

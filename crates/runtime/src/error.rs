@@ -41,6 +41,10 @@ pub enum Error {
     /// One of several jobs cannot be added, so none is.
     #[error("job {at}: {error}")]
     Job { at: usize, error: Box<Error> },
+    #[error("{field}: {rule}")]
+    BadField { field: &'static str, rule: String },
+    #[error("{0}")]
+    BadId(String),
     /// Two runs of which one waits for the other can only be moved once that is over.
     #[error("{0}")]
     Tied(String),
@@ -84,6 +88,8 @@ impl Error {
             Self::NotPaused { .. } => "RUN_NOT_PAUSED",
             Self::ForkAtEnd(_) => "FORK_AT_END",
             Self::Job { error, .. } => error.code(),
+            Self::BadRequest(_) | Self::BadField { .. } => "BAD_REQUEST",
+            Self::BadId(_) => "BAD_ID",
             Self::Tied(_) => "RUN_TIED",
             Self::ShuttingDown => "SHUTTING_DOWN",
             Self::Busy => "BUSY",

@@ -34,20 +34,41 @@ impl Loaded {
 impl Runtime {
     /// A run with its state, exactly as long as its record says.
     pub async fn load(&self, run: &RunId) -> Result<Loaded> {
-        let missing = || Error::Store(riverrun_store::Error::RunNotFound(run.clone()));
-        // The cache first: it holds what is committed, so the record is never behind it, and what
-        // the cache lacks is only what came since.
-        let cached = self.cache().get(run);
-        let record = self.store().run(run).await?.ok_or_else(missing)?;
-        // Unless another run has got the id meanwhile.
-        let cached = cached.filter(|cached| cached.len <= record.len);
-        let state = match cached {
-            Some(cached) if cached.len == record.len => cached,
-            Some(cached) => self.reduce(run, (*cached).clone(), record.len).await?,
-            None => self.reduce_from_snapshot(run, record.len).await?,
-        };
-        self.cache().put(run, state.clone());
-        Ok(Loaded { record, state })
+        let mut looked_at = None;
+        for _ in 0..TRIES {
+            let era = self.cache().era(run);
+            // The cache first: it holds what is committed, so the record is never behind it, and
+            // what the cache lacks is only what came since.
+            let cached = self.cache().get(run);
+            let record = self.store().run(run).await?;
+            let record = record.ok_or_else(|| riverrun_store::Error::RunNotFound(run.clone()))?;
+            match self.state_of(&record, cached).await {
+                Ok(state) if is_of(&state, &record) || looked_at == Some(record.created_ms) => {
+                    self.cache().put_since(era, run, state.clone());
+                    return Ok(Loaded { record, state });
+                }
+                // The run was deleted and another one has its id: then its record is another, too.
+                Ok(_) => looked_at = Some(record.created_ms),
+                Err(error) if self.cache().era(run) == era => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    async fn state_of(
+        &self,
+        record: &RunRecord,
+        cached: Option<Arc<RunState>>,
+    ) -> Result<Arc<RunState>> {
+        match cached.filter(|cached| cached.len <= record.len && is_of(cached, record)) {
+            Some(cached) if cached.len == record.len => Ok(cached),
+            Some(cached) => {
+                let state = (*cached).clone();
+                self.reduce(&record.id, state, record.len).await
+            }
+            None => self.reduce_from_snapshot(&record.id, record.len).await,
+        }
     }
 
     /// The state after the first `len` events.

@@ -1,11 +1,9 @@
 //! What may stand in a wish to start a run, whoever wishes: lists show it, indexes hold it.
 
-use riverrun_types::{Json, RunId, time::MAX_WAIT_MS};
+use riverrun_types::{Json, RunId, label, time::MAX_WAIT_MS};
 
 use crate::{Error, Result, StartRequest};
 
-const MAX_TAGS: usize = 64;
-const MAX_LABEL_BYTES: usize = 256;
 const MAX_METADATA_BYTES: usize = 64 << 10;
 
 impl StartRequest {
@@ -36,17 +34,16 @@ fn check_run_id(run: &RunId) -> Result<()> {
 }
 
 fn check_label(field: &'static str, text: &str) -> Result<()> {
-    let fits = (1..=MAX_LABEL_BYTES).contains(&text.len());
-    if fits && !text.chars().any(char::is_control) {
+    if label::is_valid(text) {
         return Ok(());
     }
-    let rule = format!("not 1 to {MAX_LABEL_BYTES} bytes without control characters");
+    let rule = format!("not {}", label::RULE);
     Err(Error::BadField { field, rule })
 }
 
 fn check_tags(tags: &[String]) -> Result<()> {
-    if tags.len() > MAX_TAGS {
-        let rule = format!("a run may have {MAX_TAGS}");
+    if tags.len() > label::MAX_TAGS {
+        let rule = format!("a run may have {}", label::MAX_TAGS);
         return Err(Error::BadField {
             field: "tags",
             rule,

@@ -24,6 +24,7 @@ use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Event, Json, Millis, RunId, RunStatus, StreamName};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
+use tokio::sync::oneshot;
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -34,8 +35,15 @@ struct Watched {
     /// Reads of a stream from its beginning.
     read_whole: AtomicUsize,
     full: AtomicBool,
+    /// Holds the next read of events up, after it has read, until told to go on.
+    hold: Mutex<Option<Hold>>,
     /// What the handler `gate` waits for: a permit for each attempt.
     gate: Arc<Semaphore>,
+}
+
+struct Hold {
+    reached: oneshot::Sender<()>,
+    go_on: oneshot::Receiver<()>,
 }
 
 impl Watched {
@@ -45,6 +53,7 @@ impl Watched {
             read: AtomicUsize::new(0),
             read_whole: AtomicUsize::new(0),
             full: AtomicBool::new(false),
+            hold: Mutex::default(),
             gate: Arc::new(Semaphore::new(0)),
         })
     }

@@ -241,6 +241,8 @@ pub const TABLE: &[ErrorCode] = &[
         "The error's details list every issue, each with its path and rule."),
     command("PORT_IN_USE", "Another program listens on this port, perhaps a riverrun that was started before.",
         "Stop it, or use another port: --listen 127.0.0.1:0 takes any free one."),
+    command("PROCESS_INVALID", "The config of a process has settings that it cannot have. The process is not taken in; others are.",
+        "Correct every issue that the message lists, each with its path."),
     request("PROCESS_NOT_FOUND", 404, "There is no process with this id.",
         "GET /api/processes lists what this server can run; look at the server's log for a file that did not load."),
     command("PROJECT_NOT_FOUND", "The project folder does not exist.",

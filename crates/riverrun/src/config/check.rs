@@ -31,6 +31,7 @@ pub fn check(config: &Config) -> Check {
     positive("expr.memory_bytes", config.expr.memory_bytes)?;
     positive("expr.output_bytes", config.expr.output_bytes)?;
     positive("expr.threads", config.expr.threads)?;
+    at_most("expr.threads", config.expr.threads, MAX_EXPR_THREADS)?;
     let is_none = |name: &&String| !riverrun_api::Hosts::is_name(name);
     if let Some(name) = config.allowed_hosts.iter().find(is_none) {
         let rule = format!("must be names without scheme and port, not {name:?}");

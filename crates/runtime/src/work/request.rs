@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use riverrun_expr::Arg;
 use riverrun_store::{Lasts, NewQueued, Unique};
-use riverrun_types::{Json, Millis, Name, RunId, time};
+use riverrun_types::{
+    Json, Millis, Name, RunId, label,
+    time::{self, MAX_WAIT_MS},
+};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use super::{
@@ -12,12 +15,6 @@ use super::{
     process::Process,
 };
 use crate::{Error, Result, Runtime, clock::now_ms};
-
-/// The longest name, key or tag.
-const MAX_TEXT: usize = 256;
-const MAX_TAGS: usize = 64;
-/// Nobody waits longer.
-const MAX_DELAY_MS: u64 = time::MAX_WAIT_MS.unsigned_abs();
 
 /// A wish to add a job.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -312,10 +309,10 @@ impl Runtime {
         let key = key.filter(|key| !key.is_null());
         let key = key.map(|key| key.as_text().into_owned());
         match key {
-            Some(key) if !(1..=MAX_TEXT).contains(&key.len()) => Err(Error::BadRequest(format!(
-                "the key of the job has {} bytes, not 1 to {MAX_TEXT}",
-                key.len()
-            ))),
+            Some(key) if !label::is_valid(&key) => {
+                let message = format!("the key of the job is not {}", label::RULE);
+                Err(Error::BadRequest(message))
+            }
             key => Ok(key),
         }
     }
@@ -346,16 +343,9 @@ fn kept(options: JobOptions) -> Option<Json> {
 }
 
 fn check(options: &JobOptions, name: Option<&str>) -> Result<()> {
-    let text = |field: &str, text: Option<&str>| {
-        let fits = text.is_none_or(|text| {
-            (1..=MAX_TEXT).contains(&text.len()) && !text.chars().any(char::is_control)
-        });
-        match fits {
-            true => Ok(()),
-            false => Err(Error::BadRequest(format!(
-                "{field}: not 1 to {MAX_TEXT} bytes without control characters"
-            ))),
-        }
+    let text = |field: &str, text: Option<&str>| match text.is_none_or(label::is_valid) {
+        true => Ok(()),
+        false => Err(Error::BadRequest(format!("{field}: not {}", label::RULE))),
     };
     text("name", name)?;
     text("key", options.key.as_deref())?;
@@ -374,9 +364,10 @@ fn check(options: &JobOptions, name: Option<&str>) -> Result<()> {
     for tag in &options.tags {
         text("tags", Some(tag))?;
     }
-    if options.tags.len() > MAX_TAGS {
+    if options.tags.len() > label::MAX_TAGS {
         return Err(Error::BadRequest(format!(
-            "tags: a job may have {MAX_TAGS}"
+            "tags: a job may have {}",
+            label::MAX_TAGS
         )));
     }
     let delays = [
@@ -384,7 +375,11 @@ fn check(options: &JobOptions, name: Option<&str>) -> Result<()> {
         options.debounce.as_ref().map(|d| d.delay_ms),
         options.timeout_ms,
     ];
-    if delays.into_iter().flatten().any(|ms| ms > MAX_DELAY_MS) {
+    if delays
+        .into_iter()
+        .flatten()
+        .any(|ms| ms > MAX_WAIT_MS.unsigned_abs())
+    {
         let message = "delayMs, timeoutMs and debounce.delayMs may be ten years at most";
         return Err(Error::BadRequest(message.to_owned()));
     }
