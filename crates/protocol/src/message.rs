@@ -166,21 +166,37 @@ impl Message {
                 }
             }
         }
-        let begin = bytes.len();
-        if let Err(error) = serde_json::to_writer(&mut *bytes, &wire) {
-            // Strings and JSON always serialise; a half-written line must not stay all the same.
-            bytes.truncate(begin);
-            debug_assert!(false, "{error}");
-            return;
-        }
-        // Payloads are kept as they came and may hold line breaks between their tokens.
-        for byte in &mut bytes[begin..] {
-            if matches!(byte, b'\n' | b'\r') {
-                *byte = b' ';
-            }
-        }
-        bytes.push(b'\n');
+        write_line(bytes, &wire);
     }
+
+    /// Adds a request to `bytes` without making a message of it first: params are copied once.
+    pub fn write_request(bytes: &mut Vec<u8>, id: u64, method: &str, params: &impl Serialize) {
+        write_line(bytes, &Straight { id, method, params });
+    }
+}
+
+#[derive(Serialize)]
+struct Straight<'a, T> {
+    id: u64,
+    method: &'a str,
+    params: &'a T,
+}
+
+fn write_line(bytes: &mut Vec<u8>, wire: &impl Serialize) {
+    let begin = bytes.len();
+    if let Err(error) = serde_json::to_writer(&mut *bytes, wire) {
+        // Strings and JSON always serialise; a half-written line must not stay all the same.
+        bytes.truncate(begin);
+        debug_assert!(false, "{error}");
+        return;
+    }
+    // Payloads are kept as they came and may hold line breaks between their tokens.
+    for byte in &mut bytes[begin..] {
+        if matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+    bytes.push(b'\n');
 }
 
 fn unreadable(error: serde_json::Error) -> RpcError {
@@ -213,6 +229,11 @@ mod tests {
             assert_eq!((lines, bytes.last()), (1, Some(&b'\n')));
             assert_eq!(Message::read(&bytes[..bytes.len() - 1]).unwrap(), message);
         }
+        let mut straight = Vec::new();
+        Message::write_request(&mut straight, 7, "load", &json!({"file": "a"}));
+        let mut whole = Vec::new();
+        Message::request(7, "load", &json!({"file": "a"})).write(&mut whole);
+        assert_eq!(straight, whole);
     }
 
     #[test]
