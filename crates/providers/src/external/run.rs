@@ -1,0 +1,209 @@
+//! One executable from its start to its end.
+
+use std::{ffi::OsString, process::ExitStatus, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use riverrun_protocol::{CancelReason, Frame, LogLevel, Reply, WorkError};
+use riverrun_runtime::{Host, Invocation};
+use tokio::{io::AsyncWriteExt, process::Child};
+
+use super::{
+    ExternalOptions,
+    input::Input,
+    words::{self, Word},
+};
+use crate::{
+    failure,
+    process::{Group, Held, LINE_BYTES, Output, Printed, Spawned, Tail, spawn},
+};
+
+/// How long what is left in the pipes of an ended process is waited for.
+const LEFTOVERS: Duration = Duration::from_millis(500);
+
+pub(super) async fn run(
+    command: &[OsString],
+    options: &ExternalOptions,
+    invocation: Invocation,
+) -> Result<Reply, WorkError> {
+    let failed = |error: std::io::Error| {
+        let program = command.first().map(|program| program.to_string_lossy());
+        let program = program.unwrap_or_default();
+        let message = format!("{program} cannot be started: {error}");
+        WorkError::new("RUNNER_START", message)
+    };
+    let input = Input::of(&invocation.invoke, options)
+        .await
+        .map_err(failed)?;
+    let variables = input.variables.clone();
+    let spawned = spawn(command, options.folder.as_deref(), variables).map_err(failed)?;
+    attend(spawned, input.text.clone(), options, invocation).await
+}
+
+async fn attend(
+    spawned: Spawned,
+    input: String,
+    options: &ExternalOptions,
+    invocation: Invocation,
+) -> Result<Reply, WorkError> {
+    let Spawned {
+        mut child,
+        group,
+        leash: _leash,
+        mut stdin,
+        stdout,
+        stderr,
+        messages,
+    } = spawned;
+    let (held, said): (Held, Tail) = Default::default();
+    let output = |level| Output {
+        level,
+        printed: printed(invocation.host.clone()),
+        tail: Tail::default(),
+        line_bytes: LINE_BYTES,
+        held: None,
+    };
+    let stdout = Output {
+        line_bytes: options.limits.result_bytes,
+        held: Some(held.clone()),
+        ..output(LogLevel::Info)
+    }
+    .read(stdout);
+    let stderr = Output {
+        tail: said.clone(),
+        ..output(LogLevel::Warn)
+    }
+    .read(stderr);
+    // It need not read its input.
+    let feeding = async move {
+        let _ = stdin.write_all(input.as_bytes()).await;
+    };
+    let word: Mutex<Option<Word>> = Mutex::default();
+    let talking = async {
+        let line_bytes = options.limits.message_bytes;
+        let heard = words::read(messages, &*invocation.host, line_bytes, &word).await;
+        if let Err(what) = heard {
+            *word.lock() = Some(Err(failure::protocol("the executable", what)));
+            group.kill();
+        }
+    };
+    let mut pipes = std::pin::pin!(async {
+        tokio::join!(stdout, stderr, feeding, talking);
+    });
+
+    let mut are_read = false;
+    let (status, reason) = {
+        let mut ended = std::pin::pin!(end(&mut child, group, options, &invocation));
+        tokio::select! {
+            ended = &mut ended => ended,
+            () = &mut pipes => {
+                are_read = true;
+                ended.await
+            }
+        }
+    };
+    group.kill();
+    if !are_read {
+        let _ = tokio::time::timeout(LEFTOVERS, pipes).await;
+    }
+    let word = word.lock().take();
+    settle(status, reason, word, &held, &said, options, &invocation)
+}
+
+/// Waits for the end, or brings it about; then with the reason for it.
+async fn end(
+    child: &mut Child,
+    group: Group,
+    options: &ExternalOptions,
+    invocation: &Invocation,
+) -> (Option<ExitStatus>, Option<CancelReason>) {
+    let reason = tokio::select! {
+        status = child.wait() => return (status.ok(), None),
+        reason = invocation.cancel.cancelled() => reason,
+        () = crate::process::timer(invocation.invoke.timeout_ms) => CancelReason::Timeout,
+    };
+    group.end(child, options.cancel_grace).await;
+    (child.try_wait().ok().flatten(), Some(reason))
+}
+
+fn printed(host: Arc<dyn Host>) -> Printed {
+    Arc::new(move |level, message| {
+        host.frame(Frame::Log {
+            level,
+            message,
+            meta: None,
+        });
+    })
+}
+
+/// The last word and the exit code decide.
+fn settle(
+    status: Option<ExitStatus>,
+    reason: Option<CancelReason>,
+    word: Option<Word>,
+    held: &Held,
+    said: &Tail,
+    options: &ExternalOptions,
+    invocation: &Invocation,
+) -> Result<Reply, WorkError> {
+    let held = held.lock().take();
+    let printed = || {
+        if let Some(line) = &held {
+            invocation.host.frame(Frame::Log {
+                level: LogLevel::Info,
+                message: line.as_str().to_owned(),
+                meta: None,
+            });
+        }
+    };
+    let is_success = status.is_some_and(|status| status.success());
+    let reply = match word {
+        Some(Err(error)) => {
+            printed();
+            return Err(error);
+        }
+        _ if !is_success => {
+            printed();
+            return Err(ended_badly(status, reason, said, invocation));
+        }
+        Some(Ok(reply)) => {
+            printed();
+            reply
+        }
+        None => Reply {
+            value: held,
+            results: None,
+        },
+    };
+    let limit = options.limits.result_bytes;
+    match reply.value.as_ref().filter(|value| value.bytes() > limit) {
+        Some(value) => Err(failure::result_too_large(value.bytes(), limit)),
+        None => Ok(reply),
+    }
+}
+
+fn ended_badly(
+    status: Option<ExitStatus>,
+    reason: Option<CancelReason>,
+    said: &Tail,
+    invocation: &Invocation,
+) -> WorkError {
+    use std::os::unix::process::ExitStatusExt;
+    match reason {
+        Some(CancelReason::Timeout) => {
+            return failure::timeout(invocation.invoke.timeout_ms.unwrap_or_default());
+        }
+        Some(reason) => return failure::cancelled(reason),
+        None => {}
+    }
+    let code = match status.map(|status| (status.code(), status.signal())) {
+        Some((Some(code), _)) => format!("EXIT_{code}"),
+        Some((None, Some(signal))) => format!("EXIT_{}", failure::signal_name(signal)),
+        _ => "EXIT_UNKNOWN".to_owned(),
+    };
+    let shown = status.map_or_else(|| "an unknown status".to_owned(), failure::exit);
+    let mut message = format!("the executable ended with {shown}");
+    if let Some(said) = said.text() {
+        message.push_str(&format!("; it said last: {said}"));
+    }
+    WorkError::new(&code, message)
+}

@@ -1,0 +1,103 @@
+//! What riverrun says of work that could not end by its own word.
+
+use std::{fmt::Display, process::ExitStatus};
+
+use riverrun_protocol::{CancelReason, WorkError};
+use rustix::process::Signal;
+
+pub(crate) fn timeout(timeout_ms: u64) -> WorkError {
+    WorkError::new("TIMEOUT", format!("did not end within {timeout_ms} ms"))
+}
+
+pub(crate) fn cancelled(reason: CancelReason) -> WorkError {
+    let why = match reason {
+        CancelReason::User => "it was cancelled",
+        CancelReason::Timeout => "its time was over",
+        CancelReason::Shutdown => "the server stops",
+        CancelReason::LeaseLost => "its lease is gone",
+        CancelReason::ClientGone => "nobody waits for it any more",
+    };
+    WorkError::new("CANCELLED", format!("stopped because {why}"))
+}
+
+/// How an invocation ends that was stopped by force.
+pub(crate) fn stopped(reason: CancelReason, timeout_ms: Option<u64>, grace_ms: u64) -> WorkError {
+    match reason {
+        CancelReason::Timeout => WorkError::new(
+            "RUNNER_HUNG",
+            format!(
+                "did not end within {} ms, nor within {grace_ms} ms of being told to",
+                timeout_ms.unwrap_or_default()
+            ),
+        ),
+        _ => cancelled(reason),
+    }
+}
+
+pub(crate) fn protocol(who: &str, what: impl Display) -> WorkError {
+    WorkError::new(
+        "PROTOCOL_ERROR",
+        format!("{who} broke the protocol: {what}"),
+    )
+}
+
+pub(crate) fn result_too_large(bytes: usize, limit: usize) -> WorkError {
+    let message = format!("the result has {bytes} bytes, more than the {limit} that it may have");
+    WorkError::new("RESULT_TOO_LARGE", message).permanent()
+}
+
+pub(crate) fn input_too_large(bytes: usize, limit: usize) -> WorkError {
+    let message = format!("the input has {bytes} bytes, more than the {limit} that fit a message");
+    WorkError::new("INPUT_TOO_LARGE", message).permanent()
+}
+
+/// `exit code 3`, `signal 9 (SIGKILL)`.
+pub(crate) fn exit(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal} ({})", signal_name(signal)),
+        (None, None) => "an unknown status".to_owned(),
+    }
+}
+
+/// Its usual name, or its number where it has none.
+pub(crate) fn signal_name(signal: i32) -> String {
+    let known = [
+        (Signal::HUP, "SIGHUP"),
+        (Signal::INT, "SIGINT"),
+        (Signal::QUIT, "SIGQUIT"),
+        (Signal::ILL, "SIGILL"),
+        (Signal::ABORT, "SIGABRT"),
+        (Signal::BUS, "SIGBUS"),
+        (Signal::FPE, "SIGFPE"),
+        (Signal::KILL, "SIGKILL"),
+        (Signal::SEGV, "SIGSEGV"),
+        (Signal::PIPE, "SIGPIPE"),
+        (Signal::ALARM, "SIGALRM"),
+        (Signal::TERM, "SIGTERM"),
+        (Signal::XCPU, "SIGXCPU"),
+        (Signal::SYS, "SIGSYS"),
+    ];
+    let name = known
+        .into_iter()
+        .find(|(known, _)| known.as_raw() == signal);
+    name.map_or_else(|| format!("SIG{signal}"), |(_, name)| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_have_their_names() {
+        for (signal, name) in [
+            (9, "SIGKILL"),
+            (15, "SIGTERM"),
+            (11, "SIGSEGV"),
+            (200, "SIG200"),
+        ] {
+            assert_eq!(signal_name(signal), name);
+        }
+    }
+}

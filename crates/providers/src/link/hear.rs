@@ -1,0 +1,150 @@
+//! What the other side says, brought to whom it concerns.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
+
+use riverrun_protocol::{BadMessage, Credit, Frame, Message, RpcError, WorkError, code};
+use riverrun_types::Json;
+use serde::Deserialize;
+
+use super::{Link, QUESTIONS};
+
+/// What a message means to whoever owns the link.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Heard {
+    /// It concerned an invocation, or nobody.
+    Passed,
+    /// A worker can take this many more.
+    Credit(u32),
+    /// A worker wants to leave.
+    Leave,
+}
+
+/// The durable requests of the protocol.
+const QUESTIONS_KNOWN: [&str; 13] = [
+    "state.get",
+    "state.getAll",
+    "state.has",
+    "state.set",
+    "state.delete",
+    "state.setBatch",
+    "emit",
+    "memo",
+    "checkpoint",
+    "enqueue",
+    "call",
+    "start",
+    "lease",
+];
+
+impl Link {
+    /// Takes note that bytes came; once for each read rather than for each line.
+    pub fn note_heard(&self) {
+        *self.heard.lock() = Instant::now();
+    }
+
+    /// Never waits, so that a slow host cannot stop the answers of others.
+    pub fn hear(self: &Arc<Self>, line: &[u8]) -> Result<Heard, BadMessage> {
+        match Message::read(line)? {
+            Message::Response { id, outcome } => self.answered(id, outcome),
+            Message::Notification { method, params } => return Ok(self.noted(&method, &params)),
+            Message::Request { id, method, params } => self.asked(id, method, params),
+        }
+        Ok(Heard::Passed)
+    }
+
+    fn answered(&self, id: u64, outcome: Result<Json, RpcError>) {
+        let (taken, is_idle) = {
+            let mut open = self.open.lock();
+            let taken = open.take(id);
+            (taken, open.invocations() == 0)
+        };
+        match taken {
+            Some(waiting) => {
+                let _ = waiting.answer.send(outcome.map_err(WorkError::from));
+            }
+            None => self.stray.note(&self.name, id),
+        }
+        if is_idle {
+            self.idle.notify_waiters();
+        }
+    }
+
+    fn noted(&self, method: &str, params: &Json) -> Heard {
+        match method {
+            "credit" => match params.read::<Credit>() {
+                Ok(credit) => return Heard::Credit(credit.credits),
+                Err(error) => tracing::warn!(link = self.name, %error, "a credit is not readable"),
+            },
+            "leave" => return Heard::Leave,
+            _ => self.frame(method, params),
+        }
+        Heard::Passed
+    }
+
+    fn frame(&self, method: &str, params: &Json) {
+        match Frame::read(method, params) {
+            Some((Some(invocation), frame)) => {
+                let host = self.open.lock().host(invocation);
+                if let Some(host) = host {
+                    host.frame(frame);
+                }
+            }
+            Some((None, Frame::Log { message, .. })) => {
+                tracing::info!(link = self.name, "{message}");
+            }
+            Some((None, _)) | None => {}
+        }
+    }
+
+    fn asked(self: &Arc<Self>, id: u64, method: String, params: Json) {
+        #[derive(Deserialize)]
+        struct Params {
+            invocation: u64,
+        }
+        if !QUESTIONS_KNOWN.contains(&method.as_str()) {
+            return self.refuse(id, code::UNKNOWN_METHOD, format!("there is no {method:?}"));
+        }
+        let invocation = match params.read::<Params>() {
+            Ok(params) => params.invocation,
+            Err(error) => return self.refuse(id, code::BAD_PARAMS, error.to_string()),
+        };
+        let Some(host) = self.open.lock().host(invocation) else {
+            let message = format!("invocation {invocation} has ended");
+            return self.reply(id, Err(WorkError::new("INVOCATION_ENDED", message).into()));
+        };
+        if self.questions.fetch_add(1, Ordering::Relaxed) >= QUESTIONS {
+            self.questions.fetch_sub(1, Ordering::Relaxed);
+            let message = format!("{QUESTIONS} requests are open already");
+            return self.reply(id, Err(WorkError::new("TOO_MANY_REQUESTS", message).into()));
+        }
+        let link = self.clone();
+        tokio::spawn(async move {
+            let outcome = host.ask(&method, params).await.map_err(RpcError::from);
+            link.questions.fetch_sub(1, Ordering::Relaxed);
+            let message = Message::response(id, outcome);
+            let _ = link.out.send(|bytes| message.write(bytes)).await;
+        });
+    }
+
+    fn refuse(&self, id: u64, code: i64, message: String) {
+        let data = None;
+        self.reply(
+            id,
+            Err(RpcError {
+                code,
+                message,
+                data,
+            }),
+        );
+    }
+
+    /// Refusals are small, and each answers a request that had to be read first; a side that does
+    /// not read them is noticed by its deadline.
+    fn reply(&self, id: u64, outcome: Result<Json, RpcError>) {
+        let message = Message::response(id, outcome);
+        self.out.post(|bytes| message.write(bytes));
+    }
+}

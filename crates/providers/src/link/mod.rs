@@ -1,0 +1,151 @@
+//! One conversation in the worker protocol, whatever carries it.
+//!
+//! A [`Link`] knows which requests are open, hands answers, frames and questions to whom they
+//! belong, and gathers what goes out in its [`Outbox`]. It does not read or write anything itself:
+//! a runner's pipes and a worker's socket do that.
+
+mod hear;
+mod open;
+mod outbox;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Instant,
+};
+
+use parking_lot::Mutex;
+use riverrun_protocol::{Cancel, CancelReason, Limits, Message, WorkError};
+use riverrun_runtime::Host;
+use riverrun_types::Json;
+use serde::Serialize;
+use tokio::sync::Notify;
+
+pub(crate) use hear::Heard;
+use open::Open;
+pub(crate) use open::Opened;
+pub(crate) use outbox::{Outbox, Refused};
+
+pub(crate) type Answer = Result<Json, WorkError>;
+
+/// How many bytes may wait to be written before whoever wants to add some has to wait.
+const WAITING_BYTES: usize = 1 << 20;
+/// How many durable requests one side may have open.
+const QUESTIONS: u32 = 16_384;
+
+pub(crate) struct Link {
+    /// For logs and errors: `node runner 1`, `worker gpu-3`.
+    pub name: String,
+    pub limits: Limits,
+    pub out: Outbox,
+    open: Mutex<Open>,
+    /// Told whenever the last open invocation has ended.
+    idle: Notify,
+    questions: AtomicU32,
+    stray: Stray,
+    heard: Mutex<Instant>,
+}
+
+impl Link {
+    pub fn new(name: String, limits: Limits) -> Arc<Self> {
+        Arc::new(Self {
+            name,
+            limits,
+            out: Outbox::new(WAITING_BYTES, limits.message_bytes),
+            open: Mutex::default(),
+            idle: Notify::new(),
+            questions: AtomicU32::new(0),
+            stray: Stray::default(),
+            heard: Mutex::new(Instant::now()),
+        })
+    }
+
+    /// Opens a request; with a `host` it is an invocation. Refused when the link has ended.
+    pub fn open(self: &Arc<Self>, host: Option<Arc<dyn Host>>) -> Result<Opened, WorkError> {
+        let (id, answer) = self.open.lock().add(host)?;
+        Ok(Opened::new(self.clone(), id, answer))
+    }
+
+    /// Asks and waits for the answer.
+    pub async fn request(self: &Arc<Self>, method: &str, params: &impl Serialize) -> Answer {
+        let mut opened = self.open(None)?;
+        let id = opened.id;
+        let write = |bytes: &mut Vec<u8>| Message::write_request(bytes, id, method, params);
+        match self.out.send(write).await {
+            Ok(()) | Err(Refused::Closed) => opened.answer().await,
+            Err(Refused::TooLong { bytes, limit }) => {
+                Err(crate::failure::input_too_large(bytes, limit))
+            }
+        }
+    }
+
+    pub fn cancel(&self, invocation: u64, reason: CancelReason) {
+        let message = Message::notification("cancel", &Cancel { invocation, reason });
+        self.out.post(|bytes| message.write(bytes));
+    }
+
+    /// Ends everything that is open with this error, and whatever is opened from now on.
+    pub fn fail(&self, error: &WorkError) {
+        let open = self.open.lock().end(error);
+        self.out.close();
+        for waiting in open {
+            let _ = waiting.answer.send(Err(error.clone()));
+        }
+        self.idle.notify_waiters();
+    }
+
+    /// How many invocations run.
+    pub fn running(&self) -> usize {
+        self.open.lock().invocations()
+    }
+
+    /// The host of the only invocation that runs.
+    pub fn only(&self) -> Option<Arc<dyn Host>> {
+        self.open.lock().only()
+    }
+
+    /// Returns when no invocation runs.
+    pub async fn idle(&self) {
+        loop {
+            let mut notified = std::pin::pin!(self.idle.notified());
+            notified.as_mut().enable();
+            if self.running() == 0 {
+                return;
+            }
+            notified.await;
+        }
+    }
+
+    /// When something came last.
+    pub fn heard(&self) -> Instant {
+        *self.heard.lock()
+    }
+
+    fn close(&self, id: u64) {
+        let was_last = self.open.lock().remove(id);
+        if was_last {
+            self.idle.notify_waiters();
+        }
+    }
+}
+
+/// Counts answers that nobody waits for, and says so seldom: a flood of them must not become a
+/// flood of logs.
+#[derive(Default)]
+struct Stray(AtomicU32);
+
+impl Stray {
+    fn note(&self, link: &str, id: u64) {
+        let count = self.0.fetch_add(1, Ordering::Relaxed) + 1;
+        if count.is_power_of_two() {
+            tracing::warn!(
+                link,
+                id,
+                count,
+                "an answer came that nobody waits for; ignored"
+            );
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The requests that wait for their answers.
+
+use std::{collections::HashMap, sync::Arc};
+
+use riverrun_protocol::WorkError;
+use riverrun_runtime::Host;
+use tokio::sync::oneshot;
+
+use super::{Answer, Link};
+
+#[derive(Default)]
+pub(super) struct Open {
+    last: u64,
+    waiting: HashMap<u64, Waiting>,
+    invocations: usize,
+    ended: Option<WorkError>,
+}
+
+pub(super) struct Waiting {
+    pub answer: oneshot::Sender<Answer>,
+    /// Of an invocation.
+    pub host: Option<Arc<dyn Host>>,
+}
+
+impl Open {
+    pub fn add(
+        &mut self,
+        host: Option<Arc<dyn Host>>,
+    ) -> Result<(u64, oneshot::Receiver<Answer>), WorkError> {
+        if let Some(error) = &self.ended {
+            return Err(error.clone());
+        }
+        let (answer, answered) = oneshot::channel();
+        self.last += 1;
+        self.invocations += usize::from(host.is_some());
+        self.waiting.insert(self.last, Waiting { answer, host });
+        Ok((self.last, answered))
+    }
+
+    pub fn take(&mut self, id: u64) -> Option<Waiting> {
+        let waiting = self.waiting.remove(&id)?;
+        self.invocations -= usize::from(waiting.host.is_some());
+        Some(waiting)
+    }
+
+    /// True if it was the last invocation.
+    pub fn remove(&mut self, id: u64) -> bool {
+        let removed = self.take(id);
+        removed.is_some_and(|waiting| waiting.host.is_some()) && self.invocations == 0
+    }
+
+    pub fn host(&self, id: u64) -> Option<Arc<dyn Host>> {
+        self.waiting.get(&id)?.host.clone()
+    }
+
+    pub fn invocations(&self) -> usize {
+        self.invocations
+    }
+
+    pub fn only(&self) -> Option<Arc<dyn Host>> {
+        if self.invocations != 1 {
+            return None;
+        }
+        self.waiting
+            .values()
+            .find_map(|waiting| waiting.host.clone())
+    }
+
+    pub fn end(&mut self, error: &WorkError) -> Vec<Waiting> {
+        self.ended.get_or_insert_with(|| error.clone());
+        self.invocations = 0;
+        self.waiting.drain().map(|(_, waiting)| waiting).collect()
+    }
+}
+
+/// An open request. Dropping it closes it: what comes for it later is ignored.
+pub(crate) struct Opened {
+    pub id: u64,
+    link: Arc<Link>,
+    answered: oneshot::Receiver<Answer>,
+    is_answered: bool,
+}
+
+impl Opened {
+    pub fn new(link: Arc<Link>, id: u64, answered: oneshot::Receiver<Answer>) -> Self {
+        Self {
+            id,
+            link,
+            answered,
+            is_answered: false,
+        }
+    }
+
+    /// Can be called again if it was dropped before it was done.
+    pub async fn answer(&mut self) -> Answer {
+        let answer = (&mut self.answered).await;
+        self.is_answered = true;
+        answer.unwrap_or_else(|_| {
+            let message = format!("{} ended", self.link.name);
+            Err(WorkError::new("RUNNER_DIED", message))
+        })
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.link.close(self.id);
+        }
+    }
+}

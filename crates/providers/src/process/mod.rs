@@ -1,0 +1,18 @@
+//! Processes of the operating system: how they are started, listened to and ended.
+
+mod environment;
+mod group;
+mod guard;
+mod lines;
+mod output;
+mod rss;
+mod spawn;
+mod timer;
+
+pub use environment::Environment;
+pub(crate) use group::Group;
+pub(crate) use guard::Leash;
+pub(crate) use output::{Held, LINE_BYTES, Output, Printed, Tail};
+pub(crate) use rss::rss_bytes;
+pub(crate) use spawn::{Spawned, find_program, spawn};
+pub(crate) use timer::timer;

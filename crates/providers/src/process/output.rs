@@ -1,0 +1,166 @@
+//! What a process prints becomes log lines, so many of them and no more.
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use parking_lot::Mutex;
+use riverrun_protocol::LogLevel;
+use riverrun_types::Json;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use super::lines::Cut;
+
+/// What a line of a log may have.
+pub(crate) const LINE_BYTES: usize = 8 << 10;
+/// What a second may bring from one stream; the rest is counted and said.
+const LINES_PER_SECOND: u32 = 1_000;
+
+/// Where printed lines go.
+pub(crate) type Printed = Arc<dyn Fn(LogLevel, String) + Send + Sync>;
+
+/// Standard output or standard error of a process.
+pub(crate) struct Output {
+    pub level: LogLevel,
+    pub printed: Printed,
+    /// Remembers the last lines.
+    pub tail: Tail,
+    /// A longer line is cut.
+    pub line_bytes: usize,
+    /// Keeps the last line back if it is JSON: it may be a result rather than a log.
+    pub held: Option<Held>,
+}
+
+/// A line that was kept back. Clones share it.
+pub(crate) type Held = Arc<Mutex<Option<Json>>>;
+
+impl Output {
+    /// Reads to the end.
+    pub async fn read(self, mut stream: impl AsyncRead + Unpin) {
+        let mut cut = Cut::new(self.line_bytes);
+        let mut flood = Flood::new();
+        let mut bytes = vec![0; 32 << 10];
+        loop {
+            match stream.read(&mut bytes).await {
+                Ok(0) | Err(_) => break,
+                Ok(count) => cut.push(&bytes[..count], |line| self.line(&mut flood, line)),
+            }
+        }
+        cut.finish(|line| self.line(&mut flood, line));
+        flood.say(&self.printed);
+    }
+
+    fn line(&self, flood: &mut Flood, line: String) {
+        self.tail.push(&line);
+        let line = match &self.held {
+            None => line,
+            Some(held) => {
+                if let Some(before) = held.lock().take() {
+                    self.show(flood, before.as_str().to_owned());
+                }
+                match Json::parse_text(line.clone()) {
+                    Ok(json) => return *held.lock() = Some(json),
+                    Err(_) => line,
+                }
+            }
+        };
+        self.show(flood, line);
+    }
+
+    fn show(&self, flood: &mut Flood, line: String) {
+        if flood.takes(&self.printed) {
+            (self.printed)(self.level, line);
+        }
+    }
+}
+
+/// Counts the lines of a second.
+struct Flood {
+    since: Instant,
+    taken: u32,
+    dropped: u64,
+}
+
+impl Flood {
+    fn new() -> Self {
+        Self {
+            since: Instant::now(),
+            taken: 0,
+            dropped: 0,
+        }
+    }
+
+    fn takes(&mut self, printed: &Printed) -> bool {
+        if self.taken < LINES_PER_SECOND {
+            self.taken += 1;
+            return true;
+        }
+        if self.since.elapsed() >= Duration::from_secs(1) {
+            self.say(printed);
+            (self.since, self.taken) = (Instant::now(), 1);
+            return true;
+        }
+        self.dropped += 1;
+        false
+    }
+
+    fn say(&mut self, printed: &Printed) {
+        if self.dropped > 0 {
+            let message = format!("{} more lines were printed and dropped", self.dropped);
+            printed(LogLevel::Warn, message);
+        }
+        self.dropped = 0;
+    }
+}
+
+/// The last lines that a process printed, for the error when it dies. Clones share them.
+#[derive(Clone, Default)]
+pub(crate) struct Tail(Arc<Mutex<VecDeque<String>>>);
+
+impl Tail {
+    const LINES: usize = 12;
+    const CHARS: usize = 500;
+
+    fn push(&self, line: &str) {
+        let mut lines = self.0.lock();
+        if lines.len() == Self::LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line.chars().take(Self::CHARS).collect());
+    }
+
+    /// All of them as one text, or nothing if nothing was printed.
+    pub fn text(&self) -> Option<String> {
+        let lines = self.0.lock();
+        (!lines.is_empty()).then(|| Vec::from_iter(lines.iter().map(String::as_str)).join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_flood_is_counted_instead_of_shown() {
+        let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+        let output = Output {
+            level: LogLevel::Info,
+            printed: Arc::new({
+                let lines = lines.clone();
+                move |_, line| lines.lock().push(line)
+            }),
+            tail: Tail::default(),
+            line_bytes: LINE_BYTES,
+            held: None,
+        };
+        let tail = output.tail.clone();
+        let text: String = (0..5_000).map(|n| format!("{n}\n")).collect();
+        output.read(text.as_bytes()).await;
+        let lines = lines.lock();
+        assert_eq!(lines.len(), 1_001);
+        assert_eq!(lines[1_000], "4000 more lines were printed and dropped");
+        assert!(tail.text().unwrap().ends_with("4998\n4999"));
+    }
+}

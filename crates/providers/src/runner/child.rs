@@ -1,0 +1,78 @@
+//! One child process of a pool, as those see it who give it work.
+
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, Ordering},
+};
+
+use riverrun_protocol::WorkError;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::link::Link;
+
+pub(super) struct Child {
+    pub link: Arc<Link>,
+    pub pid: u32,
+    is_leaving: AtomicBool,
+    /// Fires when the child gets no more invocations.
+    pub leaving: CancellationToken,
+    has_died: AtomicBool,
+    verdict: OnceLock<WorkError>,
+    pub condemned: Notify,
+    /// Fires when the process has ended.
+    pub exited: CancellationToken,
+    /// Fires when the process has ended and everything that ran in it has been told.
+    pub gone: CancellationToken,
+}
+
+impl Child {
+    pub fn new(link: Arc<Link>, pid: u32) -> Arc<Self> {
+        Arc::new(Self {
+            link,
+            pid,
+            is_leaving: AtomicBool::new(false),
+            leaving: CancellationToken::new(),
+            has_died: AtomicBool::new(false),
+            verdict: OnceLock::new(),
+            condemned: Notify::new(),
+            exited: CancellationToken::new(),
+            gone: CancellationToken::new(),
+        })
+    }
+
+    /// Whether it may be given work.
+    pub fn is_open(&self) -> bool {
+        !self.is_leaving.load(Ordering::Acquire)
+    }
+
+    /// Gives it no more work. It ends when what runs in it has ended.
+    pub fn retire(&self) {
+        if !self.is_leaving.swap(true, Ordering::AcqRel) {
+            self.leaving.cancel();
+        }
+    }
+
+    /// Ends it at once; this is the error of all that runs in it. The first verdict stays.
+    pub fn condemn(&self, error: WorkError) {
+        let _ = self.verdict.set(error);
+        self.condemned.notify_one();
+        self.died();
+    }
+
+    /// Takes note that it went without having been asked to.
+    pub fn died(&self) {
+        if self.is_open() {
+            self.has_died.store(true, Ordering::Release);
+        }
+        self.retire();
+    }
+
+    pub fn has_died(&self) -> bool {
+        self.has_died.load(Ordering::Acquire)
+    }
+
+    pub fn verdict(&self) -> Option<&WorkError> {
+        self.verdict.get()
+    }
+}

@@ -1,0 +1,18 @@
+//! Warm processes of a language that run handlers.
+//!
+//! [`Runners`] is the pool of one language. Each seat of it has one child process that takes any
+//! number of invocations at once; a child that dies, or is not to be used any more, is replaced.
+//! What a child does wrong costs the invocations that run in it an attempt, and nothing else.
+
+mod child;
+mod interpreter;
+mod invoke;
+mod options;
+mod pool;
+mod sdk;
+mod start;
+mod supervise;
+
+pub use interpreter::Language;
+pub use options::{Program, RunnerOptions};
+pub use pool::{RunnerStatus, Runners};

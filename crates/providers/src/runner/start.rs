@@ -1,0 +1,156 @@
+//! Starts a child: from the options to a process that has answered `initialise`.
+
+use std::{collections::BTreeMap, ffi::OsString, path::Path, sync::Arc};
+
+use riverrun_protocol::{Initialise, Initialised, LogLevel, Server, WorkError};
+
+use super::{
+    Language, Program, RunnerOptions, child::Child, interpreter::Interpreter, sdk, supervise,
+};
+use crate::{
+    failure,
+    link::Link,
+    process::{Printed, spawn},
+};
+
+/// A command and what it needs in its environment.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    command: Vec<OsString>,
+    variables: BTreeMap<OsString, OsString>,
+}
+
+impl Start {
+    /// Finds out what is to be started. Looks at the disk and asks the interpreter.
+    pub async fn find(language: Language, options: &RunnerOptions) -> Result<Self, WorkError> {
+        let mut variables = options.environment.variables(std::env::vars_os());
+        let interpreter = match &options.program {
+            Program::Command(command) => {
+                let command = command.clone();
+                return Ok(Self { command, variables });
+            }
+            Program::Sdk { interpreter } => interpreter.as_deref(),
+        };
+        let path = variables.get(std::ffi::OsStr::new("PATH")).cloned();
+        let interpreter = Interpreter::find(language, interpreter, path.as_deref()).await?;
+        let folder = sdk::unpack(language, &options.sdk_folder)?;
+        let mut command = vec![interpreter.path.clone().into_os_string()];
+        command.extend(interpreter.arguments(language));
+        match language {
+            Language::Node => command.push(folder.join("runner.mjs").into()),
+            Language::Python => {
+                command.extend(["-m".into(), "riverrun.runner".into()]);
+                python_path(&mut variables, &folder);
+            }
+        }
+        Ok(Self { command, variables })
+    }
+
+    /// Starts a child and waits until it can be used.
+    pub async fn start(
+        self,
+        name: String,
+        options: &Arc<RunnerOptions>,
+    ) -> Result<Arc<Child>, WorkError> {
+        let shown = self
+            .command
+            .first()
+            .map(|program| program.to_string_lossy().into_owned());
+        let spawned = spawn(&self.command, options.project.as_deref(), self.variables);
+        let spawned = spawned.map_err(|error| {
+            let message = format!("{} cannot be started: {error}", shown.unwrap_or_default());
+            WorkError::new("RUNNER_START", message)
+        })?;
+        let link = Link::new(name, options.limits);
+        let pid = spawned.child.id().unwrap_or_default();
+        let child = Child::new(link, pid);
+        let printed = printed(child.link.clone());
+        tokio::spawn(supervise::supervise(
+            child.clone(),
+            spawned,
+            printed,
+            options.clone(),
+        ));
+        match tokio::time::timeout(options.start, initialise(&child.link, options)).await {
+            Ok(Ok(())) => Ok(child),
+            Ok(Err(error)) => Err(give_up(&child, error).await),
+            Err(_) => {
+                let message = format!(
+                    "{} did not answer within {} ms of its start",
+                    child.link.name,
+                    options.start.as_millis()
+                );
+                Err(give_up(&child, WorkError::new("RUNNER_START", message)).await)
+            }
+        }
+    }
+}
+
+async fn give_up(child: &Child, error: WorkError) -> WorkError {
+    child.condemn(error.clone());
+    child.gone.cancelled().await;
+    let message = format!("the runner could not be started: {}", error.message);
+    let code = match error.code.as_str() {
+        "PROTOCOL_VERSION" => "PROTOCOL_VERSION",
+        _ => "RUNNER_START",
+    };
+    WorkError {
+        message,
+        code: code.to_owned(),
+        ..error
+    }
+}
+
+async fn initialise(link: &Arc<Link>, options: &RunnerOptions) -> Result<(), WorkError> {
+    let project = options.project.as_deref().map(Path::to_string_lossy);
+    let initialise = Initialise {
+        protocol: riverrun_protocol::PROTOCOL,
+        server: Server {
+            name: "riverrun".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+        limits: options.limits,
+        project: project.map(std::borrow::Cow::into_owned),
+    };
+    let answer = link.request("initialise", &initialise).await?;
+    let initialised: Initialised = answer
+        .read()
+        .map_err(|error| failure::protocol(&link.name, format!("initialise: {error}")))?;
+    if initialised.protocol != riverrun_protocol::PROTOCOL {
+        let message = format!("{} speaks protocol {}", link.name, initialised.protocol);
+        return Err(WorkError::new("PROTOCOL_VERSION", message));
+    }
+    let runtime = initialised.runtime.unwrap_or_default();
+    tracing::debug!(
+        runner = link.name,
+        sdk = initialised.sdk.version,
+        runtime,
+        "a runner is ready"
+    );
+    Ok(())
+}
+
+/// What the child prints belongs to the invocation that runs, or to the runner where several do.
+fn printed(link: Arc<Link>) -> Printed {
+    Arc::new(move |level, message| match (link.only(), level) {
+        (Some(host), _) => host.frame(riverrun_protocol::Frame::Log {
+            level,
+            message,
+            meta: None,
+        }),
+        (None, LogLevel::Warn) => tracing::warn!(runner = link.name, "{message}"),
+        (None, _) => tracing::info!(runner = link.name, "{message}"),
+    })
+}
+
+fn python_path(variables: &mut BTreeMap<OsString, OsString>, folder: &Path) {
+    let name = OsString::from("PYTHONPATH");
+    let mut path = OsString::from(folder);
+    if let Some(before) = variables.get(&name).filter(|before| !before.is_empty()) {
+        path.push(":");
+        path.push(before);
+    }
+    variables.insert(name, path);
+    // What is written for all versions of the program is not written into again.
+    variables.insert("PYTHONDONTWRITEBYTECODE".into(), "1".into());
+}

@@ -1,0 +1,189 @@
+//! Watches over a child from its start to its end.
+
+use std::{process::ExitStatus, sync::Arc, time::Duration};
+
+use riverrun_protocol::{Lines, LogLevel, WorkError};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::unix::pipe,
+    process::ChildStdin,
+};
+
+use super::{RunnerOptions, child::Child};
+use crate::{
+    failure,
+    process::{Group, LINE_BYTES, Output, Printed, Spawned, Tail, rss_bytes},
+};
+
+/// How long what is left in the pipes of a dead child is waited for: others may hold them open.
+const LEFTOVERS: Duration = Duration::from_millis(500);
+/// How much is read at once.
+const READ_BYTES: usize = 64 << 10;
+
+pub(super) async fn supervise(
+    child: Arc<Child>,
+    spawned: Spawned,
+    printed: Printed,
+    options: Arc<RunnerOptions>,
+) {
+    let Spawned {
+        child: mut process,
+        group,
+        leash,
+        stdin,
+        stdout,
+        stderr,
+        messages,
+    } = spawned;
+    let tail = Tail::default();
+    let output = |level, tail| Output {
+        level,
+        printed: printed.clone(),
+        tail,
+        line_bytes: LINE_BYTES,
+        held: None,
+    };
+    let printing = [
+        tokio::spawn(output(LogLevel::Info, Tail::default()).read(stdout)),
+        tokio::spawn(output(LogLevel::Warn, tail.clone()).read(stderr)),
+    ];
+    tokio::spawn(write(child.clone(), stdin));
+    let reading = tokio::spawn(read(child.clone(), messages));
+
+    let status = watch(&child, &mut process, group, &options).await;
+    child.exited.cancel();
+    child.died();
+    drop(leash);
+    let _ = tokio::time::timeout(LEFTOVERS, async {
+        let _ = reading.await;
+        for printing in printing {
+            let _ = printing.await;
+        }
+    })
+    .await;
+    let error = verdict(&child, status, &tail);
+    let running = child.link.running();
+    if running > 0 || child.verdict().is_some() {
+        tracing::warn!(
+            runner = child.link.name,
+            running,
+            error.code,
+            "{}",
+            error.message
+        );
+    }
+    child.link.fail(&error);
+    child.gone.cancel();
+}
+
+/// Returns when the process has ended, by itself or by us.
+async fn watch(
+    child: &Child,
+    process: &mut tokio::process::Child,
+    group: Group,
+    options: &RunnerOptions,
+) -> Option<ExitStatus> {
+    let done = async {
+        child.leaving.cancelled().await;
+        child.link.idle().await;
+    };
+    let mut done = std::pin::pin!(done);
+    let mut looks = tokio::time::interval(options.memory_interval);
+    loop {
+        tokio::select! {
+            status = process.wait() => return status.ok(),
+            () = child.condemned.notified() => break,
+            () = &mut done => {
+                // The end of its input tells it to exit.
+                child.link.out.close();
+                let exited = tokio::time::timeout(options.term_grace, process.wait()).await;
+                if let Ok(status) = exited {
+                    return status.ok();
+                }
+                break;
+            }
+            _ = looks.tick() => look(child, options),
+        }
+    }
+    group.end(process, options.term_grace).await;
+    process.try_wait().ok().flatten()
+}
+
+fn look(child: &Child, options: &RunnerOptions) {
+    let Some(bytes) = rss_bytes(child.pid) else {
+        return;
+    };
+    let over = |limit: u64| {
+        let (held, limit) = (bytes >> 20, limit >> 20);
+        format!(
+            "{} holds {held} MiB of memory, more than {limit} MiB",
+            child.link.name
+        )
+    };
+    if bytes > options.memory_hard_bytes {
+        let error = WorkError::new("RUNNER_MEMORY", over(options.memory_hard_bytes));
+        child.condemn(error);
+    } else if bytes > options.memory_soft_bytes && child.is_open() {
+        tracing::warn!("{}; it is replaced", over(options.memory_soft_bytes));
+        child.retire();
+    }
+}
+
+/// Why what still runs in the child has failed.
+fn verdict(child: &Child, status: Option<ExitStatus>, stderr: &Tail) -> WorkError {
+    if let Some(error) = child.verdict() {
+        return error.clone();
+    }
+    let status = status.map_or_else(|| "an unknown status".to_owned(), failure::exit);
+    let mut message = format!("{} ended with {status}", child.link.name);
+    if let Some(said) = stderr.text() {
+        message.push_str(&format!("; it said last: {said}"));
+    }
+    WorkError::new("RUNNER_DIED", message)
+}
+
+/// Writes what waits, all of it at once, until there is no more or nobody reads.
+async fn write(child: Arc<Child>, mut stdin: ChildStdin) {
+    let mut bytes = Vec::new();
+    while child.link.out.take(&mut bytes).await {
+        if let Err(error) = stdin.write_all(&bytes).await {
+            closed(&child, &format!("its input cannot be written: {error}")).await;
+            return;
+        }
+        bytes.clear();
+        // One large message does not hold memory for ever.
+        bytes.shrink_to(1 << 20);
+    }
+}
+
+async fn read(child: Arc<Child>, mut messages: pipe::Receiver) {
+    let mut lines = Lines::new(child.link.limits.message_bytes);
+    let mut bytes = vec![0; READ_BYTES];
+    loop {
+        let count = match messages.read(&mut bytes).await {
+            Ok(0) | Err(_) => return closed(&child, "it closed its messages").await,
+            Ok(count) => count,
+        };
+        child.link.note_heard();
+        lines.push(&bytes[..count]);
+        while let Some(line) = lines.next() {
+            let heard = match line {
+                Ok(line) => child.link.hear(line).map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
+            if let Err(error) = heard {
+                return child.condemn(failure::protocol(&child.link.name, error));
+            }
+        }
+    }
+}
+
+/// A pipe that ends is the first sign of a death; without a death it is a fault of its own.
+async fn closed(child: &Child, what: &str) {
+    if tokio::time::timeout(LEFTOVERS, child.exited.cancelled())
+        .await
+        .is_err()
+    {
+        child.condemn(failure::protocol(&child.link.name, what));
+    }
+}

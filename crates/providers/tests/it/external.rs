@@ -1,0 +1,178 @@
+//! An executable for each job.
+
+use std::{sync::Arc, time::Duration};
+
+use riverrun_protocol::{CancelReason, Frame, LogLevel, Reply, WorkError};
+use riverrun_providers::{External, ExternalOptions};
+use riverrun_runtime::Provider;
+use serde_json::{Value, json};
+
+use crate::harness::{Asked, invocation, invocation_with, is_alive, until, within};
+
+fn shell(script: &str) -> Arc<External> {
+    let options = ExternalOptions {
+        cancel_grace: Duration::from_millis(300),
+        ..ExternalOptions::default()
+    };
+    let command = ["sh", "-c", script].map(Into::into).to_vec();
+    Arc::new(External::new(command, options))
+}
+
+async fn run(script: &str, asked: &Asked) -> Result<Reply, WorkError> {
+    within(shell(script).invoke(asked.invocation.clone())).await
+}
+
+async fn value(script: &str, input: Value) -> Value {
+    let reply = run(script, &invocation(input)).await.unwrap();
+    reply.value.map_or(Value::Null, |value| value.value())
+}
+
+async fn code(script: &str) -> String {
+    run(script, &invocation(Value::Null))
+        .await
+        .unwrap_err()
+        .code
+}
+
+#[tokio::test]
+async fn the_job_is_in_the_environment_and_on_standard_input() {
+    let said = value(
+        r#"echo "[\"$RIVERRUN_JOB_ID\",\"$RIVERRUN_HANDLER\",$RIVERRUN_ATTEMPT,$RIVERRUN_INPUT,$(cat)]""#,
+        json!({"a": 1}),
+    );
+    assert_eq!(said.await, json!(["job-1", "deeds", 1, {"a": 1}, {"a": 1}]));
+}
+
+#[tokio::test]
+async fn a_large_input_is_in_a_file_that_goes_away() {
+    let large = json!("x".repeat(100_000));
+    let script = r#"test -z "$RIVERRUN_INPUT" && wc -c < "$RIVERRUN_INPUT_FILE" && echo "\"$RIVERRUN_INPUT_FILE\"""#;
+    let file = value(script, large.clone()).await;
+    assert!(!std::path::Path::new(file.as_str().unwrap()).exists());
+    assert_eq!(
+        value(r#"wc -c < "$RIVERRUN_INPUT_FILE""#, large).await,
+        100_002
+    );
+}
+
+#[tokio::test]
+async fn the_last_word_on_fd_3_counts() {
+    let asked = invocation(Value::Null);
+    let script = r#"
+        echo '{"method":"progress","params":{"pct":50}}' >&3
+        echo 7
+        echo '{"result":{"value":1}}' >&3
+        printf '{"result":{"value":2}}' >&3
+        echo trouble >&2
+    "#;
+    let reply = run(script, &asked).await.unwrap();
+    assert_eq!(reply.value.unwrap().as_str(), "2");
+    assert!(asked.host.frames().contains(&Frame::Progress {
+        pct: Some(50.0),
+        detail: None
+    }));
+    let logs = asked.host.logs();
+    assert!(logs.contains(&(LogLevel::Info, "7".to_owned())));
+    assert!(logs.contains(&(LogLevel::Warn, "trouble".to_owned())));
+    assert_eq!(
+        code(r#"echo '{"error":{"code":"CARD","message":"no"}}' >&3"#).await,
+        "CARD"
+    );
+    assert_eq!(code("echo nonsense >&3; sleep 100").await, "PROTOCOL_ERROR");
+}
+
+#[tokio::test]
+async fn the_last_line_of_standard_output_is_the_result_if_it_is_json() {
+    let asked = invocation(Value::Null);
+    let reply = run("echo one; echo 2; echo '{\"three\":3}'", &asked)
+        .await
+        .unwrap();
+    assert_eq!(reply.value.unwrap().as_str(), "{\"three\":3}");
+    let expected = ["one", "2"].map(|line| (LogLevel::Info, line.to_owned()));
+    assert_eq!(asked.host.logs(), expected);
+    let asked = invocation(Value::Null);
+    assert_eq!(run("echo 1; echo done", &asked).await.unwrap().value, None);
+    assert_eq!(asked.host.logs().len(), 2);
+    let large = format!(
+        "printf '\"'; head -c {} /dev/zero | tr '\\0' x; echo '\"'",
+        100_000
+    );
+    assert_eq!(
+        value(&large, Value::Null).await.as_str().unwrap().len(),
+        100_000
+    );
+}
+
+#[tokio::test]
+async fn exit_codes_and_signals_fail_the_job() {
+    let error = run("echo why >&2; exit 3", &invocation(Value::Null))
+        .await
+        .unwrap_err();
+    assert_eq!(error.code, "EXIT_3");
+    assert!(error.message.contains("exit code 3") && error.message.contains("why"));
+    assert_eq!(code("kill -9 $$").await, "EXIT_SIGKILL");
+    assert_eq!(
+        code("echo '{\"result\":{\"value\":1}}' >&3; exit 4").await,
+        "EXIT_4"
+    );
+    let missing = External::new(vec!["/nowhere".into()], ExternalOptions::default());
+    let error = missing
+        .invoke(invocation(Value::Null).invocation)
+        .await
+        .unwrap_err();
+    assert_eq!(error.code, "RUNNER_START");
+}
+
+#[tokio::test]
+async fn time_is_over_for_the_whole_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let script = format!(
+        "trap '' TERM; sleep 100 & echo $! > {}; wait; wait",
+        file.display()
+    );
+    let asked = invocation_with(Value::Null, |invoke| invoke.timeout_ms = Some(300));
+    assert_eq!(run(&script, &asked).await.unwrap_err().code, "TIMEOUT");
+    let pid = std::fs::read_to_string(&file).unwrap().trim().to_owned();
+    until(|| !is_alive(&pid)).await;
+}
+
+#[tokio::test]
+async fn a_cancelled_job_may_end_in_order() {
+    let asked = invocation(Value::Null);
+    let script = r#"trap 'echo "\"tidied\""; exit 0' TERM; echo begun; sleep 100 & wait"#;
+    let provider = shell(script);
+    let invocation_ = asked.invocation.clone();
+    let handle = tokio::spawn(async move { provider.invoke(invocation_).await });
+    asked
+        .host
+        .until(|frame| matches!(frame, Frame::Log { .. }))
+        .await;
+    asked.cancel.cancel(CancelReason::User);
+    let reply = within(handle).await.unwrap().unwrap();
+    assert_eq!(reply.value.unwrap().as_str(), "\"tidied\"");
+
+    let asked = invocation(Value::Null);
+    let provider = shell("echo begun; sleep 100");
+    let invocation_ = asked.invocation.clone();
+    let handle = tokio::spawn(async move { provider.invoke(invocation_).await });
+    asked
+        .host
+        .until(|frame| matches!(frame, Frame::Log { .. }))
+        .await;
+    asked.cancel.cancel(CancelReason::User);
+    assert!(within(handle).await.unwrap().unwrap_err().is_cancelled());
+}
+
+#[tokio::test]
+async fn a_job_that_nobody_waits_for_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let provider = shell(&format!("echo $$ > {}; sleep 100", file.display()));
+    let asked = invocation(Value::Null);
+    let handle = tokio::spawn(async move { provider.invoke(asked.invocation).await });
+    until(|| std::fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n'))).await;
+    handle.abort();
+    let pid = std::fs::read_to_string(&file).unwrap().trim().to_owned();
+    until(|| !is_alive(&pid)).await;
+}
