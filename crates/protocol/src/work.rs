@@ -76,6 +76,9 @@ pub struct WorkerInfo {
 pub struct Running {
     pub job_id: String,
     pub lease: String,
+    /// The id under which the worker knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invocation: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -34,13 +34,13 @@ pub(super) async fn read(
             Ok(count) => count,
         };
         lines.push(&bytes[..count]);
-        while let Some(line) = lines.next() {
+        while let Some(line) = lines.next_line() {
             hear(line.map_err(|error| error.to_string())?, host, word)?;
         }
     }
     // The last line may lack its end.
     lines.push(b"\n");
-    while let Some(line) = lines.next() {
+    while let Some(line) = lines.next_line() {
         hear(line.map_err(|error| error.to_string())?, host, word)?;
     }
     Ok(())

@@ -55,7 +55,7 @@ impl Link {
         Ok(Heard::Passed)
     }
 
-    fn answered(&self, id: u64, outcome: Result<Json, RpcError>) {
+    pub(super) fn answered(&self, id: u64, outcome: Result<Json, RpcError>) {
         let (taken, is_idle) = {
             let mut open = self.open.lock();
             let taken = open.take(id);

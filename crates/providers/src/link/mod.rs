@@ -7,6 +7,7 @@
 mod hear;
 mod open;
 mod outbox;
+mod run;
 
 use std::{
     sync::{
@@ -27,6 +28,7 @@ pub(crate) use hear::Heard;
 use open::Open;
 pub(crate) use open::Opened;
 pub(crate) use outbox::{Outbox, Refused};
+pub(crate) use run::{Run, Stubborn};
 
 pub(crate) type Answer = Result<Json, WorkError>;
 
@@ -121,6 +123,23 @@ impl Link {
     /// When something came last.
     pub fn heard(&self) -> Instant {
         *self.heard.lock()
+    }
+
+    /// Ends one request with this error.
+    pub fn fail_one(&self, id: u64, error: &WorkError) {
+        self.answered(id, Err(error.clone().into()));
+    }
+
+    /// Ids up to this one are in use on the other side.
+    pub fn skip_ids(&self, last: Option<u64>) {
+        self.open.lock().skip(last.unwrap_or_default());
+    }
+
+    fn detach(&self, id: u64) {
+        let was_last = self.open.lock().detach(id);
+        if was_last {
+            self.idle.notify_waiters();
+        }
     }
 
     fn close(&self, id: u64) {

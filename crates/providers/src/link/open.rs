@@ -43,6 +43,21 @@ impl Open {
         Some(waiting)
     }
 
+    /// Keeps the request and forgets that it is an invocation. True if it was the last one.
+    pub fn detach(&mut self, id: u64) -> bool {
+        let host = self
+            .waiting
+            .get_mut(&id)
+            .and_then(|waiting| waiting.host.take());
+        self.invocations -= usize::from(host.is_some());
+        host.is_some() && self.invocations == 0
+    }
+
+    /// Ids up to this one are in use elsewhere.
+    pub fn skip(&mut self, last: u64) {
+        self.last = self.last.max(last);
+    }
+
     /// True if it was the last invocation.
     pub fn remove(&mut self, id: u64) -> bool {
         let removed = self.take(id);
@@ -76,7 +91,7 @@ impl Open {
 /// An open request. Dropping it closes it: what comes for it later is ignored.
 pub(crate) struct Opened {
     pub id: u64,
-    link: Arc<Link>,
+    pub link: Arc<Link>,
     answered: oneshot::Receiver<Answer>,
     is_answered: bool,
 }
@@ -89,6 +104,11 @@ impl Opened {
             answered,
             is_answered: false,
         }
+    }
+
+    /// The answer is still waited for, but the invocation is over: what it asks for is refused.
+    pub fn detach(&self) {
+        self.link.detach(self.id);
     }
 
     /// Can be called again if it was dropped before it was done.

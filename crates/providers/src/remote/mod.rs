@@ -1,1 +1,20 @@
-//! x
+//! Workers that have connected from elsewhere.
+//!
+//! [`Workers`] is the list of them. Whoever accepts connections (the HTTP server, over WebSocket)
+//! hands each to [`Workers::attend`] as a stream and a sink of texts, and that returns when the
+//! worker has left. A worker names its processes and how many invocations it takes at once; an
+//! invocation takes one of these credits and gives it back at its end.
+//!
+//! A connection that breaks is not the end: what runs goes on for [`WorkersOptions::reconnect`],
+//! and a worker that comes back and still runs it brings its answer over the new connection.
+
+mod attend;
+mod connection;
+mod hello;
+mod invoke;
+mod member;
+mod options;
+mod workers;
+
+pub use options::WorkersOptions;
+pub use workers::{WorkerStatus, Workers};

@@ -166,7 +166,7 @@ async fn read(child: Arc<Child>, mut messages: pipe::Receiver) {
         };
         child.link.note_heard();
         lines.push(&bytes[..count]);
-        while let Some(line) = lines.next() {
+        while let Some(line) = lines.next_line() {
             let heard = match line {
                 Ok(line) => child.link.hear(line).map_err(|error| error.to_string()),
                 Err(error) => Err(error.to_string()),

@@ -4,5 +4,7 @@ mod external;
 mod guard;
 mod harness;
 mod in_process;
+mod remote;
 mod runner;
+mod sdk;
 mod supervision;

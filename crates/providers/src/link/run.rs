@@ -1,0 +1,125 @@
+//! One invocation over a link, to whatever end.
+
+use std::time::Duration;
+
+use riverrun_protocol::{CancelReason, Message, Reply, WorkError};
+use riverrun_runtime::Invocation;
+use serde::Serialize;
+
+use super::{Answer, Opened, Refused};
+use crate::{failure, process::timer};
+
+/// What happens to a handler that does not stop when it is told to.
+pub(crate) trait Stubborn: Clone + Send + 'static {
+    /// How long it may take to stop.
+    fn grace(&self) -> Duration;
+
+    /// Nobody waits for the handler any more. Returns when its attempt may be called over.
+    fn give_up(self, opened: Opened) -> impl Future<Output = ()> + Send;
+}
+
+/// An invocation that was given away. If it is dropped before its end, it is stopped.
+pub(crate) struct Run<'a, S: Stubborn> {
+    opened: Option<Opened>,
+    invocation: &'a Invocation,
+    stubborn: S,
+}
+
+impl<'a, S: Stubborn> Run<'a, S> {
+    pub fn new(opened: Opened, invocation: &'a Invocation, stubborn: S) -> Self {
+        Self {
+            opened: Some(opened),
+            invocation,
+            stubborn,
+        }
+    }
+
+    /// Sends `params` and waits for the end.
+    pub async fn run(mut self, params: impl Serialize) -> Result<Reply, WorkError> {
+        let timeout_ms = self.invocation.invoke.timeout_ms;
+        let Some(opened) = &mut self.opened else {
+            return Err(failure::cancelled(CancelReason::Shutdown));
+        };
+        let (id, link) = (opened.id, opened.link.clone());
+        let answered = async {
+            let write = |bytes: &mut Vec<u8>| Message::write_request(bytes, id, "invoke", &params);
+            match link.out.send(write).await {
+                Ok(()) | Err(Refused::Closed) => opened.answer().await,
+                Err(Refused::TooLong { bytes, limit }) => {
+                    Err(failure::input_too_large(bytes, limit))
+                }
+            }
+        };
+        let reason = tokio::select! {
+            biased;
+            answer = answered => {
+                self.opened = None;
+                return settle(answer, link.limits.result_bytes);
+            }
+            reason = self.invocation.cancel.cancelled() => reason,
+            () = timer(timeout_ms) => CancelReason::Timeout,
+        };
+        let Some(opened) = self.opened.take() else {
+            return Err(failure::cancelled(reason));
+        };
+        // In a task of its own, so that it is done even if nobody waits for this.
+        let stopped = tokio::spawn(stop(opened, reason, self.stubborn.clone())).await;
+        match stopped.unwrap_or(None) {
+            Some(Err(error)) if error.is_cancelled() && reason == CancelReason::Timeout => {
+                Err(failure::timeout(timeout_ms.unwrap_or_default()))
+            }
+            Some(answer) => settle(answer, link.limits.result_bytes),
+            None => {
+                let grace_ms = u64::try_from(self.stubborn.grace().as_millis());
+                let grace_ms = grace_ms.unwrap_or(u64::MAX);
+                Err(failure::stopped(reason, timeout_ms, grace_ms))
+            }
+        }
+    }
+}
+
+impl<S: Stubborn> Drop for Run<'_, S> {
+    fn drop(&mut self) {
+        let Some(opened) = self.opened.take() else {
+            return;
+        };
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(stop(
+                opened,
+                CancelReason::ClientGone,
+                self.stubborn.clone(),
+            ));
+        }
+    }
+}
+
+/// Tells the handler to stop; `None` if it did not obey and was given up on.
+async fn stop(mut opened: Opened, reason: CancelReason, stubborn: impl Stubborn) -> Option<Answer> {
+    opened.link.cancel(opened.id, reason);
+    if let Ok(answer) = tokio::time::timeout(stubborn.grace(), opened.answer()).await {
+        return Some(answer);
+    }
+    stubborn.give_up(opened).await;
+    None
+}
+
+fn settle(answer: Answer, result_bytes: usize) -> Result<Reply, WorkError> {
+    let json = answer?;
+    let reply: Reply = json.read().map_err(|error| {
+        let message = format!("the result is not one: {error}");
+        WorkError::new("PROTOCOL_ERROR", message)
+    })?;
+    if let Some(value) = reply
+        .value
+        .as_ref()
+        .filter(|value| value.bytes() > result_bytes)
+    {
+        return Err(failure::result_too_large(value.bytes(), result_bytes));
+    }
+    let is_empty = reply.value.is_none() && reply.results.is_none();
+    if is_empty && json.get("suspended").is_some() {
+        let message = "this server cannot suspend an invocation yet";
+        return Err(WorkError::new("SUSPEND_UNSUPPORTED", message).permanent());
+    }
+    Ok(reply)
+}

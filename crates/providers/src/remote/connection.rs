@@ -1,0 +1,101 @@
+//! One connection of a worker: texts in, texts out, until it ends.
+
+use std::{sync::Arc, time::Duration};
+
+use futures::{Sink, SinkExt, Stream, StreamExt};
+use riverrun_protocol::{Lines, WorkError};
+use tokio_util::sync::CancellationToken;
+
+use super::{hello::push, member::Member};
+use crate::{failure, link::Heard};
+
+/// Why a connection is over.
+pub(super) enum Over {
+    /// It broke; the worker may come back.
+    Broken,
+    /// It was ended on purpose.
+    Ended,
+    /// The worker said what it must not.
+    Bad(WorkError),
+}
+
+pub(super) async fn converse<T: AsRef<[u8]>>(
+    member: &Arc<Member>,
+    incoming: impl Stream<Item = T> + Unpin,
+    outgoing: impl Sink<String> + Unpin,
+    lines: Lines,
+    connection: &CancellationToken,
+    silent: Duration,
+) -> Over {
+    tokio::select! {
+        over = hear(member, incoming, lines) => over,
+        () = say(member, outgoing) => Over::Broken,
+        () = silence(member, silent) => {
+            tracing::warn!(worker = member.name, "a worker has been silent for too long");
+            Over::Broken
+        }
+        () = leave(member) => Over::Ended,
+        () = connection.cancelled() => Over::Ended,
+    }
+}
+
+async fn hear<T: AsRef<[u8]>>(
+    member: &Arc<Member>,
+    mut incoming: impl Stream<Item = T> + Unpin,
+    mut lines: Lines,
+) -> Over {
+    loop {
+        member.link.note_heard();
+        while let Some(line) = lines.next_line() {
+            let heard = match line {
+                Ok(line) => member.link.hear(line).map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
+            match heard {
+                Ok(Heard::Passed) => {}
+                Ok(Heard::Credit(credits)) => member.add_credits(credits),
+                Ok(Heard::Leave) => member.leave(),
+                Err(what) => {
+                    let who = format!("worker {}", member.name);
+                    return Over::Bad(failure::protocol(&who, what));
+                }
+            }
+        }
+        match incoming.next().await {
+            Some(text) => push(&mut lines, text.as_ref()),
+            None => return Over::Broken,
+        }
+    }
+}
+
+/// Returns when nothing can be sent any more.
+async fn say(member: &Member, mut outgoing: impl Sink<String> + Unpin) {
+    let mut bytes = Vec::new();
+    while member.link.out.take(&mut bytes).await {
+        // Messages are JSON, and so UTF-8.
+        let text = String::from_utf8(std::mem::take(&mut bytes)).unwrap_or_default();
+        if outgoing.send(text).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Returns when a worker that runs something says nothing, not even that it lives.
+async fn silence(member: &Member, silent: Duration) {
+    loop {
+        let quiet = member.link.heard().elapsed();
+        if member.link.running() > 0 && quiet >= silent {
+            return;
+        }
+        tokio::time::sleep(silent.saturating_sub(quiet).max(silent / 4)).await;
+    }
+}
+
+/// Returns when a worker that wants to leave has nothing left to do and knows it.
+async fn leave(member: &Member) {
+    member.left().await;
+    member.link.idle().await;
+    let params = serde_json::json!({ "graceMs": 0 });
+    let drained = member.link.request("drain", &params);
+    let _ = tokio::time::timeout(Duration::from_secs(1), drained).await;
+}

@@ -1,0 +1,235 @@
+//! One worker, over however many connections.
+
+use std::{collections::HashMap, sync::Arc};
+
+use parking_lot::Mutex;
+use riverrun_protocol::{Initialised, LoadedProcess, Running, WorkError};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::link::Link;
+
+pub(super) struct Member {
+    pub id: u64,
+    pub name: String,
+    pub link: Arc<Link>,
+    pub state: Mutex<State>,
+    /// Fires when it is to leave.
+    leaving: CancellationToken,
+    /// Told of everything that may let somebody have a credit.
+    changed: Arc<Notify>,
+}
+
+pub(super) struct State {
+    pub tags: Vec<String>,
+    pub sdk: String,
+    pub processes: Vec<LoadedProcess>,
+    /// How many invocations it takes at once.
+    pub window: u32,
+    pub taken: u32,
+    pub is_leaving: bool,
+    /// Ends the connection that it has; none while it is away.
+    pub connection: Option<CancellationToken>,
+    absences: u32,
+    /// What it runs, by the id of the invocation.
+    running: HashMap<u64, Running>,
+}
+
+impl Member {
+    pub fn new(id: u64, link: Arc<Link>, said: &Initialised, changed: Arc<Notify>) -> Arc<Self> {
+        let worker = said.worker.as_ref();
+        Arc::new(Self {
+            id,
+            name: worker.map_or_else(|| format!("worker-{id}"), |worker| worker.name.clone()),
+            link,
+            state: Mutex::new(State {
+                tags: Vec::new(),
+                sdk: String::new(),
+                processes: Vec::new(),
+                window: 0,
+                taken: 0,
+                is_leaving: false,
+                connection: None,
+                absences: 0,
+                running: HashMap::new(),
+            }),
+            leaving: CancellationToken::new(),
+            changed,
+        })
+    }
+
+    /// Takes in what the worker says of itself over a new connection. The old one, if it is still
+    /// there, is ended.
+    pub fn connect(&self, said: Initialised) -> CancellationToken {
+        let connection = CancellationToken::new();
+        let mut state = self.state.lock();
+        if let Some(old) = state.connection.replace(connection.clone()) {
+            old.cancel();
+        }
+        state.tags = said.worker.map(|worker| worker.tags).unwrap_or_default();
+        state.sdk = format!("{} {}", said.sdk.language, said.sdk.version);
+        state.processes = said.processes;
+        state.window = said.credits.unwrap_or(1);
+        drop(state);
+        self.changed.notify_waiters();
+        connection
+    }
+
+    /// It is away, unless another connection has taken the place of this one already.
+    pub fn disconnect(&self, connection: &CancellationToken) {
+        let mut state = self.state.lock();
+        // One that was replaced was cancelled.
+        if !connection.is_cancelled() {
+            state.connection = None;
+            state.absences += 1;
+        }
+    }
+
+    /// How often it has been away.
+    pub fn absences(&self) -> u32 {
+        self.state.lock().absences
+    }
+
+    /// Whether it is away and has not been back since it was away for the n-th time.
+    pub fn is_still_away(&self, absences: u32) -> bool {
+        let state = self.state.lock();
+        state.connection.is_none() && state.absences == absences
+    }
+
+    /// Ends its connection.
+    pub fn hang_up(&self) {
+        if let Some(connection) = self.state.lock().connection.take() {
+            connection.cancel();
+        }
+    }
+
+    pub fn runs(&self, running: &[Running]) -> bool {
+        let state = self.state.lock();
+        state
+            .running
+            .values()
+            .any(|own| running.iter().any(|other| is_same(own, other)))
+    }
+
+    /// What is open here but not there any more is lost; what is open there but not here is told
+    /// to the caller.
+    pub fn compare(&self, running: &[Running]) -> Vec<Running> {
+        let mut state = self.state.lock();
+        let lost: Vec<u64> = state
+            .running
+            .iter()
+            .filter(|(_, own)| !running.iter().any(|other| is_same(own, other)))
+            .map(|(id, _)| *id)
+            .collect();
+        let unknown = running
+            .iter()
+            .filter(|other| !state.running.values().any(|own| is_same(own, other)));
+        let unknown = unknown.cloned().collect();
+        for id in lost {
+            state.running.remove(&id);
+            self.link.fail_one(id, &gone(&self.name));
+        }
+        unknown
+    }
+
+    /// A credit for an invocation of `process`, if there is one.
+    pub fn take(self: &Arc<Self>, process: &str) -> Option<Credit> {
+        let mut state = self.state.lock();
+        if !state.is_open() || !state.has(process) {
+            return None;
+        }
+        state.taken += 1;
+        Some(Credit {
+            member: self.clone(),
+            id: None,
+        })
+    }
+
+    pub fn add_credits(&self, credits: u32) {
+        let mut state = self.state.lock();
+        state.window = state.window.saturating_add(credits);
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// It gets no more invocations.
+    pub fn stop_taking(&self) {
+        self.state.lock().is_leaving = true;
+    }
+
+    /// It gets no more invocations, and ends when it has none.
+    pub fn leave(&self) {
+        self.stop_taking();
+        self.leaving.cancel();
+    }
+
+    pub fn is_leaving(&self) -> bool {
+        self.state.lock().is_leaving
+    }
+
+    /// Returns when it wants to leave.
+    pub async fn left(&self) {
+        self.leaving.cancelled().await;
+    }
+
+    /// How many invocations of `process` it takes now.
+    pub fn free(&self, process: &str) -> u32 {
+        let state = self.state.lock();
+        match state.is_open() && state.has(process) {
+            true => state.window.saturating_sub(state.taken),
+            false => 0,
+        }
+    }
+}
+
+impl State {
+    fn is_open(&self) -> bool {
+        self.connection.is_some() && !self.is_leaving && self.taken < self.window
+    }
+
+    pub fn has(&self, process: &str) -> bool {
+        let mut ids = self
+            .processes
+            .iter()
+            .filter_map(|process| process.id.as_deref());
+        ids.any(|id| id == process)
+    }
+}
+
+/// Whether both mean the same invocation.
+fn is_same(one: &Running, other: &Running) -> bool {
+    one.job_id == other.job_id && one.lease == other.lease
+}
+
+pub(super) fn gone(name: &str) -> WorkError {
+    WorkError::new(
+        "WORKER_LOST",
+        format!("worker {name} is gone and did not come back in time"),
+    )
+}
+
+/// The right to run one invocation; given back when it is dropped.
+pub(super) struct Credit {
+    pub member: Arc<Member>,
+    id: Option<u64>,
+}
+
+impl Credit {
+    /// Says what it is used for, so that a worker that comes back can say that it still runs it.
+    pub fn note(&mut self, id: u64, running: Running) {
+        self.member.state.lock().running.insert(id, running);
+        self.id = Some(id);
+    }
+}
+
+impl Drop for Credit {
+    fn drop(&mut self) {
+        let mut state = self.member.state.lock();
+        state.taken -= 1;
+        if let Some(id) = self.id {
+            state.running.remove(&id);
+        }
+        drop(state);
+        self.member.changed.notify_waiters();
+    }
+}

@@ -1,0 +1,33 @@
+//! What is expected of remote workers.
+
+use std::time::Duration;
+
+use riverrun_protocol::Limits;
+
+#[derive(Clone, Debug)]
+pub struct WorkersOptions {
+    /// What a message and a result may have. Default 16 MiB and 1 MiB.
+    pub limits: Limits,
+    /// How long a worker may take to answer `initialise`. Default 10 s.
+    pub start: Duration,
+    /// How long a handler that was told to stop may take. Default 5 s.
+    pub cancel_grace: Duration,
+    /// How long a worker whose connection broke may take to come back; then what it ran is lost.
+    /// Default 30 s, as long as a lease lives.
+    pub reconnect: Duration,
+    /// How long a worker that runs something may be silent until its connection counts as broken.
+    /// Default 35 s: three heartbeats.
+    pub silent: Duration,
+}
+
+impl Default for WorkersOptions {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            start: Duration::from_secs(10),
+            cancel_grace: Duration::from_secs(5),
+            reconnect: Duration::from_secs(30),
+            silent: Duration::from_secs(35),
+        }
+    }
+}

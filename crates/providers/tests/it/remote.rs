@@ -1,0 +1,319 @@
+//! Workers that connect, with nothing but channels between.
+
+use std::{collections::VecDeque, time::Duration};
+
+use futures::{SinkExt, StreamExt, channel::mpsc};
+use riverrun_protocol::{CancelReason, Reply, WorkError};
+use riverrun_providers::remote::{Workers, WorkersOptions};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use crate::harness::{Asked, invocation_with, until, within};
+
+fn workers() -> Workers {
+    Workers::new(WorkersOptions {
+        cancel_grace: Duration::from_millis(100),
+        reconnect: Duration::from_millis(300),
+        ..WorkersOptions::default()
+    })
+}
+
+/// The worker's side of a connection.
+struct Worker {
+    say: mpsc::UnboundedSender<String>,
+    hear: mpsc::UnboundedReceiver<String>,
+    heard: VecDeque<Value>,
+    attended: JoinHandle<Result<(), WorkError>>,
+}
+
+impl Worker {
+    fn connect(workers: &Workers) -> Self {
+        let (say, incoming) = mpsc::unbounded();
+        let (outgoing, hear) = mpsc::unbounded();
+        let workers = workers.clone();
+        Self {
+            say,
+            hear,
+            heard: VecDeque::new(),
+            attended: tokio::spawn(async move { workers.attend(incoming, outgoing).await }),
+        }
+    }
+
+    /// Connects, says who it is and waits until that is known.
+    async fn enter(workers: &Workers, credits: u32, running: Value) -> Self {
+        let mut worker = Self::connect(workers);
+        let hello = worker.next().await;
+        assert_eq!(hello["method"], "initialise");
+        let said = json!({
+            "protocol": 1, "sdk": {"name": "fake", "version": "1", "language": "fake"},
+            "worker": {"name": "gpu-3", "tags": ["gpu"]},
+            "processes": [{"id": "train", "config": {"queue": "train"}}],
+            "credits": credits, "running": running,
+        });
+        worker.say(json!({"id": hello["id"], "result": said})).await;
+        until(|| workers.list().iter().any(|status| status.is_connected)).await;
+        worker
+    }
+
+    async fn say(&mut self, message: Value) {
+        self.say.send(message.to_string()).await.unwrap();
+    }
+
+    async fn answer(&mut self, invoke: &Value, value: Value) {
+        self.say(json!({"id": invoke["id"], "result": {"value": value}}))
+            .await;
+    }
+
+    async fn next(&mut self) -> Value {
+        while self.heard.is_empty() {
+            let text = within(self.hear.next())
+                .await
+                .expect("the connection ended");
+            let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+            self.heard.extend(lines);
+        }
+        self.heard.pop_front().unwrap()
+    }
+
+    /// The next message, which must have this method.
+    async fn hears(&mut self, method: &str) -> Value {
+        let message = self.next().await;
+        assert_eq!(message["method"], method, "{message}");
+        message
+    }
+
+    async fn is_silent(&mut self) {
+        let more = tokio::time::timeout(Duration::from_millis(50), self.hear.next()).await;
+        assert!(more.is_err(), "{more:?}");
+    }
+}
+
+fn begin(workers: &Workers, job: &str) -> (Asked, JoinHandle<Result<Reply, WorkError>>) {
+    let asked = invocation_with(json!({"job": job}), |invoke| {
+        invoke.job.job_id = Some(job.to_owned());
+        invoke.lease = Some(format!("lease-{job}"));
+    });
+    let (provider, invocation) = (workers.provider("train"), asked.invocation.clone());
+    let handle = tokio::spawn(async move { within(provider.invoke(invocation)).await });
+    (asked, handle)
+}
+
+async fn value(handle: JoinHandle<Result<Reply, WorkError>>) -> Value {
+    within(handle)
+        .await
+        .unwrap()
+        .unwrap()
+        .value
+        .unwrap()
+        .value()
+}
+
+async fn code(handle: JoinHandle<Result<Reply, WorkError>>) -> String {
+    within(handle).await.unwrap().unwrap_err().code
+}
+
+#[tokio::test]
+async fn a_worker_gets_what_it_has_credits_for() {
+    let workers = workers();
+    let (asked, first) = begin(&workers, "a");
+    let mut worker = Worker::enter(&workers, 1, json!([])).await;
+    let invoke = worker.hears("invoke").await;
+    assert_eq!(invoke["params"]["jobId"], "a");
+    assert_eq!(invoke["params"]["lease"], "lease-a");
+    let (_, second) = begin(&workers, "b");
+    worker.is_silent().await;
+    let status = &workers.list()[0];
+    assert_eq!(
+        (status.name.as_str(), status.running, status.credits),
+        ("gpu-3", 1, 0)
+    );
+    assert_eq!(status.processes[0].id.as_deref(), Some("train"));
+
+    let id = invoke["id"].clone();
+    worker
+        .say(json!({"method": "progress", "params": {"invocation": id, "pct": 10}}))
+        .await;
+    worker
+        .say(json!({"id": 1, "method": "emit", "params": {"invocation": id, "type": "x"}}))
+        .await;
+    assert_eq!(worker.next().await["result"]["method"], "emit");
+    assert_eq!(asked.host.frames().len(), 1);
+
+    worker.answer(&invoke, json!("done")).await;
+    assert_eq!(value(first).await, "done");
+    let invoke = worker.hears("invoke").await;
+    assert_eq!(invoke["params"]["jobId"], "b");
+    worker
+        .say(json!({"method": "credit", "params": {"credits": 2}}))
+        .await;
+    let (_, third) = begin(&workers, "c");
+    let other = worker.hears("invoke").await;
+    worker.answer(&other, json!(3)).await;
+    worker.answer(&invoke, json!(2)).await;
+    assert_eq!(
+        (value(second).await, value(third).await),
+        (json!(2), json!(3))
+    );
+    assert_eq!(workers.free("train"), 3);
+    assert_eq!(workers.free("other"), 0);
+}
+
+#[tokio::test]
+async fn a_worker_that_comes_back_in_time_goes_on() {
+    let workers = workers();
+    let mut worker = Worker::enter(&workers, 3, json!([])).await;
+    let (_, kept) = begin(&workers, "kept");
+    let invoke = worker.hears("invoke").await;
+    let (_, lost) = begin(&workers, "lost");
+    worker.hears("invoke").await;
+    drop(worker);
+    until(|| !workers.list()[0].is_connected).await;
+    assert_eq!(workers.free("train"), 0);
+
+    let running = json!([
+        {"invocation": invoke["id"], "jobId": "kept", "lease": "lease-kept"},
+        {"invocation": 77, "jobId": "unheard-of", "lease": "old"},
+    ]);
+    let mut worker = Worker::enter(&workers, 3, running).await;
+    assert_eq!(code(lost).await, "WORKER_LOST");
+    assert_eq!(worker.hears("cancel").await["params"]["invocation"], 77);
+    worker.answer(&invoke, json!("kept")).await;
+    assert_eq!(value(kept).await, "kept");
+    assert_eq!(workers.list().len(), 1);
+    assert_eq!(workers.free("train"), 3);
+}
+
+#[tokio::test]
+async fn a_worker_that_stays_away_is_lost() {
+    let workers = workers();
+    let mut worker = Worker::enter(&workers, 1, json!([])).await;
+    let (_, handle) = begin(&workers, "a");
+    worker.hears("invoke").await;
+    drop(worker);
+    assert_eq!(code(handle).await, "WORKER_LOST");
+    until(|| workers.list().is_empty()).await;
+}
+
+#[tokio::test]
+async fn what_a_worker_runs_for_a_server_that_is_gone_is_cancelled() {
+    let workers = workers();
+    let running = json!([{"invocation": 9, "jobId": "old", "lease": "old"}]);
+    let mut worker = Worker::enter(&workers, 1, running).await;
+    assert_eq!(worker.hears("cancel").await["params"]["invocation"], 9);
+    let (_, handle) = begin(&workers, "new");
+    let invoke = worker.hears("invoke").await;
+    assert_eq!(invoke["id"], 10);
+    // An answer to what was cancelled is nobody's.
+    worker
+        .say(json!({"id": 9, "result": {"value": "old"}}))
+        .await;
+    worker.answer(&invoke, json!("new")).await;
+    assert_eq!(value(handle).await, "new");
+}
+
+#[tokio::test]
+async fn a_worker_that_leaves_ends_what_it_runs_first() {
+    let workers = workers();
+    let mut worker = Worker::enter(&workers, 2, json!([])).await;
+    let (_, handle) = begin(&workers, "a");
+    let invoke = worker.hears("invoke").await;
+    worker.say(json!({"method": "leave"})).await;
+    until(|| workers.list()[0].is_leaving).await;
+    let (waiting, never) = begin(&workers, "b");
+    worker.is_silent().await;
+    worker.answer(&invoke, json!(1)).await;
+    assert_eq!(value(handle).await, 1);
+    let drain = worker.hears("drain").await;
+    worker
+        .say(json!({"id": drain["id"], "result": {"unfinished": 0}}))
+        .await;
+    within(worker.attended).await.unwrap().unwrap();
+    assert!(workers.list().is_empty());
+    waiting.cancel.cancel(CancelReason::User);
+    assert_eq!(code(never).await, "CANCELLED");
+}
+
+#[tokio::test]
+async fn a_drained_worker_has_its_time() {
+    let workers = workers();
+    let mut worker = Worker::enter(&workers, 2, json!([])).await;
+    let (_, handle) = begin(&workers, "a");
+    let invoke = worker.hears("invoke").await;
+    let id = workers.list()[0].id;
+    let drained = tokio::spawn({
+        let workers = workers.clone();
+        async move { workers.drain(id, Duration::from_secs(5)).await }
+    });
+    let drain = worker.hears("drain").await;
+    assert_eq!(drain["params"]["graceMs"], 5_000);
+    worker.answer(&invoke, json!(1)).await;
+    worker
+        .say(json!({"id": drain["id"], "result": {"unfinished": 0}}))
+        .await;
+    assert_eq!(value(handle).await, 1);
+    assert_eq!(within(drained).await.unwrap(), Some(0));
+    within(worker.attended).await.unwrap().unwrap();
+    assert_eq!(within(workers.drain(id, Duration::ZERO)).await, None);
+}
+
+#[tokio::test]
+async fn a_worker_that_does_not_stop_has_a_credit_less() {
+    let workers = workers();
+    let mut worker = Worker::enter(&workers, 1, json!([])).await;
+    let (asked, handle) = begin(&workers, "a");
+    let invoke = worker.hears("invoke").await;
+    asked.cancel.cancel(CancelReason::User);
+    assert_eq!(worker.hears("cancel").await["params"]["reason"], "user");
+    assert_eq!(code(handle).await, "CANCELLED");
+    assert_eq!(workers.free("train"), 0);
+    let id = invoke["id"].clone();
+    worker
+        .say(json!({"id": 1, "method": "emit", "params": {"invocation": id, "type": "x"}}))
+        .await;
+    assert_eq!(
+        worker.next().await["error"]["data"]["code"],
+        "INVOCATION_ENDED"
+    );
+    worker.answer(&invoke, json!("too late")).await;
+    until(|| workers.free("train") == 1).await;
+}
+
+#[tokio::test]
+async fn a_worker_that_talks_nonsense_is_let_go() {
+    let workers = workers();
+    let mut worker = Worker::enter(&workers, 1, json!([])).await;
+    let (_, handle) = begin(&workers, "a");
+    worker.hears("invoke").await;
+    worker.say.send("nonsense".to_owned()).await.unwrap();
+    assert_eq!(code(handle).await, "PROTOCOL_ERROR");
+    let ended = within(worker.attended).await.unwrap().unwrap_err();
+    assert_eq!(ended.code, "PROTOCOL_ERROR");
+    assert!(workers.list().is_empty());
+
+    let mut stranger = Worker::connect(&workers);
+    let hello = stranger.next().await;
+    let sdk = json!({"name": "fake", "version": "1", "language": "fake"});
+    stranger
+        .say(json!({"id": hello["id"], "result": {"protocol": 2, "sdk": sdk}}))
+        .await;
+    let ended = within(stranger.attended).await.unwrap().unwrap_err();
+    assert_eq!(ended.code, "PROTOCOL_VERSION");
+}
+
+#[tokio::test]
+async fn a_worker_that_falls_silent_is_given_up() {
+    let workers = Workers::new(WorkersOptions {
+        silent: Duration::from_millis(100),
+        reconnect: Duration::from_millis(100),
+        ..WorkersOptions::default()
+    });
+    let mut worker = Worker::enter(&workers, 1, json!([])).await;
+    // Silent while it has nothing to do is as it should be.
+    worker.is_silent().await;
+    worker.is_silent().await;
+    worker.is_silent().await;
+    assert!(workers.list()[0].is_connected);
+    let (_, handle) = begin(&workers, "a");
+    worker.hears("invoke").await;
+    assert_eq!(code(handle).await, "WORKER_LOST");
+}

@@ -1,0 +1,111 @@
+//! The SDKs that this program carries, with real interpreters.
+
+use std::{path::Path, sync::Arc};
+
+use riverrun_providers::{Language, RunnerOptions, Runners};
+use riverrun_runtime::Provider;
+use serde_json::{Value, json};
+
+use crate::harness::{invocation, invocation_with, within};
+
+struct Sdk {
+    runners: Runners,
+    language: Language,
+    _folder: tempfile::TempDir,
+}
+
+impl Sdk {
+    fn new(language: Language) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let options = RunnerOptions {
+            sdk_folder: folder.path().to_owned(),
+            ..RunnerOptions::default()
+        };
+        Self {
+            runners: Runners::new(language, options),
+            language,
+            _folder: folder,
+        }
+    }
+
+    /// A module that every SDK is tested with.
+    fn file(&self, name: &str) -> String {
+        let (folder, ending) = match self.language {
+            Language::Node => ("typescript", "mjs"),
+            Language::Python => ("python", "py"),
+        };
+        let fixtures =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdks/conformance/fixtures");
+        let file = fixtures.join(folder).join(format!("{name}.{ending}"));
+        file.canonicalize().unwrap().to_str().unwrap().to_owned()
+    }
+
+    fn provider(&self, name: &str) -> Arc<dyn Provider> {
+        self.runners.provider(&self.file(name), None, 1)
+    }
+
+    async fn value(&self, name: &str, input: Value) -> Value {
+        let asked = invocation(input);
+        let reply = within(self.provider(name).invoke(asked.invocation))
+            .await
+            .unwrap();
+        reply.value.map_or(Value::Null, |value| value.value())
+    }
+
+    async fn works(self) {
+        let loaded = within(self.runners.load(&self.file("described"), 1))
+            .await
+            .unwrap();
+        assert_eq!(loaded[0].config.get("concurrency").unwrap().as_str(), "2");
+        assert_eq!(
+            self.value("echo", json!({"a": [1, "ü"]})).await,
+            json!({"a": [1, "ü"]})
+        );
+        assert_eq!(self.value("nothing", json!(1)).await, Value::Null);
+
+        let throws = self.provider("throws");
+        let error = within(throws.invoke(invocation(Value::Null).invocation)).await.unwrap_err();
+        assert_eq!(
+            (error.code.as_str(), error.message.as_str()),
+            ("CARD_DECLINED", "card declined")
+        );
+
+        let refused = self.value("state_refused", Value::Null).await;
+        assert_eq!(refused["code"], "STATE_INVALID");
+
+        let asked = invocation(Value::Null);
+        let logs = within(self.provider("logs").invoke(asked.invocation)).await;
+        assert!(logs.is_ok());
+        assert_eq!(asked.host.logs().len(), 4);
+
+        let unknown = within(self.runners.load("/nowhere/at/all.py", 1))
+            .await
+            .unwrap_err();
+        assert_eq!(unknown.code, "MODULE_ERROR");
+        assert_eq!(
+            within(self.runners.drain(std::time::Duration::from_secs(5))).await,
+            0
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_node_sdk_works() {
+    Sdk::new(Language::Node).works().await;
+}
+
+#[tokio::test]
+async fn the_python_sdk_works() {
+    Sdk::new(Language::Python).works().await;
+}
+
+#[tokio::test]
+async fn time_is_over_in_both_languages() {
+    for language in [Language::Node, Language::Python] {
+        let sdk = Sdk::new(language);
+        let waits = sdk.provider("cancel_obeyed");
+        let late = invocation_with(Value::Null, |invoke| invoke.timeout_ms = Some(100));
+        let error = within(waits.invoke(late.invocation)).await.unwrap_err();
+        assert_eq!(error.code, "TIMEOUT");
+    }
+}
