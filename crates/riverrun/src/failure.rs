@@ -65,6 +65,15 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// Without the code and without colours, in one line: for logs.
+    pub fn text(&self) -> String {
+        let lines = std::iter::once(&self.message).chain(&self.notes);
+        let lines: Vec<&str> = lines.flat_map(|text| text.lines()).map(str::trim).collect();
+        visible(&lines.join("; ")).into_owned()
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (bad, bold) = (paint::BAD, paint::BOLD);

@@ -1,15 +1,16 @@
 //! A server put together: listener, store, runtime, routes; and its end.
 
-use std::{io::ErrorKind, net::SocketAddr, time::Duration};
+use std::{io::ErrorKind, net::SocketAddr, sync::Arc, time::Duration};
 
 use riverrun::Riverrun;
 use riverrun_api::{ApiOptions, Hosts};
-use tokio::{net::TcpListener, time::Instant};
+use tokio::{net::TcpListener, sync::Mutex, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::{Config, Settings},
     failure::{Exit, Failure, Result},
+    project::Processes,
 };
 
 /// A server that was killed keeps its port and its lock until the system has cleared it away.
@@ -21,6 +22,8 @@ pub struct Server {
     pub url: String,
     /// Where the data is, for people.
     pub data: String,
+    /// Of the project, if there is one.
+    pub processes: Option<Arc<Mutex<Processes>>>,
     listener: TcpListener,
     options: ApiOptions,
 }
@@ -44,9 +47,13 @@ impl Server {
             ..ApiOptions::default()
         };
         Ok(Self {
-            river,
             url: format!("http://{address}"),
             data: data_place(config),
+            processes: config.project.as_deref().map(|project| {
+                let processes = Processes::new(river.clone(), project, config.process_settings());
+                Arc::new(Mutex::new(processes))
+            }),
+            river,
             listener,
             options,
         })
@@ -69,7 +76,11 @@ impl Server {
         riverrun_api::serve(self.listener, router, stop)
             .await
             .map_err(|error| Failure::new("SERVER_FAILED", error.to_string()))?;
-        self.river.shutdown().await?;
+        let stopped = self.river.shutdown().await;
+        if let Some(processes) = self.processes {
+            processes.lock().await.end().await;
+        }
+        stopped?;
         tracing::info!("stopped");
         Ok(())
     }

@@ -249,6 +249,8 @@ pub const TABLE: &[ErrorCode] = &[
         "Correct the path, or make a new project with `riverrun init <folder>`."),
     request("QUEUE_NOT_FOUND", 404, "There is no such queue: no process takes its jobs, and it has had none.",
         "GET /api/queue lists the queues. Add `?create=true` to make a queue before its worker is there."),
+    command("REGISTRY_INVALID", "The registry file cannot be read, or is of another riverrun's making.",
+        "Make it anew: riverrun build <project>."),
     request("REQUEST_TIMEOUT", 504, "The server could not answer in time. The request may still take effect.",
         "Read before you send it again, or use an idempotency key."),
     request("RESERVED_TYPE", 403, "Events of this type say what became of a run or a step: only the engine writes them.",

@@ -64,7 +64,9 @@ impl Sdk {
         assert_eq!(self.value("nothing", json!(1)).await, Value::Null);
 
         let throws = self.provider("throws");
-        let error = within(throws.invoke(invocation(Value::Null).invocation)).await.unwrap_err();
+        let error = within(throws.invoke(invocation(Value::Null).invocation))
+            .await
+            .unwrap_err();
         assert_eq!(
             (error.code.as_str(), error.message.as_str()),
             ("CARD_DECLINED", "card declined")

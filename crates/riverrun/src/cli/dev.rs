@@ -1,10 +1,14 @@
 //! `riverrun dev`: a server for the folder that you are writing in.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::Args;
 use riverrun::{Json, Riverrun, RunFilter, RunId, RunStatus, StartRequest, Tailed};
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
 use super::{
     Global,
@@ -16,7 +20,7 @@ use crate::{
     failure::{Exit, Failure, Result},
     logs,
     output::{self, EventLine, Format, paint, paint::paint},
-    project::{self, Registered},
+    project::{self, Processes, Registered, processes::Outcome},
     server::Server,
     signals,
 };
@@ -47,9 +51,12 @@ impl Dev {
                 Vec::new()
             }
         };
+        if let Some(processes) = &server.processes {
+            tell_processes(&processes.lock().await.look().await);
+        }
         ready(&server, &settings, &flows);
         suggest(&server, &settings, &flows);
-        watch(server.river.clone(), folder)?;
+        watch(server.river.clone(), server.processes.clone(), folder)?;
         if let (Some(flow), false) = (&settings.config.dev.run, self.no_run) {
             let example = Example {
                 river: server.river.clone(),
@@ -97,7 +104,7 @@ fn suggest(server: &Server, settings: &Settings, flows: &[Registered]) {
 }
 
 /// Registers what changed, whenever something does.
-fn watch(river: Riverrun, folder: PathBuf) -> Result<()> {
+fn watch(river: Riverrun, processes: Option<Arc<Mutex<Processes>>>, folder: PathBuf) -> Result<()> {
     // What is reported is absolute; compare like with like.
     let project = folder.canonicalize().unwrap_or_else(|_| folder.clone());
     let mut changes = project::watch(&project).map_err(|error| {
@@ -110,9 +117,29 @@ fn watch(river: Riverrun, folder: PathBuf) -> Result<()> {
     tokio::spawn(async move {
         while changes.recv().await.is_some() {
             reload(&river, &folder).await;
+            if let Some(processes) = &processes {
+                tell_processes(&processes.lock().await.look().await);
+            }
         }
     });
     Ok(())
+}
+
+/// What was loaded and what could not be. What runs goes on as it was.
+fn tell_processes(outcome: &Outcome) {
+    for failure in &outcome.failures {
+        output::talk(&failure.to_string());
+    }
+    for (id, queue) in &outcome.loaded {
+        let place = match queue {
+            Some(queue) => format!("takes jobs of {queue}"),
+            None => "can be called".to_owned(),
+        };
+        output::talk(&format!("loaded {}, which {place}", paint(paint::NAME, id)));
+    }
+    for id in &outcome.removed {
+        output::talk(&format!("removed {}", paint(paint::NAME, id)));
+    }
 }
 
 async fn reload(river: &Riverrun, folder: &Path) {

@@ -7,6 +7,7 @@ mod doctor;
 mod flows;
 mod handlers;
 mod init;
+mod registry;
 mod run;
 mod runs;
 mod serve;
@@ -80,6 +81,11 @@ enum Command {
     /// Run the server.
     #[command(before_help = "Example: riverrun serve --project . --data /var/lib/riverrun")]
     Serve(serve::Serve),
+    /// Check a project and write what a server has to know of it into one file.
+    #[command(
+        before_help = "Example: riverrun build . && riverrun serve --registry riverrun.registry.json"
+    )]
+    Build(registry::Build),
     /// Make a new project that runs.
     #[command(before_help = "Example: riverrun init my-project")]
     Init(init::Init),
@@ -151,6 +157,7 @@ fn run(cli: Cli) -> Result<Exit> {
     match command {
         Command::Dev(dev) => serving()?.block_on(dev.run(&global)),
         Command::Serve(serve) => serving()?.block_on(serve.run()),
+        Command::Build(build) => serving()?.block_on(build.run(&global)),
         Command::Init(init) => init.run(),
         Command::Run(run) => asking()?.block_on(run.run(&global)),
         Command::Runs(runs) => asking()?.block_on(runs.run(&global)),

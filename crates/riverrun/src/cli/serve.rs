@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::server_flags::{ServerFlags, project_folder};
+use super::{
+    registry,
+    server_flags::{ServerFlags, project_folder},
+};
 use crate::{
     config::{LogFormat, Settings},
     failure::{Exit, Result},
@@ -20,13 +23,18 @@ pub struct Serve {
     /// Register the flows in this folder's flows/** before serving.
     #[arg(long, value_name = "FOLDER")]
     project: Option<PathBuf>,
+    /// Boot from this registry file, made by riverrun build, instead of looking through a folder.
+    #[arg(long, value_name = "FILE", conflicts_with = "project")]
+    registry: Option<PathBuf>,
     #[command(flatten)]
     flags: ServerFlags,
 }
 
 impl Serve {
     pub async fn run(self) -> Result<Exit> {
-        let project = self.project.as_deref().map(project_folder).transpose()?;
+        let of_registry = self.registry.as_deref().map(registry::project_of);
+        let project = self.project.as_deref().or(of_registry.as_deref());
+        let project = project.map(project_folder).transpose()?;
         let settings = self
             .flags
             .load(project.map(|folder| (folder, "--project")))?;
@@ -34,6 +42,9 @@ impl Serve {
         logs::tell_warnings(&settings);
         let server = Server::open(&settings).await?;
         let flows = match &settings.config.project {
+            _ if self.registry.is_some() => {
+                registry::flows(self.registry.as_deref(), &server.river).await
+            }
             Some(folder) => project::register(&server.river, folder).await,
             None => Ok(Vec::new()),
         };
@@ -44,6 +55,18 @@ impl Serve {
                 return Err(failure);
             }
         };
+        let failures = match (&self.registry, &server.processes) {
+            (Some(registry), Some(processes)) => {
+                registry::boot(registry, &mut *processes.lock().await)?;
+                Vec::new()
+            }
+            (None, Some(processes)) => processes.lock().await.look().await.failures,
+            _ => Vec::new(),
+        };
+        // One that does not load harms no other.
+        for failure in &failures {
+            tracing::error!(code = %failure.code, "{}", failure.text());
+        }
         ready(&server, &settings, &flows);
         server.serve(signals::asked_to_stop()).await?;
         Ok(Exit::Ok)
@@ -73,5 +96,10 @@ pub fn ready(server: &Server, settings: &Settings, flows: &[Registered]) {
             _ => output::shorten(&names.join(", "), 400),
         },
     );
+    let processes = server.river.runtime().known_processes();
+    if !processes.is_empty() {
+        let names: Vec<&str> = processes.iter().map(|process| &*process.id).collect();
+        row("work", &output::shorten(&names.join(", "), 400));
+    }
     row("docs", &format!("{}/api/docs", server.url));
 }

@@ -7,6 +7,9 @@ use super::Config;
 const MAX_DRIVERS: usize = riverrun::Options::MAX_DRIVERS;
 const MAX_EXPR_THREADS: usize = 1_024;
 
+/// More child processes than any machine has use for.
+const MAX_RUNNERS: usize = 1_024;
+
 type Check = Result<(), (&'static str, String)>;
 
 pub fn check(config: &Config) -> Check {
@@ -31,6 +34,18 @@ pub fn check(config: &Config) -> Check {
     positive("expr.memory_bytes", config.expr.memory_bytes)?;
     positive("expr.output_bytes", config.expr.output_bytes)?;
     positive("expr.threads", config.expr.threads)?;
+    positive("runners.node_processes", config.runners.node_processes)?;
+    positive("runners.python_processes", config.runners.python_processes)?;
+    at_most(
+        "runners.node_processes",
+        config.runners.node_processes,
+        MAX_RUNNERS,
+    )?;
+    at_most(
+        "runners.python_processes",
+        config.runners.python_processes,
+        MAX_RUNNERS,
+    )?;
     at_most("expr.threads", config.expr.threads, MAX_EXPR_THREADS)?;
     let is_none = |name: &&String| !riverrun_api::Hosts::is_name(name);
     if let Some(name) = config.allowed_hosts.iter().find(is_none) {

@@ -58,6 +58,7 @@ pub struct Config {
     pub limits: Limits,
     pub http: Http,
     pub expr: Expr,
+    pub runners: Runners,
     pub dev: Dev,
 }
 
@@ -108,6 +109,40 @@ pub struct Expr {
     pub threads: usize,
 }
 
+/// How the processes of a project are run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Runners {
+    /// Node.js: a path, or a name to be found on `PATH`. Default `node`.
+    pub node: Option<String>,
+    /// Python: a path, or a name to be found on `PATH`. Default `python3`.
+    pub python: Option<String>,
+    /// Child processes for JavaScript and TypeScript; each takes many jobs at once, and only
+    /// handlers that compute profit from more. Default 1.
+    pub node_processes: usize,
+    /// Child processes for Python. Default 1.
+    pub python_processes: usize,
+    /// Environment variables of the server that processes see beside the usual ones, such as
+    /// `DATABASE_URL`. Default none.
+    pub env: Vec<String>,
+    /// A child process that holds more memory is replaced once it has ended what it runs; at
+    /// twice as much it is ended at once. Default 1073741824 (1 GiB).
+    pub memory_bytes: u64,
+}
+
+impl Default for Runners {
+    fn default() -> Self {
+        Self {
+            node: None,
+            python: None,
+            node_processes: 1,
+            python_processes: 1,
+            env: Vec::new(),
+            memory_bytes: 1 << 30,
+        }
+    }
+}
+
 /// What `riverrun dev` does beside serving.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -147,6 +182,7 @@ impl Default for Config {
             limits: Limits::default(),
             http: Http::default(),
             expr: Expr::default(),
+            runners: Runners::default(),
             dev: Dev::default(),
         }
     }
@@ -210,6 +246,38 @@ impl Config {
             output_bytes: self.expr.output_bytes,
             threads: self.expr.threads,
             ..riverrun::ExprLimits::default()
+        }
+    }
+
+    /// How processes are run; what their SDKs need is kept beside the data.
+    pub fn process_settings(&self) -> crate::project::processes::Settings {
+        let environment = riverrun_providers::Environment {
+            pass: self.runners.env.clone(),
+            ..Default::default()
+        };
+        let mut runner = riverrun_providers::RunnerOptions {
+            environment: environment.clone(),
+            memory_soft_bytes: self.runners.memory_bytes,
+            memory_hard_bytes: self.runners.memory_bytes.saturating_mul(2),
+            ..Default::default()
+        };
+        if !self.store.starts_with("memory") {
+            runner.sdk_folder = self.data.join("sdk");
+        }
+        let of = |interpreter: &Option<String>, size: usize| riverrun_providers::RunnerOptions {
+            size,
+            program: riverrun_providers::Program::Sdk {
+                interpreter: interpreter.clone(),
+            },
+            ..runner.clone()
+        };
+        crate::project::processes::Settings {
+            node: of(&self.runners.node, self.runners.node_processes),
+            python: of(&self.runners.python, self.runners.python_processes),
+            external: riverrun_providers::ExternalOptions {
+                environment,
+                ..Default::default()
+            },
         }
     }
 

@@ -1,5 +1,6 @@
 //! A project: a folder with `flows/**` and perhaps a `riverrun.toml`.
 
+pub mod processes;
 mod register;
 mod watch;
 
@@ -15,6 +16,7 @@ use crate::{
     files,
 };
 
+pub use processes::Processes;
 pub use register::{Registered, register, register_dev};
 pub use watch::watch;
 

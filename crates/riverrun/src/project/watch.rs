@@ -23,23 +23,35 @@ pub fn watch(project: &Path) -> notify::Result<mpsc::Receiver<()>> {
             let _ = seen.send(event.paths);
         }
     })?;
-    let flows = project.join("flows");
+    let mut folders: Vec<Watched> = ["flows", "processes"]
+        .map(|name| Watched {
+            path: project.join(name),
+            is_deep: false,
+        })
+        .into();
     // Not the whole tree: the data folder in it changes with every commit.
     watcher.watch(project, RecursiveMode::NonRecursive)?;
-    let mut deep = watch_flows(&mut watcher, &flows);
+    for folder in &mut folders {
+        folder.is_deep = watch_deep(&mut watcher, &folder.path);
+    }
     let (tell, told) = mpsc::channel(1);
     tokio::spawn(async move {
         while let Some(mut paths) = burst.recv().await {
             while let Ok(Some(more)) = tokio::time::timeout(QUIET, burst.recv()).await {
                 paths.extend(more);
             }
-            let flows_appeared = !deep && flows.is_dir();
-            if flows_appeared {
-                deep = watch_flows(&mut watcher, &flows);
-            } else if deep && !flows.is_dir() {
-                deep = false;
+            let mut is_news = false;
+            for folder in &mut folders {
+                let is_there = folder.path.is_dir();
+                let appeared = !folder.is_deep && is_there;
+                if appeared {
+                    folder.is_deep = watch_deep(&mut watcher, &folder.path);
+                } else if !is_there {
+                    folder.is_deep = false;
+                }
+                is_news |= appeared || matters(&paths, &folder.path);
             }
-            if (flows_appeared || matters(&paths, &flows)) && tell.send(()).await.is_err() {
+            if is_news && tell.send(()).await.is_err() {
                 return;
             }
         }
@@ -47,15 +59,29 @@ pub fn watch(project: &Path) -> notify::Result<mpsc::Receiver<()>> {
     Ok(told)
 }
 
-fn watch_flows(watcher: &mut RecommendedWatcher, flows: &Path) -> bool {
-    flows.is_dir() && watcher.watch(flows, RecursiveMode::Recursive).is_ok()
+/// A folder of the project, and whether all below it is watched.
+struct Watched {
+    path: PathBuf,
+    is_deep: bool,
 }
 
-fn matters(paths: &[PathBuf], flows: &Path) -> bool {
+fn watch_deep(watcher: &mut RecommendedWatcher, folder: &Path) -> bool {
+    folder.is_dir() && watcher.watch(folder, RecursiveMode::Recursive).is_ok()
+}
+
+fn matters(paths: &[PathBuf], folder: &Path) -> bool {
     paths.iter().any(|path| {
-        // A path without an ending may be a folder of flows that was moved.
-        let inside = path.starts_with(flows) || path.ends_with("flows");
-        inside && (format_of(path).is_some() || path.extension().is_none())
+        let noise = path
+            .iter()
+            .any(|part| part == "__pycache__" || part == "node_modules");
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        // A path without an ending may be a folder that was moved, or an executable.
+        let is_ours = format_of(path).is_some()
+            || matches!(
+                ending,
+                None | Some("ts" | "mts" | "js" | "mjs" | "cjs" | "py" | "sh")
+            );
+        (path.starts_with(folder) || path == folder) && is_ours && !noise
     })
 }
 

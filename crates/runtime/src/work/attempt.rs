@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use riverrun_engine::{Failure, retry};
 use riverrun_protocol::{CancelReason, Invoke, JobInput, Reply, ReplyItem, WorkError};
 use riverrun_store::{
-    Append, Change, ClaimedJob, Commit, Error as StoreError, Expect, JobLease, NewQueued, Settle,
-    Settled, StalledJob,
+    Append, Change, ClaimedJob, Commit, Error as StoreError, Expect, JobLease, NewQueued, Note,
+    Settle, Settled, StalledJob,
 };
 use riverrun_types::{
     Draft, EventType, Json, Millis, Name, RunId, StreamName, event::EventContext, time::iso,
@@ -87,8 +87,8 @@ impl Runtime {
         let mut said = Some(said);
         for (held, outcome) in held.iter().zip(outcomes) {
             let outcome = checked(process, outcome);
-            let events = said.take().unwrap_or_default();
-            self.settle(process, held, outcome, &cancel, events).await;
+            let said = said.take().unwrap_or_default();
+            self.settle(process, held, outcome, &cancel, said).await;
             self.keeper().end(&held.job.lease);
         }
     }
@@ -135,7 +135,7 @@ impl Runtime {
         held: &Held,
         outcome: Result<Json, WorkError>,
         cancel: &Cancellation,
-        said: Vec<Draft>,
+        said: (Vec<Draft>, Option<Json>),
     ) {
         let now = now_ms();
         let queue = &process.config.queue;
@@ -154,11 +154,19 @@ impl Runtime {
             Err(error) => decide(&held.policy, &error, held.job.attempt, now),
         };
         self.job_stats().settled(queue, &decided, now - started);
-        let mut events = said;
+        let (mut events, progress) = said;
         if let Some(event) = failure_event(&decided, held.job.attempt, now) {
             events.push(event);
         }
-        let commit = self.outcome(queue, &held.job, &held.policy, decided, now, false, events);
+        let mut commit = self.outcome(queue, &held.job, &held.policy, decided, now, false, events);
+        if progress.is_some() {
+            let note = Change::Note(Box::new(Note {
+                lease: lease.clone(),
+                progress,
+                checkpoint: None,
+            }));
+            commit.changes.insert(0, note);
+        }
         loop {
             match self.commit(commit.clone()).await {
                 Ok(_) => return,

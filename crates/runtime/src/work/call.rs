@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::{Cancellation, Host, Invocation, Process};
-use crate::{Runtime, StartRequest, clock::now_ms};
+use crate::{Runtime, clock::now_ms};
 
 /// Events of a call that are recorded; more are dropped and counted.
 const MAX_EVENTS: usize = 4_096;
@@ -256,11 +256,7 @@ impl Host for CallHost {
             }
             "start" => {
                 let asked: super::host::StartParams = super::host::params(&asked)?;
-                let input = asked.input.unwrap_or_else(|| Json::of(&json!({})));
-                let started = self
-                    .runtime
-                    .start(StartRequest::new(asked.flow, input))
-                    .await;
+                let started = self.runtime.start(asked.request()).await;
                 let started = started.map_err(super::host::failed)?;
                 Ok(Json::of(
                     &json!({"runId": started.run, "created": started.created}),

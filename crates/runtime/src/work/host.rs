@@ -81,12 +81,13 @@ impl JobHost {
         }
     }
 
-    /// What was said and is not stored yet. Later frames are dropped.
-    pub fn close(&self) -> Vec<Draft> {
+    /// What was said and is not stored yet: events and the latest progress. Later frames are
+    /// dropped.
+    pub fn close(&self) -> (Vec<Draft>, Option<Json>) {
         let mut waiting = self.said.waiting.lock();
         waiting.is_closed = true;
         self.said.wake.notify_one();
-        waiting.take().0
+        waiting.take()
     }
 
     fn say(&self, draft: Draft, progress: Option<Json>) {
@@ -332,8 +333,38 @@ impl EnqueueParams {
 
 #[derive(Deserialize)]
 pub(super) struct StartParams {
-    pub(super) flow: String,
-    pub(super) input: Option<Json>,
+    flow: String,
+    input: Option<Json>,
+    #[serde(default)]
+    options: StartOptions,
+}
+
+/// How a run is to be started, as over HTTP.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct StartOptions {
+    version: Option<String>,
+    run_id: Option<String>,
+    idempotency_key: Option<String>,
+    tenant_id: Option<String>,
+    tags: Vec<String>,
+    metadata: Option<Json>,
+    delay_ms: Option<u64>,
+}
+
+impl StartParams {
+    pub(super) fn request(self) -> StartRequest {
+        let input = self.input.unwrap_or_else(|| Json::of(&json!({})));
+        let mut request = StartRequest::new(self.flow, input);
+        request.version = self.options.version;
+        request.run_id = self.options.run_id.as_deref().map(RunId::new);
+        request.idempotency_key = self.options.idempotency_key;
+        request.tenant = self.options.tenant_id;
+        request.tags = self.options.tags;
+        request.metadata = self.options.metadata;
+        request.delay_ms = self.options.delay_ms;
+        request
+    }
 }
 
 pub(super) fn params<T: DeserializeOwned>(params: &Json) -> Result<T, WorkError> {
@@ -516,10 +547,10 @@ impl Host for JobHost {
                 Ok(Json::of(&json!({ "value": value })))
             }
             "start" => {
-                let StartParams { flow, input } = params(&asked)?;
-                let input = input.unwrap_or_else(|| Json::of(&json!({})));
-                let mut request = StartRequest::new(flow, input);
-                request.tenant = self.tenant_id.clone();
+                let mut request = params::<StartParams>(&asked)?.request();
+                if request.tenant.is_none() {
+                    request.tenant = self.tenant_id.clone();
+                }
                 let started = self.runtime.start(request).await.map_err(failed)?;
                 answer(json!({"runId": started.run, "created": started.created}))
             }

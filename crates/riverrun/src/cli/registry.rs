@@ -1,0 +1,134 @@
+//! `riverrun build`, and booting from what it wrote: everything that a server has to know of a
+//! project in one file, so that it starts without looking through folders or loading modules.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use riverrun::{Json, Riverrun};
+use serde::{Deserialize, Serialize};
+
+use super::{Global, server_flags::ServerFlags, server_flags::project_folder};
+use crate::{
+    failure::{Exit, Failure, Result},
+    output::{self, paint, paint::paint},
+    project::{self, Processes, Registered, processes::Entry},
+};
+
+/// The name of the file in the project's folder.
+const NAME: &str = "riverrun.registry.json";
+/// The form of the file.
+const FORM: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Registry {
+    form: u32,
+    riverrun: String,
+    flows: Vec<Json>,
+    processes: Vec<Entry>,
+}
+
+#[derive(Args, Debug)]
+pub struct Build {
+    /// The project.
+    #[arg(default_value = ".")]
+    folder: PathBuf,
+    /// Write the registry here. Default riverrun.registry.json in the project's folder.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    flags: ServerFlags,
+}
+
+impl Build {
+    /// Loads every process and checks every flow; writes nothing if one of them is wrong.
+    pub async fn run(self, _global: &Global) -> Result<Exit> {
+        let folder = project_folder(&self.folder)?;
+        let settings = self.flags.load(Some((folder.clone(), "the folder")))?;
+        let river = Riverrun::builder().memory().open().await?;
+        let mut flows = Vec::new();
+        for (path, file) in project::read_all(&folder).await? {
+            let file = file?;
+            let issues = river.runtime().validate(&file.definition);
+            if issues
+                .iter()
+                .any(|issue| issue.severity == riverrun::Severity::Error)
+            {
+                return Err(project::invalid(&path, &issues));
+            }
+            flows.push(Json::of(&file.definition));
+        }
+        let mut processes =
+            Processes::new(river.clone(), &folder, settings.config.process_settings());
+        let outcome = processes.look().await;
+        let entries = processes.entries();
+        river.shutdown().await?;
+        processes.end().await;
+        if let Some(failure) = outcome.failures.into_iter().next() {
+            return Err(failure);
+        }
+        let registry = Registry {
+            form: FORM,
+            riverrun: env!("CARGO_PKG_VERSION").to_owned(),
+            flows,
+            processes: entries,
+        };
+        let path = self.out.unwrap_or_else(|| folder.join(NAME));
+        let text = serde_json::to_string_pretty(&registry)
+            .map_err(|error| Failure::new("CLIENT_FAILED", error.to_string()))?;
+        std::fs::write(&path, text + "\n")
+            .map_err(|error| Failure::file("the registry", &path, &error))?;
+        output::talk(&format!(
+            "wrote {} with {} flows and {} processes",
+            paint(paint::NAME, path.display()),
+            registry.flows.len(),
+            registry.processes.len()
+        ));
+        Ok(Exit::Ok)
+    }
+}
+
+/// The project that a registry file belongs to: the folder that it lies in.
+pub fn project_of(registry: &Path) -> PathBuf {
+    let parent = registry.parent().filter(|parent| *parent != Path::new(""));
+    parent.unwrap_or(Path::new(".")).to_owned()
+}
+
+fn read(path: &Path) -> Result<Registry> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::file("the registry", path, &error))?;
+    let broken = |what: String| {
+        Failure::new("REGISTRY_INVALID", format!("{}: {what}", path.display()))
+            .next("riverrun build <project>")
+    };
+    let registry: Registry =
+        serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;
+    if registry.form != FORM {
+        return Err(broken(format!(
+            "it has the form {}, and this riverrun reads {FORM}",
+            registry.form
+        )));
+    }
+    Ok(registry)
+}
+
+/// Registers the flows of a registry file.
+pub async fn flows(path: Option<&Path>, river: &Riverrun) -> Result<Vec<Registered>> {
+    let Some(path) = path else {
+        return Ok(Vec::new());
+    };
+    let mut registered = Vec::new();
+    for definition in read(path)?.flows {
+        let flow = river.register(definition.value()).await?;
+        registered.push(Registered {
+            id: flow.id.to_string(),
+            version: flow.version.to_string(),
+            created: flow.created,
+        });
+    }
+    Ok(registered)
+}
+
+/// Takes in the processes of a registry file.
+pub fn boot(path: &Path, processes: &mut Processes) -> Result<()> {
+    processes.boot(&read(path)?.processes)
+}

@@ -1,0 +1,531 @@
+//! A project's processes: found under `processes/**`, loaded by the runner of their language, and
+//! taken in by the runtime.
+//!
+//! What changes is loaded by new runners; the old ones finish what they run and end. So work under
+//! way is never cut off by an edit, and what starts after it runs the new code.
+
+use std::{
+    collections::HashMap,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use riverrun::{Json, Riverrun};
+use riverrun_providers::{External, ExternalOptions, Language, RunnerOptions, Runners};
+use riverrun_runtime::{Format, Process, ProcessConfig, Source, parse_definition};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Failure, Result};
+
+/// How long old runners may take to finish what they run.
+const OLD_GRACE: Duration = Duration::from_secs(3_600);
+/// The most bytes of an executable's config.
+const MAX_CONFIG: u64 = 1 << 20;
+
+/// What runs a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Node,
+    Python,
+    Executable,
+}
+
+impl Kind {
+    fn language(self) -> Option<Language> {
+        match self {
+            Self::Node => Some(Language::Node),
+            Self::Python => Some(Language::Python),
+            Self::Executable => None,
+        }
+    }
+}
+
+/// A file with work in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProcessFile {
+    /// The path below `processes` without its ending.
+    pub id: String,
+    pub path: PathBuf,
+    pub kind: Kind,
+}
+
+/// A process as a registry file keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    pub id: String,
+    /// Relative to the project's folder.
+    pub file: PathBuf,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub export: Option<String>,
+    pub kind: Kind,
+    pub config: Json,
+}
+
+/// The files under `<project>/processes`, by name. A folder that is not there has none.
+pub fn process_files(project: &Path) -> Result<Vec<ProcessFile>> {
+    let root = project.join("processes");
+    let mut found = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(Failure::file("the folder", &folder, &error)),
+        };
+        for entry in entries.flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            let skipped = name.starts_with(['.', '_']) || name == "node_modules";
+            // Links are followed: a shared process may live elsewhere.
+            match std::fs::metadata(&path) {
+                _ if skipped => {}
+                Ok(meta) if meta.is_dir() => folders.push(path),
+                Ok(meta) if meta.is_file() => {
+                    if let Some(kind) = kind_of(&path, meta.permissions().mode()) {
+                        let id = id_of(&root, &path);
+                        found.push(ProcessFile { id, path, kind });
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+fn kind_of(path: &Path, mode: u32) -> Option<Kind> {
+    let name = path.file_name()?.to_str()?;
+    let is_aside = [".d.ts", ".test.", ".spec."]
+        .iter()
+        .any(|part| name.contains(part));
+    if is_aside {
+        return None;
+    }
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("ts" | "mts" | "js" | "mjs" | "cjs") => Some(Kind::Node),
+        Some("py") => Some(Kind::Python),
+        Some("json" | "yaml" | "yml" | "md" | "txt" | "toml" | "lock") => None,
+        _ => (mode & 0o111 != 0).then_some(Kind::Executable),
+    }
+}
+
+fn id_of(root: &Path, path: &Path) -> String {
+    let below = path.strip_prefix(root).unwrap_or(path).with_extension("");
+    let parts = below.iter().map(|part| part.to_string_lossy());
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// The queue of a process that names none: the last part of its id.
+fn queue_name(id: &str) -> &str {
+    id.rsplit('/').next().unwrap_or(id)
+}
+
+/// The processes of one project, and the runners behind them.
+pub struct Processes {
+    river: Riverrun,
+    project: PathBuf,
+    options: Settings,
+    runners: HashMap<Language, Runners>,
+    /// What each file was when it was loaded, and the processes in it.
+    loaded: HashMap<PathBuf, Loaded>,
+}
+
+struct Loaded {
+    kind: Kind,
+    changed: Option<SystemTime>,
+    ids: Vec<String>,
+}
+
+/// How processes are run.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    pub node: RunnerOptions,
+    pub python: RunnerOptions,
+    pub external: ExternalOptions,
+}
+
+/// What came of looking.
+#[derive(Default)]
+pub struct Outcome {
+    /// Ids of processes that are new or changed, each with its queue if it has one.
+    pub loaded: Vec<(String, Option<String>)>,
+    pub removed: Vec<String>,
+    pub failures: Vec<Failure>,
+}
+
+impl Processes {
+    pub fn new(river: Riverrun, project: &Path, options: Settings) -> Self {
+        // Runners are told absolute paths: their working folder is the project's.
+        let project = project
+            .canonicalize()
+            .unwrap_or_else(|_| project.to_owned());
+        Self {
+            river,
+            project,
+            options,
+            runners: HashMap::new(),
+            loaded: HashMap::new(),
+        }
+    }
+
+    /// Takes in what is there now: what is new or has changed is loaded, what is gone removed.
+    pub async fn look(&mut self) -> Outcome {
+        let mut outcome = Outcome::default();
+        let files = match process_files(&self.project) {
+            Ok(files) => files,
+            Err(failure) => {
+                outcome.failures.push(failure);
+                return outcome;
+            }
+        };
+        self.forget_missing(&files, &mut outcome);
+        for kind in [Kind::Node, Kind::Python, Kind::Executable] {
+            let of_kind: Vec<&ProcessFile> =
+                files.iter().filter(|file| file.kind == kind).collect();
+            if of_kind.iter().any(|file| self.has_changed(file)) {
+                self.load(kind, &of_kind, &mut outcome).await;
+            }
+        }
+        outcome
+    }
+
+    fn has_changed(&self, file: &ProcessFile) -> bool {
+        self.loaded
+            .get(&file.path)
+            .is_none_or(|loaded| loaded.changed != changed(file))
+    }
+
+    fn forget_missing(&mut self, files: &[ProcessFile], outcome: &mut Outcome) {
+        let gone: Vec<PathBuf> = self
+            .loaded
+            .keys()
+            .filter(|path| !files.iter().any(|file| file.path == **path))
+            .cloned()
+            .collect();
+        for path in gone {
+            let Some(loaded) = self.loaded.remove(&path) else {
+                continue;
+            };
+            for id in loaded.ids {
+                self.river.runtime().remove_process(&id);
+                outcome.removed.push(id);
+            }
+        }
+    }
+
+    /// Loads all files of a kind with new runners: modules may import each other.
+    async fn load(&mut self, kind: Kind, files: &[&ProcessFile], outcome: &mut Outcome) {
+        let runners = kind.language().map(|language| self.new_runners(language));
+        let mut is_used = false;
+        for file in files {
+            let is_new = self.has_changed(file);
+            let read = match &runners {
+                Some(runners) => load_module(runners, file).await,
+                None => self.load_executable(file),
+            };
+            let processes = match read {
+                Ok(processes) => processes,
+                Err(failure) => {
+                    // An earlier version of it goes on.
+                    outcome.failures.push(failure);
+                    continue;
+                }
+            };
+            is_used = true;
+            let ids: Vec<String> = processes.iter().map(|p| p.id.to_string()).collect();
+            for process in processes {
+                let config = &process.config;
+                let queue = (config.run_mode != riverrun_runtime::RunMode::Call)
+                    .then(|| config.queue.to_string());
+                if is_new {
+                    outcome.loaded.push((process.id.to_string(), queue));
+                }
+                self.river.runtime().put_process(process);
+            }
+            let before = self.loaded.insert(
+                file.path.clone(),
+                Loaded {
+                    kind,
+                    changed: changed(file),
+                    ids: ids.clone(),
+                },
+            );
+            for id in before.into_iter().flat_map(|before| before.ids) {
+                if !ids.contains(&id) {
+                    self.river.runtime().remove_process(&id);
+                    outcome.removed.push(id);
+                }
+            }
+        }
+        let Some(runners) = runners else {
+            return;
+        };
+        // Processes that did not load keep the runners that they have.
+        let all_moved = self
+            .loaded
+            .iter()
+            .filter(|(_, loaded)| loaded.kind == kind)
+            .all(|(path, loaded)| {
+                let file = files.iter().find(|file| file.path == *path);
+                file.is_some_and(|file| changed(file) == loaded.changed)
+            });
+        let old = match (is_used, all_moved) {
+            (false, _) => Some(runners),
+            (true, true) => self.runners.insert(runners.language(), runners),
+            (true, false) => {
+                self.runners.insert(runners.language(), runners);
+                None
+            }
+        };
+        if let Some(old) = old {
+            tokio::spawn(async move { old.drain(OLD_GRACE).await });
+        }
+    }
+
+    fn new_runners(&self, language: Language) -> Runners {
+        let options = match language {
+            Language::Node => &self.options.node,
+            Language::Python => &self.options.python,
+        };
+        let mut options = options.clone();
+        options.project = Some(self.project.clone());
+        Runners::new(language, options)
+    }
+
+    fn load_executable(&self, file: &ProcessFile) -> Result<Vec<Process>> {
+        let raw = executable_config(&file.path)?;
+        let provider = self.external(&file.path);
+        Ok(vec![process(
+            file.id.clone(),
+            raw,
+            provider,
+            source(file, None),
+            &file.path,
+        )?])
+    }
+
+    fn external(&self, path: &Path) -> Arc<dyn riverrun_runtime::Provider> {
+        let mut options = self.options.external.clone();
+        options.folder = Some(self.project.clone());
+        Arc::new(External::new(vec![path.as_os_str().to_owned()], options))
+    }
+
+    /// Takes in what a registry file says, without looking at the files: each is loaded when it is
+    /// first needed.
+    pub fn boot(&mut self, entries: &[Entry]) -> Result<()> {
+        for entry in entries {
+            let path = self.project.join(&entry.file);
+            let file = ProcessFile {
+                id: entry.id.clone(),
+                path: path.clone(),
+                kind: entry.kind,
+            };
+            let provider = match entry.kind.language() {
+                None => self.external(&path),
+                Some(language) => {
+                    let fresh = self.new_runners(language);
+                    let runners = self.runners.entry(language).or_insert(fresh);
+                    runners.provider(&path.to_string_lossy(), entry.export.as_deref(), 1)
+                }
+            };
+            let source = source(&file, entry.export.clone());
+            let raw = entry.config.clone();
+            let process = process(entry.id.clone(), raw, provider, source, &path)?;
+            self.river.runtime().put_process(process);
+        }
+        for runners in self.runners.values() {
+            runners.warm();
+        }
+        Ok(())
+    }
+
+    /// Everything that is loaded, for a registry file.
+    pub fn entries(&self) -> Vec<Entry> {
+        let processes = self.river.runtime().known_processes();
+        let entry = |process: &Arc<Process>| {
+            let file = PathBuf::from(process.source.file.as_deref()?);
+            let loaded = self.loaded.get(&file)?;
+            Some(Entry {
+                id: process.id.to_string(),
+                file: file.strip_prefix(&self.project).unwrap_or(&file).to_owned(),
+                export: process.source.export.clone(),
+                kind: loaded.kind,
+                config: process.config.raw.clone(),
+            })
+        };
+        processes.iter().filter_map(entry).collect()
+    }
+
+    /// Ends the runners, once the runtime has ended what runs in them.
+    pub async fn end(&mut self) {
+        for (_, runners) in self.runners.drain() {
+            runners.drain(Duration::ZERO).await;
+        }
+    }
+}
+
+fn changed(file: &ProcessFile) -> Option<SystemTime> {
+    let own = std::fs::metadata(&file.path).and_then(|meta| meta.modified());
+    let config = config_path(&file.path)
+        .filter(|_| file.kind == Kind::Executable)
+        .and_then(|path| {
+            std::fs::metadata(path)
+                .and_then(|meta| meta.modified())
+                .ok()
+        });
+    own.ok().max(config)
+}
+
+async fn load_module(runners: &Runners, file: &ProcessFile) -> Result<Vec<Process>> {
+    let path = file.path.to_string_lossy();
+    let loaded = runners.load(&path, 1).await.map_err(|error| {
+        let message = format!("{path}: {}", error.message);
+        let failure = Failure::new(error.code.clone(), message);
+        match &error.stack {
+            Some(stack) => failure.note(stack.to_string()),
+            None => failure,
+        }
+    })?;
+    loaded
+        .into_iter()
+        .map(|found| {
+            let export = found
+                .export
+                .as_deref()
+                .filter(|export| *export != "default");
+            let id = match export {
+                None => file.id.clone(),
+                Some(export) => format!("{}.{export}", file.id),
+            };
+            let provider = runners.provider(&path, found.export.as_deref(), 1);
+            let source = source(file, found.export.clone());
+            process(id, found.config, provider, source, &file.path)
+        })
+        .collect()
+}
+
+fn source(file: &ProcessFile, export: Option<String>) -> Source {
+    let language = match file.kind {
+        Kind::Python => "python",
+        Kind::Executable => "executable",
+        Kind::Node => match file.path.extension().and_then(|ending| ending.to_str()) {
+            Some("ts" | "mts") => "typescript",
+            _ => "javascript",
+        },
+    };
+    Source {
+        file: Some(file.path.to_string_lossy().into_owned()),
+        export,
+        revision: Some(1),
+        language: Some(language.to_owned()),
+    }
+}
+
+fn process(
+    id: String,
+    raw: Json,
+    provider: Arc<dyn riverrun_runtime::Provider>,
+    source: Source,
+    path: &Path,
+) -> Result<Process> {
+    let config = ProcessConfig::read(&raw, queue_name(&id)).map_err(|issues| {
+        let count = issues.len();
+        let message = format!(
+            "the config of {} has {count} issue{}",
+            path.display(),
+            if count == 1 { "" } else { "s" }
+        );
+        issues.iter().fold(
+            Failure::new("PROCESS_INVALID", message),
+            |failure, issue| failure.note(format!("{}: {}", issue.path, issue.message)),
+        )
+    })?;
+    Ok(Process {
+        id: id.into(),
+        config,
+        provider,
+        source,
+    })
+}
+
+/// The file beside an executable that holds its config.
+fn config_path(path: &Path) -> Option<PathBuf> {
+    ["yaml", "yml", "json"]
+        .iter()
+        .map(|ending| path.with_extension(ending))
+        .find(|path| path.is_file())
+}
+
+fn executable_config(path: &Path) -> Result<Json> {
+    let Some(config) = config_path(path) else {
+        return Ok(Json::null());
+    };
+    let file = |error: &std::io::Error| Failure::file("the config", &config, error);
+    let size = std::fs::metadata(&config)
+        .map_err(|error| file(&error))?
+        .len();
+    if size > MAX_CONFIG {
+        let message = format!(
+            "{} has {size} bytes; a config may have {MAX_CONFIG}",
+            config.display()
+        );
+        return Err(Failure::new("FILE_UNUSABLE", message));
+    }
+    let text = std::fs::read_to_string(&config).map_err(|error| file(&error))?;
+    let format = config
+        .extension()
+        .and_then(|ending| Format::of_extension(ending.to_str()?))
+        .unwrap_or(Format::Yaml);
+    let value = parse_definition(&text, format)
+        .map_err(|error| Failure::new(error.code(), format!("{}: {error}", config.display())))?;
+    Ok(Json::of(&value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_are_found_by_their_endings_and_rights() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(process_files(folder.path()).unwrap().is_empty());
+        let root = folder.path().join("processes");
+        std::fs::create_dir_all(root.join("mail/deep")).unwrap();
+        std::fs::create_dir_all(root.join("node_modules/x")).unwrap();
+        for name in [
+            "a.ts",
+            "b.py",
+            "mail/send.mjs",
+            "mail/deep/x.cjs",
+            "types.d.ts",
+            "a.test.ts",
+            "_helper.ts",
+            "notes.md",
+            "plain.sh",
+            "node_modules/x/index.js",
+        ] {
+            std::fs::write(root.join(name), "").unwrap();
+        }
+        let tool = root.join("tool.sh");
+        std::fs::write(&tool, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(&tool, PermissionsExt::from_mode(0o755)).unwrap();
+        let found: Vec<(String, Kind)> = process_files(folder.path())
+            .unwrap()
+            .into_iter()
+            .map(|file| (file.id, file.kind))
+            .collect();
+        let expected = [
+            ("a", Kind::Node),
+            ("b", Kind::Python),
+            ("mail/deep/x", Kind::Node),
+            ("mail/send", Kind::Node),
+            ("tool", Kind::Executable),
+        ];
+        assert_eq!(found, expected.map(|(id, kind)| (id.to_owned(), kind)));
+    }
+}
