@@ -6,20 +6,20 @@
 
 use std::sync::Arc;
 
-use riverrun_engine::{RunState, Wait};
+use riverrun_engine::{Fact, RunState, Wait};
 use riverrun_store::{Change, Commit, NewJob, NewRun, Origin, Parent};
 use riverrun_types::{
     Draft, EventId, Json, Millis, Name, RunId,
     event::{EventContext, read_back},
-    label, time,
+    time,
 };
 use serde::Deserialize;
 
 use crate::{
-    Error, Result, Runtime, Started,
+    Error, Result, Runtime, StartRequest, Started,
     clock::now_ms,
     drive::{projection, record},
-    streams::check_outside,
+    streams::{check_outside, is_too_deep},
 };
 
 /// How far the clock of the other server may be ahead.
@@ -148,23 +148,16 @@ impl Runtime {
 /// What the export says of the run itself. Its stream, and what follows from that, is still to
 /// come.
 fn described(run: ExportedRun, now: Millis) -> Result<NewRun> {
-    let id = own_id("runId", &run.run_id)?;
     check_name("flow", &run.flow, 128, "._-")?;
     check_name("version", &run.version, 64, ".+-")?;
-    let labels = [
-        ("tenantId", &run.tenant_id),
-        ("idempotencyKey", &run.idempotency_key),
-    ];
-    let labels = labels.map(|(field, text)| (field, text.as_deref()));
-    let tags = run.tags.iter().map(|tag| ("tags", Some(tag.as_str())));
-    for (field, text) in labels.into_iter().chain(tags) {
-        if text.is_some_and(|text| !label::is_valid(text)) {
-            return Err(bad(field, format!("not {}", label::RULE)));
-        }
-    }
-    if run.tags.len() > label::MAX_TAGS {
-        return Err(bad("tags", format!("a run may have {}", label::MAX_TAGS)));
-    }
+    let id = RunId::new(&run.run_id);
+    let mut wish = StartRequest::new(run.flow.as_str(), Json::null());
+    wish.run_id = Some(id.clone());
+    wish.idempotency_key = run.idempotency_key;
+    wish.tenant = run.tenant_id;
+    wish.tags = run.tags;
+    wish.metadata = run.metadata;
+    wish.check()?;
     let created_ms = match &run.created_at {
         None => 0,
         Some(text) => time::parse(text)
@@ -174,7 +167,7 @@ fn described(run: ExportedRun, now: Millis) -> Result<NewRun> {
     let origin = match run.forked_from {
         None => None,
         Some(from) => Some(Origin {
-            run: own_id("forkedFrom.runId", &from.run_id)?,
+            run: RunId::checked(&from.run_id).map_err(|error| bad("forkedFrom", error))?,
             event: from.event_id,
         }),
     };
@@ -184,10 +177,10 @@ fn described(run: ExportedRun, now: Millis) -> Result<NewRun> {
         flow: name(&run.flow),
         version: name(&run.version),
         created_ms,
-        idempotency_key: run.idempotency_key.as_deref().map(name),
-        tenant: run.tenant_id.as_deref().map(name),
-        tags: run.tags.iter().map(|tag| name(tag)).collect(),
-        metadata: run.metadata,
+        idempotency_key: wish.idempotency_key.as_deref().map(name),
+        tenant: wish.tenant.as_deref().map(name),
+        tags: wish.tags.iter().map(|tag| name(tag)).collect(),
+        metadata: wish.metadata,
         parent: None,
         origin,
         projection: projection(&RunState::new()),
@@ -216,7 +209,11 @@ fn replayed(events: &[Json], stream: &EventContext, now: Millis) -> Result<(Vec<
         if !draft.kind.is_engines_own() {
             check_outside(event, &draft).map_err(|error| refuse(error.to_string()))?;
         }
-        state.apply(&draft);
+        let fact = Fact::read(&draft);
+        if is_too_deep(&fact) {
+            return Err(refuse(Error::TooDeep { what: "value" }.to_string()));
+        }
+        state.apply_fact(&fact, draft.ms);
         drafts.push(draft);
     }
     if drafts.is_empty() {
@@ -225,20 +222,13 @@ fn replayed(events: &[Json], stream: &EventContext, now: Millis) -> Result<(Vec<
     Ok((drafts, state))
 }
 
-fn bad(field: &str, rule: impl std::fmt::Display) -> Error {
-    Error::BadRequest(format!("run.{field}: {rule}"))
-}
-
-fn own_id(field: &str, text: &str) -> Result<RunId> {
-    // `latest` names the newest run everywhere; a run of that id could not be reached.
-    if text == "latest" {
-        return Err(bad(field, "\"latest\" can be the id of no run"));
-    }
-    RunId::checked(text).map_err(|error| bad(field, error))
+fn bad(field: &'static str, rule: impl ToString) -> Error {
+    let rule = rule.to_string();
+    Error::BadField { field, rule }
 }
 
 /// Letters, digits and a few more, beginning with a letter or a digit.
-fn check_name(field: &str, text: &str, max: usize, more: &str) -> Result<()> {
+fn check_name(field: &'static str, text: &str, max: usize, more: &str) -> Result<()> {
     let plain = |c: char| c.is_ascii_alphanumeric() || more.contains(c);
     let first = |c: char| c.is_ascii_alphanumeric();
     if (1..=max).contains(&text.len()) && text.starts_with(first) && text.chars().all(plain) {

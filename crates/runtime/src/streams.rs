@@ -191,7 +191,7 @@ fn is_state_write(draft: &Draft) -> bool {
 }
 
 /// Whether what is written would nest too deep at its place.
-fn is_too_deep(fact: &Fact) -> bool {
+pub(crate) fn is_too_deep(fact: &Fact) -> bool {
     let is_deep = |key: &Path, value: &Json| {
         let around = key.tail().len();
         value.is_deeper(Json::MAX_VALUE_DEPTH.saturating_sub(around))
@@ -205,6 +205,15 @@ fn is_too_deep(fact: &Fact) -> bool {
         Fact::StateSnapshot(state) => state
             .iter()
             .any(|(_, value)| value.is_deeper(Json::MAX_VALUE_DEPTH)),
+        Fact::Started(started) => started.input.is_deeper(Json::MAX_VALUE_DEPTH),
+        Fact::StepCompleted {
+            result: Some(result),
+            output_key,
+            ..
+        } => match output_key {
+            Some(key) => is_deep(key, result),
+            None => result.is_deeper(Json::MAX_VALUE_DEPTH),
+        },
         _ => false,
     }
 }

@@ -175,7 +175,10 @@ async fn a_stream_that_was_meddled_with_is_refused() {
     )
     .await;
     refused("no beginning", &|events| drop(events.remove(0)), "event 0").await;
-    let fields: [(usize, &str, Value); 13] = [
+    let deep = (0..105).fold(json!(1), |value, _| json!([value]));
+    let start = json!({"input": deep, "version": "1.0.0", "next": "list"});
+    let fields: [(usize, &str, Value); 14] = [
+        (0, "data", start),
         (log, "type", json!("x\nevent: flow.completed\ndata: {}")),
         (log, "type", json!("flow.exploded")),
         (log, "type", json!("x".repeat(129))),
@@ -226,9 +229,6 @@ async fn what_is_said_of_a_run_is_checked_like_a_start() {
     let (here, there) = (open().await, open().await);
     let whole = export(&here, &busy(&here).await).await;
     for (field, value) in [
-        ("runId", json!("a b")),
-        ("runId", json!("latest")),
-        ("runId", json!("x".repeat(129))),
         ("flow", json!("a\nb")),
         ("flow", json!("x".repeat(129))),
         ("version", json!("")),
@@ -247,6 +247,12 @@ async fn what_is_said_of_a_run_is_checked_like_a_start() {
         let (code, message) = import(&there, &exported).await.unwrap_err();
         assert_eq!(code, "BAD_REQUEST", "{field} {value}: {message}");
         assert!(message.contains(field), "{message}");
+    }
+    for id in ["a b", "latest", &"x".repeat(129)] {
+        let mut exported = whole.clone();
+        exported["run"]["runId"] = json!(id);
+        let (code, message) = import(&there, &exported).await.unwrap_err();
+        assert_eq!(code, "BAD_ID", "{id}: {message}");
     }
     // A name that is right in itself and not the stream's.
     for (field, value) in [("runId", "other"), ("flow", "other"), ("tenantId", "other")] {
