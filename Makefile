@@ -1,7 +1,7 @@
 # `make` prints the targets. Each is one or two commands that you can also type by hand.
 
 .DEFAULT_GOAL := help
-.PHONY: help test fmt fmt-check lint unit doc-test deny docs bench torture fuzz clean
+.PHONY: help test node-modules sdks fmt fmt-check lint unit doc-test deny docs bench torture fuzz clean
 
 # Tools that scripts/tools.sh had to build live here.
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
@@ -12,7 +12,7 @@ ARGS ?=
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: fmt-check lint unit doc-test ## everything that a change must pass
+test: fmt-check lint unit doc-test sdks ## everything that a change must pass
 
 fmt: ## format the code
 	cargo fmt --all
@@ -23,9 +23,22 @@ fmt-check:
 lint: ## clippy over every target, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 
-unit:
+unit: node-modules
 	scripts/tools.sh cargo-nextest
 	cargo nextest run --workspace
+
+# What the SDKs' own tests and the examples need of the npm registry.
+node-modules: sdks/typescript/node_modules/.package-lock.json examples/work/node_modules/.package-lock.json
+
+%/node_modules/.package-lock.json: %/package-lock.json
+	npm ci --prefix $* --no-audit --no-fund
+	@touch $@
+
+sdks: node-modules ## test the SDKs, alone and in conversation with the server's side
+	npm test --prefix sdks/typescript
+	python3 -m unittest discover -s sdks/python/tests
+	node sdks/conformance/run.mjs --language typescript
+	node sdks/conformance/run.mjs --language python
 
 # nextest does not run the examples in doc comments.
 doc-test:

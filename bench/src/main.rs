@@ -8,6 +8,7 @@
 mod append;
 mod flows;
 mod http;
+mod jobs;
 mod library;
 mod limits;
 mod load;
@@ -29,8 +30,8 @@ use report::Report;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// In the order in which they are measured.
-const PARTS: [&str; 8] = [
-    "library", "http", "append", "read", "sse", "state", "start", "memory",
+const PARTS: [&str; 9] = [
+    "library", "http", "append", "read", "sse", "state", "start", "memory", "jobs",
 ];
 
 /// Measures riverrun and prints JSON lines and a table.
@@ -38,7 +39,7 @@ const PARTS: [&str; 8] = [
 /// Example: cargo run --release -p riverrun-bench -- --only library
 #[derive(Parser)]
 struct Args {
-    /// Only these parts: library, http, append, read, sse, state, start, memory.
+    /// Only these parts: library, http, append, read, sse, state, start, memory, jobs.
     #[arg(long, value_delimiter = ',', value_parser = PARTS)]
     only: Vec<String>,
     /// Where data is written while measuring; a real disk, not a memory file system.
@@ -111,6 +112,7 @@ async fn measure(part: &str, bench: &Bench, report: &mut Report) -> Result<()> {
         "sse" => sse::measure(bench, report).await,
         "state" => state::measure(bench, report).await,
         "start" => start::measure(bench, report).await,
+        "jobs" => jobs::measure(bench, report).await,
         _ => memory::measure(bench, report).await,
     }
 }

@@ -20,11 +20,24 @@ pub struct Server {
 
 impl Server {
     pub async fn start(bench: &Bench, data: &Path) -> Result<Self> {
+        Self::with(bench, data, None).await
+    }
+
+    /// With the processes of a project, whose folder has the data too.
+    pub async fn of_project(bench: &Bench, project: &Path) -> Result<Self> {
+        Self::with(bench, &project.join("data"), Some(project)).await
+    }
+
+    async fn with(bench: &Bench, data: &Path, project: Option<&Path>) -> Result<Self> {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let begun = Instant::now();
-        let child = Command::new(&bench.binary)
-            .args(["serve", "--listen", &address.to_string(), "--data"])
-            .arg(data)
+        let mut command = Command::new(&bench.binary);
+        command.args(["serve", "--listen", &address.to_string(), "--data"]);
+        command.arg(data);
+        if let Some(project) = project {
+            command.arg("--project").arg(project);
+        }
+        let child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -66,6 +79,13 @@ impl Server {
             200..300 => Ok(serde_json::from_slice(&answer.body)?),
             status => Err(format!("POST {path}: {status} {:?}", answer.body).into()),
         }
+    }
+
+    pub async fn read(&self, path: &str) -> Result<Value> {
+        let mut connection = load::connect(self.address).await?;
+        let body = load::get(&mut connection, path).await?;
+        let body = http_body_util::BodyExt::collect(body).await?.to_bytes();
+        Ok(serde_json::from_slice(&body)?)
     }
 
     pub fn cpu_ms(&self) -> f64 {
