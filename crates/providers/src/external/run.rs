@@ -198,7 +198,7 @@ fn ended_badly(
     let code = match status.map(|status| (status.code(), status.signal())) {
         Some((Some(code), _)) => format!("EXIT_{code}"),
         Some((None, Some(signal))) => format!("EXIT_{}", failure::signal_name(signal)),
-        _ => "EXIT_UNKNOWN".to_owned(),
+        _ => "RUNNER_DIED".to_owned(),
     };
     let shown = status.map_or_else(|| "an unknown status".to_owned(), failure::exit);
     let mut message = format!("the executable ended with {shown}");

@@ -120,6 +120,19 @@ impl Link {
         }
     }
 
+    /// Returns when no invocation runs and none will: whoever opens one from now on is refused,
+    /// and knows that nothing of it was sent.
+    pub async fn retired(&self) {
+        let message = format!("{} takes no more", self.name);
+        let error = WorkError::new("RELOAD", message);
+        loop {
+            self.idle().await;
+            if self.open.lock().end_if_idle(error.clone()) {
+                return self.out.close();
+            }
+        }
+    }
+
     /// When something came last.
     pub fn heard(&self) -> Instant {
         *self.heard.lock()

@@ -81,6 +81,14 @@ impl Open {
             .find_map(|waiting| waiting.host.clone())
     }
 
+    /// Takes no more if no invocation runs. True if so.
+    pub fn end_if_idle(&mut self, error: WorkError) -> bool {
+        if self.invocations == 0 {
+            self.ended.get_or_insert(error);
+        }
+        self.invocations == 0
+    }
+
     pub fn end(&mut self, error: &WorkError) -> Vec<Waiting> {
         self.ended.get_or_insert_with(|| error.clone());
         self.invocations = 0;

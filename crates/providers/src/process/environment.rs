@@ -6,8 +6,8 @@ use std::{
 };
 
 /// Names that pass from the server's environment.
-const PASSED: [&str; 10] = [
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "NO_COLOR",
+const PASSED: [&str; 9] = [
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR",
 ];
 /// Beginnings of names that pass.
 const PASSED_PREFIXES: [&str; 3] = ["LC_", "NODE_", "PYTHON"];

@@ -72,6 +72,11 @@ impl Child {
         self.has_died.load(Ordering::Acquire)
     }
 
+    /// It was told to go, and not because of anything that it did.
+    pub fn was_replaced(&self) -> bool {
+        !self.is_open() && !self.has_died() && self.verdict().is_none()
+    }
+
     pub fn verdict(&self) -> Option<&WorkError> {
         self.verdict.get()
     }

@@ -81,6 +81,8 @@ impl Runners {
                     reloads += 1;
                     child.retire();
                 }
+                // It was replaced meanwhile, and is not to blame.
+                Err(_) if child.was_replaced() && reloads <= self.pool.size() => reloads += 1,
                 ended => return ended,
             }
         }

@@ -85,7 +85,7 @@ async fn watch(
 ) -> Option<ExitStatus> {
     let done = async {
         child.leaving.cancelled().await;
-        child.link.idle().await;
+        child.link.retired().await;
     };
     let mut done = std::pin::pin!(done);
     let mut looks = tokio::time::interval(options.memory_interval);
@@ -94,8 +94,7 @@ async fn watch(
             status = process.wait() => return status.ok(),
             () = child.condemned.notified() => break,
             () = &mut done => {
-                // The end of its input tells it to exit.
-                child.link.out.close();
+                // Its input has ended, which tells it to exit.
                 let exited = tokio::time::timeout(options.term_grace, process.wait()).await;
                 if let Ok(status) = exited {
                     return status.ok();

@@ -1,5 +1,7 @@
 //! Providers against real processes, good ones and bad ones.
 
+#![allow(clippy::unwrap_used)]
+
 mod external;
 mod guard;
 mod harness;

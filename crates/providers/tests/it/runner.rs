@@ -185,3 +185,22 @@ async fn results_and_inputs_have_limits() {
     );
     assert_eq!(fake.value(json!({"do": "large", "bytes": 3})).await, "zzz");
 }
+
+#[tokio::test]
+async fn replacing_processes_under_load_costs_no_attempt() {
+    let fake = Fake::new(|_| ());
+    let working = async {
+        let run = async |_| {
+            for _ in 0..60 {
+                assert_eq!(fake.value(json!({"do": "sleep", "ms": 1})).await, "slept");
+            }
+        };
+        futures::future::join_all((0..16).map(run)).await
+    };
+    let reloading = async {
+        for revision in 1..6 {
+            within(fake.runners.load("a.mjs", revision)).await.unwrap();
+        }
+    };
+    tokio::join!(working, reloading);
+}
