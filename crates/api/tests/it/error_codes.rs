@@ -56,9 +56,16 @@ fn is_code(before: &str, word: &str) -> bool {
         "ApiError::new(",
         "refuse(",
     ];
-    let variable = ["CARGO_", "RIVERRUN_", "JOB_ID", "SERVICE_"]
-        .iter()
-        .any(|p| word.starts_with(p));
+    let variable = [
+        "CARGO_",
+        "RIVERRUN_",
+        "JOB_ID",
+        "SERVICE_",
+        "NODE_",
+        "OUT_DIR",
+    ]
+    .iter()
+    .any(|p| word.starts_with(p));
     made.iter().any(|call| before.ends_with(call)) || (word.contains('_') && !variable)
 }
 
