@@ -1,6 +1,7 @@
 //! Finds the interpreter of a language and checks that it is new enough.
 
 use std::{
+    collections::BTreeMap,
     ffi::{OsStr, OsString},
     fmt,
     path::{Path, PathBuf},
@@ -15,6 +16,8 @@ use crate::process::find_program;
 
 /// How long an interpreter may take to say its version: some are scripts that look for another.
 const ASK: Duration = Duration::from_secs(15);
+
+type Variables = BTreeMap<OsString, OsString>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
@@ -86,12 +89,13 @@ pub(super) struct Interpreter {
 }
 
 impl Interpreter {
-    /// Looks for what the options name, else for the usual names on `path`.
+    /// Looks for what the options name, else for the usual names on the `PATH` of `variables`.
     pub async fn find(
         language: Language,
         named: Option<&str>,
-        path: Option<&OsStr>,
+        variables: &Variables,
     ) -> Result<Self, WorkError> {
+        let path = variables.get(OsStr::new("PATH")).map(OsString::as_os_str);
         let named = named.map(|named| [named]);
         let names = named
             .as_ref()
@@ -101,7 +105,7 @@ impl Interpreter {
             let what = format!("there is no {} on PATH", names.join(" or "));
             return Err(missing(language, &what));
         };
-        let said = ask(language, &found).await;
+        let said = ask(language, &found, variables).await;
         let interpreter = said.map_err(|what| missing(language, &what))?;
         let oldest = language.oldest();
         if interpreter.version < oldest {
@@ -132,10 +136,16 @@ fn strips_types_when_asked(version: (u32, u32)) -> bool {
     ((22, 6)..(22, 18)).contains(&version) || ((23, 0)..(23, 6)).contains(&version)
 }
 
-async fn ask(language: Language, program: &Path) -> Result<Interpreter, String> {
+async fn ask(
+    language: Language,
+    program: &Path,
+    variables: &Variables,
+) -> Result<Interpreter, String> {
     let shown = program.display();
     let asked = Command::new(program)
         .args(language.question())
+        .env_clear()
+        .envs(variables)
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .output();
@@ -199,8 +209,12 @@ mod tests {
         path.to_str().unwrap().to_owned()
     }
 
+    fn variables() -> Variables {
+        BTreeMap::from([("PATH".into(), "/nowhere".into())])
+    }
+
     async fn refused(language: Language, named: Option<&str>) -> String {
-        let found = Interpreter::find(language, named, Some(OsStr::new("/nowhere"))).await;
+        let found = Interpreter::find(language, named, &variables()).await;
         let error = found.unwrap_err();
         assert_eq!(error.code, "RUNTIME_MISSING");
         error.message
@@ -238,7 +252,7 @@ mod tests {
             "shim",
             "#!/bin/sh\necho 22.7.0\necho /opt/node\n",
         );
-        let found = Interpreter::find(Language::Node, Some(&shim), None)
+        let found = Interpreter::find(Language::Node, Some(&shim), &variables())
             .await
             .unwrap();
         assert_eq!(found.path, PathBuf::from("/opt/node"));

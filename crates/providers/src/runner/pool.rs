@@ -52,6 +52,7 @@ impl Runners {
                 language,
                 options: Arc::new(options),
                 seats,
+                found: Mutex::default(),
                 children: Mutex::default(),
                 count: AtomicU64::new(0),
                 is_started: AtomicBool::new(false),
@@ -124,6 +125,7 @@ pub(super) struct Pool {
     language: Language,
     pub options: Arc<RunnerOptions>,
     seats: Vec<Seat>,
+    found: Mutex<Option<Start>>,
     /// Those in seats and those that end what they run.
     children: Mutex<Vec<Arc<Child>>>,
     count: AtomicU64,
@@ -219,9 +221,16 @@ impl Pool {
 
     async fn seat(self: &Arc<Self>, seat: usize) -> Result<Arc<Child>, WorkError> {
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
-        let start = Start::find(self.language, &self.options).await?;
         let name = format!("{} runner {number}", self.language);
-        let child = start.start(name, &self.options).await?;
+        let start = self.find().await?;
+        let child = match start.start(name, &self.options).await {
+            Ok(child) => child,
+            Err(error) => {
+                // What was found may have been moved or replaced since.
+                *self.found.lock() = None;
+                return Err(error);
+            }
+        };
         self.children.lock().push(child.clone());
         *self.seats[seat].0.lock() = Seated {
             child: Some(child.clone()),
@@ -243,6 +252,17 @@ impl Pool {
             }
         });
         Ok(child)
+    }
+
+    /// What is to be started. It is looked for once, until a start fails.
+    async fn find(&self) -> Result<Start, WorkError> {
+        let found = self.found.lock().clone();
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        let found = Start::find(self.language, &self.options).await?;
+        *self.found.lock() = Some(found.clone());
+        Ok(found)
     }
 
     fn in_trouble(&self, seat: usize, error: WorkError, starts: u32, pause: Duration) {

@@ -31,8 +31,7 @@ impl Start {
             }
             Program::Sdk { interpreter } => interpreter.as_deref(),
         };
-        let path = variables.get(std::ffi::OsStr::new("PATH")).cloned();
-        let interpreter = Interpreter::find(language, interpreter, path.as_deref()).await?;
+        let interpreter = Interpreter::find(language, interpreter, &variables).await?;
         let folder = sdk::unpack(language, &options.sdk_folder)?;
         let mut command = vec![interpreter.path.clone().into_os_string()];
         command.extend(interpreter.arguments(language));
