@@ -51,24 +51,18 @@ async fn list(global: &Global) -> Result<Exit> {
         }
         None => built_in().iter().map(|handler| info(&**handler)).collect(),
     };
-    match global.output {
-        Format::Json => output::json(Format::Json, &items),
-        Format::Jsonl => items
-            .iter()
-            .for_each(|item| output::json(Format::Jsonl, item)),
-        Format::Table => {
-            let mut table = Table::new(["type", "about"]);
-            for item in &items {
-                let text = |key: &str| item[key].as_str().unwrap_or_default();
-                table.push(
-                    Row::default()
-                        .styled(text("type"), paint::NAME)
-                        .cell(text("about")),
-                );
-            }
-            table.print();
+    output::list(global.output, &items, || {
+        let mut table = Table::new(["type", "about"]);
+        for item in &items {
+            let text = |key: &str| item[key].as_str().unwrap_or_default();
+            table.push(
+                Row::default()
+                    .styled(text("type"), paint::NAME)
+                    .cell(text("about")),
+            );
         }
-    }
+        table.print();
+    });
     Ok(Exit::Ok)
 }
 

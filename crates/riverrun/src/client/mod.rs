@@ -1,6 +1,7 @@
 //! Talking to a server over HTTP.
 
 mod follow;
+mod pages;
 mod sse;
 
 use std::time::Duration;
@@ -38,6 +39,13 @@ impl Answer {
     /// One member as its own text.
     pub fn member(&self, key: &str) -> Option<Json> {
         Json::parse_text(self.text.clone()).ok()?.get(key)
+    }
+
+    /// The rows of a list, each as its own text.
+    pub fn items(&self) -> Vec<Json> {
+        self.member("items")
+            .and_then(|items| items.items())
+            .unwrap_or_default()
     }
 }
 

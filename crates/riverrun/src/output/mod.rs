@@ -68,6 +68,21 @@ pub fn json(format: Format, value: &impl Serialize) {
     json_text(format, &text);
 }
 
+/// Prints a list: one document, a document per row, or what `table` prints for people.
+pub fn list(format: Format, rows: &[impl Serialize], table: impl FnOnce()) {
+    match format {
+        Format::Json => json(Format::Json, &rows),
+        Format::Jsonl => rows.iter().for_each(|row| json(Format::Jsonl, row)),
+        Format::Table => table(),
+    }
+}
+
+/// `2025-10-29 16:15:54` of an ISO time.
+pub fn moment(iso: Option<&str>) -> String {
+    let iso = iso.unwrap_or_default();
+    iso.get(..19).unwrap_or(iso).replace('T', " ")
+}
+
 pub fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     cli::Global,
     failure::{Exit, Result},
-    output::{self, Format, Row, Table, paint},
+    output::{self, Row, Table, paint},
 };
 
 #[derive(Args, Debug)]
@@ -24,24 +24,15 @@ impl List {
             path.extend([flow.as_str(), "versions"]);
         }
         let answer = client.get(&path, &Vec::new()).await?;
-        let items = answer
-            .member("items")
-            .and_then(|items| items.items())
-            .unwrap_or_default();
-        match global.output {
-            Format::Json => output::json(Format::Json, &items),
-            Format::Jsonl => items
-                .iter()
-                .for_each(|flow| output::json(Format::Jsonl, flow)),
-            Format::Table if items.is_empty() => {
-                output::talk("no flows\n  try: riverrun flows register <file>")
+        let items = answer.items();
+        output::list(global.output, &items, || {
+            if items.is_empty() {
+                return output::talk("no flows\n  try: riverrun flows register <file>");
             }
-            Format::Table => {
-                let mut table = Table::new(["flow", "version", "steps", "name"]);
-                items.iter().for_each(|flow| table.push(row(&flow.value())));
-                table.print();
-            }
-        }
+            let mut table = Table::new(["flow", "version", "steps", "name"]);
+            items.iter().for_each(|flow| table.push(row(&flow.value())));
+            table.print();
+        });
         Ok(Exit::Ok)
     }
 }

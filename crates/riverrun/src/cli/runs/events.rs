@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::list::rows;
 use crate::{
     cli::{Global, run::Watch},
     config::parse_duration,
     failure::{Exit, Result},
-    output::{self, EventLine, Format},
+    output::{self, EventLine},
 };
 
 #[derive(Args, Debug)]
@@ -75,17 +74,15 @@ impl Events {
             .filter_map(|(key, value)| Some((key, value?)))
             .collect();
         let limit = self.limit.unwrap_or(usize::MAX);
-        let events = rows(&client, &["api", "runs", &run, "events"], &query, limit).await?;
+        let events = client
+            .rows(&["api", "runs", &run, "events"], &query, limit)
+            .await?;
         let line = EventLine::for_stdout();
-        match global.output {
-            Format::Json => output::json(Format::Json, &events),
-            Format::Jsonl => events
+        output::list(global.output, &events, || {
+            events
                 .iter()
-                .for_each(|event| output::json(Format::Jsonl, event)),
-            Format::Table => events
-                .iter()
-                .for_each(|event| output::data(&line.show(&event.value()))),
-        }
+                .for_each(|event| output::data(&line.show(&event.value())));
+        });
         Ok(Exit::Ok)
     }
 }

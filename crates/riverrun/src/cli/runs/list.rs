@@ -1,16 +1,15 @@
 //! `riverrun runs ls`, and the filters that other commands share.
 
 use clap::Args;
-use riverrun::{Json, RunStatus};
+use riverrun::RunStatus;
 use serde_json::Value;
 
-use super::moment;
 use crate::{
     cli::Global,
-    client::{Client, Query},
+    client::Query,
     config::show_duration,
     failure::{Exit, Result},
-    output::{self, Format, Row, Table, paint},
+    output::{self, Row, Table, moment, paint},
 };
 
 #[derive(Args, Debug)]
@@ -92,36 +91,6 @@ impl Filter {
     }
 }
 
-/// Reads a list page by page, each row as its own text.
-pub async fn rows(
-    client: &Client,
-    path: &[&str],
-    query: &Query,
-    limit: usize,
-) -> Result<Vec<Json>> {
-    const PAGE: usize = 200;
-    let mut found: Vec<Json> = Vec::new();
-    let mut cursor: Option<String> = None;
-    loop {
-        let mut query = query.clone();
-        query.push(("limit", (limit - found.len()).clamp(1, PAGE).to_string()));
-        query.extend(cursor.take().map(|cursor| ("cursor", cursor)));
-        let page = client.get(path, &query).await?;
-        found.extend(
-            page.member("items")
-                .and_then(|items| items.items())
-                .unwrap_or_default(),
-        );
-        cursor = page
-            .member("nextCursor")
-            .map(|cursor| cursor.as_text().into_owned());
-        if cursor.is_none() || found.len() >= limit {
-            found.truncate(limit);
-            return Ok(found);
-        }
-    }
-}
-
 impl List {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let client = global.client()?;
@@ -130,17 +99,17 @@ impl List {
         } else {
             self.limit as usize
         };
-        let runs = rows(&client, &["api", "runs"], &self.filter.query(), limit).await?;
-        match global.output {
-            Format::Json => output::json(Format::Json, &runs),
-            Format::Jsonl => runs.iter().for_each(|run| output::json(Format::Jsonl, run)),
-            Format::Table if runs.is_empty() => output::talk("no runs"),
-            Format::Table => {
-                let mut table = Table::new(["run", "flow", "status", "created", "took", "about"]);
-                runs.iter().for_each(|run| table.push(row(&run.value())));
-                table.print();
+        let runs = client
+            .rows(&["api", "runs"], &self.filter.query(), limit)
+            .await?;
+        output::list(global.output, &runs, || {
+            if runs.is_empty() {
+                return output::talk("no runs");
             }
-        }
+            let mut table = Table::new(["run", "flow", "status", "created", "took", "about"]);
+            runs.iter().for_each(|run| table.push(row(&run.value())));
+            table.print();
+        });
         Ok(Exit::Ok)
     }
 }

@@ -77,9 +77,3 @@ impl Runs {
         }
     }
 }
-
-/// `2025-10-29 16:15:54` of an ISO time.
-fn moment(iso: Option<&str>) -> String {
-    let iso = iso.unwrap_or_default();
-    iso.get(..19).unwrap_or(iso).replace('T', " ")
-}

@@ -4,13 +4,12 @@ use anstyle::Style;
 use clap::Args;
 use serde_json::Value;
 
-use super::moment;
 use crate::{
     cli::Global,
     client::Answer,
     config::show_duration,
     failure::{Exit, Result},
-    output::{self, Format, Row, Table, paint, paint::paint},
+    output::{self, Format, Row, Table, moment, paint, paint::paint},
 };
 
 #[derive(Args, Debug)]

@@ -9,7 +9,7 @@ use clap::Args;
 use riverrun::Json;
 use serde::Serialize;
 
-use super::list::{Filter, rows};
+use super::list::Filter;
 use crate::{
     cli::Global,
     client::Client,
@@ -42,7 +42,9 @@ impl Export {
         let client = global.client()?;
         let mut ids = Vec::new();
         if self.ids.is_empty() {
-            let runs = rows(&client, &["api", "runs"], &self.filter.query(), usize::MAX).await?;
+            let runs = client
+                .rows(&["api", "runs"], &self.filter.query(), usize::MAX)
+                .await?;
             ids.extend(
                 runs.iter()
                     .filter_map(|run| Some(run.get("runId")?.as_text().into_owned())),
@@ -62,7 +64,7 @@ impl Export {
 /// The events first: a run that moves meanwhile has at least those that the line holds.
 async fn line(client: &Client, id: &str) -> Result<Line> {
     let path = ["api", "runs", id, "events"];
-    let events = rows(client, &path, &Vec::new(), usize::MAX).await?;
+    let events = client.rows(&path, &Vec::new(), usize::MAX).await?;
     let answer = client.get(&["api", "runs", id], &Vec::new()).await?;
     let run = Json::parse_text(answer.text).map_err(|error| {
         Failure::new("NOT_RIVERRUN", format!("the answer is not JSON: {error}"))
