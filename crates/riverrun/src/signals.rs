@@ -11,8 +11,9 @@ pub async fn asked_to_stop() {
     });
 }
 
+/// Resolves at the next signal, and says which.
 #[cfg(unix)]
-async fn next() -> &'static str {
+pub async fn next() -> &'static str {
     use tokio::signal::unix::{SignalKind, signal};
     let terminated = async {
         match signal(SignalKind::terminate()) {
@@ -28,8 +29,9 @@ async fn next() -> &'static str {
     }
 }
 
+/// Resolves at the next signal, and says which.
 #[cfg(not(unix))]
-async fn next() -> &'static str {
+pub async fn next() -> &'static str {
     interrupted().await;
     "Ctrl-C"
 }

@@ -1,17 +1,23 @@
 //! The commands: one file each. This one knows their names and how they end.
 
+mod call;
 mod completions;
 mod config;
 mod dev;
+mod dlq;
 mod doctor;
 mod flows;
 mod handlers;
 mod init;
+mod jobs;
+mod processes;
+mod queues;
 mod registry;
 mod run;
 mod runs;
 mod serve;
 mod server_flags;
+mod top;
 mod version;
 
 use std::process::ExitCode;
@@ -35,7 +41,7 @@ const HELP: &str =
     version,
     before_help = "Example: riverrun init my-project && riverrun dev my-project"
 )]
-#[command(after_help = "Exit codes: 0 ok, 1 run failed, 2 usage, 3 unreachable, 4 timeout.")]
+#[command(after_help = "Exit codes: 0 ok, 1 the work failed, 2 usage, 3 unreachable, 4 timeout.")]
 #[command(disable_help_subcommand = true)]
 pub struct Cli {
     #[command(flatten)]
@@ -98,6 +104,24 @@ enum Command {
     /// List, check, register and draw flows.
     #[command(before_help = "Example: riverrun flows validate flows/*.yaml")]
     Flows(flows::Flows),
+    /// Add, list, read and steer the jobs of queues.
+    #[command(before_help = "Example: riverrun jobs add emails -d '{\"name\": \"Ada\"}' --wait")]
+    Jobs(jobs::Jobs),
+    /// Look at queues, pause and resume them, empty them.
+    #[command(before_help = "Example: riverrun queues ls")]
+    Queues(queues::Queues),
+    /// Look at jobs that failed for good, try them again, remove them.
+    #[command(before_help = "Example: riverrun dlq redrive emails")]
+    Dlq(dlq::Dlq),
+    /// Run a process at once and print its result.
+    #[command(before_help = "Example: riverrun call greet -d '{\"name\": \"Ada\"}' --follow")]
+    Call(call::Call),
+    /// Show the processes: the work that a server can run.
+    #[command(before_help = "Example: riverrun processes ls")]
+    Processes(processes::Processes),
+    /// Watch the queues live. q or Ctrl-C ends it.
+    #[command(before_help = "Example: riverrun top")]
+    Top(top::Top),
     /// Show what steps can do.
     #[command(before_help = "Example: riverrun handlers show http")]
     Handlers(handlers::Handlers),
@@ -162,6 +186,12 @@ fn run(cli: Cli) -> Result<Exit> {
         Command::Run(run) => asking()?.block_on(run.run(&global)),
         Command::Runs(runs) => asking()?.block_on(runs.run(&global)),
         Command::Flows(flows) => asking()?.block_on(flows.run(&global)),
+        Command::Jobs(jobs) => asking()?.block_on(jobs.run(&global)),
+        Command::Queues(queues) => asking()?.block_on(queues.run(&global)),
+        Command::Dlq(dlq) => asking()?.block_on(dlq.run(&global)),
+        Command::Call(call) => asking()?.block_on(call.run(&global)),
+        Command::Processes(processes) => asking()?.block_on(processes.run(&global)),
+        Command::Top(top) => asking()?.block_on(top.run(&global)),
         Command::Handlers(handlers) => asking()?.block_on(handlers.run(&global)),
         Command::Doctor(doctor) => asking()?.block_on(doctor.run(&global)),
         Command::Config(config) => config.run(&global),
@@ -246,6 +276,16 @@ mod tests {
             "riverrun runs events latest --follow",
             "riverrun runs fork latest --at 1-2 -o jsonl --url http://x",
             "riverrun flows graph hello --format mermaid",
+            "riverrun queues clean emails --state failed --older-than 7d --limit 5",
+            "riverrun queues pause emails images",
+            "riverrun jobs ls emails --state waiting --state failed --all",
+            "riverrun jobs add emails -d {} --name welcome --priority -3 --delay 5s --attempts 3 --key k --idempotency-key i --id j --tag t --tenant u --create --wait --timeout 5s",
+            "riverrun jobs add emails --bulk",
+            "riverrun jobs logs j --follow -o jsonl",
+            "riverrun dlq redrive emails --limit 10 --per-second 2",
+            "riverrun dlq redrive emails a b",
+            "riverrun call greet -d {} --timeout 5s --follow",
+            "riverrun top --once",
             "riverrun handlers",
             "riverrun handlers show http",
             "riverrun completions zsh",
@@ -264,6 +304,12 @@ mod tests {
             "riverrun run hello --timeout 5s",
             "riverrun run hello --wait --follow",
             "riverrun runs ls --status done",
+            "riverrun jobs ls",
+            "riverrun jobs ls emails --state ended",
+            "riverrun jobs add emails --timeout 5s",
+            "riverrun jobs add emails --bulk --id j",
+            "riverrun queues clean emails --state waiting",
+            "riverrun dlq redrive emails a --limit 3",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

@@ -203,17 +203,22 @@ impl Watch<'_> {
 
 /// JSON from the command line, a file or stdin, kept as its text.
 pub fn read_input(given: &str) -> Result<Json> {
-    // No flow may keep a larger state, and the input becomes the first one.
-    const LIMIT: usize = 64 << 20;
-    let text = match given.strip_prefix('@') {
-        Some(path) => files::read_text("the input", Path::new(path), LIMIT)?,
-        None if given == "-" => {
-            files::read_from(std::io::stdin(), "the input", Path::new("-"), LIMIT)?
-        }
-        None => given.to_owned(),
-    };
+    let text = read_text(given)?;
     Json::parse_text(text.trim().to_owned()).map_err(|error| {
         Failure::usage("INPUT_NOT_JSON", format!("the input is not JSON: {error}"))
             .next("-d '{\"name\": \"Ada\"}'")
     })
+}
+
+/// What was given itself, or what is in the file or on the stdin that it names.
+pub fn read_text(given: &str) -> Result<String> {
+    // No flow may keep a larger state, and the input becomes the first one.
+    const LIMIT: usize = 64 << 20;
+    match given.strip_prefix('@') {
+        Some(path) => files::read_text("the input", Path::new(path), LIMIT),
+        None if given == "-" => {
+            files::read_from(std::io::stdin(), "the input", Path::new("-"), LIMIT)
+        }
+        None => Ok(given.to_owned()),
+    }
 }

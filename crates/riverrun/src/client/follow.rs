@@ -2,18 +2,17 @@
 
 use std::time::Duration;
 
-use futures::StreamExt;
 use riverrun::EventType;
 use tokio::time::Instant;
 
-use super::{Client, sse};
+use super::Client;
 use crate::{
     failure::{Exit, Failure, Result},
     output, signals,
 };
 
 /// How long a server may be away before we give up.
-const AWAY: Duration = Duration::from_secs(60);
+pub const AWAY: Duration = Duration::from_secs(60);
 
 /// How following came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,27 +92,16 @@ impl Client {
         on_event: &mut impl FnMut(&str),
     ) -> Result<bool> {
         let path = ["api", "events", "flow", run, "stream"];
-        let url = self.at(&path, &vec![("follow", "until-end".to_owned())]);
-        let mut request = self.http.get(url).header("accept", "text/event-stream");
-        if let Some(id) = after.as_deref() {
-            request = request.header("last-event-id", id);
-        }
-        let response = request
-            .send()
-            .await
-            .map_err(|error| self.unreachable(&error))?;
-        let mut bytes = self.accepted(response).await?.bytes_stream();
-        let mut parser = sse::Parser::default();
-        while let Some(Ok(piece)) = bytes.next().await {
-            for message in parser.push(&piece) {
-                let kind = EventType::parse(message.event.as_deref().unwrap_or_default());
-                if message.id.is_some() && message.id != *after {
-                    after.clone_from(&message.id);
-                    on_event(&message.data);
-                }
-                if is_end(&kind) {
-                    return Ok(true);
-                }
+        let until_end = vec![("follow", "until-end".to_owned())];
+        let mut live = self.listen(&path, &until_end, after.as_deref()).await?;
+        while let Some(message) = live.next().await {
+            let kind = EventType::parse(message.event.as_deref().unwrap_or_default());
+            if message.id.is_some() && message.id != *after {
+                after.clone_from(&message.id);
+                on_event(&message.data);
+            }
+            if is_end(&kind) {
+                return Ok(true);
             }
         }
         Ok(false)

@@ -1,6 +1,8 @@
 //! Talking to a server over HTTP.
 
 mod follow;
+mod jobs;
+mod live;
 mod pages;
 mod sse;
 
@@ -14,6 +16,10 @@ use url::Url;
 use crate::failure::{Exit, Failure, Result};
 
 pub use follow::{End, Follow, is_end};
+pub use jobs::Look;
+pub use sse::Message;
+
+use follow::AWAY;
 
 pub const DEFAULT_URL: &str = "http://127.0.0.1:4600";
 
@@ -88,7 +94,8 @@ impl Client {
         self.ask(Method::DELETE, path, &Vec::new(), None).await
     }
 
-    async fn ask(
+    /// A request that no plain one of the above is.
+    pub async fn ask(
         &self,
         method: Method,
         path: &[&str],
@@ -150,22 +157,7 @@ impl Client {
                 .exit(Exit::Unreachable)
                 .next("riverrun doctor --url <url of the server>");
         };
-        let exit = match status {
-            StatusCode::SERVICE_UNAVAILABLE => Exit::Unreachable,
-            StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT => Exit::Timeout,
-            status if status.is_client_error() => Exit::Usage,
-            _ => Exit::Failed,
-        };
-        let mut failure = Failure::new(code.to_owned(), message).exit(exit);
-        for issue in issues(&body["error"]["details"]) {
-            failure = failure.note(issue);
-        }
-        match code {
-            "FLOW_NOT_FOUND" => failure.next("riverrun flows ls"),
-            "RUN_NOT_FOUND" => failure.next("riverrun runs ls"),
-            "RUN_NOT_ENDED" => failure.next("riverrun runs cancel <id>"),
-            _ => failure,
-        }
+        told(code, message, exit_of(status), &body["error"]["details"])
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Failure {
@@ -200,6 +192,33 @@ impl Client {
                     .next("riverrun run <flow>"))
             }
         }
+    }
+}
+
+/// How a command ends whose request was answered with this status.
+pub fn exit_of(status: StatusCode) -> Exit {
+    match status {
+        StatusCode::SERVICE_UNAVAILABLE => Exit::Unreachable,
+        StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT => Exit::Timeout,
+        status if status.is_client_error() => Exit::Usage,
+        _ => Exit::Failed,
+    }
+}
+
+/// A failure that a server told of, and what to do about it here.
+pub fn told(code: &str, message: &str, exit: Exit, details: &Value) -> Failure {
+    let mut failure = Failure::new(code.to_owned(), message).exit(exit);
+    for issue in issues(details) {
+        failure = failure.note(issue);
+    }
+    match code {
+        "FLOW_NOT_FOUND" => failure.next("riverrun flows ls"),
+        "RUN_NOT_FOUND" => failure.next("riverrun runs ls"),
+        "QUEUE_NOT_FOUND" => failure.next("riverrun queues ls"),
+        "JOB_NOT_FOUND" => failure.next("riverrun jobs ls <queue>"),
+        "PROCESS_NOT_FOUND" => failure.next("riverrun processes ls"),
+        "RUN_NOT_ENDED" => failure.next("riverrun runs cancel <id>"),
+        _ => failure,
     }
 }
 

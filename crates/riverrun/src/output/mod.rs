@@ -83,6 +83,21 @@ pub fn moment(iso: Option<&str>) -> String {
     iso.get(..19).unwrap_or(iso).replace('T', " ")
 }
 
+/// Prints a line of what is shown of one thing: a title and its value.
+pub fn field(title: &str, value: &str) {
+    data(&format!("{title:<9} {}", visible(value)));
+}
+
+/// The same in a style.
+pub fn painted_field(title: &str, style: anstyle::Style, value: &str) {
+    data(&format!("{title:<9} {}", paint::paint(style, value)));
+}
+
+/// Characters that a longer value of one thing may take: three lines of the terminal.
+pub fn field_room() -> usize {
+    width().map_or(2_000, |width| width.saturating_sub(11).max(40) * 3)
+}
+
 pub fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }

@@ -18,13 +18,13 @@ pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{}{style:#}", visible(&text.to_string()))
 }
 
-/// The style of a run's or step's status.
+/// The style of a run's, step's or job's status.
 pub fn status(status: &str) -> Style {
     match status {
         "completed" => GOOD,
         "failed" | "timeout" => BAD,
         "cancelled" | "retrying" => WARN,
-        "waiting" | "paused" | "pending" => WAIT,
+        "waiting" | "delayed" | "paused" | "pending" => WAIT,
         _ => Style::new(),
     }
 }

@@ -1,12 +1,16 @@
 //! Tables: with colours and fitted to the terminal, or plain aligned text.
 
 use anstyle::Style;
-use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, presets};
+use comfy_table::{
+    Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, presets,
+};
 
 use super::{stdout_has_colour, stdout_is_terminal, visible};
 
 pub struct Table {
     header: Vec<&'static str>,
+    /// The columns whose cells end below each other.
+    numbers: std::ops::Range<usize>,
     rows: Vec<Row>,
 }
 
@@ -30,8 +34,15 @@ impl Table {
     pub fn new(header: impl Into<Vec<&'static str>>) -> Self {
         Self {
             header: header.into(),
+            numbers: 0..0,
             rows: Vec::new(),
         }
+    }
+
+    /// Lets the cells of these columns end below each other, as numbers do.
+    pub fn numbers(mut self, columns: std::ops::Range<usize>) -> Self {
+        self.numbers = columns;
+        self
     }
 
     pub fn push(&mut self, row: Row) {
@@ -40,6 +51,11 @@ impl Table {
 
     pub fn print(&self) {
         super::data(&self.render(stdout_is_terminal(), stdout_has_colour()));
+    }
+
+    /// As wide as it is, for whoever cuts it to fit.
+    pub fn wide(&self) -> String {
+        self.render(false, stdout_has_colour())
     }
 
     fn render(&self, terminal: bool, colour: bool) -> String {
@@ -66,8 +82,11 @@ impl Table {
         for Row(cells) in &self.rows {
             table.add_row(cells.iter().map(|(text, style)| cell(text, *style, colour)));
         }
-        for column in table.column_iter_mut() {
+        for (at, column) in table.column_iter_mut().enumerate() {
             column.set_padding((0, 2));
+            if self.numbers.contains(&at) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
         }
         // What a row is called by is copied from here: it is never broken in two.
         if let Some(first) = table.column_mut(0) {
@@ -121,5 +140,16 @@ mod tests {
             "ID          STATUS\na-long-one  failed\nb           line break"
         );
         assert!(table.render(false, true).contains("\u{1b}["));
+    }
+
+    #[test]
+    fn numbers_end_below_each_other() {
+        let mut table = Table::new(["queue", "waiting", "process"]).numbers(1..2);
+        table.push(Row::default().cell("a").cell("7").cell("x"));
+        table.push(Row::default().cell("b").cell("1234").cell("y"));
+        assert_eq!(
+            table.render(false, false),
+            "QUEUE  WAITING  PROCESS\na            7  x\nb         1234  y"
+        );
     }
 }

@@ -1,6 +1,5 @@
 //! `riverrun runs show`.
 
-use anstyle::Style;
 use clap::Args;
 use serde_json::Value;
 
@@ -9,7 +8,7 @@ use crate::{
     client::Answer,
     config::show_duration,
     failure::{Exit, Result},
-    output::{self, Format, Row, Table, moment, paint, paint::paint},
+    output::{self, Format, Row, Table, moment, paint},
 };
 
 #[derive(Args, Debug)]
@@ -33,12 +32,7 @@ impl Show {
 pub fn show(answer: &Answer) {
     let run = answer.value();
     let text = |key: &str| run[key].as_str().unwrap_or_default();
-    let painted = |title: &str, style: Style, value: &str| {
-        output::data(&format!("{title:<9} {}", paint(style, value)));
-    };
-    let line = |title: &str, value: &str| {
-        output::data(&format!("{title:<9} {}", output::visible(value)));
-    };
+    let (line, painted) = (output::field, output::painted_field);
     line("run", text("runId"));
     line("flow", &format!("{}@{}", text("flow"), text("version")));
     painted("status", paint::status(text("status")), text("status"));
@@ -74,7 +68,7 @@ pub fn show(answer: &Answer) {
         let message = run["error"]["message"].as_str().unwrap_or_default();
         painted("error", paint::BAD, &format!("{code}: {message}"));
     }
-    let room = output::width().map_or(2_000, |width| width.saturating_sub(11).max(40) * 3);
+    let room = output::field_room();
     for key in ["input", "result", "state"] {
         // A flow may name its whole state as its result.
         if key == "state" && run["result"] == run["state"] {

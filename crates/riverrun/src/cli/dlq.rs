@@ -1,0 +1,127 @@
+//! `riverrun dlq`: jobs that failed for good, listed, tried again and removed.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::{
+    Global,
+    jobs::{self, Limit},
+    queues::{Which, removed},
+};
+use crate::{
+    client::Client,
+    failure::{Exit, Failure, Result},
+    output::{self, Format},
+};
+
+#[derive(Args, Debug)]
+pub struct Dlq {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// List the dead letters of a queue, newest first.
+    #[command(before_help = "Example: riverrun dlq ls emails")]
+    Ls(List),
+    /// Let dead letters wait again, from their first attempt on.
+    #[command(before_help = "Example: riverrun dlq redrive emails --limit 1000 --per-second 20")]
+    Redrive(Redrive),
+    /// Remove dead letters.
+    #[command(before_help = "Example: riverrun dlq purge emails --older-than 30d")]
+    Purge(Purge),
+}
+
+#[derive(Args, Debug)]
+struct List {
+    /// The queue's name.
+    queue: String,
+    #[command(flatten)]
+    limit: Limit,
+}
+
+#[derive(Args, Debug)]
+struct Redrive {
+    /// The queue's name.
+    queue: String,
+    /// Only these jobs; every dead letter of the queue without them.
+    #[arg(value_name = "ID", conflicts_with_all = ["limit", "per_second"])]
+    ids: Vec<String>,
+    /// At most this many, the newest first.
+    #[arg(long)]
+    limit: Option<u64>,
+    /// At most so many of them begin in a second.
+    #[arg(long, value_name = "JOBS", value_parser = clap::value_parser!(u32).range(1..))]
+    per_second: Option<u32>,
+}
+
+#[derive(Args, Debug)]
+struct Purge {
+    /// The queue's name.
+    queue: String,
+    #[command(flatten)]
+    which: Which,
+}
+
+impl Dlq {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        match self.command {
+            Command::Ls(list) => {
+                let path = ["api", "queue", &list.queue, "dlq"];
+                jobs::list(global, &path, &Vec::new(), &list.limit, "no dead letters").await
+            }
+            Command::Redrive(redrive) => redrive.run(global).await,
+            Command::Purge(purge) => {
+                let path = [purge.queue.as_str(), "dlq", "purge"];
+                removed(global, &path, &purge.which.body()).await
+            }
+        }
+    }
+}
+
+impl Redrive {
+    async fn run(self, global: &Global) -> Result<Exit> {
+        let client = global.client()?;
+        if !self.ids.is_empty() {
+            for id in &self.ids {
+                self.check(&client, id).await?;
+            }
+            return jobs::act(global, &self.ids, "retry", &json!({})).await;
+        }
+        let mut body = json!({});
+        if let Some(limit) = self.limit {
+            body["limit"] = json!(limit);
+        }
+        if let Some(per_second) = self.per_second {
+            body["perSecond"] = json!(per_second);
+        }
+        let path = ["api", "queue", &self.queue, "dlq", "redrive"];
+        let answer = client.post(&path, Some(body.to_string())).await?;
+        match global.output {
+            Format::Table => {
+                output::data(&format!("{} jobs wait again", answer.value()["redriven"]));
+            }
+            format => output::json_text(format, &answer.text),
+        }
+        Ok(Exit::Ok)
+    }
+
+    /// A job that is named is a dead letter of the queue that is named.
+    async fn check(&self, client: &Client, id: &str) -> Result<()> {
+        let job = client.get(&["api", "jobs", id], &Vec::new()).await?.value();
+        let text = |key: &str| job[key].as_str().unwrap_or_default();
+        let (queue, state) = (text("queue"), text("state"));
+        let message = if queue != self.queue {
+            format!(
+                "job {id} is none of queue {:?}, but of {queue:?}",
+                self.queue
+            )
+        } else if state != "failed" {
+            format!("job {id} is {state}, and no dead letter")
+        } else {
+            return Ok(());
+        };
+        Err(Failure::usage("JOB_STATE", message).next(format!("riverrun jobs show {id}")))
+    }
+}

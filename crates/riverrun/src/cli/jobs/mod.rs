@@ -1,0 +1,69 @@
+//! `riverrun jobs`: add, list, read and steer the jobs of queues.
+
+mod act;
+mod add;
+mod list;
+mod logs;
+mod show;
+mod wait;
+
+use clap::{Args, Subcommand};
+
+use super::Global;
+use crate::failure::{Exit, Result};
+
+pub use act::act;
+pub use list::{Limit, list};
+
+#[derive(Args, Debug)]
+pub struct Jobs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// List the jobs of a queue.
+    #[command(before_help = "Example: riverrun jobs ls emails --state waiting --state active")]
+    Ls(list::List),
+    /// Show a job: state, data, attempts, result.
+    #[command(before_help = "Example: riverrun jobs show 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80")]
+    Show(show::Show),
+    /// Add one job to a queue, or many at once.
+    #[command(before_help = "Example: riverrun jobs add emails -d '{\"name\": \"Ada\"}' --wait")]
+    Add(add::Add),
+    /// Let jobs that have ended wait again, from their first attempt on.
+    #[command(before_help = "Example: riverrun jobs retry 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80")]
+    Retry(act::Act),
+    /// Stop jobs: those that wait end at once, those that run are told to.
+    #[command(
+        before_help = "Example: riverrun jobs cancel 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80 --reason wrong-address"
+    )]
+    Cancel(act::Cancel),
+    /// Let delayed jobs begin now.
+    #[command(before_help = "Example: riverrun jobs promote 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80")]
+    Promote(act::Act),
+    /// Remove jobs that do not run.
+    #[command(before_help = "Example: riverrun jobs rm 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80")]
+    Rm(act::Act),
+    /// Print what a job said: logs, progress, failed attempts.
+    #[command(
+        before_help = "Example: riverrun jobs logs 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80 --follow"
+    )]
+    Logs(logs::Logs),
+}
+
+impl Jobs {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        match self.command {
+            Command::Ls(list) => list.run(global).await,
+            Command::Show(show) => show.run(global).await,
+            Command::Add(add) => add.run(global).await,
+            Command::Retry(act) => act.run(global, "retry").await,
+            Command::Cancel(cancel) => cancel.run(global).await,
+            Command::Promote(act) => act.run(global, "promote").await,
+            Command::Rm(act) => act.remove(global).await,
+            Command::Logs(logs) => logs.run(global).await,
+        }
+    }
+}

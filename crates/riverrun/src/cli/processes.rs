@@ -1,0 +1,95 @@
+//! `riverrun processes`: the work that a server can run.
+
+use clap::{Args, Subcommand};
+use riverrun::Json;
+use serde_json::Value;
+
+use super::Global;
+use crate::{
+    failure::{Exit, Failure, Result},
+    output::{self, Format, Row, Table, paint},
+};
+
+#[derive(Args, Debug)]
+pub struct Processes {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// List the processes: queue workers and what can be called.
+    #[command(before_help = "Example: riverrun processes ls")]
+    Ls,
+    /// Show a process: what it takes, where it is from, its config.
+    #[command(before_help = "Example: riverrun processes show send-email")]
+    Show {
+        /// The process's id.
+        id: String,
+    },
+}
+
+impl Processes {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        let client = global.client()?;
+        let found = client
+            .get(&["api", "processes"], &Vec::new())
+            .await?
+            .items();
+        match self.command {
+            Command::Ls => list(global.output, &found),
+            Command::Show { id } => show(global.output, &found, &id)?,
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+fn list(format: Format, processes: &[Json]) {
+    output::list(format, processes, || {
+        if processes.is_empty() {
+            return output::talk("no processes");
+        }
+        let mut table = Table::new(["process", "mode", "queue", "language", "file"]);
+        for process in processes {
+            let process = process.value();
+            let text = |key: &str| process[key].as_str().unwrap_or("-").to_owned();
+            table.push(
+                Row::default()
+                    .styled(text("id"), paint::NAME)
+                    .cell(text("runMode"))
+                    .cell(text("queue"))
+                    .cell(text("language"))
+                    .styled(text("file"), paint::DIM),
+            );
+        }
+        table.print();
+    });
+}
+
+fn show(format: Format, processes: &[Json], id: &str) -> Result<()> {
+    let named = |process: &&Json| process.value()["id"].as_str() == Some(id);
+    let Some(found) = processes.iter().find(named) else {
+        let message = format!("there is no process {id:?}");
+        return Err(Failure::usage("PROCESS_NOT_FOUND", message).next("riverrun processes ls"));
+    };
+    if format != Format::Table {
+        output::json_text(format, found.as_str());
+        return Ok(());
+    }
+    let process: Value = found.value();
+    for (title, key) in [
+        ("process", "id"),
+        ("mode", "runMode"),
+        ("queue", "queue"),
+        ("language", "language"),
+        ("file", "file"),
+    ] {
+        if let Some(value) = process[key].as_str() {
+            output::field(title, value);
+        }
+    }
+    if let Some(config) = found.get("config") {
+        output::json_text(Format::Json, config.as_str());
+    }
+    Ok(())
+}
