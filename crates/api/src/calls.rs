@@ -23,6 +23,7 @@ use crate::{
     queues::now_ms,
     reply::{Answer, json as answer, ok, with_type},
     schemas,
+    sse::field,
 };
 
 /// Frames that a slow reader may lag behind; further ones are dropped and counted.
@@ -186,7 +187,8 @@ fn streamed(
             guard.done();
         }
         let (event, data) = match outcome {
-            Ok(Ok(value)) => ("result", json!({ "value": value })),
+            // As its own text: a value made of it would round large numbers.
+            Ok(Ok(value)) => return Some((sse("result", &Outcome { value: &value }), live)),
             Ok(Err(error)) if error.is_cancelled() => {
                 ("cancelled", json!({"reason": error.message}))
             }
@@ -208,8 +210,19 @@ fn streamed(
     )
 }
 
-fn sse(event: &str, data: &Value) -> Bytes {
-    Bytes::from(format!("event: {event}\ndata: {data}\n\n"))
+/// The last frame of a call that went well.
+#[derive(Serialize)]
+struct Outcome<'a> {
+    value: &'a Json,
+}
+
+fn sse(event: &str, data: &impl Serialize) -> Bytes {
+    let data = serde_json::to_string(data).unwrap_or_default();
+    let mut text = String::with_capacity(data.len() + 32);
+    field(&mut text, "event", event);
+    field(&mut text, "data", &data);
+    text.push('\n');
+    Bytes::from(text)
 }
 
 fn shown(frame: &Frame) -> (&'static str, Value) {

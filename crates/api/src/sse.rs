@@ -321,7 +321,7 @@ fn encode_event(text: &mut String, event: &Event) {
 }
 
 /// One field on one line, whatever it holds: a line break would begin a field of its own.
-fn field(text: &mut String, name: &str, value: &str) {
+pub(crate) fn field(text: &mut String, name: &str, value: &str) {
     text.push_str(name);
     text.push_str(": ");
     match value.contains(['\n', '\r']) {

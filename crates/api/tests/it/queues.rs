@@ -240,17 +240,25 @@ async fn a_call_answers_with_its_result_or_its_frames() {
         .post("/api/runner/execute", json!({"process": "x"}))
         .await;
     unknown.refused(404, "PROCESS_NOT_FOUND");
-    let streamed = Request::post("/api/runner/execute")
-        .header("content-type", "application/json")
-        .header("accept", "text/event-stream")
-        .body(Body::from(r#"{"process":"mail","input":"talk"}"#))
-        .unwrap();
-    let streamed = server.send(streamed).await.text();
+    let stream = async |input: &str| {
+        let body = format!(r#"{{"process":"mail","input":{input}}}"#);
+        let asked = Request::post("/api/runner/execute")
+            .header("content-type", "application/json")
+            .header("accept", "text/event-stream")
+            .body(Body::from(body))
+            .unwrap();
+        server.send(asked).await.text()
+    };
+    let streamed = stream(r#""talk""#).await;
     let events: Vec<&str> = streamed
         .lines()
         .filter_map(|line| line.strip_prefix("event: "))
         .collect();
     assert_eq!(events, ["log", "result"], "{streamed}");
+    // Numbers keep their text, and breaks between them break no line.
+    let streamed = stream("[12345678901234567890123,\n 1.10]").await;
+    let exact = "data: {\"value\":[12345678901234567890123,  1.10]}\n";
+    assert!(streamed.contains(exact), "{streamed}");
     let processes = server.get("/api/processes").await.expect(200);
     assert_eq!(processes["items"][0]["runMode"], "call");
 }
