@@ -12,3 +12,4 @@ mod serve;
 mod support;
 mod torture;
 mod walk;
+mod work;

@@ -53,6 +53,9 @@ impl Project {
 
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).unwrap();
+        }
         std::fs::write(&path, text).unwrap();
         path
     }

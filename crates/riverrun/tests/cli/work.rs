@@ -1,0 +1,150 @@
+//! Work in every language, run by the real binary with the real interpreters.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, Server};
+
+/// `examples/work`, in a folder of its own, with the packages that were installed for it.
+fn example() -> Project {
+    let project = Project::new();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/work");
+    let modules = example.join("node_modules");
+    assert!(
+        modules.join("tsx").is_dir(),
+        "npm ci --prefix examples/work has not been run; make test does it"
+    );
+    for name in ["riverrun.toml", "package.json"] {
+        std::fs::copy(example.join(name), project.path(name)).unwrap();
+    }
+    std::fs::create_dir(project.path("processes")).unwrap();
+    for entry in std::fs::read_dir(example.join("processes")).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name();
+        let is_source = name.to_str().is_some_and(|name| name.contains('.'));
+        if is_source && entry.file_type().unwrap().is_file() {
+            std::fs::copy(entry.path(), project.path("processes").join(name)).unwrap();
+        }
+    }
+    std::os::unix::fs::symlink(modules, project.path("node_modules")).unwrap();
+    project
+}
+
+const DEV: [&str; 3] = ["dev", "--listen", "127.0.0.1:0"];
+
+/// Adds a job and waits for its result.
+fn job(server: &Server<'_>, queue: &str, data: &Value) -> Value {
+    let data = data.to_string();
+    let job = server.json(&["jobs", "add", queue, "-d", &data, "--wait"]);
+    job["result"].clone()
+}
+
+#[test]
+fn the_example_runs_in_every_language() {
+    let project = example();
+    let server = project.start(&DEV);
+    let call =
+        |process: &str, input: Value| server.json(&["call", process, "-d", &input.to_string()]);
+    assert_eq!(
+        call("greet", json!({"name": "Ada"})),
+        json!({"greeting": "Hello, Ada!"})
+    );
+    assert_eq!(call("average", json!([1, 2, 3, 4])), json!(2.5));
+    let picture = json!({"url": "cat.jpg", "width": 640});
+    assert_eq!(
+        job(&server, "resize", &picture),
+        json!({"url": "cat.jpg", "width": 640, "attempt": 1})
+    );
+    assert_eq!(
+        job(&server, "train", &json!({"epochs": 4})),
+        json!({"status": "complete", "epoch": 4, "accuracy": 0.8})
+    );
+    let sum = job(&server, "checksum", &json!("river"));
+    assert_eq!(sum["attempt"], 1, "{sum}");
+    // What breaks the schema is refused before it is a job.
+    let bad = server.run(&["jobs", "add", "resize", "-d", "{}"]);
+    bad.refused(2, &["INPUT_INVALID", "url"]);
+    server.signal("-INT");
+    assert_eq!(server.ended(), 0);
+}
+
+#[test]
+fn a_saved_process_is_what_starts_and_a_broken_one_harms_nobody() {
+    let project = Project::new();
+    let handler = |text: &str| {
+        format!("export const config = {{ runMode: 'call' }}\nexport default () => '{text}'\n")
+    };
+    project.write("processes/say.mjs", &handler("one"));
+    project.write("processes/stays.mjs", &handler("here"));
+    project.write("processes/broken.mjs", "export default (\n");
+    let server = project.start(&DEV);
+    let say = |process: &str| server.json(&["call", process, "-d", "null"]);
+    assert_eq!(say("say"), "one");
+    project.write("processes/say.mjs", &handler("two"));
+    server.said("loaded say");
+    assert_eq!(say("say"), "two");
+    // A mistake keeps the old code.
+    project.write("processes/say.mjs", "export default (");
+    server.said("MODULE_SYNTAX");
+    assert_eq!((say("say"), say("stays")), (json!("two"), json!("here")));
+    std::fs::remove_file(project.path("processes/stays.mjs")).unwrap();
+    server.said("removed stays");
+    let gone = server.run(&["call", "stays", "-d", "null"]);
+    gone.refused(2, &["PROCESS_NOT_FOUND"]);
+}
+
+#[test]
+fn a_job_survives_the_death_of_its_server() {
+    let project = Project::new();
+    project.write(
+        "processes/slow.py",
+        "import asyncio\n\nconfig = {'retry_policy': {'attempts': 3}}\n\n\n\
+         async def handler(input, ctx):\n    if ctx.attempt == 1:\n        \
+         await asyncio.sleep(60)\n    return ctx.attempt\n",
+    );
+    let serve = ["serve", "--project", ".", "--listen", "127.0.0.1:0"];
+    let server = project.start(&serve);
+    let added = server.json(&["jobs", "add", "slow", "-d", "null"]);
+    let id = added["jobs"][0]["jobId"].as_str().unwrap().to_owned();
+    let state = |server: &Server<'_>, wanted: &str| {
+        for _ in 0..400 {
+            let job = server.json(&["jobs", "show", &id]);
+            if job["state"] == wanted {
+                return job;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("the job is not {wanted}");
+    };
+    state(&server, "active");
+    server.kill();
+    let server = project.start(&serve);
+    let job = state(&server, "completed");
+    assert_eq!((&job["result"], &job["attempt"]), (&json!(2), &json!(2)));
+}
+
+#[test]
+fn a_registry_boots_without_looking() {
+    let project = Project::new();
+    project.write(
+        "processes/say.mjs",
+        "export const config = { runMode: 'call' }\nexport default (name) => `Hello, ${name}!`\n",
+    );
+    let built = project.run(&["build"]);
+    assert_eq!(built.code, 0, "{}", built.err);
+    let registry = std::fs::read_to_string(project.path("riverrun.registry.json")).unwrap();
+    let registry: Value = serde_json::from_str(&registry).unwrap();
+    assert_eq!(registry["processes"][0]["id"], "say");
+    let server = project.start(&[
+        "serve",
+        "--registry",
+        "riverrun.registry.json",
+        "--listen",
+        "127.0.0.1:0",
+    ]);
+    assert_eq!(
+        server.json(&["call", "say", "-d", "\"Ada\""]),
+        "Hello, Ada!"
+    );
+}
