@@ -26,12 +26,23 @@ fn help_version_and_completions() {
     let version: Value =
         serde_json::from_str(&project.run(&["version", "-o", "json"]).out).unwrap();
     assert!(version["version"].is_string());
-    assert!(
-        project
-            .run(&["completions", "bash"])
-            .out
-            .contains("_riverrun")
-    );
+    for shell in ["bash", "zsh", "fish"] {
+        let script = project.run(&["completions", shell]).out;
+        for word in [
+            "riverrun",
+            "queues",
+            "drain",
+            "jobs",
+            "promote",
+            "dlq",
+            "redrive",
+            "call",
+            "processes",
+            "top",
+        ] {
+            assert!(script.contains(word), "{word} is not completed in {shell}");
+        }
+    }
 }
 
 #[test]

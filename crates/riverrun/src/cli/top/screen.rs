@@ -43,7 +43,11 @@ impl Screen {
 
     /// Shows as many of the lines as fit.
     pub fn draw(&mut self, lines: &[String]) -> io::Result<()> {
-        let height = terminal::size().map_or(24, |(_, height)| usize::from(height));
+        let height = match terminal::size() {
+            Ok((_, height)) if height > 0 => usize::from(height),
+            // One that does not say, such as a serial line.
+            _ => 24,
+        };
         let mut out = Vec::new();
         queue!(out, BeginSynchronizedUpdate)?;
         for (row, line) in (0u16..).zip(lines.iter().take(height)) {
