@@ -97,12 +97,12 @@ struct Follow<'a> {
 impl Follow<'_> {
     async fn run(mut self) -> Result<Exit> {
         tokio::select! {
-            end = self.to_the_end() => end,
+            end = self.until_end() => end,
             () = signals::interrupted() => Ok(Exit::Ok),
         }
     }
 
-    async fn to_the_end(&mut self) -> Result<Exit> {
+    async fn until_end(&mut self) -> Result<Exit> {
         let (client, id) = (self.client, self.id);
         let mut look = Look::new(client, id);
         let job = {

@@ -31,7 +31,7 @@ impl Screen {
         let (sender, keys) = mpsc::unbounded_channel();
         if self.hears_keys {
             std::thread::spawn(move || {
-                for key in io::stdin().bytes().map_while(Result::ok) {
+                for key in io::stdin().lock().bytes().map_while(Result::ok) {
                     if sender.send(key).is_err() {
                         return;
                     }
