@@ -99,9 +99,7 @@ fn every_test_that_the_specification_table_names_exists() {
                     // Files of tests, each with many.
                     "sdks/typescript" => is_file(format!("{package}/test/{name}.test.mjs")),
                     "sdks/python" => is_file(format!("{package}/tests/test_{name}.py")),
-                    "sdks/conformance" => {
-                        is_file(format!("{package}/conversations/{name}.json"))
-                    }
+                    "sdks/conformance" => is_file(format!("{package}/conversations/{name}.json")),
                     _ => tests.get(package).is_some_and(|tests| tests.contains(name)),
                 };
                 if !exists {
