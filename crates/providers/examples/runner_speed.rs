@@ -85,8 +85,9 @@ async fn report(
 
 async fn run(provider: &Arc<dyn Provider>, count: usize, at_once: usize) -> Result<(), WorkError> {
     let left = Arc::new(AtomicUsize::new(count));
+    let done = Arc::new(AtomicUsize::new(0));
     let workers = (0..at_once).map(|_| {
-        let (provider, left) = (provider.clone(), left.clone());
+        let (provider, left, done) = (provider.clone(), left.clone(), done.clone());
         tokio::spawn(async move {
             let host: Arc<dyn Host> = Arc::new(Nobody);
             while left
@@ -98,7 +99,14 @@ async fn run(provider: &Arc<dyn Provider>, count: usize, at_once: usize) -> Resu
                     host: host.clone(),
                     cancel: Cancellation::default(),
                 };
-                provider.invoke(invocation).await?;
+                let input = invocation.invoke.job.input.clone();
+                let reply = provider.invoke(invocation).await?;
+                // A rate of wrong answers would say nothing.
+                if reply.value != input {
+                    let message = format!("{:?} is not the input", reply.value);
+                    return Err(WorkError::new("INTERNAL", message));
+                }
+                done.fetch_add(1, Ordering::Relaxed);
             }
             Ok::<_, WorkError>(())
         })
@@ -106,7 +114,13 @@ async fn run(provider: &Arc<dyn Provider>, count: usize, at_once: usize) -> Resu
     for worker in futures::future::join_all(workers).await {
         worker.map_err(|error| WorkError::new("INTERNAL", error.to_string()))??;
     }
-    Ok(())
+    match done.load(Ordering::Relaxed) {
+        done if done == count => Ok(()),
+        done => Err(WorkError::new(
+            "INTERNAL",
+            format!("{done} of {count} were answered"),
+        )),
+    }
 }
 
 fn invoke() -> Invoke {
