@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use riverrun_protocol::CancelReason;
 use riverrun_store::JobLease;
 use riverrun_types::RunId;
+use tokio::sync::Notify;
 
 use super::Cancellation;
 use crate::{
@@ -18,6 +19,8 @@ use crate::{
 #[derive(Default)]
 pub(crate) struct Keeper {
     running: Mutex<HashMap<RunId, (u64, Cancellation)>>,
+    /// Told when the last one has ended.
+    emptied: Notify,
 }
 
 impl Keeper {
@@ -35,6 +38,9 @@ impl Keeper {
             .is_some_and(|(token, _)| *token == lease.token)
         {
             running.remove(&lease.id);
+            if running.is_empty() {
+                self.emptied.notify_one();
+            }
         }
     }
 
@@ -65,20 +71,24 @@ impl Keeper {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.running.lock().is_empty()
+    /// Resolves when a shutdown has begun and nothing runs here any more.
+    async fn idle(&self, runtime: &Runtime) {
+        runtime.stopping().await;
+        while !self.running.lock().is_empty() {
+            self.emptied.notified().await;
+        }
     }
 }
 
 /// Renews the leases of all jobs that run here, three times in a lease's life.
 pub(crate) async fn keep(runtime: Runtime) {
     let every = runtime.options().lease / 3;
-    // A shutdown lets jobs finish; their leases are needed until then.
+    let keeper = runtime.keeper();
     loop {
-        tokio::time::sleep(every).await;
-        let keeper = runtime.keeper();
-        if runtime.is_stopping() && keeper.is_empty() {
-            return;
+        // A shutdown lets jobs finish; their leases are needed until then.
+        tokio::select! {
+            () = tokio::time::sleep(every) => {}
+            () = keeper.idle(&runtime) => return,
         }
         let tokens = keeper.tokens();
         if tokens.is_empty() {
