@@ -759,6 +759,13 @@ async fn a_shutdown_hands_its_leases_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shutdown_with_nothing_to_do_waits_for_nothing() {
+    let world = World::new().await;
+    let shutdown = tokio::time::timeout(Duration::from_secs(5), world.runtime.shutdown());
+    shutdown.await.expect("it waits for something").unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_runs_are_snapshotted_and_reread() {
     let world = World::new().await;
     world
