@@ -64,7 +64,8 @@ pub(super) enum End {
 }
 
 pub(super) fn run(limits: &Limits, queue: &Queue, desk: &Desk, watch: &Watch) -> End {
-    let mut realm = Realm::new(limits);
+    // An idle thread holds no engine: the first job brings it.
+    let mut realm: Option<Result<Realm, Error>> = None;
     loop {
         let Some(job) = queue.lock().blocking_recv() else {
             return End::Closed;
@@ -72,12 +73,13 @@ pub(super) fn run(limits: &Limits, queue: &Queue, desk: &Desk, watch: &Watch) ->
         if job.reply.is_closed() {
             continue;
         }
+        let realm = realm.get_or_insert_with(|| Realm::new(limits));
         desk.take_up(job.reply);
         watch.rouse();
         // The engine's bindings assert; a realm that panicked is dropped with its evaluation.
-        let evaluate = || evaluate(&mut realm, limits, &job.expr, &job.args);
+        let evaluate = || evaluate(realm, limits, &job.expr, &job.args);
         let answer = catch_unwind(AssertUnwindSafe(evaluate)).unwrap_or_else(|_| {
-            realm = Err(Error::Closed);
+            *realm = Err(Error::Closed);
             Err(Error::thrown("InternalError: the engine panicked"))
         });
         if !desk.answer(answer) {
@@ -85,7 +87,7 @@ pub(super) fn run(limits: &Limits, queue: &Queue, desk: &Desk, watch: &Watch) ->
         }
         // After the answer, so that no caller waits for the next one's engine.
         if realm.as_ref().map_or(true, Realm::is_spent) {
-            realm = renew(realm, limits);
+            *realm = renew(std::mem::replace(realm, Err(Error::Closed)), limits);
         }
     }
 }
