@@ -2,38 +2,66 @@
 
 /// Resolves at the first signal; from then on a second one ends the process.
 pub async fn asked_to_stop() {
-    let signal = next().await;
+    // One pair of ears for both: a second signal that comes at once is not lost.
+    let mut signals = Signals::listen();
+    let signal = signals.next().await;
     tracing::info!(signal, "stopping; once more stops at once");
-    tokio::spawn(async {
-        next().await;
+    tokio::spawn(async move {
+        signals.next().await;
         tracing::warn!("stopped at once; what was acknowledged is on disk");
         std::process::exit(130);
     });
 }
 
 /// Resolves at the next signal, and says which.
-#[cfg(unix)]
 pub async fn next() -> &'static str {
-    use tokio::signal::unix::{SignalKind, signal};
-    let terminated = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => {
-                signal.recv().await;
-            }
-            Err(_) => std::future::pending().await,
+    Signals::listen().next().await
+}
+
+#[cfg(unix)]
+struct Signals {
+    terminate: Option<tokio::signal::unix::Signal>,
+    interrupt: Option<tokio::signal::unix::Signal>,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// Hears every signal from now on. One that cannot be heard never comes.
+    fn listen() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        Self {
+            terminate: signal(SignalKind::terminate()).ok(),
+            interrupt: signal(SignalKind::interrupt()).ok(),
         }
-    };
-    tokio::select! {
-        () = terminated => "SIGTERM",
-        () = interrupted() => "SIGINT",
+    }
+
+    async fn next(&mut self) -> &'static str {
+        async fn heard(signal: &mut Option<tokio::signal::unix::Signal>) {
+            match signal {
+                Some(signal) => drop(signal.recv().await),
+                None => std::future::pending().await,
+            }
+        }
+        tokio::select! {
+            () = heard(&mut self.terminate) => "SIGTERM",
+            () = heard(&mut self.interrupt) => "SIGINT",
+        }
     }
 }
 
-/// Resolves at the next signal, and says which.
 #[cfg(not(unix))]
-pub async fn next() -> &'static str {
-    interrupted().await;
-    "Ctrl-C"
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn listen() -> Self {
+        Self
+    }
+
+    async fn next(&mut self) -> &'static str {
+        interrupted().await;
+        "Ctrl-C"
+    }
 }
 
 /// Resolves at Ctrl-C.
