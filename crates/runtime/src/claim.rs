@@ -10,7 +10,7 @@ use crate::{
     Runtime,
     clock::{now_ms, until},
     drive::take_up,
-    runtime::pause,
+    runtime::{lease_ms, pause},
 };
 
 /// Jobs taken at a time.
@@ -57,12 +57,11 @@ pub(crate) async fn claim(runtime: Runtime) {
 
 async fn take(runtime: &Runtime, limit: usize) -> crate::Result<usize> {
     let now = now_ms();
-    let lease_ms = i64::try_from(runtime.options().lease.as_millis()).unwrap_or(i64::MAX);
     let claim = Claim {
         owner: runtime.options().owner.clone(),
         limit,
         now_ms: now,
-        until_ms: now.saturating_add(lease_ms),
+        until_ms: now.saturating_add(lease_ms(runtime)),
     };
     let claimed = runtime.store().claim(claim).await?;
     let taken = claimed.len();

@@ -11,6 +11,7 @@ use crate::{
     Error, Loaded, Result, RunView, Runtime,
     clock::now_ms,
     drive::{Driver, Effectful, projection},
+    runtime::lease_ms,
 };
 
 /// A wish to start a run.
@@ -136,8 +137,7 @@ impl Runtime {
         new.job = if driver.state.status.is_ended() {
             None
         } else if holder.is_some() {
-            let lease_ms = i64::try_from(self.options().lease.as_millis()).unwrap_or(i64::MAX);
-            let until_ms = now.saturating_add(lease_ms);
+            let until_ms = now.saturating_add(lease_ms(self));
             Some(NewJob::Leased {
                 token,
                 owner: self.options().owner.clone(),

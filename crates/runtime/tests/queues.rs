@@ -21,6 +21,9 @@ use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Json, RunId, StreamName};
 use serde_json::{Value, json};
 
+/// A number that no machine type holds.
+const BIG: &str = "12345678901234567890123.4500";
+
 const LONG: Duration = Duration::from_secs(20);
 
 /// Handlers that do what the job's data says.
@@ -121,6 +124,19 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
                 "state": seen["state"], "refused": refused.code, "broken": broken.code,
                 "c": c["value"], "none": none.get("value").is_none(),
             }))
+        }
+        "big" => {
+            let text = format!(r#"{{"key":"n","value":{BIG}}}"#);
+            let params = Json::parse_text(text).unwrap();
+            host.ask("state.set", params).await?;
+            host.frame(Frame::Partial {
+                path: None,
+                value: Json::parse_text(BIG.to_owned()).unwrap(),
+            });
+            Ok(reply(
+                host.ask("state.get", Json::of(&json!({"key": "n"})))
+                    .await?,
+            ))
         }
         "enqueue" => {
             let added = json!({"queue": "other", "data": 7, "options": {"priority": 1}});
@@ -426,6 +442,20 @@ async fn a_job_has_state_that_its_schema_guards() {
         world.events("job", &job).await,
         ["state.set", "state.batch", "state.delete", "state.set"]
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_number_is_rounded_on_its_way() {
+    let world = World::new(Value::Null).await;
+    let job = world.add(json!({"data": {"do": "big"}})).await;
+    let result = world.end(&job).await.result.unwrap();
+    assert!(result.as_str().contains(BIG), "{result:?}");
+    let stream = StreamName::new("job", job.as_str());
+    let query = EventQuery::forward(0, 10);
+    for event in world.store.events(&stream, &query).await.unwrap() {
+        let data = event.data.unwrap();
+        assert!(data.as_str().contains(BIG), "{data:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -17,6 +17,7 @@ use super::{
     Cancellation, Invocation, Process,
     config::{OnFail, Policy},
     host::JobHost,
+    record,
     request::KeptOptions,
 };
 use crate::{Runtime, clock::now_ms};
@@ -94,7 +95,7 @@ impl Runtime {
     }
 
     /// Invokes, and stops what takes too long or what somebody wants to stop.
-    async fn bounded(
+    pub(super) async fn bounded(
         &self,
         process: &Process,
         invocation: Invocation,
@@ -115,7 +116,7 @@ impl Runtime {
         match (ended, reason) {
             (Ok(Ok(reply)), _) => Ok(reply),
             (_, CancelReason::Timeout) => {
-                let message = format!("the attempt took longer than {} ms", timeout.as_millis());
+                let message = format!("the handler took longer than {} ms", timeout.as_millis());
                 Err(WorkError::new("TIMEOUT", message))
             }
             (_, CancelReason::Shutdown) => Err(WorkError::new(
@@ -124,7 +125,7 @@ impl Runtime {
             )),
             (_, CancelReason::LeaseLost) => Err(WorkError::new("JOB_LOST", "the lease is gone")),
             (Ok(Err(error)), _) if !error.is_cancelled() => Err(error),
-            _ => Err(WorkError::new("CANCELLED", "the job was cancelled")),
+            _ => Err(WorkError::new("CANCELLED", "it was cancelled")),
         }
     }
 
@@ -392,8 +393,11 @@ fn failure_event(decided: &Settled, attempt: u32, now: Millis) -> Option<Draft> 
         return None;
     };
     let kind = EventType::parse("job.retry");
-    let data = json!({"attempt": attempt, "error": error, "retryAt": iso(*at_ms)});
-    Some(Draft::new(now, kind).data(data))
+    Some(Draft::new(now, kind).data(record::Retried {
+        attempt,
+        error,
+        retry_at: iso(*at_ms),
+    }))
 }
 
 fn dead_letter(
@@ -404,7 +408,14 @@ fn dead_letter(
     now: Millis,
 ) -> NewQueued {
     let JobLease { id, .. } = &job.lease;
-    let metadata = json!({"deadLetterOf": {"queue": queue, "jobId": id, "attempt": job.attempt, "error": error}});
+    let metadata = record::DeadLetter {
+        dead_letter_of: record::Origin {
+            queue,
+            job_id: id,
+            attempt: job.attempt,
+            error,
+        },
+    };
     let options = KeptOptions {
         metadata: Some(Json::of(&metadata)),
         causation_id: Some(id.to_string()),

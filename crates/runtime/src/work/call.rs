@@ -5,18 +5,17 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use riverrun_protocol::{CancelReason, Frame, Invoke, JobInput, LogLevel, WorkError};
+use riverrun_protocol::{Frame, Invoke, JobInput, WorkError};
 use riverrun_store::{Append, Change, Commit, Expect};
 use riverrun_types::{Draft, EventType, Json, Name, RunId, StreamName, event::EventContext};
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::{Cancellation, Host, Invocation, Process};
+use super::{Cancellation, Host, Invocation, Process, record};
 use crate::{Runtime, clock::now_ms};
 
 /// Events of a call that are recorded; more are dropped and counted.
 const MAX_EVENTS: usize = 4_096;
-const GIVE_UP: Duration = Duration::from_secs(15);
 
 /// A wish to run a process at once.
 #[derive(Default)]
@@ -116,7 +115,8 @@ impl Runtime {
             host: host.clone(),
             cancel: request.cancel.clone(),
         };
-        let outcome = bounded(&process, invocation, timeout).await;
+        let outcome = self.bounded(&process, invocation, timeout).await;
+        let outcome = finish(&process, outcome);
         if let Some(events) = &host.events {
             let events = std::mem::take(&mut *events.lock());
             self.record_call(&id, &process.id, began, &input, events, &outcome);
@@ -137,7 +137,7 @@ impl Runtime {
         let now = now_ms();
         let mut drafts = vec![
             Draft::new(began, EventType::parse("call.started"))
-                .data(json!({"process": process, "input": input})),
+                .data(record::Called { process, input }),
         ];
         drafts.extend(events.drafts);
         if events.dropped > 0 {
@@ -148,13 +148,17 @@ impl Runtime {
             drafts.push(Draft::new(now, EventType::LogWarn).data(json!({ "message": message })));
         }
         drafts.push(match outcome {
-            Ok(value) => Draft::new(now, EventType::parse("call.completed"))
-                .data(json!({"value": value, "durationMs": now - began})),
+            Ok(value) => {
+                Draft::new(now, EventType::parse("call.completed")).data(record::Answered {
+                    value,
+                    duration_ms: now - began,
+                })
+            }
             Err(error) if error.is_cancelled() => {
-                Draft::new(now, EventType::parse("call.cancelled")).data(json!({ "error": error }))
+                Draft::new(now, EventType::parse("call.cancelled")).data(record::Failed { error })
             }
             Err(error) => {
-                Draft::new(now, EventType::parse("call.failed")).data(json!({ "error": error }))
+                Draft::new(now, EventType::parse("call.failed")).data(record::Failed { error })
             }
         });
         let append = Append {
@@ -192,32 +196,6 @@ fn check_input(process: &Process, input: &Json) -> Result<(), WorkError> {
     Err(error.details(&json!({ "issues": issues })))
 }
 
-async fn bounded(
-    process: &Process,
-    invocation: Invocation,
-    timeout: Duration,
-) -> Result<Json, WorkError> {
-    let cancel = invocation.cancel.clone();
-    let running = process.provider.invoke(invocation);
-    tokio::pin!(running);
-    let reason = tokio::select! {
-        outcome = &mut running => return finish(process, outcome),
-        () = tokio::time::sleep(timeout) => CancelReason::Timeout,
-        reason = cancel.cancelled() => reason,
-    };
-    cancel.cancel(reason);
-    let ended = tokio::time::timeout(GIVE_UP, &mut running).await;
-    match (ended, reason) {
-        (Ok(Ok(reply)), _) => finish(process, Ok(reply)),
-        (_, CancelReason::Timeout) => {
-            let message = format!("the call took longer than {} ms", timeout.as_millis());
-            Err(WorkError::new("TIMEOUT", message))
-        }
-        (Ok(Err(error)), _) if !error.is_cancelled() => Err(error),
-        _ => Err(WorkError::new("CANCELLED", "the call was cancelled")),
-    }
-}
-
 fn finish(
     process: &Process,
     outcome: Result<riverrun_protocol::Reply, WorkError>,
@@ -230,7 +208,7 @@ fn finish(
 impl Host for CallHost {
     fn frame(&self, frame: Frame) {
         if let Some(events) = &self.events
-            && let Some(draft) = draft(&frame)
+            && let Some(draft) = record::frame(&frame)
         {
             let mut events = events.lock();
             if events.drafts.len() < MAX_EVENTS {
@@ -271,31 +249,4 @@ impl Host for CallHost {
             }
         }
     }
-}
-
-/// The event that a frame is recorded as.
-fn draft(frame: &Frame) -> Option<Draft> {
-    let now = now_ms();
-    Some(match frame {
-        Frame::Log {
-            level,
-            message,
-            meta,
-        } => {
-            let kind = match level {
-                LogLevel::Debug => EventType::LogDebug,
-                LogLevel::Info => EventType::LogInfo,
-                LogLevel::Warn => EventType::LogWarn,
-                LogLevel::Error => EventType::LogError,
-            };
-            Draft::new(now, kind).data(json!({"message": message, "meta": meta}))
-        }
-        Frame::Progress { pct, detail } => {
-            Draft::new(now, EventType::Progress).data(json!({"pct": pct, "detail": detail}))
-        }
-        Frame::Partial { path, value } => {
-            Draft::new(now, EventType::Partial).data(json!({"path": path, "value": value}))
-        }
-        Frame::Heartbeat => return None,
-    })
 }

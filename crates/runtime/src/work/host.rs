@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use riverrun_engine::{RunState, SchemaIssue};
-use riverrun_protocol::{Frame, JournalEntry, LogLevel, WorkError};
+use riverrun_protocol::{Frame, JournalEntry, WorkError};
 use riverrun_store::{
     Added, Change, Commit, Error as StoreError, EventQuery, Expect, JobLease, Note,
 };
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::{
-    CallRequest, Cancellation, Host, JobOptions, JobRequest, Process, attempt::to_job,
+    CallRequest, Cancellation, Host, JobOptions, JobRequest, Process, attempt::to_job, record,
     request::KeptOptions,
 };
 use crate::{Error, Runtime, StartRequest, clock::now_ms, runtime::lease_ms};
@@ -28,8 +28,6 @@ use crate::{Error, Runtime, StartRequest, clock::now_ms, runtime::lease_ms};
 const GATHER: Duration = Duration::from_millis(50);
 /// Frames that wait to be stored; more are dropped and counted.
 const MAX_WAITING: usize = 4_096;
-/// The longest message of a log line.
-const MAX_MESSAGE: usize = 64 << 10;
 /// How often a conditional write is judged again because the stream moved.
 const TRIES: usize = 20;
 
@@ -376,45 +374,10 @@ pub(super) fn params<T: DeserializeOwned>(params: &Json) -> Result<T, WorkError>
 #[async_trait]
 impl Host for JobHost {
     fn frame(&self, frame: Frame) {
-        let now = now_ms();
-        match frame {
-            Frame::Log {
-                level,
-                mut message,
-                meta,
-            } => {
-                cut(&mut message);
-                let kind = match level {
-                    LogLevel::Debug => EventType::LogDebug,
-                    LogLevel::Info => EventType::LogInfo,
-                    LogLevel::Warn => EventType::LogWarn,
-                    LogLevel::Error => EventType::LogError,
-                };
-                let mut data = json!({ "message": message });
-                if let Some(meta) = meta {
-                    data["meta"] = meta.value();
-                }
-                self.say(Draft::new(now, kind).data(data), None);
-            }
-            Frame::Progress { pct, detail } => {
-                let mut data = serde_json::Map::new();
-                if let Some(pct) = pct {
-                    data.insert("pct".to_owned(), json!(pct.clamp(0.0, 100.0)));
-                }
-                if let Some(detail) = detail {
-                    data.insert("detail".to_owned(), detail.value());
-                }
-                let data = Json::of(&data);
-                let mut draft = Draft::new(now, EventType::Progress);
-                draft.data = Some(data.clone());
-                self.say(draft, Some(data));
-            }
-            Frame::Partial { path, value } => {
-                let mut draft = Draft::new(now, EventType::Partial);
-                draft = draft.data(json!({"path": path, "value": value}));
-                self.say(draft, None);
-            }
-            Frame::Heartbeat => {}
+        if let Some(draft) = record::frame(&frame) {
+            let is_progress = draft.kind == EventType::Progress;
+            let progress = draft.data.clone().filter(|_| is_progress);
+            self.say(draft, progress);
         }
     }
 
@@ -433,11 +396,10 @@ impl Host for JobHost {
             "state.get" => {
                 let path = path(&params::<KeyParams>(&asked)?.key)?;
                 self.with_state(|known| {
-                    let mut answer = json!({ "version": known.len });
-                    if let Some(value) = known.state.path(&path) {
-                        answer["value"] = value.value();
-                    }
-                    Json::of(&answer)
+                    Json::of(&record::Read {
+                        value: known.state.path(&path),
+                        version: known.len,
+                    })
                 })
                 .await
             }
@@ -450,7 +412,10 @@ impl Host for JobHost {
             }
             "state.getAll" => {
                 self.with_state(|known| {
-                    Json::of(&json!({"state": known.state, "version": known.len}))
+                    Json::of(&record::ReadAll {
+                        state: &known.state,
+                        version: known.len,
+                    })
                 })
                 .await
             }
@@ -461,9 +426,12 @@ impl Host for JobHost {
                     if_version,
                 } = params(&asked)?;
                 path(&key)?;
-                let data = json!({"key": key, "value": value.unwrap_or_else(Json::null)});
-                self.write(EventType::StateSet, Json::of(&data), if_version)
-                    .await
+                let data = Json::of(&record::Write {
+                    kind: None,
+                    key: &key,
+                    value: &value.unwrap_or_default(),
+                });
+                self.write(EventType::StateSet, data, if_version).await
             }
             "state.delete" => {
                 let KeyParams {
@@ -476,11 +444,15 @@ impl Host for JobHost {
             "state.setBatch" => {
                 let BatchParams { values, if_version } = params(&asked)?;
                 let mut operations = Vec::with_capacity(values.len());
-                for (key, value) in values {
-                    path(&key)?;
-                    operations.push(json!({"type": "set", "key": key, "value": value}));
+                for (key, value) in &values {
+                    path(key)?;
+                    operations.push(record::Write {
+                        kind: Some("set"),
+                        key,
+                        value,
+                    });
                 }
-                let data = Json::of(&json!({ "operations": operations }));
+                let data = Json::of(&record::Writes { operations });
                 self.write(EventType::StateBatch, data, if_version).await
             }
             "emit" => {
@@ -499,12 +471,12 @@ impl Host for JobHost {
             }
             "memo" => {
                 let MemoParams { name, value, error } = params(&asked)?;
-                let mut data = json!({ "name": name });
-                match error {
-                    Some(error) => data["error"] = json!(error),
-                    None => data["value"] = value.map_or(Value::Null, |value| value.value()),
-                }
-                let draft = Draft::new(now_ms(), EventType::StepMemo).data(data);
+                let value = error.is_none().then(|| value.unwrap_or_default());
+                let draft = Draft::new(now_ms(), EventType::StepMemo).data(record::Memo {
+                    name: &name,
+                    value: value.as_ref(),
+                    error: error.as_ref(),
+                });
                 self.append(draft, Expect::Any).await?;
                 self.forget_stream().await;
                 answer(json!({}))
@@ -544,7 +516,7 @@ impl Host for JobHost {
                     ..CallRequest::default()
                 };
                 let value = self.runtime.call(request).await?;
-                Ok(Json::of(&json!({ "value": value })))
+                Ok(Json::of(&record::Value { value: &value }))
             }
             "start" => {
                 let mut request = params::<StartParams>(&asked)?.request();
@@ -605,16 +577,6 @@ fn path(key: &str) -> Result<Path, WorkError> {
     match path.is_valid() {
         true => Ok(path),
         false => Err(WorkError::new("BAD_REQUEST", "key: is no path").permanent()),
-    }
-}
-
-fn cut(message: &mut String) {
-    if message.len() > MAX_MESSAGE {
-        let end = (0..=MAX_MESSAGE)
-            .rev()
-            .find(|at| message.is_char_boundary(*at));
-        message.truncate(end.unwrap_or(0));
-        message.push('…');
     }
 }
 

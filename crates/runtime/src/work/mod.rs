@@ -13,6 +13,7 @@ mod keeper;
 mod process;
 mod provider;
 mod queues;
+mod record;
 mod request;
 mod stats;
 mod worker;
