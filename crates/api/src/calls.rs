@@ -8,11 +8,11 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
 };
 use bytes::Bytes;
-use riverrun_protocol::{CancelReason, Frame, WorkError};
+use riverrun_protocol::{CancelReason, Frame, LogLevel, WorkError};
 use riverrun_runtime::{CallRequest, Cancellation, ProcessConfig};
 use riverrun_types::{Json, Name, RunId, time::Iso};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::{
@@ -178,8 +178,7 @@ fn streamed(
     };
     let events = futures::stream::unfold(live, |mut live| async move {
         if let Some(frame) = live.frames.recv().await {
-            let (event, data) = shown(&frame);
-            return Some((sse(event, &data), live));
+            return Some((shown(&frame), live));
         }
         // The last frame has come: the sender is gone.
         let outcome = live.call.take()?.await;
@@ -225,20 +224,56 @@ fn sse(event: &str, data: &impl Serialize) -> Bytes {
     Bytes::from(text)
 }
 
-fn shown(frame: &Frame) -> (&'static str, Value) {
-    match frame {
+/// What a frame says; each kind has its own part of it. Payloads keep their text.
+#[derive(Default, Serialize)]
+struct ShownFrame<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    level: Option<LogLevel>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meta: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pct: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ts: Option<Iso>,
+}
+
+fn shown(frame: &Frame) -> Bytes {
+    let mut shown = ShownFrame::default();
+    let event = match frame {
         Frame::Log {
             level,
             message,
             meta,
-        } => (
-            "log",
-            json!({"level": level, "message": message, "meta": meta}),
-        ),
-        Frame::Progress { pct, detail } => ("progress", json!({"pct": pct, "detail": detail})),
-        Frame::Partial { path, value } => ("partial", json!({"path": path, "value": value})),
-        Frame::Heartbeat => ("heartbeat", json!({"ts": Iso(now_ms())})),
-    }
+        } => {
+            shown.level = Some(*level);
+            shown.message = Some(message);
+            shown.meta = meta.as_ref();
+            "log"
+        }
+        Frame::Progress { pct, detail } => {
+            shown.pct = *pct;
+            shown.detail = detail.as_ref();
+            "progress"
+        }
+        Frame::Partial { path, value } => {
+            shown.path = path.as_deref();
+            shown.value = Some(value);
+            "partial"
+        }
+        Frame::Heartbeat => {
+            shown.ts = Some(Iso(now_ms()));
+            "heartbeat"
+        }
+    };
+    sse(event, &shown)
 }
 
 #[derive(Serialize)]
