@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use futures::{StreamExt, TryStreamExt, stream};
-use riverrun_engine::{RunState, Wait};
+use riverrun_engine::{AwaitFor, RunState, Wait};
 use riverrun_runtime::Loaded;
 use riverrun_types::{RunStatus, time::NEVER};
 
@@ -148,6 +148,12 @@ fn wait_reason(state: &RunState) -> Option<String> {
             Some(Wait::Backoff { .. }) => Some("retry".to_owned()),
             Some(Wait::Run { run, .. }) => Some(format!("sub-flow {run}")),
             Some(Wait::Branches(_)) => Some("branches".to_owned()),
+            Some(Wait::Job { .. }) => Some("job".to_owned()),
+            Some(Wait::Await(awaiting)) => Some(match &awaiting.what {
+                AwaitFor::Time => "delay".to_owned(),
+                AwaitFor::Event { event_kind, .. } => format!("event {event_kind}"),
+                AwaitFor::Trigger { .. } => format!("trigger {}", awaiting.id),
+            }),
             None => None,
         })
 }

@@ -21,16 +21,16 @@ mod template;
 mod validate;
 
 pub use context::View;
-pub use decide::{Child, Decision, Input, Start, decide, start};
+pub use decide::{Child, Decision, Entry, Input, Queued, Start, decide, start};
 pub use diagram::{AwaitKind, EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, Ink, NodeKind};
 pub use fact::{Fact, OpKind, Started, StateOp};
 pub use history::{History, HistoryCursor, HistoryEntry, HistoryOutcome, HistoryPage, history};
 pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow};
-pub use plan::{Plan, PlanError, PlanStep};
+pub use plan::{PROCESS, Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};
 pub use run::{
-    Branch, BranchStatus, Branches, Cancellation, InBranch, Lineage, RunState, StepSummary, Visit,
-    VisitKey, Visits, Wait,
+    AwaitFor, Awaiting, Branch, BranchStatus, Branches, Cancellation, Held, InBranch, Lineage,
+    Memo, RunState, StepSummary, Undo, Visit, VisitKey, Visits, Wait,
 };
 pub use schema::{Schema, SchemaIssue};
 pub use select::Select;
@@ -54,4 +54,5 @@ pub mod code {
     pub const FORK_LIMIT: &str = "FORK_LIMIT";
     pub const WORKER_LOST: &str = "WORKER_LOST";
     pub const SUBFLOW_DEPTH: &str = "SUBFLOW_DEPTH";
+    pub const AWAIT_TIMEOUT: &str = "AWAIT_TIMEOUT";
 }

@@ -3,6 +3,8 @@
 use riverrun_types::{Json, Millis, Name, RunId};
 use serde::{Deserialize, Serialize};
 
+use crate::Awaiting;
+
 /// The answer of a handler.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -17,7 +19,11 @@ pub enum Outcome {
     Wait {
         until_ms: Millis,
         reason: Option<String>,
+        /// What the step puts out then.
+        output: Option<Json>,
     },
+    /// The handler's code waits: it runs again from the top, with the answer, when that has come.
+    Await(Awaiting),
     /// Go on when these branches have ended.
     Fork(Fork),
     /// Start another flow, and go on when it has ended or at once.
@@ -48,6 +54,7 @@ impl Outcome {
         Self::Wait {
             until_ms,
             reason: Some(reason.into()),
+            output: None,
         }
     }
 }

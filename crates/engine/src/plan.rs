@@ -1,8 +1,15 @@
 //! A flow made ready to run: names resolved, selectors and schemas compiled.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
-use riverrun_types::{Flow, Json, Limits, Millis, Name, Path, Retry, Step, time::MAX_WAIT_MS};
+use riverrun_types::{
+    Await, AwaitType, Compensation, Flow, Join, Json, Limits, Millis, Name, OnFailure, Path, Retry,
+    Step, Subscription, time::MAX_WAIT_MS,
+};
+use serde_json::Value;
 
 use crate::{Failure, Schema, Select, TemplateError, View, code};
 
@@ -19,6 +26,11 @@ pub struct Plan {
     pub input_schema: Option<Schema>,
     pub state_schema: Option<Schema>,
     pub result: Option<Path>,
+    pub on_failure: OnFailure,
+    /// Steps whose visits run as jobs of a queue.
+    pub queued: BTreeSet<Name>,
+    /// The steps that each kind of event enters, each with the number of its subscription.
+    pub subscriptions: HashMap<Name, Vec<(Name, usize)>>,
 }
 
 #[derive(Debug)]
@@ -32,9 +44,24 @@ pub struct PlanStep {
     pub on_resume: Option<Name>,
     pub retry: Option<Retry>,
     pub timeout_ms: Option<u64>,
+    /// The process that runs it, as a job of its queue.
+    pub process: Option<Name>,
+    /// The kinds of which it takes one of each at a time; empty where one event is enough.
+    pub joins: BTreeSet<Name>,
+    pub awaits: Option<Await>,
+    pub compensation: Option<Compensation>,
 }
 
+/// The type of a step that a process runs.
+pub const PROCESS: &str = "process";
+
 impl PlanStep {
+    /// Whether a visit waits for something before its handler runs.
+    pub fn awaits_first(&self) -> bool {
+        let awaits = self.awaits.as_ref();
+        awaits.is_some_and(|awaits| awaits.kind != AwaitType::Time)
+    }
+
     /// What the step is given. A template can wrap what is in the state until it is too deep.
     pub fn input(&self, view: &View<'_>) -> Result<Json, Failure> {
         let input = self.input.resolve(view);
@@ -75,7 +102,10 @@ impl Plan {
             .steps
             .iter()
             .map(|(name, step)| Ok((names[name.as_str()].clone(), compile(name, step, &names)?)))
-            .collect::<Result<_, PlanError>>()?;
+            .collect::<Result<HashMap<Name, PlanStep>, PlanError>>()?;
+        let is_queued = |step: &&PlanStep| step.process.is_some();
+        let queued = steps.values().filter(is_queued);
+        let queued = queued.map(|step| step.name.clone()).collect();
         let schema = |field: &'static str, schema: &Option<serde_json::Value>| {
             let compiled = schema.as_ref().map(Schema::compile).transpose();
             compiled.map_err(|message| PlanError::Schema { field, message })
@@ -90,6 +120,9 @@ impl Plan {
             input_schema: schema("inputSchema", &flow.input_schema)?,
             state_schema: schema("stateSchema", &flow.state_schema)?,
             result: flow.result.as_deref().map(Path::new),
+            on_failure: flow.on_failure,
+            queued,
+            subscriptions: subscriptions(&flow, &names),
             flow: Arc::new(flow),
         })
     }
@@ -98,6 +131,15 @@ impl Plan {
     pub(crate) fn deadline(&self, from: Millis) -> Option<Millis> {
         let timeout_ms = i64::try_from(self.timeout_ms?).unwrap_or(i64::MAX);
         Some(from.saturating_add(timeout_ms.min(MAX_WAIT_MS)))
+    }
+
+    /// Whether an event of this kind changes where a run goes.
+    pub fn hears(&self, kind: &str) -> bool {
+        let undoes = |step: &PlanStep| {
+            let undo = step.compensation.as_ref();
+            undo.is_some_and(|undo| undo.on.iter().any(|on| on == kind))
+        };
+        self.subscriptions.contains_key(kind) || self.steps.values().any(undoes)
     }
 
     pub fn step(&self, name: &str) -> Option<&PlanStep> {
@@ -126,5 +168,33 @@ fn compile(name: &str, step: &Step, names: &HashMap<&str, Name>) -> Result<PlanS
         on_resume: target(&step.transitions.on_resume),
         retry: step.retry.clone(),
         timeout_ms: step.timeout_ms,
+        process: process(step),
+        joins: match step.join {
+            Join::Any => BTreeSet::new(),
+            Join::All => step.subscriptions.iter().map(kind).collect(),
+        },
+        awaits: step.awaits.clone(),
+        compensation: step.compensation.clone(),
     })
+}
+
+fn kind(subscription: &Subscription) -> Name {
+    Name::from(subscription.event_kind.as_str())
+}
+
+fn process(step: &Step) -> Option<Name> {
+    let named = step.config.get("process").and_then(Value::as_str);
+    let named = named.filter(|_| step.handler == PROCESS);
+    named.map(Name::from)
+}
+
+fn subscriptions(flow: &Flow, names: &HashMap<&str, Name>) -> HashMap<Name, Vec<(Name, usize)>> {
+    let mut by_kind: HashMap<Name, Vec<(Name, usize)>> = HashMap::new();
+    for (name, step) in &flow.steps {
+        for (number, subscription) in step.subscriptions.iter().enumerate() {
+            let steps = by_kind.entry(kind(subscription)).or_default();
+            steps.push((names[name.as_str()].clone(), number));
+        }
+    }
+    by_kind
 }

@@ -5,7 +5,7 @@ use std::{
     sync::OnceLock,
 };
 
-use riverrun_types::{Path, Selector};
+use riverrun_types::{Path, Selector, time};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -37,6 +37,11 @@ pub trait Catalog {
     fn config_issues(&self, handler: &str, config: &Value) -> Vec<SchemaIssue>;
     /// The steps that a config leads to, with the path that names each.
     fn targets(&self, handler: &str, config: &Value) -> Vec<(String, String)>;
+    /// What is wrong with an expression.
+    fn expression_issue(&self, source: &str) -> Option<String> {
+        let _ = source;
+        None
+    }
 }
 
 /// The schema of definitions, for editors and for validation.
@@ -169,8 +174,48 @@ impl Check<'_> {
                 }
             }
         }
+        self.events(&at, step, steps);
         if let Some(handler) = step.get("type").and_then(Value::as_str) {
             self.handler(&at, handler, step.get("config"), steps);
+        }
+    }
+
+    /// What a step has to do with events.
+    fn events(&mut self, at: &str, step: &Value, steps: &Map<String, Value>) {
+        let subscriptions = step.get("subscriptions").and_then(Value::as_array);
+        for (number, subscription) in subscriptions.into_iter().flatten().enumerate() {
+            for field in ["when", "map"] {
+                let path = format!("{at}.subscriptions.{number}.{field}");
+                self.expression(path, subscription.get(field));
+            }
+        }
+        if let Some(awaits) = step.get("await") {
+            self.expression(format!("{at}.await.where"), awaits.get("where"));
+            if let Some(target) = awaits.get("onTimeout").and_then(Value::as_str) {
+                self.target(&format!("{at}.await.onTimeout"), target, steps);
+            }
+            for field in ["timeout", "lookback"] {
+                let text = awaits.get(field).and_then(Value::as_str);
+                if text.is_some_and(|text| time::duration_ms(text).is_none()) {
+                    let path = format!("{at}.await.{field}");
+                    self.error(
+                        path,
+                        "duration",
+                        "not a duration such as \"90s\" or \"1h 30m\"",
+                    );
+                }
+            }
+        }
+        let undo = step.get("compensation").and_then(|undo| undo.get("step"));
+        if let Some(target) = undo.and_then(Value::as_str) {
+            self.target(&format!("{at}.compensation.step"), target, steps);
+        }
+    }
+
+    fn expression(&mut self, at: String, source: Option<&Value>) {
+        let source = source.and_then(Value::as_str);
+        if let Some(message) = source.and_then(|source| self.catalog.expression_issue(source)) {
+            self.error(at, "expression", message);
         }
     }
 
@@ -219,6 +264,13 @@ impl Check<'_> {
         };
         let mut reached: BTreeSet<String> = BTreeSet::new();
         let mut ahead = VecDeque::from([initial.to_owned()]);
+        // An event may come from outside, whoever emits it here.
+        let is_entered = |step: &Value| {
+            let subscriptions = step.get("subscriptions").and_then(Value::as_array);
+            subscriptions.is_some_and(|subscriptions| !subscriptions.is_empty())
+        };
+        let entered = steps.iter().filter(|(_, step)| is_entered(step));
+        ahead.extend(entered.map(|(name, _)| name.clone()));
         while let Some(name) = ahead.pop_front() {
             let Some(step) = steps.get(&name) else {
                 continue;
@@ -244,6 +296,9 @@ impl Check<'_> {
         let mut targets: Vec<String> = transitions
             .filter_map(|target| target.as_str().map(str::to_owned))
             .collect();
+        let others = [("await", "onTimeout"), ("compensation", "step")];
+        let other = |(part, field): (&str, &str)| step.get(part)?.get(field)?.as_str();
+        targets.extend(others.into_iter().filter_map(other).map(str::to_owned));
         if let Some(handler) = step.get("type").and_then(Value::as_str) {
             let config = step
                 .get("config")

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use jiff::{Span, SpanRelativeTo};
 use riverrun_engine::{Failure, Outcome, SchemaIssue, Template, View, code};
 use riverrun_runtime::{Action, Call, Effects, Handler};
 use riverrun_types::{
@@ -119,6 +118,7 @@ impl Action for DelayAction {
             Ok(until_ms) => Outcome::Wait {
                 until_ms,
                 reason: Some(format!("waiting until {}", time::iso(until_ms))),
+                output: None,
             },
             Err(message) => Outcome::Failure(Failure::new(code::INPUT_ERROR, message).permanent()),
         }
@@ -128,7 +128,7 @@ impl Action for DelayAction {
 fn duration_ms(json: &Json) -> Result<Millis, String> {
     let ms = match json.value() {
         Value::Number(number) => number.as_f64(),
-        Value::String(text) => text.trim().parse().ok().or_else(|| span_ms(text.trim())),
+        Value::String(text) => time::duration_ms(&text),
         _ => None,
     };
     match ms {
@@ -139,13 +139,6 @@ fn duration_ms(json: &Json) -> Result<Millis, String> {
             short(json)
         )),
     }
-}
-
-/// Days are 24 hours and weeks seven days; months and years have no fixed length.
-fn span_ms(text: &str) -> Option<f64> {
-    let span: Span = text.parse().ok()?;
-    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
-    Some(duration.as_millis_f64())
 }
 
 fn time_ms(json: &Json) -> Result<Millis, String> {

@@ -134,6 +134,9 @@ pub struct Invoke {
     pub visit: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal: Vec<JournalEntry>,
+    /// Of a step: what the await that its config declares has brought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaited: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -183,6 +186,38 @@ pub struct Reply {
     /// Of a batch: for each job a value or an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Vec<ReplyItem>>,
+    /// Of a step: its code waits, and is to be called again when that is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended: Option<Suspended>,
+}
+
+/// What the code of a step waits for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Suspended {
+    /// `time`, `event` or `trigger`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Of a time: when, as ISO 8601.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_at: Option<String>,
+    /// Of an event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_kind: Option<String>,
+    /// Of an event: values that it has at dot paths.
+    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+    pub equal: Option<Json>,
+    /// Of an event: the source of a function of the event.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// Of an event: those of the last so many milliseconds count too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookback_ms: Option<u64>,
+    /// Of a trigger: the id that `await.trigger` answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -400,6 +435,7 @@ mod tests {
             step: None,
             visit: None,
             journal: Vec::new(),
+            awaited: None,
             timeout_ms: None,
             lease: None,
         };

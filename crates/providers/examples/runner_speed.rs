@@ -145,6 +145,7 @@ fn invoke() -> Invoke {
         step: None,
         visit: None,
         journal: Vec::new(),
+        awaited: None,
         timeout_ms: Some(30_000),
         lease: None,
     }

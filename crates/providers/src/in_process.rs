@@ -97,7 +97,7 @@ fn settle(
     let value = ended.map_err(panicked)??;
     Ok(Reply {
         value: Some(value),
-        results: None,
+        ..Reply::default()
     })
 }
 

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use riverrun_engine::{Decision, Input, RunState, decide};
+use riverrun_protocol::CancelReason;
 use riverrun_store::{Advance, Change, Commit, Error as StoreError, Expect, JobChange};
 use riverrun_types::{RunId, RunStatus};
 
@@ -67,8 +68,17 @@ impl Runtime {
             if decision.is_empty() {
                 return Ok(loaded.state);
             }
-            match self.commit(control_commit(&loaded, &state, decision)).await {
+            let now = now_ms();
+            let tenant = loaded.record.tenant.as_ref();
+            let orders = self.orders(run, &flow.plan, tenant, &decision, now);
+            let told = self.jobs_of(run, &decision.dequeued);
+            let mut commit = control_commit(&loaded, &state, decision);
+            commit.changes.extend(orders);
+            match self.commit(commit).await {
                 Ok(receipt) => {
+                    for job in told {
+                        self.keeper().cancel(&job, CancelReason::User);
+                    }
                     let state = Arc::new(state);
                     // Unless somebody appended in between, this is the state now.
                     if receipt

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use riverrun_engine::{Decision, Input, RunState, decide};
+use riverrun_engine::{Input, RunState, decide};
 use riverrun_store::{EventQuery, NewJob, NewRun, Origin, Place};
 use riverrun_types::{Draft, EventId, Json, RunId, StreamName};
 
@@ -53,8 +53,10 @@ impl Runtime {
         }
         let id = RunId::fresh();
         let now = now_ms();
-        let Decision { events, .. } = decide(&flow.plan, &mut state, &id, Input::Forked, now);
-        drafts.extend(events);
+        let decision = decide(&flow.plan, &mut state, &id, Input::Forked, now);
+        let tenant = source.record.tenant.as_ref();
+        let orders = self.orders(&id, &flow.plan, tenant, &decision, now);
+        drafts.extend(decision.events);
         let new = NewRun {
             id: id.clone(),
             flow: source.record.flow.clone(),
@@ -76,7 +78,7 @@ impl Runtime {
             job: (!state.status.is_ended()).then_some(NewJob::Ready { at_ms: now }),
             snapshot: None,
         };
-        self.create(new, state).await
+        self.create(new, state, orders).await
     }
 
     /// The first `len` events of a stream and what they reduce to.

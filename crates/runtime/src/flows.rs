@@ -15,12 +15,15 @@ use riverrun_store::{
 use riverrun_types::{Draft, EventType, Flow, Json, Millis, Name, StreamName, event::EventContext};
 use serde_json::{Value, json};
 
-use crate::{Action, Call, Effects, Error, FlowLookup, Handlers, Result, clock::now_ms};
+use crate::{
+    Action, Call, Effects, Error, FlowLookup, Handlers, Result, clock::now_ms, steps::Rules,
+};
 
 /// A flow ready to run: the engine's plan and each step's action.
 pub struct Compiled {
     pub plan: Plan,
     pub(crate) actions: HashMap<Name, StepAction>,
+    pub(crate) rules: Rules,
 }
 
 pub(crate) struct StepAction {
@@ -204,8 +207,13 @@ impl Flows {
             )
         });
         let actions = actions.collect();
+        let rules = Rules::compile(&flow);
         let plan = Plan::compile(flow).map_err(|error| damaged(error.to_string()))?;
-        Ok(Compiled { plan, actions })
+        Ok(Compiled {
+            plan,
+            actions,
+            rules,
+        })
     }
 }
 

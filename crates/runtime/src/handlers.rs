@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use riverrun_engine::{Catalog, Schema, SchemaIssue};
+use riverrun_expr::Expr;
 use serde_json::Value;
 
 use crate::Handler;
@@ -64,6 +65,10 @@ impl Catalog for Handlers {
         } else {
             issues
         }
+    }
+
+    fn expression_issue(&self, source: &str) -> Option<String> {
+        Expr::compile(source).err().map(|error| error.to_string())
     }
 
     fn targets(&self, handler: &str, config: &Value) -> Vec<(String, String)> {

@@ -102,7 +102,7 @@ impl Runtime {
         });
         new.projection = projection(&state);
         new.events = Arc::from(drafts);
-        self.create(new, state).await
+        self.create(new, state, Vec::new()).await
     }
 
     /// Refuses a run that waits for another one, unless that has ended and is here, and a run that
@@ -135,10 +135,16 @@ impl Runtime {
     }
 
     /// Commits a run whose events come from elsewhere; whoever claims it goes on with it.
-    pub(crate) async fn create(&self, new: NewRun, state: RunState) -> Result<Started> {
+    pub(crate) async fn create(
+        &self,
+        new: NewRun,
+        state: RunState,
+        orders: Vec<Change>,
+    ) -> Result<Started> {
         let record = record(&new, &state);
-        self.commit(Commit::of(Change::Create(Box::new(new))))
-            .await?;
+        let mut commit = Commit::of(Change::Create(Box::new(new)));
+        commit.changes.extend(orders);
+        self.commit(commit).await?;
         let state = Arc::new(state);
         self.cache().put(&record.id, state.clone());
         Ok(Started::new(record, state, true))

@@ -23,6 +23,7 @@ mod request;
 mod runtime;
 mod shown;
 mod start;
+mod steps;
 mod streams;
 mod tail;
 mod work;

@@ -24,6 +24,7 @@ use crate::{
     claim,
     clock::now_ms,
     flows::Flows,
+    steps::{Inboxes, ProcessStep},
     work::{self, JobStats, Keeper, Processes},
 };
 
@@ -47,6 +48,7 @@ struct Inner {
     processes: Processes,
     keeper: Keeper,
     job_stats: JobStats,
+    inboxes: Inboxes,
     shutdown: CancellationToken,
     tasks: TaskTracker,
 }
@@ -74,7 +76,8 @@ impl Runtime {
             );
         }
         let bus = Arc::new(Bus::default());
-        let handlers = Arc::new(Handlers::new(handlers));
+        let own: Arc<dyn Handler> = Arc::new(ProcessStep);
+        let handlers = Arc::new(Handlers::new(handlers.into_iter().chain([own])));
         let flows = Arc::new(Flows::load(&*store, handlers.clone()).await?);
         let runtime = Self {
             inner: Arc::new(Inner {
@@ -91,6 +94,7 @@ impl Runtime {
                 processes: Processes::default(),
                 keeper: Keeper::default(),
                 job_stats: JobStats::default(),
+                inboxes: Inboxes::default(),
                 shutdown: CancellationToken::new(),
                 tasks: TaskTracker::new(),
                 store,
@@ -188,6 +192,10 @@ impl Runtime {
 
     pub(crate) fn keeper(&self) -> &Keeper {
         &self.inner.keeper
+    }
+
+    pub(crate) fn inboxes(&self) -> &Inboxes {
+        &self.inner.inboxes
     }
 
     pub(crate) fn job_stats(&self) -> &JobStats {

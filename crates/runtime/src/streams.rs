@@ -8,7 +8,7 @@ use riverrun_types::{
     Draft, EventId, EventType, Json, Name, Path, RunId, StreamName, event::EventContext, normalise,
 };
 
-use crate::{Error, Loaded, Result, Runtime, clock::now_ms};
+use crate::{Error, Loaded, Result, Runtime, clock::now_ms, steps::Letter};
 
 /// How often a state write is judged again because the stream moved.
 const TRIES: usize = 20;
@@ -27,32 +27,75 @@ impl Runtime {
             return Err(Error::BadEvent("there is no event to append".to_owned()));
         }
         match stream.run() {
-            Some(run) => self.append_to_run(&run, drafts.into()).await,
+            Some(run) if self.is_heard(&run, &drafts).await? => {
+                self.deliver(&run, Letter::events(drafts)).await
+            }
+            Some(run) => {
+                let guard = Guard::default();
+                self.append_to_run(&run, drafts.into(), guard).await
+            }
             None => {
                 let context = EventContext {
                     run_id: stream.id.clone(),
                     flow_name: stream.kind.clone(),
                     tenant_id: None,
                 };
-                self.place(stream, context, Expect::Any, drafts.into())
+                self.place(stream, context, Expect::Any, drafts.into(), None)
                     .await
                     .map_err(Error::Store)
             }
         }
     }
 
-    async fn append_to_run(&self, run: &RunId, drafts: Arc<[Draft]>) -> Result<Vec<EventId>> {
+    /// Whether steps of a run react to events from outside.
+    async fn is_heard(&self, run: &RunId, drafts: &[Draft]) -> Result<bool> {
+        let is_emitted = |draft: &Draft| matches!(Fact::read(draft), Fact::Emitted { .. });
+        if !drafts.iter().any(is_emitted) {
+            return Ok(false);
+        }
+        let record = self.store().run(run).await?;
+        let record = record.ok_or_else(|| StoreError::RunNotFound(run.clone()))?;
+        let flow = self.compiled(&record.flow, Some(&record.version)).await?;
+        let is_heard = |draft: &Draft| match Fact::read(draft) {
+            Fact::Emitted { kind, .. } => flow.plan.hears(&kind),
+            _ => false,
+        };
+        if !drafts.iter().any(is_heard) {
+            return Ok(false);
+        }
+        match drafts.iter().all(is_emitted) {
+            true => Ok(true),
+            false => Err(Error::BadEvent(
+                "send events that steps subscribe to apart from logs and state writes".to_owned(),
+            )),
+        }
+    }
+
+    /// Appends events to a run's stream; state writes only where they may be.
+    pub(crate) async fn append_to_run(
+        &self,
+        run: &RunId,
+        drafts: Arc<[Draft]>,
+        guard: Guard,
+    ) -> Result<Vec<EventId>> {
         let stream = StreamName::flow(run);
         let writes = drafts.iter().any(|draft| draft.kind.family() == "state");
         for _ in 0..TRIES {
             let (context, expect) = if writes {
                 let loaded = self.load(run).await?;
+                if guard.if_len.is_some_and(|len| len != loaded.state.len) {
+                    return Err(StoreError::Conflict(run.clone()).into());
+                }
                 self.check_writes(&loaded, &drafts).await?;
                 (loaded.context(), Expect::Len(loaded.state.len))
             } else {
                 (self.context_of(run).await?, Expect::Any)
             };
-            match self.place(&stream, context, expect, drafts.clone()).await {
+            let fence = guard.fence.clone();
+            match self
+                .place(&stream, context, expect, drafts.clone(), fence)
+                .await
+            {
                 Err(StoreError::Conflict(_)) => {}
                 answer => return answer.map_err(Error::Store),
             }
@@ -117,6 +160,7 @@ impl Runtime {
         context: EventContext,
         expect: Expect,
         events: Arc<[Draft]>,
+        fence: Option<Change>,
     ) -> riverrun_store::Result<Vec<EventId>> {
         let append = Append {
             stream: stream.clone(),
@@ -124,7 +168,9 @@ impl Runtime {
             expect,
             events: events.clone(),
         };
-        let receipt = self.commit(Commit::of(Change::Append(append))).await?;
+        let mut commit = Commit::of(Change::Append(append));
+        commit.changes.splice(..0, fence);
+        let receipt = self.commit(commit).await?;
         let placed = receipt.placed.first().copied();
         Ok(placed.map_or_else(Vec::new, |placed| {
             events
@@ -134,6 +180,15 @@ impl Runtime {
                 .collect()
         }))
     }
+}
+
+/// What must hold for an append beside what the events themselves ask for.
+#[derive(Default)]
+pub(crate) struct Guard {
+    /// Refuses the commit if whoever writes may not any more.
+    pub fence: Option<Change>,
+    /// The length that the stream must have.
+    pub if_len: Option<u64>,
 }
 
 /// Reads one event from outside and refuses what only the engine may say.

@@ -62,7 +62,7 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
         });
         return Ok(Reply {
             results: Some(results.collect()),
-            value: None,
+            ..Reply::default()
         });
     }
     let input = invoke.job.input.clone().unwrap_or_default().value();
@@ -149,7 +149,7 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
 fn reply(value: Json) -> Reply {
     Reply {
         value: Some(value),
-        results: None,
+        ..Reply::default()
     }
 }
 

@@ -183,7 +183,7 @@ impl Bus {
                 }
                 // A job that moved may be one of any queue; whoever claims asks and sees.
                 Change::Steer { job, steer, .. } => match steer {
-                    Steer::Cancel { .. } => self.nudge(job),
+                    Steer::Cancel { .. } | Steer::Abandon => self.nudge(job),
                     _ => self.work_anywhere(),
                 },
                 Change::Pause { queue, .. } => self.work_in(queue),

@@ -230,6 +230,9 @@ pub enum Steer {
     Cancel {
         reason: Option<String>,
     },
+    /// Nobody wants it any more: a job that does not run is removed, of one that runs the holder
+    /// is told. Never refused, not even where there is no such job.
+    Abandon,
     Priority(i32),
     /// A waiting or delayed job begins not before this time.
     Delay {

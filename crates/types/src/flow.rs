@@ -33,6 +33,26 @@ pub struct Flow {
     /// the last step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
+    /// What a failure that nothing catches does to the rest of the run.
+    #[serde(default, skip_serializing_if = "OnFailure::is_stop")]
+    pub on_failure: OnFailure,
+}
+
+/// What a failure that nothing catches does to the rest of the run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnFailure {
+    /// Everything else is cancelled, and the run fails at once.
+    #[default]
+    Stop,
+    /// What is active goes on to its end; then the run fails.
+    Finish,
+}
+
+impl OnFailure {
+    fn is_stop(&self) -> bool {
+        *self == Self::Stop
+    }
 }
 
 impl Flow {
@@ -66,6 +86,21 @@ pub struct Step {
     /// How long one attempt may take; the limit of the server when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// Events of the run that enter the step, each as a visit of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subscriptions: Vec<Subscription>,
+    /// Whether one of the subscribed events enters the step, or one of each together.
+    #[serde(default, skip_serializing_if = "Join::is_any")]
+    pub join: Join,
+    /// The kinds of events that the handler emits: for the diagram and its warnings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub emits: Vec<String>,
+    /// What the step waits for: an event or a trigger before its handler, a time after it.
+    #[serde(default, rename = "await", skip_serializing_if = "Option::is_none")]
+    pub awaits: Option<Await>,
+    /// What undoes a visit of this step that has ended well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compensation: Option<Compensation>,
 }
 
 /// What a step is given. Written as `{type: key, key: …}` and the like.
@@ -150,6 +185,10 @@ impl<'de> Deserialize<'de> for Selector {
         Self::from_value(&Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
 }
+
+mod events;
+
+pub use events::{Await, AwaitType, Compensation, Delay, Join, Subscription, TriggerType};
 
 /// Where a run goes when a step ended. Absent and null both mean: nowhere.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

@@ -13,7 +13,10 @@ pub mod status;
 pub mod time;
 
 pub use event::{Draft, Event, EventType, StepRef};
-pub use flow::{Flow, Limits, Retry, Selector, Step, Transitions};
+pub use flow::{
+    Await, AwaitType, Compensation, Delay, Flow, Join, Limits, OnFailure, Retry, Selector, Step,
+    Subscription, Transitions, TriggerType,
+};
 pub use id::{EventId, Namespace, RunId, StreamName};
 pub use json::Json;
 pub use path::Path;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
+use jiff::{Span, SpanRelativeTo, Timestamp};
 use serde::{Serialize, Serializer};
 
 /// Milliseconds since the Unix epoch. Every time in a store or an event is one of these.
@@ -45,6 +45,18 @@ pub fn parse(text: &str) -> Option<Millis> {
         return Some(ms);
     }
     text.parse::<Timestamp>().ok().map(|ts| ts.as_millisecond())
+}
+
+/// Reads a duration: milliseconds, `90s`, `1h 30m`, `2 days`, `PT5M`. Days are 24 hours and weeks
+/// seven days; months and years have no fixed length.
+pub fn duration_ms(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if let Ok(ms) = text.parse() {
+        return Some(ms);
+    }
+    let span: Span = text.parse().ok()?;
+    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+    Some(duration.as_millis_f64())
 }
 
 #[cfg(test)]

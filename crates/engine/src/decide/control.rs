@@ -54,6 +54,8 @@ impl Turn<'_> {
     pub(super) fn resume(&mut self) {
         if self.state.paused {
             self.emit(Fact::Resumed);
+            // Jobs that were claimed meanwhile were sent away.
+            self.again = self.state.visits.iter().map(|v| v.key.clone()).collect();
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Ends: of branches, of the fork around them, of the run.
 
 use indexmap::IndexMap;
-use riverrun_types::Json;
+use riverrun_types::{Json, OnFailure};
 use serde_json::json;
 
 use super::Turn;
-use crate::{BranchStatus, Branches, Cancellation, Failure, Visit, Wait, code, fact::Fact};
+use crate::{
+    BranchStatus, Branches, Cancellation, Failure, Visit, VisitKey, Wait, code, fact::Fact,
+};
 
 impl Turn<'_> {
     /// A path inside a branch is at its end: the fork around it may be, too.
@@ -27,7 +29,27 @@ impl Turn<'_> {
             }
         }
         if self.state.visits.is_empty() && !self.state.status.is_ended() {
-            self.complete_run();
+            self.nothing_active();
+        }
+    }
+
+    /// Nothing is active any more: the run undoes one thing more, or has ended.
+    fn nothing_active(&mut self) {
+        match (self.state.compensating, self.state.error.clone()) {
+            (true, _) if !self.state.undo.is_empty() => self.undo_last(),
+            (true, Some(error)) => self.end_failed(error),
+            (false, Some(error)) => self.fail_run(error),
+            _ => self.complete_run(),
+        }
+    }
+
+    /// A failure has reached the run itself.
+    pub(super) fn uncaught(&mut self) {
+        let Some(error) = self.state.error.clone() else {
+            return;
+        };
+        if !self.state.compensating && self.plan.on_failure == OnFailure::Stop {
+            self.fail_run(error);
         }
     }
 
@@ -81,16 +103,15 @@ impl Turn<'_> {
         let visits = self.state.visits.iter().rev();
         let visits: Vec<_> = visits
             .filter(|visit| which(self, visit))
-            .map(|visit| {
-                let child = match &visit.wait {
-                    Some(Wait::Run { run, .. }) => Some(run.clone()),
-                    _ => None,
-                };
-                (visit.at(), child)
-            })
+            .map(|visit| (visit.at(), visit.wait.clone()))
             .collect();
-        for (at, child) in visits {
-            self.decision.abandoned.extend(child);
+        for (at, wait) in visits {
+            match wait {
+                Some(Wait::Run { run, .. }) => self.decision.abandoned.push(run),
+                Some(Wait::Job { .. }) => self.decision.dequeued.push(VisitKey::of(&at)),
+                Some(Wait::Await(awaiting)) => self.decision.settled.push(awaiting.id),
+                _ => {}
+            }
             self.emit(Fact::StepCancelled {
                 at,
                 cancellation: cancellation.clone(),
@@ -109,6 +130,14 @@ impl Turn<'_> {
             reason: Some("the run failed".to_owned()),
         };
         self.cancel_visits(&cancellation, |_, _| true);
+        if self.state.undo.is_empty() || self.state.compensating {
+            return self.end_failed(error);
+        }
+        self.emit(Fact::Compensating { error });
+        self.undo_last();
+    }
+
+    fn end_failed(&mut self, error: Failure) {
         let duration_ms = self.since(self.state.created_ms);
         self.emit(Fact::Failed { error, duration_ms });
     }

@@ -1,6 +1,6 @@
 //! Attempts that will never answer: their worker is gone, or they run in another run.
 
-use riverrun_types::VisitStatus;
+use riverrun_types::{OnFailure, VisitStatus};
 
 use super::Turn;
 use crate::{Branches, Failure, Visit, VisitKey, code, fact::Fact, retry};
@@ -8,7 +8,9 @@ use crate::{Branches, Failure, Visit, VisitKey, code, fact::Fact, retry};
 impl Turn<'_> {
     /// What runs when its worker is gone is tried again, a bounded number of times.
     pub(super) fn lost(&mut self) {
-        let is_running = |visit: &&Visit| visit.status == VisitStatus::Running;
+        // What runs as a job is its worker's to lose.
+        let is_running =
+            |visit: &&Visit| visit.status == VisitStatus::Running && visit.wait.is_none();
         let running: Vec<Visit> = self
             .state
             .visits
@@ -21,21 +23,28 @@ impl Turn<'_> {
             if self.state.status.is_ended() {
                 return;
             }
-            let losses = visit.losses.saturating_add(1);
-            if losses > retry::MAX_LOSSES {
-                let message = format!("the worker was lost {losses} times in this visit");
-                let failure = Failure::new(code::WORKER_LOST, message).permanent();
-                self.fail(&visit, failure, 0.0);
-                continue;
-            }
-            self.emit(Fact::StepRetry {
-                at: visit.next_attempt(),
-                reason: "the worker was lost".to_owned(),
-                delay_ms: 0,
-                lost: true,
-            });
+            self.lose(&visit);
         }
         self.settle();
+    }
+
+    /// An attempt was lost with its worker: once more, unless it was once too often. Says whether
+    /// the visit goes on.
+    pub(super) fn lose(&mut self, visit: &Visit) -> bool {
+        let losses = visit.losses.saturating_add(1);
+        if losses > retry::MAX_LOSSES {
+            let message = format!("the worker was lost {losses} times in this visit");
+            let failure = Failure::new(code::WORKER_LOST, message).permanent();
+            self.fail(visit, failure, 0.0);
+            return false;
+        }
+        self.emit(Fact::StepRetry {
+            at: visit.next_attempt(),
+            reason: "the worker was lost".to_owned(),
+            delay_ms: 0,
+            lost: true,
+        });
+        true
     }
 
     /// In a copy nothing runs yet, and the original's children answer to the original. The copy
@@ -44,7 +53,11 @@ impl Turn<'_> {
     pub(super) fn forked(&mut self) {
         let deadline = self.state.deadline.and(self.plan.deadline(self.now));
         self.emit(Fact::Forked { deadline });
-        if let Some(error) = self.state.error.clone() {
+        self.again = self.state.visits.iter().map(|v| v.key.clone()).collect();
+        let fails = self.plan.on_failure == OnFailure::Stop && !self.state.compensating;
+        if let Some(error) = self.state.error.clone()
+            && fails
+        {
             return self.fail_run(error);
         }
         if let Some(cancellation) = self.state.cancellation.clone() {

@@ -4,36 +4,68 @@
 //! is applied to the state the moment it is emitted. Nothing else touches the state, so what a
 //! replay of the events gives is what was decided on.
 
+mod awaits;
 mod check;
 mod control;
 mod ended;
+mod events;
 mod lost;
 mod step;
 mod wait;
 
-use riverrun_types::{Draft, Json, Millis, Name, RunId};
+use riverrun_types::{Draft, Json, Millis, Name, Retry, RunId, VisitStatus};
 
 pub(crate) use wait::MAX_DEPTH;
 
-use crate::{Failure, Outcome, Plan, RunState, VisitKey, fact::Fact, fact::Started, run::Lineage};
+use crate::{
+    Awaiting, Failure, Outcome, Plan, PlanStep, RunState, VisitKey, Wait, fact::Fact,
+    fact::Started, run::Lineage,
+};
 
 /// Something that happened to a run.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// An attempt of a runnable visit begins.
     Begin(VisitKey),
+    /// The job of a visit has begun its n-th attempt. Attempts before it that nobody heard of are
+    /// lost.
+    Began {
+        visit: VisitKey,
+        attempt: u32,
+    },
     /// The attempt that runs has ended. One that is no longer the running one changes nothing.
     Finished {
         visit: VisitKey,
         attempt: u32,
         outcome: Outcome,
         jitter: f64,
+        /// How a failure is tried again where the step itself says nothing.
+        retry: Option<Retry>,
     },
     /// The child run that a visit waits for has ended.
     ChildEnded {
         visit: VisitKey,
         run: RunId,
         result: Result<Json, Failure>,
+    },
+    /// A visit that has not begun waits for what its definition says.
+    Await {
+        visit: VisitKey,
+        awaiting: Awaiting,
+    },
+    /// What a visit waits for has come.
+    Settled {
+        visit: VisitKey,
+        /// Of the await: one that is not the visit's any more changes nothing.
+        id: Name,
+        value: Json,
+        reason: String,
+    },
+    /// Something was said to have happened, and these steps are entered because of it.
+    Emitted {
+        /// Of a type that is nobody's own, or `emit`.
+        event: Box<Draft>,
+        entries: Vec<Entry>,
     },
     /// Time has passed: waits and the deadline may be over.
     Due,
@@ -59,6 +91,32 @@ pub struct Decision {
     pub children: Vec<Child>,
     /// Child runs that nobody waits for any more: to be woken, so that they cancel themselves.
     pub abandoned: Vec<RunId>,
+    /// Visits whose job is to be added, or to be tried again.
+    pub queued: Vec<Queued>,
+    /// Visits that ended with a job that may still be there.
+    pub dequeued: Vec<VisitKey>,
+    /// Visits whose definition says that they wait first.
+    pub to_await: Vec<VisitKey>,
+    /// Awaits that are over.
+    pub settled: Vec<Name>,
+}
+
+/// A visit that runs as a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queued {
+    pub visit: VisitKey,
+    /// Not before this time.
+    pub at_ms: Option<Millis>,
+    /// Attempts that came before the job's first.
+    pub before: u32,
+}
+
+/// A step that an event enters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub step: Name,
+    /// What the step is given, if it is not the event's data.
+    pub input: Option<Json>,
 }
 
 impl Decision {
@@ -71,6 +129,10 @@ impl Decision {
         self.events.extend(later.events);
         self.children.extend(later.children);
         self.abandoned.extend(later.abandoned);
+        self.queued.extend(later.queued);
+        self.dequeued.extend(later.dequeued);
+        self.to_await.extend(later.to_await);
+        self.settled.extend(later.settled);
     }
 }
 
@@ -105,8 +167,9 @@ pub fn start(plan: &Plan, start: Start, now: Millis) -> (RunState, Decision) {
         not_before: start.not_before.filter(|not_before| *not_before > now),
         deadline,
         parent: start.parent,
+        queued: plan.queued.clone(),
     }));
-    let decision = turn.decision;
+    let decision = turn.decided();
     (state, decision)
 }
 
@@ -127,12 +190,23 @@ pub fn decide(
     let mut turn = Turn::new(plan, state, run.clone(), now);
     match input {
         Input::Begin(visit) => turn.begin(&visit),
+        Input::Began { visit, attempt } => turn.began(&visit, attempt),
+        Input::Await { visit, awaiting } => turn.await_first(&visit, awaiting),
+        Input::Settled {
+            visit,
+            id,
+            value,
+            reason,
+        } => turn.settled(&visit, &id, value, reason),
+        Input::Emitted { event, entries } => turn.emitted(*event, entries),
         Input::Finished {
             visit,
             attempt,
             outcome,
             jitter,
+            retry,
         } => {
+            turn.retry = retry;
             turn.finished_attempt(&visit, attempt, outcome, jitter);
         }
         Input::ChildEnded { visit, run, result } => turn.child_ended(&visit, &run, result),
@@ -143,7 +217,7 @@ pub fn decide(
         Input::Pause { reason } => turn.pause(reason),
         Input::Resume => turn.resume(),
     }
-    turn.decision
+    turn.decided()
 }
 
 /// One decision in the making.
@@ -155,10 +229,17 @@ struct Turn<'a> {
     decision: Decision,
     /// Visits whose branches this turn has changed: they may have nothing left to wait for.
     touched: Vec<VisitKey>,
+    /// Where the visits begin that this turn has entered.
+    mark: u64,
+    /// Visits that were there before and whose job is needed again.
+    again: Vec<VisitKey>,
+    /// How a failure is tried again where the step itself says nothing.
+    retry: Option<Retry>,
 }
 
 impl<'a> Turn<'a> {
     fn new(plan: &'a Plan, state: &'a mut RunState, run: RunId, now: Millis) -> Self {
+        let mark = state.visits.mark();
         Self {
             plan,
             state,
@@ -166,7 +247,36 @@ impl<'a> Turn<'a> {
             now,
             decision: Decision::default(),
             touched: Vec::new(),
+            mark,
+            again: Vec::new(),
+            retry: None,
         }
+    }
+
+    /// The decision, with what the visits that were entered or sent back need now.
+    fn decided(mut self) -> Decision {
+        let again = std::mem::take(&mut self.again);
+        let before = again.iter().filter_map(|key| self.state.visit(key));
+        let visits = before.chain(self.state.visits.since(self.mark));
+        for visit in visits {
+            let step = self.plan.step(&visit.key.step);
+            let awaits = step.is_some_and(PlanStep::awaits_first) && visit.awaited.is_none();
+            match &visit.wait {
+                Some(Wait::Job { .. }) | None if awaits && visit.status == VisitStatus::Pending => {
+                    self.decision.to_await.push(visit.key.clone());
+                }
+                Some(Wait::Job { until_ms }) => {
+                    let resumed = visit.status == VisitStatus::Running;
+                    self.decision.queued.push(Queued {
+                        visit: visit.key.clone(),
+                        at_ms: (*until_ms).max(self.state.not_before),
+                        before: visit.attempt.saturating_sub(u32::from(resumed)),
+                    });
+                }
+                _ => {}
+            }
+        }
+        self.decision
     }
 
     /// How long ago that was. A stream from elsewhere may hold any time.
@@ -177,5 +287,12 @@ impl<'a> Turn<'a> {
     fn emit(&mut self, fact: Fact) {
         self.state.apply_fact(&fact, self.now);
         self.decision.events.push(fact.draft(self.now));
+    }
+
+    /// Takes in an event that somebody else made.
+    fn take_in(&mut self, mut event: Draft) {
+        event.ms = self.now;
+        self.state.apply(&event);
+        self.decision.events.push(event);
     }
 }

@@ -3,7 +3,7 @@
 use riverrun_types::{Json, Name, VisitStatus, time::iso};
 
 use super::Turn;
-use crate::{Failure, Outcome, PlanStep, Visit, VisitKey, code, fact::Fact, retry};
+use crate::{Failure, Outcome, PlanStep, Visit, VisitKey, Wait, code, fact::Fact, retry};
 
 impl Turn<'_> {
     pub(super) fn begin(&mut self, key: &VisitKey) {
@@ -17,12 +17,8 @@ impl Turn<'_> {
         if self.is_overdue() {
             return self.time_out();
         }
-        let limit = self.plan.limits.max_steps;
-        if at.attempt == 1 && self.state.step_count >= limit {
-            let message = format!(
-                "the run has made {limit} steps, the most that its flow's limits.maxSteps allows; each item of a map counts"
-            );
-            return self.fail_run(Failure::new(code::MAX_STEPS, message));
+        if !self.may_step(at.attempt) {
+            return;
         }
         self.emit(Fact::StepStarted(at));
         if self.plan.step(&key.step).is_none() {
@@ -30,6 +26,51 @@ impl Turn<'_> {
             let failure = Failure::new(code::STEP_NOT_FOUND, message).permanent();
             self.finished(key, Outcome::Failure(failure), 0.0);
         }
+    }
+
+    /// The job of a visit has begun an attempt. What lies between it and the last attempt that is
+    /// on record was lost with its worker.
+    pub(super) fn began(&mut self, key: &VisitKey, attempt: u32) {
+        self.catch_up(key, attempt);
+        self.settle();
+    }
+
+    fn catch_up(&mut self, key: &VisitKey, attempt: u32) {
+        let is_job = |visit: &&Visit| matches!(visit.wait, Some(Wait::Job { .. }));
+        loop {
+            let Some(visit) = self.state.visit(key).filter(is_job).cloned() else {
+                return;
+            };
+            if visit.attempt >= attempt || self.state.status.is_ended() {
+                return;
+            }
+            match visit.status {
+                VisitStatus::Running if !self.lose(&visit) => return,
+                VisitStatus::Running => {}
+                _ => {
+                    if self.is_overdue() {
+                        return self.time_out();
+                    }
+                    if !self.may_step(visit.attempt.saturating_add(1)) {
+                        return;
+                    }
+                    self.emit(Fact::StepStarted(visit.next_attempt()));
+                }
+            }
+        }
+    }
+
+    /// Whether the run may take one more step; if not, that is its end.
+    fn may_step(&mut self, attempt: u32) -> bool {
+        let limit = self.plan.limits.max_steps;
+        if attempt > 1 || self.state.step_count < limit {
+            return true;
+        }
+        let message = format!(
+            "the run has made {limit} steps, the most that its flow's limits.maxSteps allows; each item of a map counts"
+        );
+        self.fail_run(Failure::new(code::MAX_STEPS, message));
+        false
     }
 
     /// Ends the attempt that runs, if it is this one.
@@ -61,11 +102,17 @@ impl Turn<'_> {
                 let failure = Failure::new(code::INPUT_ERROR, message).permanent();
                 self.fail(&visit, failure, jitter);
             }
-            Outcome::Wait { until_ms, reason } => {
+            Outcome::Await(awaiting) => self.await_in_code(&visit, awaiting, jitter),
+            Outcome::Wait {
+                until_ms,
+                reason,
+                output,
+            } => {
                 self.emit(Fact::AwaitTime {
                     at: visit.at(),
                     until_ms,
                     reason,
+                    output,
                 });
                 // A wait for a time that is over is over.
                 self.resume_due();
@@ -106,11 +153,16 @@ impl Turn<'_> {
         if next.is_none() {
             self.branch_ended(visit);
         }
+        let step = self.plan.step(&visit.key.step);
+        let compensation = step.and_then(|step| step.compensation.as_ref());
+        // What undoes is not undone.
+        let compensation = compensation.filter(|_| visit.undoes.is_none());
         self.emit(Fact::StepCompleted {
             at: visit.at(),
             result: output,
             output_key,
             next,
+            compensation: compensation.map(|undo| Name::from(undo.step.as_str())),
         });
         true
     }
@@ -118,10 +170,9 @@ impl Turn<'_> {
     /// The one way in which an attempt fails: again later, or on to `onFailure`, or up.
     pub(super) fn fail(&mut self, visit: &Visit, failure: Failure, jitter: f64) {
         let failure = self.fitted(failure);
-        let policy = self
-            .plan
-            .step(&visit.key.step)
-            .and_then(|step| step.retry.as_ref());
+        let step = self.plan.step(&visit.key.step);
+        let policy = step.and_then(|step| step.retry.as_ref());
+        let policy = policy.or(self.retry.as_ref());
         let failures = visit.failures.saturating_add(1);
         if let Some(delay_ms) = retry::after_failure(policy, &failure, failures, jitter) {
             let reason = format!("{}: {}", failure.code, failure.message);
@@ -131,6 +182,7 @@ impl Turn<'_> {
                 retry_at: Some(self.now.saturating_add(delay_ms)),
                 next: None,
             });
+            self.again.push(visit.key.clone());
             return self.emit(Fact::StepRetry {
                 at: visit.next_attempt(),
                 reason,
@@ -150,9 +202,6 @@ impl Turn<'_> {
             retry_at: None,
             next,
         });
-        // Nothing caught it.
-        if let Some(error) = self.state.error.clone() {
-            self.fail_run(error);
-        }
+        self.uncaught();
     }
 }

@@ -27,16 +27,26 @@ impl Turn<'_> {
             return;
         }
         let now = self.now;
-        let due = |visit: &&Visit| matches!(visit.wait, Some(Wait::Time { until_ms, .. }) if until_ms <= now);
+        let due = |visit: &&Visit| match &visit.wait {
+            Some(Wait::Time { until_ms, .. }) => *until_ms <= now,
+            Some(Wait::Await(awaiting)) => awaiting.until_ms.is_some_and(|until| until <= now),
+            _ => false,
+        };
         let due: Vec<Visit> = self.state.visits.iter().filter(due).cloned().collect();
         for visit in due {
             // Where the one before led may have ended the run.
             if self.state.status.is_ended() {
                 return;
             }
-            self.resumed(&visit, "time reached".to_owned());
-            let next = self.after_wait(&visit);
-            self.complete(&visit, None, next, 0.0);
+            match &visit.wait {
+                Some(Wait::Time { output, .. }) => {
+                    self.resumed(&visit, "time reached".to_owned(), None);
+                    let next = self.after_wait(&visit);
+                    self.complete(&visit, output.clone(), next, 0.0);
+                }
+                Some(Wait::Await(awaiting)) => self.await_over(&visit, awaiting),
+                _ => {}
+            }
         }
     }
 
@@ -53,24 +63,26 @@ impl Turn<'_> {
         };
         match result {
             Ok(output) => {
-                self.resumed(&visit, format!("run {child} completed"));
+                self.resumed(&visit, format!("run {child} completed"), None);
                 let next = self.after_wait(&visit);
                 self.complete(&visit, Some(output), next, 0.0);
             }
             Err(failure) => {
-                self.resumed(&visit, format!("run {child} ended with {}", failure.code));
+                let reason = format!("run {child} ended with {}", failure.code);
+                self.resumed(&visit, reason, None);
                 self.fail(&visit, failure, 0.0);
             }
         }
         self.settle();
     }
 
-    fn resumed(&mut self, visit: &Visit, reason: String) {
+    pub(super) fn resumed(&mut self, visit: &Visit, reason: String, value: Option<Json>) {
         let waited_ms = self.since(visit.since_ms);
         self.emit(Fact::StepResumed {
             at: visit.at(),
             reason,
             waited_ms,
+            value,
         });
     }
 
@@ -96,6 +108,11 @@ impl Turn<'_> {
             at: visit.at(),
             fork,
         });
+    }
+
+    /// Whether more visits are under way than a run may have.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.state.visits.len() > MAX_VISITS
     }
 
     fn check_fork(&self, visit: &Visit, fork: &Fork) -> Result<(), Failure> {

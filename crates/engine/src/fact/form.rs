@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use riverrun_types::{Draft, EventType, Millis, StepRef};
+use riverrun_types::{Draft, EventType, Json, Millis, Name, StepRef};
 use serde::Deserialize;
 
 use super::{Fact, wire};
-use crate::Cancellation;
+use crate::{AwaitFor, Cancellation, Memo};
 
 impl Fact {
     /// The event that says this.
@@ -49,16 +49,19 @@ impl Fact {
                 result: None,
                 output_key: None,
                 next: None,
+                compensation: None,
             } => step(T::StepCompleted, at),
             Self::StepCompleted {
                 at,
                 result,
                 output_key,
                 next,
+                compensation,
             } => step(T::StepCompleted, at).data(wire::StepCompleted {
                 result: result.clone(),
                 output_key: output_key.as_ref().map(Cow::Borrowed),
                 next: next.clone(),
+                compensation: compensation.clone(),
             }),
             Self::StepFailed {
                 at,
@@ -85,9 +88,11 @@ impl Fact {
                 at,
                 reason,
                 waited_ms,
+                value,
             } => step(T::StepResumed, at).data(wire::StepResumed {
                 reason: Cow::Borrowed(reason),
                 await_duration: *waited_ms,
+                value: value.clone(),
             }),
             Self::StepCancelled { at, cancellation } => {
                 step(T::StepCancelled, at).data(wire::Cancelled {
@@ -100,10 +105,70 @@ impl Fact {
                 at,
                 until_ms,
                 reason,
+                output,
             } => step(T::StepAwaitTime, at).data(wire::AwaitTime {
                 resume_at: *until_ms,
                 reason: reason.as_deref().map(Cow::Borrowed),
+                output: output.clone(),
             }),
+            Self::Await { at, awaiting } => {
+                let kind = match awaiting.what {
+                    AwaitFor::Time => T::StepAwaitTime,
+                    AwaitFor::Event { .. } => T::StepAwaitEvent,
+                    AwaitFor::Trigger { .. } => T::StepAwaitTrigger,
+                };
+                step(kind, at).data(wire::Await::from(awaiting))
+            }
+            Self::AwaitTimeout {
+                at,
+                kind,
+                waited_ms,
+                next,
+            } => step(T::StepAwaitTimeout, at).data(wire::AwaitTimeout {
+                await_type: kind.clone(),
+                duration: *waited_ms,
+                next: next.clone(),
+            }),
+            Self::Entered {
+                at,
+                input: None,
+                joined: false,
+                undoes: None,
+            } => step(T::StepEntered, at),
+            Self::Entered {
+                at,
+                input,
+                joined,
+                undoes,
+            } => step(T::StepEntered, at).data(wire::Entered {
+                input: input.clone(),
+                joined: *joined,
+                undoes: undoes.clone(),
+            }),
+            Self::Joined {
+                step: name,
+                kind,
+                input,
+            } => plain(T::StepJoined).data(wire::Joined {
+                step: name.clone(),
+                event_kind: kind.clone(),
+                input: input.clone(),
+            }),
+            Self::Memo { at, memo } => step(T::StepMemo, at).data(wire::Memo {
+                op: Some(memo.op.clone()).filter(|op| **op != *"memo"),
+                name: memo.name.clone(),
+                value: memo.value.clone(),
+                error: memo.error.clone(),
+            }),
+            Self::Compensating { error } => plain(T::FlowCompensating).data(wire::Compensating {
+                error: Cow::Borrowed(error),
+            }),
+            Self::Emitted { at, kind, payload } => {
+                let mut draft = plain(T::parse(kind));
+                draft.step = at.clone();
+                draft.data = Some(payload.clone()).filter(|payload| !payload.is_null());
+                draft
+            }
             Self::AwaitBranches { at, fork } => {
                 step(T::StepAwaitBranches, at).data(wire::Branches::from(fork))
             }
@@ -128,7 +193,8 @@ impl Fact {
                 operations: Cow::Borrowed(operations),
             }),
             Self::StateSnapshot(state) => plain(T::StateSnapshot).data(state),
-            Self::Other => plain(T::Other("other".into())),
+            // One of the types that change no state.
+            Self::Other => plain(T::Progress),
         }
     }
 
@@ -184,6 +250,7 @@ impl Fact {
                     result,
                     output_key,
                     next,
+                    compensation,
                 } = if draft.data.is_some() {
                     data(draft)?
                 } else {
@@ -194,6 +261,7 @@ impl Fact {
                     result,
                     output_key: output_key.map(Cow::into_owned),
                     next,
+                    compensation,
                 }
             }
             T::StepFailed => {
@@ -227,11 +295,13 @@ impl Fact {
                 let wire::StepResumed {
                     reason,
                     await_duration,
+                    value,
                 } = data(draft)?;
                 Self::StepResumed {
                     at: at()?,
                     reason: reason.into_owned(),
                     waited_ms: await_duration,
+                    value,
                 }
             }
             T::StepCancelled => {
@@ -241,14 +311,111 @@ impl Fact {
                     cancellation: cancellation(source, reason),
                 }
             }
-            T::StepAwaitTime => {
-                let wire::AwaitTime { resume_at, reason } = data(draft)?;
-                Self::AwaitTime {
-                    at: at()?,
-                    until_ms: resume_at,
-                    reason: reason.map(Cow::into_owned),
+            T::StepAwaitTime | T::StepAwaitEvent | T::StepAwaitTrigger => {
+                let what = match draft.kind {
+                    T::StepAwaitTime => "time",
+                    T::StepAwaitEvent => "event",
+                    _ => "trigger",
+                };
+                match data::<wire::Await<'_>>(draft) {
+                    Some(data) => Self::Await {
+                        at: at()?,
+                        awaiting: data.into_awaiting(what)?,
+                    },
+                    None => {
+                        let wire::AwaitTime {
+                            resume_at,
+                            reason,
+                            output,
+                        } = data(draft)?;
+                        Self::AwaitTime {
+                            at: at()?,
+                            until_ms: resume_at,
+                            reason: reason.map(Cow::into_owned),
+                            output,
+                        }
+                    }
                 }
             }
+            T::StepAwaitTimeout => {
+                let wire::AwaitTimeout {
+                    await_type,
+                    duration,
+                    next,
+                } = data(draft)?;
+                Self::AwaitTimeout {
+                    at: at()?,
+                    kind: await_type,
+                    waited_ms: duration,
+                    next,
+                }
+            }
+            T::StepEntered => {
+                let wire::Entered {
+                    input,
+                    joined,
+                    undoes,
+                } = match draft.data {
+                    Some(_) => data(draft)?,
+                    None => wire::Entered::default(),
+                };
+                Self::Entered {
+                    at: at()?,
+                    input,
+                    joined,
+                    undoes,
+                }
+            }
+            T::StepJoined => {
+                let wire::Joined {
+                    step,
+                    event_kind,
+                    input,
+                } = data(draft)?;
+                Self::Joined {
+                    step,
+                    kind: event_kind,
+                    input,
+                }
+            }
+            T::StepMemo => {
+                let wire::Memo {
+                    op,
+                    name,
+                    value,
+                    error,
+                } = data(draft)?;
+                let op = op.unwrap_or_else(|| Name::from("memo"));
+                match at() {
+                    // A job of a queue has no visits.
+                    None => Self::Other,
+                    Some(at) => Self::Memo {
+                        at,
+                        memo: Memo {
+                            op,
+                            name,
+                            value,
+                            error,
+                        },
+                    },
+                }
+            }
+            T::FlowCompensating => Self::Compensating {
+                error: data::<wire::Compensating<'_>>(draft)?.error.into_owned(),
+            },
+            T::Emit => match data::<wire::Emit>(draft) {
+                Some(wire::Emit { topic, payload }) => Self::Emitted {
+                    at: at(),
+                    kind: topic,
+                    payload,
+                },
+                None => Self::Other,
+            },
+            T::Other(kind) if !draft.kind.is_engines_own() => Self::Emitted {
+                at: at(),
+                kind: kind.as_ref().into(),
+                payload: draft.data.clone().unwrap_or_else(Json::null),
+            },
             T::StepAwaitBranches => Self::AwaitBranches {
                 at: at()?,
                 fork: data::<wire::Branches>(draft)?.into(),

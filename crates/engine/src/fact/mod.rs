@@ -8,10 +8,12 @@ mod form;
 pub(crate) mod iso;
 mod wire;
 
+use std::collections::BTreeSet;
+
 use riverrun_types::{Json, Millis, Name, Path, RunId, State, StepRef};
 use serde::{Deserialize, Serialize};
 
-use crate::{Cancellation, Failure, Fork, Lineage};
+use crate::{Awaiting, Cancellation, Failure, Fork, Lineage, Memo, VisitKey};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
@@ -43,6 +45,8 @@ pub enum Fact {
         result: Option<Json>,
         output_key: Option<Path>,
         next: Option<Name>,
+        /// The step that undoes this visit if the run fails.
+        compensation: Option<Name>,
     },
     StepFailed {
         at: StepRef,
@@ -61,6 +65,8 @@ pub enum Fact {
         at: StepRef,
         reason: String,
         waited_ms: Millis,
+        /// What the await brought.
+        value: Option<Json>,
     },
     StepCancelled {
         at: StepRef,
@@ -70,6 +76,49 @@ pub enum Fact {
         at: StepRef,
         until_ms: Millis,
         reason: Option<String>,
+        /// What the step will have put out once the time has come.
+        output: Option<Json>,
+    },
+    Await {
+        at: StepRef,
+        awaiting: Awaiting,
+    },
+    AwaitTimeout {
+        at: StepRef,
+        kind: Name,
+        waited_ms: Millis,
+        /// Where the run goes instead; none: the code is told, or the visit fails.
+        next: Option<Name>,
+    },
+    /// An event entered a step.
+    Entered {
+        at: StepRef,
+        /// What the visit is given, where it is not what the event before this one carried.
+        input: Option<Json>,
+        /// One event of each kind, which the step has kept.
+        joined: bool,
+        undoes: Option<VisitKey>,
+    },
+    /// An event is kept for a step that waits for one of each kind.
+    Joined {
+        step: Name,
+        kind: Name,
+        input: Option<Json>,
+    },
+    /// Something that a handler's code did and must not do twice.
+    Memo {
+        at: StepRef,
+        memo: Memo,
+    },
+    /// The run has failed and begins to undo what it did.
+    Compensating {
+        error: Failure,
+    },
+    /// Somebody says that something happened, inside the run or outside.
+    Emitted {
+        at: Option<StepRef>,
+        kind: Name,
+        payload: Json,
     },
     AwaitBranches {
         at: StepRef,
@@ -90,7 +139,7 @@ pub enum Fact {
     },
     StateBatch(Vec<StateOp>),
     StateSnapshot(State),
-    /// Logs, emits, progress, custom events: they change no state.
+    /// Logs, progress and the like: they change no state.
     Other,
 }
 
@@ -108,6 +157,9 @@ pub struct Started {
     pub deadline: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Lineage>,
+    /// Steps whose visits run as jobs of a queue.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub queued: BTreeSet<Name>,
 }
 
 /// One write of a batch.

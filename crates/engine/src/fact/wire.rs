@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
-use riverrun_types::{Json, Millis, Name, Path, RunId};
+use riverrun_types::{Json, Millis, Name, Path, RunId, TriggerType};
 use serde::{Deserialize, Serialize};
 
 use super::{StateOp, iso, present};
-use crate::{BranchSpec, Failure, Fork};
+use crate::{AwaitFor, Awaiting, BranchSpec, Failure, Fork, VisitKey};
 
 #[derive(Serialize, Deserialize)]
 pub struct Completed {
@@ -54,6 +54,8 @@ pub struct StepCompleted<'a> {
     pub output_key: Option<Cow<'a, Path>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compensation: Option<Name>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -81,6 +83,12 @@ pub struct StepRetry<'a> {
 pub struct StepResumed<'a> {
     pub reason: Cow<'a, str>,
     pub await_duration: Millis,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub value: Option<Json>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -90,6 +98,105 @@ pub struct AwaitTime<'a> {
     pub resume_at: Millis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Cow<'a, str>>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub output: Option<Json>,
+}
+
+/// `step.await.time` of a handler's code, `step.await.event` and `step.await.trigger`.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Await<'a> {
+    pub await_id: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_kind: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Cow<'a, Json>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger_id: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger_type: Option<TriggerType>,
+    /// When the time has come.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "iso::option")]
+    pub resume_at: Option<Millis>,
+    /// When the others are over in any case.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "iso::option")]
+    pub timeout_at: Option<Millis>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_code: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AwaitTimeout {
+    pub await_type: Name,
+    pub duration: Millis,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<Name>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+pub struct Entered {
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub input: Option<Json>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub joined: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<VisitKey>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Joined {
+    pub step: Name,
+    pub event_kind: Name,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub input: Option<Json>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub struct Memo {
+    /// Absent for `ctx.run`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<Name>,
+    pub name: Name,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub value: Option<Json>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub error: Option<Json>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub struct Compensating<'a> {
+    pub error: Cow<'a, Failure>,
+}
+
+/// `emit`: an event that carries its kind in its data.
+#[derive(Deserialize)]
+pub struct Emit {
+    #[serde(alias = "name", alias = "kind")]
+    pub topic: Name,
+    #[serde(default = "Json::null", alias = "data")]
+    pub payload: Json,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -166,5 +273,63 @@ impl From<Branches> for Fork {
             as_list: data.as_list,
             scoped: data.scoped,
         }
+    }
+}
+
+impl<'a> From<&'a Awaiting> for Await<'a> {
+    fn from(awaiting: &'a Awaiting) -> Self {
+        let Awaiting {
+            id,
+            what,
+            until_ms,
+            in_code,
+        } = awaiting;
+        let mut data = Self {
+            await_id: id.clone(),
+            event_kind: None,
+            condition: None,
+            trigger_id: None,
+            trigger_type: None,
+            resume_at: None,
+            timeout_at: *until_ms,
+            in_code: *in_code,
+        };
+        match what {
+            AwaitFor::Time => (data.resume_at, data.timeout_at) = (*until_ms, None),
+            AwaitFor::Event {
+                event_kind,
+                condition,
+            } => {
+                data.event_kind = Some(event_kind.clone());
+                data.condition = condition.as_ref().map(Cow::Borrowed);
+            }
+            AwaitFor::Trigger { trigger_type } => {
+                data.trigger_id = Some(id.clone());
+                data.trigger_type = Some(*trigger_type);
+            }
+        }
+        data
+    }
+}
+
+impl Await<'_> {
+    pub fn into_awaiting(self, what: &'static str) -> Option<Awaiting> {
+        let until_ms = self.resume_at.or(self.timeout_at);
+        let what = match what {
+            "time" => AwaitFor::Time,
+            "event" => AwaitFor::Event {
+                event_kind: self.event_kind?,
+                condition: self.condition.map(Cow::into_owned),
+            },
+            _ => AwaitFor::Trigger {
+                trigger_type: self.trigger_type?,
+            },
+        };
+        Some(Awaiting {
+            id: self.await_id,
+            what,
+            until_ms,
+            in_code: self.in_code,
+        })
     }
 }

@@ -98,13 +98,25 @@ impl History {
                 };
                 self.open.insert(key, open);
             }
-            kind @ (T::StepAwaitTime | T::StepAwaitRun | T::StepAwaitBranches) => {
+            kind @ (T::StepAwaitTime
+            | T::StepAwaitEvent
+            | T::StepAwaitTrigger
+            | T::StepAwaitRun
+            | T::StepAwaitBranches) => {
                 if let Some(open) = self.open.get_mut(&key) {
-                    open.awaits = Some(kind.clone());
-                    open.has_waited = *kind == T::StepAwaitTime;
+                    let in_code = draft
+                        .data
+                        .as_ref()
+                        .is_some_and(|data| data.get("awaitId").is_some());
+                    open.has_waited = *kind == T::StepAwaitTime && !in_code;
+                    open.awaits = Some(if in_code {
+                        T::StepAwaitEvent
+                    } else {
+                        kind.clone()
+                    });
                 }
             }
-            T::StepResumed => {
+            T::StepResumed | T::StepAwaitTimeout => {
                 if let Some(open) = self.open.get_mut(&key) {
                     open.awaits = None;
                 }
@@ -134,8 +146,15 @@ impl History {
         if draft.kind != EventType::FlowForked {
             return;
         }
-        // What ran in the original, or waited for a child of it, does not end here.
-        let ends = |open: &Open| matches!(open.awaits, None | Some(EventType::StepAwaitRun));
+        // What ran in the original, or waited for what only the original is told, does not end
+        // here.
+        use EventType as T;
+        let ends = |open: &Open| {
+            matches!(
+                open.awaits,
+                None | Some(T::StepAwaitRun | T::StepAwaitEvent)
+            )
+        };
         let mut ended: Vec<(Millis, VisitKey)> = self
             .open
             .iter()

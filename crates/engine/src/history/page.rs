@@ -99,10 +99,13 @@ impl HistoryPage {
             return ControlFlow::Continue(());
         };
         let open = self.history.open.values().map(|open| open.position);
+        let from = open.chain([oldest_left]).min().unwrap_or(oldest_left);
+        // Whoever reads from there sees only those of them that began there or later.
+        let seen = began.iter().take(skip + room);
         self.next = Some(HistoryCursor {
-            from: open.chain([oldest_left]).min().unwrap_or(oldest_left),
+            from,
             at,
-            skip: skip + room,
+            skip: seen.filter(|began| **began >= from).count(),
         });
         ControlFlow::Break(())
     }

@@ -2,13 +2,61 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use riverrun_types::{Draft, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus};
 
-use super::{InBranch, RunState, StepSummary, Visit, VisitKey, Wait};
+use super::{
+    AwaitFor, Awaiting, Held, InBranch, Memo, RunState, StepSummary, Undo, Visit, VisitKey, Wait,
+};
 use crate::{
-    Failure,
+    Failure, code,
     fact::{Fact, OpKind, Started, StateOp},
 };
+
+/// What a visit takes over from what led to it.
+#[derive(Default)]
+pub(super) struct From {
+    pub branch: Option<InBranch>,
+    pub caught: Option<Arc<State>>,
+    pub input: Option<Json>,
+    pub undoes: Option<VisitKey>,
+}
+
+impl From {
+    /// What the next step on a visit's path takes over.
+    fn of(visit: Visit) -> Self {
+        Self {
+            branch: visit.branch,
+            caught: visit.caught,
+            ..Self::default()
+        }
+    }
+}
+
+/// The answer that a handler's code is given to its await.
+fn answer(awaiting: &Awaiting, value: Option<Json>) -> Memo {
+    let name = match &awaiting.what {
+        AwaitFor::Time => Name::from("time"),
+        AwaitFor::Event { event_kind, .. } => event_kind.clone(),
+        AwaitFor::Trigger { .. } => awaiting.id.clone(),
+    };
+    Memo {
+        op: Name::from("await"),
+        name,
+        value,
+        error: None,
+    }
+}
+
+pub(crate) fn timed_out(awaiting: &Awaiting) -> Failure {
+    let what = match &awaiting.what {
+        AwaitFor::Time => "the time",
+        AwaitFor::Event { event_kind, .. } => event_kind,
+        AwaitFor::Trigger { .. } => "the trigger",
+    };
+    let message = format!("{what} did not come in time");
+    Failure::new(code::AWAIT_TIMEOUT, message).permanent()
+}
 
 impl RunState {
     /// Reduces one more event of the stream.
@@ -19,6 +67,9 @@ impl RunState {
     pub fn apply_fact(&mut self, fact: &Fact, ms: Millis) {
         self.len += 1;
         self.updated_ms = ms;
+        if !matches!(fact, Fact::Entered { .. } | Fact::Joined { .. }) {
+            self.latest = None;
+        }
         match fact {
             Fact::Started(started) => self.begin(started, ms),
             Fact::Completed { result, .. } => {
@@ -43,6 +94,7 @@ impl RunState {
                 result,
                 output_key,
                 next,
+                compensation,
             } => {
                 let Some(visit) = self.leave(at, VisitStatus::Completed, ms) else {
                     return;
@@ -50,8 +102,12 @@ impl RunState {
                 if let (Some(key), Some(value)) = (output_key, result) {
                     self.write(&visit, key, value.clone());
                 }
+                if let Some(by) = compensation {
+                    let (visit, by, result) = (visit.key.clone(), by.clone(), result.clone());
+                    self.undo.push(Undo { visit, by, result });
+                }
                 match next {
-                    Some(next) => self.enter(next, visit.branch, visit.caught, ms),
+                    Some(next) => self.enter(next, From::of(visit), ms),
                     None => self.path_ended(&visit, result.clone(), ms),
                 }
             }
@@ -76,8 +132,46 @@ impl RunState {
             }
             // Scheduled by the step.failed before it.
             Fact::StepRetry { .. } => {}
-            Fact::StepResumed { at, .. } => {
-                self.change(at, VisitStatus::Running, |visit| visit.wait = None);
+            Fact::StepResumed { at, value, .. } => self.resume(at, value.as_ref()),
+            Fact::Await { at, awaiting } => self.wait(at, Wait::Await(awaiting.clone()), ms),
+            Fact::AwaitTimeout { at, next, .. } => self.await_timeout(at, next.as_ref(), ms),
+            Fact::Entered {
+                at,
+                input,
+                joined,
+                undoes,
+            } => self.entered(at, input.as_ref(), *joined, undoes.as_ref(), ms),
+            Fact::Joined { step, kind, input } => {
+                let input = input.clone().or_else(|| self.latest.clone());
+                self.held.push(Held {
+                    step: step.clone(),
+                    kind: kind.clone(),
+                    input: input.unwrap_or_else(Json::null),
+                });
+            }
+            Fact::Memo { at, memo } => self.remember(at, memo.clone()),
+            Fact::Emitted { at, kind, payload } => {
+                if let Some(at) = at {
+                    let (op, name) = (Name::from("emit"), kind.clone());
+                    let (value, error) = (None, None);
+                    self.remember(
+                        at,
+                        Memo {
+                            op,
+                            name,
+                            value,
+                            error,
+                        },
+                    );
+                }
+                self.latest = Some(payload.clone());
+            }
+            Fact::Compensating { error } => {
+                self.error = Some(error.clone());
+                self.cancellation = None;
+                self.deadline = None;
+                self.compensating = true;
+                self.held.clear();
             }
             Fact::StepCancelled { at, cancellation } => {
                 let visit = self.leave(at, VisitStatus::Cancelled, ms);
@@ -89,9 +183,14 @@ impl RunState {
                 at,
                 until_ms,
                 reason,
+                output,
             } => {
-                let (until_ms, reason) = (*until_ms, reason.clone());
-                self.wait(at, Wait::Time { until_ms, reason }, ms);
+                let wait = Wait::Time {
+                    until_ms: *until_ms,
+                    reason: reason.clone(),
+                    output: output.clone(),
+                };
+                self.wait(at, wait, ms);
             }
             Fact::AwaitRun { at, run, flow, .. } => {
                 let (run, flow) = (run.clone(), flow.clone());
@@ -115,13 +214,16 @@ impl RunState {
         self.deadline = started.deadline;
         self.parent = started.parent.clone();
         self.created_ms = ms;
-        self.enter(&started.next, None, None, ms);
+        self.queued = started.queued.clone();
+        self.enter(&started.next, From::default(), ms);
     }
 
     fn end(&mut self, status: RunStatus, ms: Millis) {
         self.status = status;
         self.ended_ms = Some(ms);
         self.visits.clear();
+        self.held.clear();
+        self.undo.clear();
         self.paused = false;
     }
 
@@ -129,25 +231,23 @@ impl RunState {
         self.deadline = deadline;
         self.parent = None;
         for visit in self.visits.iter_mut() {
-            let waits_for_run = matches!(visit.wait, Some(Wait::Run { .. }));
-            if visit.status != VisitStatus::Running && !waits_for_run {
+            // What another run has asked for answers to that run.
+            let waits_there = matches!(visit.wait, Some(Wait::Run { .. } | Wait::Await(_)));
+            if visit.status != VisitStatus::Running && !waits_there {
                 continue;
             }
             visit.status = VisitStatus::Retrying;
-            visit.wait = Some(Wait::Backoff { until_ms: 0 });
+            visit.wait = Some(match self.queued.contains(&visit.key.step) {
+                true => Wait::Job { until_ms: None },
+                false => Wait::Backoff { until_ms: 0 },
+            });
             if let Some(step) = self.steps.get_mut(&visit.key.step) {
                 step.status = VisitStatus::Retrying;
             }
         }
     }
 
-    pub(super) fn enter(
-        &mut self,
-        step: &Name,
-        branch: Option<InBranch>,
-        caught: Option<Arc<State>>,
-        ms: Millis,
-    ) {
+    pub(super) fn enter(&mut self, step: &Name, from: From, ms: Millis) {
         let summary = self
             .steps
             .entry(step.clone())
@@ -166,6 +266,12 @@ impl RunState {
             step: step.clone(),
             visit: summary.visits,
         };
+        let From {
+            branch,
+            caught,
+            input,
+            undoes,
+        } = from;
         self.visits.push(Visit {
             key,
             status: VisitStatus::Pending,
@@ -175,8 +281,110 @@ impl RunState {
             branch,
             caught,
             since_ms: ms,
-            wait: None,
+            wait: self.job_of(step, None),
+            input,
+            awaited: None,
+            journal: Vec::new(),
+            undoes,
         });
+    }
+
+    /// What a visit of a step waits for before its attempt can begin: its job, if it runs as one.
+    fn job_of(&self, step: &Name, until_ms: Option<Millis>) -> Option<Wait> {
+        let is_queued = self.queued.contains(step);
+        is_queued.then_some(Wait::Job { until_ms })
+    }
+
+    fn entered(
+        &mut self,
+        at: &StepRef,
+        input: Option<&Json>,
+        joined: bool,
+        undoes: Option<&VisitKey>,
+        ms: Millis,
+    ) {
+        let input = match joined {
+            true => Some(self.take_held(&at.name)),
+            false => input.cloned().or_else(|| self.latest.clone()),
+        };
+        if let Some(undone) = undoes {
+            self.undo.retain(|undo| undo.visit != *undone);
+        }
+        let from = From {
+            input,
+            undoes: undoes.cloned(),
+            ..From::default()
+        };
+        self.enter(&at.name, from, ms);
+    }
+
+    /// One event of each kind that a step has kept, the oldest of each, as one object.
+    fn take_held(&mut self, step: &Name) -> Json {
+        let mut taken: IndexMap<Name, Json> = IndexMap::new();
+        self.held.retain(|held| {
+            let takes = held.step == *step && !taken.contains_key(&held.kind);
+            if takes {
+                taken.insert(held.kind.clone(), held.input.clone());
+            }
+            !takes
+        });
+        Json::of(&taken)
+    }
+
+    fn resume(&mut self, at: &StepRef, value: Option<&Json>) {
+        let job = self.job_of(&at.name, None);
+        let Some(visit) = self.visits.get_mut(&VisitKey::of(at)) else {
+            return;
+        };
+        let wait = visit.wait.take();
+        match wait {
+            Some(Wait::Await(awaiting)) if awaiting.in_code => {
+                visit.journal.push(answer(&awaiting, value.cloned()));
+                visit.wait = job;
+            }
+            // Declared before the handler, which has still to begin.
+            Some(Wait::Await(_)) => {
+                visit.awaited = Some(value.cloned().unwrap_or_else(Json::null));
+                visit.wait = job;
+            }
+            _ => {}
+        }
+        let status = match visit.attempt {
+            0 => VisitStatus::Pending,
+            _ => VisitStatus::Running,
+        };
+        self.change(at, status, |_| {});
+    }
+
+    fn await_timeout(&mut self, at: &StepRef, next: Option<&Name>, ms: Millis) {
+        if let Some(next) = next {
+            if let Some(visit) = self.leave(at, VisitStatus::Timeout, ms) {
+                let input = visit.input.clone();
+                let from = From {
+                    input,
+                    ..From::of(visit)
+                };
+                self.enter(next, from, ms);
+            }
+            return;
+        }
+        let job = self.job_of(&at.name, None);
+        self.change(at, VisitStatus::Running, |visit| {
+            if let Some(Wait::Await(awaiting)) = visit.wait.take()
+                && awaiting.in_code
+            {
+                let mut memo = answer(&awaiting, None);
+                memo.error = Some(Json::of(&timed_out(&awaiting)));
+                visit.journal.push(memo);
+                visit.wait = job;
+            }
+        });
+    }
+
+    fn remember(&mut self, at: &StepRef, memo: Memo) {
+        if let Some(visit) = self.visits.get_mut(&VisitKey::of(at)) {
+            visit.journal.push(memo);
+        }
     }
 
     fn step_started(&mut self, at: &StepRef, ms: Millis) {
@@ -184,10 +392,11 @@ impl RunState {
             self.step_count += 1;
         }
         self.not_before = None;
+        let job = self.job_of(&at.name, None);
         self.change(at, VisitStatus::Running, |visit| {
             visit.attempt = at.attempt;
             visit.since_ms = ms;
-            visit.wait = None;
+            visit.wait = job;
         });
         self.summarise(&at.name, |step| {
             step.attempt = at.attempt;
@@ -208,19 +417,27 @@ impl RunState {
         match next {
             Some(next) => {
                 let caught = [("error".to_owned(), Json::of(&error))];
-                let caught = Arc::new(caught.into_iter().collect());
-                self.enter(next, visit.branch, Some(caught), ms);
+                let caught = Some(Arc::new(caught.into_iter().collect()));
+                let from = From {
+                    caught,
+                    ..From::of(visit)
+                };
+                self.enter(next, from, ms);
             }
             None if visit.branch.is_some() => self.branch_failed(&visit, error, ms),
-            None => self.error = Some(error),
+            // The first failure is the run's; one while it undoes things changes nothing.
+            None => {
+                self.error.get_or_insert(error);
+            }
         }
     }
 
     /// The visit is to be tried once more, at a time.
     fn again(&mut self, at: &StepRef, until_ms: Millis, count: impl FnOnce(&mut Visit)) {
+        let job = self.job_of(&at.name, Some(until_ms));
         self.change(at, VisitStatus::Retrying, |visit| {
             count(visit);
-            visit.wait = Some(Wait::Backoff { until_ms });
+            visit.wait = Some(job.unwrap_or(Wait::Backoff { until_ms }));
         });
     }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use riverrun_types::{Json, Millis, Path, State, StepRef};
 
-use super::{Branch, BranchStatus, Branches, InBranch, RunState, Visit, VisitKey, Wait};
+use super::{
+    Branch, BranchStatus, Branches, InBranch, RunState, Visit, VisitKey, Wait, apply::From,
+};
 use crate::{BranchSpec, Failure, Fork};
 
 impl RunState {
@@ -40,7 +42,11 @@ impl RunState {
             .collect();
         for (nth, step) in steps.into_iter().enumerate() {
             let (of, index) = (of.clone(), first + nth);
-            self.enter(&step, Some(InBranch { of, index }), None, ms);
+            let from = From {
+                branch: Some(InBranch { of, index }),
+                ..From::default()
+            };
+            self.enter(&step, from, ms);
         }
     }
 

@@ -6,12 +6,17 @@ mod next;
 mod visit;
 mod visits;
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 use riverrun_types::{Json, Millis, Name, RunId, RunStatus, State, VisitStatus, time::NEVER};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::apply::timed_out;
 pub use self::{
-    visit::{Branch, BranchStatus, Branches, InBranch, Visit, VisitKey, Wait},
+    visit::{
+        AwaitFor, Awaiting, Branch, BranchStatus, Branches, InBranch, Memo, Visit, VisitKey, Wait,
+    },
     visits::Visits,
 };
 use crate::{Failure, View, fact::present};
@@ -49,6 +54,46 @@ pub struct RunState {
     pub cancellation: Option<Cancellation>,
     /// Events reduced so far: the length of the stream that this state stands for.
     pub len: u64,
+    /// Steps whose visits run as jobs of a queue.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub queued: BTreeSet<Name>,
+    /// Events that wait for others of their step's `join: all`, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<Held>,
+    /// Finished visits that can be undone, in the order in which they ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undo: Vec<Undo>,
+    /// The run has failed and undoes what it did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compensating: bool,
+    /// What the latest emitted event carried: the visits that it enters are given it.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub latest: Option<Json>,
+}
+
+/// An event that a step with `join: all` keeps until the others are there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Held {
+    pub step: Name,
+    pub kind: Name,
+    pub input: Json,
+}
+
+/// A finished visit and the step that undoes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Undo {
+    pub visit: VisitKey,
+    pub by: Name,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub result: Option<Json>,
 }
 
 /// Where a child run comes from.
@@ -110,6 +155,11 @@ impl RunState {
             error: None,
             cancellation: None,
             len: 0,
+            queued: BTreeSet::new(),
+            held: Vec::new(),
+            undo: Vec::new(),
+            compensating: false,
+            latest: None,
         }
     }
 
@@ -162,7 +212,7 @@ impl RunState {
             || self.not_before.is_some_and(|not_before| not_before > now);
         !held
             && match (visit.status, &visit.wait) {
-                (VisitStatus::Pending, _) => true,
+                (VisitStatus::Pending, None) => true,
                 (VisitStatus::Retrying, Some(Wait::Backoff { until_ms })) => *until_ms <= now,
                 _ => false,
             }
@@ -188,6 +238,9 @@ impl RunState {
             .filter_map(|visit| match (&visit.wait, visit.status) {
                 (Some(Wait::Time { until_ms, .. } | Wait::Backoff { until_ms }), _) => {
                     Some(start.max(*until_ms))
+                }
+                (Some(Wait::Await(awaiting)), _) => {
+                    awaiting.until_ms.map(|until_ms| start.max(until_ms))
                 }
                 (None, VisitStatus::Pending) => Some(start),
                 _ => None,

@@ -31,6 +31,9 @@ impl RunState {
             Fact::Completed { .. } if !self.visits.is_empty() => {
                 Err("the run completes while steps of it are active".to_owned())
             }
+            Fact::Compensating { .. } if self.compensating => {
+                Err("the run undoes what it did already".to_owned())
+            }
             Fact::Paused { .. } if self.paused => Err("the run is paused already".to_owned()),
             Fact::Resumed if !self.paused => Err("the run is not paused".to_owned()),
             Fact::StateSet { key, .. } | Fact::StateDelete { key } => check_key(key.is_valid()),
@@ -77,6 +80,23 @@ impl RunState {
                 }
             }
             Fact::AwaitTime { .. } => among(&[S::Running], 0),
+            // One that its definition asks for comes before the first attempt.
+            Fact::Await { .. } => among(&[S::Running, S::Pending], 0),
+            Fact::AwaitTimeout { next, .. } => {
+                next.as_deref().map_or(Ok(()), check_name)?;
+                among(&[S::Waiting], 0)
+            }
+            Fact::Memo { .. } => among(&[S::Running], 0),
+            Fact::Entered { at, undoes, .. } => {
+                check_name(&at.name)?;
+                let visits = self.steps.get(&at.name).map_or(0, |step| step.visits);
+                let known = |undone: &VisitKey| self.undo.iter().any(|undo| undo.visit == *undone);
+                match at.visit == visits.saturating_add(1) && undoes.as_ref().is_none_or(known) {
+                    true => Ok(()),
+                    false => Err("no such visit of the step can be entered".to_owned()),
+                }
+            }
+            Fact::Joined { step, .. } => check_name(step),
             Fact::AwaitRun { run, .. } => {
                 check_id(run)?;
                 among(&[S::Running], 0)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use riverrun_types::{Json, Millis, Name, RunId, State, StepRef, VisitStatus};
+use riverrun_types::{Json, Millis, Name, RunId, State, StepRef, TriggerType, VisitStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::{Failure, fact::present};
@@ -41,6 +41,46 @@ pub struct Visit {
     pub caught: Option<Arc<State>>,
     pub since_ms: Millis,
     pub wait: Option<Wait>,
+    /// What the event that entered it gave; the step's selector when absent.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub input: Option<Json>,
+    /// What the declared await before the handler brought.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub awaited: Option<Json>,
+    /// What the handler's code has done so far, in order: its next attempt is given the answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub journal: Vec<Memo>,
+    /// The finished visit that this one undoes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<VisitKey>,
+}
+
+/// One thing that a handler's code did and must not do twice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Memo {
+    /// `memo`, `emit`, `await` or `trigger`.
+    pub op: Name,
+    pub name: Name,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub value: Option<Json>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub error: Option<Json>,
 }
 
 impl Visit {
@@ -86,6 +126,13 @@ pub enum Wait {
     Time {
         until_ms: Millis,
         reason: Option<String>,
+        /// What the step puts out then.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "present"
+        )]
+        output: Option<Json>,
     },
     Backoff {
         until_ms: Millis,
@@ -95,6 +142,52 @@ pub enum Wait {
         run: RunId,
         flow: Name,
     },
+    /// Its job is in a queue, to begin not before a time, or is under way.
+    Job {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until_ms: Option<Millis>,
+    },
+    Await(Awaiting),
+}
+
+/// A wait that somebody else can end: an event, whoever holds a trigger's id, or the clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Awaiting {
+    /// The name under which the store keeps it.
+    pub id: Name,
+    pub what: AwaitFor,
+    /// When it is over in any case: a time's end, the timeout of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_ms: Option<Millis>,
+    /// Said by the handler's code, which goes on with the answer; else by the definition.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_code: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum AwaitFor {
+    Time,
+    Event {
+        event_kind: Name,
+        /// What the event must be like, for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        condition: Option<Json>,
+    },
+    Trigger {
+        trigger_type: TriggerType,
+    },
+}
+
+impl AwaitFor {
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Event { .. } => "event",
+            Self::Trigger { .. } => "trigger",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

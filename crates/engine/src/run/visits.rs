@@ -33,6 +33,16 @@ impl Visits {
         self.in_order.values()
     }
 
+    /// Where the next one will stand: see `since`.
+    pub(crate) fn mark(&self) -> u64 {
+        self.next
+    }
+
+    /// Those that were entered since a mark was taken.
+    pub(crate) fn since(&self, mark: u64) -> impl Iterator<Item = &Visit> {
+        self.in_order.range(mark..).map(|(_, visit)| visit)
+    }
+
     /// The one that was entered last.
     pub fn last(&self) -> Option<&Visit> {
         self.iter().next_back()
@@ -69,7 +79,10 @@ impl Visits {
     }
 
     pub(super) fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self {
+            next: self.next,
+            ..Self::default()
+        };
     }
 
     fn place(&self, key: &VisitKey) -> Option<u64> {

@@ -2,10 +2,10 @@
 
 use proptest::{collection::vec, option, prelude::*};
 use riverrun_engine::{
-    BranchSpec, Cancellation, Fact, Failure, Fork, Lineage, OpKind, RunState, Started, StateOp,
-    history,
+    AwaitFor, Awaiting, BranchSpec, Cancellation, Fact, Failure, Fork, Lineage, Memo, OpKind,
+    RunState, Started, StateOp, VisitKey, history,
 };
-use riverrun_types::{Json, Millis, Name, Path, RunId, State, StepRef};
+use riverrun_types::{Json, Millis, Name, Path, RunId, State, StepRef, TriggerType};
 
 use super::{
     envelope,
@@ -114,6 +114,7 @@ fn started() -> impl Strategy<Value = Started> {
             not_before,
             deadline,
             parent,
+            queued: ["q".into()].into(),
         })
 }
 
@@ -170,14 +171,18 @@ fn fact() -> impl Strategy<Value = Fact> {
             at(),
             option::of(any_json()),
             option::of(path()),
+            option::of(name()),
             option::of(name())
         )
-            .prop_map(|(at, result, output_key, next)| Fact::StepCompleted {
-                at,
-                result,
-                output_key,
-                next
-            }),
+            .prop_map(
+                |(at, result, output_key, next, compensation)| Fact::StepCompleted {
+                    at,
+                    result,
+                    output_key,
+                    next,
+                    compensation
+                }
+            ),
         (at(), failure(), option::of(time()), option::of(name())).prop_map(
             |(at, error, retry_at, next)| Fact::StepFailed {
                 at,
@@ -194,19 +199,34 @@ fn fact() -> impl Strategy<Value = Fact> {
                 lost,
             }
         }),
-        (at(), any::<String>(), time()).prop_map(|(at, reason, waited_ms)| Fact::StepResumed {
-            at,
-            reason,
-            waited_ms
-        }),
+        (at(), any::<String>(), time(), option::of(any_json())).prop_map(
+            |(at, reason, waited_ms, value)| Fact::StepResumed {
+                at,
+                reason,
+                waited_ms,
+                value
+            }
+        ),
         (at(), cancellation())
             .prop_map(|(at, cancellation)| Fact::StepCancelled { at, cancellation }),
     ];
     let waits = prop_oneof![
-        (at(), time(), text()).prop_map(|(at, until_ms, reason)| Fact::AwaitTime {
-            at,
-            until_ms,
-            reason
+        (at(), time(), text(), option::of(any_json())).prop_map(
+            |(at, until_ms, reason, output)| Fact::AwaitTime {
+                at,
+                until_ms,
+                reason,
+                output
+            }
+        ),
+        (at(), awaiting()).prop_map(|(at, awaiting)| Fact::Await { at, awaiting }),
+        (at(), time(), option::of(name())).prop_map(|(at, waited_ms, next)| {
+            Fact::AwaitTimeout {
+                at,
+                kind: "event".into(),
+                waited_ms,
+                next,
+            }
         }),
         (at(), fork()).prop_map(|(at, fork)| Fact::AwaitBranches { at, fork }),
         (at(), "[a-z]{1,4}", name()).prop_map(|(at, run, flow)| {
@@ -218,7 +238,71 @@ fn fact() -> impl Strategy<Value = Fact> {
             }
         }),
     ];
-    prop_oneof![1 => ends, 2 => control, 6 => steps, 4 => waits, 2 => state_fact()]
+    let undoes =
+        || option::of((name(), 1..3u32).prop_map(|(step, visit)| VisitKey { step, visit }));
+    let memo = (
+        "memo|emit",
+        name(),
+        option::of(any_json()),
+        option::of(any_json()),
+    )
+        .prop_map(|(op, name, value, error)| Memo {
+            op: op.into(),
+            name,
+            value,
+            error,
+        });
+    let events = prop_oneof![
+        (at(), option::of(any_json()), any::<bool>(), undoes()).prop_map(
+            |(at, input, joined, undoes)| Fact::Entered {
+                at,
+                input,
+                joined,
+                undoes
+            }
+        ),
+        (name(), name(), option::of(any_json())).prop_map(|(step, kind, input)| Fact::Joined {
+            step,
+            kind,
+            input
+        }),
+        (at(), memo).prop_map(|(at, memo)| Fact::Memo { at, memo }),
+        failure().prop_map(|error| Fact::Compensating { error }),
+        emitted(),
+    ];
+    prop_oneof![1 => ends, 2 => control, 6 => steps, 4 => waits, 3 => events, 2 => state_fact()]
+}
+
+pub fn emitted() -> impl Strategy<Value = Fact> {
+    ("k[0-2]", any_json()).prop_map(|(kind, payload)| Fact::Emitted {
+        at: None,
+        kind: kind.into(),
+        payload,
+    })
+}
+
+pub fn awaiting() -> impl Strategy<Value = Awaiting> {
+    let what = prop_oneof![
+        Just(AwaitFor::Time),
+        option::of(any_json().prop_filter("null is none", |json| !json.is_null())).prop_map(
+            |condition| AwaitFor::Event {
+                event_kind: "k0".into(),
+                condition
+            }
+        ),
+        Just(AwaitFor::Trigger {
+            trigger_type: TriggerType::User
+        }),
+    ];
+    ("[a-z]{4}", what, option::of(time()), any::<bool>()).prop_map(
+        |(id, what, until_ms, in_code)| Awaiting {
+            id: id.into(),
+            // A time that never comes is none.
+            until_ms: until_ms.or_else(|| (what == AwaitFor::Time).then_some(7)),
+            what,
+            in_code,
+        },
+    )
 }
 
 proptest! {

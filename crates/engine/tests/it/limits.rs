@@ -167,6 +167,7 @@ fn a_failure_says_no_more_than_a_value_may_hold() {
         attempt: 1,
         outcome: Outcome::Failure(failure),
         jitter: 0.0,
+        retry: None,
     });
     run.assert_replays();
     let error = run.state.error.unwrap();
@@ -272,6 +273,7 @@ fn forks_into_itself(branches: usize, concurrency: u32) -> Run {
             attempt: 1,
             outcome: Outcome::Fork(fork.clone()),
             jitter: 0.0,
+            retry: None,
         });
     }
     run.assert_replays();
@@ -350,6 +352,7 @@ fn a_failure_is_wrapped_only_so_deep() {
         attempt: 1,
         outcome: Outcome::Failure(failure),
         jitter: 0.0,
+        retry: None,
     });
     run.assert_replays();
     assert_eq!(

@@ -115,6 +115,7 @@ fn numbers_as_large_as_they_come_do_no_harm() {
         attempt: u32::MAX,
         outcome: Outcome::failure("E", "e"),
         jitter: 0.0,
+        retry: None,
     });
     assert_eq!(reduce(&run.stream), run.state);
     let visit = run.state.visits.last().unwrap();

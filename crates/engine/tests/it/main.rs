@@ -3,8 +3,10 @@
 // Tests may look at the clock; the engine may not.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
+mod awaits;
 mod control;
 mod envelope;
+mod events;
 mod facts;
 mod fixtures;
 mod fork;

@@ -239,6 +239,7 @@ fn ten_thousand_items_take_no_quadratic_time() {
                     attempt: 1,
                     outcome,
                     jitter: 0.0,
+                    retry: None,
                 });
                 took += begun.elapsed();
             }
@@ -291,6 +292,7 @@ pub fn wide(items: usize, concurrency: u32) -> Run {
         attempt: 1,
         outcome: Outcome::Fork(fork),
         jitter: 0.0,
+        retry: None,
     });
     run
 }

@@ -63,6 +63,7 @@ fn figures() {
                 attempt: 1,
                 outcome,
                 jitter: 0.0,
+                retry: None,
             };
             all.extend(decide(&plan, &mut state, &id, ended, T0));
         }
@@ -106,6 +107,7 @@ fn figures() {
                 attempt: 1,
                 outcome,
                 jitter: 0.0,
+                retry: None,
             };
             decide(&run.plan, &mut run.state, &run.id, ended, T0);
         }

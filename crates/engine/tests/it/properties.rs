@@ -4,15 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use proptest::{collection::vec, option, prelude::*, sample::Index};
 use riverrun_engine::{
-    BranchSpec, Decision, Fact, Failure, Fork, HistoryCursor, HistoryEntry, HistoryPage, Input,
-    Outcome, RunState, SubFlow, Visit, VisitKey, Wait, history,
+    AwaitFor, Awaiting, BranchSpec, Decision, Entry, Fact, Failure, Fork, HistoryCursor,
+    HistoryEntry, HistoryPage, Input, Outcome, RunState, SubFlow, Visit, VisitKey, Wait, history,
 };
 use riverrun_types::{Draft, EventType, Json, Millis, Name, RunId, VisitStatus, time::NEVER};
 use serde_json::{Map, Value, json};
 
 use super::{
     envelope,
-    facts::{any_json, state_fact},
+    facts::{any_json, awaiting, state_fact},
     run::{Run, assert_same, flow, plan, reduce},
 };
 
@@ -29,6 +29,9 @@ prop_compose! {
         on_resume in option::weighted(0.4, step_name()),
         retry in option::weighted(0.5, (1..4u32, 0..50u64)),
         output_key in proptest::sample::select(vec!["", "x", "y.z"]),
+        (is_process, joins, kinds) in (prop::bool::weighted(0.3), any::<bool>(), vec("k[0-2]", 0..3)),
+        awaits in option::weighted(0.15, ("event|trigger", option::of(step_name()))),
+        undo in option::weighted(0.2, (step_name(), vec("k[0-2]", 0..2))),
     ) -> Value {
         let mut step = json!({"transitions": {"onSuccess": on_success, "onFailure": on_failure, "onResume": on_resume}});
         if let Some((max_attempts, backoff_ms)) = retry {
@@ -36,6 +39,18 @@ prop_compose! {
         }
         if !output_key.is_empty() {
             step["outputKey"] = output_key.into();
+        }
+        if is_process {
+            step["type"] = "process".into();
+            step["config"] = json!({"process": "p"});
+        }
+        step["join"] = if joins { "all" } else { "any" }.into();
+        step["subscriptions"] = kinds.iter().map(|kind| json!({"eventKind": kind})).collect();
+        if let Some((kind, on_timeout)) = awaits {
+            step["await"] = json!({"type": kind, "eventKind": "k0", "onTimeout": on_timeout});
+        }
+        if let Some((by, on)) = undo {
+            step["compensation"] = json!({"step": by, "on": on});
         }
         step
     }
@@ -47,9 +62,10 @@ prop_compose! {
         timeout_ms in option::weighted(0.15, 1..3000u64),
         max_steps in 5..60u64,
         schema in prop::bool::weighted(0.1),
+        on_failure in "stop|finish",
     ) -> Value {
         let steps: Map<String, Value> = steps.into_iter().enumerate().map(|(n, step)| (format!("s{n}"), step)).collect();
-        let mut definition = json!({"steps": steps, "limits": {"maxSteps": max_steps, "maxStateBytes": 4000}});
+        let mut definition = json!({"steps": steps, "onFailure": on_failure, "limits": {"maxSteps": max_steps, "maxStateBytes": 4000}});
         if let Some(timeout_ms) = timeout_ms {
             definition["timeoutMs"] = timeout_ms.into();
         }
@@ -94,6 +110,16 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
     let wait = (-50..500i64).prop_map(|until_ms| Outcome::Wait {
         until_ms,
         reason: None,
+        output: None,
+    });
+    let suspend = awaiting().prop_map(|awaiting| {
+        // Relative to the moment; see `finish`.
+        let until_ms = awaiting.until_ms.map(|ms| ms % 500);
+        Outcome::Await(Awaiting {
+            until_ms,
+            in_code: true,
+            ..awaiting
+        })
     });
     let branch = (step_name(), option::of(any_json())).prop_map(|(step, item)| BranchSpec {
         step: step.into(),
@@ -120,7 +146,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
             detached,
         })
     });
-    prop_oneof![6 => success, 3 => failure, 2 => wait, 4 => fork, 1 => sub]
+    prop_oneof![6 => success, 3 => failure, 2 => wait, 2 => suspend, 4 => fork, 1 => sub]
 }
 
 /// Something that happens; which visit it happens to is chosen among those that are there.
@@ -131,6 +157,10 @@ enum Op {
     /// An outcome of an attempt that is not the running one, or of a visit that is not there.
     Stale(String, u32, u32, Outcome),
     Child(Index, bool),
+    /// The job of a visit begins, some attempts later than the last.
+    Began(Index, u32),
+    Settle(Index, Json),
+    Emit(String, Json),
     Tick(Millis),
     Due,
     Lost,
@@ -146,6 +176,9 @@ fn any_op() -> impl Strategy<Value = Op> {
         30 => (any::<Index>(), any_outcome()).prop_map(|(at, outcome)| Op::Finish(at, outcome)),
         3 => (step_name(), 1..4u32, 0..4u32, any_outcome()).prop_map(|(s, v, a, o)| Op::Stale(s, v, a, o)),
         4 => (any::<Index>(), any::<bool>()).prop_map(|(at, ok)| Op::Child(at, ok)),
+        20 => (any::<Index>(), 1..3u32).prop_map(|(at, later)| Op::Began(at, later)),
+        4 => (any::<Index>(), any_json()).prop_map(|(at, value)| Op::Settle(at, value)),
+        8 => ("k[0-2]", any_json()).prop_map(|(kind, data)| Op::Emit(kind, data)),
         6 => (-100..300i64).prop_map(Op::Tick),
         5 => Just(Op::Due),
         2 => Just(Op::Lost),
@@ -163,6 +196,49 @@ fn pick(state: &RunState, at: &Index, which: impl Fn(&&Visit) -> bool) -> Option
 
 fn is_running(visit: &&Visit) -> bool {
     visit.status == VisitStatus::Running
+}
+
+fn has_job(visit: &&Visit) -> bool {
+    matches!(visit.wait, Some(Wait::Job { .. }))
+}
+
+fn began(visit: &Visit, later: u32) -> Input {
+    Input::Began {
+        visit: visit.key.clone(),
+        attempt: visit.attempt + later,
+    }
+}
+
+fn is_awaiting(visit: &&Visit) -> bool {
+    matches!(visit.wait, Some(Wait::Await(_)))
+}
+
+fn settled(visit: &Visit, value: Json) -> Option<Input> {
+    let Some(Wait::Await(awaiting)) = &visit.wait else {
+        return None;
+    };
+    Some(Input::Settled {
+        visit: visit.key.clone(),
+        id: awaiting.id.clone(),
+        value,
+        reason: "it came".to_owned(),
+    })
+}
+
+/// As the runtime does it: every subscription to the kind is an entry.
+fn emitted(run: &Run, kind: &str, data: Json) -> Input {
+    let steps = run.plan.subscriptions.get(kind);
+    let entries = steps.into_iter().flatten().map(|(step, _)| Entry {
+        step: step.clone(),
+        input: None,
+    });
+    let entries = entries.collect();
+    let mut event = Draft::new(0, EventType::parse(kind));
+    event.data = Some(data).filter(|data| !data.is_null());
+    Input::Emitted {
+        event: Box::new(event),
+        entries,
+    }
 }
 
 fn waits_for_run(visit: &&Visit) -> bool {
@@ -199,6 +275,7 @@ fn play(run: &mut Run, op: Op) {
                     attempt,
                     outcome,
                     jitter: 0.0,
+                    retry: None,
                 };
                 assert!(run.decide(stale).is_empty());
                 assert_same(&before, &run.state);
@@ -208,6 +285,11 @@ fn play(run: &mut Run, op: Op) {
         Op::Child(at, ok) => {
             pick(&run.state, &at, waits_for_run).map(|visit| child_ended(&visit, ok))
         }
+        Op::Began(at, later) => pick(&run.state, &at, has_job).map(|visit| began(&visit, later)),
+        Op::Settle(at, value) => {
+            pick(&run.state, &at, is_awaiting).and_then(|visit| settled(&visit, value))
+        }
+        Op::Emit(kind, data) => Some(emitted(run, &kind, data)),
         Op::Tick(ms) => {
             run.now += ms;
             None
@@ -238,15 +320,47 @@ fn play(run: &mut Run, op: Op) {
 fn decide(run: &mut Run, input: Input) {
     let was_ended = run.state.status.is_ended();
     let children: Vec<RunId> = run.state.visits.iter().filter_map(child_of).collect();
+    let jobs = run.state.visits.iter().filter(has_job);
+    let before: HashSet<VisitKey> = jobs.map(|visit| visit.key.clone()).collect();
     let Decision {
         events,
         children: started,
         abandoned,
+        queued,
+        to_await,
+        ..
     } = run.decide(input);
     assert!(!was_ended || events.is_empty() && started.is_empty() && abandoned.is_empty());
+    // What is queued has a job to wait for, and nothing is left out.
+    for queued in &queued {
+        let visit = run.state.visit(&queued.visit);
+        assert!(visit.is_some_and(|visit| has_job(&visit)), "{queued:?}");
+    }
+    let jobs = |visit: &Visit| has_job(&visit) && !before.contains(&visit.key);
+    for visit in run.state.visits.iter().filter(|visit| jobs(visit)) {
+        let is_told = queued.iter().any(|queued| queued.visit == visit.key);
+        assert!(is_told || to_await.contains(&visit.key), "{visit:?}");
+    }
+    await_first(run, to_await);
     assert!(abandoned.iter().all(|child| children.contains(child)));
     assert_moves(&run.state);
     assert_within_concurrency(&run.state);
+}
+
+/// As the runtime does it: what is to be awaited is, before anything else happens.
+fn await_first(run: &mut Run, to_await: Vec<VisitKey>) {
+    for visit in to_await {
+        let awaiting = Awaiting {
+            id: format!("{}#{}", visit.step, visit.visit).into(),
+            what: AwaitFor::Event {
+                event_kind: "k0".into(),
+                condition: None,
+            },
+            until_ms: None,
+            in_code: false,
+        };
+        run.decide(Input::Await { visit, awaiting });
+    }
 }
 
 fn child_of(visit: &Visit) -> Option<RunId> {
@@ -258,10 +372,17 @@ fn child_of(visit: &Visit) -> Option<RunId> {
 
 fn finish(run: &Run, visit: &Visit, outcome: Outcome) -> Input {
     let outcome = match outcome {
-        Outcome::Wait { until_ms, reason } => Outcome::Wait {
+        Outcome::Wait {
+            until_ms, reason, ..
+        } => Outcome::Wait {
             until_ms: run.now + until_ms,
             reason,
+            output: None,
         },
+        Outcome::Await(awaiting) => Outcome::Await(Awaiting {
+            until_ms: awaiting.until_ms.map(|ms| run.now + ms),
+            ..awaiting
+        }),
         outcome => outcome,
     };
     Input::Finished {
@@ -269,6 +390,7 @@ fn finish(run: &Run, visit: &Visit, outcome: Outcome) -> Input {
         attempt: visit.attempt,
         outcome,
         jitter: 0.5,
+        retry: None,
     }
 }
 
@@ -290,10 +412,9 @@ fn assert_moves(state: &RunState) {
     let moves = state.status.is_ended()
         || state.paused
         || state.wake_ms() < NEVER
-        || state
-            .visits
-            .iter()
-            .any(|visit| is_running(&visit) || waits_for_run(&visit));
+        || state.visits.iter().any(|visit| {
+            is_running(&visit) || waits_for_run(&visit) || has_job(&visit) || is_awaiting(&visit)
+        });
     assert!(moves, "wedged: {state:#?}");
     // Every fork waits for somebody.
     for holder in &state.visits {
@@ -329,6 +450,12 @@ fn assert_within_concurrency(state: &RunState) {
     }
 }
 
+/// A visit whose job has still to begin.
+fn queued(state: &RunState) -> Option<Visit> {
+    let waits = |visit: &&Visit| has_job(visit) && !is_running(visit);
+    state.visits.iter().find(waits).cloned()
+}
+
 /// What a fair world does: resumes, begins, answers, lets time pass. Every run ends in it.
 fn drive(run: &mut Run, outcomes: &[Outcome]) {
     let mut outcomes = outcomes.iter().cloned();
@@ -344,6 +471,8 @@ fn drive(run: &mut Run, outcomes: &[Outcome]) {
             .map(|visit| visit.key.clone());
         if let Some(key) = next {
             decide(run, Input::Begin(key));
+        } else if let Some(visit) = queued(&run.state) {
+            decide(run, began(&visit, 1));
         } else if let Some(visit) = run.state.visits.iter().find(is_running).cloned() {
             let success = Outcome::Success {
                 output: None,
@@ -354,6 +483,9 @@ fn drive(run: &mut Run, outcomes: &[Outcome]) {
             decide(run, input);
         } else if let Some(visit) = run.state.visits.iter().find(waits_for_run).cloned() {
             decide(run, child_ended(&visit, true));
+        } else if let Some(visit) = run.state.visits.iter().find(is_awaiting).cloned() {
+            let input = settled(&visit, Json::null()).unwrap();
+            decide(run, input);
         } else {
             run.now = run.now.max(run.state.wake_ms());
             decide(run, Input::Due);
@@ -389,6 +521,7 @@ fn assert_stream(run: &Run) {
         match Fact::try_read(draft).expect("the engine's events read back") {
             Fact::StepCompleted { .. }
             | Fact::StepCancelled { .. }
+            | Fact::AwaitTimeout { next: Some(_), .. }
             | Fact::StepFailed { retry_at: None, .. } => {
                 *ends.entry(key).or_default() += 1;
             }
@@ -458,6 +591,8 @@ proptest! {
         cuts in vec(any::<Index>(), 3),
     ) {
         let mut run = Run::start(plan(definition), input, delay_ms, None);
+        let to_await = std::mem::take(&mut run.begun.to_await);
+        await_first(&mut run, to_await);
         assert_moves(&run.state);
         for op in ops {
             play(&mut run, op);

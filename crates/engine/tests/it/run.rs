@@ -47,6 +47,8 @@ pub struct Run {
     pub state: RunState,
     pub stream: Vec<Draft>,
     pub now: Millis,
+    /// What the start decided.
+    pub begun: Decision,
 }
 
 impl Run {
@@ -63,13 +65,14 @@ impl Run {
         };
         let (state, decision) = start(&plan, how, T0);
         assert!(decision.children.is_empty() && decision.abandoned.is_empty());
-        let stream = decision.events;
+        let stream = decision.events.clone();
         Self {
             plan,
             id: RunId::new("r1"),
             state,
             stream,
             now: T0,
+            begun: decision,
         }
     }
 
@@ -97,6 +100,7 @@ impl Run {
             state,
             stream,
             now: self.now,
+            begun: Decision::default(),
         }
     }
 

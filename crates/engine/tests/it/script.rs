@@ -14,14 +14,20 @@
 //! | `fork v p,q [failfast] [limit=n]`, `map v step <items> [failfast] [limit=n]` | |
 //! | `sub v child [detached]`, `child v child <result>`, `child-failed v child CODE` | |
 //! | `tick <ms>`, `due`, `lost`, `cancel`, `pause`, `resume`, `fork-here`, `fork-at <len>` | |
+//! | `began v <n>` | the job of a visit begins its n-th attempt |
+//! | `emit kind <data> step step=<input>`, `emit-by v …` | an event enters steps |
+//! | `await v event id [ms]`, `suspend v event id [ms]` | as the definition says; in code |
+//! | `settle v id <value>`, `memo v name <value>`, `journal v`, `given v` | |
 //! | `set key <value>`, `delete key`, `batch <operations>`, `snapshot <state>` | from outside |
 //! | `state`, `status`, `see v <template>` | questions |
 
 use riverrun_engine::{
-    BranchSpec, Decision, Fact, Failure, Fork, Input, Lineage, Outcome, SubFlow, Template,
-    VisitKey, Wait,
+    AwaitFor, Awaiting, BranchSpec, Decision, Entry, Fact, Failure, Fork, Input, Lineage, Memo,
+    Outcome, Queued, SubFlow, Template, VisitKey, Wait,
 };
-use riverrun_types::{Draft, Json, Millis, Name, Path, RunId, State, StepRef, time::NEVER};
+use riverrun_types::{
+    Draft, EventType, Json, Millis, Name, Path, RunId, State, StepRef, TriggerType, time::NEVER,
+};
 use serde_json::Value;
 
 use super::run::{Run, T0, flow, plan};
@@ -100,6 +106,7 @@ impl Player {
                     Outcome::Wait {
                         until_ms,
                         reason: None,
+                        output: None,
                     },
                 )
             }
@@ -145,6 +152,83 @@ impl Player {
             "tick" => {
                 self.run().now += first.parse::<Millis>().unwrap();
                 vec![]
+            }
+            "began" => self.decide(Input::Began {
+                visit: key(first),
+                attempt: tail.parse().unwrap(),
+            }),
+            "emit" | "emit-by" => {
+                let (by, rest) = match verb {
+                    "emit-by" => (Some(first), tail),
+                    _ => (None, rest),
+                };
+                let mut words = rest.split(' ');
+                let mut event = Draft::new(0, EventType::parse(words.next().unwrap()));
+                event.data = words.next().map(json);
+                event.step = by.map(|visit| {
+                    let visit = self.run().state.visit(&key(visit)).unwrap();
+                    visit.at()
+                });
+                let entries = words.map(|word| {
+                    let (step, input) = word.split_once('=').unwrap_or((word, ""));
+                    Entry {
+                        step: step.into(),
+                        input: (!input.is_empty()).then(|| json(input)),
+                    }
+                });
+                let (event, entries) = (Box::new(event), entries.collect());
+                self.decide(Input::Emitted { event, entries })
+            }
+            "await" => {
+                let (visit, awaiting) = (key(first), self.awaiting(tail, false));
+                self.decide(Input::Await { visit, awaiting })
+            }
+            "suspend" => {
+                let awaiting = self.awaiting(tail, true);
+                self.finish(first, Outcome::Await(awaiting))
+            }
+            "settle" => {
+                let (id, value) = tail.split_once(' ').unwrap();
+                self.decide(Input::Settled {
+                    visit: key(first),
+                    id: id.into(),
+                    value: json(value),
+                    reason: "it came".to_owned(),
+                })
+            }
+            "memo" => {
+                let (name, value) = tail.split_once(' ').unwrap();
+                let at = self.run().state.visit(&key(first)).unwrap().at();
+                let memo = Memo {
+                    op: "memo".into(),
+                    name: name.into(),
+                    value: Some(json(value)),
+                    error: None,
+                };
+                self.append(Fact::Memo { at, memo })
+            }
+            "journal" => {
+                let visit = self.run().state.visit(&key(first)).unwrap();
+                let entry = |memo: &Memo| {
+                    let answer = memo.value.as_ref().or(memo.error.as_ref());
+                    let answer = answer.map_or("", Json::as_str);
+                    format!("= {} {} {answer}", memo.op, memo.name)
+                        .trim_end()
+                        .to_owned()
+                };
+                visit.journal.iter().map(entry).collect()
+            }
+            "given" => {
+                let visit = self.run().state.visit(&key(first)).unwrap();
+                let text = |json: &Option<Json>| {
+                    json.as_ref()
+                        .map_or("nothing".to_owned(), |j| j.as_str().to_owned())
+                };
+                vec![format!(
+                    "= {} awaited {}",
+                    text(&visit.input),
+                    text(&visit.awaited)
+                )]
             }
             "due" => self.decide(Input::Due),
             "lost" => self.decide(Input::Lost),
@@ -192,7 +276,8 @@ impl Player {
             json(input)
         };
         let run = Run::start(plan(flow(self.definition.clone())), input, delay_ms, parent);
-        let lines = run.stream.iter().map(line).collect();
+        let mut lines: Vec<_> = run.stream.iter().map(line).collect();
+        lines.extend(orders(&run.begun.queued, &[], &run.begun.to_await, &[]));
         self.run = Some(run);
         lines
     }
@@ -208,8 +293,13 @@ impl Player {
             events,
             children,
             abandoned,
+            queued,
+            dequeued,
+            to_await,
+            settled,
         } = self.run().decide(input);
         let mut lines: Vec<_> = events.iter().map(line).collect();
+        lines.extend(orders(&queued, &dequeued, &to_await, &settled));
         for child in children {
             let Lineage {
                 run_id,
@@ -234,6 +324,30 @@ impl Player {
         lines
     }
 
+    /// `time|event|trigger id [ms]`
+    fn awaiting(&mut self, words: &str, in_code: bool) -> Awaiting {
+        let mut words = words.split(' ');
+        let what = match words.next().unwrap() {
+            "time" => AwaitFor::Time,
+            "trigger" => AwaitFor::Trigger {
+                trigger_type: TriggerType::Webhook,
+            },
+            _ => AwaitFor::Event {
+                event_kind: "paid".into(),
+                condition: None,
+            },
+        };
+        let id = words.next().unwrap().into();
+        let ms = words.next().map(|ms| ms.parse::<Millis>().unwrap());
+        let until_ms = ms.map(|ms| self.run().now + ms);
+        Awaiting {
+            id,
+            what,
+            until_ms,
+            in_code,
+        }
+    }
+
     /// `attempt` is the one that runs unless the visit is written with one.
     fn finish(&mut self, visit: &str, outcome: Outcome) -> Vec<String> {
         let key = key(visit);
@@ -250,6 +364,7 @@ impl Player {
             attempt,
             outcome,
             jitter: 0.0,
+            retry: None,
         })
     }
 
@@ -267,6 +382,8 @@ impl Player {
                 Some(Wait::Backoff { .. }) => " backoff",
                 Some(Wait::Branches(_)) => " branches",
                 Some(Wait::Run { .. }) => " run",
+                Some(Wait::Job { .. }) => " job",
+                Some(Wait::Await(_)) => " await",
                 None => "",
             };
             format!("; {} {}{wait}", visit(&v.key), v.status)
@@ -292,6 +409,30 @@ impl Player {
             run.state.status
         )
     }
+}
+
+/// What the runtime has to do beside storing events.
+fn orders(
+    queued: &[Queued],
+    dequeued: &[VisitKey],
+    to_await: &[VisitKey],
+    settled: &[Name],
+) -> Vec<String> {
+    let visit = |key: &VisitKey| visit_text(&key.step, key.visit, 1);
+    let at =
+        |at: Option<Millis>| at.map_or_else(String::new, |ms| format!(" at {}", ms.max(T0) - T0));
+    let queue = |queued: &Queued| {
+        let before = match queued.before {
+            0 => String::new(),
+            n => format!(" after {n}"),
+        };
+        format!("> {}{before}{}", visit(&queued.visit), at(queued.at_ms))
+    };
+    let mut lines: Vec<String> = queued.iter().map(queue).collect();
+    lines.extend(dequeued.iter().map(|key| format!("x {}", visit(key))));
+    lines.extend(to_await.iter().map(|key| format!("? {}", visit(key))));
+    lines.extend(settled.iter().map(|id| format!("! {id}")));
+    lines
 }
 
 fn json(text: &str) -> Json {
@@ -395,6 +536,24 @@ pub fn line(draft: &Draft) -> String {
         Fact::StepRetry { lost: true, .. } => " lost".to_owned(),
         Fact::StepResumed { waited_ms, .. } => format!(" after {waited_ms}"),
         Fact::AwaitTime { until_ms, .. } => format!(" until {}", until_ms - T0),
+        Fact::Await { awaiting, .. } => {
+            let until = awaiting.until_ms;
+            let until = until.map_or_else(String::new, |ms| format!(" until {}", ms - T0));
+            format!(" {}{until}", awaiting.id)
+        }
+        Fact::AwaitTimeout {
+            waited_ms, next, ..
+        } => {
+            let next = next.map_or_else(String::new, |next| format!(" -> {next}"));
+            format!(" after {waited_ms}{next}")
+        }
+        Fact::Entered { joined: true, .. } => " joined".to_owned(),
+        Fact::Entered {
+            undoes: Some(undone),
+            ..
+        } => format!(" undoes {}", visit_text(&undone.step, undone.visit, 1)),
+        Fact::Joined { kind, .. } => format!(" {kind}"),
+        Fact::Compensating { error } => format!(" {}", error.code),
         Fact::AwaitRun { run, .. } => format!(" {run}"),
         Fact::AwaitBranches { fork, .. } => format!(" {}", fork.branches.len()),
         _ => String::new(),

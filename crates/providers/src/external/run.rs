@@ -171,7 +171,7 @@ fn settle(
         }
         None => Reply {
             value: held,
-            results: None,
+            ..Reply::default()
         },
     };
     let limit = options.limits.result_bytes;

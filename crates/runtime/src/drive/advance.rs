@@ -63,6 +63,7 @@ impl Driver {
                 attempt,
                 outcome,
                 jitter: rand::random(),
+                retry: None,
             });
         }
     }
@@ -138,7 +139,7 @@ impl Driver {
     }
 
     /// Adds what a handler recorded to what is to be committed.
-    pub(super) fn record(&mut self, visit: &VisitKey, attempt: u32, events: Vec<Draft>) {
+    pub(crate) fn record(&mut self, visit: &VisitKey, attempt: u32, events: Vec<Draft>) {
         for mut draft in events {
             draft.step = Some(riverrun_types::StepRef {
                 name: visit.step.clone(),
@@ -146,8 +147,13 @@ impl Driver {
                 attempt,
             });
             draft.ms = draft.ms.max(self.state.updated_ms);
-            Arc::make_mut(&mut self.state).apply(&draft);
-            self.pending.events.push(draft);
+            self.append(draft);
         }
+    }
+
+    /// Adds an event that decides nothing.
+    pub(crate) fn append(&mut self, draft: Draft) {
+        Arc::make_mut(&mut self.state).apply(&draft);
+        self.pending.events.push(draft);
     }
 }

@@ -13,7 +13,7 @@ use super::Driver;
 use crate::{Error, Result, Runtime, cache::Era, clock::now_ms, runtime::pause};
 
 /// Events after which a snapshot is due, if they are also as large as the snapshot would be.
-const SNAPSHOT_EVERY: u64 = 500;
+pub(super) const SNAPSHOT_EVERY: u64 = 500;
 
 /// The longest pause between tries that a stop waits for.
 const LAST_TRY: Duration = Duration::from_millis(500);
@@ -112,7 +112,7 @@ impl Driver {
         }
     }
 
-    async fn advance_commit(&mut self, job: JobChange) -> Result<Commit> {
+    pub(crate) async fn advance_commit(&mut self, job: JobChange) -> Result<Commit> {
         let snapshot = self.snapshot();
         // A snapshot must cover exactly the stream's beginning.
         let expect = match snapshot {
@@ -147,9 +147,15 @@ impl Driver {
     /// What a decision means for other runs: children begin, abandoned ones and the parent are
     /// woken.
     async fn with_relatives(&self, mut commit: Commit) -> Result<Commit> {
+        let tenant = self.context.tenant_id.as_ref();
+        let orders =
+            self.runtime
+                .orders(&self.run, &self.flow.plan, tenant, &self.pending, now_ms());
+        commit.changes.extend(orders);
         for child in &self.pending.children {
-            let created = self.create_child(child).await?;
+            let (created, orders) = self.create_child(child).await?;
             commit = commit.and(Change::Create(Box::new(created)));
+            commit.changes.extend(orders);
         }
         for run in &self.pending.abandoned {
             commit = commit.and(Change::Wake(run.clone()));
@@ -161,7 +167,7 @@ impl Driver {
         Ok(commit)
     }
 
-    async fn create_child(&self, child: &Child) -> Result<NewRun> {
+    async fn create_child(&self, child: &Child) -> Result<(NewRun, Vec<Change>)> {
         let flow = self
             .runtime
             .compiled(&child.flow, Some(&child.version))
@@ -173,7 +179,11 @@ impl Driver {
             parent: Some(child.parent.clone()),
         };
         let (state, decision) = riverrun_engine::start(&flow.plan, start, now);
-        Ok(NewRun {
+        let tenant = self.context.tenant_id.as_ref();
+        let orders = self
+            .runtime
+            .orders(&child.run, &flow.plan, tenant, &decision, now);
+        let created = NewRun {
             id: child.run.clone(),
             flow: child.flow.clone(),
             version: child.version.clone(),
@@ -193,7 +203,8 @@ impl Driver {
             events: Arc::from(decision.events),
             job: Some(NewJob::Ready { at_ms: now }),
             snapshot: None,
-        })
+        };
+        Ok((created, orders))
     }
 
     /// A snapshot, when enough was added since the last one: all snapshots of a run together are

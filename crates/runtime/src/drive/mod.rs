@@ -90,7 +90,9 @@ impl Driver {
         let context = loaded.context();
         let begun = (RunState::new(), Decision::default());
         let mut driver = Self::unborn(runtime, run, flow, context, begun);
-        driver.snapshot_len = loaded.state.len;
+        // Whoever drives a run for one decision alone takes its snapshots too: at every so many
+        // events.
+        driver.snapshot_len = loaded.state.len - loaded.state.len % commit::SNAPSHOT_EVERY;
         driver.adopt(loaded);
         driver
     }
@@ -214,6 +216,7 @@ impl Driver {
             attempt,
             outcome,
             jitter: rand::random(),
+            retry: None,
         };
         self.outcomes.push(input.clone());
         self.judge(input);
@@ -261,7 +264,7 @@ pub(crate) async fn take_up(runtime: Runtime, claimed: Claimed) {
     }
 }
 
-async fn open(runtime: &Runtime, run: &RunId) -> Result<Driver> {
+pub(crate) async fn open(runtime: &Runtime, run: &RunId) -> Result<Driver> {
     let loaded = runtime.load(run).await?;
     let version = loaded.record.version.clone();
     let flow = runtime

@@ -36,6 +36,11 @@ struct Held {
 impl Runtime {
     /// Runs jobs that were claimed together, and records what became of each.
     pub(super) async fn attempt(&self, process: &Arc<Process>, jobs: Vec<ClaimedJob>) {
+        if let [job] = &jobs[..]
+            && let Some(place) = KeptOptions::read(job.options.as_ref()).step
+        {
+            return self.attempt_step(job, place).await;
+        }
         let held: Vec<Held> = jobs
             .into_iter()
             .map(|job| {
@@ -95,7 +100,7 @@ impl Runtime {
     }
 
     /// Invokes, and stops what takes too long or what somebody wants to stop.
-    pub(super) async fn bounded(
+    pub(crate) async fn bounded(
         &self,
         process: &Process,
         invocation: Invocation,
@@ -230,6 +235,9 @@ impl Runtime {
             queue,
             cancelling,
         } = stalled;
+        if let Some(place) = KeptOptions::read(job.options.as_ref()).step {
+            return self.give_up_step(&job, &queue, &place).await;
+        }
         let process = self.processes().of_queue(&queue);
         let options = KeptOptions::read(job.options.as_ref());
         let policy = options.policy(process.as_deref());
@@ -311,6 +319,7 @@ async fn invoke(
         step: None,
         visit: None,
         journal,
+        awaited: None,
         timeout_ms: u64::try_from(timeout.as_millis()).ok(),
         lease,
     })
@@ -348,7 +357,7 @@ fn item(item: ReplyItem) -> Result<Json, WorkError> {
 }
 
 /// Whether a result may be recorded.
-pub(super) fn checked(
+pub(crate) fn checked(
     process: &Process,
     outcome: Result<Json, WorkError>,
 ) -> Result<Json, WorkError> {

@@ -109,6 +109,7 @@ impl Runtime {
                 step: None,
                 visit: None,
                 journal: Vec::new(),
+                awaited: None,
                 timeout_ms: u64::try_from(timeout.as_millis()).ok(),
                 lease: None,
             }),

@@ -31,7 +31,7 @@ const MAX_WAITING: usize = 4_096;
 /// How often a conditional write is judged again because the stream moved.
 const TRIES: usize = 20;
 
-pub(super) struct JobHost {
+pub(crate) struct JobHost {
     runtime: Runtime,
     process: Arc<Process>,
     lease: JobLease,

@@ -18,13 +18,16 @@ mod request;
 mod stats;
 mod worker;
 
+pub(crate) use attempt::checked;
 pub use call::CallRequest;
 pub use config::{ConfigIssue, OnFail, Policy, ProcessConfig, RunMode, check_queue_name};
+pub(crate) use host::JobHost;
 pub(crate) use keeper::{Keeper, keep, reap};
 pub(crate) use process::Processes;
 pub use process::{Process, Source};
 pub use provider::{Cancellation, Host, Invocation, Provider};
 pub use queues::QueueView;
+pub(crate) use record::frame as frame_event;
 pub use request::{Debounce, Dedupe, JobOptions, JobRequest, KeptOptions, Throttle};
 pub(crate) use stats::JobStats;
 pub use stats::{Percentiles, QueueStats};

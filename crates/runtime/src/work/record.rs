@@ -12,7 +12,7 @@ use crate::clock::now_ms;
 const MAX_MESSAGE: usize = 64 << 10;
 
 /// The event that a frame is recorded as; a heartbeat is none.
-pub(super) fn frame(frame: &Frame) -> Option<Draft> {
+pub(crate) fn frame(frame: &Frame) -> Option<Draft> {
     let (kind, data) = match frame {
         Frame::Log {
             level,

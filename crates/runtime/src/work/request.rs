@@ -14,7 +14,7 @@ use super::{
     config::{Idempotency, OnFail, Policy, WrittenBackoff, WrittenRetry},
     process::Process,
 };
-use crate::{Error, Result, Runtime, clock::now_ms};
+use crate::{Error, Result, Runtime, clock::now_ms, steps::StepPlace};
 
 /// A wish to add a job.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -133,6 +133,9 @@ pub struct KeptOptions {
     pub correlation_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub causation_id: Option<String>,
+    /// The visit of a run whose job it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<StepPlace>,
 }
 
 impl KeptOptions {
@@ -338,6 +341,7 @@ fn kept(options: JobOptions) -> Option<Json> {
         metadata: options.metadata,
         correlation_id: options.correlation_id,
         causation_id: options.causation_id,
+        step: None,
     };
     (kept != KeptOptions::default()).then(|| Json::of(&kept))
 }

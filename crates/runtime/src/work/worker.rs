@@ -15,7 +15,10 @@ use riverrun_store::{ClaimJobs, ClaimedJob, ClaimedJobs};
 use riverrun_types::{Millis, Name};
 use tokio::sync::Notify;
 
-use super::process::{Current, Process};
+use super::{
+    process::{Current, Process},
+    request::KeptOptions,
+};
 use crate::{
     Runtime,
     clock::{now_ms, until},
@@ -110,21 +113,37 @@ async fn claim(runtime: &Runtime, process: &Process, limit: usize) -> crate::Res
 /// Begins what was claimed: each job on its own, or in batches where the process wants them.
 fn launch(runtime: &Runtime, process: &Arc<Process>, room: &Arc<Room>, jobs: Vec<ClaimedJob>) {
     let size = process.config.batch.map_or(1, |size| size as usize);
+    // Steps of flows are run one by one: each belongs to a run of its own.
+    let (steps, jobs): (Vec<_>, Vec<_>) = match size {
+        1 => (Vec::new(), jobs),
+        _ => jobs.into_iter().partition(is_step),
+    };
+    for step in steps {
+        launch_one(runtime, process, room, vec![step]);
+    }
     let mut jobs = jobs.into_iter();
     loop {
         let batch: Vec<ClaimedJob> = jobs.by_ref().take(size).collect();
         if batch.is_empty() {
             return;
         }
-        room.used.fetch_add(batch.len(), Ordering::AcqRel);
-        let taken = Taken {
-            room: room.clone(),
-            count: batch.len(),
-        };
-        let (task, process) = (runtime.clone(), process.clone());
-        runtime.spawn(async move {
-            task.attempt(&process, batch).await;
-            drop(taken);
-        });
+        launch_one(runtime, process, room, batch);
     }
+}
+
+fn is_step(job: &ClaimedJob) -> bool {
+    KeptOptions::read(job.options.as_ref()).step.is_some()
+}
+
+fn launch_one(runtime: &Runtime, process: &Arc<Process>, room: &Arc<Room>, jobs: Vec<ClaimedJob>) {
+    room.used.fetch_add(jobs.len(), Ordering::AcqRel);
+    let taken = Taken {
+        room: room.clone(),
+        count: jobs.len(),
+    };
+    let (task, process) = (runtime.clone(), process.clone());
+    runtime.spawn(async move {
+        task.attempt(&process, jobs).await;
+        drop(taken);
+    });
 }

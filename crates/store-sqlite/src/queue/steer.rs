@@ -53,12 +53,16 @@ fn fits(steer: &Steer) -> (&'static [i64], &'static str) {
             "cancel it first, then remove it",
         ),
         Steer::Cancel { .. } => (&[WAITING, DELAYED, ACTIVE], "there is nothing to cancel"),
+        Steer::Abandon => (&[WAITING, DELAYED, ACTIVE, 3, 4, 5], ""),
         Steer::Priority(_) => (FREE, "only a job that has not begun has a priority"),
         Steer::Delay { .. } => (FREE, "only a job that has not begun can be delayed"),
     }
 }
 
 pub(crate) fn judge(core: &Core, id: &RunId, steer: &Steer) -> Worked<()> {
+    if *steer == Steer::Abandon {
+        return Ok(());
+    }
     let row = find(core, id)?;
     let (states, hint) = fits(steer);
     if states.contains(&row.state) {
@@ -71,8 +75,13 @@ pub(crate) fn judge(core: &Core, id: &RunId, steer: &Steer) -> Worked<()> {
 
 pub(crate) fn steer(core: &Core, id: &RunId, steer: &Steer, now: Millis) -> Worked<()> {
     judge(core, id, steer)?;
-    let row = find(core, id)?;
+    let row = match find(core, id) {
+        Err(Failure::Refused(_)) if *steer == Steer::Abandon => return Ok(()),
+        found => found?,
+    };
     match steer {
+        Steer::Abandon if row.state == ACTIVE => cancel(core, &row, None, now),
+        Steer::Abandon => remove(core, row.no),
         Steer::Promote => wait(core, &row, 0, false),
         Steer::Retry { at_ms } => wait(core, &row, delay(*at_ms, now), true),
         Steer::Delay { at_ms } => wait(core, &row, delay(*at_ms, now), false),

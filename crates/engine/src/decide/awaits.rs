@@ -1,0 +1,80 @@
+//! Awaits: a visit waits for a time, an event or whoever opens a door, because its definition or
+//! its code says so.
+
+use riverrun_types::{Json, Name, VisitStatus, time::iso};
+
+use super::Turn;
+use crate::{Awaiting, Failure, Visit, VisitKey, Wait, code, fact::Fact, run::timed_out};
+
+impl Turn<'_> {
+    /// A visit that has not begun waits first.
+    pub(super) fn await_first(&mut self, key: &VisitKey, awaiting: Awaiting) {
+        let waits = |visit: &&Visit| {
+            visit.status == VisitStatus::Pending
+                && visit.awaited.is_none()
+                && matches!(visit.wait, None | Some(Wait::Job { .. }))
+        };
+        let Some(visit) = self.state.visit(key).filter(waits).cloned() else {
+            return;
+        };
+        let at = visit.at();
+        self.emit(Fact::Await { at, awaiting });
+        self.resume_due();
+        self.settle();
+    }
+
+    /// The handler's code waits.
+    pub(super) fn await_in_code(&mut self, visit: &Visit, awaiting: Awaiting, jitter: f64) {
+        if let Some(until_ms) = awaiting.until_ms.filter(|until| self.is_too_far(*until)) {
+            let message = format!("{} is more than ten years away", iso(until_ms));
+            let failure = Failure::new(code::INPUT_ERROR, message).permanent();
+            return self.fail(visit, failure, jitter);
+        }
+        let at = visit.at();
+        self.emit(Fact::Await { at, awaiting });
+        // A wait for a time that is over is over.
+        self.resume_due();
+    }
+
+    /// What a visit waits for has come.
+    pub(super) fn settled(&mut self, key: &VisitKey, id: &Name, value: Json, reason: String) {
+        let Some(visit) = self.state.visit(key).cloned() else {
+            return;
+        };
+        let is_it = matches!(&visit.wait, Some(Wait::Await(awaiting)) if awaiting.id == *id);
+        if !is_it {
+            return;
+        }
+        self.decision.settled.push(id.clone());
+        self.go_on(&visit, reason, Some(value));
+        self.settle();
+    }
+
+    /// The time of an await is over: reached, or too late.
+    pub(super) fn await_over(&mut self, visit: &Visit, awaiting: &Awaiting) {
+        self.decision.settled.push(awaiting.id.clone());
+        if awaiting.what == crate::AwaitFor::Time {
+            return self.go_on(visit, "time reached".to_owned(), None);
+        }
+        let step = self.plan.step(&visit.key.step);
+        let declared = step.and_then(|step| step.awaits.as_ref());
+        let next = declared.and_then(|awaits| awaits.on_timeout.as_deref());
+        let next = next.filter(|next| !awaiting.in_code && self.plan.step(next).is_some());
+        self.emit(Fact::AwaitTimeout {
+            at: visit.at(),
+            kind: Name::from(awaiting.what.kind()),
+            waited_ms: self.since(visit.since_ms),
+            next: next.map(Name::from),
+        });
+        if awaiting.in_code {
+            self.again.push(visit.key.clone());
+        } else if next.is_none() {
+            self.fail(visit, timed_out(awaiting), 0.0);
+        }
+    }
+
+    fn go_on(&mut self, visit: &Visit, reason: String, value: Option<Json>) {
+        self.again.push(visit.key.clone());
+        self.resumed(visit, reason, value);
+    }
+}

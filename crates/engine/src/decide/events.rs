@@ -1,0 +1,98 @@
+//! Emitted events: which visits they lead to, and what they undo.
+
+use riverrun_types::{Draft, Json, Name, StepRef};
+use serde_json::json;
+
+use super::{Entry, Turn};
+use crate::{Failure, Undo, VisitKey, code, fact::Fact};
+
+/// Events that wait for others of a join, at most.
+const MAX_HELD: usize = 10_000;
+
+impl Turn<'_> {
+    /// Something happened in the run, or outside and for the run. Each step that it enters gets a
+    /// visit of its own.
+    pub(super) fn emitted(&mut self, event: Draft, entries: Vec<Entry>) {
+        let kind = match Fact::read(&event) {
+            Fact::Emitted { kind, .. } => kind,
+            _ => return,
+        };
+        self.take_in(event);
+        // A run that undoes what it did begins nothing new.
+        if self.state.compensating {
+            return;
+        }
+        for Entry { step, input } in entries {
+            let Some(known) = self.plan.step(&step) else {
+                continue;
+            };
+            if known.joins.is_empty() {
+                self.enter(step, input, false, None);
+                continue;
+            }
+            let (joins, kind) = (&known.joins, kind.clone());
+            self.emit(Fact::Joined {
+                step: step.clone(),
+                kind,
+                input,
+            });
+            let has = |kind: &Name| {
+                let mut held = self.state.held.iter();
+                held.any(|held| held.step == step && held.kind == *kind)
+            };
+            if joins.iter().all(has) {
+                self.enter(step, None, true, None);
+            }
+        }
+        self.undo_because_of(&kind);
+        if self.state.held.len() > MAX_HELD || self.is_crowded() {
+            let message =
+                "more visits or events are waiting than a run may have: does a step feed itself?";
+            self.fail_run(Failure::new(code::FORK_LIMIT, message));
+        }
+        self.settle();
+    }
+
+    fn enter(&mut self, step: Name, input: Option<Json>, joined: bool, undoes: Option<VisitKey>) {
+        let visits = self.state.steps.get(&step).map_or(0, |step| step.visits);
+        self.emit(Fact::Entered {
+            at: StepRef {
+                name: step,
+                visit: visits.saturating_add(1),
+                attempt: 0,
+            },
+            input,
+            joined,
+            undoes,
+        });
+    }
+
+    /// Undoes the finished visits whose definition names this kind of event, the latest first.
+    fn undo_because_of(&mut self, kind: &str) {
+        let calls = |undo: &&Undo| {
+            let step = self.plan.step(&undo.visit.step);
+            let compensation = step.and_then(|step| step.compensation.as_ref());
+            compensation.is_some_and(|undo| undo.on.iter().any(|on| on == kind))
+        };
+        let called: Vec<Undo> = self.state.undo.iter().filter(calls).cloned().collect();
+        for undo in called.into_iter().rev() {
+            self.undo(undo);
+        }
+    }
+
+    /// Undoes the visit that ended last of those that can be undone.
+    pub(super) fn undo_last(&mut self) {
+        if let Some(undo) = self.state.undo.last().cloned() {
+            self.undo(undo);
+        }
+    }
+
+    fn undo(&mut self, undo: Undo) {
+        let Undo { visit, by, result } = undo;
+        let error = self.state.error.as_ref();
+        let input = json!({
+            "step": visit.step, "visit": visit.visit, "result": result, "error": error,
+        });
+        self.enter(by, Some(Json::of(&input)), false, Some(visit));
+    }
+}

@@ -1,0 +1,284 @@
+//! Visits that run as jobs, and visits that wait: as defined, or in the middle of their code.
+
+use serde_json::json;
+
+use super::script::check;
+
+fn process() -> serde_json::Value {
+    json!({"type": "process", "config": {"process": "p"}})
+}
+
+#[test]
+fn a_step_of_a_process_is_queued_begun_and_ended_by_its_job() {
+    let mut step = process();
+    step["retry"] = json!({"maxAttempts": 2, "backoffMs": 100});
+    check(
+        json!({"a": step, "b": {}}),
+        r#"
+        start
+          flow.started
+          > a
+        status
+          = pending; a pending job; wakes never; runs nothing
+        began a 1
+          step.started a
+        began a 1
+        fail a E
+          step.failed a E again at 100
+          step.retry a/2
+          > a after 1 at 100
+        status
+          = waiting; a retrying job; wakes never; runs nothing
+        began a 2
+          step.started a/2
+        goto a b
+          step.completed a/2 -> b
+        run b
+          step.started b
+          step.completed b
+          flow.completed null
+        "#,
+    );
+}
+
+#[test]
+fn attempts_that_nobody_heard_of_were_lost() {
+    check(
+        json!({"a": process()}),
+        r#"
+        start
+          flow.started
+          > a
+        began a 2
+          step.started a
+          step.retry a/2 lost
+          step.started a/2
+        lost
+        began a 3
+          step.retry a/3 lost
+          step.started a/3
+        cancel
+          step.cancelled a/3 by user
+          flow.cancelled by user
+          x a
+        "#,
+    );
+}
+
+#[test]
+fn a_paused_run_sends_its_jobs_away_and_fetches_them_back() {
+    check(
+        json!({"a": process()}),
+        r#"
+        start
+          flow.started
+          > a
+        pause
+          flow.paused
+        resume
+          flow.resumed
+          > a
+        "#,
+    );
+}
+
+#[test]
+fn a_declared_await_comes_before_the_handler() {
+    let mut step = process();
+    step["await"] = json!({"type": "event", "eventKind": "paid", "onTimeout": "late"});
+    step["transitions"] = json!({"onSuccess": "b"});
+    let flow = json!({"a": {"transitions": {"onSuccess": "w"}}, "w": step, "b": {}, "late": {}});
+    check(
+        flow.clone(),
+        r#"
+        start
+          flow.started
+        run a
+          step.started a
+          step.completed a -> w
+          ? w
+        await w event w1 1000
+          step.await.event w/0 w1 until 1000
+        status
+          = waiting; w waiting await; wakes 1000; runs nothing
+        tick 400
+        settle w other 1
+        settle w w1 {"by":"card"}
+          step.resumed w/0 after 400
+          > w
+          ! w1
+        given w
+          = nothing awaited {"by":"card"}
+        began w 1
+          step.started w
+        ok w 5
+          step.completed w 5 -> b
+        run b
+          step.started b
+          step.completed b
+          flow.completed null
+        "#,
+    );
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run a
+          step.started a
+          step.completed a -> w
+          ? w
+        await w event w1 1000
+          step.await.event w/0 w1 until 1000
+        tick 1000
+        due
+          step.await.timeout w/0 after 1000 -> late
+          ! w1
+        run late
+          step.started late
+          step.completed late
+          flow.completed null
+        "#,
+    );
+}
+
+#[test]
+fn a_declared_await_that_nobody_catches_fails_its_step() {
+    let flow = json!({
+        "w": {"await": {"type": "trigger"}, "retry": {"maxAttempts": 5}, "transitions": {"onFailure": "b"}},
+        "b": {},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+          ? w
+        await w trigger door 10
+          step.await.trigger w/0 door until 10
+        tick 10
+        due
+          step.await.timeout w/0 after 10
+          step.failed w/0 AWAIT_TIMEOUT -> b
+          ! door
+        run b
+          step.started b
+          step.completed b
+          flow.completed null
+        "#,
+    );
+}
+
+#[test]
+fn a_built_in_step_can_wait_first_too() {
+    let flow = json!({"w": {"await": {"type": "event", "eventKind": "paid"}}});
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+          ? w
+        await w event w1
+          step.await.event w/0 w1
+        settle w w1 7
+          step.resumed w/0 after 0
+          ! w1
+        run w
+          step.started w
+          step.completed w
+          flow.completed null
+        "#,
+    );
+}
+
+#[test]
+fn code_that_waits_runs_again_with_the_answers() {
+    check(
+        json!({"a": process()}),
+        r#"
+        start
+          flow.started
+          > a
+        began a 1
+          step.started a
+        memo a charge {"id":5}
+        suspend a event e1 1000
+          step.await.event a e1 until 1000
+        tick 10
+        settle a e1 {"ok":true}
+          step.resumed a after 10
+          > a
+          ! e1
+        journal a
+          = memo charge {"id":5}
+          = await paid {"ok":true}
+        began a 1
+        suspend a time t1 50
+          step.await.time a t1 until 60
+        tick 50
+        due
+          step.resumed a after 50
+          > a
+          ! t1
+        began a 2
+          step.retry a/2 lost
+          step.started a/2
+        suspend a trigger d1 5
+          step.await.trigger a/2 d1 until 65
+        tick 5
+        due
+          step.await.timeout a/2 after 5
+          > a after 1
+          ! d1
+        journal a
+          = memo charge {"id":5}
+          = await paid {"ok":true}
+          = await time
+          = await d1 {"code":"AWAIT_TIMEOUT","message":"the trigger did not come in time","retryable":false}
+        ok a 1
+          step.completed a/2 1
+          flow.completed 1
+        "#,
+    );
+}
+
+#[test]
+fn a_copy_waits_anew() {
+    check(
+        json!({"a": process()}),
+        r#"
+        start
+          flow.started
+          > a
+        began a 1
+          step.started a
+        suspend a event e1
+          step.await.event a e1
+        fork-here
+          flow.forked
+          > a after 1
+        cancel
+          step.cancelled a by user
+          flow.cancelled by user
+          x a
+        "#,
+    );
+}
+
+#[test]
+fn a_cancelled_run_lets_go_of_its_awaits() {
+    check(
+        json!({"w": {"await": {"type": "event", "eventKind": "paid"}}}),
+        r#"
+        start
+          flow.started
+          ? w
+        await w event w1
+          step.await.event w/0 w1
+        cancel
+          step.cancelled w/0 by user
+          flow.cancelled by user
+          ! w1
+        "#,
+    );
+}

@@ -1,0 +1,245 @@
+//! Steps that events enter: visits, joins, loops, what a failure stops and what is undone.
+
+use serde_json::json;
+
+use super::script::check;
+
+#[test]
+fn each_event_is_a_visit_of_its_own() {
+    let flow = json!({
+        "order": {"emits": ["paid"]},
+        "ship": {"outputKey": "shipped", "subscriptions": [{"eventKind": "paid"}]},
+        "mail": {"subscriptions": [{"eventKind": "paid"}]},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        begin order
+          step.started order
+        emit-by order paid {"n":1} ship mail={"to":"a"}
+          paid order
+          step.entered ship/0
+          step.entered mail/0
+        emit-by order paid {"n":2} ship
+          paid order
+          step.entered ship#2/0
+        given ship
+          = {"n":1} awaited nothing
+        given mail
+          = {"to":"a"} awaited nothing
+        journal order
+          = emit paid
+          = emit paid
+        ok order "done"
+          step.completed order "done"
+        run ship 1
+          step.started ship
+          step.completed ship 1
+        run ship#2 2
+          step.started ship#2
+          step.completed ship#2 2
+        run mail
+          step.started mail
+          step.completed mail
+          flow.completed null
+        "#,
+    );
+}
+
+#[test]
+fn a_join_takes_one_event_of_each_kind() {
+    let flow = json!({
+        "a": {},
+        "both": {"join": "all", "subscriptions": [{"eventKind": "x"}, {"eventKind": "y"}]},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        begin a
+          step.started a
+        emit x 1 both
+          x
+          step.joined x
+        emit x 2 both
+          x
+          step.joined x
+        emit y 3 both
+          y
+          step.joined y
+          step.entered both/0 joined
+        given both
+          = {"x":1,"y":3} awaited nothing
+        emit y 4 both
+          y
+          step.joined y
+          step.entered both#2/0 joined
+        given both#2
+          = {"x":2,"y":4} awaited nothing
+        "#,
+    );
+}
+
+#[test]
+fn a_step_that_feeds_itself_meets_the_limit() {
+    let flow = json!({
+        "steps": {"a": {"subscriptions": [{"eventKind": "again"}]}},
+        "limits": {"maxSteps": 2},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        begin a
+          step.started a
+        emit-by a again null a
+          again a
+          step.entered a#2/0
+        ok a
+          step.completed a
+        begin a#2
+          step.started a#2
+        emit-by a#2 again null a
+          again a#2
+          step.entered a#3/0
+        ok a#2
+          step.completed a#2
+        begin a#3
+          step.cancelled a#3/0 by system
+          flow.failed MAX_STEPS
+        "#,
+    );
+}
+
+#[test]
+fn a_failure_stops_the_others_or_lets_them_finish() {
+    let steps = json!({
+        "a": {}, "b": {"subscriptions": [{"eventKind": "x"}]}, "c": {"subscriptions": [{"eventKind": "x"}]},
+    });
+    check(
+        json!({"steps": steps.clone()}),
+        r#"
+        start
+          flow.started
+        begin a
+          step.started a
+        emit x 1 b c
+          x
+          step.entered b/0
+          step.entered c/0
+        ok a
+          step.completed a
+        begin b
+          step.started b
+        fail b E
+          step.failed b E
+          step.cancelled c/0 by system
+          flow.failed E at b
+        "#,
+    );
+    check(
+        json!({"steps": steps, "onFailure": "finish"}),
+        r#"
+        start
+          flow.started
+        begin a
+          step.started a
+        emit x 1 b c
+          x
+          step.entered b/0
+          step.entered c/0
+        ok a
+          step.completed a
+        begin b
+          step.started b
+        fail b E
+          step.failed b E
+        run c 1
+          step.started c
+          step.completed c 1
+          flow.failed E at b
+        "#,
+    );
+}
+
+#[test]
+fn a_failure_undoes_what_was_done_the_last_first() {
+    let flow = json!({
+        "book": {"compensation": {"step": "unbook"}, "transitions": {"onSuccess": "pay"}},
+        "pay": {"compensation": {"step": "refund"}, "transitions": {"onSuccess": "send"}},
+        "send": {},
+        "unbook": {}, "refund": {"retry": {"maxAttempts": 2}},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run book {"seat":7}
+          step.started book
+          step.completed book {"seat":7} -> pay
+        run pay
+          step.started pay
+          step.completed pay -> send
+        begin send
+          step.started send
+        fail send E
+          step.failed send E
+          flow.compensating E
+          step.entered refund/0 undoes pay
+        emit x 1 book
+          x
+        begin refund
+          step.started refund
+        fail refund F
+          step.failed refund F again at 0
+          step.retry refund/2
+        begin refund
+          step.started refund/2
+        fail refund F
+          step.failed refund/2 F
+          step.entered unbook/0 undoes book
+        given unbook
+          = {"step":"book","visit":1,"result":{"seat":7},"error":{"code":"E","message":"why","stepId":"send"}} awaited nothing
+        run unbook
+          step.started unbook
+          step.completed unbook
+          flow.failed E at send
+        "#,
+    );
+}
+
+#[test]
+fn an_event_can_call_for_undoing_too() {
+    let flow = json!({
+        "book": {"compensation": {"step": "unbook", "on": "cancelled"}, "transitions": {"onSuccess": "wait"}},
+        "wait": {}, "unbook": {},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run book 7
+          step.started book
+          step.completed book 7 -> wait
+        begin wait
+          step.started wait
+        emit cancelled null
+          cancelled
+          step.entered unbook/0 undoes book
+        emit cancelled null
+          cancelled
+        run unbook
+          step.started unbook
+          step.completed unbook
+        ok wait
+          step.completed wait
+          flow.completed null
+        "#,
+    );
+}

@@ -1,0 +1,326 @@
+//! One attempt of a visit that a process runs.
+
+use std::{sync::Arc, time::Duration};
+
+use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Memo, Outcome, RunState, Visit, Wait};
+use riverrun_protocol::{CancelReason, Invoke, JobInput, JournalEntry, Reply, WorkError};
+use riverrun_store::{Change, ClaimedJob, Commit, Error as StoreError, Settle, Settled};
+use riverrun_types::{Json, Name, time::iso};
+
+use super::{
+    StepPlace,
+    host::StepHost,
+    inbox::{Fence, Letter},
+};
+use crate::{
+    Compiled, Error, Runtime,
+    clock::now_ms,
+    work::{Cancellation, Invocation, Process, checked},
+};
+
+/// How long an attempt may take before its start is recorded on its own. What ends sooner records
+/// start and end together.
+const BRIEF: Duration = Duration::from_millis(50);
+
+impl Runtime {
+    /// Runs the job of a visit, and has what became of it judged.
+    pub(crate) async fn attempt_step(&self, job: &ClaimedJob, place: StepPlace) {
+        let prepared = match self.prepare(job, &place).await {
+            Ok(Some(prepared)) => prepared,
+            // The visit is over, or its run is paused and will ask again.
+            Ok(None) => return self.drop_job(job).await,
+            Err(error) => {
+                tracing::warn!(job = %job.lease.id, %error, "a step could not be begun; it waits");
+                return self.settle_alone(job, Settled::Released, false).await;
+            }
+        };
+        let Prepared {
+            process,
+            flow,
+            invoke,
+            attempt,
+        } = prepared;
+        let queue = &process.config.queue;
+        self.job_stats().started(queue, now_ms() - job.created_ms);
+        let cancel = Cancellation::default();
+        self.keeper().begin(&job.lease, &cancel);
+        let host = StepHost::new(self, &process, job, &place, attempt, cancel.clone());
+        let outcome = match invoke {
+            Err(error) => Err(error),
+            Ok(invoke) => {
+                let invocation = Invocation {
+                    invoke: Arc::new(invoke),
+                    host: host.clone(),
+                    cancel: cancel.clone(),
+                };
+                let step = flow.plan.step(&place.step);
+                let timeout = step
+                    .and_then(|step| step.timeout_ms)
+                    .map(Duration::from_millis);
+                let timeout = timeout.or(process.config.policy.timeout);
+                let timeout = timeout.unwrap_or(self.options().attempt_timeout);
+                let running = self.bounded(&process, invocation, timeout);
+                tokio::pin!(running);
+                tokio::select! {
+                    outcome = &mut running => outcome,
+                    () = tokio::time::sleep(BRIEF) => {
+                        host.flush().await;
+                        running.await
+                    }
+                }
+            }
+        };
+        self.end_step(job, &place, &process, attempt, outcome, &host, &cancel)
+            .await;
+        self.keeper().end(&job.lease);
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is one fact of the attempt's end"
+    )]
+    async fn end_step(
+        &self,
+        job: &ClaimedJob,
+        place: &StepPlace,
+        process: &Process,
+        attempt: u32,
+        outcome: Result<Reply, WorkError>,
+        host: &StepHost,
+        cancel: &Cancellation,
+    ) {
+        let said = host.close();
+        let reason = cancel.reason();
+        if reason == Some(CancelReason::LeaseLost) {
+            tracing::warn!(job = %job.lease.id, "the lease was lost; the attempt records nothing");
+            return;
+        }
+        let outcome = match outcome {
+            Err(error) if error.code == "SHUTTING_DOWN" => {
+                return self.settle_alone(job, Settled::Released, false).await;
+            }
+            Ok(Reply {
+                suspended: Some(wait),
+                ..
+            }) => self.suspended(&wait),
+            Ok(reply) => {
+                let value = reply.value.unwrap_or_else(Json::null);
+                match checked(process, Ok(value)) {
+                    Ok(output) => Outcome::success(output),
+                    Err(error) => Outcome::Failure(failure(error)),
+                }
+            }
+            Err(error) => Outcome::Failure(failure(error)),
+        };
+        let settled = match &outcome {
+            Outcome::Failure(failure) => Settled::Failed {
+                error: Json::of(failure),
+            },
+            _ => Settled::Dropped,
+        };
+        let took = now_ms() - job.created_ms;
+        self.job_stats()
+            .settled(&process.config.queue, &settled, took);
+        let visit = place.visit();
+        let mut letter = Letter::new(vec![Input::Began {
+            visit: visit.clone(),
+            attempt,
+        }]);
+        letter.said = Some((visit.clone(), attempt, said));
+        letter.last = Some(Input::Finished {
+            visit,
+            attempt,
+            outcome,
+            jitter: rand::random(),
+            retry: Some(process.config.policy.retry.clone()),
+        });
+        letter.fence = Some(Fence {
+            lease: job.lease.clone(),
+            settles: true,
+        });
+        match self.deliver(&place.run, letter).await {
+            Ok(_) => {}
+            Err(Error::Store(StoreError::JobLost(_))) => {
+                tracing::warn!(job = %job.lease.id, "the lease was lost; the outcome is not recorded");
+            }
+            Err(error) => {
+                tracing::debug!(job = %job.lease.id, %error, "the run has no use for the outcome");
+            }
+        }
+    }
+
+    /// What code that waits waits for.
+    fn suspended(&self, wait: &riverrun_protocol::Suspended) -> Outcome {
+        let until_ms = match wait.resume_at.as_deref() {
+            None => None,
+            Some(text) => match riverrun_types::time::parse(text) {
+                Some(ms) => Some(ms),
+                None => {
+                    let message = format!("{text:?} is not a time to wait for");
+                    return Outcome::Failure(Failure::new("INPUT_ERROR", message).permanent());
+                }
+            },
+        };
+        Outcome::Await(Awaiting {
+            id: Name::from(format!("{:032x}", rand::random::<u128>())),
+            what: AwaitFor::Time,
+            until_ms,
+            in_code: true,
+        })
+    }
+
+    /// Everything that an attempt needs; nothing if the visit does not want it.
+    async fn prepare(
+        &self,
+        job: &ClaimedJob,
+        place: &StepPlace,
+    ) -> crate::Result<Option<Prepared>> {
+        let loaded = match self.load(&place.run).await {
+            Ok(loaded) => loaded,
+            Err(Error::Store(StoreError::RunNotFound(_))) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let state = &loaded.state;
+        let key = place.visit();
+        let waits = |visit: &&Visit| matches!(visit.wait, Some(Wait::Job { .. }));
+        let visit = state.visit(&key).filter(waits);
+        let Some(visit) = visit.filter(|_| !state.status.is_ended() && !state.paused) else {
+            return Ok(None);
+        };
+        let version = loaded.record.version.clone();
+        let flow = self.compiled(&loaded.record.flow, Some(&version)).await?;
+        let Some(process) = self.processes().get(&place.process) else {
+            let message = format!("there is no process {:?} here", place.process);
+            return Err(Error::BadRequest(message));
+        };
+        let attempt = place.before.saturating_add(job.attempt);
+        let invoke = self.invoke_step(job, place, &process, &flow, state, visit, attempt);
+        Ok(Some(Prepared {
+            process,
+            flow,
+            invoke,
+            attempt,
+        }))
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is one thing that a handler is told"
+    )]
+    fn invoke_step(
+        &self,
+        job: &ClaimedJob,
+        place: &StepPlace,
+        process: &Process,
+        flow: &Compiled,
+        state: &RunState,
+        visit: &Visit,
+        attempt: u32,
+    ) -> Result<Invoke, WorkError> {
+        let input = match (&visit.input, flow.plan.step(&place.step)) {
+            (Some(input), _) => input.clone(),
+            (None, Some(step)) => step
+                .input(&state.view(visit))
+                .map_err(|failure| WorkError::new(&failure.code, failure.message).permanent())?,
+            (None, None) => Json::null(),
+        };
+        if let Some(schema) = &process.config.input_schema {
+            let issues = schema.issues(&input.value());
+            if let Some(first) = issues.first() {
+                let message = format!(
+                    "the input breaks the process's schema at {:?}: {}",
+                    first.path, first.message
+                );
+                let error = WorkError::new("INPUT_INVALID", message).permanent();
+                return Err(error.details(&serde_json::json!({ "issues": issues })));
+            }
+        }
+        let timeout = process.config.policy.timeout;
+        let timeout = timeout.unwrap_or(self.options().attempt_timeout);
+        Ok(Invoke {
+            process: process.id.to_string(),
+            file: process.source.file.clone(),
+            export: process.source.export.clone(),
+            revision: process.source.revision,
+            kind: "step".to_owned(),
+            queue: Some(process.config.queue.to_string()),
+            job: JobInput {
+                job_id: Some(job.lease.id.to_string()),
+                name: Some(place.step.to_string()),
+                input: Some(input),
+                attempt,
+                max_attempts: process.config.policy.retry.max_attempts,
+                correlation_id: Some(place.run.to_string()),
+                causation_id: None,
+                tenant_id: None,
+                checkpoint: job.checkpoint.clone(),
+                enqueued_at: Some(iso(job.created_ms)),
+            },
+            jobs: Vec::new(),
+            run_id: Some(place.run.to_string()),
+            flow: Some(flow.plan.id.to_string()),
+            step: Some(place.step.to_string()),
+            visit: Some(place.visit),
+            journal: visit.journal.iter().map(entry).collect(),
+            awaited: visit.awaited.clone(),
+            timeout_ms: u64::try_from(timeout.as_millis()).ok(),
+            lease: Some(job.lease.token.to_string()),
+        })
+    }
+
+    /// A step's job whose holder was not heard of in time: it begins again, and the run is told
+    /// by the next attempt that this one was lost.
+    pub(crate) async fn give_up_step(&self, job: &ClaimedJob, queue: &Name, place: &StepPlace) {
+        tracing::warn!(job = %job.lease.id, run = %place.run, "the job of a step has stalled");
+        let error = WorkError::new("JOB_STALLED", "the worker gave no sign of life");
+        let outcome = Settled::Retry {
+            at_ms: now_ms(),
+            error: Json::of(&error),
+        };
+        self.settle_alone(job, outcome, true).await;
+        self.bus().work_in(queue);
+    }
+
+    async fn drop_job(&self, job: &ClaimedJob) {
+        self.settle_alone(job, Settled::Dropped, false).await;
+    }
+
+    async fn settle_alone(&self, job: &ClaimedJob, outcome: Settled, if_expired: bool) {
+        let settle = Settle {
+            lease: job.lease.clone(),
+            now_ms: now_ms(),
+            if_expired,
+            outcome,
+        };
+        let commit = Commit::of(Change::Settle(Box::new(settle)));
+        match self.commit(commit).await {
+            Ok(_) | Err(StoreError::JobLost(_)) => {}
+            Err(error) => tracing::warn!(job = %job.lease.id, %error, "a job was not settled"),
+        }
+    }
+}
+
+struct Prepared {
+    process: Arc<Process>,
+    flow: Arc<Compiled>,
+    /// What the handler is told, or why it is not asked at all.
+    invoke: Result<Invoke, WorkError>,
+    attempt: u32,
+}
+
+fn entry(memo: &Memo) -> JournalEntry {
+    JournalEntry {
+        op: memo.op.to_string(),
+        name: memo.name.to_string(),
+        value: memo.value.clone(),
+        error: memo.error.as_ref().and_then(|error| error.read().ok()),
+    }
+}
+
+fn failure(error: WorkError) -> Failure {
+    let mut failure = Failure::new(error.code, error.message);
+    failure.retryable = error.retriable;
+    failure.retry_after_ms = error.retry_after_ms;
+    failure.details = error.details;
+    failure
+}

@@ -1,0 +1,57 @@
+//! `process`: the type of a step that a process runs. Its visits are jobs, so it runs nothing.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use riverrun_engine::{Failure, Outcome, PROCESS, SchemaIssue};
+use serde_json::{Value, json};
+
+use crate::{Action, Call, Effects, Handler};
+
+pub(crate) struct ProcessStep;
+
+impl Handler for ProcessStep {
+    fn kind(&self) -> &str {
+        PROCESS
+    }
+
+    fn about(&self) -> &str {
+        "Runs a process of yours as a job of its queue."
+    }
+
+    fn schema(&self) -> Value {
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "process",
+            "description": "The output is what the process returns. Without retry the step is tried as the process's retryPolicy says.",
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["process"],
+            "properties": {
+                "process": {
+                    "description": "The id of the process, which is its path below processes/ without the ending.",
+                    "type": "string", "minLength": 1, "maxLength": 128
+                }
+            },
+            "examples": [{"process": "charge-card"}]
+        })
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::Some
+    }
+
+    fn prepare(&self, _config: &Value) -> Result<Arc<dyn Action>, Vec<SchemaIssue>> {
+        Ok(Arc::new(Never))
+    }
+}
+
+struct Never;
+
+#[async_trait]
+impl Action for Never {
+    async fn run(&self, _call: &Call<'_>) -> Outcome {
+        let message = "a step of a process is run by its job, never by the run itself";
+        Outcome::Failure(Failure::new("INTERNAL", message).permanent())
+    }
+}

@@ -1,0 +1,404 @@
+//! What the handler of a step says and asks for while it runs.
+//!
+//! What it says goes into the run's stream, gathered and a little later; what it asks of the
+//! run's state or of other steps is answered when it is durable. Everything is fenced by the
+//! lease of the step's job. What a job may ask for too, its own host answers.
+
+use std::{
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use riverrun_engine::{Fact, Input, Memo, RunState};
+use riverrun_protocol::{Frame, WorkError};
+use riverrun_store::{Change, ClaimedJob, Error as StoreError, Note};
+use riverrun_types::{Draft, EventId, EventType, Json, Name, Path, StepRef};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::json;
+
+use super::{
+    StepPlace,
+    inbox::{Fence, Letter},
+};
+use crate::{
+    Error, Runtime,
+    clock::now_ms,
+    streams::Guard,
+    work::{Cancellation, Host, JobHost, KeptOptions, Process, frame_event},
+};
+
+/// How long what was said waits for more.
+const GATHER: Duration = Duration::from_millis(50);
+/// Lines that wait to be stored; more are dropped and counted.
+const MAX_WAITING: usize = 4_096;
+
+pub(super) struct StepHost {
+    runtime: Runtime,
+    place: StepPlace,
+    at: StepRef,
+    job: ClaimedJob,
+    inner: JobHost,
+    said: Mutex<Said>,
+    /// The run knows of the attempt.
+    has_begun: AtomicBool,
+    me: Weak<Self>,
+}
+
+#[derive(Default)]
+struct Said {
+    drafts: Vec<Draft>,
+    dropped: usize,
+    is_flushing: bool,
+    is_closed: bool,
+}
+
+impl StepHost {
+    pub fn new(
+        runtime: &Runtime,
+        process: &Arc<Process>,
+        job: &ClaimedJob,
+        place: &StepPlace,
+        attempt: u32,
+        cancel: Cancellation,
+    ) -> Arc<Self> {
+        let options = KeptOptions {
+            correlation_id: Some(place.run.to_string()),
+            ..KeptOptions::read(job.options.as_ref())
+        };
+        let lease = job.lease.clone();
+        let inner = JobHost::new(runtime.clone(), process.clone(), lease, &options, cancel);
+        Arc::new_cyclic(|me| Self {
+            runtime: runtime.clone(),
+            place: place.clone(),
+            at: StepRef {
+                name: place.step.clone(),
+                visit: place.visit,
+                attempt,
+            },
+            job: job.clone(),
+            inner,
+            said: Mutex::default(),
+            has_begun: AtomicBool::new(false),
+            me: me.clone(),
+        })
+    }
+
+    /// What was said and is not stored yet. Whatever comes later is dropped.
+    pub fn close(&self) -> Vec<Draft> {
+        let _ = self.inner.close();
+        let mut said = self.said.lock();
+        said.is_closed = true;
+        said.take()
+    }
+
+    /// Records that the attempt has begun, and what it said so far.
+    pub async fn flush(&self) {
+        let said = {
+            let mut said = self.said.lock();
+            if said.is_closed {
+                return;
+            }
+            said.take()
+        };
+        let mut letter = self.letter();
+        letter.said = Some((self.place.visit(), self.at.attempt, said));
+        if let Err(error) = self.tell(letter).await {
+            tracing::debug!(run = %self.place.run, error = error.message, "what a step said could not be stored");
+        }
+    }
+
+    fn say(&self, draft: Draft) {
+        let mut said = self.said.lock();
+        if said.is_closed {
+            return;
+        }
+        if said.drafts.len() >= MAX_WAITING {
+            said.dropped += 1;
+            return;
+        }
+        said.drafts.push(draft);
+        if said.is_flushing {
+            return;
+        }
+        said.is_flushing = true;
+        let me = self.me.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(GATHER).await;
+            if let Some(host) = me.upgrade() {
+                host.said.lock().is_flushing = false;
+                host.flush().await;
+            }
+        });
+    }
+
+    /// A letter in the name of the attempt.
+    fn letter(&self) -> Letter {
+        let mut letter = Letter::new(vec![Input::Began {
+            visit: self.place.visit(),
+            attempt: self.at.attempt,
+        }]);
+        letter.fence = Some(Fence {
+            lease: self.job.lease.clone(),
+            settles: false,
+        });
+        letter
+    }
+
+    fn fence(&self) -> Change {
+        Change::Note(Box::new(Note {
+            lease: self.job.lease.clone(),
+            progress: None,
+            checkpoint: None,
+        }))
+    }
+
+    async fn state<T>(&self, ask: impl FnOnce(&RunState) -> T) -> Result<T, WorkError> {
+        let loaded = self.runtime.load(&self.place.run).await.map_err(refused)?;
+        Ok(ask(&loaded.state))
+    }
+
+    async fn write(&self, fact: Fact, if_version: Option<u64>) -> Result<Json, WorkError> {
+        self.begin().await?;
+        let mut draft = fact.draft(now_ms());
+        draft.step = Some(self.at.clone());
+        let guard = Guard {
+            fence: Some(self.fence()),
+            if_len: if_version,
+        };
+        let drafts = Arc::from([draft]);
+        let written = self
+            .runtime
+            .append_to_run(&self.place.run, drafts, guard)
+            .await;
+        let ids = written.map_err(refused)?;
+        let version = ids.last().map_or(0, |id| id.seq + 1);
+        Ok(Json::of(&json!({ "version": version })))
+    }
+
+    async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
+        let Emit { kind, data } = params(asked)?;
+        let kind = EventType::checked(&kind).ok_or_else(|| {
+            WorkError::new("BAD_EVENT", format!("{kind:?} is no type of event")).permanent()
+        })?;
+        let own = ["job", "state", "log", "trigger", "worker"];
+        if kind.is_engines_own() || own.contains(&kind.family()) {
+            let message = format!(
+                "only the server may write events of the type {:?}",
+                kind.as_str()
+            );
+            return Err(WorkError::new("RESERVED_TYPE", message).permanent());
+        }
+        let mut event = Draft::new(now_ms(), kind);
+        event.data = data.filter(|data| !data.is_null());
+        event.step = Some(self.at.clone());
+        let mut letter = self.letter();
+        letter.events.push(event);
+        let ids = self.tell(letter).await?;
+        Ok(Json::of(&json!({ "id": ids.first() })))
+    }
+
+    /// Records something that the code did. Takes no turn: it leads nowhere.
+    async fn remember(&self, memo: Memo) -> Result<Json, WorkError> {
+        self.begin().await?;
+        let at = self.at.clone();
+        let draft = Fact::Memo { at, memo }.draft(now_ms());
+        let guard = Guard {
+            fence: Some(self.fence()),
+            if_len: None,
+        };
+        let run = &self.place.run;
+        let stored = self.runtime.append_to_run(run, Arc::from([draft]), guard);
+        stored.await.map_err(refused)?;
+        Ok(Json::of(&json!({})))
+    }
+
+    /// Sees to it that the run knows of the attempt before anything of it is recorded.
+    async fn begin(&self) -> Result<(), WorkError> {
+        if self.has_begun.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.tell(self.letter()).await.map(drop)
+    }
+
+    async fn tell(&self, letter: Letter) -> Result<Vec<EventId>, WorkError> {
+        let told = self.runtime.deliver(&self.place.run, letter).await;
+        let ids = told.map_err(refused)?;
+        self.has_begun.store(true, Ordering::Release);
+        Ok(ids)
+    }
+}
+
+impl Said {
+    fn take(&mut self) -> Vec<Draft> {
+        if self.dropped > 0 {
+            let dropped = std::mem::take(&mut self.dropped);
+            let message =
+                format!("{dropped} lines were dropped: the handler said more than can be stored");
+            let warning = Draft::new(now_ms(), EventType::LogWarn);
+            self.drafts
+                .push(warning.data(json!({ "message": message })));
+        }
+        std::mem::take(&mut self.drafts)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Keyed {
+    key: String,
+    value: Option<Json>,
+    if_version: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Many {
+    values: indexmap::IndexMap<String, Json>,
+    if_version: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Emit {
+    #[serde(rename = "type", alias = "kind")]
+    kind: String,
+    data: Option<Json>,
+}
+
+#[derive(Deserialize)]
+struct Remembered {
+    name: String,
+    value: Option<Json>,
+    error: Option<Json>,
+}
+
+fn params<T: DeserializeOwned>(asked: &Json) -> Result<T, WorkError> {
+    asked
+        .read()
+        .map_err(|error| WorkError::new("BAD_REQUEST", error.to_string()).permanent())
+}
+
+fn path(key: &str) -> Result<Path, WorkError> {
+    let path = Path::new(key);
+    match path.is_valid() {
+        true => Ok(path),
+        false => Err(WorkError::new("BAD_REQUEST", "key: is no path").permanent()),
+    }
+}
+
+fn refused(error: Error) -> WorkError {
+    match &error {
+        Error::Store(StoreError::JobLost(_)) => {
+            WorkError::new("LEASE_LOST", "the lease on the job is gone")
+        }
+        Error::Store(StoreError::Conflict(_)) => {
+            WorkError::new("STATE_CONFLICT", "the state has changed meanwhile")
+        }
+        Error::StateInvalid(issues) => {
+            WorkError::new(error.code(), error.to_string()).details(&json!({ "issues": issues }))
+        }
+        error => WorkError::new(error.code(), error.to_string()),
+    }
+}
+
+#[async_trait]
+impl Host for StepHost {
+    fn frame(&self, frame: Frame) {
+        if let Some(draft) = frame_event(&frame) {
+            self.say(draft);
+        }
+    }
+
+    async fn ask(&self, method: &str, asked: Json) -> Result<Json, WorkError> {
+        if self.said.lock().is_closed {
+            let message = "the invocation has ended";
+            return Err(WorkError::new("INVOCATION_ENDED", message));
+        }
+        match method {
+            "state.get" => {
+                let path = path(&params::<Keyed>(&asked)?.key)?;
+                self.state(|state| {
+                    let value = state.state.path(&path);
+                    Json::of(&Read {
+                        value,
+                        version: state.len,
+                    })
+                })
+                .await
+            }
+            "state.has" => {
+                let path = path(&params::<Keyed>(&asked)?.key)?;
+                self.state(|state| Json::of(&json!({"has": state.state.path(&path).is_some()})))
+                    .await
+            }
+            "state.getAll" => {
+                self.state(|state| {
+                    Json::of(&ReadAll {
+                        state: &state.state,
+                        version: state.len,
+                    })
+                })
+                .await
+            }
+            "state.set" => {
+                let Keyed {
+                    key,
+                    value,
+                    if_version,
+                } = params(&asked)?;
+                let key = path(&key)?;
+                let value = value.unwrap_or_else(Json::null);
+                self.write(Fact::StateSet { key, value }, if_version).await
+            }
+            "state.delete" => {
+                let Keyed {
+                    key, if_version, ..
+                } = params(&asked)?;
+                let key = path(&key)?;
+                self.write(Fact::StateDelete { key }, if_version).await
+            }
+            "state.setBatch" => {
+                let Many { values, if_version } = params(&asked)?;
+                let mut operations = Vec::with_capacity(values.len());
+                for (key, value) in values {
+                    operations.push(riverrun_engine::StateOp {
+                        kind: riverrun_engine::OpKind::Set,
+                        key: path(&key)?,
+                        value: Some(value),
+                    });
+                }
+                self.write(Fact::StateBatch(operations), if_version).await
+            }
+            "emit" => self.emit(&asked).await,
+            "memo" => {
+                let Remembered { name, value, error } = params(&asked)?;
+                let value = error.is_none().then(|| value.unwrap_or_else(Json::null));
+                self.remember(Memo {
+                    op: Name::from("memo"),
+                    name: Name::from(name),
+                    value,
+                    error,
+                })
+                .await
+            }
+            _ => self.inner.ask(method, asked).await,
+        }
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Read {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Json>,
+    version: u64,
+}
+
+#[derive(serde::Serialize)]
+struct ReadAll<'a> {
+    state: &'a riverrun_types::State,
+    version: u64,
+}

@@ -1,0 +1,324 @@
+//! What is to be judged on a run by somebody who does not hold it.
+//!
+//! Outcomes of jobs, emitted events and answered awaits arrive from many tasks at once. For one
+//! run they are judged one after the other, and whatever waits is judged together and stored in
+//! one commit: a run into which a hundred branches end at once is written a few times, not a
+//! hundred. That saves work and nothing else. Who is right is decided by the run's turn and by
+//! the leases of the jobs, as everywhere.
+
+use std::{collections::HashMap, time::Duration};
+
+use parking_lot::Mutex;
+use riverrun_engine::{Fact, Input, RunState, VisitKey};
+use riverrun_protocol::CancelReason;
+use riverrun_store::{
+    Change, Commit, Error as StoreError, JobChange, JobLease, Note, Receipt, Settle, Settled,
+};
+use riverrun_types::{Draft, EventId, EventType, Json, RunId};
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use crate::{
+    Error, Result, Runtime,
+    clock::now_ms,
+    drive::{Driver, Effectful, open},
+    runtime::pause,
+};
+
+/// Letters that are judged together, at most.
+const BATCH: usize = 256;
+
+/// The letters of the runs that have any.
+#[derive(Default)]
+pub(crate) struct Inboxes {
+    waiting: Mutex<HashMap<RunId, Vec<Letter>>>,
+}
+
+impl Inboxes {
+    /// Puts a letter into a run's inbox. True for the first: whoever puts it sees to the inbox.
+    fn put(&self, run: &RunId, letter: Letter) -> bool {
+        let mut waiting = self.waiting.lock();
+        if let Some(letters) = waiting.get_mut(run) {
+            letters.push(letter);
+            return false;
+        }
+        waiting.insert(run.clone(), vec![letter]);
+        true
+    }
+
+    /// The letters that are judged next; none ends the inbox.
+    fn take(&self, run: &RunId) -> Vec<Letter> {
+        let mut waiting = self.waiting.lock();
+        let Some(letters) = waiting.get_mut(run) else {
+            return Vec::new();
+        };
+        if letters.is_empty() {
+            waiting.remove(run);
+            return Vec::new();
+        }
+        let count = letters.len().min(BATCH);
+        letters.drain(..count).collect()
+    }
+}
+
+/// Something that happened to a run.
+pub(crate) struct Letter {
+    /// Judged first, in this order.
+    pub inputs: Vec<Input>,
+    /// Said by an attempt, and recorded after these.
+    pub said: Option<(VisitKey, u32, Vec<Draft>)>,
+    /// Led to the steps that subscribe to them.
+    pub events: Vec<Draft>,
+    /// Judged last.
+    pub last: Option<Input>,
+    pub fence: Option<Fence>,
+    answer: Option<oneshot::Sender<Result<Vec<EventId>>>>,
+}
+
+/// The job in whose name a letter speaks: without its lease nothing of the letter counts.
+pub(crate) struct Fence {
+    pub lease: JobLease,
+    /// The job ends with this letter.
+    pub settles: bool,
+}
+
+impl Letter {
+    pub fn new(inputs: Vec<Input>) -> Self {
+        Self {
+            inputs,
+            said: None,
+            events: Vec::new(),
+            last: None,
+            fence: None,
+            answer: None,
+        }
+    }
+
+    pub fn events(events: Vec<Draft>) -> Self {
+        Self {
+            events,
+            ..Self::new(Vec::new())
+        }
+    }
+
+    fn fence(&self, now: i64) -> Option<Change> {
+        let Fence { lease, settles } = self.fence.as_ref()?;
+        let lease = lease.clone();
+        Some(match settles {
+            // The visit's stream tells what became of it; the job has nothing to add.
+            true => Change::Settle(Box::new(Settle {
+                lease,
+                now_ms: now,
+                if_expired: false,
+                outcome: Settled::Dropped,
+            })),
+            false => Change::Note(Box::new(Note {
+                lease,
+                progress: None,
+                checkpoint: None,
+            })),
+        })
+    }
+
+    fn is_of(&self, job: &RunId) -> bool {
+        let fence = self.fence.as_ref();
+        fence.is_some_and(|fence| fence.lease.id == *job)
+    }
+
+    fn answer(&mut self, answer: Result<Vec<EventId>>) {
+        if let Some(sender) = self.answer.take() {
+            // Whoever asked may be gone.
+            let _ = sender.send(answer);
+        }
+    }
+}
+
+impl Runtime {
+    /// Has a letter judged, and answers when what follows from it is durable: with the ids of its
+    /// events.
+    pub(crate) async fn deliver(&self, run: &RunId, mut letter: Letter) -> Result<Vec<EventId>> {
+        let (sender, answer) = oneshot::channel();
+        letter.answer = Some(sender);
+        if self.inboxes().put(run, letter) {
+            let (runtime, run) = (self.clone(), run.clone());
+            self.spawn(async move { runtime.read_letters(&run).await });
+        }
+        answer.await.map_err(|_| Error::ShuttingDown)?
+    }
+
+    async fn read_letters(&self, run: &RunId) {
+        loop {
+            let letters = self.inboxes().take(run);
+            if letters.is_empty() {
+                return;
+            }
+            self.judge_letters(run, letters).await;
+        }
+    }
+
+    /// Judges letters until what follows is stored, or they have lost their meaning.
+    async fn judge_letters(&self, run: &RunId, mut letters: Vec<Letter>) {
+        let mut backoff = Duration::from_millis(20);
+        while !letters.is_empty() {
+            match self.try_letters(run, &mut letters).await {
+                Ok(()) => return,
+                // Somebody else decided first: judge again on what is now.
+                Err(Error::Store(StoreError::Conflict(_))) => {}
+                Err(Error::Store(StoreError::JobLost(job))) => {
+                    let lost = letters.extract_if(.., |letter| letter.is_of(&job));
+                    let mut is_mine = false;
+                    for mut letter in lost {
+                        is_mine = true;
+                        letter.answer(Err(StoreError::JobLost(job.clone()).into()));
+                    }
+                    if !is_mine {
+                        return self.refuse(letters, &StoreError::JobLost(job).into());
+                    }
+                }
+                Err(error) if is_passing(&error) && !self.is_stopping() => {
+                    tracing::warn!(%run, %error, "a decision could not be stored; trying again");
+                    pause(self, backoff).await;
+                    backoff = (backoff * 2).min(Duration::from_secs(5));
+                }
+                Err(error) => return self.refuse(letters, &error),
+            }
+        }
+    }
+
+    /// The run has no use for the letters any more: their jobs end, and whoever asks is told.
+    fn refuse(&self, letters: Vec<Letter>, error: &Error) {
+        for mut letter in letters {
+            let fence = letter.fence.as_ref().is_some_and(|fence| fence.settles);
+            if let Some(change) = letter.fence(now_ms()).filter(|_| fence) {
+                let runtime = self.clone();
+                self.spawn(async move {
+                    if let Err(error) = runtime.commit(Commit::of(change)).await {
+                        tracing::debug!(%error, "the job of an ended run was gone already");
+                    }
+                });
+            }
+            letter.answer(Err(told(error)));
+        }
+    }
+
+    async fn try_letters(&self, run: &RunId, letters: &mut [Letter]) -> Result<()> {
+        let era = self.cache().era(run);
+        let mut driver = open(self, run).await?;
+        if driver.state.status.is_ended() {
+            return Err(StoreError::RunEnded(run.clone()).into());
+        }
+        let woke = driver.state.wake_ms();
+        let mut events = Vec::with_capacity(letters.len());
+        for letter in letters.iter() {
+            events.push(driver.read(letter).await);
+        }
+        driver.advance(Effectful::Leave).await;
+        let dequeued = self.jobs_of(run, &driver.pending.dequeued);
+        let job = job_change(&driver.state, woke);
+        let now = now_ms();
+        let mut commit = driver.advance_commit(job).await?;
+        // The old job goes before the new one of the same visit comes.
+        let fences = letters.iter().filter_map(|letter| letter.fence(now));
+        commit.changes.splice(..0, fences);
+        let drafts = driver.pending.events.clone();
+        let receipt: Receipt = self.commit(commit).await?;
+        let placed = receipt.placed.first().copied();
+        if placed.is_some_and(|placed| placed.len == driver.state.len) {
+            self.cache().put_since(era, run, driver.state.clone());
+        }
+        for job in dequeued {
+            self.keeper().cancel(&job, CancelReason::User);
+        }
+        for (letter, events) in letters.iter_mut().zip(events) {
+            let id = |index: usize| Some(placed?.id(index, drafts.get(index)?));
+            letter.answer(Ok(events.into_iter().filter_map(id).collect()));
+        }
+        Ok(())
+    }
+}
+
+impl Driver {
+    /// Judges a letter; answers with the places of its events among what is decided.
+    async fn read(&mut self, letter: &Letter) -> Vec<usize> {
+        for input in &letter.inputs {
+            self.judge(input.clone());
+        }
+        if let Some((visit, attempt, said)) = &letter.said {
+            self.record(visit, *attempt, said.clone());
+        }
+        let mut places = Vec::with_capacity(letter.events.len());
+        for event in &letter.events {
+            places.push(self.pending.events.len());
+            self.emit(event.clone()).await;
+        }
+        if let Some(last) = &letter.last {
+            self.judge(last.clone());
+        }
+        places
+    }
+
+    /// Records an event and enters the steps that subscribe to it.
+    pub(crate) async fn emit(&mut self, event: Draft) {
+        let Fact::Emitted { kind, payload, .. } = Fact::read(&event) else {
+            return;
+        };
+        let (entries, failures) = self
+            .runtime
+            .entries(
+                &self.flow.plan,
+                &self.flow.rules,
+                &self.run,
+                &self.state,
+                &event,
+                &kind,
+                &payload,
+            )
+            .await;
+        let ms = event.ms;
+        let event = Box::new(event);
+        self.judge(Input::Emitted { event, entries });
+        for failure in failures {
+            let data = json!({"message": failure.message, "code": failure.code});
+            let mut warning = Draft::new(ms.max(self.state.updated_ms), EventType::LogWarn);
+            warning.data = Some(Json::of(&data));
+            self.append(warning);
+        }
+    }
+}
+
+/// When the run's own job has to look at it: only said where that is earlier than before.
+fn job_change(state: &RunState, woke: i64) -> JobChange {
+    if state.status.is_ended() {
+        return JobChange::Finish;
+    }
+    let now = now_ms();
+    let at_ms = match state.runnable(now).next() {
+        Some(_) => now,
+        None => state.wake_ms(),
+    };
+    match at_ms < woke {
+        true => JobChange::Park { at_ms },
+        false => JobChange::Keep,
+    }
+}
+
+/// An error as one of several is told it.
+fn told(error: &Error) -> Error {
+    match error {
+        Error::Store(error) => Error::Store(error.clone()),
+        Error::ShuttingDown => Error::ShuttingDown,
+        Error::Busy => Error::Busy,
+        other => Error::BadDefinition(other.to_string()),
+    }
+}
+
+/// Whether the store may take it later.
+fn is_passing(error: &Error) -> bool {
+    let is_away =
+        |error: &StoreError| matches!(error, StoreError::Full(_) | StoreError::Unavailable(_));
+    match error {
+        Error::Busy => true,
+        Error::Store(error) => is_away(error),
+        _ => false,
+    }
+}

@@ -1,0 +1,23 @@
+//! Steps that processes run, and what events do to runs.
+//!
+//! A visit of a process's step is a job of the process's queue (`place`). Its attempt (`attempt`)
+//! is given the visit's input and journal; what the handler asks for goes through its host
+//! (`host`). Whatever comes of it is an input to the engine and is judged in the run's inbox
+//! (`inbox`): the outcome, what follows from it and the end of the job are one commit. Nobody
+//! holds the run meanwhile.
+//!
+//! `rules` are the expressions in a flow's definition, `events` leads emitted events to the steps
+//! that subscribe to them, `awaits` registers what visits wait for and brings what has come.
+
+mod attempt;
+mod handler;
+mod host;
+mod inbox;
+mod orders;
+mod place;
+mod rules;
+
+pub(crate) use handler::ProcessStep;
+pub(crate) use inbox::{Inboxes, Letter};
+pub(crate) use place::StepPlace;
+pub(crate) use rules::Rules;

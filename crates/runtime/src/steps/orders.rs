@@ -1,0 +1,86 @@
+//! What a decision asks for beside events: jobs to add, jobs to take away.
+
+use riverrun_engine::{Decision, Plan, Queued, VisitKey};
+use riverrun_store::{Change, NewQueued, Steer};
+use riverrun_types::{Json, Millis, Name, RunId};
+
+use super::place::{StepPlace, job_id};
+use crate::{Runtime, work::KeptOptions};
+
+impl Runtime {
+    /// The changes that belong into the same commit as a decision's events.
+    pub(crate) fn orders(
+        &self,
+        run: &RunId,
+        plan: &Plan,
+        tenant: Option<&Name>,
+        decision: &Decision,
+        now: Millis,
+    ) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for visit in &decision.dequeued {
+            changes.push(Change::Steer {
+                job: job_id(run, visit),
+                steer: Steer::Abandon,
+                now_ms: now,
+            });
+        }
+        let gone = |visit: &VisitKey| decision.dequeued.contains(visit);
+        let jobs: Vec<NewQueued> = decision
+            .queued
+            .iter()
+            .filter(|queued| !gone(&queued.visit))
+            .filter_map(|queued| self.step_job(run, plan, tenant, queued, now))
+            .collect();
+        if !jobs.is_empty() {
+            changes.push(Change::Enqueue(jobs.into()));
+        }
+        changes
+    }
+
+    /// The jobs of visits.
+    pub(crate) fn jobs_of(&self, run: &RunId, visits: &[VisitKey]) -> Vec<RunId> {
+        visits.iter().map(|visit| job_id(run, visit)).collect()
+    }
+
+    fn step_job(
+        &self,
+        run: &RunId,
+        plan: &Plan,
+        tenant: Option<&Name>,
+        queued: &Queued,
+        now: Millis,
+    ) -> Option<NewQueued> {
+        let Queued {
+            visit,
+            at_ms,
+            before,
+        } = queued;
+        let process = plan.step(&visit.step)?.process.clone()?;
+        let known = self.processes().get(&process);
+        let queue = known.map_or_else(|| process.clone(), |known| known.config.queue.clone());
+        let options = KeptOptions {
+            tenant_id: tenant.map(ToString::to_string),
+            step: Some(StepPlace {
+                run: run.clone(),
+                step: visit.step.clone(),
+                visit: visit.visit,
+                process,
+                before: *before,
+            }),
+            ..KeptOptions::default()
+        };
+        Some(NewQueued {
+            id: job_id(run, visit),
+            queue,
+            name: Some(visit.step.clone()),
+            data: Json::null(),
+            priority: 0,
+            at_ms: at_ms.filter(|at| *at > now),
+            created_ms: now,
+            key: None,
+            unique: None,
+            options: Some(Json::of(&options)),
+        })
+    }
+}

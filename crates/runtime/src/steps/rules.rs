@@ -1,0 +1,214 @@
+//! The expressions in a flow's definition, compiled once.
+
+use std::collections::HashMap;
+
+use riverrun_engine::{Entry, Failure, Plan, RunState};
+use riverrun_expr::{Arg, Expr};
+use riverrun_types::{Draft, Flow, Json, Name, RunId, time::iso};
+use serde::Serialize;
+
+use crate::{Runtime, Services};
+
+/// What a flow's definition says of events.
+#[derive(Default)]
+pub(crate) struct Rules {
+    subscriptions: HashMap<(Name, usize), Subscription>,
+}
+
+#[derive(Default)]
+struct Subscription {
+    when: Option<Expr>,
+    map: Option<Expr>,
+}
+
+impl Rules {
+    /// Definitions were validated when they were registered: what does not compile now, by a
+    /// later version of this program, never holds.
+    pub fn compile(flow: &Flow) -> Self {
+        let expr = |source: &Option<String>| {
+            let source = source.as_deref()?;
+            Some(Expr::compile(source).unwrap_or_else(|_| never()))
+        };
+        let mut rules = Self::default();
+        for (name, step) in &flow.steps {
+            for (number, subscription) in step.subscriptions.iter().enumerate() {
+                let (when, map) = (expr(&subscription.when), expr(&subscription.map));
+                if when.is_some() || map.is_some() {
+                    let key = (Name::from(name.as_str()), number);
+                    rules.subscriptions.insert(key, Subscription { when, map });
+                }
+            }
+        }
+        rules
+    }
+}
+
+fn never() -> Expr {
+    Expr::compile("false").unwrap_or_else(|_| unreachable!("a literal compiles"))
+}
+
+/// An emitted event as expressions and handlers see it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Emission<'a> {
+    pub ts: String,
+    pub r#type: &'a str,
+    /// The same as `type`, as the older form has it.
+    pub kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<&'a str>,
+    pub data: &'a Json,
+}
+
+impl<'a> Emission<'a> {
+    pub fn of(event: &'a Draft, kind: &'a str, data: &'a Json) -> Self {
+        Self {
+            ts: iso(event.ms),
+            r#type: kind,
+            kind,
+            run_id: None,
+            flow_name: None,
+            step_name: event.step.as_ref().map(|at| &*at.name),
+            correlation_id: event.correlation_id.as_deref(),
+            data,
+        }
+    }
+}
+
+/// What expressions see of a run.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Context<'a> {
+    run_id: &'a RunId,
+    flow_name: &'a Name,
+    input: &'a Json,
+    state: Json,
+}
+
+impl Runtime {
+    /// The steps that an event of a run enters. An expression that throws is a failure of the
+    /// flow's definition: it is said, and enters nothing.
+    pub(super) async fn entries(
+        &self,
+        plan: &Plan,
+        rules: &Rules,
+        run: &RunId,
+        state: &RunState,
+        event: &Draft,
+        kind: &str,
+        data: &Json,
+    ) -> (Vec<Entry>, Vec<Failure>) {
+        let (mut entries, mut failures) = (Vec::new(), Vec::new());
+        let Some(subscribed) = plan.subscriptions.get(kind) else {
+            return (entries, failures);
+        };
+        let mut emission = Emission::of(event, kind, data);
+        emission.run_id = Some(run.as_str());
+        emission.flow_name = Some(&plan.id);
+        let emission = Json::of(&emission);
+        for (step, number) in subscribed {
+            let key = (step.clone(), *number);
+            let rule = rules.subscriptions.get(&key);
+            let mut said = |error: String| {
+                let message = format!("subscription {number} of step {step:?}: {error}");
+                failures.push(Failure::new("EXPRESSION_ERROR", message));
+            };
+            let judge = Judge {
+                services: self.services(),
+                plan,
+                run,
+                state,
+                event: &emission,
+            };
+            if let Some(when) = rule.and_then(|rule| rule.when.as_ref()) {
+                match judge.eval(when).await {
+                    Ok(Some(holds)) if is_true(&holds) => {}
+                    Ok(_) => continue,
+                    Err(error) => {
+                        said(error);
+                        continue;
+                    }
+                }
+            }
+            let input = match rule.and_then(|rule| rule.map.as_ref()) {
+                None => None,
+                Some(map) => match judge.eval(map).await {
+                    Ok(input) => Some(input.unwrap_or_else(Json::null)),
+                    Err(error) => {
+                        said(error);
+                        continue;
+                    }
+                },
+            };
+            entries.push(Entry {
+                step: step.clone(),
+                input,
+            });
+        }
+        (entries, failures)
+    }
+}
+
+struct Judge<'a> {
+    services: &'a Services,
+    plan: &'a Plan,
+    run: &'a RunId,
+    state: &'a RunState,
+    event: &'a Json,
+}
+
+impl Judge<'_> {
+    async fn eval(&self, expr: &Expr) -> Result<Option<Json>, String> {
+        // The state may be large, and few expressions look at it.
+        let context = match expr.source().contains("event =>") || !mentions_more(expr.source()) {
+            true => Json::of(&serde_json::json!({})),
+            false => Json::of(&Context {
+                run_id: self.run,
+                flow_name: &self.plan.id,
+                input: &self.state.input,
+                state: self.state.state.json(),
+            }),
+        };
+        evaluate(self.services, expr, self.event, &context).await
+    }
+}
+
+/// Whether a source has a second parameter, or speaks of the context by its name.
+fn mentions_more(source: &str) -> bool {
+    let head = source.split("=>").next().unwrap_or_default();
+    head.contains(',') || source.contains("ctx") || source.contains("arguments")
+}
+
+/// What an expression over an event and a context gives.
+pub(super) async fn evaluate(
+    services: &Services,
+    expr: &Expr,
+    event: &Json,
+    context: &Json,
+) -> Result<Option<Json>, String> {
+    let args = [
+        Arg::new("event", event.as_str()),
+        Arg::new("ctx", context.as_str()),
+    ];
+    let found = match expr.eval_native(&args) {
+        Some(found) => found,
+        None => services.sandbox.eval(expr, &args).await,
+    };
+    let found = found.map_err(|error| format!("{error} ({})", error.code()))?;
+    let found = found.map(Json::try_from).transpose();
+    found.map_err(|error| format!("it gave no JSON: {error}"))
+}
+
+/// What JavaScript takes for true.
+pub(super) fn is_true(json: &Json) -> bool {
+    !matches!(
+        json.as_str(),
+        "false" | "null" | "0" | "-0" | "0.0" | "\"\""
+    )
+}

@@ -1,0 +1,390 @@
+//! Flows whose steps are processes, on a real embedded store.
+
+#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use riverrun_expr::{Limits, Sandbox};
+use riverrun_protocol::{Frame, LogLevel, Reply, WorkError};
+use riverrun_runtime::{
+    Invocation, Options, Process, ProcessConfig, Provider, RunView, Runtime, Source, StartRequest,
+};
+use riverrun_store::{EventQuery, Store};
+use riverrun_store_sqlite::SqliteStore;
+use riverrun_types::{Json, RunId, RunStatus, StreamName};
+use serde_json::{Value, json};
+
+const LONG: Duration = Duration::from_secs(20);
+
+type Script = fn(Invocation) -> futures::future::BoxFuture<'static, Result<Value, WorkError>>;
+
+/// A handler that is a function.
+struct Scripted(Script);
+
+#[async_trait]
+impl Provider for Scripted {
+    async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
+        let value = (self.0)(invocation).await?;
+        Ok(Reply {
+            value: Some(Json::of(&value)),
+            ..Reply::default()
+        })
+    }
+}
+
+macro_rules! script {
+    (|$invocation:ident| $body:expr) => {
+        |$invocation: Invocation| Box::pin(async move { $body })
+    };
+}
+
+async fn ask(invocation: &Invocation, method: &str, params: Value) -> Result<Value, WorkError> {
+    let answer = invocation.host.ask(method, Json::of(&params)).await?;
+    Ok(answer.value())
+}
+
+fn input(invocation: &Invocation) -> Value {
+    let input = invocation.invoke.job.input.as_ref();
+    input.map_or(Value::Null, Json::value)
+}
+
+struct World {
+    runtime: Runtime,
+    store: Arc<dyn Store>,
+}
+
+impl World {
+    async fn new() -> Self {
+        Self::on(SqliteStore::memory().unwrap()).await
+    }
+
+    async fn on(store: Arc<dyn Store>) -> Self {
+        let options = Options {
+            grace: Duration::from_millis(50),
+            lease: Duration::from_millis(600),
+            ..Options::default()
+        };
+        let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
+        let handlers = riverrun_handlers::all(Default::default());
+        let runtime = Runtime::open(store.clone(), sandbox, handlers, options);
+        let runtime = runtime.await.unwrap();
+        Self { runtime, store }
+    }
+
+    fn put(&self, id: &str, config: Value, script: Script) {
+        let config = ProcessConfig::read(&Json::of(&config), id);
+        self.runtime.put_process(Process {
+            id: id.into(),
+            config: config.unwrap_or_else(|issues| panic!("{issues:#?}")),
+            provider: Arc::new(Scripted(script)),
+            source: Source::default(),
+        });
+    }
+
+    async fn register(&self, flow: Value) {
+        let registered = self.runtime.register(&flow).await;
+        if let Err(error) = registered {
+            panic!("{error:?}");
+        }
+    }
+
+    async fn start(&self, flow: &str, input: Value) -> RunId {
+        let request = StartRequest::new(flow, Json::of(&input));
+        self.runtime.start(request).await.unwrap().run
+    }
+
+    async fn end(&self, run: &RunId) -> RunView {
+        let ended = self.runtime.wait(run, LONG);
+        let view = ended.await.unwrap();
+        assert!(
+            view.loaded.state.status.is_ended(),
+            "{:#?}",
+            view.loaded.state
+        );
+        view
+    }
+
+    async fn events(&self, run: &RunId) -> Vec<String> {
+        let query = EventQuery::forward(0, 1_000);
+        let events = self.store.events(&StreamName::flow(run), &query).await;
+        let line = |event: &riverrun_types::Event| match &event.step {
+            None => event.kind.to_string(),
+            Some(at) => format!("{} {}#{}/{}", event.kind, at.name, at.visit, at.attempt),
+        };
+        events.unwrap().iter().map(line).collect()
+    }
+}
+
+fn step(process: &str) -> Value {
+    json!({"type": "process", "config": {"process": process}})
+}
+
+fn with(mut step: Value, more: Value) -> Value {
+    let more = more.as_object().unwrap().clone();
+    step.as_object_mut().unwrap().extend(more);
+    step
+}
+
+fn flow(steps: Value) -> Value {
+    let first = steps.as_object().unwrap().keys().next().unwrap().clone();
+    json!({"id": "f", "version": "1.0.0", "initialStepId": first, "steps": steps})
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_is_a_step_among_others() {
+    let world = World::new().await;
+    world.put(
+        "double",
+        Value::Null,
+        script!(|call| {
+            call.host.frame(Frame::Log {
+                level: LogLevel::Info,
+                message: "doubling".to_owned(),
+                meta: None,
+            });
+            ask(&call, "state.set", json!({"key": "seen", "value": true})).await?;
+            Ok(json!(input(&call).as_i64().unwrap() * 2))
+        }),
+    );
+    world
+        .register(flow(json!({
+            "one": {"type": "set", "config": {"value": 21}, "outputKey": "n", "transitions": {"onSuccess": "two"}},
+            "two": with(step("double"), json!({
+                "input": {"type": "key", "key": "n"}, "outputKey": "n", "transitions": {"onSuccess": "three"},
+            })),
+            "three": {"type": "set", "config": {"value": "${n}"}},
+        })))
+        .await;
+    let run = world.start("f", json!({})).await;
+    let view = world.end(&run).await;
+    assert_eq!(view.loaded.state.result.clone().unwrap().value(), json!(42));
+    let state = view.loaded.state.state.json().value();
+    assert_eq!(state, json!({"n": 42, "seen": true}));
+    assert_eq!(
+        world.events(&run).await,
+        [
+            "flow.started",
+            "step.started one#1/1",
+            "step.completed one#1/1",
+            "step.started two#1/1",
+            "state.set two#1/1",
+            "log.info two#1/1",
+            "step.completed two#1/1",
+            "step.started three#1/1",
+            "step.completed three#1/1",
+            "flow.completed",
+        ]
+    );
+    let queue = world.runtime.queue("double").await.unwrap();
+    assert_eq!(
+        queue.record.waiting + queue.record.active + queue.record.completed,
+        0
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_lead_from_step_to_step() {
+    let world = World::new().await;
+    world.put(
+        "order",
+        Value::Null,
+        script!(|call| {
+            let order = input(&call);
+            ask(
+                &call,
+                "emit",
+                json!({"type": "order.created", "data": order}),
+            )
+            .await?;
+            Ok(json!("ordered"))
+        }),
+    );
+    world.put(
+        "ship",
+        Value::Null,
+        script!(|call| Ok(json!({"shipped": input(&call)}))),
+    );
+    world
+        .register(flow(json!({
+            "order": with(step("order"), json!({"emits": ["order.created"]})),
+            "ship": with(step("ship"), json!({"outputKey": "small", "subscriptions": [{
+                "eventKind": "order.created", "when": "(event) => event.data.total < 100",
+                "map": "(event, ctx) => ({id: event.data.id, for: ctx.input.who})",
+            }]})),
+            "check": with(step("ship"), json!({"outputKey": "large", "subscriptions": [{
+                "eventKind": "order.created", "when": "event.data.total >= 100",
+            }]})),
+            "thrown": with(step("ship"), json!({"subscriptions": [{
+                "eventKind": "order.created", "when": "event.data.nothing.here > 1",
+            }]})),
+        })))
+        .await;
+    let run = world
+        .start("f", json!({"id": 7, "total": 5, "who": "ann"}))
+        .await;
+    let view = world.end(&run).await;
+    assert_eq!(view.loaded.state.status, RunStatus::Completed);
+    let state = view.loaded.state.state.json().value();
+    assert_eq!(state["small"], json!({"shipped": {"id": 7, "for": "ann"}}));
+    assert_eq!(state.get("large"), None);
+    let events = world.events(&run).await;
+    assert!(events.contains(&"log.warn".to_owned()), "{events:?}");
+    let run = world.start("f", json!({"id": 8, "total": 500})).await;
+    let state = world.end(&run).await.loaded.state.state.json().value();
+    assert_eq!(state["large"], json!({"shipped": {"id": 8, "total": 500}}));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_that_fails_is_tried_as_its_process_says() {
+    let world = World::new().await;
+    let retry = json!({"retryPolicy": {"attempts": 3, "backoff": {"type": "fixed", "delayMs": 5}}});
+    world.put(
+        "flaky",
+        retry,
+        script!(|call| {
+            ask(
+                &call,
+                "memo",
+                json!({"name": "paid", "value": call.invoke.job.attempt}),
+            )
+            .await?;
+            match call.invoke.job.attempt {
+                3 => Ok(json!({"journal": call.invoke.journal})),
+                _ => Err(WorkError::new("FLAKY", "not yet")),
+            }
+        }),
+    );
+    world.register(flow(json!({"a": step("flaky")}))).await;
+    let run = world.start("f", json!({})).await;
+    let view = world.end(&run).await;
+    let result = view.loaded.state.result.clone().unwrap().value();
+    assert_eq!(
+        result["journal"],
+        json!([{"op": "memo", "name": "paid", "value": 1}, {"op": "memo", "name": "paid", "value": 2}])
+    );
+    let events = world.events(&run).await;
+    let started: Vec<_> = events
+        .iter()
+        .filter(|e| e.starts_with("step.started"))
+        .collect();
+    assert_eq!(
+        started,
+        [
+            "step.started a#1/1",
+            "step.started a#1/2",
+            "step.started a#1/3"
+        ]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_run_stops_its_jobs() {
+    let world = World::new().await;
+    world.put(
+        "hang",
+        Value::Null,
+        script!(|call| {
+            call.cancel.cancelled().await;
+            Err(WorkError::new("CANCELLED", "told to"))
+        }),
+    );
+    world.register(flow(json!({"a": step("hang")}))).await;
+    let run = world.start("f", json!({})).await;
+    let mut tail = world.runtime.tail(StreamName::flow(&run), 0);
+    let begun = async {
+        loop {
+            tail.next().await.unwrap();
+            if world
+                .events(&run)
+                .await
+                .contains(&"step.started a#1/1".to_owned())
+            {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(LONG, begun).await.unwrap();
+    world.runtime.cancel(&run, None).await.unwrap();
+    let gone = async {
+        loop {
+            let queue = world.runtime.queue("hang").await.unwrap().record;
+            if queue.active + queue.waiting == 0 {
+                return queue;
+            }
+            tokio::time::sleep(Duration::from_millis(3)).await;
+        }
+    };
+    let queue = tokio::time::timeout(LONG, gone).await.unwrap();
+    assert_eq!(queue.cancelled + queue.completed + queue.failed, 0);
+    let view = world.end(&run).await;
+    assert_eq!(view.loaded.state.status, RunStatus::Cancelled);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_paused_run_begins_no_job_until_it_is_resumed() {
+    let world = World::new().await;
+    world.register(flow(json!({"a": step("late")}))).await;
+    let run = world.start("f", json!({})).await;
+    world.runtime.pause(&run, None).await.unwrap();
+    world.put("late", Value::Null, script!(|_call| Ok(json!("at last"))));
+    let sent_away = async {
+        while world.runtime.queue("late").await.unwrap().record.waiting > 0 {
+            tokio::time::sleep(Duration::from_millis(3)).await;
+        }
+    };
+    tokio::time::timeout(LONG, sent_away).await.unwrap();
+    assert_eq!(world.events(&run).await, ["flow.started", "flow.paused"]);
+    world.runtime.resume(&run).await.unwrap();
+    let view = world.end(&run).await;
+    assert_eq!(
+        view.loaded.state.result.clone().unwrap().value(),
+        json!("at last")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_from_outside_enter_steps_too_and_a_hundred_at_once() {
+    let world = World::new().await;
+    world.put(
+        "count",
+        json!({"concurrency": 64}),
+        script!(|call| Ok(input(&call))),
+    );
+    world.put(
+        "hold",
+        Value::Null,
+        script!(|call| {
+            loop {
+                let seen = ask(&call, "state.get", json!({"key": "last"})).await?;
+                if seen["value"] == json!(true) {
+                    return Ok(json!(null));
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }),
+    );
+    world
+        .register(flow(json!({
+            "hold": step("hold"),
+            "count": with(step("count"), json!({"subscriptions": [{"eventKind": "tick"}]})),
+        })))
+        .await;
+    let run = world.start("f", json!({})).await;
+    let stream = StreamName::flow(&run);
+    let ticks: Vec<Json> = (0..100)
+        .map(|n| Json::of(&json!({"type": "tick", "data": n})))
+        .collect();
+    let ids = world.runtime.append(&stream, &ticks).await.unwrap();
+    assert_eq!(ids.len(), 100);
+    let last = Json::of(&json!({"type": "state.set", "data": {"key": "last", "value": true}}));
+    world.runtime.append(&stream, &[last]).await.unwrap();
+    let view = world.end(&run).await;
+    assert_eq!(view.loaded.state.status, RunStatus::Completed);
+    assert_eq!(view.loaded.state.steps["count"].visits, 100);
+    let events = world.events(&run).await;
+    let ended = events
+        .iter()
+        .filter(|e| e.starts_with("step.completed count"));
+    assert_eq!(ended.count(), 100);
+}

@@ -1,0 +1,120 @@
+//! What a step has to do with events: which enter it, what it waits for, what undoes it.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A kind of event that enters a step.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Subscription {
+    pub event_kind: String,
+    /// An expression over `event` and `ctx`: only where it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
+    /// An expression over `event` and `ctx` that gives the step's input; the event's data when
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Join {
+    #[default]
+    Any,
+    All,
+}
+
+impl Join {
+    pub(super) fn is_any(&self) -> bool {
+        *self == Self::Any
+    }
+}
+
+/// What a step waits for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Await {
+    #[serde(rename = "type")]
+    pub kind: AwaitType,
+    /// Of a time: how long after the handler has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Delay>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_kind: Option<String>,
+    /// An expression over `event` and `ctx`.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// Dot paths into the event, each with a path into `input` or `state`, or `{value}`.
+    #[serde(default, rename = "match", skip_serializing_if = "IndexMap::is_empty")]
+    pub equal: IndexMap<String, Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger_type: Option<TriggerType>,
+    /// What whoever opens the door is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Value>,
+    /// How long it may take: milliseconds or a duration such as `24h`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Delay>,
+    /// The step that is entered when it takes longer; the visit fails with AWAIT_TIMEOUT when
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_timeout: Option<String>,
+    /// Events of the last so long count too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookback: Option<Delay>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AwaitType {
+    Time,
+    Event,
+    Trigger,
+}
+
+/// Who opens a door.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TriggerType {
+    #[default]
+    Webhook,
+    User,
+    Api,
+}
+
+/// Milliseconds, a duration such as `1h30m`, or an expression over the handler's `result`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Delay {
+    Ms(u64),
+    Text(String),
+}
+
+/// What undoes a finished visit.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compensation {
+    pub step: String,
+    /// Kinds of events that call for it; the run's failure always does.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "one_or_many"
+    )]
+    pub on: Vec<String>,
+}
+
+fn one_or_many<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match OneOrMany::deserialize(input)? {
+        OneOrMany::One(one) => vec![one],
+        OneOrMany::Many(many) => many,
+    })
+}
