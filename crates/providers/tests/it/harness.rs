@@ -98,6 +98,7 @@ pub fn invocation_with(input: Value, change: impl FnOnce(&mut Invoke)) -> Asked 
         step: None,
         visit: None,
         journal: Vec::new(),
+        awaited: None,
         timeout_ms: Some(15_000),
         lease: None,
     };

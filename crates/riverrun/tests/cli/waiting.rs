@@ -36,7 +36,7 @@ impl Provider for Echo {
         }
         Ok(Reply {
             value: Some(input),
-            results: None,
+            ..Reply::default()
         })
     }
 }
