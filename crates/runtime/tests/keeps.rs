@@ -16,9 +16,10 @@ use parking_lot::Mutex;
 use riverrun_expr::{Limits, Sandbox};
 use riverrun_runtime::{Handler, Options, RunView, Runtime, StartRequest, Tailed, function};
 use riverrun_store::{
-    Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit, Error, EventQuery, FlowRecord, JobBeats,
-    JobFilter, JobRecord, Lease, Page, Place, Purge, QueueRecord, Receipt, Result, Retention,
-    RunFilter, RunRecord, Snapshot, StalledJob, Stats, Store, StreamInfo,
+    AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
+    EmitRecord, Error, EventQuery, FlowRecord, JobBeats, JobFilter, JobRecord, Lease, Page, Place,
+    Purge, QueueRecord, Receipt, Result, Retention, RunFilter, RunRecord, SignalRecord, Snapshot,
+    StalledJob, Stats, Store, StreamInfo,
 };
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Event, Json, Millis, RunId, RunStatus, StreamName};
@@ -139,6 +140,44 @@ impl Store for Watched {
 
     async fn purge_jobs(&self, purge: &Purge) -> Result<u64> {
         self.store.purge_jobs(purge).await
+    }
+
+    async fn await_by(&self, id: &str) -> Result<Option<AwaitRecord>> {
+        self.store.await_by(id).await
+    }
+
+    async fn awaits_of(&self, run: &RunId) -> Result<Vec<AwaitRecord>> {
+        self.store.awaits_of(run).await
+    }
+
+    async fn list_awaits(&self, filter: &AwaitFilter) -> Result<Page<AwaitRecord>> {
+        self.store.list_awaits(filter).await
+    }
+
+    async fn await_stats(&self) -> Result<AwaitStats> {
+        self.store.await_stats().await
+    }
+
+    async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
+        self.store.signals(after, limit).await
+    }
+
+    async fn candidates(
+        &self,
+        signal: &SignalRecord,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<Page<AwaitRecord>> {
+        self.store.candidates(signal, limit, cursor).await
+    }
+
+    async fn emitted(
+        &self,
+        kind: Option<&str>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<EmitRecord>> {
+        self.store.emitted(kind, after, limit).await
     }
 
     async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {

@@ -10,6 +10,7 @@
 
 pub mod advance;
 pub mod append;
+pub mod awaits;
 pub mod create;
 pub mod delete;
 pub mod events;
@@ -23,6 +24,7 @@ pub mod lists;
 pub mod locate;
 pub mod queues;
 pub mod retention;
+pub mod signals;
 pub mod snapshots;
 pub mod streams;
 
@@ -236,6 +238,39 @@ macro_rules! with_checks {
                 retention_removes_ended_jobs_with_their_streams,
                 a_dropped_job_leaves_nothing,
                 many_claimers_share_a_queue_without_a_job_twice,
+            }
+            awaits {
+                an_await_reads_back_whole,
+                an_id_is_taken_until_its_await_is_over,
+                firing_keeps_the_value_and_wakes_the_run,
+                what_cannot_be_fired_is_refused,
+                nothing_is_fired_after_its_time,
+                a_door_for_many_takes_a_thousand,
+                an_event_is_forgotten_and_a_door_closed,
+                an_event_fires_all_that_it_equals,
+                equality_is_of_values_not_of_texts,
+                tenants_hear_their_own_and_what_is_for_all,
+                the_order_of_changes_counts,
+                a_commit_is_judged_by_what_its_changes_leave,
+                firing_and_ending_race_and_one_wins,
+                many_who_fire_have_one_winner,
+                awaits_go_with_their_run,
+                awaits_are_listed_in_pages,
+                open_awaits_are_counted_by_kind,
+                the_bus_tells_whom_a_commit_woke,
+            }
+            signals {
+                emitted_events_are_logged_in_order,
+                a_look_back_finds_the_earliest,
+                a_look_back_sees_its_own_commit_and_tenant,
+                a_filter_that_looks_back_is_given_its_events,
+                a_signal_goes_out_if_a_filter_may_mean_it,
+                candidates_were_there_before_the_event,
+                an_event_that_very_many_wait_for_is_told_in_parts,
+                whoever_listens_hears_every_signal_of_a_kind,
+                the_outbox_keeps_its_order_until_it_is_heard,
+                the_log_is_trimmed_by_its_own_time,
+                many_who_signal_lose_nothing,
             }
             idempotency {
                 a_key_names_one_run,

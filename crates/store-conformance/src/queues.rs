@@ -774,6 +774,7 @@ pub async fn retention_removes_ended_jobs_with_their_streams(store: S) {
         completed_ms: Some(100),
         failed_ms: None,
         cancelled_ms: None,
+        ..Retention::default()
     };
     assert_eq!(must(store.sweep(&retention, T0 + 500, 10).await), 1);
     assert_eq!(must(store.job(&id("old")).await), None);

@@ -17,6 +17,7 @@ const KEEP: Retention = Retention {
     completed_ms: Some(100),
     failed_ms: Some(1_000),
     cancelled_ms: None,
+    emits_ms: None,
 };
 
 async fn left(store: &S) -> Vec<String> {
@@ -72,6 +73,7 @@ pub async fn what_has_not_ended_is_never_swept(store: S) {
         completed_ms: Some(0),
         failed_ms: Some(0),
         cancelled_ms: Some(0),
+        emits_ms: None,
     };
     assert_eq!(must(store.sweep(&keep, i64::MAX, 10).await), 0);
     assert_eq!(left(&store).await, ["r1"]);

@@ -68,7 +68,9 @@ pub(crate) struct Extra {
 }
 
 /// What is there is there, even if it is null.
-fn present<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Option<Json>, D::Error> {
+pub(crate) fn present<'de, D: serde::Deserializer<'de>>(
+    input: D,
+) -> Result<Option<Json>, D::Error> {
     Json::deserialize(input).map(Some)
 }
 

@@ -18,7 +18,7 @@ pub(crate) const FILES: [&str; 4] = [FILE, "riverrun.db-wal", "riverrun.db-shm",
 const BUSY: Duration = Duration::from_secs(5);
 
 /// Statements kept prepared per connection: more than there are different ones.
-const STATEMENTS: usize = 96;
+const STATEMENTS: usize = 128;
 
 /// The one connection that writes. `None` is a store in memory.
 pub(crate) fn writer(path: Option<&Path>) -> Result<Connection> {

@@ -8,6 +8,7 @@
 //! and then whether its files are still there (`files`).
 
 mod apply;
+mod awaits;
 mod columns;
 mod connection;
 mod core;
@@ -29,9 +30,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use riverrun_store::{
-    Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit, Error, EventQuery, FlowRecord, JobBeats,
-    JobFilter, JobRecord, Lease, Page, Place, Purge, QueueRecord, Receipt, Result, Retention,
-    RunFilter, RunRecord, Snapshot, StalledJob, Stats, Store, StreamInfo,
+    AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
+    EmitRecord, Error, EventQuery, FlowRecord, JobBeats, JobFilter, JobRecord, Lease, Page, Place,
+    Purge, QueueRecord, Receipt, Result, Retention, RunFilter, RunRecord, SignalRecord, Snapshot,
+    StalledJob, Stats, Store, StreamInfo,
 };
 use riverrun_types::{Event, Json, Millis, RunId, StreamName};
 
@@ -120,6 +122,53 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn await_by(&self, id: &str) -> Result<Option<AwaitRecord>> {
+        let id = id.to_owned();
+        self.read(move |view| read::await_by(view, &id)).await
+    }
+
+    async fn awaits_of(&self, run: &RunId) -> Result<Vec<AwaitRecord>> {
+        let run = run.clone();
+        self.read(move |view| read::awaits_of(view, &run)).await
+    }
+
+    async fn list_awaits(&self, filter: &AwaitFilter) -> Result<Page<AwaitRecord>> {
+        let filter = filter.clone();
+        self.read(move |view| read::list_awaits(view, &filter))
+            .await
+    }
+
+    async fn await_stats(&self) -> Result<AwaitStats> {
+        self.read(read::await_stats).await
+    }
+
+    async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
+        self.read(move |view| read::signals(view, after, limit))
+            .await
+    }
+
+    async fn candidates(
+        &self,
+        signal: &SignalRecord,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<Page<AwaitRecord>> {
+        let (signal, cursor) = (signal.clone(), cursor.map(str::to_owned));
+        self.read(move |view| read::candidates(view, &signal, limit, cursor.as_deref()))
+            .await
+    }
+
+    async fn emitted(
+        &self,
+        kind: Option<&str>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<EmitRecord>> {
+        let kind = kind.map(str::to_owned);
+        self.read(move |view| read::emitted(view, kind.as_deref(), after, limit))
+            .await
+    }
+
     async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {
         let id = id.clone();
         self.read(move |view| read::run(view, &id)).await
@@ -178,7 +227,9 @@ impl Store for SqliteStore {
             .write(move |core| {
                 let runs = upkeep::sweep(core, &retention, now, limit)?;
                 let room = limit.saturating_sub(runs as usize);
-                Ok(runs + queue::sweep(core, &retention, now, room)?)
+                let jobs = queue::sweep(core, &retention, now, room)?;
+                let room = room.saturating_sub(jobs as usize);
+                Ok(runs + jobs + awaits::trim(core, &retention, now, room)?)
             })
             .await
     }

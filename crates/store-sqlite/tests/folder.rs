@@ -4,9 +4,13 @@
 
 use std::{path::Path, process::Command, sync::Arc};
 
-use riverrun_store::{Change, Error, FlowRecord, NewRun, RunFilter, Store};
+use riverrun_store::{
+    AwaitFilter, Awaited, Change, Error, FlowRecord, Matcher, NewAwait, NewJob, NewRun, RunFilter,
+    Signal, Store,
+};
 use riverrun_store_conformance::given::*;
 use riverrun_store_sqlite::{Options, SqliteStore};
+use riverrun_types::{StreamName, time::NEVER};
 
 fn open(folder: &Path) -> riverrun_store::Result<Arc<SqliteStore>> {
     SqliteStore::open(Options::new(folder))
@@ -78,7 +82,7 @@ async fn writes_are_synced_and_logged() {
     assert!(folder.path().join("riverrun.db-wal").exists());
     let facts = store.describe().await.unwrap().value();
     assert_eq!(facts["adapter"], "sqlite");
-    assert_eq!(facts["schema"], 2);
+    assert_eq!(facts["schema"], 3);
     assert_eq!(
         facts["synchronous"], 2,
         "FULL: a commit is on disk when it is answered"
@@ -99,12 +103,12 @@ async fn data_of_a_newer_riverrun_is_left_alone() {
     match open(folder.path()).map(drop) {
         Err(Error::NewerSchema {
             found: 99,
-            known: 2,
+            known: 3,
         }) => {}
         other => panic!("{other:?}"),
     }
     direct(folder.path())
-        .pragma_update(None, "user_version", 2)
+        .pragma_update(None, "user_version", 3)
         .unwrap();
     open(folder.path()).unwrap();
 }
@@ -212,6 +216,108 @@ async fn data_of_an_older_riverrun_is_brought_up_to_date() {
     let store: S = open(folder.path()).unwrap();
     create(&store, run("r1")).await;
     assert!(must(store.queues().await).is_empty());
+}
+
+#[tokio::test]
+async fn awaits_and_signals_are_there_for_the_next_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let store: S = open(folder.path()).unwrap();
+    let asleep = NewRun {
+        job: Some(NewJob::Ready { at_ms: NEVER }),
+        ..run("r1")
+    };
+    create(&store, asleep).await;
+    let waits = |name: &str, what: Awaited| {
+        Change::Await(Box::new(NewAwait {
+            id: name.into(),
+            run: id("r1"),
+            step: "wait".into(),
+            visit: 1,
+            tenant: None,
+            created_ms: T0,
+            expires_ms: None,
+            what,
+        }))
+    };
+    let event = |kind: &str, matcher: Matcher| Awaited::Event {
+        kind: kind.into(),
+        matcher,
+        lookback_ms: Some(1_000),
+    };
+    let says = |kind: &str, order: u32| {
+        Change::Signal(Box::new(Signal {
+            kind: kind.into(),
+            event: json(&format!("{{\"order\":{order}}}")),
+            tenant: None,
+            now_ms: T0,
+            stream: StreamName::new("events", kind),
+        }))
+    };
+    let order = |n: &str| vec![(riverrun_types::Path::new("order"), json(n))];
+    let filter = Matcher::Filter {
+        equal: Vec::new(),
+        filter: json("1"),
+    };
+    let listen = Change::Listen {
+        kind: "heard".into(),
+        on: true,
+    };
+    let door = Awaited::Door {
+        door: json("{}"),
+        many: false,
+    };
+    for given in [
+        listen,
+        says("k", 1),
+        waits("open", event("k", Matcher::Equal(order("2")))),
+        waits("fired", event("k", Matcher::Equal(order("1")))),
+        waits("filter", event("k", filter)),
+        waits("door", door),
+        says("heard", 1),
+        Change::Unawait("door".into()),
+    ] {
+        must(change(&store, given).await);
+    }
+    let seen = async |store: &S| {
+        (
+            must(
+                store
+                    .list_awaits(&AwaitFilter {
+                        limit: 10,
+                        ..AwaitFilter::default()
+                    })
+                    .await,
+            ),
+            must(store.awaits_of(&id("r1")).await),
+            must(store.await_stats().await),
+            must(store.signals(0, 10).await),
+            must(store.emitted(None, 0, 10).await),
+        )
+    };
+    let before = seen(&store).await;
+    assert_eq!((before.0.items.len(), before.3.len()), (4, 2));
+    drop(store);
+
+    let store: S = open(folder.path()).unwrap();
+    assert_eq!(seen(&store).await, before);
+    assert_eq!(must(change(&store, says("k", 2)).await).woken, [id("r1")]);
+    assert!(must(change(&store, says("heard", 2)).await).signalled);
+    let last = must(store.signals(0, 10).await).pop().unwrap().no;
+    for signal in must(store.signals(0, 10).await) {
+        must(change(&store, Change::Heard(signal.no)).await);
+    }
+    drop(store);
+
+    let store: S = open(folder.path()).unwrap();
+    must(change(&store, says("heard", 3)).await);
+    assert!(must(store.signals(0, 10).await)[0].no > last);
+    let again = event("k", Matcher::Equal(order("1.0")));
+    assert_eq!(
+        must(change(&store, waits("again", again)).await)
+            .woken
+            .len(),
+        1
+    );
 }
 
 /// Takes something away under an open store, and says what becomes of the store.

@@ -44,6 +44,8 @@ pub struct Bus {
     /// The earliest time at which a claim may find something, as far as anybody said.
     due_ms: AtomicI64,
     due: Notify,
+    /// Whoever looks after the outbox.
+    signals: Notify,
 }
 
 impl Default for Bus {
@@ -54,6 +56,7 @@ impl Default for Bus {
             workers: DashMap::new(),
             due_ms: AtomicI64::new(NEVER),
             due: Notify::new(),
+            signals: Notify::new(),
         }
     }
 }
@@ -136,6 +139,12 @@ impl Bus {
         self.due.notified().await;
     }
 
+    /// What is notified when something has entered the outbox. It is for one who waits; a signal
+    /// that comes before is not lost.
+    pub fn signals(&self) -> &Notify {
+        &self.signals
+    }
+
     /// Tells everybody what a commit changed. Called by the writer, in the order of commits.
     pub(crate) fn publish(&self, commit: &Commit, receipt: &Receipt) {
         let mut placed = receipt.placed.iter();
@@ -188,6 +197,13 @@ impl Bus {
                 },
                 Change::Pause { queue, .. } => self.work_in(queue),
                 Change::Settle(_) | Change::Note(_) | Change::Register(_) => {}
+                // Whom these woke is in the receipt.
+                Change::Await(_)
+                | Change::Unawait(_)
+                | Change::Fire(_)
+                | Change::Signal(_)
+                | Change::Listen { .. }
+                | Change::Heard(_) => {}
                 Change::Wake(run) => {
                     self.nudge(run);
                     self.due_at(0);
@@ -197,6 +213,15 @@ impl Bus {
                     self.streams.remove(&StreamName::flow(run));
                 }
             }
+        }
+        for run in &receipt.woken {
+            self.nudge(run);
+        }
+        if !receipt.woken.is_empty() {
+            self.due_at(0);
+        }
+        if receipt.signalled {
+            self.signals.notify_one();
         }
     }
 

@@ -7,6 +7,7 @@ use riverrun_types::{
 };
 
 use crate::{
+    awaits::{Fire, NewAwait, Signal},
     queue::{Added, NewJobs, Note, Settle, Steer},
     record::{FlowRecord, Lease, Origin, Parent},
 };
@@ -75,6 +76,25 @@ pub enum Change {
         paused: bool,
         now_ms: Millis,
     },
+    /// A visit waits. Refused with `AwaitExists` if the id is taken, with `RunNotFound` if there is
+    /// no such run. One that looks back is fired at once by the earliest event that it equals; if
+    /// it has a filter, the events that it may mean go into the outbox for it alone.
+    Await(Box<NewAwait>),
+    /// An await is over: settled, timed out or cancelled. A door is known as closed until its run
+    /// is deleted; anything else is forgotten. Never refused.
+    Unawait(Name),
+    /// Settles an await from outside, keeps the value and wakes the run, as [`Change::Wake`] does.
+    /// Refused with `AwaitNotFound`, `AwaitUsed`, `AwaitExpired` or, if it was fired too often,
+    /// `AwaitFull`.
+    Fire(Box<Fire>),
+    /// Tells an event, which belongs into the same commit, to all who wait for its kind: logs it,
+    /// fires the open awaits that it equals, and puts it into the outbox if some are left that only
+    /// an expression can judge, or if somebody listens to the kind.
+    Signal(Box<Signal>),
+    /// Somebody wants every signal of this kind in the outbox, or nobody does any longer.
+    Listen { kind: Name, on: bool },
+    /// The signal of this number in the outbox is done with. Never refused.
+    Heard(u64),
     /// Removes a run and all that is its own. Refused with `NotEnded` while it has not ended.
     Delete(RunId),
 }
@@ -203,6 +223,10 @@ pub struct Receipt {
     pub placed: Vec<Placed>,
     /// For each job of each `Enqueue`, in order.
     pub added: Vec<Added>,
+    /// The runs whose awaits were fired, each once.
+    pub woken: Vec<RunId>,
+    /// Something entered the outbox.
+    pub signalled: bool,
 }
 
 /// Where the events of a change landed.

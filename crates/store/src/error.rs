@@ -1,6 +1,6 @@
 //! Why a store refused or failed: each variant is a decision for the caller.
 
-use riverrun_types::RunId;
+use riverrun_types::{Name, RunId};
 
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
@@ -39,6 +39,18 @@ pub enum Error {
     },
     #[error("there is no queue {0:?}")]
     QueueNotFound(String),
+    #[error("an await with the id {0} exists")]
+    AwaitExists(Name),
+    #[error("there is no await {0}")]
+    AwaitNotFound(Name),
+    /// Nothing to do: somebody was faster, or nobody waits any longer.
+    #[error("await {0} was used or closed before")]
+    AwaitUsed(Name),
+    #[error("the time of await {0} is over")]
+    AwaitExpired(Name),
+    /// Try again when the run has taken note of what it was given.
+    #[error("await {0} was used too often: its run has to catch up")]
+    AwaitFull(Name),
     #[error("{0:?} is not a cursor of this list")]
     BadCursor(String),
     /// Give up until somebody makes room; nothing acknowledged is lost.
@@ -80,6 +92,11 @@ impl Error {
             Self::JobLost(_) => "JOB_LOST",
             Self::JobState { .. } => "JOB_STATE",
             Self::QueueNotFound(_) => "QUEUE_NOT_FOUND",
+            Self::AwaitExists(_) => "AWAIT_EXISTS",
+            Self::AwaitNotFound(_) => "AWAIT_NOT_FOUND",
+            Self::AwaitUsed(_) => "AWAIT_USED",
+            Self::AwaitExpired(_) => "AWAIT_EXPIRED",
+            Self::AwaitFull(_) => "AWAIT_FULL",
             Self::BadCursor(_) => "BAD_CURSOR",
             Self::Full(_) => "DISK_FULL",
             Self::ReadOnly(_) => "STORE_READ_ONLY",

@@ -7,9 +7,11 @@
 //!
 //! `store-conformance` is the executable meaning of the traits.
 
+mod awaits;
 mod bus;
 pub mod codec;
 mod commit;
+pub mod equality;
 mod error;
 mod query;
 mod queue;
@@ -19,6 +21,10 @@ mod writer;
 use async_trait::async_trait;
 use riverrun_types::{Event, Json, Millis, RunId, StreamName};
 
+pub use awaits::{
+    AwaitFilter, AwaitRecord, AwaitState, AwaitStats, Awaited, EmitRecord, Fire, KindStats,
+    Matcher, NewAwait, Signal, SignalRecord, same_tenant,
+};
 pub use bus::{Batch, Bus, Heard, Holder, Subscription};
 pub use commit::{
     Advance, Append, Change, Commit, Expect, JobChange, NewJob, NewRun, Placed, Projection,
@@ -87,6 +93,41 @@ pub trait Store: Send + Sync + 'static {
     /// Removes up to `purge.limit` jobs that are not active, the oldest first, and says how many.
     async fn purge_jobs(&self, purge: &Purge) -> Result<u64>;
 
+    /// The await of an id, with what it was fired with.
+    async fn await_by(&self, id: &str) -> Result<Option<AwaitRecord>>;
+
+    /// The awaits of a run that are open or fired, oldest first, with what they were fired with.
+    async fn awaits_of(&self, run: &RunId) -> Result<Vec<AwaitRecord>>;
+
+    /// A page of awaits, newest first.
+    async fn list_awaits(&self, filter: &AwaitFilter) -> Result<Page<AwaitRecord>>;
+
+    async fn await_stats(&self) -> Result<AwaitStats>;
+
+    /// The outbox: up to `limit` signals with numbers above `after`, in order, and fewer where they
+    /// are large (see [`EventQuery::PAGE_BYTES`]): only an empty answer means that there are none.
+    /// A signal stays until it is [heard](Change::Heard).
+    async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>>;
+
+    /// The open awaits that a signal of the outbox may fire and has not, oldest first: those that
+    /// were there before its event, of its tenant, with equalities that hold. One with a filter is
+    /// to be judged; one without was left over (see [`Signal::MAX_FIRED`]) and is to be fired.
+    async fn candidates(
+        &self,
+        signal: &SignalRecord,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<Page<AwaitRecord>>;
+
+    /// Up to `limit` emitted events of a kind, or of all, with numbers above `after`, in order, as
+    /// far as they are kept; fewer where they are large, as with [`Store::signals`].
+    async fn emitted(
+        &self,
+        kind: Option<&str>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<EmitRecord>>;
+
     async fn run(&self, id: &RunId) -> Result<Option<RunRecord>>;
 
     /// The records of those of `ids` that exist, in any order.
@@ -118,8 +159,8 @@ pub trait Store: Send + Sync + 'static {
     /// Every definition that is registered, in no particular order.
     async fn flows(&self) -> Result<Vec<FlowRecord>>;
 
-    /// Deletes up to `limit` ended runs whose time is over, with all that is theirs, and says how
-    /// many.
+    /// Deletes up to `limit` ended runs, ended jobs and emitted events whose time is over, with all
+    /// that is theirs, and says how many. An event that is in the outbox stays.
     async fn sweep(&self, retention: &Retention, now: Millis, limit: usize) -> Result<u64>;
 
     async fn stats(&self) -> Result<Stats>;

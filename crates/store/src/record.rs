@@ -94,12 +94,15 @@ pub struct FlowRecord {
     pub created_ms: Millis,
 }
 
-/// How long ended runs are kept, by status. None keeps for ever.
+/// How long ended runs are kept, by status, and emitted events. None keeps for ever.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Retention {
     pub completed_ms: Option<Millis>,
     pub failed_ms: Option<Millis>,
     pub cancelled_ms: Option<Millis>,
+    /// The log of emitted events, for awaits that look back and for those who follow a kind. The
+    /// events themselves stay in their streams.
+    pub emits_ms: Option<Millis>,
 }
 
 impl Retention {
@@ -116,12 +119,13 @@ impl Retention {
 }
 
 impl Default for Retention {
-    /// Completed 7 days, failed and cancelled 30.
+    /// Completed 7 days, failed and cancelled 30, emitted events one.
     fn default() -> Self {
         Self {
             completed_ms: Some(7 * Self::DAY_MS),
             failed_ms: Some(30 * Self::DAY_MS),
             cancelled_ms: Some(30 * Self::DAY_MS),
+            emits_ms: Some(Self::DAY_MS),
         }
     }
 }

@@ -109,6 +109,16 @@ const fn command(code: &'static str, meaning: &'static str, remedy: &'static str
 /// All codes, in the order of the alphabet.
 #[rustfmt::skip]
 pub const TABLE: &[ErrorCode] = &[
+    request("AWAIT_EXISTS", 409, "An await with this id exists.",
+        "Give every await an id of its own; riverrun makes them so."),
+    request("AWAIT_EXPIRED", 410, "The time in which the await could be settled is over.",
+        "Nothing can be done for this await. Give the step a longer timeout if people need more time."),
+    request("AWAIT_FULL", 429, "The await takes many values, and has 1,000 of which its run has not taken note.",
+        "Try again later. If it stays so, look why the run does not move: it may be paused."),
+    request("AWAIT_NOT_FOUND", 404, "There is no such await: the id is wrong, its event has come, or its run was deleted.",
+        "Take the id or the link unchanged from where it was given out, and look whether the run is still there."),
+    request("AWAIT_USED", 409, "The await was settled before, or its run waits no longer.",
+        "There is nothing to do: what came first counts. The run shows what it was given."),
     request("BAD_CURSOR", 400, "The cursor is not one that this list or stream has given out.",
         "Take nextCursor, or the id of an event, unchanged from an earlier answer; leave it out to begin at the beginning."),
     request("BAD_DEFINITION", 400, "The definition of the flow could not be read at all: it is not JSON, or not YAML, or has a number that would be rounded.",

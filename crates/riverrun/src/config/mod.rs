@@ -234,6 +234,7 @@ impl Config {
                 completed_ms: self.retention.completed.as_ms(),
                 failed_ms: self.retention.failed.as_ms(),
                 cancelled_ms: self.retention.cancelled.as_ms(),
+                ..riverrun::Retention::default()
             },
             ..riverrun::Options::default()
         }

@@ -1,6 +1,7 @@
 //! Removing a run and all that is its own.
 
 use crate::{
+    awaits,
     columns::Extra,
     core::Core,
     error::{Failure, Worked},
@@ -24,5 +25,5 @@ pub(crate) fn remove(core: &Core, run: i64) -> Worked<()> {
     ] {
         conn.prepare_cached(sql)?.execute([run])?;
     }
-    Ok(())
+    awaits::forget(core, run)
 }

@@ -84,7 +84,7 @@ fn park(core: &Core, run: i64, at_ms: i64, token: Option<u64>) -> Worked<()> {
     Ok(())
 }
 
-pub(super) fn wake(core: &Core, run: i64) -> Worked<()> {
+pub(crate) fn wake(core: &Core, run: i64) -> Worked<()> {
     core.conn
         .prepare_cached(
             "UPDATE jobs SET woken = (token IS NOT NULL), at_ms = iif(token IS NULL, 0, at_ms)

@@ -13,8 +13,10 @@ mod stream;
 use riverrun_store::{Change, Commit, Error, Expect, Receipt, Result};
 
 pub(crate) use delete::remove;
+pub(crate) use job::wake;
 
 use crate::{
+    awaits,
     core::Core,
     error::{Failure, Worked},
     queue,
@@ -52,14 +54,15 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
     }
     let mut scene = Scene::default();
     if let [_, _, ..] = &commit.changes[..] {
-        for change in &commit.changes {
-            judge(core, &mut scene, change)?;
+        for (at, change) in commit.changes.iter().enumerate() {
+            judge(core, &mut scene, change, &commit.changes[at + 1..])?;
         }
         scene.rewind();
     } else if let [change] = &commit.changes[..] {
         judge_alone(core, &mut scene, change)?;
     }
     let mut receipt = Receipt::default();
+    let mut told = awaits::Told::default();
     for change in &commit.changes {
         match change {
             Change::Create(new) => {
@@ -99,6 +102,15 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
                     job::wake(core, row.no)?;
                 }
             }
+            Change::Await(new) => {
+                let run = scene.known(core, &new.run)?.no;
+                awaits::add(core, new, run, &mut told)?;
+            }
+            Change::Unawait(id) => awaits::end(core, id)?,
+            Change::Fire(fire) => awaits::fire(core, fire, &mut told)?,
+            Change::Signal(signal) => awaits::signal(core, signal, &mut told)?,
+            Change::Listen { kind, on } => awaits::listen(core, kind, *on)?,
+            Change::Heard(no) => awaits::heard(core, *no)?,
             Change::Delete(run) => {
                 if let Some(row) = scene.run(core, run)? {
                     delete::remove(core, row.no)?;
@@ -107,11 +119,13 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
             }
         }
     }
+    receipt.signalled = told.signalled;
+    receipt.woken = told.runs();
     Ok(receipt)
 }
 
 /// Judges a change and plays it on the scene, for the changes after it.
-fn judge(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
+fn judge(core: &Core, scene: &mut Scene, change: &Change, later: &[Change]) -> Worked<()> {
     judge_alone(core, scene, change)?;
     match change {
         Change::Create(new) => {
@@ -124,9 +138,22 @@ fn judge(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
             }
         }
         Change::Append(change) => append::foresee(core, scene, change)?,
-        Change::Delete(run) => scene.set_run(run, None),
+        Change::Delete(run) => {
+            scene.set_run(run, None);
+            scene.awaits.delete(run);
+        }
         Change::Register(flow) => scene.claim_flow(flow)?,
-        Change::Enqueue(_)
+        Change::Await(new) => {
+            let fires = |change: &Change| matches!(change, Change::Fire(fire) if fire.id == new.id);
+            let is_fired_later = later.iter().any(fires);
+            scene.awaits.add(core, new, is_fired_later)?;
+        }
+        Change::Unawait(id) => scene.awaits.end(core, id)?,
+        Change::Fire(fire) => scene.awaits.fire(&fire.id),
+        Change::Signal(signal) => scene.awaits.tell(signal),
+        Change::Listen { .. }
+        | Change::Heard(_)
+        | Change::Enqueue(_)
         | Change::Settle(_)
         | Change::Note(_)
         | Change::Steer { .. }
@@ -162,7 +189,20 @@ fn judge_alone(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
         Change::Settle(settle) => queue::judge_settle(core, settle),
         Change::Note(note) => queue::judge_lease(core, &note.lease),
         Change::Steer { job, steer, .. } => queue::judge_steer(core, job, steer),
-        Change::Enqueue(_) | Change::Pause { .. } | Change::Wake(_) => Ok(()),
+        Change::Await(new) => {
+            if scene.run(core, &new.run)?.is_none() {
+                return refuse(Error::RunNotFound(new.run.clone()));
+            }
+            scene.awaits.judge_new(core, new)
+        }
+        Change::Fire(fire) => scene.awaits.judge_fire(core, fire),
+        Change::Enqueue(_)
+        | Change::Pause { .. }
+        | Change::Wake(_)
+        | Change::Unawait(_)
+        | Change::Signal(_)
+        | Change::Listen { .. }
+        | Change::Heard(_) => Ok(()),
         Change::Delete(run) => match scene.run(core, run)? {
             None => refuse(Error::RunNotFound(run.clone())),
             Some(row) if !row.status.is_ended() => refuse(Error::NotEnded(run.clone())),

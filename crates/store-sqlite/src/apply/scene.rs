@@ -1,4 +1,4 @@
-//! The runs and streams that a commit speaks of, as they are and as its earlier changes leave
+//! The runs, streams and awaits that a commit speaks of, as they are and as its earlier changes leave
 //! them.
 
 use std::collections::{HashMap, HashSet};
@@ -9,6 +9,7 @@ use rusqlite::OptionalExtension;
 
 use super::{refuse, register};
 use crate::{
+    awaits::Foreseen,
     columns,
     core::Core,
     error::{Failure, Worked},
@@ -44,6 +45,8 @@ pub(super) struct Scene {
     streams: HashMap<StreamName, Seen<StreamRow>>,
     keys: HashSet<(Name, Name, Option<Name>)>,
     flows: HashMap<(Name, Name), Json>,
+    /// Only the judging needs them.
+    pub(super) awaits: Foreseen,
 }
 
 impl Scene {

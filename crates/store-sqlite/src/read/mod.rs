@@ -1,5 +1,8 @@
 //! Reading what is durable, beside the writer.
 
+mod await_lists;
+mod awaits;
+mod emits;
 mod events;
 mod flows;
 mod jobs;
@@ -16,6 +19,9 @@ use rusqlite::Connection;
 
 use crate::names::Names;
 
+pub(crate) use await_lists::list_awaits;
+pub(crate) use awaits::{await_by, await_stats, awaits_of, candidates};
+pub(crate) use emits::{emitted, signals};
 pub(crate) use events::events;
 pub(crate) use flows::{flow, flows};
 pub(crate) use jobs::{next_due, stats};

@@ -1,0 +1,48 @@
+//! An await is over.
+
+use rusqlite::OptionalExtension;
+
+use super::{CLOSED, DOORS, OPEN, shapes};
+use crate::{core::Core, error::Worked};
+
+/// A door is closed, anything else forgotten.
+pub(crate) fn end(core: &Core, id: &str) -> Worked<()> {
+    let conn = &core.conn;
+    let found: Option<(i64, i64, i64)> = conn
+        .prepare_cached("SELECT no, shape, state FROM awaits WHERE id = ?1")?
+        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    match found {
+        None | Some((_, DOORS, CLOSED)) => Ok(()),
+        Some((no, DOORS, state)) => {
+            conn.prepare_cached("UPDATE awaits SET state = ?2 WHERE no = ?1")?
+                .execute((no, CLOSED))?;
+            shapes::shut(conn, DOORS, usize::from(state == OPEN))
+        }
+        Some((no, shape, state)) => remove(core, no, shape, state),
+    }
+}
+
+/// Forgets all awaits of a run that is deleted.
+pub(crate) fn forget(core: &Core, run: i64) -> Worked<()> {
+    let awaits: Vec<(i64, i64, i64)> = core
+        .conn
+        .prepare_cached("SELECT no, shape, state FROM awaits WHERE run = ?1")?
+        .query_map([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (no, shape, state) in awaits {
+        remove(core, no, shape, state)?;
+    }
+    Ok(())
+}
+
+fn remove(core: &Core, no: i64, shape: i64, state: i64) -> Worked<()> {
+    let conn = &core.conn;
+    conn.prepare_cached("DELETE FROM awaits WHERE no = ?1")?
+        .execute([no])?;
+    if state != OPEN {
+        conn.prepare_cached("DELETE FROM answers WHERE await = ?1")?
+            .execute([no])?;
+    }
+    shapes::leave(conn, shape, state == OPEN)
+}

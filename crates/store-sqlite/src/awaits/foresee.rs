@@ -1,0 +1,157 @@
+//! The awaits that a commit speaks of, as its earlier changes will leave them, so that it can be
+//! refused before anything is changed.
+
+use std::{collections::HashMap, ops::ControlFlow};
+
+use riverrun_store::{
+    AwaitRecord, AwaitState, Awaited, Error, Fire, NewAwait, Signal, same_tenant,
+};
+use riverrun_types::{Name, RunId};
+
+use super::{COLUMNS, TABLES, lookback, record};
+use crate::{
+    core::Core,
+    error::{Failure, Worked},
+};
+
+#[derive(Default)]
+pub(crate) struct Foreseen {
+    /// Those that were asked for. None is an await that there is not, or not any more.
+    awaits: HashMap<Name, Option<AwaitRecord>>,
+    /// Told so far by the commit.
+    signals: Vec<Signal>,
+    /// Deleted so far by the commit.
+    gone: Vec<RunId>,
+}
+
+impl Foreseen {
+    pub(crate) fn judge_new(&mut self, core: &Core, new: &NewAwait) -> Worked<()> {
+        match self.find(core, &new.id)? {
+            None => Ok(()),
+            Some(_) => Err(Failure::Refused(Error::AwaitExists(new.id.clone()))),
+        }
+    }
+
+    pub(crate) fn judge_fire(&mut self, core: &Core, fire: &Fire) -> Worked<()> {
+        let refusal = match self.find(core, &fire.id)? {
+            None => Some(Error::AwaitNotFound(fire.id.clone())),
+            Some(found) => found.refusal(fire.now_ms),
+        };
+        refusal.map_or(Ok(()), |error| Err(Failure::Refused(error)))
+    }
+
+    /// `is_fired_later`: whether the commit goes on to fire this one, so that what it is fired by
+    /// before has to be known.
+    pub(crate) fn add(&mut self, core: &Core, new: &NewAwait, is_fired_later: bool) -> Worked<()> {
+        let mut record = AwaitRecord {
+            id: new.id.clone(),
+            run: new.run.clone(),
+            step: new.step.clone(),
+            visit: new.visit,
+            tenant: new.tenant.clone(),
+            state: AwaitState::Open,
+            created_ms: new.created_ms,
+            expires_ms: new.expires_ms,
+            fired_ms: None,
+            fired: 0,
+            values: Vec::new(),
+            what: new.what.clone(),
+        };
+        if is_fired_later && self.looks_back_on_one(core, &record)? {
+            record.state = AwaitState::Fired;
+        }
+        self.awaits.insert(new.id.clone(), Some(record));
+        Ok(())
+    }
+
+    fn looks_back_on_one(&self, core: &Core, new: &AwaitRecord) -> Worked<bool> {
+        let Awaited::Event {
+            kind,
+            lookback_ms: Some(lookback_ms),
+            ..
+        } = &new.what
+        else {
+            return Ok(false);
+        };
+        let from_ms = new.created_ms.saturating_sub(*lookback_ms);
+        let tenant = new.tenant.as_ref();
+        let mut found = self.signals.iter().any(|signal| {
+            signal.now_ms >= from_ms
+                && same_tenant(tenant, signal.tenant.as_ref())
+                && new.what.means(&signal.kind, &signal.event)
+        });
+        let until_ms = if found { from_ms } else { i64::MAX };
+        lookback::each(&core.conn, kind, from_ms, until_ms, |_, _, of, event| {
+            let of = of.map(Name::from);
+            found = same_tenant(tenant, of.as_ref()) && new.what.means(kind, &event);
+            Ok(if found {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        })?;
+        Ok(found)
+    }
+
+    pub(crate) fn fire(&mut self, id: &Name) {
+        if let Some(Some(found)) = self.awaits.get_mut(id) {
+            found.state = AwaitState::Fired;
+            found.fired += 1;
+        }
+    }
+
+    pub(crate) fn end(&mut self, core: &Core, id: &Name) -> Worked<()> {
+        self.find(core, id)?;
+        if let Some(slot) = self.awaits.get_mut(id) {
+            match slot {
+                Some(found) if matches!(found.what, Awaited::Door { .. }) => {
+                    found.state = AwaitState::Closed;
+                }
+                _ => *slot = None,
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn tell(&mut self, signal: &Signal) {
+        for found in self.awaits.values_mut().flatten() {
+            if found.is_fired_by(signal) {
+                found.state = AwaitState::Fired;
+            }
+        }
+        self.signals.push(signal.clone());
+    }
+
+    pub(crate) fn delete(&mut self, run: &RunId) {
+        for slot in self.awaits.values_mut() {
+            if slot.as_ref().is_some_and(|found| found.run == *run) {
+                *slot = None;
+            }
+        }
+        self.gone.push(run.clone());
+    }
+
+    fn find(&mut self, core: &Core, id: &Name) -> Worked<Option<&AwaitRecord>> {
+        if !self.awaits.contains_key(id) {
+            let mut stored = load(core, id)?;
+            if let Some(found) = &mut stored
+                && self.signals.iter().any(|signal| found.is_fired_by(signal))
+            {
+                found.state = AwaitState::Fired;
+            }
+            let stored = stored.filter(|found| !self.gone.contains(&found.run));
+            self.awaits.insert(id.clone(), stored);
+        }
+        Ok(self.awaits.get(id).and_then(Option::as_ref))
+    }
+}
+
+fn load(core: &Core, id: &Name) -> Worked<Option<AwaitRecord>> {
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE a.id = ?1");
+    let mut statement = core.conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([&**id])?;
+    match rows.next()? {
+        Some(row) => Ok(Some(record(row).map_err(Failure::Sql)?.1)),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,53 @@
+//! Awaits, the log of emitted events and the outbox.
+//!
+//! Nothing of it is in memory: what an event or a visitor needs is one look-up away.
+
+mod add;
+mod end;
+mod fire;
+mod foresee;
+mod lookback;
+mod record;
+mod shapes;
+mod signal;
+mod trim;
+
+use std::collections::HashSet;
+
+use riverrun_types::RunId;
+
+pub(crate) use add::add;
+pub(crate) use end::{end, forget};
+pub(crate) use fire::fire;
+pub(crate) use foresee::Foreseen;
+pub(crate) use record::{COLUMNS, TABLES, record, state_code};
+pub(crate) use shapes::of_kind;
+pub(crate) use signal::{heard, listen, signal};
+pub(crate) use trim::trim;
+
+pub(crate) const OPEN: i64 = 0;
+pub(crate) const FIRED: i64 = 1;
+pub(crate) const CLOSED: i64 = 2;
+
+/// The shape of all doors.
+pub(crate) const DOORS: i64 = 0;
+
+/// What a change to awaits says in the receipt.
+#[derive(Default)]
+pub(crate) struct Told {
+    /// Runs whose awaits were fired, as often as they were.
+    pub(crate) woken: Vec<RunId>,
+    pub(crate) signalled: bool,
+}
+
+impl Told {
+    /// Each run once, in the order in which they were woken first.
+    pub(crate) fn runs(self) -> Vec<RunId> {
+        let mut seen = HashSet::new();
+        let mut runs = self.woken;
+        if runs.len() > 1 {
+            runs.retain(|run| seen.insert(run.clone()));
+        }
+        runs
+    }
+}

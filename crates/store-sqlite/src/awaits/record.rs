@@ -1,0 +1,138 @@
+//! How an await lies in its row.
+
+use riverrun_store::{AwaitRecord, AwaitState, Awaited, Error, Matcher, Result};
+use riverrun_types::{Json, Millis, Name, Path, RunId};
+use rusqlite::Row;
+use serde::{Deserialize, Serialize};
+
+use super::{CLOSED, FIRED, OPEN};
+use crate::{
+    columns::present,
+    error::{corrupt, translate},
+};
+
+pub(crate) const COLUMNS: &str = "a.no, a.id, r.id, a.step, a.visit, a.tenant, a.state,
+    a.created_ms, a.expires_ms, a.fired_ms, a.fired, a.body, s.kind, s.class";
+pub(crate) const TABLES: &str = "awaits a CROSS JOIN shapes s ON s.no = a.shape
+    CROSS JOIN runs r ON r.no = a.run";
+
+pub(crate) fn state_code(state: AwaitState) -> i64 {
+    match state {
+        AwaitState::Open => OPEN,
+        AwaitState::Fired => FIRED,
+        AwaitState::Closed => CLOSED,
+    }
+}
+
+fn state(code: i64) -> Result<AwaitState> {
+    let known = AwaitState::ALL.into_iter();
+    let mut states = known.filter(|state| state_code(*state) == code);
+    let state = states.next();
+    state.ok_or_else(|| corrupt(format_args!("{code} is no state of an await")))
+}
+
+/// What there is of an await beside its kind and key.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Body {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    equal: Vec<(Path, Json)>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    filter: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lookback_ms: Option<Millis>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    door: Option<Json>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    many: bool,
+}
+
+/// The column `body`; nothing for an await of any event of its kind.
+pub(super) fn body(what: &Awaited) -> Option<Json> {
+    let body = match what {
+        Awaited::Event {
+            matcher,
+            lookback_ms,
+            ..
+        } => Body {
+            equal: matcher.equal().to_vec(),
+            filter: matcher.filter().cloned(),
+            lookback_ms: *lookback_ms,
+            ..Body::default()
+        },
+        Awaited::Door { door, many } => Body {
+            door: Some(door.clone()),
+            many: *many,
+            ..Body::default()
+        },
+    };
+    let text = Json::of(&body);
+    (text.as_str() != "{}").then_some(text)
+}
+
+fn what(body: Option<String>, kind: Name, class: i64) -> Result<Awaited> {
+    let body: Body = match body {
+        Some(text) => serde_json::from_str(&text).map_err(corrupt)?,
+        None => Body::default(),
+    };
+    if class == super::shapes::DOOR {
+        return Ok(Awaited::Door {
+            door: body.door.unwrap_or_else(Json::null),
+            many: body.many,
+        });
+    }
+    let matcher = match (body.filter, body.equal) {
+        (Some(filter), equal) => Matcher::Filter { equal, filter },
+        (None, equal) if equal.is_empty() => Matcher::Any,
+        (None, equal) => Matcher::Equal(equal),
+    };
+    Ok(Awaited::Event {
+        kind,
+        matcher,
+        lookback_ms: body.lookback_ms,
+    })
+}
+
+/// The number of an await and its record, without what it was fired with, of [`COLUMNS`].
+pub(crate) fn record(row: &Row<'_>) -> Result<(i64, AwaitRecord)> {
+    let read = || -> rusqlite::Result<_> {
+        let run: String = row.get(2)?;
+        let record = AwaitRecord {
+            id: row.get(1)?,
+            run: RunId::new(&run),
+            step: row.get(3)?,
+            visit: row.get(4)?,
+            tenant: row.get(5)?,
+            state: AwaitState::Open,
+            created_ms: row.get(7)?,
+            expires_ms: row.get(8)?,
+            fired_ms: row.get(9)?,
+            fired: row.get(10)?,
+            values: Vec::new(),
+            what: Awaited::Door {
+                door: Json::null(),
+                many: false,
+            },
+        };
+        Ok((
+            row.get(0)?,
+            record,
+            row.get(6)?,
+            row.get(11)?,
+            row.get(12)?,
+            row.get(13)?,
+        ))
+    };
+    let (no, mut record, code, body, kind, class) = read().map_err(translate)?;
+    record.state = state(code)?;
+    record.what = what(body, kind, class)?;
+    Ok::<_, Error>((no, record))
+}

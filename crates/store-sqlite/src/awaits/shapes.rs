@@ -1,0 +1,91 @@
+//! The shapes of a kind's awaits, and how many awaits each has.
+
+use riverrun_store::Matcher;
+use riverrun_types::Millis;
+use rusqlite::Connection;
+
+use super::DOORS;
+use crate::error::Worked;
+
+pub(super) const EQUAL: i64 = 0;
+pub(super) const FILTER: i64 = 1;
+pub(super) const DOOR: i64 = 2;
+
+/// A shape that events of its kind are measured by.
+pub(crate) struct Known {
+    pub(crate) no: i64,
+    pub(crate) paths: String,
+    pub(super) class: i64,
+    pub(crate) open: i64,
+    /// From when on `emit_keys` has every event of the kind.
+    pub(super) logged_ms: Option<Millis>,
+}
+
+pub(super) fn class(matcher: &Matcher) -> i64 {
+    match matcher.filter() {
+        Some(_) => FILTER,
+        None => EQUAL,
+    }
+}
+
+/// The shapes of a kind that have open awaits, or whose events are remembered by key.
+pub(crate) fn of_kind(conn: &Connection, kind: &str) -> rusqlite::Result<Vec<Known>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT no, paths, class, open, logged_ms FROM shapes
+         WHERE kind = ?1 AND class < 2 AND (open > 0 OR logged_ms IS NOT NULL)",
+    )?;
+    let rows = statement.query_map([kind], |row| {
+        Ok(Known {
+            no: row.get(0)?,
+            paths: row.get(1)?,
+            class: row.get(2)?,
+            open: row.get(3)?,
+            logged_ms: row.get(4)?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// Counts one more open await of a shape, which is made if it is new: its number, and from when on
+/// its events are remembered.
+pub(super) fn join(
+    conn: &Connection,
+    kind: &str,
+    class: i64,
+    paths: &str,
+) -> Worked<(i64, Option<Millis>)> {
+    let joined = conn
+        .prepare_cached(
+            "INSERT INTO shapes (kind, class, paths, open, held) VALUES (?1, ?2, ?3, 1, 1)
+             ON CONFLICT (kind, class, paths) DO UPDATE SET open = open + 1, held = held + 1
+             RETURNING no, logged_ms",
+        )?
+        .query_row((kind, class, paths), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(joined)
+}
+
+/// So many awaits of the shape are not open any more.
+pub(super) fn shut(conn: &Connection, shape: i64, count: usize) -> Worked<()> {
+    if count > 0 {
+        conn.prepare_cached("UPDATE shapes SET open = open - ?2 WHERE no = ?1")?
+            .execute((shape, count))?;
+    }
+    Ok(())
+}
+
+/// An await of the shape is forgotten. A shape without awaits and keys goes too.
+pub(super) fn leave(conn: &Connection, shape: i64, was_open: bool) -> Worked<()> {
+    let held: i64 = conn
+        .prepare_cached(
+            "UPDATE shapes SET open = open - ?2, held = held - 1 WHERE no = ?1 RETURNING held",
+        )?
+        .query_row((shape, was_open), |row| row.get(0))?;
+    if held == 0 && shape != DOORS {
+        conn.prepare_cached(
+            "DELETE FROM shapes WHERE no = ?1 AND logged_ms IS NULL
+                 AND NOT EXISTS (SELECT 1 FROM emit_keys WHERE shape = ?1)",
+        )?
+        .execute([shape])?;
+    }
+    Ok(())
+}

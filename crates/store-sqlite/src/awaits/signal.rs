@@ -1,0 +1,136 @@
+//! An event is told to all who wait for its kind.
+
+use riverrun_store::{Signal, equality::Keys};
+use riverrun_types::RunId;
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{
+    Told, fire, lookback,
+    shapes::{self, FILTER},
+};
+use crate::{core::Core, error::Worked};
+
+pub(crate) fn signal(core: &Core, signal: &Signal, told: &mut Told) -> Worked<()> {
+    let conn = &core.conn;
+    let seq = log(core, signal)?;
+    let mut keys = Keys::new(&signal.event);
+    let mut room = Signal::MAX_FIRED;
+    let mut is_left = is_listened(core, &signal.kind)?;
+    for shape in shapes::of_kind(conn, &signal.kind)? {
+        let Some(key) = keys.key(&shape.paths) else {
+            continue;
+        };
+        if shape
+            .logged_ms
+            .is_some_and(|from_ms| signal.now_ms >= from_ms)
+        {
+            lookback::remember(conn, shape.no, &key, signal.now_ms, seq)?;
+        }
+        if shape.open == 0 {
+            continue;
+        }
+        if shape.class == FILTER {
+            is_left |= !waiting(core, signal, shape.no, &key, 1)?.is_empty();
+            continue;
+        }
+        let targets = waiting(core, signal, shape.no, &key, room + 1)?;
+        is_left |= targets.len() > room;
+        let count = targets.len().min(room);
+        for target in targets.iter().take(room) {
+            fire::give(core, target, signal.event.as_str(), signal.now_ms, told)?;
+        }
+        shapes::shut(conn, shape.no, count)?;
+        room -= count;
+    }
+    if is_left {
+        conn.prepare_cached("INSERT INTO signals (emit) VALUES (?1)")?
+            .execute([seq])?;
+        told.signalled = true;
+    }
+    Ok(())
+}
+
+fn log(core: &Core, signal: &Signal) -> Worked<i64> {
+    core.conn
+        .prepare_cached(
+            "INSERT INTO emits (kind, ms, tenant, stream_kind, stream_id, event)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            &*signal.kind,
+            signal.now_ms,
+            signal.tenant.as_deref(),
+            &*signal.stream.kind,
+            &*signal.stream.id,
+            signal.event.as_str(),
+        ])?;
+    Ok(core.conn.last_insert_rowid())
+}
+
+/// Up to `limit` open awaits under a key that the event is for. They are in the index by tenant,
+/// so others' are not even looked at.
+fn waiting(
+    core: &Core,
+    signal: &Signal,
+    shape: i64,
+    key: &str,
+    limit: usize,
+) -> Worked<Vec<fire::Target>> {
+    const COLUMNS: &str = "SELECT a.no, a.run, r.id, a.fired
+        FROM awaits a INDEXED BY awaits_open CROSS JOIN runs r ON r.no = a.run
+        WHERE a.shape = ?1 AND a.key = ?2 AND a.state = 0
+            AND (a.expires_ms IS NULL OR a.expires_ms >= ?3)";
+    let read = |row: &Row<'_>| {
+        let run_id: String = row.get(2)?;
+        Ok(fire::Target {
+            no: row.get(0)?,
+            run: row.get(1)?,
+            run_id: RunId::new(&run_id),
+            fired: row.get(3)?,
+        })
+    };
+    let Some(tenant) = signal.tenant.as_deref() else {
+        let mut statement = core.conn.prepare_cached(&format!("{COLUMNS} LIMIT ?4"))?;
+        let rows = statement.query_map((shape, key, signal.now_ms, limit), read)?;
+        return Ok(rows.collect::<rusqlite::Result<_>>()?);
+    };
+    let mut found = Vec::new();
+    for tenant in [None, Some(tenant)] {
+        let sql = format!("{COLUMNS} AND a.tenant IS ?4 LIMIT ?5");
+        let mut statement = core.conn.prepare_cached(&sql)?;
+        let room = limit - found.len();
+        let rows = statement.query_map((shape, key, signal.now_ms, tenant, room), read)?;
+        for row in rows {
+            found.push(row?);
+        }
+    }
+    Ok(found)
+}
+
+fn is_listened(core: &Core, kind: &str) -> Worked<bool> {
+    let found: Option<i64> = core
+        .conn
+        .prepare_cached("SELECT 1 FROM listened WHERE kind = ?1")?
+        .query_row([kind], |row| row.get(0))
+        .optional()?;
+    Ok(found.is_some())
+}
+
+pub(crate) fn listen(core: &Core, kind: &str, on: bool) -> Worked<()> {
+    let sql = match on {
+        true => "INSERT OR IGNORE INTO listened (kind) VALUES (?1)",
+        false => "DELETE FROM listened WHERE kind = ?1",
+    };
+    core.conn.prepare_cached(sql)?.execute([kind])?;
+    Ok(())
+}
+
+pub(crate) fn heard(core: &Core, no: u64) -> Worked<()> {
+    // A number beyond the column's is nobody's.
+    if let Ok(no) = i64::try_from(no) {
+        core.conn
+            .prepare_cached("DELETE FROM signals WHERE no = ?1")?
+            .execute([no])?;
+    }
+    Ok(())
+}

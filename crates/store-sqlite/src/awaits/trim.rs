@@ -1,0 +1,57 @@
+//! What retention does to the log of emitted events.
+
+use riverrun_store::Retention;
+use riverrun_types::Millis;
+
+use crate::{core::Core, error::Worked};
+
+/// The most events that one sweep removes, however many were asked for.
+const MAX_TRIM: usize = 10_000;
+
+/// Removes up to `limit` events whose time is over, the earliest first. What is in the outbox
+/// stays: somebody has yet to judge it.
+pub(crate) fn trim(core: &Core, retention: &Retention, now: Millis, limit: usize) -> Worked<u64> {
+    let (Some(keep_ms), 1..) = (retention.emits_ms, limit) else {
+        return Ok(0);
+    };
+    let over_ms = now.saturating_sub(keep_ms);
+    let over: Vec<i64> = core
+        .conn
+        .prepare_cached(
+            "SELECT seq FROM emits WHERE ms <= ?1
+                 AND NOT EXISTS (SELECT 1 FROM signals WHERE emit = seq)
+             ORDER BY ms LIMIT ?2",
+        )?
+        .query_map((over_ms, limit.min(MAX_TRIM)), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for seq in &over {
+        for sql in [
+            "DELETE FROM emits WHERE seq = ?1",
+            "DELETE FROM emit_keys WHERE seq = ?1",
+        ] {
+            core.conn.prepare_cached(sql)?.execute([seq])?;
+        }
+    }
+    shapes(core, over_ms, limit)?;
+    Ok(over.len() as u64)
+}
+
+/// Remembers no more keys for shapes by which nobody has looked back since, and forgets shapes
+/// that nothing refers to.
+fn shapes(core: &Core, over_ms: Millis, limit: usize) -> Worked<()> {
+    core.conn
+        .prepare_cached(
+            "UPDATE shapes SET logged_ms = NULL WHERE no IN (
+                 SELECT no FROM shapes WHERE logged_ms IS NOT NULL AND used_ms <= ?1 LIMIT ?2)",
+        )?
+        .execute((over_ms, limit))?;
+    core.conn
+        .prepare_cached(
+            "DELETE FROM shapes WHERE no IN (
+                 SELECT no FROM shapes WHERE held = 0 AND no <> 0 AND logged_ms IS NULL
+                     AND NOT EXISTS (SELECT 1 FROM emit_keys WHERE shape = shapes.no)
+                 LIMIT ?1)",
+        )?
+        .execute([limit])?;
+    Ok(())
+}

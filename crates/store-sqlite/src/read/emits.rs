@@ -1,0 +1,97 @@
+//! The log of emitted events and the outbox.
+
+use riverrun_store::{EmitRecord, EventQuery, Result, SignalRecord};
+use riverrun_types::StreamName;
+use rusqlite::{Params, Row};
+
+use super::{View, lists::MAX_PAGE};
+use crate::{columns::json, error::translate};
+
+const COLUMNS: &str = "e.seq, e.kind, e.ms, e.tenant, e.stream_kind, e.stream_id, e.event";
+
+pub(crate) fn emitted(
+    view: View<'_>,
+    kind: Option<&str>,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<EmitRecord>> {
+    let (after, limit) = (place(after), limit.min(MAX_PAGE));
+    let bytes = |emit: &EmitRecord| emit.event.bytes();
+    match kind {
+        Some(kind) => {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM emits e WHERE e.kind = ?1 AND e.seq > ?2
+                 ORDER BY e.seq LIMIT ?3"
+            );
+            page(view, &sql, (kind, after, limit), emit, bytes)
+        }
+        None => {
+            let sql =
+                format!("SELECT {COLUMNS} FROM emits e WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2");
+            page(view, &sql, (after, limit), emit, bytes)
+        }
+    }
+}
+
+pub(crate) fn signals(view: View<'_>, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
+    let sql = format!(
+        "SELECT {COLUMNS}, g.no, g.only FROM signals g CROSS JOIN emits e ON e.seq = g.emit
+         WHERE g.no > ?1 ORDER BY g.no LIMIT ?2"
+    );
+    let read = |row: &Row<'_>| {
+        Ok(SignalRecord {
+            no: row.get(7).map_err(translate)?,
+            emit: emit(row)?,
+            only: row.get(8).map_err(translate)?,
+        })
+    };
+    let bytes = |signal: &SignalRecord| signal.emit.event.bytes();
+    page(view, &sql, (place(after), limit.min(MAX_PAGE)), read, bytes)
+}
+
+/// A number that the column can hold; nothing is after one that it cannot.
+fn place(after: u64) -> i64 {
+    i64::try_from(after).unwrap_or(i64::MAX)
+}
+
+fn emit(row: &Row<'_>) -> Result<EmitRecord> {
+    let read = || -> rusqlite::Result<_> {
+        let stream = StreamName {
+            kind: row.get(4)?,
+            id: row.get(5)?,
+        };
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, stream))
+    };
+    let (seq, kind, ms, tenant, stream) = read().map_err(translate)?;
+    Ok(EmitRecord {
+        seq,
+        kind,
+        ms,
+        stream,
+        tenant,
+        event: json(row.get(6).map_err(translate)?)?,
+    })
+}
+
+/// Rows until the page is full or large.
+fn page<T>(
+    view: View<'_>,
+    sql: &str,
+    values: impl Params,
+    read: impl Fn(&Row<'_>) -> Result<T>,
+    bytes_of: impl Fn(&T) -> usize,
+) -> Result<Vec<T>> {
+    let mut statement = view.conn.prepare_cached(sql).map_err(translate)?;
+    let mut rows = statement.query(values).map_err(translate)?;
+    let mut found = Vec::new();
+    let mut bytes = 0;
+    while let Some(row) = rows.next().map_err(translate)? {
+        let item = read(row)?;
+        bytes += bytes_of(&item);
+        found.push(item);
+        if bytes >= EventQuery::PAGE_BYTES {
+            break;
+        }
+    }
+    Ok(found)
+}

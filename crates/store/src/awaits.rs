@@ -1,0 +1,268 @@
+//! Awaits and emitted events: who waits for what, and what was said.
+//!
+//! A visit of a run waits for an event, or for a door to be opened from outside. An await is a row,
+//! so a million may be open; an event finds those that it equals by index ([`crate::equality`]),
+//! in the commit that holds the event. Where only an expression can tell, the event goes into the
+//! outbox, and the runtime asks the store for the [candidates](crate::Store::candidates), judges
+//! them and fires those that it meant.
+//!
+//! When an await's time is over is the runtime's business. The store lets nobody fire it after.
+
+use riverrun_types::{Json, Millis, Name, Path, RunId, StreamName};
+
+use crate::{Error, equality};
+
+/// An await that begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewAwait {
+    /// Who knows it may fire it. Unique among all awaits that are known.
+    pub id: Name,
+    /// The run that is woken.
+    pub run: RunId,
+    pub step: Name,
+    pub visit: u32,
+    /// An event of another tenant does not fire it. Without a tenant it takes events of all, and
+    /// an event without one is for all.
+    pub tenant: Option<Name>,
+    pub created_ms: Millis,
+    /// Nothing fires it after this time.
+    pub expires_ms: Option<Millis>,
+    pub what: Awaited,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Awaited {
+    /// An emitted event of this kind.
+    Event {
+        kind: Name,
+        matcher: Matcher,
+        /// Events of so many milliseconds before count too, as far as they are kept.
+        lookback_ms: Option<Millis>,
+    },
+    /// Somebody who knows the id.
+    Door {
+        /// Whatever its owner keeps about it: its type, what to show, a secret for signatures.
+        door: Json,
+        /// May be opened again and again, up to [`AwaitRecord::MAX_VALUES`] times.
+        many: bool,
+    },
+}
+
+/// Which events of the kind are meant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Matcher {
+    Any,
+    /// Those that have these values at these paths, which lead into the event: `data.orderId`.
+    /// What equals what is said in [`crate::equality`]; an event that lacks a path is not meant.
+    Equal(Vec<(Path, Json)>),
+    /// Only an expression can tell, which means nothing here. Events that do not have the values
+    /// are not looked at.
+    Filter {
+        equal: Vec<(Path, Json)>,
+        filter: Json,
+    },
+}
+
+impl Matcher {
+    /// The part that an index finds.
+    pub fn equal(&self) -> &[(Path, Json)] {
+        match self {
+            Self::Any => &[],
+            Self::Equal(equal) | Self::Filter { equal, .. } => equal,
+        }
+    }
+
+    /// The part that only an expression can judge.
+    pub fn filter(&self) -> Option<&Json> {
+        match self {
+            Self::Any | Self::Equal(_) => None,
+            Self::Filter { filter, .. } => Some(filter),
+        }
+    }
+}
+
+/// Where an await stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AwaitState {
+    Open,
+    /// Has its value, or its first one; the run has yet to take note.
+    Fired,
+    /// Over, and known only so that whoever comes late is told. Only doors are kept like this.
+    Closed,
+}
+
+impl AwaitState {
+    pub const ALL: [Self; 3] = [Self::Open, Self::Fired, Self::Closed];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Fired => "fired",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// An await as it is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AwaitRecord {
+    pub id: Name,
+    pub run: RunId,
+    pub step: Name,
+    pub visit: u32,
+    pub tenant: Option<Name>,
+    pub state: AwaitState,
+    pub created_ms: Millis,
+    pub expires_ms: Option<Millis>,
+    /// When it was fired last.
+    pub fired_ms: Option<Millis>,
+    /// How often it was fired.
+    pub fired: u32,
+    /// What it was fired with, in order. Empty in lists, which may be long.
+    pub values: Vec<Json>,
+    pub what: Awaited,
+}
+
+impl AwaitRecord {
+    /// How often a door may be opened before its run takes note of it.
+    pub const MAX_VALUES: u32 = 1_000;
+
+    /// Why it cannot be fired at this time.
+    pub fn refusal(&self, now_ms: Millis) -> Option<Error> {
+        let many = matches!(self.what, Awaited::Door { many: true, .. });
+        let id = || self.id.clone();
+        match self.state {
+            AwaitState::Closed => Some(Error::AwaitUsed(id())),
+            AwaitState::Fired if !many => Some(Error::AwaitUsed(id())),
+            _ if is_expired(self.expires_ms, now_ms) => Some(Error::AwaitExpired(id())),
+            _ if self.fired >= Self::MAX_VALUES => Some(Error::AwaitFull(id())),
+            _ => None,
+        }
+    }
+
+    /// Whether the event fires it without anybody else's judgement.
+    pub fn is_fired_by(&self, signal: &Signal) -> bool {
+        self.state == AwaitState::Open
+            && !is_expired(self.expires_ms, signal.now_ms)
+            && self.what.means(&signal.kind, &signal.event)
+            && same_tenant(self.tenant.as_ref(), signal.tenant.as_ref())
+    }
+}
+
+impl Awaited {
+    /// Whether such an event is meant, as far as equality alone can tell.
+    pub fn means(&self, event_kind: &str, event: &Json) -> bool {
+        match self {
+            Self::Event { kind, matcher, .. } => {
+                **kind == *event_kind
+                    && matcher.filter().is_none()
+                    && equality::holds(matcher.equal(), event)
+            }
+            Self::Door { .. } => false,
+        }
+    }
+}
+
+fn is_expired(expires_ms: Option<Millis>, now_ms: Millis) -> bool {
+    expires_ms.is_some_and(|expires_ms| now_ms > expires_ms)
+}
+
+/// Whether an event of one tenant is for an await of the other. None is for all.
+pub fn same_tenant(one: Option<&Name>, other: Option<&Name>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => one == other,
+        _ => true,
+    }
+}
+
+/// Settles an await from outside.
+#[derive(Clone, Debug)]
+pub struct Fire {
+    pub id: Name,
+    pub value: Json,
+    pub now_ms: Millis,
+}
+
+/// An event for everybody who waits for its kind.
+#[derive(Clone, Debug)]
+pub struct Signal {
+    pub kind: Name,
+    /// The whole event; what an await that it fires is given, and what paths lead into.
+    pub event: Json,
+    pub tenant: Option<Name>,
+    pub now_ms: Millis,
+    /// The stream that holds the event.
+    pub stream: StreamName,
+}
+
+impl Signal {
+    /// The most awaits that one signal fires by itself. Those beyond are
+    /// [candidates](crate::Store::candidates), so that an event that everybody waits for does not
+    /// stop everybody's commits.
+    pub const MAX_FIRED: usize = 1_000;
+
+    /// The most earlier events that an await with a filter is given to look back on: the latest.
+    pub const MAX_LOOKBACK: usize = 1_000;
+}
+
+/// An emitted event in the log of all of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmitRecord {
+    /// Grows from event to event, over all kinds.
+    pub seq: u64,
+    pub kind: Name,
+    pub ms: Millis,
+    pub stream: StreamName,
+    pub tenant: Option<Name>,
+    pub event: Json,
+}
+
+/// A signal that waits in the outbox for somebody to judge it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SignalRecord {
+    /// Its number in the outbox, which grows.
+    pub no: u64,
+    pub emit: EmitRecord,
+    /// The one await that it is for: one that looked back and has a filter.
+    pub only: Option<Name>,
+}
+
+/// Which awaits a list shows, newest first. Every field narrows; the default shows all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AwaitFilter {
+    /// Only awaits of events of this kind.
+    pub kind: Option<Name>,
+    /// Only doors.
+    pub doors: bool,
+    pub state: Option<AwaitState>,
+    pub run: Option<RunId>,
+    /// Rows a page: at least 1.
+    pub limit: usize,
+    pub cursor: Option<String>,
+}
+
+/// How many awaits are open.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AwaitStats {
+    /// Awaits of events, of all kinds.
+    pub events: u64,
+    pub doors: u64,
+    /// The kinds that most wait for, up to [`AwaitStats::MAX_KINDS`].
+    pub kinds: Vec<KindStats>,
+}
+
+impl AwaitStats {
+    pub const MAX_KINDS: usize = 1_000;
+}
+
+/// How many wait for events of a kind.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KindStats {
+    pub kind: Name,
+    pub open: u64,
+    /// Those among them that have a filter.
+    pub filters: u64,
+}
