@@ -3,8 +3,8 @@
 //!     cargo run --release -p riverrun-store-sqlite --example awaits -- [awaits] [signals]
 //!
 //! Figures: the time of an await in commits of groups, the bytes on disk, and the time of one
-//! signal that finds its one await among all of them, that finds none, and that is given to an
-//! await that looks back; and how much memory the process has before and after.
+//! signal that finds its one await among all of them, that finds none, and of an await that looks
+//! back and finds its event; and how much memory the process has before and after.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
@@ -32,7 +32,10 @@ async fn main() {
         given.unwrap_or(default)
     };
     let (awaits, signals) = (number(1, 1_000_000), number(2, 1_000));
-    assert!(signals <= awaits / 10, "each signal has its own await");
+    assert!(
+        0 < signals && signals <= awaits / 10,
+        "each signal has its own await"
+    );
     let folder = File::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp/measure/awaits");
     let _ = std::fs::remove_dir_all(&folder);
     let store = SqliteStore::open(Options::new(&folder)).unwrap();
@@ -87,6 +90,13 @@ async fn main() {
         assert_eq!(say(&store, awaits + at).await, 0);
     })
     .await;
+    let start = Instant::now();
+    let group = (0..signals).map(|at| paid(more + (awaits - more) / signals * at + 1));
+    for told in store.commit(group.collect()).await {
+        assert_eq!(told.unwrap().woken.len(), 1);
+    }
+    let each = start.elapsed() / signals as u32;
+    println!("{signals} signals that fire one, synced together: {each:?} each");
     measure(
         "an await that looks back and is fired",
         signals,
@@ -114,15 +124,18 @@ async fn main() {
 }
 
 async fn say(store: &SqliteStore, order: usize) -> usize {
-    let signal = Signal {
+    let told = store.commit(vec![paid(order)]);
+    told.await.remove(0).unwrap().woken.len()
+}
+
+fn paid(order: usize) -> Commit {
+    Commit::of(Change::Signal(Box::new(Signal {
         kind: "order.paid".into(),
         event: Json::of(&json!({"type": "emit", "data": {"orderId": order, "total": 12.5}})),
         tenant: None,
         now_ms: T0 + 1,
         stream: StreamName::new("events", "order.paid"),
-    };
-    let told = store.commit(vec![Commit::of(Change::Signal(Box::new(signal)))]);
-    told.await.remove(0).unwrap().woken.len()
+    })))
 }
 
 async fn measure(what: &str, times: usize, once: impl AsyncFn(usize)) {
