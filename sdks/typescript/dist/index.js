@@ -6,6 +6,7 @@ import {
   defineProcess,
   defineQueueConfig,
   defineQueueWorker,
+  defineStep,
   deleteAt,
   isObject,
   revive,
@@ -595,6 +596,14 @@ var Riverrun = class {
   cancel(runId, reason2) {
     return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason: reason2 });
   }
+  /** Why a run does not move, or what it does: each active visit and what it waits for. */
+  why(runId) {
+    return this.#http.get(`/api/runs/${part(runId)}/why`);
+  }
+  /** Opens a trigger: whoever waits for it goes on with `payload`. */
+  fire(triggerId, payload) {
+    return this.#http.post(`/api/triggers/${part(triggerId)}`, payload ?? null);
+  }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
   async wait(runId, { timeoutMs, signal } = {}) {
     const limit = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
@@ -649,6 +658,7 @@ export {
   defineProcess,
   defineQueueConfig,
   defineQueueWorker,
+  defineStep,
   emptyRun,
   followRun,
   isFinal,

@@ -275,10 +275,10 @@ var Output = class {
     this.#text += line;
   }
   /** Writes what is left, then calls `done`. */
-  finish(done) {
+  finish(done2) {
     const text2 = this.#text;
     this.#text = "";
-    this.#pipe.write(text2, () => done());
+    this.#pipe.write(text2, () => done2());
   }
   #flush = () => {
     if (this.#text === "") return;
@@ -292,7 +292,7 @@ var Output = class {
 };
 
 // src/runner/runner.ts
-import { AsyncLocalStorage } from "node:async_hooks";
+import { AsyncLocalStorage as AsyncLocalStorage2 } from "node:async_hooks";
 
 // src/version.ts
 var version = "0.1.0";
@@ -342,22 +342,330 @@ function stringify(value) {
   throw new RiverrunError("RESULT_NOT_JSON", `the result is not JSON: ${reason2}`, { retriable: false });
 }
 
+// src/duration.ts
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var units = [
+  [/^(w|wks?|weeks?)$/, 7 * day],
+  [/^(d|days?)$/, day],
+  [/^(h|hrs?|hours?)$/, hour],
+  [/^(m|mins?|minutes?)$/, minute],
+  [/^(s|secs?|seconds?)$/, second],
+  [/^(ms|msecs?|millis?|milliseconds?)$/, 1]
+];
+var iso = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d+)?)S)?)?$/i;
+function durationMs(duration) {
+  if (typeof duration === "number") return Number.isFinite(duration) && duration >= 0 ? Math.round(duration) : void 0;
+  const text2 = duration.trim().toLowerCase();
+  if (/^\d+(\.\d+)?$/.test(text2)) return Math.round(Number(text2));
+  return isoMs(text2) ?? friendlyMs(text2);
+}
+function isoMs(text2) {
+  const parts = iso.exec(text2)?.slice(1);
+  if (!parts?.some((part2) => part2 !== void 0)) return void 0;
+  const sizes = [7 * day, day, hour, minute, second];
+  return Math.round(parts.reduce((sum, part2, index) => sum + Number((part2 ?? "0").replace(",", ".")) * sizes[index], 0));
+}
+function friendlyMs(text2) {
+  const part2 = /(\d+(?:\.\d+)?)\s*([a-z]+)[\s,]*/gy;
+  let sum = 0;
+  for (let read = 0; read < text2.length; read = part2.lastIndex) {
+    const [, count, unit] = part2.exec(text2) ?? [];
+    const size = units.find(([name]) => unit !== void 0 && name.test(unit))?.[1];
+    if (size === void 0) return void 0;
+    sum += Number(count) * size;
+  }
+  return text2 ? Math.round(sum) : void 0;
+}
+
+// src/source.ts
+function source(fn) {
+  const text2 = fn.toString();
+  const [, isAsync = "", name] = /^(async\s+)?([\w$]+)\s*\(/.exec(text2) ?? [];
+  const isMethod = name !== void 0 && name !== "function" && name !== "async";
+  return isMethod ? `${isAsync}function ${text2.slice(isAsync.length)}` : text2;
+}
+
+// src/ctx/awaits.ts
+var StepAwaits = class {
+  #step;
+  constructor(step) {
+    this.#step = step;
+  }
+  time = async (until) => {
+    await this.#step.wait("time", () => ({ type: "time", resumeAt: resumeAt(until) }));
+  };
+  event = async (options2) => {
+    const { kind, match, where, timeout, lookback } = typeof options2 === "string" ? { kind: options2 } : options2;
+    if (typeof kind !== "string" || !kind) throw invalid("await.event needs the kind of event");
+    return this.#step.wait(kind, () => {
+      const wait2 = { type: "event", eventKind: kind };
+      if (match) wait2.match = literals(match);
+      if (where !== void 0) wait2.where = typeof where === "function" ? source(where) : where;
+      if (lookback !== void 0) wait2.lookbackMs = milliseconds("lookback", lookback);
+      if (timeout !== void 0) wait2.timeoutMs = milliseconds("timeout", timeout);
+      return wait2;
+    });
+  };
+  trigger = async ({ type = "webhook", payload, timeout, many, secret } = {}) => {
+    this.#step.refuseInRun();
+    const timeoutMs = timeout === void 0 ? void 0 : milliseconds("timeout", timeout);
+    const make = () => this.#step.request("await.trigger", { type, payload, timeoutMs, many, secret });
+    const { id, url } = await this.#step.once("trigger", type, make);
+    const wait2 = { type: "trigger", triggerId: id };
+    if (timeoutMs !== void 0) wait2.timeoutMs = timeoutMs;
+    return { id, url, wait: () => this.#step.wait(id, () => wait2) };
+  };
+};
+function awaitsOutside(kind) {
+  const refuse = async () => {
+    const message = `ctx.await works in a step of a flow, and this is a ${kind}: give the process's config a flow (or step), and start that flow`;
+    throw new RiverrunError("AWAIT_OUTSIDE_FLOW", message, { retriable: false });
+  };
+  return { time: refuse, event: refuse, trigger: refuse };
+}
+function resumeAt(until) {
+  const afterMs = until instanceof Date ? void 0 : durationMs(until);
+  const date = afterMs === void 0 ? new Date(until) : new Date(Date.now() + afterMs);
+  if (typeof until === "number" && afterMs === void 0) throw invalid(`await.time wants milliseconds from now, not ${until}`);
+  if (Number.isNaN(date.getTime())) throw invalid(`await.time wants milliseconds, a duration such as "1h 30m" or a date, not ${String(until)}`);
+  return date.toISOString();
+}
+function milliseconds(what, duration) {
+  const ms = durationMs(duration);
+  if (ms === void 0) throw invalid(`${what} must be milliseconds or a duration such as "24h", is ${String(duration)}`);
+  return ms;
+}
+function literals(match) {
+  for (const [path, value] of Object.entries(match)) {
+    if (value === void 0 || typeof value === "function") throw invalid(`match has no value at ${JSON.stringify(path)}: it is ${typeof value}`);
+  }
+  return match;
+}
+function invalid(message) {
+  return new RiverrunError("INPUT_ERROR", message, { retriable: false });
+}
+
+// src/ctx/execution.ts
+import { AsyncLocalStorage } from "node:async_hooks";
+import { createHash } from "node:crypto";
+
 // src/ctx/journal.ts
+var shown = 20;
 var Journal = class {
-  #memos = /* @__PURE__ */ new Map();
+  #records;
+  /** Where the records of each use stand that were not asked for yet. */
+  #open = /* @__PURE__ */ new Map();
+  #uses = /* @__PURE__ */ new Map();
+  #taken = /* @__PURE__ */ new Set();
+  #done = [];
   constructor(records) {
-    for (const { op, name, ...memo } of records) {
-      if (op !== "memo" || name === void 0) continue;
-      const memos = this.#memos.get(name);
-      if (memos) memos.push(memo);
-      else this.#memos.set(name, [memo]);
+    this.#records = records;
+    for (const [at, { op, name = "" }] of records.entries()) {
+      const places = this.#open.get(key(op, name));
+      if (places) places.push(at);
+      else this.#open.set(key(op, name), [at]);
     }
   }
   /** The record for the next use of a name; undefined once they are used up. */
-  next(name) {
-    return this.#memos.get(name)?.shift();
+  next(op, name) {
+    this.#done.push({ op, name });
+    this.#uses.set(key(op, name), this.uses(op, name) + 1);
+    const at = this.#open.get(key(op, name))?.shift();
+    if (at === void 0) return void 0;
+    this.#taken.add(at);
+    return this.#records[at];
+  }
+  /** How often this was done so far, in this execution. */
+  uses(op, name) {
+    return this.#uses.get(key(op, name)) ?? 0;
+  }
+  /** The error that records were left which nobody asked for: the code is not what it was. */
+  mismatch() {
+    const missing2 = this.#records.filter((_, at) => !this.#taken.has(at) && !this.#isInside(at)).map(done);
+    if (!missing2.length) return void 0;
+    const recorded = this.#records.map(done);
+    const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing2)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
+    return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing: missing2 } });
+  }
+  /**
+   * An emit may have been made inside of a `ctx.run`: its memo, which comes after it, then stands
+   * for it, and nobody asks for the emit again.
+   */
+  #isInside(at) {
+    if (this.#records[at]?.op !== "emit") return false;
+    return this.#records.some(({ op }, later) => later > at && op === "memo" && this.#taken.has(later));
   }
 };
+function key(op, name) {
+  return `${op} ${name}`;
+}
+function done({ op, name = "" }) {
+  return { op, name };
+}
+function list(entries) {
+  if (!entries.length) return "nothing";
+  const texts = entries.slice(0, shown).map(({ op, name }) => `${op} ${JSON.stringify(name)}`);
+  return entries.length > shown ? `${texts.join(", ")} and ${entries.length - shown} more` : texts.join(", ");
+}
+
+// src/ctx/execution.ts
+var inside = new AsyncLocalStorage();
+var never = () => new Promise(() => {
+});
+var StepExecution = class {
+  /** Called when the code waits, or was found to be wrong when it did. */
+  onLeave = () => {
+  };
+  #link;
+  #params;
+  #journal;
+  #inFlight = /* @__PURE__ */ new Set();
+  /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
+  #thrown = [];
+  #waits = false;
+  #refused;
+  #ended = false;
+  #left = false;
+  constructor(link, params) {
+    this.#link = link;
+    this.#params = params;
+    this.#journal = new Journal(params.journal ?? []);
+  }
+  request(method, params) {
+    return this.#left ? never() : this.#track(() => this.#link.request(method, params));
+  }
+  notify(method, params) {
+    if (!this.#left) this.#link.notify(method, params);
+  }
+  /** Does something that the server records by itself. */
+  once(op, name, work) {
+    return this.#track(async () => {
+      const record = this.#journal.next(op, name);
+      return record ? answer(record) : work();
+    });
+  }
+  /**
+   * Does something and has its outcome recorded. `work` is given an id that is the same in every
+   * execution of the visit. Inside of a `ctx.run` nothing is recorded: the run is.
+   */
+  recorded(op, name, work) {
+    const run = inside.getStore();
+    if (run) return this.#track(async () => work(this.#idInside(run, op, name)));
+    return this.#track(async () => {
+      const record = this.#journal.next(op, name);
+      if (record) return answer(record);
+      const number = this.#journal.uses(op, name);
+      const value = await this.#outcome(op, name, () => work(this.#id(name, number)));
+      await this.#memo({ op, name, value });
+      return value;
+    });
+  }
+  /** A part of the work that is recorded as a whole. */
+  run(name, work) {
+    return this.recorded("memo", name, () => {
+      if (inside.getStore()) return work();
+      return inside.run({ name, number: this.#journal.uses("memo", name), uses: /* @__PURE__ */ new Map() }, work);
+    });
+  }
+  /** Gives what a wait has brought, or ends this execution. */
+  async wait(name, makeWait) {
+    this.refuseInRun();
+    const record = this.#journal.next("await", name);
+    if (record) return answer(record);
+    if (this.#left) return never();
+    if (this.#waits) {
+      this.#refused = concurrent();
+      throw this.#refused;
+    }
+    const wait2 = makeWait();
+    this.#waits = true;
+    void this.#leave(wait2);
+    return never();
+  }
+  refuseInRun() {
+    const run = inside.getStore();
+    if (run) throw misplaced(run.name);
+  }
+  /** The handler has returned. Waits for what it left running; gives the error that its value does not count. */
+  async returned() {
+    this.#ended = true;
+    if (this.#inFlight.size) await this.#quiet();
+    return this.#refused ?? this.#journal.mismatch();
+  }
+  /** The handler has thrown. */
+  threw() {
+    this.#ended = true;
+  }
+  #id(name, number) {
+    const { runId, step, visit } = this.#params;
+    return `${runId}/${step}/${visit ?? 1}/${name}/${number}`;
+  }
+  /** A run that is taken from the journal does nothing, so what it does has numbers of its own. */
+  #idInside({ name: run, number, uses }, op, name) {
+    const nth = (uses.get(`${op} ${name}`) ?? 0) + 1;
+    uses.set(`${op} ${name}`, nth);
+    return this.#id(`${run}/${number}/${name}`, nth);
+  }
+  async #leave(wait2) {
+    await this.#quiet();
+    if (this.#ended) return;
+    let outcome = this.#refused ?? this.#journal.mismatch() ?? wait2;
+    try {
+      if (outcome === wait2) for (const thrown of this.#thrown) await this.#memo(thrown);
+    } catch (error) {
+      outcome = error;
+    }
+    if (this.#ended) return;
+    this.#left = true;
+    this.onLeave(outcome);
+  }
+  /** Until nothing is under way, and what that has led to neither. */
+  async #quiet() {
+    do {
+      await Promise.allSettled(this.#inFlight);
+      await new Promise((resolve) => setImmediate(resolve));
+    } while (this.#inFlight.size);
+  }
+  #track(begin) {
+    const work = begin();
+    this.#inFlight.add(work);
+    const over = () => void this.#inFlight.delete(work);
+    work.then(over, over);
+    return work;
+  }
+  async #outcome(op, name, work) {
+    try {
+      return await work();
+    } catch (thrown) {
+      const error = describe(thrown);
+      if (error.retriable === false && !(thrown instanceof CancelledError)) await this.#memo({ op, name, error });
+      else this.#thrown.push({ op, name, error });
+      throw thrown;
+    }
+  }
+  async #memo({ op, ...outcome }) {
+    await this.#link.request("memo", op === "memo" ? outcome : { op, ...outcome });
+  }
+};
+function jobIdOf(text2) {
+  const plain3 = text2.replaceAll("/", ".");
+  return /^[\w.~-]{1,128}$/.test(plain3) ? plain3 : `step-${createHash("sha256").update(text2).digest("hex")}`;
+}
+function answer({ op, value, error }) {
+  if (error) throw revive(op === "await" ? { retriable: false, ...error } : error);
+  return value ?? null;
+}
+function concurrent() {
+  const message = "a step waits for one thing at a time, and this execution already waits: await one after the other, and give an await a timeout where it is not to wait for ever";
+  return new RiverrunError("AWAIT_CONCURRENT", message, { retriable: false });
+}
+function misplaced(run) {
+  const message = `ctx.await cannot stand inside of ctx.run(${JSON.stringify(run)}): what runs there is recorded when it has ended. Await before it or after it`;
+  return new RiverrunError("AWAIT_IN_RUN", message, { retriable: false });
+}
 
 // src/ctx/logger.ts
 var order = { debug: 0, info: 1, warn: 2, error: 3 };
@@ -391,24 +699,24 @@ var LinkState = class {
   constructor(link) {
     this.#link = link;
   }
-  get = async (key) => (await this.#link.request("state.get", { key })).value;
-  has = async (key) => (await this.#link.request("state.has", { key })).has;
+  get = async (key2) => (await this.#link.request("state.get", { key: key2 })).value;
+  has = async (key2) => (await this.#link.request("state.has", { key: key2 })).has;
   getAll = async () => (await this.#link.request("state.getAll", {})).state;
-  set = async (key, value) => {
-    if (value === void 0) throw new TypeError(`state.set(${JSON.stringify(key)}) needs a value; state.delete removes one`);
-    await this.#link.request("state.set", { key, value });
+  set = async (key2, value) => {
+    if (value === void 0) throw new TypeError(`state.set(${JSON.stringify(key2)}) needs a value; state.delete removes one`);
+    await this.#link.request("state.set", { key: key2, value });
   };
-  delete = async (key) => {
-    await this.#link.request("state.delete", { key });
+  delete = async (key2) => {
+    await this.#link.request("state.delete", { key: key2 });
   };
   setBatch = async (values) => {
     await this.#link.request("state.setBatch", { values });
   };
-  patch = (first, second, third) => typeof first === "string" ? retrying(third, () => this.#patchKey(first, second)) : retrying(second, () => this.#patchAll(first));
-  async #patchKey(key, change2) {
-    const { value: before, version: version2 } = await this.#link.request("state.get", { key });
+  patch = (first, second2, third) => typeof first === "string" ? retrying(third, () => this.#patchKey(first, second2)) : retrying(second2, () => this.#patchAll(first));
+  async #patchKey(key2, change2) {
+    const { value: before, version: version2 } = await this.#link.request("state.get", { key: key2 });
     const value = await change2(before);
-    if (value !== void 0) await this.#link.request("state.set", { key, value, ifVersion: version2 });
+    if (value !== void 0) await this.#link.request("state.set", { key: key2, value, ifVersion: version2 });
     return value;
   }
   async #patchAll(change2) {
@@ -436,17 +744,21 @@ function pause(ms) {
 
 // src/ctx/invocation.ts
 var InvocationContext = class {
+  /** What a step does beyond a job: it is executed again and again, with what it did before. */
+  execution;
   #link;
   #params;
   #settings;
   #state;
   #logger;
   #journal;
+  #await;
   #checkpoint;
   #abort;
   #cancelled;
   constructor(link, params, settings) {
-    this.#link = link;
+    this.execution = params.kind === "step" ? new StepExecution(link, params) : void 0;
+    this.#link = this.execution ?? link;
     this.#params = params;
     this.#settings = settings;
   }
@@ -465,6 +777,9 @@ var InvocationContext = class {
   }
   get checkpoint() {
     return this.#checkpoint ??= checkpoint(this.#link, this.#params.checkpoint ?? void 0);
+  }
+  get await() {
+    return this.#await ??= this.execution ? new StepAwaits(this.execution) : awaitsOutside(this.kind);
   }
   get kind() {
     return this.#params.kind ?? "job";
@@ -487,6 +802,12 @@ var InvocationContext = class {
   get step() {
     return this.#params.step ?? void 0;
   }
+  get visit() {
+    return this.#params.visit ?? void 0;
+  }
+  get awaited() {
+    return this.#params.awaited ?? void 0;
+  }
   get tenantId() {
     return this.#params.tenantId ?? void 0;
   }
@@ -502,8 +823,10 @@ var InvocationContext = class {
   correlationId = () => this.#params.correlationId ?? void 0;
   causationId = () => this.#params.causationId ?? void 0;
   emit = async (event, data) => {
-    const params = typeof event === "string" ? { type: event, data } : { type: event.type, data: event.data };
-    return (await this.#link.request("emit", params)).id;
+    const { type = void 0, kind = type, data: given = data } = typeof event === "string" ? { kind: event } : event;
+    if (!kind) throw new TypeError("emit needs the type of the event");
+    const ask = async () => (await this.#link.request("emit", { type: kind, data: given })).id;
+    return await (this.execution ? this.execution.once("emit", kind, ask) : ask()) ?? "";
   };
   progress = (pct, detail) => {
     if (!Number.isFinite(pct)) throw new TypeError(`progress must be a number from 0 to 100, is ${pct}`);
@@ -511,23 +834,32 @@ var InvocationContext = class {
   };
   partial = (value, path) => this.#link.notify("partial", { path, value: value ?? null });
   run = async (name, fn) => {
+    if (this.execution) return this.execution.run(name, async () => json(name, await fn()));
     this.#journal ??= new Journal(this.#params.journal ?? []);
-    const memo = this.#journal.next(name);
+    const memo = this.#journal.next("memo", name);
     if (memo?.error) throw revive(memo.error);
     if (memo) return memo.value ?? null;
     const value = json(name, await this.#outcome(name, fn));
     await this.#link.request("memo", { name, value });
     return value;
   };
-  call = async (process2, input, options2) => (await this.#link.request("call", { process: process2, input: input ?? null, ...options2 })).value;
-  enqueue = async (to, data, options2) => {
-    if (typeof to !== "string") return (await this.#link.request("enqueue", { jobs: to })).jobs;
-    const { name, ...rest } = options2 ?? {};
-    const job2 = { queue: to, name, data: data ?? null };
-    if (Object.keys(rest).length) job2.options = rest;
-    return (await this.#link.request("enqueue", job2)).jobs[0];
+  call = (process2, input, options2) => {
+    const ask = async () => (await this.#link.request("call", { process: process2, input: input ?? null, ...options2 })).value;
+    return this.execution ? this.execution.recorded("call", process2, ask) : ask();
   };
-  start = async (flow, input, options2) => this.#link.request("start", { flow, input: input ?? {}, options: options2 });
+  enqueue = async (to, data, options2) => {
+    if (typeof to !== "string") return this.#enqueue(to, (jobs) => ({ jobs }));
+    const { name, ...rest } = options2 ?? {};
+    const job2 = { queue: to, ...name !== void 0 && { name }, data: data ?? null };
+    if (Object.keys(rest).length) job2.options = rest;
+    return (await this.#enqueue([job2], ([one]) => ({ ...one })))[0];
+  };
+  start = (flow, input, options2) => {
+    const ask = (given) => this.#link.request("start", { flow, input: input ?? {}, options: given });
+    if (!this.execution) return ask(options2);
+    const isNamed = options2?.idempotencyKey !== void 0 || options2?.runId !== void 0;
+    return this.execution.recorded("start", flow, (id) => ask(isNamed ? options2 : { ...options2, idempotencyKey: id }));
+  };
   isLeaseValid = async () => (await this.#link.request("lease", {})).valid === true;
   /** Why the invocation is to stop; undefined while it is not. */
   get cancelled() {
@@ -537,6 +869,12 @@ var InvocationContext = class {
     if (this.#cancelled) return;
     this.#cancelled = new CancelledError(reason2);
     this.#abort?.abort(this.#cancelled);
+  }
+  async #enqueue(jobs, params) {
+    const ask = (given) => this.#link.request("enqueue", params(given));
+    const queues = [...new Set(jobs.map(({ queue }) => queue))].join(",");
+    const recorded = this.execution?.recorded("enqueue", queues, (id) => ask(jobs.map((job2, index) => withId(job2, jobs.length > 1 ? `${id}/${index + 1}` : id))));
+    return (await (recorded ?? ask(jobs))).jobs;
   }
   async #outcome(name, fn) {
     try {
@@ -550,6 +888,11 @@ var InvocationContext = class {
     }
   }
 };
+function withId(job2, id) {
+  const options2 = job2.options ?? {};
+  const isNamed = ["jobId", "idempotencyKey", "dedupe", "throttle", "debounce"].some((one) => options2[one] !== void 0);
+  return isNamed ? job2 : { ...job2, options: { ...options2, jobId: jobIdOf(id) } };
+}
 function checkpoint(link, first) {
   let data = first;
   return {
@@ -618,14 +961,14 @@ var deepest = 8;
 function redactor(more = []) {
   const words = [...secrets, ...more].map(plain);
   const known = /* @__PURE__ */ new Map();
-  const isSecret = (key) => {
-    let answer = known.get(key);
-    if (answer === void 0) {
-      const name = plain(key);
-      answer = words.some((word) => name.endsWith(word));
-      if (known.size < 1e3) known.set(key, answer);
+  const isSecret = (key2) => {
+    let answer2 = known.get(key2);
+    if (answer2 === void 0) {
+      const name = plain(key2);
+      answer2 = words.some((word) => name.endsWith(word));
+      if (known.size < 1e3) known.set(key2, answer2);
     }
-    return answer;
+    return answer2;
   };
   return (meta) => clean(meta, isSecret, []);
 }
@@ -635,16 +978,16 @@ function clean(value, isSecret, around) {
   if (typeof value !== "object" || value === null) return value;
   if (around.includes(value)) return "[circular]";
   if (around.length === deepest) return "[deep]";
-  const inside = [...around, value];
-  if (value instanceof Error) return clean(errorMembers(value), isSecret, inside);
-  if (value instanceof Map) return clean(Object.fromEntries(value), isSecret, inside);
-  if (value instanceof Set) return clean([...value], isSecret, inside);
+  const inside2 = [...around, value];
+  if (value instanceof Error) return clean(errorMembers(value), isSecret, inside2);
+  if (value instanceof Map) return clean(Object.fromEntries(value), isSecret, inside2);
+  if (value instanceof Set) return clean([...value], isSecret, inside2);
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-  if ("toJSON" in value && typeof value.toJSON === "function") return clean(value.toJSON(), isSecret, inside);
-  if (Array.isArray(value)) return value.map((item) => clean(item, isSecret, inside) ?? null);
+  if ("toJSON" in value && typeof value.toJSON === "function") return clean(value.toJSON(), isSecret, inside2);
+  if (Array.isArray(value)) return value.map((item) => clean(item, isSecret, inside2) ?? null);
   const copy2 = {};
-  for (const [key, member] of Object.entries(value)) {
-    copy2[key] = member != null && isSecret(key) ? "[redacted]" : clean(member, isSecret, inside);
+  for (const [key2, member] of Object.entries(value)) {
+    copy2[key2] = member != null && isSecret(key2) ? "[redacted]" : clean(member, isSecret, inside2);
   }
   return copy2;
 }
@@ -652,8 +995,8 @@ function errorMembers(error) {
   const { name, message, stack, cause } = error;
   return { ...error, name, message, stack, cause };
 }
-function plain(key) {
-  return key.toLowerCase().replace(/[-_\s]/g, "");
+function plain(key2) {
+  return key2.toLowerCase().replace(/[-_\s]/g, "");
 }
 
 // src/define.ts
@@ -662,6 +1005,9 @@ function defineQueueWorker(handler, config) {
   return marked(handler, { takes: "job", config });
 }
 function defineProcess(handler, config) {
+  return marked(handler, { takes: "input", config });
+}
+function defineStep(handler, config) {
   return marked(handler, { takes: "input", config });
 }
 function defineQueueConfig(config) {
@@ -682,7 +1028,7 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 async function configJson(config, file) {
   if (config === void 0 || config === null) return {};
-  if (!isObject(config)) throw invalid(file, "config", `must be an object, is ${typeof config}`);
+  if (!isObject(config)) throw invalid2(file, "config", `must be an object, is ${typeof config}`);
   return await json2(config, { file, path: "config", around: [] });
 }
 async function json2(value, place) {
@@ -690,8 +1036,8 @@ async function json2(value, place) {
   if (typeof value === "function") return isSchema(value) ? jsonSchema(value, place) : { $function: source(value) };
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  if (typeof value !== "object") throw invalid(place.file, place.path, `is ${String(value)}, which is not JSON`);
-  if (place.around.includes(value)) throw invalid(place.file, place.path, "contains itself");
+  if (typeof value !== "object") throw invalid2(place.file, place.path, `is ${String(value)}, which is not JSON`);
+  if (place.around.includes(value)) throw invalid2(place.file, place.path, "contains itself");
   if (isSchema(value)) return jsonSchema(value, place);
   if (value instanceof RegExp) return value.source;
   if ("toJSON" in value && typeof value.toJSON === "function") return json2(value.toJSON(), place);
@@ -701,17 +1047,11 @@ async function json2(value, place) {
     return (await Promise.all(items)).map((item) => item ?? null);
   }
   const object = {};
-  for (const [key, member] of Object.entries(value)) {
-    const made = await json2(member, { ...place, path: `${place.path}.${key}`, around });
-    if (made !== void 0) object[key] = made;
+  for (const [key2, member] of Object.entries(value)) {
+    const made = await json2(member, { ...place, path: `${place.path}.${key2}`, around });
+    if (made !== void 0) object[key2] = made;
   }
   return object;
-}
-function source(fn) {
-  const text2 = fn.toString();
-  const [, isAsync = "", name] = /^(async\s+)?([\w$]+)\s*\(/.exec(text2) ?? [];
-  const isMethod = name !== void 0 && name !== "function" && name !== "async";
-  return isMethod ? `${isAsync}function ${text2.slice(isAsync.length)}` : text2;
 }
 function isSchema(value) {
   const schema = value;
@@ -732,21 +1072,21 @@ async function jsonSchema(value, place) {
     if (isZod3(schema)) return await zod3(schema, place);
   } catch (error) {
     if (error instanceof RiverrunError) throw error;
-    throw invalid(place.file, place.path, `cannot be made JSON Schema: ${error.message}`);
+    throw invalid2(place.file, place.path, `cannot be made JSON Schema: ${error.message}`);
   }
-  throw invalid(place.file, place.path, `is a schema of ${standard2?.vendor ?? "a library"} that cannot be made JSON Schema; give a JSON Schema instead`);
+  throw invalid2(place.file, place.path, `is a schema of ${standard2?.vendor ?? "a library"} that cannot be made JSON Schema; give a JSON Schema instead`);
 }
 async function zod4(schema, place) {
   for (const name of ["zod", "zod/v4", "zod/v4/core"]) {
     const zod = await importFrom(place.file, name);
     if (zod?.toJSONSchema) return plain2(zod.toJSONSchema(schema, options));
   }
-  throw invalid(place.file, place.path, "is a zod schema, but zod is not found in the project (npm i zod)");
+  throw invalid2(place.file, place.path, "is a zod schema, but zod is not found in the project (npm i zod)");
 }
 async function zod3(schema, place) {
   const module = await importFrom(place.file, "zod-to-json-schema");
   if (module?.zodToJsonSchema) return plain2(module.zodToJsonSchema(schema));
-  throw invalid(place.file, place.path, "is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4");
+  throw invalid2(place.file, place.path, "is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4");
 }
 async function importFrom(file, name) {
   let path;
@@ -761,7 +1101,7 @@ async function importFrom(file, name) {
 function plain2(value) {
   return JSON.parse(JSON.stringify(value));
 }
-function invalid(file, path, problem) {
+function invalid2(file, path, problem) {
   return new RiverrunError("MODULE_CONFIG", `${path} in ${file} ${problem}`, { retriable: false, details: { path } });
 }
 
@@ -957,7 +1297,7 @@ var Runner = class {
   #output;
   #modules = new Modules();
   #running = /* @__PURE__ */ new Map();
-  #current = new AsyncLocalStorage();
+  #current = new AsyncLocalStorage2();
   #idle = /* @__PURE__ */ new Set();
   #limits = { messageBytes: 16 * 1024 * 1024, resultBytes: 1024 * 1024 };
   constructor(output) {
@@ -998,19 +1338,19 @@ var Runner = class {
     this.#limits = { ...this.#limits, ...limits };
     this.peer.limitBytes = this.#limits.messageBytes;
     this.onLimits(this.#limits);
-    const answer = {
+    const answer2 = {
       protocol: protocolVersion,
       sdk: { name: "riverrun", version, language: "typescript" },
       runtime: `node ${process.versions.node}`,
       pid: process.pid
     };
-    this.peer.answer(id, JSON.stringify(answer));
+    this.peer.answer(id, JSON.stringify(answer2));
   }
   #load(id, { file, revision }) {
     this.#modules.load(file, revision).then(
       (processes) => {
-        const list = [...processes].map(([name, { config }]) => ({ export: name, config }));
-        this.peer.answer(id, JSON.stringify({ processes: list }));
+        const list2 = [...processes].map(([name, { config }]) => ({ export: name, config }));
+        this.peer.answer(id, JSON.stringify({ processes: list2 }));
       },
       (error) => this.peer.refuse(id, describe(error))
     );
@@ -1036,9 +1376,11 @@ var Runner = class {
       this.#failed(invocation, new RiverrunError("HANDLER_NOT_FOUND", message, { retriable: false }));
       return;
     }
+    const ctx = invocation.begin(process2.logs);
+    if (ctx.execution) ctx.execution.onLeave = (outcome) => this.#left(invocation, outcome);
     let result;
     try {
-      result = this.#current.run(invocation, process2.handler, argument(process2, params), invocation.begin(process2.logs));
+      result = this.#current.run(invocation, process2.handler, argument(process2, params), ctx);
     } catch (error) {
       this.#failed(invocation, error);
       return;
@@ -1054,6 +1396,18 @@ var Runner = class {
   }
   #finished(invocation, value) {
     if (invocation.ended) return;
+    const returned = invocation.ctx?.execution?.returned();
+    if (!returned) return this.#answer(invocation, value);
+    returned.then((problem) => problem ? this.#failed(invocation, problem) : this.#answer(invocation, value));
+  }
+  #left(invocation, outcome) {
+    if (invocation.ended) return;
+    if (outcome instanceof RiverrunError) return this.#failed(invocation, outcome);
+    this.peer.answer(invocation.id, JSON.stringify({ suspended: outcome }));
+    this.#ended(invocation);
+  }
+  #answer(invocation, value) {
+    if (invocation.ended) return;
     const { jobs } = invocation.params;
     let text2;
     try {
@@ -1067,6 +1421,7 @@ var Runner = class {
   }
   #failed(invocation, error) {
     if (invocation.ended) return;
+    invocation.ctx?.execution?.threw();
     const failure2 = describe(error);
     if (isCancellation(invocation, error)) this.peer.refuse(invocation.id, { ...failure2, code: "CANCELLED" }, -32001);
     else this.peer.refuse(invocation.id, failure2);
@@ -1078,14 +1433,14 @@ var Runner = class {
     if (this.#running.size === 0) for (const wake of [...this.#idle]) wake();
   }
   #drain(id, { graceMs = 0 }) {
-    const answer = () => {
+    const answer2 = () => {
       clearTimeout(timer);
-      this.#idle.delete(answer);
+      this.#idle.delete(answer2);
       this.peer.answer(id, JSON.stringify({ unfinished: this.#running.size }));
     };
-    const timer = setTimeout(answer, graceMs);
-    if (this.#running.size === 0) answer();
-    else this.#idle.add(answer);
+    const timer = setTimeout(answer2, graceMs);
+    if (this.#running.size === 0) answer2();
+    else this.#idle.add(answer2);
   }
   #beat() {
     if (this.#running.size) this.peer.notify("heartbeat", {});
@@ -1126,6 +1481,7 @@ __export(index_exports, {
   defineProcess: () => defineProcess,
   defineQueueConfig: () => defineQueueConfig,
   defineQueueWorker: () => defineQueueWorker,
+  defineStep: () => defineStep,
   emptyRun: () => emptyRun,
   followRun: () => followRun,
   isFinal: () => isFinal,
@@ -1157,25 +1513,25 @@ function setAt(state, path, value) {
 function deleteAt(state, path) {
   return remove(state, path.split("."));
 }
-function put(parent, [key, ...rest], value) {
-  if (key === void 0) return value;
-  if (Array.isArray(parent) && /^\d+$/.test(key) && Number(key) <= parent.length) {
+function put(parent, [key2, ...rest], value) {
+  if (key2 === void 0) return value;
+  if (Array.isArray(parent) && /^\d+$/.test(key2) && Number(key2) <= parent.length) {
     const items = [...parent];
-    items[Number(key)] = put(items[Number(key)], rest, value);
+    items[Number(key2)] = put(items[Number(key2)], rest, value);
     return items;
   }
   const members = isObject(parent) ? parent : {};
-  return define(members, key, put(Object.hasOwn(members, key) ? members[key] : void 0, rest, value));
+  return define(members, key2, put(Object.hasOwn(members, key2) ? members[key2] : void 0, rest, value));
 }
-function remove(parent, [key, ...rest]) {
-  if (key === void 0 || !isObject(parent) || !Object.hasOwn(parent, key)) return parent;
-  if (rest.length) return define(parent, key, remove(parent[key], rest));
-  const { [key]: _, ...left } = parent;
+function remove(parent, [key2, ...rest]) {
+  if (key2 === void 0 || !isObject(parent) || !Object.hasOwn(parent, key2)) return parent;
+  if (rest.length) return define(parent, key2, remove(parent[key2], rest));
+  const { [key2]: _, ...left } = parent;
   return left;
 }
-function define(members, key, value) {
+function define(members, key2, value) {
   const copy2 = { ...members };
-  Object.defineProperty(copy2, key, { value, enumerable: true, writable: true, configurable: true });
+  Object.defineProperty(copy2, key2, { value, enumerable: true, writable: true, configurable: true });
   return copy2;
 }
 
@@ -1197,8 +1553,8 @@ function reduceState(state, event) {
       return state;
   }
 }
-function operate(state, { type, key, value }) {
-  return type === "set" ? setAt(state, key, value ?? null) : deleteAt(state, key);
+function operate(state, { type, key: key2, value }) {
+  return type === "set" ? setAt(state, key2, value ?? null) : deleteAt(state, key2);
 }
 function fromInput(input) {
   if (isObject(input)) return input;
@@ -1221,29 +1577,29 @@ function enter(run, step, branch) {
     visits: [...run.visits, visit]
   };
 }
-function leave(run, key) {
-  const visit = find(run, key);
+function leave(run, key2) {
+  const visit = find(run, key2);
   return { run: visit ? { ...run, visits: run.visits.filter((other) => other !== visit) } : run, visit };
 }
-function update(run, key, news) {
-  const visits = run.visits.map((visit) => same(visit, key) ? { ...visit, ...news } : visit);
-  const summary = run.steps[key.step];
-  const steps = summary ? { ...run.steps, [key.step]: { ...summary, status: news.status } } : run.steps;
+function update(run, key2, news) {
+  const visits = run.visits.map((visit) => same(visit, key2) ? { ...visit, ...news } : visit);
+  const summary = run.steps[key2.step];
+  const steps = summary ? { ...run.steps, [key2.step]: { ...summary, status: news.status } } : run.steps;
   return { ...run, visits, steps };
 }
-function fork(run, key, data) {
+function fork(run, key2, data) {
   const { branches, concurrency = 0, failFast = false, scoped = false } = data;
   const steps = branches.map(({ step }) => step);
-  return change(run, key, { steps, concurrency, failFast, scoped, entered: 0, ended: 0 });
+  return change(run, key2, { steps, concurrency, failFast, scoped, entered: 0, ended: 0 });
 }
-function enterBranches(run, key) {
-  const branches = find(run, key)?.branches;
+function enterBranches(run, key2) {
+  const branches = find(run, key2)?.branches;
   if (!branches) return run;
   const { steps, concurrency, entered, ended } = branches;
   const room = concurrency === 0 ? steps.length : Math.max(0, concurrency - (entered - ended));
   const next = steps.slice(entered, entered + room);
-  const begun = change(run, key, { ...branches, entered: entered + next.length });
-  return next.reduce((run2, step) => enter(run2, step, { step: key.step, visit: key.visit }), begun);
+  const begun = change(run, key2, { ...branches, entered: entered + next.length });
+  return next.reduce((run2, step) => enter(run2, step, { step: key2.step, visit: key2.visit }), begun);
 }
 function pathEnded(run, { branch }, failed2) {
   const branches = branch && find(run, branch)?.branches;
@@ -1255,11 +1611,11 @@ function isInScope(run, visit) {
   const holder = visit.branch && find(run, visit.branch);
   return holder !== void 0 && (holder.branches?.scoped === true || isInScope(run, holder));
 }
-function change(run, key, branches) {
-  return { ...run, visits: run.visits.map((visit) => same(visit, key) ? { ...visit, branches } : visit) };
+function change(run, key2, branches) {
+  return { ...run, visits: run.visits.map((visit) => same(visit, key2) ? { ...visit, branches } : visit) };
 }
-function find(run, key) {
-  return run.visits.find((visit) => same(visit, key));
+function find(run, key2) {
+  return run.visits.find((visit) => same(visit, key2));
 }
 function same(a, b) {
   return a.step === b.step && a.visit === b.visit;
@@ -1477,9 +1833,9 @@ function reason(cause) {
 }
 function queryText(query) {
   const params = new URLSearchParams();
-  for (const [key, value] of Object.entries(query ?? {})) {
+  for (const [key2, value] of Object.entries(query ?? {})) {
     if (value === void 0) continue;
-    params.set(key, Array.isArray(value) ? value.join(",") : value instanceof Date ? value.toISOString() : String(value));
+    params.set(key2, Array.isArray(value) ? value.join(",") : value instanceof Date ? value.toISOString() : String(value));
   }
   return params.size ? `?${params}` : "";
 }
@@ -1491,8 +1847,8 @@ async function* readEvents(body, listener = {}) {
   let pieces = [];
   try {
     for (; ; ) {
-      const { done, value } = await reader.read();
-      if (done) return;
+      const { done: done2, value } = await reader.read();
+      if (done2) return;
       listener.onBytes?.();
       pieces.push(value);
       if (!/[\r\n]/.test(value)) continue;
@@ -1756,6 +2112,14 @@ var Riverrun = class {
   cancel(runId, reason2) {
     return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason: reason2 });
   }
+  /** Why a run does not move, or what it does: each active visit and what it waits for. */
+  why(runId) {
+    return this.#http.get(`/api/runs/${part(runId)}/why`);
+  }
+  /** Opens a trigger: whoever waits for it goes on with `payload`. */
+  fire(triggerId, payload) {
+    return this.#http.post(`/api/triggers/${part(triggerId)}`, payload ?? null);
+  }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
   async wait(runId, { timeoutMs, signal } = {}) {
     const limit = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
@@ -1858,8 +2222,8 @@ var FakeClock = class {
   /** Lets time pass until a promise settles: from timer to timer, as far as there are any. */
   async run(promise) {
     let pending = true;
-    const done = () => void (pending = false);
-    promise.then(done, done);
+    const done2 = () => void (pending = false);
+    promise.then(done2, done2);
     await breathe();
     while (pending) {
       const timer = this.#next(Infinity);
@@ -1993,9 +2357,9 @@ var Memory = class {
   /** Like the wire, it lets nothing through but JSON, and gives copies. */
   async request(method, params) {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
-    const answer = this.#answers[method];
-    if (!answer) throw new RiverrunError("INTERNAL", `the test kit does not know ${method}`);
-    return copy(await answer(copy(params)));
+    const answer2 = this.#answers[method];
+    if (!answer2) throw new RiverrunError("INTERNAL", `the test kit does not know ${method}`);
+    return copy(await answer2(copy(params)));
   }
   notify(method, params) {
     if (this.ended) return;
@@ -2005,13 +2369,13 @@ var Memory = class {
     else if (method === "partial") this.partials.push(said);
   }
   #answers = {
-    "state.get": ({ key }) => ({ value: getAt(this.state, key), version: this.#version }),
-    "state.has": ({ key }) => ({ has: getAt(this.state, key) !== void 0 }),
+    "state.get": ({ key: key2 }) => ({ value: getAt(this.state, key2), version: this.#version }),
+    "state.has": ({ key: key2 }) => ({ has: getAt(this.state, key2) !== void 0 }),
     "state.getAll": () => ({ state: this.state, version: this.#version }),
-    "state.set": ({ key, value, ifVersion }) => this.#write(setAt(this.state, key, value), ifVersion),
-    "state.delete": ({ key, ifVersion }) => this.#write(deleteAt(this.state, key), ifVersion),
+    "state.set": ({ key: key2, value, ifVersion }) => this.#write(setAt(this.state, key2, value), ifVersion),
+    "state.delete": ({ key: key2, ifVersion }) => this.#write(deleteAt(this.state, key2), ifVersion),
     "state.setBatch": ({ values, ifVersion }) => {
-      const next = Object.entries(values).reduce((state, [key, value]) => setAt(state, key, value), this.state);
+      const next = Object.entries(values).reduce((state, [key2, value]) => setAt(state, key2, value), this.state);
       return this.#write(next, ifVersion);
     },
     emit: ({ type, data }) => {
@@ -2063,9 +2427,9 @@ var Memory = class {
   }
   async #call(call) {
     this.calls.push(call);
-    const answer = this.#options.calls?.[call.process];
-    if (!answer) throw new RiverrunError("PROCESS_NOT_FOUND", `no process is called ${call.process}; give one in calls`);
-    return { value: await answer(call.input) ?? null };
+    const answer2 = this.#options.calls?.[call.process];
+    if (!answer2) throw new RiverrunError("PROCESS_NOT_FOUND", `no process is called ${call.process}; give one in calls`);
+    return { value: await answer2(call.input) ?? null };
   }
 };
 function isSameJob({ jobId, queue, options: options2 }, to, wanted) {
@@ -2261,6 +2625,7 @@ export {
   defineProcess,
   defineQueueConfig,
   defineQueueWorker,
+  defineStep,
   emptyRun,
   execute,
   fakeClock,

@@ -44,6 +44,9 @@ function defineQueueWorker(handler, config) {
 function defineProcess(handler, config) {
   return marked(handler, { takes: "input", config });
 }
+function defineStep(handler, config) {
+  return marked(handler, { takes: "input", config });
+}
 function defineQueueConfig(config) {
   return config;
 }
@@ -160,6 +163,7 @@ export {
   deleteAt,
   defineQueueWorker,
   defineProcess,
+  defineStep,
   defineQueueConfig,
   definition
 };

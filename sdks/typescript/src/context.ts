@@ -2,6 +2,8 @@
  * What a handler is given beside its input.
  */
 
+import type { AwaitApi } from './awaits.ts'
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 export interface Logger {
@@ -121,6 +123,8 @@ export interface Context<State extends object = any> {
   /** Aborted when the work is to stop, with a `CancelledError` that says why. */
   readonly signal: AbortSignal
   readonly checkpoint: Checkpoint
+  /** Waits that cost nothing, in a step of a flow; elsewhere each is refused with `AWAIT_OUTSIDE_FLOW`. */
+  readonly await: AwaitApi
 
   readonly kind: 'job' | 'call' | 'step'
   readonly process: string | undefined
@@ -129,6 +133,10 @@ export interface Context<State extends object = any> {
   readonly runId: string | undefined
   readonly flow: string | undefined
   readonly step: string | undefined
+  /** Of a step: the n-th time that its run entered it. */
+  readonly visit: number | undefined
+  /** Of a step: what the await in its config has brought, an event or the payload of a trigger. */
+  readonly awaited: any
   readonly tenantId: string | undefined
   /** From 1. */
   readonly attempt: number
@@ -141,9 +149,12 @@ export interface Context<State extends object = any> {
   /** The event or job that led to this invocation. */
   causationId(): string | undefined
 
-  /** Appends an event to the run's stream; gives back its id. */
+  /**
+   * Appends an event to the run's stream; gives back its id, or an empty text where an earlier
+   * execution of the step has emitted it.
+   */
   emit(type: string, data?: unknown): Promise<string>
-  emit(event: { type: string; data?: unknown }): Promise<string>
+  emit(event: { type: string; data?: unknown } | { kind: string; data?: unknown }): Promise<string>
   /** 0 to 100, and anything worth showing beside it. */
   progress(pct: number, detail?: unknown): void
   /** A piece of the result, for those who watch. `path` says where in the result it belongs. */
@@ -165,6 +176,16 @@ export interface Context<State extends object = any> {
   start(flow: string, input?: unknown, options?: StartOptions): Promise<Started>
   /** Whether what this handler does still counts. Ask before an effect that must not happen twice. */
   isLeaseValid(): Promise<boolean>
+}
+
+/** The context of a step of a flow. */
+export interface StepContext<State extends object = any, Awaited = any> extends Context<State> {
+  readonly kind: 'step'
+  readonly runId: string
+  readonly flow: string
+  readonly step: string
+  readonly visit: number
+  readonly awaited: Awaited
 }
 
 export interface Job<Data = any> {

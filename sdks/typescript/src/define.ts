@@ -4,7 +4,7 @@
  */
 
 import type { Batch, ProcessConfig } from './config.ts'
-import type { Context, Job } from './context.ts'
+import type { Context, Job, StepContext } from './context.ts'
 
 /** Shared by all copies of this package in a process. */
 const mark = Symbol.for('riverrun.process')
@@ -56,6 +56,19 @@ export function defineProcess<Input = any, State extends object = any, Output = 
 ): ProcessHandler<Input, State, Output>
 export function defineProcess(handler: (...args: any[]) => unknown, config?: ProcessConfig): (...args: any[]) => any {
   return marked(handler, { takes: 'input', config })
+}
+
+export type StepHandler<Input = any, State extends object = any, Output = any> = (
+  input: Input,
+  ctx: StepContext<State>,
+) => Output | Promise<Output>
+
+/** A step of a flow: its config says of which, and which events enter it. */
+export function defineStep<Input = any, State extends object = any, Output = any>(
+  handler: StepHandler<Input, State, Output>,
+  config?: ProcessConfig<Input, State, Output>,
+): StepHandler<Input, State, Output> {
+  return marked(handler as (...args: any[]) => unknown, { takes: 'input', config }) as StepHandler<Input, State, Output>
 }
 
 /** Gives back the config as it is, with its types checked: `export const config = defineQueueConfig({…})`. */

@@ -1,6 +1,7 @@
 /**
  * What a process says about itself. Every field is optional.
  */
+import type { Duration } from './awaits.ts';
 import type { LogLevel } from './context.ts';
 import type { RunEvent } from './events.ts';
 import type { Schema } from './schema.ts';
@@ -38,28 +39,84 @@ export interface Dlq {
     /** Where dead letters go; the queue's own where absent. */
     queue?: string;
 }
+/** What functions in the config of a step see of the run. */
+export interface RunContext {
+    runId: string;
+    flowName: string;
+    input: any;
+    state: any;
+}
+/** A kind of event that enters a step. Each matching event is a visit of its own. */
 export interface Subscription {
     eventKind?: string;
     stream?: string | ((flowId: string, correlationId?: string) => string);
+    /** Only events for which it holds. */
     when?: {
         kind?: string | string[];
-        where?: (event: RunEvent) => boolean;
-    } | ((event: RunEvent) => boolean) | string;
-    map?: ((event: RunEvent) => unknown) | string;
+        where?: (event: RunEvent, ctx: RunContext) => boolean;
+    } | ((event: RunEvent, ctx: RunContext) => boolean) | string;
+    /** Gives the step's input; the event's data where absent. */
+    map?: ((event: RunEvent, ctx: RunContext) => unknown) | string;
 }
-export interface FlowRole {
-    id: string;
-    role: 'entry' | 'step';
+interface AwaitLimits {
+    timeout?: Duration;
+    /** The step that is entered when it takes longer; the visit fails with `AWAIT_TIMEOUT` where absent. */
+    onTimeout?: string;
+}
+/** A wait after the handler: the visit ends so much later. */
+export interface AwaitTimeConfig {
+    type: 'time';
+    /** A function is one of what the handler returned. */
+    delay: Duration | ((result: any) => Duration);
+}
+/** A wait before the handler, which finds the event as `ctx.awaited`. */
+export interface AwaitEventConfig extends AwaitLimits {
+    type: 'event';
+    eventKind: string;
+    where?: ((event: RunEvent, ctx: RunContext) => boolean) | string;
+    /** Dot paths into the event, each with a path into `input` or `state`, or `{ value }`: found by an index. */
+    match?: Record<string, string | {
+        value: unknown;
+    }>;
+    lookback?: Duration;
+}
+/** A wait before the handler, which finds the payload as `ctx.awaited`. */
+export interface AwaitTriggerConfig extends AwaitLimits {
+    type: 'trigger';
+    triggerType?: 'webhook' | 'user' | 'api';
+    /** What whoever opens it is shown. */
+    payload?: unknown;
+}
+export type AwaitConfig = AwaitTimeConfig | AwaitEventConfig | AwaitTriggerConfig;
+/** What undoes a finished visit of the step when the run fails, or when one of these events comes. */
+export interface Compensation {
     step: string;
+    on?: string | string[];
+}
+/** What a process is as a step, in whichever flow. */
+export interface StepConfig {
+    /** The step's name; that of the process where absent. */
+    step?: string;
+    /** Which events enter it. */
+    subscriptions?: Subscription[];
+    /** `all`: it is entered once there is one event of each subscribed kind; its input has a member for each. */
+    join?: 'any' | 'all';
+    await?: AwaitConfig;
     emits?: string[];
+    compensation?: Compensation;
+    /** What becomes of the run when a step has failed for good: everything stops (`stop`), or what is active goes on to its end (`finish`). */
+    onFailure?: 'stop' | 'finish';
+}
+/** A flow that a process is a step of. */
+export interface FlowConfig extends StepConfig {
+    id: string;
+    /** `entry`: where runs of the flow begin. `step` where absent. */
+    role?: 'entry' | 'step';
     version?: string;
     triggers?: string | string[];
-    subscriptions?: Subscription[];
-    compensation?: {
-        step: string;
-        on: string | string[];
-    };
 }
+/** The same under its older name. */
+export type FlowRole = FlowConfig;
 export interface LoggerConfig {
     /** Nothing below this level is sent. */
     level?: LogLevel;
@@ -70,7 +127,7 @@ export interface LoggerConfig {
  * A function in a config is not called in this process: its source is sent to the server, which
  * evaluates it in a sandbox. It can use its arguments and nothing else.
  */
-export interface ProcessConfig<Input = any, State extends object = any, Output = any> {
+export interface ProcessConfig<Input = any, State extends object = any, Output = any> extends StepConfig {
     /** `queue` where absent. */
     runMode?: RunMode;
     /** The name of the queue, with or without settings; that of the file where absent. */
@@ -80,7 +137,8 @@ export interface ProcessConfig<Input = any, State extends object = any, Output =
     };
     name?: string;
     description?: string;
-    flow?: FlowRole;
+    /** The flow or the flows that it is a step of, by id or with what it is there. `step` and what belongs to it may stand at the top as well. */
+    flow?: string | FlowConfig | (string | FlowConfig)[];
     /** How many invocations run at once, over all workers. */
     concurrency?: number;
     /** Jobs with the same key take turns with those of other keys. Used where a job was given none. */

@@ -3,7 +3,7 @@
  * finds the mark, and a test can call the handler as a function.
  */
 import type { Batch, ProcessConfig } from './config.ts';
-import type { Context, Job } from './context.ts';
+import type { Context, Job, StepContext } from './context.ts';
 export type ProcessHandler<Input = any, State extends object = any, Output = any> = (input: Input, ctx: Context<State>) => Output | Promise<Output>;
 export type WorkerHandler<Data = any, State extends object = any, Output = any> = (job: Job<Data>, ctx: Context<State>) => Output | Promise<Output>;
 interface Mark {
@@ -24,6 +24,9 @@ export declare function defineQueueWorker<Data = any, State extends object = any
 /** A process of any kind: its handler gets the input, or a list of inputs if the config has `batch`. */
 export declare function defineProcess<Input = any, State extends object = any>(handler: BatchHandler<Input, State>, config: BatchConfig<Input, State>): BatchHandler<Input, State>;
 export declare function defineProcess<Input = any, State extends object = any, Output = any>(handler: ProcessHandler<Input, State, Output>, config?: ProcessConfig<Input, State, Output>): ProcessHandler<Input, State, Output>;
+export type StepHandler<Input = any, State extends object = any, Output = any> = (input: Input, ctx: StepContext<State>) => Output | Promise<Output>;
+/** A step of a flow: its config says of which, and which events enter it. */
+export declare function defineStep<Input = any, State extends object = any, Output = any>(handler: StepHandler<Input, State, Output>, config?: ProcessConfig<Input, State, Output>): StepHandler<Input, State, Output>;
 /** Gives back the config as it is, with its types checked: `export const config = defineQueueConfig({…})`. */
 export declare function defineQueueConfig<const Config extends ProcessConfig>(config: Config): Config;
 /** What a value was defined as; undefined for anything that was not. */

@@ -1,8 +1,9 @@
+export type * from './awaits.ts';
 export * from './client/index.ts';
 export type * from './config.ts';
 export type * from './context.ts';
-export { defineProcess, defineQueueConfig, defineQueueWorker } from './define.ts';
-export type { BatchHandler, ProcessHandler, WorkerHandler } from './define.ts';
+export { defineProcess, defineQueueConfig, defineQueueWorker, defineStep } from './define.ts';
+export type { BatchHandler, ProcessHandler, StepHandler, WorkerHandler } from './define.ts';
 export * from './errors.ts';
 export { isFinal } from './events.ts';
 export type { RunEvent, RunStatus, VisitStatus } from './events.ts';

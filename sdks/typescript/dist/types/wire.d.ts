@@ -28,6 +28,7 @@ export interface InvokeParams {
     tenantId?: string | null;
     checkpoint?: unknown;
     journal?: JournalRecord[] | null;
+    awaited?: unknown;
     timeoutMs?: number | null;
     enqueuedAt?: string | null;
 }
@@ -46,6 +47,22 @@ export interface JournalRecord {
     value?: unknown;
     error?: Failure | null;
 }
+/** What the code of a step waits for: the answer of an invocation that is to be called again. */
+export type Suspended = {
+    type: 'time';
+    resumeAt: string;
+} | {
+    type: 'event';
+    eventKind: string;
+    match?: Record<string, unknown>;
+    where?: string;
+    lookbackMs?: number;
+    timeoutMs?: number;
+} | {
+    type: 'trigger';
+    triggerId: string;
+    timeoutMs?: number;
+};
 /** An error as it is recorded: flat, and JSON throughout. */
 export interface Failure {
     message: string;

@@ -8,7 +8,7 @@ import { finalTypes, type RunEvent, type RunStatus } from '../events.ts'
 import { revive } from '../failure.ts'
 import { followRun, type RunView } from '../live/run.ts'
 import { Http, type ClientOptions } from './http.ts'
-import type { Frame, JobRecord, JobState, Page, PageQuery, QueueRecord, Run, RunRecord } from './records.ts'
+import type { Frame, JobRecord, JobState, Page, PageQuery, QueueRecord, Run, RunRecord, Why } from './records.ts'
 import { readEvents } from './sse.ts'
 import { subscribe, type SubscribeOptions } from './subscribe.ts'
 
@@ -182,6 +182,16 @@ export class Riverrun {
 
   cancel(runId: string, reason?: string): Promise<unknown> {
     return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason })
+  }
+
+  /** Why a run does not move, or what it does: each active visit and what it waits for. */
+  why(runId: string): Promise<Why> {
+    return this.#http.get(`/api/runs/${part(runId)}/why`)
+  }
+
+  /** Opens a trigger: whoever waits for it goes on with `payload`. */
+  fire(triggerId: string, payload?: unknown): Promise<unknown> {
+    return this.#http.post(`/api/triggers/${part(triggerId)}`, payload ?? null)
   }
 
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */

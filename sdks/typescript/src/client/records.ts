@@ -48,6 +48,11 @@ export interface Run<State = Record<string, unknown>, Result = unknown> extends 
   state: State
 }
 
+/** Why a run stands where it stands. Members that this version does not know are there too. */
+export interface Why {
+  [member: string]: unknown
+}
+
 export type JobState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed' | 'cancelled' | (string & {})
 
 /** A job as the server shows it. Members that this version does not know are there too. */

@@ -3,28 +3,35 @@
  * when it is first asked for. Methods are bound: `const { emit, run } = ctx` works.
  */
 
-import type { Context, EnqueueOptions, NewJob, StartOptions } from '../context.ts'
+import type { AwaitApi } from '../awaits.ts'
+import type { Context, Enqueued, EnqueueOptions, NewJob, StartOptions } from '../context.ts'
 import { CancelledError, type CancelReason, RiverrunError } from '../errors.ts'
 import { describe, revive } from '../failure.ts'
 import type { InvokeParams } from '../wire.ts'
+import { awaitsOutside, StepAwaits } from './awaits.ts'
+import { jobIdOf, StepExecution } from './execution.ts'
 import { Journal } from './journal.ts'
 import type { Link } from './link.ts'
 import { LinkLogger, type LogSettings } from './logger.ts'
 import { LinkState } from './state.ts'
 
 export class InvocationContext implements Context {
+  /** What a step does beyond a job: it is executed again and again, with what it did before. */
+  readonly execution: StepExecution | undefined
   readonly #link: Link
   readonly #params: InvokeParams
   readonly #settings: LogSettings
   #state: LinkState | undefined
   #logger: LinkLogger | undefined
   #journal: Journal | undefined
+  #await: AwaitApi | undefined
   #checkpoint: Context['checkpoint'] | undefined
   #abort: AbortController | undefined
   #cancelled: CancelledError | undefined
 
   constructor(link: Link, params: InvokeParams, settings: LogSettings) {
-    this.#link = link
+    this.execution = params.kind === 'step' ? new StepExecution(link, params) : undefined
+    this.#link = this.execution ?? link
     this.#params = params
     this.#settings = settings
   }
@@ -47,6 +54,10 @@ export class InvocationContext implements Context {
 
   get checkpoint(): Context['checkpoint'] {
     return (this.#checkpoint ??= checkpoint(this.#link, this.#params.checkpoint ?? undefined))
+  }
+
+  get await(): AwaitApi {
+    return (this.#await ??= this.execution ? new StepAwaits(this.execution) : awaitsOutside(this.kind))
   }
 
   get kind(): 'job' | 'call' | 'step' {
@@ -77,6 +88,14 @@ export class InvocationContext implements Context {
     return this.#params.step ?? undefined
   }
 
+  get visit(): number | undefined {
+    return this.#params.visit ?? undefined
+  }
+
+  get awaited(): any {
+    return this.#params.awaited ?? undefined
+  }
+
   get tenantId(): string | undefined {
     return this.#params.tenantId ?? undefined
   }
@@ -97,9 +116,11 @@ export class InvocationContext implements Context {
 
   causationId = (): string | undefined => this.#params.causationId ?? undefined
 
-  emit = async (event: string | { type: string; data?: unknown }, data?: unknown): Promise<string> => {
-    const params = typeof event === 'string' ? { type: event, data } : { type: event.type, data: event.data }
-    return (await this.#link.request('emit', params)).id
+  emit = async (event: string | { type?: string; kind?: string; data?: unknown }, data?: unknown): Promise<string> => {
+    const { type = undefined, kind = type, data: given = data } = typeof event === 'string' ? { kind: event } : event
+    if (!kind) throw new TypeError('emit needs the type of the event')
+    const ask = async (): Promise<string> => (await this.#link.request('emit', { type: kind, data: given })).id
+    return (await (this.execution ? this.execution.once('emit', kind, ask) : ask())) ?? ''
   }
 
   progress = (pct: number, detail?: unknown): void => {
@@ -110,8 +131,9 @@ export class InvocationContext implements Context {
   partial = (value: unknown, path?: string): void => this.#link.notify('partial', { path, value: value ?? null })
 
   run = async <Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value> => {
+    if (this.execution) return this.execution.run(name, async () => json(name, await fn()))
     this.#journal ??= new Journal(this.#params.journal ?? [])
-    const memo = this.#journal.next(name)
+    const memo = this.#journal.next('memo', name)
     if (memo?.error) throw revive(memo.error)
     if (memo) return (memo.value ?? null) as Value
     const value = json(name, await this.#outcome(name, fn))
@@ -119,23 +141,29 @@ export class InvocationContext implements Context {
     return value as Value
   }
 
-  call = async (process: string, input?: unknown, options?: { timeoutMs?: number }): Promise<any> =>
-    (await this.#link.request('call', { process, input: input ?? null, ...options })).value
+  call = (process: string, input?: unknown, options?: { timeoutMs?: number }): Promise<any> => {
+    const ask = async (): Promise<unknown> => (await this.#link.request('call', { process, input: input ?? null, ...options })).value
+    return this.execution ? this.execution.recorded('call', process, ask) : ask()
+  }
 
   enqueue: Context['enqueue'] = async (
     to: string | NewJob[],
     data?: unknown,
     options?: EnqueueOptions & { name?: string },
   ): Promise<any> => {
-    if (typeof to !== 'string') return (await this.#link.request('enqueue', { jobs: to })).jobs
+    if (typeof to !== 'string') return this.#enqueue(to, (jobs) => ({ jobs }))
     const { name, ...rest } = options ?? {}
-    const job: Record<string, unknown> = { queue: to, name, data: data ?? null }
+    const job: NewJob = { queue: to, ...(name !== undefined && { name }), data: data ?? null }
     if (Object.keys(rest).length) job.options = rest
-    return (await this.#link.request('enqueue', job)).jobs[0]
+    return (await this.#enqueue([job], ([one]) => ({ ...one })))[0]
   }
 
-  start = async (flow: string, input?: unknown, options?: StartOptions): Promise<{ runId: string; created: boolean }> =>
-    this.#link.request('start', { flow, input: input ?? {}, options })
+  start = (flow: string, input?: unknown, options?: StartOptions): Promise<{ runId: string; created: boolean }> => {
+    const ask = (given?: StartOptions) => this.#link.request('start', { flow, input: input ?? {}, options: given })
+    if (!this.execution) return ask(options)
+    const isNamed = options?.idempotencyKey !== undefined || options?.runId !== undefined
+    return this.execution.recorded('start', flow, (id) => ask(isNamed ? options : { ...options, idempotencyKey: id }))
+  }
 
   isLeaseValid = async (): Promise<boolean> => (await this.#link.request('lease', {})).valid === true
 
@@ -150,6 +178,13 @@ export class InvocationContext implements Context {
     this.#abort?.abort(this.#cancelled)
   }
 
+  async #enqueue(jobs: NewJob[], params: (jobs: NewJob[]) => Record<string, unknown>): Promise<Enqueued[]> {
+    const ask = (given: NewJob[]) => this.#link.request('enqueue', params(given))
+    const queues = [...new Set(jobs.map(({ queue }) => queue))].join(',')
+    const recorded = this.execution?.recorded('enqueue', queues, (id) => ask(jobs.map((job, index) => withId(job, jobs.length > 1 ? `${id}/${index + 1}` : id))))
+    return (await (recorded ?? ask(jobs))).jobs
+  }
+
   async #outcome<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value> {
     try {
       return await fn()
@@ -161,6 +196,13 @@ export class InvocationContext implements Context {
       throw error
     }
   }
+}
+
+/** A job that is added again by a later execution is then the same job. */
+function withId(job: NewJob, id: string): NewJob {
+  const options = job.options ?? {}
+  const isNamed = (['jobId', 'idempotencyKey', 'dedupe', 'throttle', 'debounce'] as const).some((one) => options[one] !== undefined)
+  return isNamed ? job : { ...job, options: { ...options, jobId: jobIdOf(id) } }
 }
 
 function checkpoint(link: Link, first: unknown): Context['checkpoint'] {

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { RiverrunError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
+import { source } from '../source.ts'
 
 export async function configJson(config: unknown, file: string): Promise<JsonObject> {
   if (config === undefined || config === null) return {}
@@ -40,14 +41,6 @@ async function json(value: unknown, place: Place): Promise<Json | undefined> {
     if (made !== undefined) object[key] = made
   }
   return object
-}
-
-/** A method is written without `function`; with it, its text is an expression. */
-function source(fn: Function): string {
-  const text = fn.toString()
-  const [, isAsync = '', name] = /^(async\s+)?([\w$]+)\s*\(/.exec(text) ?? []
-  const isMethod = name !== undefined && name !== 'function' && name !== 'async'
-  return isMethod ? `${isAsync}function ${text.slice(isAsync.length)}` : text
 }
 
 type Convert = (options: object) => unknown

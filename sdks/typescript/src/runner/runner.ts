@@ -7,7 +7,7 @@ import { CancelledError, type CancelReason, RiverrunError } from '../errors.ts'
 import { describe } from '../failure.ts'
 import type { Job } from '../context.ts'
 import { version } from '../version.ts'
-import { type BatchJob, type InvokeParams, type Limits, protocolVersion } from '../wire.ts'
+import { type BatchJob, type InvokeParams, type Limits, protocolVersion, type Suspended } from '../wire.ts'
 import { batchText, valueText } from './answer.ts'
 import { Invocation } from './invocation.ts'
 import { Modules, type Process, type Processes } from './modules.ts'
@@ -114,9 +114,11 @@ export class Runner implements Listener {
       this.#failed(invocation, new RiverrunError('HANDLER_NOT_FOUND', message, { retriable: false }))
       return
     }
+    const ctx = invocation.begin(process.logs)
+    if (ctx.execution) ctx.execution.onLeave = (outcome) => this.#left(invocation, outcome)
     let result: unknown
     try {
-      result = this.#current.run(invocation, process.handler, argument(process, params), invocation.begin(process.logs))
+      result = this.#current.run(invocation, process.handler, argument(process, params), ctx)
     } catch (error) {
       this.#failed(invocation, error)
       return
@@ -134,6 +136,20 @@ export class Runner implements Listener {
 
   #finished(invocation: Invocation, value: unknown): void {
     if (invocation.ended) return
+    const returned = invocation.ctx?.execution?.returned()
+    if (!returned) return this.#answer(invocation, value)
+    returned.then((problem) => (problem ? this.#failed(invocation, problem) : this.#answer(invocation, value)))
+  }
+
+  #left(invocation: Invocation, outcome: Suspended | RiverrunError): void {
+    if (invocation.ended) return
+    if (outcome instanceof RiverrunError) return this.#failed(invocation, outcome)
+    this.peer.answer(invocation.id, JSON.stringify({ suspended: outcome }))
+    this.#ended(invocation)
+  }
+
+  #answer(invocation: Invocation, value: unknown): void {
+    if (invocation.ended) return
     const { jobs } = invocation.params
     let text: string
     try {
@@ -148,6 +164,7 @@ export class Runner implements Listener {
 
   #failed(invocation: Invocation, error: unknown): void {
     if (invocation.ended) return
+    invocation.ctx?.execution?.threw()
     const failure = describe(error)
     if (isCancellation(invocation, error)) this.peer.refuse(invocation.id, { ...failure, code: 'CANCELLED' }, -32001)
     else this.peer.refuse(invocation.id, failure)

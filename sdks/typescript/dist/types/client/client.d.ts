@@ -5,7 +5,7 @@ import type { Enqueued, EnqueueOptions, NewJob, StartOptions } from '../context.
 import { type RunEvent, type RunStatus } from '../events.ts';
 import { type RunView } from '../live/run.ts';
 import { type ClientOptions } from './http.ts';
-import type { Frame, JobRecord, JobState, Page, PageQuery, QueueRecord, Run, RunRecord } from './records.ts';
+import type { Frame, JobRecord, JobState, Page, PageQuery, QueueRecord, Run, RunRecord, Why } from './records.ts';
 import { type SubscribeOptions } from './subscribe.ts';
 export interface AddOptions {
     /** Makes the queue although no process takes its jobs yet. */
@@ -94,6 +94,10 @@ export declare class Riverrun {
         status?: RunStatus | RunStatus[];
     }): Promise<Page<RunRecord>>;
     cancel(runId: string, reason?: string): Promise<unknown>;
+    /** Why a run does not move, or what it does: each active visit and what it waits for. */
+    why(runId: string): Promise<Why>;
+    /** Opens a trigger: whoever waits for it goes on with `payload`. */
+    fire(triggerId: string, payload?: unknown): Promise<unknown>;
     /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
     wait<State = Record<string, unknown>, Result = unknown>(runId: string, { timeoutMs, signal }?: CallOptions): Promise<Run<State, Result>>;
     /** Emits an event into a run, a stream, or the global one. */

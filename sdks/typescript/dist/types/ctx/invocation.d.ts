@@ -2,19 +2,24 @@
  * The context of one invocation. Most handlers use little of it, so what costs something is made
  * when it is first asked for. Methods are bound: `const { emit, run } = ctx` works.
  */
+import type { AwaitApi } from '../awaits.ts';
 import type { Context, StartOptions } from '../context.ts';
 import { CancelledError, type CancelReason } from '../errors.ts';
 import type { InvokeParams } from '../wire.ts';
+import { StepExecution } from './execution.ts';
 import type { Link } from './link.ts';
 import { LinkLogger, type LogSettings } from './logger.ts';
 import { LinkState } from './state.ts';
 export declare class InvocationContext implements Context {
     #private;
+    /** What a step does beyond a job: it is executed again and again, with what it did before. */
+    readonly execution: StepExecution | undefined;
     constructor(link: Link, params: InvokeParams, settings: LogSettings);
     get state(): LinkState;
     get logger(): LinkLogger;
     get signal(): AbortSignal;
     get checkpoint(): Context['checkpoint'];
+    get await(): AwaitApi;
     get kind(): 'job' | 'call' | 'step';
     get process(): string | undefined;
     get jobId(): string | undefined;
@@ -22,6 +27,8 @@ export declare class InvocationContext implements Context {
     get runId(): string | undefined;
     get flow(): string | undefined;
     get step(): string | undefined;
+    get visit(): number | undefined;
+    get awaited(): any;
     get tenantId(): string | undefined;
     get attempt(): number;
     get maxAttempts(): number;
@@ -29,7 +36,8 @@ export declare class InvocationContext implements Context {
     correlationId: () => string | undefined;
     causationId: () => string | undefined;
     emit: (event: string | {
-        type: string;
+        type?: string;
+        kind?: string;
         data?: unknown;
     }, data?: unknown) => Promise<string>;
     progress: (pct: number, detail?: unknown) => void;

@@ -1,0 +1,60 @@
+/**
+ * Waiting in the middle of a step's code: what a handler can wait for, and with what.
+ */
+
+import type { RunEvent } from './events.ts'
+
+/** Milliseconds, or text such as `90s`, `1h 30m`, `2 days`, `PT5M`. A day has 24 hours. */
+export type Duration = number | (string & {})
+
+export interface AwaitEventOptions<Data = any> {
+  /** The type of the event. */
+  kind: string
+  /** Dot paths into the event and what it has there: `{ 'data.orderId': order.id }`. Found by an index. */
+  match?: Record<string, unknown>
+  /**
+   * A function whose source is sent to the server and called there. It sees `event`, `ctx.input`
+   * and `input`, and no other variable of the handler: those go into `match`.
+   */
+  where?: ((event: RunEvent<Data>, ctx: { input: any }) => boolean) | string
+  /** After this long the await throws `AWAIT_TIMEOUT`. Never where absent. */
+  timeout?: Duration
+  /** Events of the last so long count too. */
+  lookback?: Duration
+}
+
+export interface AwaitTriggerOptions {
+  /** Who opens the door; `webhook` where absent. */
+  type?: 'webhook' | 'user' | 'api'
+  /** What whoever opens it is shown. */
+  payload?: unknown
+  /** After this long `wait` throws `AWAIT_TIMEOUT`. Never where absent. */
+  timeout?: Duration
+  /** It can be opened again and again: each `wait` takes the next payload. */
+  many?: boolean
+  /** Requests must be signed with it. */
+  secret?: string
+}
+
+/** A door for somebody outside. */
+export interface Trigger<Payload = any> {
+  readonly id: string
+  /** Where a POST opens it. Nobody can guess it. */
+  readonly url: string
+  /** Waits until it was opened; gives the body of the request. */
+  wait(): Promise<Payload>
+}
+
+/**
+ * Waits for which nothing is held: the execution ends, and when what it waits for has come the
+ * handler is called again and given the recorded answers. One at a time; for "whichever comes
+ * first, but not longer than" there is `timeout`.
+ */
+export interface AwaitApi {
+  /** For a time: milliseconds, a duration such as `30 days`, or a date. */
+  time(until: Duration | Date): Promise<void>
+  /** For an event that is emitted from now on, by any run or from outside. */
+  event<Data = any>(options: AwaitEventOptions<Data> | string): Promise<RunEvent<Data>>
+  /** Makes a trigger; its `wait` is what waits. */
+  trigger<Payload = any>(options?: AwaitTriggerOptions): Promise<Trigger<Payload>>
+}

@@ -1,0 +1,202 @@
+/**
+ * One execution of a step's code: from the top to its end, or to a wait whose answer is not known
+ * yet. What the code does is recorded, and what earlier executions recorded is not done again.
+ */
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createHash } from 'node:crypto'
+import { CancelledError, RiverrunError } from '../errors.ts'
+import { describe, revive } from '../failure.ts'
+import type { Failure, InvokeParams, JournalRecord, Suspended } from '../wire.ts'
+import { Journal, type Op } from './journal.ts'
+import type { Link } from './link.ts'
+
+/** The `ctx.run` whose function is running. */
+interface Run {
+  name: string
+  /** The n-th of its name. */
+  number: number
+  uses: Map<string, number>
+}
+
+const inside = new AsyncLocalStorage<Run>()
+
+/** What code waits for that is not to go on: nothing of it runs, no `catch` and no `finally` either. */
+const never = (): Promise<never> => new Promise(() => {})
+
+export class StepExecution implements Link {
+  /** Called when the code waits, or was found to be wrong when it did. */
+  onLeave: (outcome: Suspended | RiverrunError) => void = () => {}
+  readonly #link: Link
+  readonly #params: InvokeParams
+  readonly #journal: Journal
+  readonly #inFlight = new Set<Promise<unknown>>()
+  /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
+  readonly #thrown: { op: Op; name: string; error: Failure }[] = []
+  #waits = false
+  #refused: RiverrunError | undefined
+  #ended = false
+  #left = false
+
+  constructor(link: Link, params: InvokeParams) {
+    this.#link = link
+    this.#params = params
+    this.#journal = new Journal(params.journal ?? [])
+  }
+
+  request(method: string, params: Record<string, unknown>): Promise<any> {
+    return this.#left ? never() : this.#track(() => this.#link.request(method, params))
+  }
+
+  notify(method: string, params: Record<string, unknown>): void {
+    if (!this.#left) this.#link.notify(method, params)
+  }
+
+  /** Does something that the server records by itself. */
+  once(op: Op, name: string, work: () => Promise<unknown>): Promise<any> {
+    return this.#track(async () => {
+      const record = this.#journal.next(op, name)
+      return record ? answer(record) : work()
+    })
+  }
+
+  /**
+   * Does something and has its outcome recorded. `work` is given an id that is the same in every
+   * execution of the visit. Inside of a `ctx.run` nothing is recorded: the run is.
+   */
+  recorded(op: Op, name: string, work: (id: string) => unknown): Promise<any> {
+    const run = inside.getStore()
+    if (run) return this.#track(async () => work(this.#idInside(run, op, name)))
+    return this.#track(async () => {
+      const record = this.#journal.next(op, name)
+      if (record) return answer(record)
+      const number = this.#journal.uses(op, name)
+      const value = await this.#outcome(op, name, () => work(this.#id(name, number)))
+      await this.#memo({ op, name, value })
+      return value
+    })
+  }
+
+  /** A part of the work that is recorded as a whole. */
+  run(name: string, work: () => unknown): Promise<any> {
+    return this.recorded('memo', name, () => {
+      if (inside.getStore()) return work()
+      return inside.run({ name, number: this.#journal.uses('memo', name), uses: new Map() }, work)
+    })
+  }
+
+  /** Gives what a wait has brought, or ends this execution. */
+  async wait(name: string, makeWait: () => Suspended): Promise<any> {
+    this.refuseInRun()
+    const record = this.#journal.next('await', name)
+    if (record) return answer(record)
+    if (this.#left) return never()
+    if (this.#waits) {
+      this.#refused = concurrent()
+      throw this.#refused
+    }
+    const wait = makeWait()
+    this.#waits = true
+    void this.#leave(wait)
+    return never()
+  }
+
+  refuseInRun(): void {
+    const run = inside.getStore()
+    if (run) throw misplaced(run.name)
+  }
+
+  /** The handler has returned. Waits for what it left running; gives the error that its value does not count. */
+  async returned(): Promise<RiverrunError | undefined> {
+    this.#ended = true
+    if (this.#inFlight.size) await this.#quiet()
+    return this.#refused ?? this.#journal.mismatch()
+  }
+
+  /** The handler has thrown. */
+  threw(): void {
+    this.#ended = true
+  }
+
+  #id(name: string, number: number): string {
+    const { runId, step, visit } = this.#params
+    return `${runId}/${step}/${visit ?? 1}/${name}/${number}`
+  }
+
+  /** A run that is taken from the journal does nothing, so what it does has numbers of its own. */
+  #idInside({ name: run, number, uses }: Run, op: Op, name: string): string {
+    const nth = (uses.get(`${op} ${name}`) ?? 0) + 1
+    uses.set(`${op} ${name}`, nth)
+    return this.#id(`${run}/${number}/${name}`, nth)
+  }
+
+  async #leave(wait: Suspended): Promise<void> {
+    await this.#quiet()
+    if (this.#ended) return
+    let outcome: Suspended | RiverrunError = this.#refused ?? this.#journal.mismatch() ?? wait
+    try {
+      // The code has gone on after these, so the next execution is to go the same way.
+      if (outcome === wait) for (const thrown of this.#thrown) await this.#memo(thrown)
+    } catch (error) {
+      outcome = error as RiverrunError
+    }
+    if (this.#ended) return
+    this.#left = true
+    this.onLeave(outcome)
+  }
+
+  /** Until nothing is under way, and what that has led to neither. */
+  async #quiet(): Promise<void> {
+    do {
+      await Promise.allSettled(this.#inFlight)
+      await new Promise((resolve) => setImmediate(resolve))
+    } while (this.#inFlight.size)
+  }
+
+  #track<Value>(begin: () => Promise<Value>): Promise<Value> {
+    const work = begin()
+    this.#inFlight.add(work)
+    const over = (): void => void this.#inFlight.delete(work)
+    work.then(over, over)
+    return work
+  }
+
+  async #outcome(op: Op, name: string, work: () => unknown): Promise<unknown> {
+    try {
+      return await work()
+    } catch (thrown) {
+      const error = describe(thrown)
+      if (error.retriable === false && !(thrown instanceof CancelledError)) await this.#memo({ op, name, error })
+      else this.#thrown.push({ op, name, error })
+      throw thrown
+    }
+  }
+
+  async #memo({ op, ...outcome }: { op: Op; name: string; value?: unknown; error?: Failure }): Promise<void> {
+    await this.#link.request('memo', op === 'memo' ? outcome : { op, ...outcome })
+  }
+}
+
+/** The form that ids of jobs have, made of any text. */
+export function jobIdOf(text: string): string {
+  const plain = text.replaceAll('/', '.')
+  return /^[\w.~-]{1,128}$/.test(plain) ? plain : `step-${createHash('sha256').update(text).digest('hex')}`
+}
+
+function answer({ op, value, error }: JournalRecord): unknown {
+  // A timeout that was recorded is over in the next attempt too.
+  if (error) throw revive(op === 'await' ? { retriable: false, ...error } : error)
+  return value ?? null
+}
+
+function concurrent(): RiverrunError {
+  const message =
+    'a step waits for one thing at a time, and this execution already waits: ' +
+    'await one after the other, and give an await a timeout where it is not to wait for ever'
+  return new RiverrunError('AWAIT_CONCURRENT', message, { retriable: false })
+}
+
+function misplaced(run: string): RiverrunError {
+  const message = `ctx.await cannot stand inside of ctx.run(${JSON.stringify(run)}): what runs there is recorded when it has ended. Await before it or after it`
+  return new RiverrunError('AWAIT_IN_RUN', message, { retriable: false })
+}
