@@ -1,23 +1,85 @@
-"""What earlier attempts of the same visit recorded."""
+"""What earlier executions of the same visit recorded."""
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+import json
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .errors import RiverrunError
+
+#: Entries that a message shows of each sequence.
+_SHOWN = 20
+
 
 class Journal:
-    """Hands out the records of `ctx.run`: the n-th use of a name gets the n-th record of it."""
+    """Hands out records by what was done and under which name.
 
-    __slots__ = ("_records",)
+    The n-th use gets the n-th record, so that what runs side by side may come in any order.
+    """
+
+    __slots__ = ("_done", "_open", "_records", "_taken", "_uses")
 
     def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
-        self._records: defaultdict[str, deque[Mapping[str, Any]]] = defaultdict(deque)
-        for entry in entries:
-            if entry.get("op") == "memo":
-                self._records[entry["name"]].append(entry)
+        self._records = list(entries)
+        # Where the records of each use stand that were not asked for yet.
+        self._open: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
+        self._uses: Counter[tuple[str, str]] = Counter()
+        self._taken: set[int] = set()
+        self._done: list[dict[str, str]] = []
+        for at, entry in enumerate(self._records):
+            self._open[entry["op"], entry.get("name", "")].append(at)
 
-    def take(self, name: str) -> Mapping[str, Any] | None:
-        records = self._records.get(name)
-        return records.popleft() if records else None
+    def take(self, op: str, name: str) -> Mapping[str, Any] | None:
+        """The record for the next use of a name; `None` once they are used up."""
+        self._done.append({"op": op, "name": name})
+        self._uses[op, name] += 1
+        places = self._open.get((op, name))
+        if not places:
+            return None
+        at = places.popleft()
+        self._taken.add(at)
+        return self._records[at]
+
+    def uses(self, op: str, name: str) -> int:
+        """How often this was done so far, in this execution."""
+        return self._uses[op, name]
+
+    def mismatch(self) -> RiverrunError | None:
+        """The error that records were left which nobody asked for: the code is not what it was."""
+        missing = [
+            _done(record)
+            for at, record in enumerate(self._records)
+            if at not in self._taken and not self._is_inside(at)
+        ]
+        if not missing:
+            return None
+        recorded = [_done(record) for record in self._records]
+        message = (
+            "this execution did not do what earlier ones of the same visit recorded: "
+            f"{_list(missing)}. Recorded: {_list(recorded)}. Done: {_list(self._done)}. "
+            "Code that waits is called again from the top and must do the same until there: has "
+            "it changed, or does it depend on time, chance or something outside of ctx.run?"
+        )
+        details = {"recorded": recorded, "done": self._done, "missing": missing}
+        return RiverrunError(message, code="JOURNAL_MISMATCH", retriable=False, details=details)
+
+    def _is_inside(self, at: int) -> bool:
+        # An emit may have been made inside of a `ctx.run`: its memo, which comes after it, then
+        # stands for it, and nobody asks for the emit again.
+        return self._records[at]["op"] == "emit" and any(
+            later > at and self._records[later]["op"] == "memo" for later in self._taken
+        )
+
+
+def _done(record: Mapping[str, Any]) -> dict[str, str]:
+    return {"op": record["op"], "name": record.get("name", "")}
+
+
+def _list(entries: list[dict[str, str]]) -> str:
+    if not entries:
+        return "nothing"
+    shown = [f"{entry['op']} {json.dumps(entry['name'])}" for entry in entries[:_SHOWN]]
+    more = f" and {len(entries) - _SHOWN} more" if len(entries) > _SHOWN else ""
+    return ", ".join(shown) + more

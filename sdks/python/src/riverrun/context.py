@@ -1,8 +1,9 @@
 """The context that a handler is given: `Context` in async handlers, `SyncContext` in sync ones.
 
 Both have the same members. What is durable (`state`, `emit`, `run`, `call`, `enqueue`, `start`,
-`checkpoint`) is awaited in the one and blocks in the other; what is shown on the way (`logger`,
-`progress`, `partial`) never waits.
+`checkpoint`) is awaited in the one and blocks in the other, `wait` ends the execution of a step
+until what it waits for has come; what is shown on the way (`logger`, `progress`, `partial`) never
+waits.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from . import _json
 from ._channel import Channel
+from ._execution import Execution, SyncExecution, job_id
 from ._failure import describe
 from ._journal import Journal
+from .awaits import SyncWaits, Waits
 from .cancellation import Signal, SyncSignal
 from .errors import from_wire
 from .logger import Logger
@@ -98,6 +101,16 @@ class _Invoked:
         return self._params.get("step")
 
     @property
+    def visit(self) -> int | None:
+        """Of a step: the n-th time that its run entered it."""
+        return self._params.get("visit")
+
+    @property
+    def awaited(self) -> Any:
+        """Of a step: what the await in its config has brought, an event or a trigger's payload."""
+        return self._params.get("awaited")
+
+    @property
     def attempt(self) -> int:
         """Counts from 1."""
         return self._params.get("attempt") or 1
@@ -140,7 +153,7 @@ class _Invoked:
     def _recorded(self, name: str) -> Mapping[str, Any] | None:
         if self._journal is None:
             self._journal = Journal(self._params.get("journal") or ())
-        record = self._journal.take(name)
+        record = self._journal.take("memo", name)
         if record is not None and record.get("error") is not None:
             raise from_wire(record["error"])
         return record
@@ -149,10 +162,12 @@ class _Invoked:
 class Context(_Invoked):
     """The context of an async handler."""
 
-    __slots__ = ("_signal",)
+    __slots__ = ("_signal", "execution")
 
     def __init__(self, channel: Channel, params: Mapping[str, Any], signal: Signal) -> None:
-        super().__init__(channel, params)
+        #: Of a step, which is executed again and again with what it did before.
+        self.execution = Execution(channel, params) if params.get("kind") == "step" else None
+        super().__init__(self.execution or channel, params)
         self._signal = signal
         self._state: State | None = None
 
@@ -172,19 +187,29 @@ class Context(_Invoked):
         """What one attempt of the job leaves for the next."""
         return Checkpoint(self._channel, self._params.get("checkpoint"))
 
+    @property
+    def wait(self) -> Waits:
+        """Waits that cost nothing, in a step of a flow."""
+        return Waits(self.execution, self.kind)
+
     async def run(self, name: str, function: Callable[[], Any | Awaitable[Any]]) -> Any:
         """Runs a part of the work once: later attempts get what was recorded.
 
         What it gives back has been through JSON, so that it is the same on replay. An error is
         recorded if it says `retriable=False`; any other is left for the next attempt to try again.
         """
+
+        async def work() -> Any:
+            value = function()
+            return await value if inspect.isawaitable(value) else value
+
+        if self.execution is not None:
+            return await self.execution.run(name, _through_json(work))
         record = self._recorded(name)
         if record is not None:
             return record.get("value")
         try:
-            value = function()
-            if inspect.isawaitable(value):
-                value = await value
+            value = await work()
         except Exception as error:
             if getattr(error, "retriable", None) is False:
                 await self._channel.ask("memo", {"name": name, "error": describe(error)})
@@ -194,13 +219,28 @@ class Context(_Invoked):
         return _json.decode(text)
 
     async def emit(self, type: str, data: Any = None) -> str:
-        """Appends an event to the stream of the run; gives its id."""
-        return str((await self._channel.ask("emit", _emitted(type, data)))["id"])
+        """Appends an event to the stream of the run; gives its id.
+
+        Empty where an earlier execution of the step has emitted it.
+        """
+
+        async def ask() -> Any:
+            return (await self._channel.ask("emit", _emitted(type, data)))["id"]
+
+        if self.execution is None:
+            return str(await ask())
+        return str(await self.execution.once("emit", type, ask) or "")
 
     async def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
         """Runs another process at once and gives its result."""
         params = {"process": process, "input": input, **_present(timeoutMs=timeout_ms)}
-        return (await self._channel.ask("call", params)).get("value")
+
+        async def ask(_: str = "") -> Any:
+            return (await self._channel.ask("call", params)).get("value")
+
+        return await (
+            ask() if self.execution is None else self.execution.recorded("call", process, ask)
+        )
 
     async def enqueue(
         self,
@@ -212,16 +252,35 @@ class Context(_Invoked):
     ) -> Enqueued:
         """Adds a job to a queue."""
         params = with_options({"queue": queue, "data": data}, name, options)
-        return _jobs(await self._channel.ask("enqueue", params))[0]
+
+        async def ask(id: str = "") -> Any:
+            return await self._channel.ask("enqueue", _with_id(params, id))
+
+        step = self.execution
+        return _jobs(await (ask() if step is None else step.recorded("enqueue", queue, ask)))[0]
 
     async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Adds several jobs, to one queue or many: all of them or none."""
-        return _jobs(await self._channel.ask("enqueue", {"jobs": [job.to_wire() for job in jobs]}))
+        wires = [job.to_wire() for job in jobs]
+
+        async def ask(id: str = "") -> Any:
+            return await self._channel.ask("enqueue", {"jobs": _with_ids(wires, id)})
+
+        step = self.execution
+        if step is None:
+            return _jobs(await ask())
+        return _jobs(await step.recorded("enqueue", _queues(wires), ask))
 
     async def start(self, flow: str, input: Any = None, **options: Unpack[StartOptions]) -> Started:
         """Starts a run of a flow."""
-        params = with_options({"flow": flow, "input": input}, None, options)
-        return Started.from_wire(await self._channel.ask("start", params))
+
+        async def ask(id: str = "") -> Any:
+            return await self._channel.ask("start", _started(flow, input, options, id))
+
+        step = self.execution
+        return Started.from_wire(
+            await (ask() if step is None else step.recorded("start", flow, ask))
+        )
 
     async def is_lease_valid(self) -> bool:
         """Whether what this attempt does still counts. For long work, before a side effect."""
@@ -231,10 +290,12 @@ class Context(_Invoked):
 class SyncContext(_Invoked):
     """The context of a sync handler: each handler has a thread, and calls block it."""
 
-    __slots__ = ("_signal",)
+    __slots__ = ("_signal", "execution")
 
     def __init__(self, channel: Channel, params: Mapping[str, Any], signal: SyncSignal) -> None:
-        super().__init__(channel, params)
+        #: Of a step, which is executed again and again with what it did before.
+        self.execution = SyncExecution(channel, params) if params.get("kind") == "step" else None
+        super().__init__(self.execution or channel, params)
         self._signal = signal
         self._state: SyncState | None = None
 
@@ -254,8 +315,15 @@ class SyncContext(_Invoked):
         """What one attempt of the job leaves for the next."""
         return SyncCheckpoint(self._channel, self._params.get("checkpoint"))
 
+    @property
+    def wait(self) -> SyncWaits:
+        """Waits that cost nothing, in a step of a flow."""
+        return SyncWaits(self.execution, self.kind)
+
     def run(self, name: str, function: Callable[[], Any]) -> Any:
         """Runs a part of the work once; see `Context.run`."""
+        if self.execution is not None:
+            return self.execution.run(name, lambda: _json.decode(_json.encode(function())))
         record = self._recorded(name)
         if record is not None:
             return record.get("value")
@@ -270,13 +338,23 @@ class SyncContext(_Invoked):
         return _json.decode(text)
 
     def emit(self, type: str, data: Any = None) -> str:
-        """Appends an event to the stream of the run; gives its id."""
-        return str(self._channel.ask_blocking("emit", _emitted(type, data))["id"])
+        """Appends an event to the stream of the run; see `Context.emit`."""
+
+        def ask() -> Any:
+            return self._channel.ask_blocking("emit", _emitted(type, data))["id"]
+
+        if self.execution is None:
+            return str(ask())
+        return str(self.execution.once("emit", type, ask) or "")
 
     def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
         """Runs another process at once and gives its result."""
         params = {"process": process, "input": input, **_present(timeoutMs=timeout_ms)}
-        return self._channel.ask_blocking("call", params).get("value")
+
+        def ask(_: str = "") -> Any:
+            return self._channel.ask_blocking("call", params).get("value")
+
+        return ask() if self.execution is None else self.execution.recorded("call", process, ask)
 
     def enqueue(
         self,
@@ -288,18 +366,31 @@ class SyncContext(_Invoked):
     ) -> Enqueued:
         """Adds a job to a queue."""
         params = with_options({"queue": queue, "data": data}, name, options)
-        return _jobs(self._channel.ask_blocking("enqueue", params))[0]
+
+        def ask(id: str = "") -> Any:
+            return self._channel.ask_blocking("enqueue", _with_id(params, id))
+
+        step = self.execution
+        return _jobs(ask() if step is None else step.recorded("enqueue", queue, ask))[0]
 
     def enqueue_many(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Adds several jobs, to one queue or many: all of them or none."""
-        return _jobs(
-            self._channel.ask_blocking("enqueue", {"jobs": [job.to_wire() for job in jobs]})
-        )
+        wires = [job.to_wire() for job in jobs]
+
+        def ask(id: str = "") -> Any:
+            return self._channel.ask_blocking("enqueue", {"jobs": _with_ids(wires, id)})
+
+        step = self.execution
+        return _jobs(ask() if step is None else step.recorded("enqueue", _queues(wires), ask))
 
     def start(self, flow: str, input: Any = None, **options: Unpack[StartOptions]) -> Started:
         """Starts a run of a flow."""
-        params = with_options({"flow": flow, "input": input}, None, options)
-        return Started.from_wire(self._channel.ask_blocking("start", params))
+
+        def ask(id: str = "") -> Any:
+            return self._channel.ask_blocking("start", _started(flow, input, options, id))
+
+        step = self.execution
+        return Started.from_wire(ask() if step is None else step.recorded("start", flow, ask))
 
     def is_lease_valid(self) -> bool:
         """Whether what this attempt does still counts. For long work, before a side effect."""
@@ -316,3 +407,35 @@ def _emitted(type: str, data: Any) -> dict[str, Any]:
 
 def _jobs(answer: Mapping[str, Any]) -> list[Enqueued]:
     return [Enqueued.from_wire(job) for job in answer["jobs"]]
+
+
+def _through_json(work: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[Any]]:
+    async def passed() -> Any:
+        return _json.decode(_json.encode(await work()))
+
+    return passed
+
+
+def _with_ids(jobs: Sequence[dict[str, Any]], id: str) -> list[dict[str, Any]]:
+    if len(jobs) == 1:
+        return [_with_id(jobs[0], id)]
+    return [_with_id(job, id and f"{id}/{number}") for number, job in enumerate(jobs, 1)]
+
+
+def _with_id(job: dict[str, Any], id: str) -> dict[str, Any]:
+    # A job that is added again by a later execution is then the same job.
+    options = job.get("options") or {}
+    named = ("jobId", "idempotencyKey", "dedupe", "throttle", "debounce")
+    if not id or any(name in options for name in named):
+        return job
+    return {**job, "options": {**options, "jobId": job_id(id)}}
+
+
+def _queues(jobs: Sequence[Mapping[str, Any]]) -> str:
+    return ",".join(dict.fromkeys(job.get("queue") or "" for job in jobs))
+
+
+def _started(flow: str, input: Any, options: Mapping[str, Any], id: str) -> dict[str, Any]:
+    if id and "idempotency_key" not in options and "run_id" not in options:
+        options = {**options, "idempotency_key": id}
+    return with_options({"flow": flow, "input": input}, None, options)

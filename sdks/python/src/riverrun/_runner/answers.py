@@ -31,6 +31,17 @@ def results(id: int, values: list[Any], limit: int) -> bytes:
     return b'{"id":%d,"result":{"results":[%b]}}' % (id, b",".join(entries))
 
 
+def suspended(id: int, outcome: dict[str, Any] | RiverrunError) -> bytes:
+    """What a step waits for, or why it may not."""
+    if isinstance(outcome, RiverrunError):
+        return failure(id, outcome)
+    try:
+        return encode({"id": id, "result": {"suspended": outcome}})
+    except (TypeError, ValueError) as error:
+        message = f"what the step waits for is not JSON: {error}"
+        return failure(id, NonRetriableError(message, code="INPUT_ERROR"))
+
+
 def failure(id: int, error: BaseException) -> bytes:
     if isinstance(error, (asyncio.CancelledError, Cancelled)):
         return cancelled(id, message_of(error))

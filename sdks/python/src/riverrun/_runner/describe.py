@@ -14,7 +14,7 @@ from . import models
 
 _SCHEMAS = {"inputSchema": "validation", "outputSchema": "serialization", "state": "validation"}
 # Below these the names are the user's.
-_THEIRS = frozenset({"data", "env", "input", "match", "metadata"})
+_THEIRS = frozenset({"data", "env", "input", "match", "metadata", "payload"})
 
 
 def config_json(*configs: Any) -> dict[str, Any]:

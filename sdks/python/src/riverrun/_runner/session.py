@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .._execution import Execution, SyncExecution
 from .._failure import UNKNOWN_METHOD
 from .._json import decode, encode
 from .._version import VERSION
@@ -249,12 +250,19 @@ class Session:
         signal = invocation.signal
         assert isinstance(signal, Signal)
         invocation.has_begun = True
+        step: Execution | None = None
         try:
             signal.raise_if_set()
             batch = Batch.of(handler, invocation.params)
             ctx = Context(invocation, invocation.params, signal)
+            if ctx.execution is not None:
+                step = ctx.execution
+                step.on_leave = functools.partial(self._leave, invocation)
             if batch is None:
                 value = await handler.call(handler.subject(invocation.params), ctx)
+                problem = None if step is None else await step.returned()
+                if problem is not None:
+                    raise problem
                 line = answers.result(invocation.id, value, self._result_bytes)
             else:
                 value = await handler.call(batch.subjects, ctx) if batch.subjects else []
@@ -263,7 +271,20 @@ class Session:
             raise
         except BaseException as error:
             line = answers.failure(invocation.id, error)
-        self._finish(invocation, line)
+        if step is not None:
+            step.ended()
+        if not invocation.ended:
+            self._finish(invocation, line)
+
+    def _leave(self, invocation: Invocation, outcome: dict[str, Any] | RiverrunError) -> None:
+        """Answers for a step that waits, and then lets go of its task."""
+        self._finish(invocation, answers.suspended(invocation.id, outcome))
+        task = invocation.task
+        if task is not None and not task.done():
+            # Nothing else holds it now, and the handler may take its time to end.
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            task.cancel()
 
     def _run_in_thread(self, invocation: Invocation, handler: Handler) -> None:
         contextvars.Context().run(self._run_blocking, invocation, handler)
@@ -272,13 +293,18 @@ class Session:
         current.set(invocation)
         signal = invocation.signal
         assert isinstance(signal, SyncSignal)
+        step: SyncExecution | None = None
         try:
             signal.raise_if_set()
             batch = Batch.of(handler, invocation.params)
             ctx = SyncContext(invocation, invocation.params, signal)
+            step = ctx.execution
             if batch is None:
                 value = handler.call(handler.subject(invocation.params), ctx)
                 _refuse_awaitable(value, handler)
+                problem = None if step is None else step.returned()
+                if problem is not None:
+                    raise problem
                 line = answers.result(invocation.id, value, self._result_bytes)
             else:
                 value = handler.call(batch.subjects, ctx) if batch.subjects else []
@@ -286,6 +312,8 @@ class Session:
                 line = batch.answer(invocation.id, value, self._result_bytes)
         except BaseException as error:
             line = answers.failure(invocation.id, error)
+        if step is not None and step.outcome is not None:
+            line = answers.suspended(invocation.id, step.outcome)
         self._finish(invocation, line)
 
     def _finish(self, invocation: Invocation, line: bytes) -> None:

@@ -1,0 +1,358 @@
+"""One execution of a step's code.
+
+From the top to its end, or to a wait whose answer is not known yet. What the code does is recorded,
+and what earlier executions recorded is not done again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import hashlib
+import re
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._channel import Channel
+from ._failure import describe
+from ._journal import Journal
+from .errors import Cancelled, RiverrunError, from_wire
+
+Wait = dict[str, Any]
+
+
+@dataclass
+class _Run:
+    """The `ctx.run` whose function is running: the n-th of its name."""
+
+    name: str
+    number: int
+    uses: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+_inside: contextvars.ContextVar[_Run | None] = contextvars.ContextVar("inside", default=None)
+
+
+class Suspension(BaseException):
+    """Unwinds a sync handler whose execution ends with a wait. Not to be caught."""
+
+
+class _Execution:
+    """What executions in tasks and in threads have in common."""
+
+    def __init__(self, channel: Channel, params: Mapping[str, Any]) -> None:
+        self._channel = channel
+        self._params = params
+        self._journal = Journal(params.get("journal") or ())
+        # Errors that were raised into the code and not recorded. If it goes on, it lives with them.
+        self._raised: list[dict[str, Any]] = []
+        self._in_flight = 0
+        self._waits = False
+        self._refused: RiverrunError | None = None
+        self._has_left = False
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        if not self._has_left:
+            self._channel.notify(method, params)
+
+    def refuse_in_run(self) -> None:
+        run = _inside.get()
+        if run is not None:
+            raise RiverrunError(
+                f"ctx.wait cannot stand inside of ctx.run({run.name!r}): what runs there is "
+                "recorded when it has ended. Wait before it or after it",
+                code="AWAIT_IN_RUN",
+                retriable=False,
+            )
+
+    def _take(self, op: str, name: str) -> Mapping[str, Any] | None:
+        record = self._journal.take(op, name)
+        error = None if record is None else record.get("error")
+        if error is None:
+            return record
+        raised = from_wire(error)
+        # A timeout that was recorded is over in the next attempt too.
+        if op == "await" and raised.retriable is None:
+            raised.retriable = False
+        raise raised
+
+    def _id(self, name: str, number: int) -> str:
+        run_id, step = self._params.get("runId"), self._params.get("step")
+        return f"{run_id}/{step}/{self._params.get('visit') or 1}/{name}/{number}"
+
+    def _id_inside(self, run: _Run, op: str, name: str) -> str:
+        # A run that is taken from the journal does nothing, so what it does has its own numbers.
+        run.uses[op, name] += 1
+        return self._id(f"{run.name}/{run.number}/{name}", run.uses[op, name])
+
+    def _begin_wait(self) -> None:
+        if self._waits:
+            self._refused = _concurrent()
+            raise self._refused
+        self._waits = True
+
+    def _problem(self) -> RiverrunError | None:
+        return self._refused or self._journal.mismatch()
+
+    def _run(self, name: str) -> _Run:
+        return _Run(name, self._journal.uses("memo", name))
+
+
+class Execution(_Execution):
+    """The execution of an async handler."""
+
+    def __init__(self, channel: Channel, params: Mapping[str, Any]) -> None:
+        super().__init__(channel, params)
+        #: Called when the code waits, or was found to be wrong when it did.
+        self.on_leave: Callable[[Wait | RiverrunError], None] = lambda outcome: None
+        self._has_ended = False
+        self._idle: asyncio.Future[None] | None = None
+        self._parked: asyncio.Future[None] | None = None
+        self._leaving: asyncio.Task[None] | None = None
+
+    async def ask(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        with self._working():
+            return await self._channel.ask(method, params)
+
+    def ask_blocking(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        return self._channel.ask_blocking(method, params)
+
+    async def once(self, op: str, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
+        """Does something that the server records by itself."""
+        record = self._take(op, name)
+        return await work() if record is None else record.get("value")
+
+    async def recorded(self, op: str, name: str, work: Callable[[str], Awaitable[Any]]) -> Any:
+        """Does something and has its outcome recorded.
+
+        `work` is given an id that is the same in every execution of the visit. Inside of a
+        `ctx.run` nothing is recorded: the run is.
+        """
+        with self._working():
+            run = _inside.get()
+            if run is not None:
+                return await work(self._id_inside(run, op, name))
+            record = self._take(op, name)
+            if record is not None:
+                return record.get("value")
+            try:
+                value = await work(self._id(name, self._journal.uses(op, name)))
+            except Exception as error:
+                raised = {**_memo(op, name), "error": describe(error)}
+                if _is_final(error):
+                    await self._channel.ask("memo", raised)
+                else:
+                    self._raised.append(raised)
+                raise
+            await self._channel.ask("memo", {**_memo(op, name), "value": value})
+            return value
+
+    async def run(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
+        """A part of the work that is recorded as a whole."""
+
+        async def inside(_: str) -> Any:
+            if _inside.get() is not None:
+                return await work()
+            token = _inside.set(self._run(name))
+            try:
+                return await work()
+            finally:
+                _inside.reset(token)
+
+        return await self.recorded("memo", name, inside)
+
+    async def wait(self, name: str, wait: Callable[[], Wait]) -> Any:
+        """Gives what a wait has brought, or ends this execution."""
+        self.refuse_in_run()
+        record = self._take("await", name)
+        if record is not None:
+            return record.get("value")
+        made = wait()
+        self._begin_wait()
+        loop = asyncio.get_running_loop()
+        parked = self._parked = loop.create_future()
+        self._leaving = loop.create_task(self._leave(made))
+        await parked
+
+    async def returned(self) -> RiverrunError | None:
+        """The handler has returned. Gives the error that its value does not count."""
+        self.ended()
+        if self._in_flight:
+            await self._until_quiet()
+        return self._problem()
+
+    def ended(self) -> None:
+        self._has_ended = True
+        self._unpark()
+
+    async def _leave(self, wait: Wait) -> None:
+        await self._until_quiet()
+        if self._has_ended:
+            return
+        outcome: Wait | RiverrunError = self._problem() or wait
+        try:
+            # The code has gone on after these, so the next execution is to go the same way.
+            for raised in self._raised if outcome is wait else ():
+                await self._channel.ask("memo", raised)
+        except RiverrunError as error:
+            outcome = error
+        if not self._has_ended:
+            self._has_left = True
+            self.on_leave(outcome)
+            self._unpark()
+
+    def _unpark(self) -> None:
+        if self._parked is not None:
+            self._parked.cancel()
+
+    async def _until_quiet(self) -> None:
+        """Until nothing is under way, and what that has led to neither."""
+        while True:
+            # Tasks that were made together each get their first turn.
+            for _ in range(3):
+                await asyncio.sleep(0)
+            if not self._in_flight:
+                return
+            if self._idle is None:
+                self._idle = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._idle)
+
+    @contextlib.contextmanager
+    def _working(self) -> Iterator[None]:
+        self._in_flight += 1
+        try:
+            yield
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight and self._idle is not None:
+                self._idle.set_result(None)
+                self._idle = None
+
+
+class SyncExecution(_Execution):
+    """The execution of a sync handler, which may use threads of its own."""
+
+    def __init__(self, channel: Channel, params: Mapping[str, Any]) -> None:
+        super().__init__(channel, params)
+        self._changed = threading.Condition()
+        #: What it has ended with before the handler did. Whatever the handler ends with after
+        #: that, because it caught what it should not have, does not count.
+        self.outcome: Wait | RiverrunError | None = None
+
+    async def ask(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        return await self._channel.ask(method, params)
+
+    def ask_blocking(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        if self._has_left:
+            raise Suspension
+        with self._working():
+            return self._channel.ask_blocking(method, params)
+
+    def once(self, op: str, name: str, work: Callable[[], Any]) -> Any:
+        """Does something that the server records by itself."""
+        with self._changed:
+            record = self._take(op, name)
+        return work() if record is None else record.get("value")
+
+    def recorded(self, op: str, name: str, work: Callable[[str], Any]) -> Any:
+        """Does something and has its outcome recorded; see `Execution.recorded`."""
+        with self._working():
+            run = _inside.get()
+            if run is not None:
+                return work(self._id_inside(run, op, name))
+            with self._changed:
+                record = self._take(op, name)
+                number = self._journal.uses(op, name)
+            if record is not None:
+                return record.get("value")
+            try:
+                value = work(self._id(name, number))
+            except Exception as error:
+                raised = {**_memo(op, name), "error": describe(error)}
+                if _is_final(error):
+                    self._channel.ask_blocking("memo", raised)
+                else:
+                    self._raised.append(raised)
+                raise
+            self._channel.ask_blocking("memo", {**_memo(op, name), "value": value})
+            return value
+
+    def run(self, name: str, work: Callable[[], Any]) -> Any:
+        """A part of the work that is recorded as a whole."""
+
+        def inside(_: str) -> Any:
+            if _inside.get() is not None:
+                return work()
+            token = _inside.set(self._run(name))
+            try:
+                return work()
+            finally:
+                _inside.reset(token)
+
+        return self.recorded("memo", name, inside)
+
+    def wait(self, name: str, wait: Callable[[], Wait]) -> Any:
+        """Gives what a wait has brought, or ends this execution."""
+        self.refuse_in_run()
+        with self._changed:
+            if self._has_left:
+                raise Suspension
+            record = self._take("await", name)
+            if record is not None:
+                return record.get("value")
+            made = wait()
+            self._begin_wait()
+            self._changed.wait_for(lambda: not self._in_flight)
+        outcome: Wait | RiverrunError = self._problem() or made
+        if outcome is made:
+            # The code has gone on after these, so the next execution is to go the same way.
+            for raised in self._raised:
+                self._channel.ask_blocking("memo", raised)
+        self._has_left, self.outcome = True, outcome
+        raise Suspension
+
+    def returned(self) -> RiverrunError | None:
+        """The handler has returned. Gives the error that its value does not count."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._in_flight)
+        return self._problem()
+
+    @contextlib.contextmanager
+    def _working(self) -> Iterator[None]:
+        with self._changed:
+            self._in_flight += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._in_flight -= 1
+                self._changed.notify_all()
+
+
+def job_id(text: str) -> str:
+    """The form that ids of jobs have, made of any text."""
+    plain = text.replace("/", ".")
+    if re.fullmatch(r"[A-Za-z0-9_.~-]{1,128}", plain):
+        return plain
+    return f"step-{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _memo(op: str, name: str) -> dict[str, Any]:
+    return {"name": name} if op == "memo" else {"op": op, "name": name}
+
+
+def _is_final(error: Exception) -> bool:
+    return getattr(error, "retriable", None) is False and not isinstance(error, Cancelled)
+
+
+def _concurrent() -> RiverrunError:
+    return RiverrunError(
+        "a step waits for one thing at a time, and this execution already waits: wait for one "
+        "after the other, and give a wait a timeout where it is not to wait for ever",
+        code="AWAIT_CONCURRENT",
+        retriable=False,
+    )

@@ -1,0 +1,243 @@
+"""`ctx.wait`: waiting in the middle of a step's code.
+
+Nothing is held meanwhile: the execution ends, and when what it waits for has come the handler is
+called again and given the recorded answers. One at a time; for "whichever comes first, but not
+longer than" there is `timeout`.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ._duration import Duration, duration_ms
+from ._execution import Execution, SyncExecution, Wait
+from .config import JavaScript
+from .errors import RiverrunError
+
+__all__ = ["Duration", "SyncTrigger", "SyncWaits", "Trigger", "TriggerType", "Waits"]
+
+TriggerType = Literal["webhook", "user", "api"]
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """A door for somebody outside: a POST to `url` opens it. Nobody can guess it."""
+
+    id: str
+    url: str
+    _execution: Execution
+    _wait: Wait
+
+    async def wait(self) -> Any:
+        """Waits until it was opened; gives the body of the request."""
+        return await self._execution.wait(self.id, lambda: self._wait)
+
+
+@dataclass(frozen=True)
+class SyncTrigger:
+    """A door for somebody outside: a POST to `url` opens it. Nobody can guess it."""
+
+    id: str
+    url: str
+    _execution: SyncExecution
+    _wait: Wait
+
+    def wait(self) -> Any:
+        """Waits until it was opened; gives the body of the request."""
+        return self._execution.wait(self.id, lambda: self._wait)
+
+
+class Waits:
+    """The waits of an async handler."""
+
+    __slots__ = ("_execution", "_kind")
+
+    def __init__(self, execution: Execution | None, kind: str) -> None:
+        self._execution = execution
+        self._kind = kind
+
+    async def time(self, until: Duration | datetime.datetime) -> None:
+        """For a time: milliseconds, a duration such as `30 days`, a `timedelta` or a date."""
+        await self._step().wait("time", lambda: _time(until))
+
+    async def event(
+        self,
+        kind: str,
+        *,
+        match: Mapping[str, Any] | None = None,
+        where: str | JavaScript | None = None,
+        timeout: Duration | None = None,
+        lookback: Duration | None = None,
+    ) -> dict[str, Any]:
+        """For an event that is emitted from now on, by any run or from outside.
+
+        `match` has dot paths into the event with what it has there: `{"data.orderId": order_id}`.
+        `where` is a function in JavaScript, which the server calls: it sees `event`, `ctx.input`
+        and `input`. `lookback` counts events of the last so long too.
+        """
+        step = self._step()
+        event: dict[str, Any] = await step.wait(
+            kind, lambda: _event(kind, match, where, timeout, lookback)
+        )
+        return event
+
+    async def trigger(
+        self,
+        type: TriggerType = "webhook",
+        *,
+        payload: Any = None,
+        timeout: Duration | None = None,
+        many: bool | None = None,
+        secret: str | None = None,
+    ) -> Trigger:
+        """Makes a trigger; its `wait` is what waits. `payload` is what whoever opens it is shown.
+
+        With `many` it can be opened again and again, and each `wait` takes the next payload.
+        With a `secret` requests must be signed with it.
+        """
+        step = self._step()
+        step.refuse_in_run()
+        asked = _trigger(type, payload, timeout, many, secret)
+        made = await step.once("trigger", type, lambda: step.ask("await.trigger", asked))
+        return Trigger(made["id"], made["url"], step, _opened(made["id"], asked))
+
+    def _step(self) -> Execution:
+        if self._execution is None:
+            raise _outside(self._kind)
+        return self._execution
+
+
+class SyncWaits:
+    """The waits of a sync handler. What unwinds it is no `Exception`, and not to be caught."""
+
+    __slots__ = ("_execution", "_kind")
+
+    def __init__(self, execution: SyncExecution | None, kind: str) -> None:
+        self._execution = execution
+        self._kind = kind
+
+    def time(self, until: Duration | datetime.datetime) -> None:
+        """For a time; see `Waits.time`."""
+        self._step().wait("time", lambda: _time(until))
+
+    def event(
+        self,
+        kind: str,
+        *,
+        match: Mapping[str, Any] | None = None,
+        where: str | JavaScript | None = None,
+        timeout: Duration | None = None,
+        lookback: Duration | None = None,
+    ) -> dict[str, Any]:
+        """For an event; see `Waits.event`."""
+        step = self._step()
+        event: dict[str, Any] = step.wait(
+            kind, lambda: _event(kind, match, where, timeout, lookback)
+        )
+        return event
+
+    def trigger(
+        self,
+        type: TriggerType = "webhook",
+        *,
+        payload: Any = None,
+        timeout: Duration | None = None,
+        many: bool | None = None,
+        secret: str | None = None,
+    ) -> SyncTrigger:
+        """Makes a trigger; see `Waits.trigger`."""
+        step = self._step()
+        step.refuse_in_run()
+        asked = _trigger(type, payload, timeout, many, secret)
+        made = step.once("trigger", type, lambda: step.ask_blocking("await.trigger", asked))
+        return SyncTrigger(made["id"], made["url"], step, _opened(made["id"], asked))
+
+    def _step(self) -> SyncExecution:
+        if self._execution is None:
+            raise _outside(self._kind)
+        return self._execution
+
+
+def _time(until: Duration | datetime.datetime) -> Wait:
+    if isinstance(until, datetime.datetime):
+        # One without a zone is local time, as everywhere in the standard library.
+        at = until.astimezone(datetime.timezone.utc)
+    else:
+        now = datetime.datetime.now(datetime.timezone.utc)
+        after = duration_ms(until)
+        try:
+            at = _date(until) if after is None else now + datetime.timedelta(milliseconds=after)
+        except (OverflowError, ValueError):
+            message = (
+                f"wait.time wants milliseconds, a duration such as '1h 30m' or a date: {until!r}"
+            )
+            raise _invalid(message) from None
+    text = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {"type": "time", "resumeAt": text}
+
+
+def _date(text: Any) -> datetime.datetime:
+    if not isinstance(text, str):
+        raise ValueError(text)
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(
+        datetime.timezone.utc
+    )
+
+
+def _event(
+    kind: str,
+    match: Mapping[str, Any] | None,
+    where: str | JavaScript | None,
+    timeout: Duration | None,
+    lookback: Duration | None,
+) -> Wait:
+    wait: Wait = {"type": "event", "eventKind": kind}
+    if match:
+        wait["match"] = dict(match)
+    if where is not None:
+        if callable(where):
+            raise _invalid("where is called by the server: give JavaScript as text, or use match")
+        wait["where"] = where.source if isinstance(where, JavaScript) else where
+    if lookback is not None:
+        wait["lookbackMs"] = _ms("lookback", lookback)
+    if timeout is not None:
+        wait["timeoutMs"] = _ms("timeout", timeout)
+    return wait
+
+
+def _trigger(
+    type: str, payload: Any, timeout: Duration | None, many: bool | None, secret: str | None
+) -> dict[str, Any]:
+    timeout_ms = None if timeout is None else _ms("timeout", timeout)
+    asked = {"payload": payload, "timeoutMs": timeout_ms, "many": many, "secret": secret}
+    return {"type": type, **{name: value for name, value in asked.items() if value is not None}}
+
+
+def _opened(id: str, asked: Mapping[str, Any]) -> Wait:
+    wait: Wait = {"type": "trigger", "triggerId": id}
+    if "timeoutMs" in asked:
+        wait["timeoutMs"] = asked["timeoutMs"]
+    return wait
+
+
+def _ms(what: str, duration: Duration) -> int:
+    ms = duration_ms(duration)
+    if ms is None:
+        raise _invalid(f"{what} must be milliseconds or a duration such as '24h': {duration!r}")
+    return ms
+
+
+def _invalid(message: str) -> RiverrunError:
+    return RiverrunError(message, code="INPUT_ERROR", retriable=False)
+
+
+def _outside(kind: str) -> RiverrunError:
+    return RiverrunError(
+        f"ctx.wait works in a step of a flow, and this is a {kind}: give the process's config a "
+        "flow (or step), and start that flow",
+        code="AWAIT_OUTSIDE_FLOW",
+        retriable=False,
+    )
