@@ -602,7 +602,7 @@ var Riverrun = class {
   }
   /** Opens a trigger: whoever waits for it goes on with `payload`. */
   fire(triggerId, payload) {
-    return this.#http.post(`/api/triggers/${part(triggerId)}`, payload ?? null);
+    return this.#http.post(`/api/triggers/${part(triggerId)}`, payload);
   }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
   async wait(runId, { timeoutMs, signal } = {}) {

@@ -363,10 +363,10 @@ function durationMs(duration) {
   return isoMs(text2) ?? friendlyMs(text2);
 }
 function isoMs(text2) {
-  const parts = iso.exec(text2)?.slice(1);
-  if (!parts?.some((part2) => part2 !== void 0)) return void 0;
+  const parts2 = iso.exec(text2)?.slice(1);
+  if (!parts2?.some((part2) => part2 !== void 0)) return void 0;
   const sizes = [7 * day, day, hour, minute, second];
-  return Math.round(parts.reduce((sum, part2, index) => sum + Number((part2 ?? "0").replace(",", ".")) * sizes[index], 0));
+  return Math.round(parts2.reduce((sum, part2, index) => sum + Number((part2 ?? "0").replace(",", ".")) * sizes[index], 0));
 }
 function friendlyMs(text2) {
   const part2 = /(\d+(?:\.\d+)?)\s*([a-z]+)[\s,]*/gy;
@@ -496,7 +496,7 @@ var Journal = class {
    */
   #isInside(at) {
     if (this.#records[at]?.op !== "emit") return false;
-    return this.#records.some(({ op }, later) => later > at && op === "memo" && this.#taken.has(later));
+    return this.#records.some(({ op }, later2) => later2 > at && op === "memo" && this.#taken.has(later2));
   }
 };
 function key(op, name) {
@@ -823,9 +823,9 @@ var InvocationContext = class {
   correlationId = () => this.#params.correlationId ?? void 0;
   causationId = () => this.#params.causationId ?? void 0;
   emit = async (event, data) => {
-    const { type = void 0, kind = type, data: given = data } = typeof event === "string" ? { kind: event } : event;
+    const { type = void 0, kind = type, data: given2 = data } = typeof event === "string" ? { kind: event } : event;
     if (!kind) throw new TypeError("emit needs the type of the event");
-    const ask = async () => (await this.#link.request("emit", { type: kind, data: given })).id;
+    const ask = async () => (await this.#link.request("emit", { type: kind, data: given2 })).id;
     return await (this.execution ? this.execution.once("emit", kind, ask) : ask()) ?? "";
   };
   progress = (pct, detail) => {
@@ -855,7 +855,7 @@ var InvocationContext = class {
     return (await this.#enqueue([job2], ([one]) => ({ ...one })))[0];
   };
   start = (flow, input, options2) => {
-    const ask = (given) => this.#link.request("start", { flow, input: input ?? {}, options: given });
+    const ask = (given2) => this.#link.request("start", { flow, input: input ?? {}, options: given2 });
     if (!this.execution) return ask(options2);
     const isNamed = options2?.idempotencyKey !== void 0 || options2?.runId !== void 0;
     return this.execution.recorded("start", flow, (id) => ask(isNamed ? options2 : { ...options2, idempotencyKey: id }));
@@ -871,7 +871,7 @@ var InvocationContext = class {
     this.#abort?.abort(this.#cancelled);
   }
   async #enqueue(jobs, params) {
-    const ask = (given) => this.#link.request("enqueue", params(given));
+    const ask = (given2) => this.#link.request("enqueue", params(given2));
     const queues = [...new Set(jobs.map(({ queue }) => queue))].join(",");
     const recorded = this.execution?.recorded("enqueue", queues, (id) => ask(jobs.map((job2, index) => withId(job2, jobs.length > 1 ? `${id}/${index + 1}` : id))));
     return (await (recorded ?? ask(jobs))).jobs;
@@ -1640,7 +1640,7 @@ function emptyRun() {
 }
 function reduceRun(run, event) {
   if (run.lastEventId !== void 0 && !isLater(event.id, run.lastEventId)) return run;
-  const seen = {
+  const seen2 = {
     ...run,
     runId: event.runId,
     flow: event.flowName,
@@ -1650,7 +1650,7 @@ function reduceRun(run, event) {
     events: run.events + 1,
     lastEventId: event.id
   };
-  return withStatus(apply(seen, event));
+  return withStatus(apply(seen2, event));
 }
 function reduceEvents(events, from = emptyRun()) {
   let run = from;
@@ -2118,7 +2118,7 @@ var Riverrun = class {
   }
   /** Opens a trigger: whoever waits for it goes on with `payload`. */
   fire(triggerId, payload) {
-    return this.#http.post(`/api/triggers/${part(triggerId)}`, payload ?? null);
+    return this.#http.post(`/api/triggers/${part(triggerId)}`, payload);
   }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
   async wait(runId, { timeoutMs, signal } = {}) {
@@ -2168,13 +2168,17 @@ __export(testing_exports, {
   FakeClock: () => FakeClock,
   createTestContext: () => createTestContext,
   execute: () => execute,
-  fakeClock: () => fakeClock
+  fakeClock: () => fakeClock,
+  later: () => later,
+  runFlow: () => runFlow,
+  runStep: () => runStep
 });
 
 // src/testing/clock.ts
 import { createRequire as createRequire3, syncBuiltinESMExports } from "node:module";
 import { promisify } from "node:util";
 var real = { setImmediate: globalThis.setImmediate, Date: globalThis.Date, now: performance.now.bind(performance) };
+var installed;
 var require2 = createRequire3(import.meta.url);
 var FakeClock = class {
   #nowMs;
@@ -2190,7 +2194,8 @@ var FakeClock = class {
   }
   /** Takes over `setTimeout`, `setInterval`, `Date`, `performance.now` and their modules. */
   install() {
-    if (this.#undo.length) throw new Error("the clock is installed");
+    if (installed) throw new Error("a fake clock is in charge already: give it as clock, or restore it first");
+    installed = this;
     const timers = {
       setTimeout: this.#setTimeout(),
       setInterval: (callback, ms, ...args) => this.#add(callback, ms, args, true),
@@ -2205,9 +2210,14 @@ var FakeClock = class {
     return this;
   }
   restore() {
+    if (installed === this) installed = void 0;
     for (const undo of this.#undo.splice(0).reverse()) undo();
     this.#timers.clear();
     syncBuiltinESMExports();
+  }
+  /** It is this late at once, and never earlier than it was. Timers that are due fire when somebody waits. */
+  jump(toMs) {
+    this.#nowMs = Math.max(this.#nowMs, toMs);
   }
   /** Lets `ms` pass: fires every timer that comes due, in order, and lets promises settle. */
   async advance(ms) {
@@ -2332,6 +2342,20 @@ function stateIssues(check, state) {
 }
 
 // src/testing/memory.ts
+var Store = class {
+  state;
+  version = 0;
+  triggers = /* @__PURE__ */ new Map();
+  constructor(state = {}) {
+    this.state = copy(state);
+  }
+  makeTrigger(type, payload) {
+    const id = `trigger-${this.triggers.size + 1}`;
+    const trigger = { id, url: `http://127.0.0.1:4600/api/triggers/${id}`, type, payload };
+    this.triggers.set(id, trigger);
+    return trigger;
+  }
+};
 var Memory = class {
   logs = [];
   events = [];
@@ -2341,18 +2365,20 @@ var Memory = class {
   calls = [];
   started = [];
   journal;
-  state;
   checkpoint;
   ended = false;
-  #version = 0;
   #conflicts;
   #options;
-  constructor(options2) {
+  #store;
+  constructor(options2, store = new Store(options2.state)) {
     this.#options = options2;
-    this.state = copy(options2.state ?? {});
+    this.#store = store;
     this.journal = copy(options2.journal ?? []);
     this.checkpoint = options2.checkpoint;
     this.#conflicts = options2.conflicts ?? 0;
+  }
+  get state() {
+    return this.#store.state;
   }
   /** Like the wire, it lets nothing through but JSON, and gives copies. */
   async request(method, params) {
@@ -2369,9 +2395,9 @@ var Memory = class {
     else if (method === "partial") this.partials.push(said);
   }
   #answers = {
-    "state.get": ({ key: key2 }) => ({ value: getAt(this.state, key2), version: this.#version }),
+    "state.get": ({ key: key2 }) => ({ value: getAt(this.state, key2), version: this.#store.version }),
     "state.has": ({ key: key2 }) => ({ has: getAt(this.state, key2) !== void 0 }),
-    "state.getAll": () => ({ state: this.state, version: this.#version }),
+    "state.getAll": () => ({ state: this.state, version: this.#store.version }),
     "state.set": ({ key: key2, value, ifVersion }) => this.#write(setAt(this.state, key2, value), ifVersion),
     "state.delete": ({ key: key2, ifVersion }) => this.#write(deleteAt(this.state, key2), ifVersion),
     "state.setBatch": ({ values, ifVersion }) => {
@@ -2380,12 +2406,18 @@ var Memory = class {
     },
     emit: ({ type, data }) => {
       const id = `${Date.now()}-${this.events.length}`;
-      this.events.push({ id, type, data });
+      this.events.push({ id, ts: (/* @__PURE__ */ new Date()).toISOString(), type, data });
+      this.journal.push({ op: "emit", name: type });
       return { id };
     },
-    memo: ({ name, value, error }) => {
-      this.journal.push(error ? { op: "memo", name, error } : { op: "memo", name, value });
+    memo: ({ op = "memo", name, value, error }) => {
+      this.journal.push(error ? { op, name, error } : { op, name, value });
       return {};
+    },
+    "await.trigger": ({ type, payload }) => {
+      const { id, url } = this.#store.makeTrigger(type, payload);
+      this.journal.push({ op: "trigger", name: type, value: { id, url } });
+      return { id, url };
     },
     checkpoint: ({ data }) => {
       this.checkpoint = data;
@@ -2403,19 +2435,19 @@ var Memory = class {
   #write(next, ifVersion) {
     if (ifVersion !== void 0 && this.#conflicts > 0) {
       this.#conflicts -= 1;
-      this.#version += 1;
+      this.#store.version += 1;
     }
-    if (ifVersion !== void 0 && ifVersion !== this.#version) {
-      throw new RiverrunError("STATE_CONFLICT", "the state has moved on", { details: { version: this.#version } });
+    if (ifVersion !== void 0 && ifVersion !== this.#store.version) {
+      throw new RiverrunError("STATE_CONFLICT", "the state has moved on", { details: { version: this.#store.version } });
     }
     const issues = stateIssues(this.#options.stateSchema, next);
     if (issues.length) {
       const { path, message } = issues[0];
       throw new RiverrunError("STATE_INVALID", `state.${path}: ${message}`, { details: { issues } });
     }
-    this.state = next;
-    this.#version += 1;
-    return { version: this.#version };
+    this.#store.state = next;
+    this.#store.version += 1;
+    return { version: this.#store.version };
   }
   #enqueue(job2) {
     const options2 = job2.options ?? {};
@@ -2456,14 +2488,12 @@ function createTestContext(options2 = {}) {
     }
   };
 }
-async function execute(executable, input, given = {}) {
-  const handler = typeof executable === "function" ? executable : executable.default;
-  const defined = definition(handler);
-  const exported = typeof executable === "function" ? void 0 : executable.config;
-  const options2 = { ...given, config: { ...defined?.config, ...exported, ...given.config } };
+async function execute(executable, input, given2 = {}) {
+  const { handler, config, takes } = parts(executable);
+  const options2 = { ...given2, config: { ...config, ...given2.config } };
   const memory = new Memory(memoryOptions(options2));
   const ctx = contextOf(memory, options2, input);
-  const first = defined?.takes === "job" ? jobArgument(input, options2) : input;
+  const first = takes === "job" ? jobArgument(input, options2) : input;
   const timer = options2.timeoutMs === void 0 ? void 0 : setTimeout(() => ctx.cancel("timeout"), options2.timeoutMs);
   const onAbort = () => ctx.cancel("user");
   options2.signal?.addEventListener("abort", onAbort);
@@ -2476,6 +2506,12 @@ async function execute(executable, input, given = {}) {
     clearTimeout(timer);
     options2.signal?.removeEventListener("abort", onAbort);
   }
+}
+function parts(executable) {
+  const handler = typeof executable === "function" ? executable : executable.default;
+  const defined = definition(handler);
+  const exported = typeof executable === "function" ? void 0 : executable.config;
+  return { handler, config: { ...defined?.config, ...exported }, takes: defined?.takes ?? "input" };
 }
 async function settled(running, ctx) {
   try {
@@ -2556,6 +2592,505 @@ function maxAttemptsOf({ maxAttempts, config }) {
   return maxAttempts ?? config?.retryPolicy?.attempts ?? 1;
 }
 
+// src/testing/expression.ts
+function evaluate(expression, args) {
+  const text2 = typeof expression === "function" ? source(expression) : expression;
+  const names2 = Object.keys(args);
+  try {
+    const call = new Function(...names2, `"use strict"; const given = (${text2}
+); return typeof given === 'function' ? given(${names2.join(", ")}) : given`);
+    return call(...Object.values(args));
+  } catch (cause) {
+    const message = `${text2} cannot be evaluated: ${cause.message}. The server calls it with ${names2.join(", ")}, and it sees no other variable`;
+    throw new RiverrunError("EXPRESSION_ERROR", message, { cause, retriable: false });
+  }
+}
+
+// src/testing/given.ts
+var isLater2 = Symbol("later");
+function later(after, payload) {
+  return { [isLater2]: true, after, payload };
+}
+async function opened(triggers, trigger) {
+  const answer2 = typeof triggers === "function" ? triggers : triggers?.[trigger.type];
+  const given2 = await answer2?.(trigger);
+  if (given2 === void 0) return void 0;
+  if (typeof given2 !== "object" || given2 === null || !(isLater2 in given2)) return { payload: given2, afterMs: 0 };
+  const { after, payload } = given2;
+  return { payload: payload ?? null, afterMs: milliseconds2("later", after) };
+}
+function arrivalMs({ at }, startMs) {
+  if (at === void 0) return void 0;
+  if (at instanceof Date) return at.getTime();
+  const afterMs = durationMs(at);
+  if (afterMs !== void 0) return startMs + afterMs;
+  const dateMs = typeof at === "string" ? Date.parse(at) : NaN;
+  if (Number.isNaN(dateMs)) throw new TypeError(`at must be a date or a duration, is ${String(at)}`);
+  return dateMs;
+}
+function seen({ type, kind = type, at: _, ...event }, ms, number) {
+  if (!kind) throw new TypeError("an event needs a type");
+  return { id: `${ms}-${number}`, ts: new Date(ms).toISOString(), runId: "", flowName: "", ...event, type: kind, kind };
+}
+function matches(match, event) {
+  return Object.entries(match).every(([path, value]) => isSame(getAt(event, path), value));
+}
+function milliseconds2(what, duration) {
+  const ms = durationMs(duration);
+  if (ms === void 0) throw new TypeError(`${what} must be milliseconds or a duration, is ${String(duration)}`);
+  return ms;
+}
+function isSame(one, other) {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || !one || !other || Array.isArray(one) !== Array.isArray(other)) return false;
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length && keys.every((key2) => isSame(one[key2], other[key2]));
+}
+
+// src/testing/plan.ts
+function plan(executables, flow) {
+  const named = Array.isArray(executables) ? executables.map((one) => [void 0, one]) : Object.entries(executables);
+  const ids = named.flatMap(([, one]) => roles(parts(one).config).map(({ id: id2 }) => id2));
+  const id = flow ?? ids[0] ?? "test";
+  if (flow !== void 0 && ids.length && !ids.includes(flow)) throw new Error(`no step is part of the flow ${flow}; they name ${[...new Set(ids)].join(", ")}`);
+  const steps = /* @__PURE__ */ new Map();
+  for (const [key2, executable] of named) {
+    const step = plannedStep(executable, key2, id);
+    if (!step) continue;
+    if (steps.has(step.name)) throw new Error(`two steps are called ${step.name}`);
+    steps.set(step.name, step);
+  }
+  return { flow: id, steps };
+}
+function plannedStep(executable, key2, flow) {
+  const { handler, config, takes } = parts(executable);
+  const all = roles(config);
+  const role = all.find(({ id }) => flow === void 0 || id === flow);
+  if (!role && all.length) return void 0;
+  const { step, subscriptions, join: join2, await: awaits, emits, compensation, onFailure } = { ...config, ...role };
+  const name = step ?? key2 ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
+  if (!name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
+  const planned = { name, isEntry: role?.role === "entry", subscriptions: (subscriptions ?? []).map(subscription), handler, takes, config };
+  return Object.assign(planned, given({ join: join2, await: awaits, emits, compensation, onFailure }));
+}
+function entryOf(steps, wanted) {
+  const found = wanted === void 0 ? void 0 : steps.get(wanted);
+  if (wanted !== void 0 && !found) throw new Error(`there is no step ${wanted}; there are ${[...steps.keys()].join(", ")}`);
+  if (found) return found;
+  const all = [...steps.values()];
+  const entries = all.filter(({ isEntry }) => isEntry);
+  const led = new Set(all.flatMap((step) => [step.compensation?.step, step.await && "onTimeout" in step.await ? step.await.onTimeout : void 0]));
+  const candidates = entries.length ? entries : all.filter(({ name, subscriptions }) => !subscriptions.length && !led.has(name));
+  const [only2] = candidates;
+  if (candidates.length !== 1 || !only2) throw new Error(`it is not clear where the flow begins (${candidates.map(({ name }) => name).join(", ") || "no step"}): give entry`);
+  return only2;
+}
+function roles({ flow }) {
+  const list2 = flow === void 0 ? [] : Array.isArray(flow) ? flow : [flow];
+  return list2.map((one) => typeof one === "string" ? { id: one } : one);
+}
+function subscription(given2) {
+  const { when } = given2;
+  const kind = given2.eventKind ?? (typeof when === "object" && typeof when.kind === "string" ? when.kind : void 0);
+  if (kind === void 0) throw new Error("runFlow plays subscriptions to one kind of event: give eventKind");
+  return { ...given2, eventKind: kind };
+}
+function given(members) {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== void 0));
+}
+
+// src/testing/visit.ts
+var mostExecutions = 1e4;
+var Visit = class {
+  constructor(step, number, input, run, options2, store) {
+    this.step = step;
+    this.number = number;
+    this.input = input;
+    this.run = run;
+    this.options = options2;
+    this.memory = new Memory(memoryOptions({ ...options2, config: step.config, journal: [], state: void 0 }), store);
+  }
+  awaits = [];
+  memory;
+  startedAt = (/* @__PURE__ */ new Date()).toISOString();
+  awaited;
+  outcome = { status: "waiting" };
+  #executions = 0;
+  #endedAt;
+  /** Calls the handler. Gives how it ended, or what it waits for. */
+  async execute(clock) {
+    this.#executions += 1;
+    if (this.#executions > mostExecutions) throw new Error(`step ${this.step.name} was called ${mostExecutions} times and still waits`);
+    const { level = "debug", redact } = this.step.config.logger ?? {};
+    const ctx = new InvocationContext(this.memory, this.#params(), { level, redact: redactor(redact) });
+    const execution = ctx.execution;
+    const left = new Promise((resolve) => {
+      execution.onLeave = (outcome) => resolve(outcome instanceof RiverrunError ? { status: "failed", error: outcome } : outcome);
+    });
+    const ended = settled(this.#call(ctx), ctx);
+    return clock.run(Promise.race([left, ended]));
+  }
+  began(type, name) {
+    const wait2 = { type, name, from: (/* @__PURE__ */ new Date()).toISOString(), outcome: "waiting" };
+    this.awaits.push(wait2);
+    return wait2;
+  }
+  /** What a wait has brought: the next execution is given it. */
+  settle(name, outcome) {
+    this.memory.journal.push({ op: "await", name, ...outcome });
+  }
+  report() {
+    const { step, number, input, awaits, startedAt, outcome, memory } = this;
+    const executions = this.#executions;
+    return { step: step.name, visit: number, input, ...outcome, awaits, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
+  }
+  get isActive() {
+    return this.#endedAt === void 0;
+  }
+  end(outcome) {
+    this.outcome = outcome;
+    this.#endedAt = (/* @__PURE__ */ new Date()).toISOString();
+    this.memory.ended = true;
+  }
+  async #call(ctx) {
+    const execution = ctx.execution;
+    try {
+      const value = await this.step.handler(this.step.takes === "job" ? this.#job() : this.input, ctx);
+      const problem = await execution.returned();
+      if (problem) throw problem;
+      return value;
+    } catch (error) {
+      execution.threw();
+      throw error;
+    }
+  }
+  #job() {
+    const { name } = this.step;
+    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: 1, maxAttempts: 1, enqueuedAt: this.startedAt };
+  }
+  #params() {
+    const { runId, flow, tenantId, correlationId = runId } = this.run;
+    return {
+      file: "",
+      kind: "step",
+      process: this.step.name,
+      jobId: `job-${this.number}`,
+      queue: this.step.name,
+      input: this.input,
+      attempt: 1,
+      maxAttempts: this.step.config.retryPolicy?.attempts ?? 1,
+      runId,
+      flow,
+      step: this.step.name,
+      visit: this.number,
+      correlationId,
+      tenantId,
+      awaited: this.awaited,
+      checkpoint: this.memory.checkpoint,
+      journal: [...this.memory.journal]
+    };
+  }
+};
+
+// src/testing/flow.ts
+async function runFlow(steps, options2 = {}) {
+  const planned = plan(steps, options2.flow);
+  const entry = entryOf(planned.steps, options2.entry);
+  return simulate(options2, async (clock) => {
+    const run = new Simulation(planned.flow, planned.steps, options2, clock);
+    run.enter(entry, options2.input);
+    return run.play();
+  });
+}
+async function simulate({ clock, start = "2026-01-01T00:00:00.000Z" }, work) {
+  if (clock) return work(clock);
+  const own = new FakeClock(start).install();
+  try {
+    return await work(own);
+  } finally {
+    own.restore();
+  }
+}
+var Simulation = class {
+  constructor(flow, steps, options2, clock) {
+    this.flow = flow;
+    this.steps = steps;
+    this.options = options2;
+    this.clock = clock;
+    this.store = new Store(options2.state);
+    this.#startMs = clock.now;
+    const events = options2.events ?? [];
+    this.#ready = events.filter(({ at }) => at === void 0);
+    for (const event of events) {
+      const atMs = arrivalMs(event, this.#startMs);
+      if (atMs !== void 0) this.#plan(atMs, () => this.#given(event));
+    }
+  }
+  visits = [];
+  store;
+  #agenda = [];
+  #open = /* @__PURE__ */ new Set();
+  #held = [];
+  #events = [];
+  #unclaimed = [];
+  /** Given events that come as soon as somebody waits for them. */
+  #ready;
+  #startMs;
+  #waiting = 0;
+  #error;
+  #stopped = false;
+  enter(step, input) {
+    const number = this.visits.filter((visit2) => visit2.step === step).length + 1;
+    const run = { runId: this.options.runId ?? "run-0", flow: this.flow, tenantId: this.options.tenantId, correlationId: this.options.correlationId };
+    const visit = new Visit(step, number, input ?? null, run, this.options, this.store);
+    this.visits.push(visit);
+    this.#plan(this.clock.now, () => this.#begin(visit));
+  }
+  async play() {
+    while (!this.#stopped && this.visits.some(({ isActive }) => isActive)) {
+      const due = this.#agenda[0];
+      if (due && due.atMs <= this.clock.now) await this.#act();
+      else if (this.#takeReady()) continue;
+      else if (due) await this.#act();
+      else break;
+    }
+    return this.#report();
+  }
+  async #act() {
+    const due = this.#agenda.shift();
+    this.clock.jump(due.atMs);
+    await due.act();
+  }
+  #plan(atMs, act) {
+    const due = { atMs, act };
+    const later2 = this.#agenda.findIndex((other) => other.atMs > atMs);
+    this.#agenda.splice(later2 < 0 ? this.#agenda.length : later2, 0, due);
+    return due;
+  }
+  async #begin(visit) {
+    const { await: declared } = visit.step;
+    if (!declared || declared.type === "time" || visit.awaited !== void 0) return this.#execute(visit);
+    const done2 = (ending) => {
+      if (ending.outcome === "timeout") return this.#tooLate(visit, declared);
+      visit.awaited = ending.value;
+      return this.#execute(visit);
+    };
+    const timeoutMs = declared.timeout === void 0 ? void 0 : milliseconds2("timeout", declared.timeout);
+    if (declared.type === "trigger") {
+      const trigger = this.store.makeTrigger(declared.triggerType ?? "webhook", declared.payload);
+      return this.#awaitTrigger(visit, trigger, timeoutMs, done2);
+    }
+    const lookbackMs = declared.lookback === void 0 ? 0 : milliseconds2("lookback", declared.lookback);
+    this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookbackMs, timeoutMs, done2);
+  }
+  async #execute(visit) {
+    const before = visit.memory.events.length;
+    const outcome = await visit.execute(this.clock);
+    for (const { type, data, ts } of visit.memory.events.slice(before)) {
+      const event = seen({ type, data, runId: visit.run.runId }, Date.parse(ts), this.#events.length);
+      this.#arrive({ ...event, flowName: this.flow, stepName: visit.step.name });
+    }
+    if ("type" in outcome) await this.#suspend(visit, outcome);
+    else if (outcome.status !== "completed") this.#fail(visit, outcome.status, outcome.error);
+    else this.#afterHandler(visit, outcome.value);
+  }
+  async #suspend(visit, wait2) {
+    const name = wait2.type === "time" ? "time" : wait2.type === "event" ? wait2.eventKind : wait2.triggerId;
+    const done2 = ({ outcome, value = null }) => {
+      visit.settle(name, outcome === "timeout" ? { error: timedOut(wait2.type) } : { value });
+      return this.#execute(visit);
+    };
+    if (wait2.type === "time") return this.#awaitTime(visit, Date.parse(wait2.resumeAt), done2);
+    if (wait2.type === "trigger") return this.#awaitTrigger(visit, this.store.triggers.get(wait2.triggerId), wait2.timeoutMs, done2);
+    const fits = (event) => {
+      const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input };
+      return matches(wait2.match ?? {}, event) && (wait2.where === void 0 || Boolean(evaluate(wait2.where, args)));
+    };
+    this.#awaitEvent(visit, wait2.eventKind, fits, wait2.lookbackMs ?? 0, wait2.timeoutMs, done2);
+  }
+  #afterHandler(visit, value) {
+    const { await: declared } = visit.step;
+    const end2 = () => visit.end({ status: "completed", value });
+    if (declared?.type !== "time") return end2();
+    const { delay } = declared;
+    const wanted = typeof delay === "function" ? evaluate(delay, { result: value }) : delay;
+    this.#awaitTime(visit, this.clock.now + milliseconds2("delay", wanted), end2);
+  }
+  #awaitTime(visit, untilMs, done2) {
+    const finish = this.#wait(visit, "time", "time", done2);
+    this.#plan(untilMs, () => finish({ outcome: "time" }));
+  }
+  async #awaitTrigger(visit, trigger, timeoutMs, done2) {
+    const finish = this.#wait(visit, "trigger", trigger.id, done2);
+    const fromMs = this.clock.now;
+    const answer2 = await opened(this.options.triggers, trigger);
+    if (answer2 && (timeoutMs === void 0 || answer2.afterMs <= timeoutMs)) {
+      this.#plan(fromMs + answer2.afterMs, () => finish({ outcome: "trigger", value: answer2.payload }));
+    } else if (timeoutMs !== void 0) this.#plan(fromMs + timeoutMs, () => finish({ outcome: "timeout" }));
+  }
+  #awaitEvent(visit, kind, fits, lookbackMs, timeoutMs, done2) {
+    const finish = this.#wait(visit, "event", kind, done2);
+    const sinceMs = this.clock.now - lookbackMs;
+    const before = lookbackMs ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : void 0;
+    if (before) {
+      this.#plan(this.clock.now, () => finish({ outcome: "event", value: before }));
+      return;
+    }
+    const open = {
+      kind,
+      fits,
+      settle: (event) => {
+        this.#open.delete(open);
+        this.#plan(this.clock.now, () => finish({ outcome: "event", value: event }));
+        if (timeout) this.#forget(timeout);
+      }
+    };
+    this.#open.add(open);
+    const expire = () => {
+      this.#open.delete(open);
+      return finish({ outcome: "timeout" });
+    };
+    const timeout = timeoutMs === void 0 ? void 0 : this.#plan(this.clock.now + timeoutMs, expire);
+  }
+  #forget(due) {
+    const at = this.#agenda.indexOf(due);
+    if (at >= 0) this.#agenda.splice(at, 1);
+  }
+  /** Notes that a wait has begun; gives what is to be called when it is over. */
+  #wait(visit, type, name, done2) {
+    const wait2 = visit.began(type, name);
+    this.#waiting += 1;
+    return (ending) => {
+      this.#waiting -= 1;
+      const waitedMs = this.clock.now - Date.parse(wait2.from);
+      Object.assign(wait2, { until: (/* @__PURE__ */ new Date()).toISOString(), waitedMs }, ending);
+      return done2(ending);
+    };
+  }
+  /** Gives the first of the ready events that somebody waits for, or else that enters a step. */
+  #takeReady() {
+    const asSeen = (given2) => seen(given2, this.clock.now, this.#events.length);
+    const wanted = this.#ready.find((given2) => this.#openFor(asSeen(given2)).length) ?? this.#ready.find((given2) => this.#entered(asSeen(given2)).length);
+    if (!wanted) return false;
+    this.#ready.splice(this.#ready.indexOf(wanted), 1);
+    this.#given(wanted);
+    return true;
+  }
+  #given(event) {
+    this.#arrive(seen(event, this.clock.now, this.#events.length));
+  }
+  #arrive(event) {
+    if (this.#stopped) return;
+    this.#refuseCompensation((step) => [step.compensation?.on ?? []].flat().includes(event.kind));
+    const open = this.#openFor(event);
+    const entered = this.#entered(event);
+    this.#events.push(event);
+    if (!open.length && !entered.length) this.#unclaimed.push(event);
+    for (const one of open) one.settle(event);
+    for (const { step, input } of entered) this.#enterBy(step, event.kind, input);
+  }
+  #openFor(event) {
+    return [...this.#open].filter((open) => open.kind === event.kind && open.fits(event));
+  }
+  #entered(event) {
+    const ctx = this.#context();
+    const found = [];
+    for (const step of this.steps.values()) {
+      for (const { eventKind, when, map } of step.subscriptions) {
+        const condition = typeof when === "object" ? when.where : when;
+        if (eventKind !== event.kind || condition !== void 0 && !evaluate(condition, { event, ctx })) continue;
+        found.push({ step, input: map === void 0 ? event.data : evaluate(map, { event, ctx }) });
+      }
+    }
+    return found;
+  }
+  #enterBy(step, kind, input) {
+    if (step.join !== "all") return this.enter(step, input);
+    this.#held.push({ step: step.name, kind, input });
+    const kinds = new Set(step.subscriptions.map(({ eventKind }) => eventKind));
+    const firsts = [...kinds].map((wanted) => this.#held.find((held) => held.step === step.name && held.kind === wanted));
+    if (!firsts.every((held) => held !== void 0)) return;
+    for (const held of firsts) this.#held.splice(this.#held.indexOf(held), 1);
+    this.enter(step, Object.fromEntries(firsts.map((held) => [held.kind, held.input ?? null])));
+  }
+  #fitsDeclared({ where, match }, event, visit) {
+    const ctx = { ...this.#context(), input: visit.input };
+    const values = Object.entries(match ?? {}).map(([path, wanted]) => [path, typeof wanted === "string" ? getAt({ input: ctx.input, state: ctx.state }, wanted) : wanted.value]);
+    return matches(Object.fromEntries(values), event) && (where === void 0 || Boolean(evaluate(where, { event, ctx })));
+  }
+  #tooLate(visit, { onTimeout }) {
+    const { code = "", message } = timedOut(visit.step.await?.type ?? "event");
+    if (onTimeout === void 0) return this.#fail(visit, "failed", new RiverrunError(code, message, { retriable: false }));
+    const step = this.steps.get(onTimeout);
+    if (!step) throw new Error(`step ${visit.step.name} has onTimeout: ${onTimeout}, and there is no such step`);
+    visit.end({ status: "timeout" });
+    this.enter(step, visit.input);
+  }
+  #fail(visit, status, error) {
+    visit.end({ status, error });
+    this.#error ??= error;
+    this.#refuseCompensation(() => true);
+    const finishes = [...this.steps.values()].some(({ onFailure }) => onFailure === "finish");
+    if (!finishes) this.#stopped = true;
+  }
+  /** The server undoes what was done; a test that gets so far must not pass without it. */
+  #refuseCompensation(calls) {
+    const undone = this.visits.find(({ step, outcome }) => outcome.status === "completed" && step.compensation && calls(step));
+    if (!undone) return;
+    const { name, compensation } = undone.step;
+    throw new Error(`runFlow does not play compensation, and here step ${name} would be undone by ${compensation?.step}: test that step with runStep, and the saga with a server`, { cause: this.#error });
+  }
+  #context() {
+    return { runId: this.options.runId ?? "run-0", flowName: this.flow, input: this.options.input ?? null, state: this.store.state };
+  }
+  #report() {
+    const status = this.#error !== void 0 ? "failed" : this.#waiting ? "waiting" : "completed";
+    return {
+      status,
+      ...this.#error !== void 0 && { error: this.#error },
+      visits: this.visits.map((visit) => visit.report()),
+      events: this.#events,
+      unclaimed: this.#unclaimed,
+      state: this.store.state,
+      startedAt: new Date(this.#startMs).toISOString(),
+      endedAt: new Date(this.clock.now).toISOString(),
+      elapsedMs: this.clock.now - this.#startMs
+    };
+  }
+};
+function timedOut(type) {
+  return { code: "AWAIT_TIMEOUT", message: `the ${type} did not come in time` };
+}
+
+// src/testing/step.ts
+async function runStep(executable, options2 = {}) {
+  const planned = plannedStep(executable, options2.step ?? "test", options2.flow);
+  if (!planned) throw new Error(`the process is no step of the flow ${options2.flow}`);
+  const { compensation: _, ...step } = { ...planned, ...options2.step && { name: options2.step }, subscriptions: [] };
+  const steps = /* @__PURE__ */ new Map([[step.name, step]]);
+  return simulate(options2, async (clock) => {
+    const simulation = new Simulation(flowOf(options2, planned), withOnTimeout(steps, step), options2, clock);
+    simulation.enter(step, options2.input);
+    const visit = simulation.visits[0];
+    if (options2.awaited !== void 0) visit.awaited = options2.awaited;
+    const { state, elapsedMs } = await simulation.play();
+    const { step: _step, visit: _visit, input: _input, ...report } = visit.report();
+    return { ...report, state, elapsedMs, journal: visit.memory.journal };
+  });
+}
+function flowOf({ flow }, { config }) {
+  if (flow !== void 0) return flow;
+  const first = [config.flow].flat()[0];
+  return (typeof first === "object" ? first.id : first) ?? "test";
+}
+function withOnTimeout(steps, { await: declared }) {
+  const name = declared && "onTimeout" in declared ? declared.onTimeout : void 0;
+  if (name !== void 0 && !steps.has(name)) {
+    steps.set(name, { name, isEntry: false, subscriptions: [], handler: () => null, takes: "input", config: {} });
+  }
+  return steps;
+}
+
 // src/runner/main.ts
 var fd = Number(process.env.RIVERRUN_RUNNER_FD ?? 3);
 main();
@@ -2631,8 +3166,11 @@ export {
   fakeClock,
   followRun,
   isFinal,
+  later,
   reduceEvents,
   reduceRun,
   reduceState,
+  runFlow,
+  runStep,
   version
 };

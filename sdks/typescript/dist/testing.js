@@ -14,6 +14,7 @@ import {
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { promisify } from "node:util";
 var real = { setImmediate: globalThis.setImmediate, Date: globalThis.Date, now: performance.now.bind(performance) };
+var installed;
 var require2 = createRequire(import.meta.url);
 var FakeClock = class {
   #nowMs;
@@ -29,7 +30,8 @@ var FakeClock = class {
   }
   /** Takes over `setTimeout`, `setInterval`, `Date`, `performance.now` and their modules. */
   install() {
-    if (this.#undo.length) throw new Error("the clock is installed");
+    if (installed) throw new Error("a fake clock is in charge already: give it as clock, or restore it first");
+    installed = this;
     const timers = {
       setTimeout: this.#setTimeout(),
       setInterval: (callback, ms, ...args) => this.#add(callback, ms, args, true),
@@ -44,9 +46,14 @@ var FakeClock = class {
     return this;
   }
   restore() {
+    if (installed === this) installed = void 0;
     for (const undo of this.#undo.splice(0).reverse()) undo();
     this.#timers.clear();
     syncBuiltinESMExports();
+  }
+  /** It is this late at once, and never earlier than it was. Timers that are due fire when somebody waits. */
+  jump(toMs) {
+    this.#nowMs = Math.max(this.#nowMs, toMs);
   }
   /** Lets `ms` pass: fires every timer that comes due, in order, and lets promises settle. */
   async advance(ms) {
@@ -177,10 +184,10 @@ function durationMs(duration) {
   return isoMs(text) ?? friendlyMs(text);
 }
 function isoMs(text) {
-  const parts = iso.exec(text)?.slice(1);
-  if (!parts?.some((part) => part !== void 0)) return void 0;
+  const parts2 = iso.exec(text)?.slice(1);
+  if (!parts2?.some((part) => part !== void 0)) return void 0;
   const sizes = [7 * day, day, hour, minute, second];
-  return Math.round(parts.reduce((sum, part, index) => sum + Number((part ?? "0").replace(",", ".")) * sizes[index], 0));
+  return Math.round(parts2.reduce((sum, part, index) => sum + Number((part ?? "0").replace(",", ".")) * sizes[index], 0));
 }
 function friendlyMs(text) {
   const part = /(\d+(?:\.\d+)?)\s*([a-z]+)[\s,]*/gy;
@@ -310,7 +317,7 @@ var Journal = class {
    */
   #isInside(at) {
     if (this.#records[at]?.op !== "emit") return false;
-    return this.#records.some(({ op }, later) => later > at && op === "memo" && this.#taken.has(later));
+    return this.#records.some(({ op }, later2) => later2 > at && op === "memo" && this.#taken.has(later2));
   }
 };
 function key(op, name) {
@@ -637,9 +644,9 @@ var InvocationContext = class {
   correlationId = () => this.#params.correlationId ?? void 0;
   causationId = () => this.#params.causationId ?? void 0;
   emit = async (event, data) => {
-    const { type = void 0, kind = type, data: given = data } = typeof event === "string" ? { kind: event } : event;
+    const { type = void 0, kind = type, data: given2 = data } = typeof event === "string" ? { kind: event } : event;
     if (!kind) throw new TypeError("emit needs the type of the event");
-    const ask = async () => (await this.#link.request("emit", { type: kind, data: given })).id;
+    const ask = async () => (await this.#link.request("emit", { type: kind, data: given2 })).id;
     return await (this.execution ? this.execution.once("emit", kind, ask) : ask()) ?? "";
   };
   progress = (pct, detail) => {
@@ -669,7 +676,7 @@ var InvocationContext = class {
     return (await this.#enqueue([job2], ([one]) => ({ ...one })))[0];
   };
   start = (flow, input, options) => {
-    const ask = (given) => this.#link.request("start", { flow, input: input ?? {}, options: given });
+    const ask = (given2) => this.#link.request("start", { flow, input: input ?? {}, options: given2 });
     if (!this.execution) return ask(options);
     const isNamed = options?.idempotencyKey !== void 0 || options?.runId !== void 0;
     return this.execution.recorded("start", flow, (id) => ask(isNamed ? options : { ...options, idempotencyKey: id }));
@@ -685,7 +692,7 @@ var InvocationContext = class {
     this.#abort?.abort(this.#cancelled);
   }
   async #enqueue(jobs, params) {
-    const ask = (given) => this.#link.request("enqueue", params(given));
+    const ask = (given2) => this.#link.request("enqueue", params(given2));
     const queues = [...new Set(jobs.map(({ queue }) => queue))].join(",");
     const recorded = this.execution?.recorded("enqueue", queues, (id) => ask(jobs.map((job2, index) => withId(job2, jobs.length > 1 ? `${id}/${index + 1}` : id))));
     return (await (recorded ?? ask(jobs))).jobs;
@@ -786,6 +793,20 @@ function stateIssues(check, state) {
 }
 
 // src/testing/memory.ts
+var Store = class {
+  state;
+  version = 0;
+  triggers = /* @__PURE__ */ new Map();
+  constructor(state = {}) {
+    this.state = copy(state);
+  }
+  makeTrigger(type, payload) {
+    const id = `trigger-${this.triggers.size + 1}`;
+    const trigger = { id, url: `http://127.0.0.1:4600/api/triggers/${id}`, type, payload };
+    this.triggers.set(id, trigger);
+    return trigger;
+  }
+};
 var Memory = class {
   logs = [];
   events = [];
@@ -795,18 +816,20 @@ var Memory = class {
   calls = [];
   started = [];
   journal;
-  state;
   checkpoint;
   ended = false;
-  #version = 0;
   #conflicts;
   #options;
-  constructor(options) {
+  #store;
+  constructor(options, store = new Store(options.state)) {
     this.#options = options;
-    this.state = copy(options.state ?? {});
+    this.#store = store;
     this.journal = copy(options.journal ?? []);
     this.checkpoint = options.checkpoint;
     this.#conflicts = options.conflicts ?? 0;
+  }
+  get state() {
+    return this.#store.state;
   }
   /** Like the wire, it lets nothing through but JSON, and gives copies. */
   async request(method, params) {
@@ -823,9 +846,9 @@ var Memory = class {
     else if (method === "partial") this.partials.push(said);
   }
   #answers = {
-    "state.get": ({ key: key2 }) => ({ value: getAt(this.state, key2), version: this.#version }),
+    "state.get": ({ key: key2 }) => ({ value: getAt(this.state, key2), version: this.#store.version }),
     "state.has": ({ key: key2 }) => ({ has: getAt(this.state, key2) !== void 0 }),
-    "state.getAll": () => ({ state: this.state, version: this.#version }),
+    "state.getAll": () => ({ state: this.state, version: this.#store.version }),
     "state.set": ({ key: key2, value, ifVersion }) => this.#write(setAt(this.state, key2, value), ifVersion),
     "state.delete": ({ key: key2, ifVersion }) => this.#write(deleteAt(this.state, key2), ifVersion),
     "state.setBatch": ({ values, ifVersion }) => {
@@ -834,12 +857,18 @@ var Memory = class {
     },
     emit: ({ type, data }) => {
       const id = `${Date.now()}-${this.events.length}`;
-      this.events.push({ id, type, data });
+      this.events.push({ id, ts: (/* @__PURE__ */ new Date()).toISOString(), type, data });
+      this.journal.push({ op: "emit", name: type });
       return { id };
     },
-    memo: ({ name, value, error }) => {
-      this.journal.push(error ? { op: "memo", name, error } : { op: "memo", name, value });
+    memo: ({ op = "memo", name, value, error }) => {
+      this.journal.push(error ? { op, name, error } : { op, name, value });
       return {};
+    },
+    "await.trigger": ({ type, payload }) => {
+      const { id, url } = this.#store.makeTrigger(type, payload);
+      this.journal.push({ op: "trigger", name: type, value: { id, url } });
+      return { id, url };
     },
     checkpoint: ({ data }) => {
       this.checkpoint = data;
@@ -857,19 +886,19 @@ var Memory = class {
   #write(next, ifVersion) {
     if (ifVersion !== void 0 && this.#conflicts > 0) {
       this.#conflicts -= 1;
-      this.#version += 1;
+      this.#store.version += 1;
     }
-    if (ifVersion !== void 0 && ifVersion !== this.#version) {
-      throw new RiverrunError("STATE_CONFLICT", "the state has moved on", { details: { version: this.#version } });
+    if (ifVersion !== void 0 && ifVersion !== this.#store.version) {
+      throw new RiverrunError("STATE_CONFLICT", "the state has moved on", { details: { version: this.#store.version } });
     }
     const issues = stateIssues(this.#options.stateSchema, next);
     if (issues.length) {
       const { path, message } = issues[0];
       throw new RiverrunError("STATE_INVALID", `state.${path}: ${message}`, { details: { issues } });
     }
-    this.state = next;
-    this.#version += 1;
-    return { version: this.#version };
+    this.#store.state = next;
+    this.#store.version += 1;
+    return { version: this.#store.version };
   }
   #enqueue(job2) {
     const options = job2.options ?? {};
@@ -910,14 +939,12 @@ function createTestContext(options = {}) {
     }
   };
 }
-async function execute(executable, input, given = {}) {
-  const handler = typeof executable === "function" ? executable : executable.default;
-  const defined = definition(handler);
-  const exported = typeof executable === "function" ? void 0 : executable.config;
-  const options = { ...given, config: { ...defined?.config, ...exported, ...given.config } };
+async function execute(executable, input, given2 = {}) {
+  const { handler, config, takes } = parts(executable);
+  const options = { ...given2, config: { ...config, ...given2.config } };
   const memory = new Memory(memoryOptions(options));
   const ctx = contextOf(memory, options, input);
-  const first = defined?.takes === "job" ? jobArgument(input, options) : input;
+  const first = takes === "job" ? jobArgument(input, options) : input;
   const timer = options.timeoutMs === void 0 ? void 0 : setTimeout(() => ctx.cancel("timeout"), options.timeoutMs);
   const onAbort = () => ctx.cancel("user");
   options.signal?.addEventListener("abort", onAbort);
@@ -930,6 +957,12 @@ async function execute(executable, input, given = {}) {
     clearTimeout(timer);
     options.signal?.removeEventListener("abort", onAbort);
   }
+}
+function parts(executable) {
+  const handler = typeof executable === "function" ? executable : executable.default;
+  const defined = definition(handler);
+  const exported = typeof executable === "function" ? void 0 : executable.config;
+  return { handler, config: { ...defined?.config, ...exported }, takes: defined?.takes ?? "input" };
 }
 async function settled(running, ctx) {
   try {
@@ -1009,9 +1042,511 @@ function attemptOf({ attempt, after }) {
 function maxAttemptsOf({ maxAttempts, config }) {
   return maxAttempts ?? config?.retryPolicy?.attempts ?? 1;
 }
+
+// src/testing/expression.ts
+function evaluate(expression, args) {
+  const text = typeof expression === "function" ? source(expression) : expression;
+  const names = Object.keys(args);
+  try {
+    const call = new Function(...names, `"use strict"; const given = (${text}
+); return typeof given === 'function' ? given(${names.join(", ")}) : given`);
+    return call(...Object.values(args));
+  } catch (cause) {
+    const message = `${text} cannot be evaluated: ${cause.message}. The server calls it with ${names.join(", ")}, and it sees no other variable`;
+    throw new RiverrunError("EXPRESSION_ERROR", message, { cause, retriable: false });
+  }
+}
+
+// src/testing/given.ts
+var isLater = Symbol("later");
+function later(after, payload) {
+  return { [isLater]: true, after, payload };
+}
+async function opened(triggers, trigger) {
+  const answer2 = typeof triggers === "function" ? triggers : triggers?.[trigger.type];
+  const given2 = await answer2?.(trigger);
+  if (given2 === void 0) return void 0;
+  if (typeof given2 !== "object" || given2 === null || !(isLater in given2)) return { payload: given2, afterMs: 0 };
+  const { after, payload } = given2;
+  return { payload: payload ?? null, afterMs: milliseconds2("later", after) };
+}
+function arrivalMs({ at }, startMs) {
+  if (at === void 0) return void 0;
+  if (at instanceof Date) return at.getTime();
+  const afterMs = durationMs(at);
+  if (afterMs !== void 0) return startMs + afterMs;
+  const dateMs = typeof at === "string" ? Date.parse(at) : NaN;
+  if (Number.isNaN(dateMs)) throw new TypeError(`at must be a date or a duration, is ${String(at)}`);
+  return dateMs;
+}
+function seen({ type, kind = type, at: _, ...event }, ms, number) {
+  if (!kind) throw new TypeError("an event needs a type");
+  return { id: `${ms}-${number}`, ts: new Date(ms).toISOString(), runId: "", flowName: "", ...event, type: kind, kind };
+}
+function matches(match, event) {
+  return Object.entries(match).every(([path, value]) => isSame(getAt(event, path), value));
+}
+function milliseconds2(what, duration) {
+  const ms = durationMs(duration);
+  if (ms === void 0) throw new TypeError(`${what} must be milliseconds or a duration, is ${String(duration)}`);
+  return ms;
+}
+function isSame(one, other) {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || !one || !other || Array.isArray(one) !== Array.isArray(other)) return false;
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length && keys.every((key2) => isSame(one[key2], other[key2]));
+}
+
+// src/testing/plan.ts
+function plan(executables, flow) {
+  const named = Array.isArray(executables) ? executables.map((one) => [void 0, one]) : Object.entries(executables);
+  const ids = named.flatMap(([, one]) => roles(parts(one).config).map(({ id: id2 }) => id2));
+  const id = flow ?? ids[0] ?? "test";
+  if (flow !== void 0 && ids.length && !ids.includes(flow)) throw new Error(`no step is part of the flow ${flow}; they name ${[...new Set(ids)].join(", ")}`);
+  const steps = /* @__PURE__ */ new Map();
+  for (const [key2, executable] of named) {
+    const step = plannedStep(executable, key2, id);
+    if (!step) continue;
+    if (steps.has(step.name)) throw new Error(`two steps are called ${step.name}`);
+    steps.set(step.name, step);
+  }
+  return { flow: id, steps };
+}
+function plannedStep(executable, key2, flow) {
+  const { handler, config, takes } = parts(executable);
+  const all = roles(config);
+  const role = all.find(({ id }) => flow === void 0 || id === flow);
+  if (!role && all.length) return void 0;
+  const { step, subscriptions, join, await: awaits, emits, compensation, onFailure } = { ...config, ...role };
+  const name = step ?? key2 ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
+  if (!name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
+  const planned = { name, isEntry: role?.role === "entry", subscriptions: (subscriptions ?? []).map(subscription), handler, takes, config };
+  return Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure }));
+}
+function entryOf(steps, wanted) {
+  const found = wanted === void 0 ? void 0 : steps.get(wanted);
+  if (wanted !== void 0 && !found) throw new Error(`there is no step ${wanted}; there are ${[...steps.keys()].join(", ")}`);
+  if (found) return found;
+  const all = [...steps.values()];
+  const entries = all.filter(({ isEntry }) => isEntry);
+  const led = new Set(all.flatMap((step) => [step.compensation?.step, step.await && "onTimeout" in step.await ? step.await.onTimeout : void 0]));
+  const candidates = entries.length ? entries : all.filter(({ name, subscriptions }) => !subscriptions.length && !led.has(name));
+  const [only] = candidates;
+  if (candidates.length !== 1 || !only) throw new Error(`it is not clear where the flow begins (${candidates.map(({ name }) => name).join(", ") || "no step"}): give entry`);
+  return only;
+}
+function roles({ flow }) {
+  const list2 = flow === void 0 ? [] : Array.isArray(flow) ? flow : [flow];
+  return list2.map((one) => typeof one === "string" ? { id: one } : one);
+}
+function subscription(given2) {
+  const { when } = given2;
+  const kind = given2.eventKind ?? (typeof when === "object" && typeof when.kind === "string" ? when.kind : void 0);
+  if (kind === void 0) throw new Error("runFlow plays subscriptions to one kind of event: give eventKind");
+  return { ...given2, eventKind: kind };
+}
+function given(members) {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== void 0));
+}
+
+// src/testing/visit.ts
+var mostExecutions = 1e4;
+var Visit = class {
+  constructor(step, number, input, run, options, store) {
+    this.step = step;
+    this.number = number;
+    this.input = input;
+    this.run = run;
+    this.options = options;
+    this.memory = new Memory(memoryOptions({ ...options, config: step.config, journal: [], state: void 0 }), store);
+  }
+  awaits = [];
+  memory;
+  startedAt = (/* @__PURE__ */ new Date()).toISOString();
+  awaited;
+  outcome = { status: "waiting" };
+  #executions = 0;
+  #endedAt;
+  /** Calls the handler. Gives how it ended, or what it waits for. */
+  async execute(clock) {
+    this.#executions += 1;
+    if (this.#executions > mostExecutions) throw new Error(`step ${this.step.name} was called ${mostExecutions} times and still waits`);
+    const { level = "debug", redact } = this.step.config.logger ?? {};
+    const ctx = new InvocationContext(this.memory, this.#params(), { level, redact: redactor(redact) });
+    const execution = ctx.execution;
+    const left = new Promise((resolve) => {
+      execution.onLeave = (outcome) => resolve(outcome instanceof RiverrunError ? { status: "failed", error: outcome } : outcome);
+    });
+    const ended = settled(this.#call(ctx), ctx);
+    return clock.run(Promise.race([left, ended]));
+  }
+  began(type, name) {
+    const wait = { type, name, from: (/* @__PURE__ */ new Date()).toISOString(), outcome: "waiting" };
+    this.awaits.push(wait);
+    return wait;
+  }
+  /** What a wait has brought: the next execution is given it. */
+  settle(name, outcome) {
+    this.memory.journal.push({ op: "await", name, ...outcome });
+  }
+  report() {
+    const { step, number, input, awaits, startedAt, outcome, memory } = this;
+    const executions = this.#executions;
+    return { step: step.name, visit: number, input, ...outcome, awaits, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
+  }
+  get isActive() {
+    return this.#endedAt === void 0;
+  }
+  end(outcome) {
+    this.outcome = outcome;
+    this.#endedAt = (/* @__PURE__ */ new Date()).toISOString();
+    this.memory.ended = true;
+  }
+  async #call(ctx) {
+    const execution = ctx.execution;
+    try {
+      const value = await this.step.handler(this.step.takes === "job" ? this.#job() : this.input, ctx);
+      const problem = await execution.returned();
+      if (problem) throw problem;
+      return value;
+    } catch (error) {
+      execution.threw();
+      throw error;
+    }
+  }
+  #job() {
+    const { name } = this.step;
+    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: 1, maxAttempts: 1, enqueuedAt: this.startedAt };
+  }
+  #params() {
+    const { runId, flow, tenantId, correlationId = runId } = this.run;
+    return {
+      file: "",
+      kind: "step",
+      process: this.step.name,
+      jobId: `job-${this.number}`,
+      queue: this.step.name,
+      input: this.input,
+      attempt: 1,
+      maxAttempts: this.step.config.retryPolicy?.attempts ?? 1,
+      runId,
+      flow,
+      step: this.step.name,
+      visit: this.number,
+      correlationId,
+      tenantId,
+      awaited: this.awaited,
+      checkpoint: this.memory.checkpoint,
+      journal: [...this.memory.journal]
+    };
+  }
+};
+
+// src/testing/flow.ts
+async function runFlow(steps, options = {}) {
+  const planned = plan(steps, options.flow);
+  const entry = entryOf(planned.steps, options.entry);
+  return simulate(options, async (clock) => {
+    const run = new Simulation(planned.flow, planned.steps, options, clock);
+    run.enter(entry, options.input);
+    return run.play();
+  });
+}
+async function simulate({ clock, start = "2026-01-01T00:00:00.000Z" }, work) {
+  if (clock) return work(clock);
+  const own = new FakeClock(start).install();
+  try {
+    return await work(own);
+  } finally {
+    own.restore();
+  }
+}
+var Simulation = class {
+  constructor(flow, steps, options, clock) {
+    this.flow = flow;
+    this.steps = steps;
+    this.options = options;
+    this.clock = clock;
+    this.store = new Store(options.state);
+    this.#startMs = clock.now;
+    const events = options.events ?? [];
+    this.#ready = events.filter(({ at }) => at === void 0);
+    for (const event of events) {
+      const atMs = arrivalMs(event, this.#startMs);
+      if (atMs !== void 0) this.#plan(atMs, () => this.#given(event));
+    }
+  }
+  visits = [];
+  store;
+  #agenda = [];
+  #open = /* @__PURE__ */ new Set();
+  #held = [];
+  #events = [];
+  #unclaimed = [];
+  /** Given events that come as soon as somebody waits for them. */
+  #ready;
+  #startMs;
+  #waiting = 0;
+  #error;
+  #stopped = false;
+  enter(step, input) {
+    const number = this.visits.filter((visit2) => visit2.step === step).length + 1;
+    const run = { runId: this.options.runId ?? "run-0", flow: this.flow, tenantId: this.options.tenantId, correlationId: this.options.correlationId };
+    const visit = new Visit(step, number, input ?? null, run, this.options, this.store);
+    this.visits.push(visit);
+    this.#plan(this.clock.now, () => this.#begin(visit));
+  }
+  async play() {
+    while (!this.#stopped && this.visits.some(({ isActive }) => isActive)) {
+      const due = this.#agenda[0];
+      if (due && due.atMs <= this.clock.now) await this.#act();
+      else if (this.#takeReady()) continue;
+      else if (due) await this.#act();
+      else break;
+    }
+    return this.#report();
+  }
+  async #act() {
+    const due = this.#agenda.shift();
+    this.clock.jump(due.atMs);
+    await due.act();
+  }
+  #plan(atMs, act) {
+    const due = { atMs, act };
+    const later2 = this.#agenda.findIndex((other) => other.atMs > atMs);
+    this.#agenda.splice(later2 < 0 ? this.#agenda.length : later2, 0, due);
+    return due;
+  }
+  async #begin(visit) {
+    const { await: declared } = visit.step;
+    if (!declared || declared.type === "time" || visit.awaited !== void 0) return this.#execute(visit);
+    const done2 = (ending) => {
+      if (ending.outcome === "timeout") return this.#tooLate(visit, declared);
+      visit.awaited = ending.value;
+      return this.#execute(visit);
+    };
+    const timeoutMs = declared.timeout === void 0 ? void 0 : milliseconds2("timeout", declared.timeout);
+    if (declared.type === "trigger") {
+      const trigger = this.store.makeTrigger(declared.triggerType ?? "webhook", declared.payload);
+      return this.#awaitTrigger(visit, trigger, timeoutMs, done2);
+    }
+    const lookbackMs = declared.lookback === void 0 ? 0 : milliseconds2("lookback", declared.lookback);
+    this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookbackMs, timeoutMs, done2);
+  }
+  async #execute(visit) {
+    const before = visit.memory.events.length;
+    const outcome = await visit.execute(this.clock);
+    for (const { type, data, ts } of visit.memory.events.slice(before)) {
+      const event = seen({ type, data, runId: visit.run.runId }, Date.parse(ts), this.#events.length);
+      this.#arrive({ ...event, flowName: this.flow, stepName: visit.step.name });
+    }
+    if ("type" in outcome) await this.#suspend(visit, outcome);
+    else if (outcome.status !== "completed") this.#fail(visit, outcome.status, outcome.error);
+    else this.#afterHandler(visit, outcome.value);
+  }
+  async #suspend(visit, wait) {
+    const name = wait.type === "time" ? "time" : wait.type === "event" ? wait.eventKind : wait.triggerId;
+    const done2 = ({ outcome, value = null }) => {
+      visit.settle(name, outcome === "timeout" ? { error: timedOut(wait.type) } : { value });
+      return this.#execute(visit);
+    };
+    if (wait.type === "time") return this.#awaitTime(visit, Date.parse(wait.resumeAt), done2);
+    if (wait.type === "trigger") return this.#awaitTrigger(visit, this.store.triggers.get(wait.triggerId), wait.timeoutMs, done2);
+    const fits = (event) => {
+      const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input };
+      return matches(wait.match ?? {}, event) && (wait.where === void 0 || Boolean(evaluate(wait.where, args)));
+    };
+    this.#awaitEvent(visit, wait.eventKind, fits, wait.lookbackMs ?? 0, wait.timeoutMs, done2);
+  }
+  #afterHandler(visit, value) {
+    const { await: declared } = visit.step;
+    const end = () => visit.end({ status: "completed", value });
+    if (declared?.type !== "time") return end();
+    const { delay } = declared;
+    const wanted = typeof delay === "function" ? evaluate(delay, { result: value }) : delay;
+    this.#awaitTime(visit, this.clock.now + milliseconds2("delay", wanted), end);
+  }
+  #awaitTime(visit, untilMs, done2) {
+    const finish = this.#wait(visit, "time", "time", done2);
+    this.#plan(untilMs, () => finish({ outcome: "time" }));
+  }
+  async #awaitTrigger(visit, trigger, timeoutMs, done2) {
+    const finish = this.#wait(visit, "trigger", trigger.id, done2);
+    const fromMs = this.clock.now;
+    const answer2 = await opened(this.options.triggers, trigger);
+    if (answer2 && (timeoutMs === void 0 || answer2.afterMs <= timeoutMs)) {
+      this.#plan(fromMs + answer2.afterMs, () => finish({ outcome: "trigger", value: answer2.payload }));
+    } else if (timeoutMs !== void 0) this.#plan(fromMs + timeoutMs, () => finish({ outcome: "timeout" }));
+  }
+  #awaitEvent(visit, kind, fits, lookbackMs, timeoutMs, done2) {
+    const finish = this.#wait(visit, "event", kind, done2);
+    const sinceMs = this.clock.now - lookbackMs;
+    const before = lookbackMs ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : void 0;
+    if (before) {
+      this.#plan(this.clock.now, () => finish({ outcome: "event", value: before }));
+      return;
+    }
+    const open = {
+      kind,
+      fits,
+      settle: (event) => {
+        this.#open.delete(open);
+        this.#plan(this.clock.now, () => finish({ outcome: "event", value: event }));
+        if (timeout) this.#forget(timeout);
+      }
+    };
+    this.#open.add(open);
+    const expire = () => {
+      this.#open.delete(open);
+      return finish({ outcome: "timeout" });
+    };
+    const timeout = timeoutMs === void 0 ? void 0 : this.#plan(this.clock.now + timeoutMs, expire);
+  }
+  #forget(due) {
+    const at = this.#agenda.indexOf(due);
+    if (at >= 0) this.#agenda.splice(at, 1);
+  }
+  /** Notes that a wait has begun; gives what is to be called when it is over. */
+  #wait(visit, type, name, done2) {
+    const wait = visit.began(type, name);
+    this.#waiting += 1;
+    return (ending) => {
+      this.#waiting -= 1;
+      const waitedMs = this.clock.now - Date.parse(wait.from);
+      Object.assign(wait, { until: (/* @__PURE__ */ new Date()).toISOString(), waitedMs }, ending);
+      return done2(ending);
+    };
+  }
+  /** Gives the first of the ready events that somebody waits for, or else that enters a step. */
+  #takeReady() {
+    const asSeen = (given2) => seen(given2, this.clock.now, this.#events.length);
+    const wanted = this.#ready.find((given2) => this.#openFor(asSeen(given2)).length) ?? this.#ready.find((given2) => this.#entered(asSeen(given2)).length);
+    if (!wanted) return false;
+    this.#ready.splice(this.#ready.indexOf(wanted), 1);
+    this.#given(wanted);
+    return true;
+  }
+  #given(event) {
+    this.#arrive(seen(event, this.clock.now, this.#events.length));
+  }
+  #arrive(event) {
+    if (this.#stopped) return;
+    this.#refuseCompensation((step) => [step.compensation?.on ?? []].flat().includes(event.kind));
+    const open = this.#openFor(event);
+    const entered = this.#entered(event);
+    this.#events.push(event);
+    if (!open.length && !entered.length) this.#unclaimed.push(event);
+    for (const one of open) one.settle(event);
+    for (const { step, input } of entered) this.#enterBy(step, event.kind, input);
+  }
+  #openFor(event) {
+    return [...this.#open].filter((open) => open.kind === event.kind && open.fits(event));
+  }
+  #entered(event) {
+    const ctx = this.#context();
+    const found = [];
+    for (const step of this.steps.values()) {
+      for (const { eventKind, when, map } of step.subscriptions) {
+        const condition = typeof when === "object" ? when.where : when;
+        if (eventKind !== event.kind || condition !== void 0 && !evaluate(condition, { event, ctx })) continue;
+        found.push({ step, input: map === void 0 ? event.data : evaluate(map, { event, ctx }) });
+      }
+    }
+    return found;
+  }
+  #enterBy(step, kind, input) {
+    if (step.join !== "all") return this.enter(step, input);
+    this.#held.push({ step: step.name, kind, input });
+    const kinds = new Set(step.subscriptions.map(({ eventKind }) => eventKind));
+    const firsts = [...kinds].map((wanted) => this.#held.find((held) => held.step === step.name && held.kind === wanted));
+    if (!firsts.every((held) => held !== void 0)) return;
+    for (const held of firsts) this.#held.splice(this.#held.indexOf(held), 1);
+    this.enter(step, Object.fromEntries(firsts.map((held) => [held.kind, held.input ?? null])));
+  }
+  #fitsDeclared({ where, match }, event, visit) {
+    const ctx = { ...this.#context(), input: visit.input };
+    const values = Object.entries(match ?? {}).map(([path, wanted]) => [path, typeof wanted === "string" ? getAt({ input: ctx.input, state: ctx.state }, wanted) : wanted.value]);
+    return matches(Object.fromEntries(values), event) && (where === void 0 || Boolean(evaluate(where, { event, ctx })));
+  }
+  #tooLate(visit, { onTimeout }) {
+    const { code = "", message } = timedOut(visit.step.await?.type ?? "event");
+    if (onTimeout === void 0) return this.#fail(visit, "failed", new RiverrunError(code, message, { retriable: false }));
+    const step = this.steps.get(onTimeout);
+    if (!step) throw new Error(`step ${visit.step.name} has onTimeout: ${onTimeout}, and there is no such step`);
+    visit.end({ status: "timeout" });
+    this.enter(step, visit.input);
+  }
+  #fail(visit, status, error) {
+    visit.end({ status, error });
+    this.#error ??= error;
+    this.#refuseCompensation(() => true);
+    const finishes = [...this.steps.values()].some(({ onFailure }) => onFailure === "finish");
+    if (!finishes) this.#stopped = true;
+  }
+  /** The server undoes what was done; a test that gets so far must not pass without it. */
+  #refuseCompensation(calls) {
+    const undone = this.visits.find(({ step, outcome }) => outcome.status === "completed" && step.compensation && calls(step));
+    if (!undone) return;
+    const { name, compensation } = undone.step;
+    throw new Error(`runFlow does not play compensation, and here step ${name} would be undone by ${compensation?.step}: test that step with runStep, and the saga with a server`, { cause: this.#error });
+  }
+  #context() {
+    return { runId: this.options.runId ?? "run-0", flowName: this.flow, input: this.options.input ?? null, state: this.store.state };
+  }
+  #report() {
+    const status = this.#error !== void 0 ? "failed" : this.#waiting ? "waiting" : "completed";
+    return {
+      status,
+      ...this.#error !== void 0 && { error: this.#error },
+      visits: this.visits.map((visit) => visit.report()),
+      events: this.#events,
+      unclaimed: this.#unclaimed,
+      state: this.store.state,
+      startedAt: new Date(this.#startMs).toISOString(),
+      endedAt: new Date(this.clock.now).toISOString(),
+      elapsedMs: this.clock.now - this.#startMs
+    };
+  }
+};
+function timedOut(type) {
+  return { code: "AWAIT_TIMEOUT", message: `the ${type} did not come in time` };
+}
+
+// src/testing/step.ts
+async function runStep(executable, options = {}) {
+  const planned = plannedStep(executable, options.step ?? "test", options.flow);
+  if (!planned) throw new Error(`the process is no step of the flow ${options.flow}`);
+  const { compensation: _, ...step } = { ...planned, ...options.step && { name: options.step }, subscriptions: [] };
+  const steps = /* @__PURE__ */ new Map([[step.name, step]]);
+  return simulate(options, async (clock) => {
+    const simulation = new Simulation(flowOf(options, planned), withOnTimeout(steps, step), options, clock);
+    simulation.enter(step, options.input);
+    const visit = simulation.visits[0];
+    if (options.awaited !== void 0) visit.awaited = options.awaited;
+    const { state, elapsedMs } = await simulation.play();
+    const { step: _step, visit: _visit, input: _input, ...report } = visit.report();
+    return { ...report, state, elapsedMs, journal: visit.memory.journal };
+  });
+}
+function flowOf({ flow }, { config }) {
+  if (flow !== void 0) return flow;
+  const first = [config.flow].flat()[0];
+  return (typeof first === "object" ? first.id : first) ?? "test";
+}
+function withOnTimeout(steps, { await: declared }) {
+  const name = declared && "onTimeout" in declared ? declared.onTimeout : void 0;
+  if (name !== void 0 && !steps.has(name)) {
+    steps.set(name, { name, isEntry: false, subscriptions: [], handler: () => null, takes: "input", config: {} });
+  }
+  return steps;
+}
 export {
   FakeClock,
   createTestContext,
   execute,
-  fakeClock
+  fakeClock,
+  later,
+  runFlow,
+  runStep
 };

@@ -120,6 +120,19 @@ test('a call gives its value, its frames, or its error', async (t) => {
   await assert.rejects(client.callWith('double', 'break', () => {}))
 })
 
+test('events are emitted, triggers opened, and runs asked why', async (t) => {
+  const { client, requests } = await serve(t, {
+    'POST /api/events': { stream: 'nq:global', ids: ['1-0'] },
+    'POST /api/triggers/t%2F1': { runId: 'r' },
+    'GET /api/runs/r/why': { status: 'waiting' },
+  })
+  assert.deepEqual(await client.emit({ type: 'paid', data: { id: 7 }, correlationId: 'c' }), { stream: 'nq:global', ids: ['1-0'] })
+  assert.deepEqual(await client.fire('t/1', { yes: true }), { runId: 'r' })
+  await client.fire('t/1')
+  assert.deepEqual(await client.why('r'), { status: 'waiting' })
+  assert.deepEqual(requests.map(({ body }) => body), [{ type: 'paid', data: { id: 7 }, correlationId: 'c' }, { yes: true }, {}, undefined])
+})
+
 test('leaving the frames of a call ends its connection', async (t) => {
   let closed
   const gone = new Promise((resolve) => (closed = resolve))

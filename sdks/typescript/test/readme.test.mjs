@@ -26,7 +26,7 @@ test('its examples are what the compiler takes', (t) => {
 
 test('its tests pass', (t) => {
   const folder = readme(t)
-  execFileSync(process.execPath, ['--import', 'tsx', '--test', 'welcome.test.ts'], { cwd: folder, stdio: 'pipe', env: { ...process.env, NODE_TEST_CONTEXT: '' } })
+  execFileSync(process.execPath, ['--import', 'tsx', '--test', 'welcome.test.ts', 'payment.test.ts'], { cwd: folder, stdio: 'pipe', env: { ...process.env, NODE_TEST_CONTEXT: '' } })
 })
 
 test('its processes run', async (t) => {

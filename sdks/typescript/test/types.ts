@@ -1,8 +1,8 @@
 /** Checked by the compiler alone. */
 
 import { z } from 'zod'
-import { defineProcess, defineQueueConfig, defineQueueWorker, type InferInput, type InferState, Riverrun } from '../dist/types/index.js'
-import { execute } from '../dist/types/testing/index.js'
+import { type AwaitConfig, defineProcess, defineQueueConfig, defineQueueWorker, defineStep, type FlowConfig, type InferInput, type InferState, Riverrun, type StepContext, type Subscription } from '../dist/types/index.js'
+import { execute, later, runFlow, runStep } from '../dist/types/testing/index.js'
 
 interface TrainingData {
   epochs: number
@@ -73,11 +73,46 @@ export const untyped = defineQueueWorker(async (job, ctx) => {
   return ctx.state.get('anything')
 })
 
+const subscription: Subscription = { eventKind: 'order.created', when: (event, ctx) => event.data.total > ctx.input.least, map: (event) => event.data }
+const declared: AwaitConfig = { type: 'event', eventKind: 'paid', where: (event, ctx) => event.data.id === ctx.input.id, match: { 'data.id': 'input.id' }, timeout: '24h', onTimeout: 'late' }
+const role: FlowConfig = { id: 'order', step: 'pay', subscriptions: [subscription], join: 'all', await: declared, onFailure: 'finish', compensation: { step: 'refund' } }
+// @ts-expect-error: a trigger has no eventKind
+export const wrong: AwaitConfig = { type: 'trigger', eventKind: 'x' }
+
+export const step = defineStep(
+  async (input: { id: string }, ctx) => {
+    const where: [string, string, number] = [ctx.runId, ctx.step, ctx.visit]
+    await ctx.await.time(5000)
+    await ctx.await.time(new Date())
+    const event = await ctx.await.event<{ by: string }>({ kind: 'paid', match: { 'data.id': input.id }, timeout: '2d' })
+    const by: string | undefined = event.data?.by
+    const door = await ctx.await.trigger<{ yes: boolean }>({ type: 'user', payload: { id: input.id } })
+    const { yes }: { yes: boolean } = await door.wait()
+    // @ts-expect-error: no such kind of door
+    await ctx.await.trigger({ type: 'window' })
+    await ctx.emit({ kind: 'done', data: 1 })
+    return { where, by, yes, url: door.url }
+  },
+  { flow: [role, 'gift'], emits: ['done'] },
+)
+
+export async function plain(_: { id: string }, ctx: StepContext<{ n: number }>): Promise<number> {
+  return (await ctx.state.get('n')) ?? ctx.visit
+}
+
+export async function kits(): Promise<string> {
+  const one = await runStep(step, { input: { id: 'x' }, events: [{ type: 'paid', at: '1h' }], triggers: { user: () => later('1d', { yes: true }) } })
+  const all = await runFlow([step, plain], { entry: 'pay', start: new Date() })
+  return one.awaits[0]?.outcome ?? all.visits[0]?.step ?? all.status
+}
+
 export async function client(): Promise<number> {
   const riverrun = new Riverrun({ url: 'http://127.0.0.1:4600' })
   const { jobId }: { jobId: string } = await riverrun.enqueue('emails', { to: 'ann' }, { priority: 1 })
   for await (const run of riverrun.watch(jobId)) if (run.status === 'failed') break
   for await (const frame of riverrun.frames('resize', {})) if (frame.type === 'progress') frame.data.pct?.toFixed()
+  await riverrun.fire('t1', { yes: true })
+  await riverrun.why('run')
   const done = await execute(untyped, {})
   return done.attempt
 }

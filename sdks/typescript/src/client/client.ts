@@ -191,7 +191,7 @@ export class Riverrun {
 
   /** Opens a trigger: whoever waits for it goes on with `payload`. */
   fire(triggerId: string, payload?: unknown): Promise<unknown> {
-    return this.#http.post(`/api/triggers/${part(triggerId)}`, payload ?? null)
+    return this.#http.post(`/api/triggers/${part(triggerId)}`, payload)
   }
 
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */

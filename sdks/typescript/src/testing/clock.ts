@@ -18,6 +18,9 @@ interface Timer {
 /** Made before anything is replaced. */
 const real = { setImmediate: globalThis.setImmediate, Date: globalThis.Date, now: performance.now.bind(performance) }
 
+/** The clock that is in charge of this process. */
+let installed: FakeClock | undefined
+
 const require = createRequire(import.meta.url)
 
 export class FakeClock {
@@ -37,7 +40,8 @@ export class FakeClock {
 
   /** Takes over `setTimeout`, `setInterval`, `Date`, `performance.now` and their modules. */
   install(): this {
-    if (this.#undo.length) throw new Error('the clock is installed')
+    if (installed) throw new Error('a fake clock is in charge already: give it as clock, or restore it first')
+    installed = this
     const timers = {
       setTimeout: this.#setTimeout(),
       setInterval: (callback: Callback, ms?: number, ...args: unknown[]) => this.#add(callback, ms, args, true),
@@ -53,9 +57,15 @@ export class FakeClock {
   }
 
   restore(): void {
+    if (installed === this) installed = undefined
     for (const undo of this.#undo.splice(0).reverse()) undo()
     this.#timers.clear()
     syncBuiltinESMExports()
+  }
+
+  /** It is this late at once, and never earlier than it was. Timers that are due fire when somebody waits. */
+  jump(toMs: number): void {
+    this.#nowMs = Math.max(this.#nowMs, toMs)
   }
 
   /** Lets `ms` pass: fires every timer that comes due, in order, and lets promises settle. */

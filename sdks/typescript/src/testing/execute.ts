@@ -70,7 +70,7 @@ export function createTestContext(options: TestOptions = {}): TestContext {
   }
 }
 
-type Handler = (first: any, ctx: any) => any
+export type Handler = (first: any, ctx: any) => any
 
 /** A handler, or a module that exports one as its default, with or without a `config`. */
 export type Executable = Handler | { default: Handler; config?: ProcessConfig }
@@ -80,13 +80,11 @@ export type Executable = Handler | { default: Handler; config?: ProcessConfig }
  * config has `batch`. An error does not throw: it is in what comes back.
  */
 export async function execute<Value = any>(executable: Executable, input?: unknown, given: TestOptions = {}): Promise<Execution<Value>> {
-  const handler = typeof executable === 'function' ? executable : executable.default
-  const defined = definition(handler)
-  const exported = typeof executable === 'function' ? undefined : executable.config
-  const options: TestOptions = { ...given, config: { ...defined?.config, ...exported, ...given.config } }
+  const { handler, config, takes } = parts(executable)
+  const options: TestOptions = { ...given, config: { ...config, ...given.config } }
   const memory = new Memory(memoryOptions(options))
   const ctx = contextOf(memory, options, input)
-  const first = defined?.takes === 'job' ? jobArgument(input, options) : input
+  const first = takes === 'job' ? jobArgument(input, options) : input
   const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => ctx.cancel('timeout'), options.timeoutMs)
   const onAbort = (): void => ctx.cancel('user')
   options.signal?.addEventListener('abort', onAbort)
@@ -101,9 +99,17 @@ export async function execute<Value = any>(executable: Executable, input?: unkno
   }
 }
 
-type Outcome = Pick<Execution, 'status' | 'value' | 'error'>
+/** What is to be called, and what it says about itself. */
+export function parts(executable: Executable): { handler: Handler; config: ProcessConfig; takes: 'input' | 'job' } {
+  const handler = typeof executable === 'function' ? executable : executable.default
+  const defined = definition(handler)
+  const exported = typeof executable === 'function' ? undefined : executable.config
+  return { handler, config: { ...defined?.config, ...exported }, takes: defined?.takes ?? 'input' }
+}
 
-async function settled(running: Promise<unknown>, ctx: InvocationContext): Promise<Outcome> {
+export type Outcome = Pick<Execution, 'status' | 'value' | 'error'>
+
+export async function settled(running: Promise<unknown>, ctx: InvocationContext): Promise<Outcome> {
   try {
     const value = await running
     return { status: 'completed', value: value === undefined ? null : value }
@@ -118,11 +124,11 @@ function finished(memory: Memory, options: TestOptions, outcome: Outcome): Execu
   return { ...outcome, ...effects(memory), state, checkpoint, journal, attempt: attemptOf(options) }
 }
 
-function effects({ logs, events, progress, partials, enqueued, calls, started }: Memory): Effects {
+export function effects({ logs, events, progress, partials, enqueued, calls, started }: Memory): Effects {
   return { logs, events, progress, partials, enqueued, calls, started }
 }
 
-function memoryOptions(options: TestOptions): MemoryOptions {
+export function memoryOptions(options: Pick<TestOptions, 'after' | 'config' | keyof MemoryOptions>): MemoryOptions {
   const { after, config } = options
   const schema = options.stateSchema ?? standard(config?.state)
   return {

@@ -1,10 +1,18 @@
 /**
- * Runs handlers without a server: `execute` for a whole invocation, `createTestContext` for a
- * context to call one with, `fakeClock` for time.
+ * Runs handlers without a server: `execute` for a whole invocation, `runStep` for a step through all
+ * of its waits, `runFlow` for the steps of a flow together, `createTestContext` for a context to call
+ * a handler with, `fakeClock` for time.
  */
 
 export { fakeClock, FakeClock } from './clock.ts'
 export { createTestContext, execute } from './execute.ts'
 export type { Executable, Execution, TestContext, TestOptions } from './execute.ts'
-export type { Effects, LogLine, MemoryOptions } from './memory.ts'
+export { runFlow } from './flow.ts'
+export type { FlowOptions, FlowRun } from './flow.ts'
+export { later } from './given.ts'
+export type { GivenEvent, Later, Triggers } from './given.ts'
+export type { Effects, LogLine, MadeTrigger, MemoryOptions } from './memory.ts'
 export type { StateCheck, StateIssue } from './state-check.ts'
+export { runStep } from './step.ts'
+export type { StepOptions, StepRun } from './step.ts'
+export type { SimulatedAwait, VisitRun } from './visit.ts'

@@ -21,12 +21,38 @@ export interface LogLine {
 /** What a handler did, in the order in which it did it. */
 export interface Effects {
   logs: LogLine[]
-  events: { id: string; type: string; data?: unknown }[]
+  events: { id: string; ts: string; type: string; data?: unknown }[]
   progress: { pct: number; detail?: unknown }[]
   partials: { path?: string; value: unknown }[]
   enqueued: (NewJob & { jobId: string })[]
   calls: { process: string; input: unknown; timeoutMs?: number }[]
   started: { flow: string; input: unknown; options?: StartOptions; runId: string }[]
+}
+
+/** The state of a run, which all of its visits share, and the triggers that it has made. */
+export class Store {
+  state: State
+  version = 0
+  readonly triggers = new Map<string, MadeTrigger>()
+
+  constructor(state: State = {}) {
+    this.state = copy(state)
+  }
+
+  makeTrigger(type: string, payload: unknown): MadeTrigger {
+    const id = `trigger-${this.triggers.size + 1}`
+    const trigger = { id, url: `http://127.0.0.1:4600/api/triggers/${id}`, type, payload }
+    this.triggers.set(id, trigger)
+    return trigger
+  }
+}
+
+export interface MadeTrigger {
+  id: string
+  url: string
+  type: string
+  /** What whoever opens it is shown. */
+  payload: unknown
 }
 
 export interface MemoryOptions {
@@ -51,19 +77,22 @@ export class Memory implements Link, Effects {
   readonly calls: Effects['calls'] = []
   readonly started: Effects['started'] = []
   readonly journal: JournalRecord[]
-  state: State
   checkpoint: unknown
   ended = false
-  #version = 0
   #conflicts: number
   readonly #options: MemoryOptions
+  readonly #store: Store
 
-  constructor(options: MemoryOptions) {
+  constructor(options: MemoryOptions, store = new Store(options.state)) {
     this.#options = options
-    this.state = copy(options.state ?? {})
+    this.#store = store
     this.journal = copy(options.journal ?? [])
     this.checkpoint = options.checkpoint
     this.#conflicts = options.conflicts ?? 0
+  }
+
+  get state(): State {
+    return this.#store.state
   }
 
   /** Like the wire, it lets nothing through but JSON, and gives copies. */
@@ -83,9 +112,9 @@ export class Memory implements Link, Effects {
   }
 
   readonly #answers: Record<string, (params: Params) => unknown> = {
-    'state.get': ({ key }) => ({ value: getAt(this.state, key), version: this.#version }),
+    'state.get': ({ key }) => ({ value: getAt(this.state, key), version: this.#store.version }),
     'state.has': ({ key }) => ({ has: getAt(this.state, key) !== undefined }),
-    'state.getAll': () => ({ state: this.state, version: this.#version }),
+    'state.getAll': () => ({ state: this.state, version: this.#store.version }),
     'state.set': ({ key, value, ifVersion }) => this.#write(setAt(this.state, key, value), ifVersion),
     'state.delete': ({ key, ifVersion }) => this.#write(deleteAt(this.state, key), ifVersion),
     'state.setBatch': ({ values, ifVersion }) => {
@@ -94,12 +123,18 @@ export class Memory implements Link, Effects {
     },
     emit: ({ type, data }) => {
       const id = `${Date.now()}-${this.events.length}`
-      this.events.push({ id, type, data })
+      this.events.push({ id, ts: new Date().toISOString(), type, data })
+      this.journal.push({ op: 'emit', name: type })
       return { id }
     },
-    memo: ({ name, value, error }) => {
-      this.journal.push(error ? { op: 'memo', name, error } : { op: 'memo', name, value })
+    memo: ({ op = 'memo', name, value, error }) => {
+      this.journal.push(error ? { op, name, error } : { op, name, value })
       return {}
+    },
+    'await.trigger': ({ type, payload }) => {
+      const { id, url } = this.#store.makeTrigger(type, payload)
+      this.journal.push({ op: 'trigger', name: type, value: { id, url } })
+      return { id, url }
     },
     checkpoint: ({ data }) => {
       this.checkpoint = data
@@ -118,19 +153,19 @@ export class Memory implements Link, Effects {
   #write(next: State, ifVersion: number | undefined): { version: number } {
     if (ifVersion !== undefined && this.#conflicts > 0) {
       this.#conflicts -= 1
-      this.#version += 1
+      this.#store.version += 1
     }
-    if (ifVersion !== undefined && ifVersion !== this.#version) {
-      throw new RiverrunError('STATE_CONFLICT', 'the state has moved on', { details: { version: this.#version } })
+    if (ifVersion !== undefined && ifVersion !== this.#store.version) {
+      throw new RiverrunError('STATE_CONFLICT', 'the state has moved on', { details: { version: this.#store.version } })
     }
     const issues = stateIssues(this.#options.stateSchema, next)
     if (issues.length) {
       const { path, message } = issues[0] as { path: string; message: string }
       throw new RiverrunError('STATE_INVALID', `state.${path}: ${message}`, { details: { issues } })
     }
-    this.state = next
-    this.#version += 1
-    return { version: this.#version }
+    this.#store.state = next
+    this.#store.version += 1
+    return { version: this.#store.version }
   }
 
   #enqueue(job: NewJob): Enqueued {
@@ -158,4 +193,3 @@ function isSameJob({ jobId, queue, options }: Effects['enqueued'][number], to: s
 function copy<T>(value: T): T {
   return value === undefined ? value : JSON.parse(JSON.stringify(value))
 }
-

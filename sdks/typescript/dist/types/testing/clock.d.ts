@@ -9,6 +9,8 @@ export declare class FakeClock {
     /** Takes over `setTimeout`, `setInterval`, `Date`, `performance.now` and their modules. */
     install(): this;
     restore(): void;
+    /** It is this late at once, and never earlier than it was. Timers that are due fire when somebody waits. */
+    jump(toMs: number): void;
     /** Lets `ms` pass: fires every timer that comes due, in order, and lets promises settle. */
     advance(ms: number): Promise<void>;
     /** Lets time pass until a promise settles: from timer to timer, as far as there are any. */

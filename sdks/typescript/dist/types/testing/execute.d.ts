@@ -3,9 +3,10 @@
  */
 import type { ProcessConfig } from '../config.ts';
 import type { Context } from '../context.ts';
+import { InvocationContext } from '../ctx/invocation.ts';
 import { type CancelReason } from '../errors.ts';
 import type { FakeClock } from './clock.ts';
-import { type Effects, type MemoryOptions } from './memory.ts';
+import { type Effects, Memory, type MemoryOptions } from './memory.ts';
 export interface TestOptions extends MemoryOptions {
     config?: ProcessConfig;
     jobId?: string;
@@ -44,7 +45,7 @@ export interface TestContext extends Readonly<Effects> {
 }
 /** A context that answers from memory, for calling a handler by hand. */
 export declare function createTestContext(options?: TestOptions): TestContext;
-type Handler = (first: any, ctx: any) => any;
+export type Handler = (first: any, ctx: any) => any;
 /** A handler, or a module that exports one as its default, with or without a `config`. */
 export type Executable = Handler | {
     default: Handler;
@@ -55,4 +56,13 @@ export type Executable = Handler | {
  * config has `batch`. An error does not throw: it is in what comes back.
  */
 export declare function execute<Value = any>(executable: Executable, input?: unknown, given?: TestOptions): Promise<Execution<Value>>;
-export {};
+/** What is to be called, and what it says about itself. */
+export declare function parts(executable: Executable): {
+    handler: Handler;
+    config: ProcessConfig;
+    takes: 'input' | 'job';
+};
+export type Outcome = Pick<Execution, 'status' | 'value' | 'error'>;
+export declare function settled(running: Promise<unknown>, ctx: InvocationContext): Promise<Outcome>;
+export declare function effects({ logs, events, progress, partials, enqueued, calls, started }: Memory): Effects;
+export declare function memoryOptions(options: Pick<TestOptions, 'after' | 'config' | keyof MemoryOptions>): MemoryOptions;

@@ -17,6 +17,7 @@ export interface Effects {
     logs: LogLine[];
     events: {
         id: string;
+        ts: string;
         type: string;
         data?: unknown;
     }[];
@@ -43,6 +44,21 @@ export interface Effects {
         runId: string;
     }[];
 }
+/** The state of a run, which all of its visits share, and the triggers that it has made. */
+export declare class Store {
+    state: State;
+    version: number;
+    readonly triggers: Map<string, MadeTrigger>;
+    constructor(state?: State);
+    makeTrigger(type: string, payload: unknown): MadeTrigger;
+}
+export interface MadeTrigger {
+    id: string;
+    url: string;
+    type: string;
+    /** What whoever opens it is shown. */
+    payload: unknown;
+}
 export interface MemoryOptions {
     state?: State;
     stateSchema?: StateCheck;
@@ -65,10 +81,10 @@ export declare class Memory implements Link, Effects {
     readonly calls: Effects['calls'];
     readonly started: Effects['started'];
     readonly journal: JournalRecord[];
-    state: State;
     checkpoint: unknown;
     ended: boolean;
-    constructor(options: MemoryOptions);
+    constructor(options: MemoryOptions, store?: Store);
+    get state(): State;
     /** Like the wire, it lets nothing through but JSON, and gives copies. */
     request(method: string, params: Params): Promise<any>;
     notify(method: string, params: Params): void;

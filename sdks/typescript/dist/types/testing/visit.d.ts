@@ -1,0 +1,69 @@
+/**
+ * One visit of a step: its handler is called, really again and again, with what it did before.
+ */
+import type { Failure, Suspended } from '../wire.ts';
+import type { FakeClock } from './clock.ts';
+import { type Outcome } from './execute.ts';
+import { Memory, type Effects, type MemoryOptions, type Store } from './memory.ts';
+import type { PlannedStep } from './plan.ts';
+/** A wait, with the simulated times at which it began and ended. */
+export interface SimulatedAwait {
+    type: 'time' | 'event' | 'trigger';
+    /** `time`, the kind of the event, or the id of the trigger. */
+    name: string;
+    from: string;
+    /** Absent while it lasts. */
+    until?: string;
+    waitedMs?: number;
+    outcome: 'time' | 'event' | 'trigger' | 'timeout' | 'waiting';
+    value?: unknown;
+}
+export interface VisitRun<Value = any> extends Readonly<Effects> {
+    step: string;
+    visit: number;
+    input: unknown;
+    status: 'completed' | 'failed' | 'cancelled' | 'timeout' | 'waiting';
+    value?: Value;
+    error?: any;
+    awaits: SimulatedAwait[];
+    /** How often the handler was called. */
+    executions: number;
+    startedAt: string;
+    endedAt: string;
+}
+export declare class Visit {
+    #private;
+    readonly step: PlannedStep;
+    readonly number: number;
+    readonly input: unknown;
+    readonly run: {
+        runId: string;
+        flow: string;
+        tenantId?: string | undefined;
+        correlationId?: string | undefined;
+    };
+    readonly options: MemoryOptions;
+    readonly awaits: SimulatedAwait[];
+    readonly memory: Memory;
+    readonly startedAt: string;
+    awaited: unknown;
+    outcome: Pick<VisitRun, 'status' | 'value' | 'error'>;
+    constructor(step: PlannedStep, number: number, input: unknown, run: {
+        runId: string;
+        flow: string;
+        tenantId?: string | undefined;
+        correlationId?: string | undefined;
+    }, options: MemoryOptions, store: Store);
+    /** Calls the handler. Gives how it ended, or what it waits for. */
+    execute(clock: FakeClock): Promise<Outcome | Suspended>;
+    began(type: SimulatedAwait['type'], name: string): SimulatedAwait;
+    /** What a wait has brought: the next execution is given it. */
+    settle(name: string, outcome: {
+        value: unknown;
+    } | {
+        error: Failure;
+    }): void;
+    report(): VisitRun;
+    get isActive(): boolean;
+    end(outcome: Visit['outcome']): void;
+}

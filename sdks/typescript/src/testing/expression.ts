@@ -1,0 +1,18 @@
+import { RiverrunError } from '../errors.ts'
+import { source } from '../source.ts'
+
+/**
+ * What an expression or a function gives, called as the server calls it: from its text, so that it
+ * sees its arguments and no variable around it. One that needs more fails here as it would there.
+ */
+export function evaluate(expression: string | Function, args: Record<string, unknown>): any {
+  const text = typeof expression === 'function' ? source(expression) : expression
+  const names = Object.keys(args)
+  try {
+    const call = new Function(...names, `"use strict"; const given = (${text}\n); return typeof given === 'function' ? given(${names.join(', ')}) : given`)
+    return call(...Object.values(args))
+  } catch (cause) {
+    const message = `${text} cannot be evaluated: ${(cause as Error).message}. The server calls it with ${names.join(', ')}, and it sees no other variable`
+    throw new RiverrunError('EXPRESSION_ERROR', message, { cause, retriable: false })
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * One visit of a step: its handler is called, really again and again, with what it did before.
+ */
+
+import { InvocationContext } from '../ctx/invocation.ts'
+import { redactor } from '../ctx/redact.ts'
+import { RiverrunError } from '../errors.ts'
+import type { Failure, InvokeParams, Suspended } from '../wire.ts'
+import type { FakeClock } from './clock.ts'
+import { effects, memoryOptions, type Outcome, settled } from './execute.ts'
+import { Memory, type Effects, type MemoryOptions, type Store } from './memory.ts'
+import type { PlannedStep } from './plan.ts'
+
+/** A wait, with the simulated times at which it began and ended. */
+export interface SimulatedAwait {
+  type: 'time' | 'event' | 'trigger'
+  /** `time`, the kind of the event, or the id of the trigger. */
+  name: string
+  from: string
+  /** Absent while it lasts. */
+  until?: string
+  waitedMs?: number
+  outcome: 'time' | 'event' | 'trigger' | 'timeout' | 'waiting'
+  value?: unknown
+}
+
+export interface VisitRun<Value = any> extends Readonly<Effects> {
+  step: string
+  visit: number
+  input: unknown
+  status: 'completed' | 'failed' | 'cancelled' | 'timeout' | 'waiting'
+  value?: Value
+  error?: any
+  awaits: SimulatedAwait[]
+  /** How often the handler was called. */
+  executions: number
+  startedAt: string
+  endedAt: string
+}
+
+/** A handler that never stops waiting would be called for ever. */
+const mostExecutions = 10_000
+
+export class Visit {
+  readonly awaits: SimulatedAwait[] = []
+  readonly memory: Memory
+  readonly startedAt = new Date().toISOString()
+  awaited: unknown
+  outcome: Pick<VisitRun, 'status' | 'value' | 'error'> = { status: 'waiting' }
+  #executions = 0
+  #endedAt: string | undefined
+
+  constructor(
+    readonly step: PlannedStep,
+    readonly number: number,
+    readonly input: unknown,
+    readonly run: { runId: string; flow: string; tenantId?: string | undefined; correlationId?: string | undefined },
+    readonly options: MemoryOptions,
+    store: Store,
+  ) {
+    this.memory = new Memory(memoryOptions({ ...options, config: step.config, journal: [], state: undefined }), store)
+  }
+
+  /** Calls the handler. Gives how it ended, or what it waits for. */
+  async execute(clock: FakeClock): Promise<Outcome | Suspended> {
+    this.#executions += 1
+    if (this.#executions > mostExecutions) throw new Error(`step ${this.step.name} was called ${mostExecutions} times and still waits`)
+    const { level = 'debug', redact } = this.step.config.logger ?? {}
+    const ctx = new InvocationContext(this.memory, this.#params(), { level, redact: redactor(redact) })
+    const execution = ctx.execution as NonNullable<typeof ctx.execution>
+    const left = new Promise<Outcome | Suspended>((resolve) => {
+      execution.onLeave = (outcome) => resolve(outcome instanceof RiverrunError ? { status: 'failed', error: outcome } : outcome)
+    })
+    const ended = settled(this.#call(ctx), ctx)
+    return clock.run(Promise.race([left, ended]))
+  }
+
+  began(type: SimulatedAwait['type'], name: string): SimulatedAwait {
+    const wait: SimulatedAwait = { type, name, from: new Date().toISOString(), outcome: 'waiting' }
+    this.awaits.push(wait)
+    return wait
+  }
+
+  /** What a wait has brought: the next execution is given it. */
+  settle(name: string, outcome: { value: unknown } | { error: Failure }): void {
+    this.memory.journal.push({ op: 'await', name, ...outcome })
+  }
+
+  report(): VisitRun {
+    const { step, number, input, awaits, startedAt, outcome, memory } = this
+    const executions = this.#executions
+    return { step: step.name, visit: number, input, ...outcome, awaits, executions, startedAt, endedAt: this.#endedAt ?? new Date().toISOString(), ...effects(memory) }
+  }
+
+  get isActive(): boolean {
+    return this.#endedAt === undefined
+  }
+
+  end(outcome: Visit['outcome']): void {
+    this.outcome = outcome
+    this.#endedAt = new Date().toISOString()
+    this.memory.ended = true
+  }
+
+  async #call(ctx: InvocationContext): Promise<unknown> {
+    const execution = ctx.execution as NonNullable<typeof ctx.execution>
+    try {
+      const value = await this.step.handler(this.step.takes === 'job' ? this.#job() : this.input, ctx)
+      const problem = await execution.returned()
+      if (problem) throw problem
+      return value
+    } catch (error) {
+      execution.threw()
+      throw error
+    }
+  }
+
+  #job(): object {
+    const { name } = this.step
+    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: 1, maxAttempts: 1, enqueuedAt: this.startedAt }
+  }
+
+  #params(): InvokeParams {
+    const { runId, flow, tenantId, correlationId = runId } = this.run
+    return {
+      file: '',
+      kind: 'step',
+      process: this.step.name,
+      jobId: `job-${this.number}`,
+      queue: this.step.name,
+      input: this.input,
+      attempt: 1,
+      maxAttempts: this.step.config.retryPolicy?.attempts ?? 1,
+      runId,
+      flow,
+      step: this.step.name,
+      visit: this.number,
+      correlationId,
+      tenantId,
+      awaited: this.awaited,
+      checkpoint: this.memory.checkpoint,
+      journal: [...this.memory.journal],
+    }
+  }
+}

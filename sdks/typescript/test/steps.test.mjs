@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { defineProcess, defineStep, RiverrunError } from '../dist/index.js'
+import { execute, fakeClock, later, runFlow, runStep } from '../dist/testing.js'
+
+test('a month passes at once, and the code before it does its work once', async () => {
+  let charges = 0
+  const renew = async (input, ctx) => {
+    const charge = await ctx.run('charge', () => ({ n: ++charges }))
+    await ctx.emit('charged', { user: input.user })
+    await ctx.enqueue('mails', { to: input.user })
+    await ctx.await.time('30 days')
+    const price = await ctx.call('price', charge.n)
+    await ctx.await.time(new Date('2026-02-01T00:00:00.000Z'))
+    return { charge, price, at: new Date().toISOString() }
+  }
+  const began = performance.now()
+  const done = await runStep(renew, { input: { user: 'ann' }, start: new Date('2026-01-01T00:00:00.000Z'), calls: { price: (n) => n * 100 } })
+  assert.ok(performance.now() - began < 1000)
+  assert.equal(done.status, 'completed', done.error?.message)
+  assert.deepEqual(done.value, { charge: { n: 1 }, price: 100, at: '2026-02-01T00:00:00.000Z' })
+  assert.deepEqual([done.executions, charges, done.events.length, done.calls.length], [3, 1, 1, 1])
+  assert.deepEqual(done.enqueued.map(({ jobId }) => jobId), ['run-0.test.1.mails.1'])
+  assert.deepEqual(done.awaits, [
+    { type: 'time', name: 'time', from: '2026-01-01T00:00:00.000Z', until: '2026-01-31T00:00:00.000Z', waitedMs: 30 * 86_400_000, outcome: 'time' },
+    { type: 'time', name: 'time', from: '2026-01-31T00:00:00.000Z', until: '2026-02-01T00:00:00.000Z', waitedMs: 86_400_000, outcome: 'time' },
+  ])
+  assert.equal(done.elapsedMs, 31 * 86_400_000)
+  assert.deepEqual(done.journal.map(({ op }) => op), ['memo', 'emit', 'enqueue', 'await', 'call', 'await'])
+})
+
+const approval = async (input, ctx) => {
+  try {
+    const event = await ctx.await.event({ kind: 'approved', match: { 'data.id': input.id }, where: (e) => e.data.by !== input.owner, timeout: '2d' })
+    return { by: event.data.by, at: event.ts }
+  } catch (error) {
+    return { code: error.code, retriable: error.retriable }
+  }
+}
+
+test('the first event that matches is taken, when it comes', async () => {
+  const events = [
+    { type: 'approved', data: { id: 8, by: 'bob' } },
+    { type: 'approved', data: { id: 7, by: 'ann' } },
+    { type: 'approved', data: { id: 7, by: 'cid' }, at: '1 day' },
+    { kind: 'approved', data: { id: 7, by: 'dan' }, at: '36h' },
+  ]
+  const input = { id: 7, owner: 'ann' }
+  const timed = await runStep(approval, { input, events })
+  assert.deepEqual(timed.value, { by: 'cid', at: '2026-01-02T00:00:00.000Z' })
+  const atOnce = await runStep(approval, { input, events: [...events, { type: 'approved', data: { id: 7, by: 'eve' } }] })
+  assert.deepEqual([atOnce.value.by, atOnce.elapsedMs, atOnce.awaits[0].waitedMs], ['eve', 0, 0])
+})
+
+test('nothing that matches is a timeout, and without one it waits', async () => {
+  const late = await runStep(approval, { input: { id: 7, owner: 'ann' }, events: [{ type: 'approved', data: { id: 7, by: 'bob' }, at: '3d' }] })
+  assert.deepEqual(late.value, { code: 'AWAIT_TIMEOUT', retriable: false })
+  assert.deepEqual([late.awaits[0].outcome, late.awaits[0].waitedMs, late.executions], ['timeout', 2 * 86_400_000, 2])
+  const stuck = await runStep((_, ctx) => ctx.await.event('never'))
+  assert.deepEqual([stuck.status, stuck.awaits[0].outcome, stuck.executions], ['waiting', 'waiting', 1])
+})
+
+test('events of before count as far back as was asked', async () => {
+  const wait = (lookback) => async (_, ctx) => {
+    await ctx.await.time('1h')
+    return (await ctx.await.event({ kind: 'paid', lookback, timeout: '1h' })).data
+  }
+  const events = [{ type: 'paid', data: 5, at: '30m' }]
+  assert.equal((await runStep(wait('45m'), { events })).value, 5)
+  assert.equal((await runStep(wait('10m'), { events })).error.code, 'AWAIT_TIMEOUT')
+})
+
+test('a where that looks around itself fails as it would on the server', async () => {
+  const limit = 5
+  const wait = (_, ctx) => ctx.await.event({ kind: 'paid', where: (event) => event.data > limit })
+  await assert.rejects(runStep(wait, { events: [{ type: 'paid', data: 9 }] }), { code: 'EXPRESSION_ERROR', message: /limit is not defined.*no other variable/s })
+  const nothing = await runStep((input, ctx) => ctx.await.event({ kind: 'paid', match: { 'data.id': input.missing } }), { input: {} })
+  assert.equal(nothing.error.code, 'INPUT_ERROR')
+})
+
+test('triggers are opened by the test', async () => {
+  const ask = async (input, ctx) => {
+    const door = await ctx.await.trigger({ type: 'user', payload: { question: input.question }, timeout: '7d', many: true })
+    await ctx.emit('asked', { url: door.url })
+    const first = await door.wait()
+    const second = await door.wait()
+    return [first, second]
+  }
+  const answers = [later('2d', { yes: true }), 'again']
+  const asked = []
+  const done = await runStep(ask, { input: { question: 'ship?' }, triggers: { user: (trigger) => (asked.push(trigger), answers.shift()) } })
+  assert.deepEqual(done.value, [{ yes: true }, 'again'])
+  assert.deepEqual(done.awaits.map(({ waitedMs }) => waitedMs), [2 * 86_400_000, 0])
+  assert.deepEqual(asked[0].payload, { question: 'ship?' })
+  assert.equal(done.events.length, 1)
+  assert.equal(done.events[0].data.url, asked[0].url)
+  assert.equal((await runStep(ask, { input: {} })).error.code, 'AWAIT_TIMEOUT')
+})
+
+test('code that changes its mind is found out', async () => {
+  let executions = 0
+  const changed = async (_, ctx) => {
+    executions += 1
+    await ctx.run(`charge-${executions}`, () => executions)
+    await ctx.await.time(1000)
+    return 'done'
+  }
+  const { status, error } = await runStep(changed)
+  assert.deepEqual([status, error.code, error.retriable], ['failed', 'JOURNAL_MISMATCH', false])
+  assert.match(error.message, /memo "charge-1".*Recorded: memo "charge-1", await "time"\. Done: memo "charge-2", await "time"/s)
+  assert.deepEqual(error.details.missing, [{ op: 'memo', name: 'charge-1' }])
+})
+
+test('side by side is legal for all but waits', async () => {
+  const work = async (_, ctx) => {
+    const all = await Promise.all(['a', 'b', 'c'].map((name) => ctx.run(name, async () => (await ctx.call('slow', name), name))))
+    await ctx.await.time(1000)
+    const again = await Promise.all(['c', 'a'].map((name) => ctx.run(name, () => `${name}2`)))
+    await ctx.await.time(1000)
+    return [...all, ...again]
+  }
+  const done = await runStep(work, { calls: { slow: () => null } })
+  assert.deepEqual(done.value, ['a', 'b', 'c', 'c2', 'a2'])
+  assert.equal(done.calls.length, 3)
+  const both = await runStep((_, ctx) => Promise.race([ctx.await.time(1), ctx.await.event('x')]))
+  assert.equal(both.error.code, 'AWAIT_CONCURRENT')
+})
+
+test('what a run does inside belongs to it', async () => {
+  const nested = async (_, ctx) => {
+    const ids = []
+    for (const n of [1, 2]) {
+      ids.push(await ctx.run('order', async () => {
+        await ctx.emit('ordered', { n })
+        const one = await ctx.enqueue('mails', n)
+        const two = await ctx.enqueue('mails', n)
+        await ctx.run('inner', () => n)
+        return [one.jobId, two.jobId]
+      }))
+    }
+    ids.push((await ctx.enqueue('mails', 0)).jobId)
+    await ctx.await.time(1000)
+    return ids.flat()
+  }
+  const done = await runStep(nested)
+  assert.equal(done.status, 'completed', done.error?.message)
+  assert.equal(new Set(done.value).size, 5)
+  assert.deepEqual([done.events.length, done.enqueued.length], [2, 5])
+  assert.deepEqual(done.journal.map(({ op }) => op), ['emit', 'memo', 'emit', 'memo', 'enqueue', 'await'])
+})
+
+test('nothing after a wait runs in an execution that waits', async () => {
+  const seen = []
+  const step = async (_, ctx) => {
+    try {
+      await ctx.await.time(1000)
+      seen.push('after')
+    } catch {
+      seen.push('caught')
+    } finally {
+      seen.push('finally')
+    }
+  }
+  await runStep(step)
+  assert.deepEqual(seen, ['after', 'finally'])
+})
+
+test('what is emitted and not awaited is there before the step ends', async () => {
+  const done = await runStep((_, ctx) => {
+    ctx.emit({ kind: 'order.created', data: { id: 1 } })
+    return 'created'
+  })
+  assert.deepEqual([done.value, done.events.map(({ type }) => type)], ['created', ['order.created']])
+})
+
+test('jobs cannot wait', async () => {
+  for (const wait of [(ctx) => ctx.await.time(1), (ctx) => ctx.await.event('x'), (ctx) => ctx.await.trigger()]) {
+    const { error } = await execute((_, ctx) => wait(ctx))
+    assert.deepEqual([error.code, error.retriable], ['AWAIT_OUTSIDE_FLOW', false])
+  }
+})
+
+test('state is what is there now', async () => {
+  const done = await runStep(async (_, ctx) => {
+    const n = await ctx.state.patch('n', (before = 0) => before + 1)
+    await ctx.await.time(1000)
+    return n
+  })
+  assert.deepEqual([done.value, done.state], [2, { n: 2 }])
+})
+
+test('one clock at a time, and one that is there is used', async () => {
+  const clock = fakeClock('2026-05-01T00:00:00.000Z')
+  try {
+    await assert.rejects(runStep(() => 1), /give it as clock/)
+    const done = await runStep(async (_, ctx) => (await ctx.await.time('1d'), new Date().toISOString()), { clock })
+    assert.equal(done.value, '2026-05-02T00:00:00.000Z')
+  } finally {
+    clock.restore()
+  }
+})
+
+/** The three steps of section 6.5. */
+const createOrder = {
+  config: { step: 'create-order', queue: 'orders', emits: ['order.created'] },
+  default: async (input, ctx) => {
+    ctx.emit({ kind: 'order.created', data: { orderId: input.id, total: input.total, requiresPayment: input.total > 0 } })
+    await ctx.state.set('order', input.id)
+    return { orderId: input.id }
+  },
+}
+const waitForPayment = {
+  config: {
+    step: 'wait-for-payment',
+    subscriptions: [{ eventKind: 'order.created', when: (event, ctx) => event.data.requiresPayment === true, map: (event) => ({ orderId: event.data.orderId, amount: event.data.total }) }],
+    await: { type: 'event', eventKind: 'payment.confirmed', where: (event, ctx) => event.data.orderId === ctx.input.orderId, timeout: 24 * 60 * 60 * 1000, onTimeout: 'cancel-order' },
+    emits: ['order.paid', 'payment.timeout'],
+  },
+  default: (input, ctx) => {
+    ctx.emit({ kind: 'order.paid', data: { orderId: input.orderId, by: ctx.awaited.data.by } })
+    return { paid: true }
+  },
+}
+const fulfillOrder = {
+  config: { step: 'fulfill-order', subscriptions: [{ eventKind: 'order.paid', map: (event) => ({ orderId: event.data.orderId }) }], emits: ['order.fulfilled'] },
+  default: async (input, ctx) => {
+    await ctx.await.time('2 days')
+    await ctx.emit('order.fulfilled', input)
+  },
+}
+const cancelOrder = { config: { step: 'cancel-order' }, default: (input, ctx) => ctx.emit('order.cancelled', input) }
+const shop = [createOrder, waitForPayment, fulfillOrder, cancelOrder]
+
+test('a flow follows what its steps emit', async () => {
+  const events = [
+    { type: 'payment.confirmed', data: { orderId: 8, by: 'eve' }, at: '1h' },
+    { type: 'payment.confirmed', data: { orderId: 7, by: 'card' }, at: '3h' },
+  ]
+  const run = await runFlow(shop, { entry: 'create-order', input: { id: 7, total: 50 }, events })
+  assert.equal(run.status, 'completed')
+  assert.deepEqual(run.visits.map(({ step, status, executions }) => [step, status, executions]), [
+    ['create-order', 'completed', 1],
+    ['wait-for-payment', 'completed', 1],
+    ['fulfill-order', 'completed', 2],
+  ])
+  assert.deepEqual(run.visits[1].input, { orderId: 7, amount: 50 })
+  assert.deepEqual(run.visits[1].awaits[0].value.data, { orderId: 7, by: 'card' })
+  assert.equal(run.endedAt, '2026-01-03T03:00:00.000Z')
+  assert.deepEqual(run.state, { order: 7 })
+  assert.deepEqual(run.unclaimed.map(({ type }) => type), ['payment.confirmed', 'order.fulfilled'])
+})
+
+test('a timeout leads to its step, a condition to nobody', async () => {
+  const late = await runFlow(shop, { input: { id: 7, total: 50 } })
+  assert.deepEqual(late.visits.map(({ step, status }) => [step, status]), [['create-order', 'completed'], ['wait-for-payment', 'timeout'], ['cancel-order', 'completed']])
+  assert.deepEqual([late.status, late.elapsedMs, late.events.at(-1).type], ['completed', 86_400_000, 'order.cancelled'])
+  const free = await runFlow(shop, { input: { id: 7, total: 0 } })
+  assert.deepEqual(free.visits.map(({ step }) => step), ['create-order'])
+})
+
+test('a join waits for one of each, and each event is a visit', async () => {
+  const split = defineStep(async (_, ctx) => {
+    for (const n of [1, 2]) await ctx.emit('left', n)
+    await ctx.await.time(1000)
+    await ctx.emit('right', 3)
+  }, { flow: { id: 'join', role: 'entry', step: 'split' } })
+  const both = defineStep((input) => input, { flow: { id: 'join', step: 'both', join: 'all', subscriptions: [{ eventKind: 'left' }, { eventKind: 'right' }] } })
+  const each = defineStep((input, ctx) => [input, ctx.visit], { flow: [{ id: 'other' }, { id: 'join', step: 'each', subscriptions: [{ eventKind: 'left' }] }] })
+  const run = await runFlow([split, both, each])
+  assert.deepEqual(run.visits.map(({ step, value }) => [step, value]), [['split', null], ['each', [1, 1]], ['each', [2, 2]], ['both', { left: 1, right: 3 }]])
+})
+
+test('steps of a flow wait for each other, for time and for people', async () => {
+  const ask = defineStep(async (_, ctx) => {
+    const answer = await ctx.await.event({ kind: 'answered', match: { 'data.to': ctx.runId }, timeout: '1d' })
+    return answer.data.text
+  }, { flow: { id: 'talk', role: 'entry', step: 'ask' } })
+  const answer = defineStep(async (_, ctx) => {
+    await ctx.emit('answered', { to: ctx.runId, text: ctx.awaited.text })
+    return { pause: 5000 }
+  }, { flow: { id: 'talk', step: 'answer', subscriptions: [{ eventKind: 'question' }], await: { type: 'trigger', triggerType: 'user' } } })
+  const wrap = defineStep(() => ({ pause: 5000 }), { flow: { id: 'talk', step: 'wrap', subscriptions: [{ eventKind: 'answered' }], await: { type: 'time', delay: (result) => result.pause } } })
+  const run = await runFlow([ask, answer, wrap], { runId: 'r1', events: [{ type: 'question' }], triggers: () => later('2h', { text: 'yes' }) })
+  assert.deepEqual(run.visits.map(({ step, status, value }) => [step, status, value]), [['ask', 'completed', 'yes'], ['answer', 'completed', { pause: 5000 }], ['wrap', 'completed', { pause: 5000 }]])
+  assert.equal(run.elapsedMs, 2 * 3_600_000 + 5000)
+})
+
+test('a failure ends the run, and what the kit cannot play it says', async () => {
+  const fails = defineStep(() => { throw new RiverrunError('BROKEN', 'no') }, { step: 'fails', subscriptions: [{ eventKind: 'go' }] })
+  const begins = (config) => defineStep((_, ctx) => ctx.emit('go'), { step: 'begins', ...config })
+  const run = await runFlow([begins(), fails])
+  assert.deepEqual([run.status, run.error.code, run.visits[1].status], ['failed', 'BROKEN', 'failed'])
+  await assert.rejects(runFlow([begins({ compensation: { step: 'undo' } }), fails]), /does not play compensation.*begins.*undo/)
+  await assert.rejects(runFlow([fails, defineProcess(() => 1, { step: 'a' }), defineProcess(() => 1, { step: 'b' })]), /give entry/)
+  const stuck = await runFlow({ only: (_, ctx) => ctx.await.event('never') })
+  assert.equal(stuck.status, 'waiting')
+})
+
+test('a declared await is played before its step, or given', async () => {
+  const event = { type: 'payment.confirmed', data: { orderId: 7, by: 'card' } }
+  const played = await runStep(waitForPayment, { input: { orderId: 7 }, events: [event] })
+  assert.deepEqual([played.value, played.events[0].data.by], [{ paid: true }, 'card'])
+  const given = await runStep(waitForPayment, { input: { orderId: 7 }, awaited: event })
+  assert.deepEqual([given.value, given.awaits], [{ paid: true }, []])
+  assert.equal((await runStep(waitForPayment, { input: { orderId: 7 } })).status, 'timeout')
+})
