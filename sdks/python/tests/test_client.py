@@ -183,6 +183,19 @@ class Both(unittest.TestCase):
         self.assertEqual(start[2], {"input": {"id": 1}, "idempotencyKey": "k"})
         self.assertEqual(emit[2], {"type": "paid", "runId": "r", "data": {"n": 1}})
 
+    def test_triggers_are_opened_and_runs_asked_why(self) -> None:
+        self.server.answer = lambda *_: (200, {"status": "waiting"})
+
+        def use(client: Any) -> None:
+            self.assertEqual(client.fire("t/1", {"yes": True}), {"status": "waiting"})
+            client.fire("t/1")
+            self.assertEqual(client.why("r"), {"status": "waiting"})
+
+        self.each(use)
+        fired, opened, asked = self.server.requests[:3]
+        self.assertEqual(fired, ("POST", "/api/triggers/t%2F1", {"yes": True}))
+        self.assertEqual((opened[2], asked[1]), ({}, "/api/runs/r/why"))
+
     def test_wait_gives_up(self) -> None:
         self.server.answer = lambda *_: (200, {"id": "j", "state": "active"})
 

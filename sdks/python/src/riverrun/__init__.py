@@ -5,16 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._version import VERSION as __version__
+from .awaits import SyncTrigger, SyncWaits, Trigger, Waits
 from .cancellation import Signal, SyncSignal
 from .config import (
+    AwaitConfig,
     Batch,
+    Compensation,
     DeadLetters,
     Flow,
+    FlowConfig,
     JavaScript,
     QueueConfig,
     RateLimit,
     RetryBackoff,
     RetryPolicy,
+    Subscription,
     js,
 )
 from .context import Context, SyncContext
@@ -37,15 +42,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsyncClient",
+    "AwaitConfig",
     "Batch",
     "Cancelled",
     "Client",
+    "Compensation",
     "Context",
     "DeadLetters",
     "EnqueueOptions",
     "Enqueued",
     "Event",
     "Flow",
+    "FlowConfig",
     "HttpError",
     "JavaScript",
     "Job",
@@ -64,9 +72,14 @@ __all__ = [
     "StartOptions",
     "Started",
     "State",
+    "Subscription",
     "SyncContext",
     "SyncSignal",
     "SyncState",
+    "SyncTrigger",
+    "SyncWaits",
+    "Trigger",
+    "Waits",
     "__version__",
     "js",
     "process",

@@ -8,6 +8,7 @@ longer than" there is `timeout`.
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -166,7 +167,9 @@ def _time(until: Duration | datetime.datetime) -> Wait:
         # One without a zone is local time, as everywhere in the standard library.
         at = until.astimezone(datetime.timezone.utc)
     else:
-        now = datetime.datetime.now(datetime.timezone.utc)
+        # Not `datetime.now`: this is the clock that tests can replace.
+        seconds = round(time.time(), 3)
+        now = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
         after = duration_ms(until)
         try:
             at = _date(until) if after is None else now + datetime.timedelta(milliseconds=after)

@@ -162,6 +162,15 @@ class Client:
         result: dict[str, Any] = self._http.send(calls.run(run_id))
         return result
 
+    def why(self, run_id: str) -> dict[str, Any]:
+        """Why a run does not move: each active visit and what it waits for."""
+        result: dict[str, Any] = self._http.send(calls.why(run_id))
+        return result
+
+    def fire(self, trigger_id: str, payload: Any = None) -> Any:
+        """Opens a trigger: whoever waits for it goes on with the payload."""
+        return self._http.send(calls.fire(trigger_id, payload))
+
     def cancel(self, run_id: str, reason: str | None = None) -> Any:
         return self._http.send(calls.run_action(run_id, "cancel", reason))
 
@@ -336,6 +345,15 @@ class AsyncClient:
         """A run with its state."""
         result: dict[str, Any] = await self._http.send(calls.run(run_id))
         return result
+
+    async def why(self, run_id: str) -> dict[str, Any]:
+        """Why a run does not move: each active visit and what it waits for."""
+        result: dict[str, Any] = await self._http.send(calls.why(run_id))
+        return result
+
+    async def fire(self, trigger_id: str, payload: Any = None) -> Any:
+        """Opens a trigger: whoever waits for it goes on with the payload."""
+        return await self._http.send(calls.fire(trigger_id, payload))
 
     async def cancel(self, run_id: str, reason: str | None = None) -> Any:
         return await self._http.send(calls.run_action(run_id, "cancel", reason))

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from ._json import Record
 
 __all__ = [
+    "AwaitConfig",
     "Batch",
+    "Compensation",
     "DeadLetters",
     "Flow",
+    "FlowConfig",
     "JavaScript",
     "QueueConfig",
     "RateLimit",
     "RetryBackoff",
     "RetryPolicy",
+    "Subscription",
     "js",
 ]
 
@@ -80,18 +84,92 @@ class Batch(Record):
     wait_ms: int | None = None
 
 
+class _Kind(TypedDict):
+    event_kind: str
+
+
+class Subscription(_Kind, total=False):
+    """A kind of event that enters a step. Each matching event is a visit of its own.
+
+    `when` and `map` are JavaScript over `event` and `ctx` (`runId`, `flowName`, `input`, `state`):
+    only events for which `when` holds, and what `map` gives is the input, else the event's data.
+    """
+
+    when: str | JavaScript
+    map: str | JavaScript
+
+
+class _Await(TypedDict):
+    type: Literal["time", "event", "trigger"]
+
+
+class AwaitConfig(_Await, total=False):
+    """What a step waits for.
+
+    An event or a trigger comes before the handler, which finds it as `ctx.awaited`; a time comes
+    after it, `delay` being milliseconds, a duration, or a function of what the handler returned.
+    `match` has dot paths into the event, each with a path into `input` or `state`, or
+    `{"value": …}`; `payload` is what whoever opens the trigger is shown. `on_timeout` names the
+    step that is entered when it takes longer than `timeout`; without it the visit fails.
+    """
+
+    delay: int | str | JavaScript
+    event_kind: str
+    where: str | JavaScript
+    match: Mapping[str, str | Mapping[str, Any]]
+    lookback: int | str
+    trigger_type: Literal["webhook", "user", "api"]
+    payload: Any
+    timeout: int | str
+    on_timeout: str
+
+
+class _Undo(TypedDict):
+    step: str
+
+
+class Compensation(_Undo, total=False):
+    """What undoes a finished visit when the run fails, or when one of these events comes."""
+
+    on: str | Sequence[str]
+
+
+#: A flow that a process is a step of, as a dict. Functional, since `await` is a word of Python's.
+FlowConfig = TypedDict(
+    "FlowConfig",
+    {
+        "id": str,
+        "role": Literal["entry", "step"],
+        "step": str,
+        "emits": Sequence[str],
+        "version": str,
+        "triggers": str | Sequence[str],
+        "subscriptions": Sequence[Subscription],
+        "join": Literal["any", "all"],
+        "await": AwaitConfig,
+        "compensation": Compensation,
+        "on_failure": Literal["stop", "finish"],
+    },
+    total=False,
+)
+
+
 @dataclass
 class Flow(Record):
     """The step of a flow that a process is."""
 
     id: str
-    role: Literal["entry", "step"]
-    step: str
+    role: Literal["entry", "step"] | None = None
+    step: str | None = None
     emits: Sequence[str] | None = None
     version: str | None = None
     triggers: str | Sequence[str] | None = None
-    subscriptions: Sequence[Mapping[str, Any]] | None = None
-    compensation: Mapping[str, Any] | None = None
+    subscriptions: Sequence[Subscription | Mapping[str, Any]] | None = None
+    compensation: Compensation | Mapping[str, Any] | None = None
+    join: Literal["any", "all"] | None = None
+    #: `await` on the wire.
+    await_: AwaitConfig | Mapping[str, Any] | None = None
+    on_failure: Literal["stop", "finish"] | None = None
 
 
 @dataclass
@@ -104,7 +182,9 @@ class QueueConfig(Record):
 
     queue: str | None = None
     run_mode: Literal["queue", "flow", "call"] | None = None
-    flow: Flow | Mapping[str, Any] | None = None
+    #: The flow or flows that it is a step of, by id or with what it is there. `step` and what
+    #: belongs to it may stand at the top as well.
+    flow: str | Flow | FlowConfig | Mapping[str, Any] | Sequence[Any] | None = None
     concurrency: int | Mapping[str, Any] | None = None
     rate_limit: RateLimit | Mapping[str, Any] | None = None
     retry_policy: RetryPolicy | Mapping[str, Any] | None = None
@@ -116,3 +196,11 @@ class QueueConfig(Record):
     input_schema: Any = None
     output_schema: Any = None
     state: Any = None
+    step: str | None = None
+    subscriptions: Sequence[Subscription | Mapping[str, Any]] | None = None
+    join: Literal["any", "all"] | None = None
+    #: `await` on the wire.
+    await_: AwaitConfig | Mapping[str, Any] | None = None
+    emits: Sequence[str] | None = None
+    compensation: Compensation | Mapping[str, Any] | None = None
+    on_failure: Literal["stop", "finish"] | None = None

@@ -99,6 +99,15 @@ def run_action(run_id: str, action: str, reason: str | None) -> Request:
     return Request("POST", f"/api/runs/{segment(run_id)}/{action}", body=body)
 
 
+def why(run_id: str) -> Request:
+    return Request("GET", f"/api/runs/{segment(run_id)}/why")
+
+
+def fire(trigger_id: str, payload: Any) -> Request:
+    body = {} if payload is None else payload
+    return Request("POST", f"/api/triggers/{segment(trigger_id)}", body=body)
+
+
 def emit(
     type: str, data: Any, run_id: str | None, stream: str | None, more: Mapping[str, Any]
 ) -> Request:

@@ -1,0 +1,56 @@
+"""What comes of an invocation in a test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import _json
+
+
+@dataclass(frozen=True)
+class LogLine:
+    level: str
+    message: str
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Outcome:
+    """What came of an invocation."""
+
+    #: What the handler returned, as JSON has it; `None` if it failed.
+    value: Any = None
+    #: What the handler raised.
+    error: BaseException | None = None
+    state: dict[str, Any] = field(default_factory=dict)
+    logs: list[LogLine] = field(default_factory=list)
+    #: `{"type", "data"?}`, in order.
+    events: list[dict[str, Any]] = field(default_factory=list)
+    #: `{"pct"?, "detail"?}`, in order.
+    progress: list[dict[str, Any]] = field(default_factory=list)
+    #: `{"path"?, "value"}`, in order.
+    partials: list[dict[str, Any]] = field(default_factory=list)
+    #: `{"queue", "name"?, "data", "options"?}`, in order.
+    enqueued: list[dict[str, Any]] = field(default_factory=list)
+    #: `{"process", "input", "timeoutMs"?}`, in order.
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    #: `{"flow", "input", "options"?}`, in order.
+    started: list[dict[str, Any]] = field(default_factory=list)
+    #: What `ctx.run` recorded: give it as `journal` to play the next attempt.
+    journal: list[dict[str, Any]] = field(default_factory=list)
+    #: What was saved last: give it as `checkpoint` to play the next attempt.
+    checkpoint: Any = None
+    #: Seconds of simulated time.
+    elapsed: float = 0.0
+
+    def result(self) -> Any:
+        """The value; raises what the handler raised."""
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+def through_json(value: Any) -> Any:
+    """What is left of a value that goes over the wire."""
+    return _json.decode(_json.encode(value))

@@ -1,0 +1,149 @@
+"""One invocation of a handler."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from unittest import mock
+
+from .._runner.handler import Handler
+from ..cancellation import Signal, SyncSignal
+from ..context import Context, SyncContext
+from .loop import simulated
+from .outcome import Outcome, through_json
+from .server import Server, Store
+
+
+def run(
+    handler: Callable[..., Any],
+    input: Any = None,
+    *,
+    state: Mapping[str, Any] | None = None,
+    calls: Mapping[str, Any] | None = None,
+    journal: Sequence[Mapping[str, Any]] = (),
+    checkpoint: Any = None,
+    job_id: str | None = "job-1",
+    queue: str | None = "test",
+    name: str | None = None,
+    attempt: int = 1,
+    max_attempts: int = 3,
+    run_id: str | None = "run-1",
+    correlation_id: str | None = None,
+    causation_id: str | None = None,
+    tenant_id: str | None = None,
+    is_lease_valid: bool = True,
+    cancel_after: float | None = None,
+    cancel_reason: str = "user",
+    batch: bool = False,
+) -> Outcome:
+    """Runs a handler, sync or async, decorated or not, and tells what it did.
+
+    `calls` holds what `ctx.call` gives for each process: a value, a function of the input, or an
+    exception. `cancel_after` tells the handler to stop after so many simulated seconds. With
+    `batch` the input is a list of inputs, for a handler that takes several jobs at once.
+    """
+    params: dict[str, Any] = {
+        "kind": "job",
+        "jobId": job_id,
+        "queue": queue,
+        "name": name or queue,
+        "attempt": attempt,
+        "maxAttempts": max_attempts,
+        "runId": run_id,
+        "correlationId": correlation_id,
+        "causationId": causation_id,
+        "tenantId": tenant_id,
+        "checkpoint": through_json(checkpoint),
+        "journal": through_json(list(journal)),
+        "input": through_json(input),
+        "isBatch": batch,
+    }
+    store = Store(through_json(dict(state or {})))
+    outcome = Outcome(
+        journal=list(params["journal"]),
+        checkpoint=params["checkpoint"],
+    )
+    server = Server(outcome, calls or {}, is_lease_valid, store)
+    prepared = Handler(handler, getattr(handler, "__name__", "handler"))
+    cancel = (cancel_after, cancel_reason)
+    # A handler that sets a context variable must not change the test's.
+    context = contextvars.copy_context()
+    if prepared.is_async:
+        context.run(_run_async, prepared, params, server, cancel)
+    else:
+        context.run(_run_blocking, prepared, params, server, cancel)
+    outcome.state = store.state
+    return outcome
+
+
+def _run_async(
+    handler: Handler, params: dict[str, Any], server: Server, cancel: tuple[float | None, str]
+) -> None:
+    outcome = server.outcome
+    signal = Signal()
+
+    async def invoke() -> None:
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        task = asyncio.current_task()
+        after, reason = cancel
+        if after is not None:
+            loop.call_later(after, signal.trip, reason, task)
+        try:
+            ctx = Context(server, params, signal)
+            value = await handler.call(_subject(handler, params), ctx)
+            outcome.value = through_json(value)
+        except BaseException as error:
+            outcome.error = error
+        outcome.elapsed = loop.time() - begun
+
+    simulated(invoke())
+
+
+def _run_blocking(
+    handler: Handler, params: dict[str, Any], server: Server, cancel: tuple[float | None, str]
+) -> None:
+    outcome = server.outcome
+    signal = SimulatedSignal(outcome, *cancel)
+    # Handlers that took `sleep` out of the module before sleep for real.
+    with mock.patch("time.sleep", signal.sleep):
+        try:
+            ctx = SyncContext(server, params, signal)
+            outcome.value = through_json(handler.call(_subject(handler, params), ctx))
+        except BaseException as error:
+            outcome.error = error
+
+
+class SimulatedSignal(SyncSignal):
+    """The signal of a sync handler, set when simulated time has come far enough."""
+
+    __slots__ = ("_after", "_outcome", "_why")
+
+    def __init__(self, outcome: Outcome, after: float | None, reason: str) -> None:
+        super().__init__()
+        self._outcome = outcome
+        self._after = after
+        self._why = reason
+        self.sleep(0.0)
+
+    def sleep(self, seconds: float) -> None:
+        self._outcome.elapsed += max(0.0, seconds)
+        if self._after is not None and self._outcome.elapsed >= self._after:
+            self.trip(self._why)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if not self._set:
+            until_set = None if self._after is None else self._after - self._outcome.elapsed
+            pauses = [pause for pause in (timeout, until_set) if pause is not None]
+            if not pauses:
+                raise AssertionError("the handler waits for a cancel that never comes")
+            self.sleep(min(pauses))
+        return self._set
+
+
+def _subject(handler: Handler, params: dict[str, Any]) -> Any:
+    if not params["isBatch"]:
+        return handler.subject(params)
+    return [handler.subject({**params, "input": input}) for input in params["input"]]

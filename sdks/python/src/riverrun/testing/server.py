@@ -1,0 +1,163 @@
+"""The server of a test, in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import _json
+from .._path import NOTHING, delete_at, get_at, set_at
+from ..errors import RiverrunError
+from .outcome import LogLine, Outcome, through_json
+
+
+@dataclass(frozen=True)
+class MadeTrigger:
+    """A trigger that a step has made. `payload` is what whoever opens it is shown."""
+
+    id: str
+    url: str
+    type: str
+    payload: Any = None
+
+
+@dataclass
+class Store:
+    """The state of a run, which all of its visits share, and the triggers that it has made."""
+
+    state: dict[str, Any]
+    version: int = 0
+    triggers: dict[str, MadeTrigger] = field(default_factory=dict)
+
+    def make_trigger(self, type: str, payload: Any) -> MadeTrigger:
+        id = f"trigger-{len(self.triggers) + 1}"
+        made = MadeTrigger(id, f"http://127.0.0.1:4600/api/triggers/{id}", type, payload)
+        self.triggers[id] = made
+        return made
+
+
+class Server:
+    """Plays the server for one invocation, in memory. A channel of the context."""
+
+    def __init__(
+        self,
+        outcome: Outcome,
+        calls: Mapping[str, Any],
+        is_lease_valid: bool,
+        store: Store,
+        is_step: bool = False,
+    ) -> None:
+        self.outcome = outcome
+        self._calls = calls
+        self._is_lease_valid = is_lease_valid
+        self._store = store
+        self._is_step = is_step
+        self._ids = itertools.count(1)
+        self._lock = threading.RLock()
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        params = _json.decode(_json.encode_loosely(params))
+        if method == "log":
+            line = LogLine(params["level"], params["message"], params.get("meta", {}))
+            self.outcome.logs.append(line)
+        else:
+            told = {"progress": self.outcome.progress, "partial": self.outcome.partials}
+            told[method].append(params)
+
+    async def ask(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        # A real answer takes a turn of the loop too.
+        await asyncio.sleep(0)
+        return self.ask_blocking(method, params)
+
+    def ask_blocking(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        with self._lock:
+            answer = getattr(self, "_" + method.replace(".", "_").lower())
+            found: Mapping[str, Any] = through_json(answer(**through_json(params)))
+            return found
+
+    def _state_get(self, key: str) -> dict[str, Any]:
+        value = get_at(self._store.state, key)
+        found = {} if value is NOTHING else {"value": value}
+        return {**found, "version": self._store.version}
+
+    def _state_getall(self) -> dict[str, Any]:
+        return {"state": self._store.state, "version": self._store.version}
+
+    def _state_has(self, key: str) -> dict[str, Any]:
+        return {"has": get_at(self._store.state, key) is not NOTHING}
+
+    def _state_set(self, key: str, value: Any, ifVersion: int | None = None) -> dict[str, Any]:
+        return self._write(ifVersion, lambda state: set_at(state, key, value))
+
+    def _state_delete(self, key: str, ifVersion: int | None = None) -> dict[str, Any]:
+        return self._write(ifVersion, lambda state: delete_at(state, key))
+
+    def _state_setbatch(
+        self, values: dict[str, Any], ifVersion: int | None = None
+    ) -> dict[str, Any]:
+        def change(state: dict[str, Any]) -> dict[str, Any]:
+            for key, value in values.items():
+                state = set_at(state, key, value)
+            return state
+
+        return self._write(ifVersion, change)
+
+    def _write(
+        self, on: int | None, change: Callable[[dict[str, Any]], dict[str, Any]]
+    ) -> dict[str, Any]:
+        if on is not None and on != self._store.version:
+            raise RiverrunError("the state has moved on", code="STATE_CONFLICT")
+        self._store.state = change(self._store.state)
+        self._store.version += 1
+        return {"version": self._store.version}
+
+    def _emit(self, **event: Any) -> dict[str, Any]:
+        self.outcome.events.append(event)
+        if self._is_step:
+            self.outcome.journal.append({"op": "emit", "name": event["type"]})
+        return {"id": f"{next(self._ids)}-0"}
+
+    def _memo(self, **record: Any) -> dict[str, Any]:
+        self.outcome.journal.append({"op": "memo", **record})
+        return {}
+
+    def _await_trigger(self, type: str, payload: Any = None, **_: Any) -> dict[str, Any]:
+        made = self._store.make_trigger(type, payload)
+        value = {"id": made.id, "url": made.url}
+        self.outcome.journal.append({"op": "trigger", "name": type, "value": value})
+        return value
+
+    def _checkpoint(self, data: Any) -> dict[str, Any]:
+        self.outcome.checkpoint = data
+        return {}
+
+    def _enqueue(self, jobs: list[dict[str, Any]] | None = None, **job: Any) -> dict[str, Any]:
+        added = [job] if jobs is None else jobs
+        self.outcome.enqueued += added
+        ids = [(one.get("options") or {}).get("jobId") for one in added]
+        return {
+            "jobs": [{"jobId": id or f"enqueued-{next(self._ids)}", "created": True} for id in ids]
+        }
+
+    def _call(self, process: str, input: Any, **more: Any) -> dict[str, Any]:
+        self.outcome.calls.append({"process": process, "input": input, **more})
+        if process not in self._calls:
+            message = f"no process is called {process}: give run(…, calls={{{process!r}: …}})"
+            raise RiverrunError(message, code="PROCESS_NOT_FOUND")
+        value = self._calls[process]
+        if callable(value) and not isinstance(value, type):
+            value = value(input)
+        if isinstance(value, BaseException):
+            raise value
+        return {"value": value}
+
+    def _start(self, **run: Any) -> dict[str, Any]:
+        self.outcome.started.append(run)
+        return {"runId": f"started-{next(self._ids)}", "created": True}
+
+    def _lease(self) -> dict[str, Any]:
+        return {"valid": self._is_lease_valid, "untilMs": 0}

@@ -1,0 +1,220 @@
+"""One visit of a step: its handler is called, really again and again, with what it did before."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from unittest import mock
+
+from ..cancellation import Signal
+from ..context import Context, SyncContext
+from ..errors import RiverrunError
+from .given import iso
+from .loop import simulated
+from .outcome import Outcome, through_json
+from .plan import PlannedStep
+from .run import SimulatedSignal
+from .server import Server, Store
+
+#: A handler that never stops waiting would be called for ever.
+_MOST_EXECUTIONS = 10_000
+
+Wait = dict[str, Any]
+
+
+@dataclass
+class SimulatedAwait:
+    """A wait, with the simulated times at which it began and ended."""
+
+    type: str
+    #: `time`, the kind of the event, or the id of the trigger.
+    name: str
+    #: ISO 8601.
+    began_at: str
+    #: `None` while it lasts.
+    ended_at: str | None = None
+    waited_ms: int | None = None
+    outcome: Literal["time", "event", "trigger", "timeout", "waiting"] = "waiting"
+    value: Any = None
+
+
+@dataclass
+class VisitRun(Outcome):
+    """What came of a visit, over all of its executions."""
+
+    step: str = ""
+    visit: int = 1
+    input: Any = None
+    status: Literal["completed", "failed", "timeout", "waiting"] = "waiting"
+    awaits: list[SimulatedAwait] = field(default_factory=list)
+    #: How often the handler was called.
+    executions: int = 0
+    started_at: str = ""
+    ended_at: str = ""
+
+
+class Clock:
+    """Simulated time: what has passed, and what passes in the handler that runs."""
+
+    def __init__(self, start_ms: int) -> None:
+        self.start_ms = start_ms
+        self._ms: float = start_ms
+        self._running: VisitRun | None = None
+        self._base = 0.0
+
+    @property
+    def now(self) -> int:
+        return round(self._ms)
+
+    def jump(self, to_ms: float) -> None:
+        self._ms = max(self._ms, to_ms)
+
+    def time(self) -> float:
+        """In place of `time.time` while a handler runs."""
+        passed = 0.0
+        if self._running is not None:
+            try:
+                passed = asyncio.get_running_loop().time()
+            except RuntimeError:
+                passed = self._running.elapsed - self._base
+        return self._ms / 1000 + passed
+
+    def begin(self, run: VisitRun) -> None:
+        self._running, self._base = run, run.elapsed
+
+    def end(self, run: VisitRun) -> None:
+        self._running = None
+        self._ms += (run.elapsed - self._base) * 1000
+
+
+class Visit:
+    """Its executions, one after the other."""
+
+    def __init__(
+        self,
+        step: PlannedStep,
+        number: int,
+        input: Any,
+        about: Mapping[str, Any],
+        calls: Mapping[str, Any],
+        store: Store,
+        clock: Clock,
+    ) -> None:
+        self.step = step
+        self.awaited: Any = None
+        self.is_active = True
+        self.run = VisitRun(
+            step=step.name, visit=number, input=through_json(input), started_at=iso(clock.now)
+        )
+        self._about = about
+        self._server = Server(self.run, calls, True, store, is_step=True)
+        self._clock = clock
+
+    def execute(self) -> Wait | None:
+        """Calls the handler. Gives what it waits for, or nothing if it has ended."""
+        run = self.run
+        run.executions += 1
+        if run.executions > _MOST_EXECUTIONS:
+            message = f"step {run.step} was called {_MOST_EXECUTIONS} times and still waits"
+            raise AssertionError(message)
+        self._clock.begin(run)
+        context = contextvars.copy_context()
+        execute = self._execute_async if self.step.handler.is_async else self._execute_blocking
+        with mock.patch("time.time", self._clock.time):
+            outcome = context.run(execute)
+        self._clock.end(run)
+        if isinstance(outcome, RiverrunError):
+            run.error = outcome
+            return None
+        return outcome
+
+    def began(self, type: str, name: str) -> SimulatedAwait:
+        wait = SimulatedAwait(type, name, iso(self._clock.now))
+        self.run.awaits.append(wait)
+        return wait
+
+    def settle(self, name: str, **outcome: Any) -> None:
+        """What a wait has brought: the next execution is given it."""
+        self.run.journal.append({"op": "await", "name": name, **outcome})
+
+    def end(self, status: Literal["completed", "failed", "timeout"]) -> None:
+        self.is_active = False
+        self.run.status = status
+        self.run.ended_at = iso(self._clock.now)
+
+    def _execute_async(self) -> Wait | RiverrunError | None:
+        async def invoke() -> Wait | RiverrunError | None:
+            loop = asyncio.get_running_loop()
+            begun, before = loop.time(), self.run.elapsed
+            ctx = Context(self._server, self._params(), Signal())
+            execution = ctx.execution
+            assert execution is not None
+            left: asyncio.Future[Wait | RiverrunError] = loop.create_future()
+            execution.on_leave = left.set_result
+
+            async def call() -> None:
+                try:
+                    value = await self.step.handler.call(self._subject(), ctx)
+                    problem = await execution.returned()
+                    if problem is not None:
+                        raise problem
+                    self.run.value = through_json(value)
+                finally:
+                    execution.ended()
+
+            task = loop.create_task(call())
+            both: set[asyncio.Future[Any]] = {task, left}
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if left.done():
+                task.cancel()
+                await asyncio.wait({task})
+            elif task.exception() is not None:
+                self.run.error = task.exception()
+            self.run.elapsed = before + loop.time() - begun
+            return left.result() if left.done() else None
+
+        outcome: Wait | RiverrunError | None = simulated(invoke())
+        return outcome
+
+    def _execute_blocking(self) -> Wait | RiverrunError | None:
+        signal = SimulatedSignal(self.run, None, "user")
+        ctx = SyncContext(self._server, self._params(), signal)
+        execution = ctx.execution
+        assert execution is not None
+        with mock.patch("time.sleep", signal.sleep):
+            try:
+                value = self.step.handler.call(self._subject(), ctx)
+                problem = execution.returned()
+                if problem is not None:
+                    raise problem
+                if execution.outcome is None:
+                    self.run.value = through_json(value)
+            except BaseException as error:
+                if execution.outcome is None:
+                    self.run.error = error
+        return execution.outcome
+
+    def _subject(self) -> Any:
+        return self.step.handler.subject(self._params())
+
+    def _params(self) -> dict[str, Any]:
+        run = self.run
+        return {
+            **self._about,
+            "kind": "step",
+            "process": run.step,
+            "jobId": f"job-{run.visit}",
+            "queue": run.step,
+            "name": run.step,
+            "attempt": 1,
+            "maxAttempts": 1,
+            "step": run.step,
+            "visit": run.visit,
+            "input": through_json(run.input),
+            "awaited": self.awaited,
+            "checkpoint": run.checkpoint,
+            "journal": through_json(run.journal),
+        }

@@ -1,0 +1,458 @@
+"""Steps of flows: waits, the journal, and the test kit that plays them."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import threading
+import time
+import types
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import support  # noqa: F401
+
+from riverrun import Context, RiverrunError, SyncContext, js, process
+from riverrun.testing import later, run, run_flow, run_step
+
+DAY_MS = 86_400_000
+
+
+class Steps(unittest.TestCase):
+    def test_a_month_passes_at_once(self) -> None:
+        charges: list[int] = []
+
+        async def in_async(input: Any, ctx: Context) -> Any:
+            charge = await ctx.run("charge", lambda: charges.append(1) or len(charges))
+            await ctx.emit("charged", {"user": input})
+            await ctx.enqueue("mails", {"to": input})
+            await ctx.wait.time("30 days")
+            price = await ctx.call("price", charge)
+            await asyncio.sleep(3600)
+            await ctx.wait.time(datetime.datetime(2026, 2, 1, tzinfo=datetime.timezone.utc))
+            return [charge, price, time.time()]
+
+        def in_sync(input: Any, ctx: SyncContext) -> Any:
+            charge = ctx.run("charge", lambda: charges.append(1) or len(charges))
+            ctx.emit("charged", {"user": input})
+            ctx.enqueue("mails", {"to": input})
+            ctx.wait.time(datetime.timedelta(days=30))
+            price = ctx.call("price", charge)
+            time.sleep(3600)
+            ctx.wait.time("2026-02-01T00:00:00Z")
+            return [charge, price, time.time()]
+
+        begun = time.monotonic()
+        for handler in (in_async, in_sync):
+            charges.clear()
+            done = run_step(handler, "ann", calls={"price": lambda n: n * 100})
+            # The hour is slept again by the execution after it.
+            at = datetime.datetime(2026, 2, 1, 1, tzinfo=datetime.timezone.utc).timestamp()
+            self.assertEqual(done.result(), [1, 100, at])
+            self.assertEqual((done.status, done.executions), ("completed", 3))
+            self.assertEqual((len(charges), len(done.events), len(done.calls)), (1, 1, 1))
+            self.assertEqual(done.enqueued[0]["options"], {"jobId": "run-1.test.1.mails.1"})
+            waits = [(wait.began_at, wait.ended_at, wait.outcome) for wait in done.awaits]
+            self.assertEqual(
+                waits,
+                [
+                    ("2026-01-01T00:00:00.000Z", "2026-01-31T00:00:00.000Z", "time"),
+                    ("2026-01-31T01:00:00.000Z", "2026-02-01T00:00:00.000Z", "time"),
+                ],
+            )
+            self.assertEqual(done.elapsed_ms, 31 * DAY_MS + 3_600_000)
+            ops = [entry["op"] for entry in done.journal]
+            self.assertEqual(ops, ["memo", "emit", "enqueue", "await", "call", "await"])
+        self.assertLess(time.monotonic() - begun, 5)
+
+    def test_events(self) -> None:
+        where = "(event) => event.data.by !== input.owner"
+
+        async def approval(input: Any, ctx: Context) -> Any:
+            try:
+                match = {"data.id": input["id"]}
+                event = await ctx.wait.event("approved", match=match, where=where, timeout="2d")
+            except RiverrunError as error:
+                return [error.code, error.retriable]
+            return event["data"]["by"]
+
+        not_owner = {where: lambda event, ctx: event["data"]["by"] != ctx["input"]["owner"]}
+        input = {"id": 7, "owner": "ann"}
+        events: list[dict[str, Any]] = [
+            {"type": "approved", "data": {"id": 8, "by": "bob"}},
+            {"type": "approved", "data": {"id": 7, "by": "ann"}},
+            {"type": "approved", "data": {"id": 7, "by": "cid"}, "at": "1 day"},
+        ]
+        timed = run_step(approval, input, events=events, expressions=not_owner)
+        self.assertEqual((timed.result(), timed.elapsed_ms), ("cid", DAY_MS))
+        late = run_step(approval, input, events=events[:2], expressions=not_owner)
+        self.assertEqual(late.result(), ["AWAIT_TIMEOUT", False])
+        self.assertEqual((late.awaits[0].outcome, late.elapsed_ms), ("timeout", 2 * DAY_MS))
+        with self.assertRaisesRegex(LookupError, "expressions="):
+            run_step(approval, input, events=events)
+
+    def test_what_nobody_gives_is_waited_for(self) -> None:
+        def stuck(input: Any, ctx: SyncContext) -> Any:
+            return ctx.wait.event("never")
+
+        done = run_step(stuck)
+        self.assertEqual((done.status, done.awaits[0].outcome), ("waiting", "waiting"))
+
+    def test_lookback(self) -> None:
+        def wait(input: Any, ctx: SyncContext) -> Any:
+            ctx.wait.time("1h")
+            return ctx.wait.event("paid", lookback=input, timeout="1h")["data"]
+
+        events = [{"type": "paid", "data": 5, "at": "30m"}]
+        self.assertEqual(run_step(wait, "45m", events=events).result(), 5)
+        error = run_step(wait, "10m", events=events).error
+        self.assertEqual(getattr(error, "code", None), "AWAIT_TIMEOUT")
+
+    def test_triggers(self) -> None:
+        asked: list[Any] = []
+
+        async def in_async(input: Any, ctx: Context) -> Any:
+            door = await ctx.wait.trigger("user", payload={"q": 1}, timeout="7d", many=True)
+            await ctx.emit("asked", {"url": door.url})
+            return [await door.wait(), await door.wait()]
+
+        def in_sync(input: Any, ctx: SyncContext) -> Any:
+            door = ctx.wait.trigger("user", payload={"q": 1}, timeout="7d", many=True)
+            ctx.emit("asked", {"url": door.url})
+            return [door.wait(), door.wait()]
+
+        for handler in (in_async, in_sync):
+            answers = iter([later("2d", {"yes": True}), "again"])
+            done = run_step(
+                handler, triggers={"user": lambda door, a=answers: asked.append(door) or next(a)}
+            )
+            self.assertEqual(done.result(), [{"yes": True}, "again"])
+            self.assertEqual([wait.waited_ms for wait in done.awaits], [2 * DAY_MS, 0])
+            self.assertEqual(done.events, [{"type": "asked", "data": {"url": asked[-1].url}}])
+            self.assertEqual(asked[-1].payload, {"q": 1})
+            nobody = run_step(handler)
+            self.assertEqual(getattr(nobody.error, "code", None), "AWAIT_TIMEOUT")
+
+    def test_code_that_changes_its_mind_is_found_out(self) -> None:
+        executions: list[int] = []
+
+        def changed(input: Any, ctx: SyncContext) -> None:
+            executions.append(1)
+            ctx.run(f"charge-{len(executions)}", lambda: None)
+            ctx.wait.time(1000)
+
+        error: Any = run_step(changed).error
+        self.assertEqual((error.code, error.retriable), ("JOURNAL_MISMATCH", False))
+        self.assertIn('Recorded: memo "charge-1", await "time"', error.message)
+        self.assertIn('Done: memo "charge-2", await "time"', error.message)
+        self.assertEqual(error.details["missing"], [{"op": "memo", "name": "charge-1"}])
+
+    def test_side_by_side_is_legal_for_all_but_waits(self) -> None:
+        async def work(input: Any, ctx: Context) -> Any:
+            async def part(name: str) -> Any:
+                return await ctx.run(name, lambda: ctx.call("slow", name))
+
+            all = await asyncio.gather(*map(part, "abc"))
+            await ctx.wait.time(1000)
+            again = await asyncio.gather(*map(part, "ca"))
+            await ctx.wait.time(1000)
+            return [*all, *again]
+
+        done = run_step(work, calls={"slow": lambda name: name})
+        self.assertEqual(done.result(), list("abcca"))
+        self.assertEqual(len(done.calls), 5)
+
+        async def both(input: Any, ctx: Context) -> Any:
+            return await asyncio.gather(ctx.wait.time(1), ctx.wait.event("x"))
+
+        error: Any = run_step(both).error
+        self.assertEqual(error.code, "AWAIT_CONCURRENT")
+
+    def test_threads_of_a_sync_handler_are_waited_for(self) -> None:
+        began = threading.Event()
+
+        def work(input: Any, ctx: SyncContext) -> Any:
+            def slow() -> str:
+                began.set()
+                threading.Event().wait(0.05)
+                return "slow"
+
+            with ThreadPoolExecutor(1) as pool:
+                slowly = pool.submit(ctx.run, "slow", slow)
+                began.wait()
+                ctx.wait.time(1000)
+                return slowly.result()
+
+        done = run_step(work)
+        self.assertEqual(done.result(), "slow")
+        self.assertEqual([entry["op"] for entry in done.journal], ["memo", "await"])
+
+    def test_nothing_counts_after_a_wait(self) -> None:
+        seen: list[str] = []
+
+        def swallows(input: Any, ctx: SyncContext) -> str:
+            try:
+                ctx.wait.time(1000)
+                seen.append("after")
+            except BaseException:
+                seen.append("caught")
+            finally:
+                ctx.logger.info("cleaned up")
+            return "returned"
+
+        done = run_step(swallows)
+        self.assertEqual((done.result(), done.executions), ("returned", 2))
+        self.assertEqual(seen, ["caught", "after"])
+        self.assertEqual(len(done.logs), 1)
+
+        def tidies(input: Any, ctx: SyncContext) -> None:
+            try:
+                ctx.wait.time(1000)
+            finally:
+                ctx.state.patch("ended", lambda n: (n or 0) + 1)
+
+        self.assertEqual(run_step(tidies).state, {"ended": 1})
+
+    def test_what_a_run_does_inside_belongs_to_it(self) -> None:
+        async def nested(input: Any, ctx: Context) -> Any:
+            ids = []
+            for n in (1, 2):
+
+                async def order(n: int = n) -> list[str]:
+                    await ctx.emit("ordered", n)
+                    await ctx.run("inner", lambda: n)
+                    return [(await ctx.enqueue("mails", n)).job_id for _ in range(2)]
+
+                ids += await ctx.run("order", order)
+            ids.append((await ctx.enqueue("mails", 0)).job_id)
+            await ctx.wait.time(1000)
+            return ids
+
+        done = run_step(nested)
+        self.assertEqual(len(set(done.result())), 5)
+        self.assertEqual((len(done.events), len(done.enqueued)), (2, 5))
+        ops = [entry["op"] for entry in done.journal]
+        self.assertEqual(ops, ["emit", "memo", "emit", "memo", "enqueue", "await"])
+
+    def test_jobs_cannot_wait(self) -> None:
+        async def in_async(input: Any, ctx: Context) -> None:
+            await ctx.wait.event("x")
+
+        def in_sync(input: Any, ctx: SyncContext) -> None:
+            ctx.wait.trigger()
+
+        for handler in (in_async, in_sync):
+            error: Any = run(handler).error
+            self.assertEqual((error.code, error.retriable), ("AWAIT_OUTSIDE_FLOW", False))
+
+    def test_what_is_no_time_is_refused(self) -> None:
+        def wait(input: Any, ctx: SyncContext) -> None:
+            ctx.wait.time(input)
+
+        durations = {1500: 1500, "90s": 90_000, "1h30m": 5_400_000, "1 week, 1 day": 8 * DAY_MS}
+        for text, ms in {**durations, "PT5M": 300_000, "P1DT1H": DAY_MS + 3_600_000}.items():
+            self.assertEqual(run_step(wait, text).elapsed_ms, ms, text)
+        for bad in ("soon", "", "5 months", "1h later", -1):
+            error: Any = run_step(wait, bad).error
+            self.assertEqual((error.code, error.retriable), ("INPUT_ERROR", False), bad)
+
+        def predicate(input: Any, ctx: SyncContext) -> None:
+            ctx.wait.event("x", where=lambda event: True)  # type: ignore[arg-type]
+
+        self.assertEqual(getattr(run_step(predicate).error, "code", None), "INPUT_ERROR")
+
+
+REQUIRES = "(event) => event.data.requiresPayment === true"
+ORDER = "(event) => ({ orderId: event.data.orderId })"
+SAME = "(event, ctx) => event.data.orderId === ctx.input.orderId"
+EXPRESSIONS = {
+    REQUIRES: lambda event: event["data"]["requiresPayment"] is True,
+    ORDER: lambda event: {"orderId": event["data"]["orderId"]},
+    SAME: lambda event, ctx: event["data"]["orderId"] == ctx["input"]["orderId"],
+}
+
+
+@process(step="create-order", queue="orders", emits=["order.created"])
+async def create_order(input: Any, ctx: Context) -> None:
+    order = {"orderId": input["id"], "requiresPayment": input["total"] > 0}
+    await ctx.emit("order.created", order)
+    await ctx.state.set("order", input["id"])
+
+
+@process(
+    {
+        "step": "wait-for-payment",
+        "subscriptions": [
+            {"event_kind": "order.created", "when": js(REQUIRES), "map": js(ORDER)},
+        ],
+        "await": {
+            "type": "event",
+            "event_kind": "payment.confirmed",
+            "where": js(SAME),
+            "timeout": "24h",
+            "on_timeout": "cancel-order",
+        },
+    }
+)
+def wait_for_payment(input: Any, ctx: SyncContext) -> Any:
+    ctx.emit("order.paid", {**input, "by": ctx.awaited["data"]["by"]})
+    return {"paid": True}
+
+
+@process(step="fulfill-order", subscriptions=[{"event_kind": "order.paid", "map": ORDER}])
+async def fulfill_order(input: Any, ctx: Context) -> None:
+    await ctx.wait.time("2 days")
+    await ctx.emit("order.fulfilled", input)
+
+
+@process(step="cancel-order")
+def cancel_order(input: Any, ctx: SyncContext) -> None:
+    ctx.emit("order.cancelled", input)
+
+
+SHOP = [create_order, wait_for_payment, fulfill_order, cancel_order]
+
+
+class Flows(unittest.TestCase):
+    def test_a_flow_follows_what_its_steps_emit(self) -> None:
+        events = [
+            {"type": "payment.confirmed", "data": {"orderId": 8, "by": "eve"}, "at": "1h"},
+            {"type": "payment.confirmed", "data": {"orderId": 7, "by": "card"}, "at": "3h"},
+        ]
+        done = run_flow(SHOP, {"id": 7, "total": 50}, events=events, expressions=EXPRESSIONS)
+        self.assertEqual((done.status, done.error), ("completed", None))
+        self.assertEqual(
+            [(visit.step, visit.status, visit.executions) for visit in done.visits],
+            [
+                ("create-order", "completed", 1),
+                ("wait-for-payment", "completed", 1),
+                ("fulfill-order", "completed", 2),
+            ],
+        )
+        self.assertEqual(done.visits[1].input, {"orderId": 7})
+        self.assertEqual(done.ended_at, "2026-01-03T03:00:00.000Z")
+        self.assertEqual(done.state, {"order": 7})
+        unclaimed = [event["type"] for event in done.unclaimed]
+        self.assertEqual(unclaimed, ["payment.confirmed", "order.fulfilled"])
+
+    def test_a_timeout_leads_to_its_step_a_condition_to_nobody(self) -> None:
+        late = run_flow(SHOP, {"id": 7, "total": 50}, expressions=EXPRESSIONS)
+        self.assertEqual(
+            [(visit.step, visit.status) for visit in late.visits],
+            [
+                ("create-order", "completed"),
+                ("wait-for-payment", "timeout"),
+                ("cancel-order", "completed"),
+            ],
+        )
+        self.assertEqual((late.status, late.elapsed_ms), ("completed", DAY_MS))
+        free = run_flow(SHOP, {"id": 7, "total": 0}, expressions=EXPRESSIONS)
+        self.assertEqual([visit.step for visit in free.visits], ["create-order"])
+
+    def test_joins(self) -> None:
+        async def split(input: Any, ctx: Context) -> None:
+            await ctx.emit("left", 1)
+            await ctx.emit("left", 2)
+            await ctx.wait.time(1000)
+            await ctx.emit("right", 3)
+
+        def both(input: Any) -> Any:
+            return input
+
+        def each(input: Any, ctx: SyncContext) -> Any:
+            return [input, ctx.visit]
+
+        left, right = {"event_kind": "left"}, {"event_kind": "right"}
+        module = types.SimpleNamespace(handler=each, config={"subscriptions": [left]})
+        steps = {
+            "split": split,
+            "both": (both, {"join": "all", "subscriptions": [left, right]}),
+            "each": module,
+        }
+        done = run_flow(steps)
+        self.assertEqual(
+            [(visit.step, visit.value) for visit in done.visits],
+            [
+                ("split", None),
+                ("each", [1, 1]),
+                ("each", [2, 2]),
+                ("both", {"left": 1, "right": 3}),
+            ],
+        )
+
+    def test_steps_wait_for_each_other_for_people_and_for_time(self) -> None:
+        async def ask(input: Any, ctx: Context) -> Any:
+            match = {"data.to": ctx.run_id}
+            return (await ctx.wait.event("answered", match=match, timeout="1d"))["data"]["text"]
+
+        async def answer(input: Any, ctx: Context) -> None:
+            await ctx.emit("answered", {"to": ctx.run_id, "text": ctx.awaited["text"]})
+
+        steps = [
+            (ask, {"flow": {"id": "talk", "role": "entry", "step": "ask"}}),
+            (
+                answer,
+                {
+                    "flow": ["other", {"id": "talk", "step": "answer"}],
+                    "subscriptions": [{"event_kind": "question"}],
+                    "await": {"type": "trigger", "trigger_type": "user"},
+                },
+            ),
+            (
+                lambda: {"pause": 5000},
+                {
+                    "flow": {
+                        "id": "talk",
+                        "step": "wrap",
+                        "subscriptions": [{"event_kind": "answered"}],
+                        "await": {"type": "time", "delay": js("(result) => result.pause")},
+                    }
+                },
+            ),
+        ]
+        done = run_flow(
+            steps,
+            flow="talk",
+            events=[{"type": "question"}],
+            triggers=lambda door: later("2h", {"text": "yes"}),
+            expressions={"(result) => result.pause": lambda result: result["pause"]},
+        )
+        self.assertEqual(
+            [(visit.step, visit.status, visit.value) for visit in done.visits],
+            [
+                ("ask", "completed", "yes"),
+                ("answer", "completed", None),
+                ("wrap", "completed", {"pause": 5000}),
+            ],
+        )
+        self.assertEqual(done.elapsed_ms, 2 * 3_600_000 + 5000)
+
+    def test_failures(self) -> None:
+        def begins(input: Any, ctx: SyncContext) -> None:
+            ctx.emit("go")
+
+        def fails() -> None:
+            raise ValueError("no")
+
+        on_go = {"step": "fails", "subscriptions": [{"event_kind": "go"}]}
+        done = run_flow([begins, (fails, on_go)])
+        self.assertEqual((done.status, str(done.error)), ("failed", "no"))
+        undone = (begins, {"compensation": {"step": "undo"}})
+        with self.assertRaisesRegex(NotImplementedError, "begins.*undo"):
+            run_flow([undone, (fails, on_go)])
+        with self.assertRaisesRegex(ValueError, "give entry"):
+            run_flow({"a": fails, "b": fails})
+
+    def test_a_declared_await_is_played_or_given(self) -> None:
+        event = {"type": "payment.confirmed", "data": {"orderId": 7, "by": "card"}}
+        input = {"orderId": 7}
+        played = run_step(wait_for_payment, input, events=[event], expressions=EXPRESSIONS)
+        self.assertEqual((played.value, played.events[0]["data"]["by"]), ({"paid": True}, "card"))
+        given = run_step(wait_for_payment, input, awaited=event)
+        self.assertEqual((given.value, given.awaits), ({"paid": True}, []))
+        self.assertEqual(run_step(wait_for_payment, input).status, "timeout")
+
+
+if __name__ == "__main__":
+    unittest.main()
