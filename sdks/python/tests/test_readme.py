@@ -10,7 +10,7 @@ from typing import Any
 import support  # noqa: F401
 
 from riverrun import NonRetriableError, RetryAfter
-from riverrun.testing import run
+from riverrun.testing import later, run, run_step
 
 README = pathlib.Path(__file__).resolve().parent.parent / "README.md"
 
@@ -30,6 +30,23 @@ class Examples(unittest.TestCase):
         outcome = run(self.spaces[0]["handler"], {"url": "u"}, checkpoint=1)
         self.assertEqual(outcome.result(), {"width": 640})
         self.assertEqual((len(outcome.progress), outcome.checkpoint), (2, 2))
+
+    def test_the_example_of_the_page_on_awaits(self) -> None:
+        page = README.parent.parent.parent / "docs" / "awaits.md"
+        example = re.search(r"^```python\n(# processes.*?)^```", page.read_text(), re.M | re.S)
+        assert example is not None
+        space: dict[str, Any] = {}
+        exec(compile(example[1], str(page), "exec"), space)
+        done = run_step(
+            space["handler"],
+            {"id": "7", "total": 50},
+            triggers={"user": lambda door: later("2 days", {"yes": True})},
+            events=[
+                {"type": "payment.confirmed", "data": {"orderId": "7", "by": "card"}, "at": "5d"}
+            ],
+        )
+        self.assertEqual(done.result(), {"approved": True, "by": "card"})
+        self.assertEqual((done.executions, len(done.enqueued)), (4, 1))
 
     def test_the_worker(self) -> None:
         send = self.spaces[1]["send"]

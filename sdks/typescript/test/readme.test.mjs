@@ -29,6 +29,28 @@ test('its tests pass', (t) => {
   execFileSync(process.execPath, ['--import', 'tsx', '--test', 'welcome.test.ts', 'payment.test.ts'], { cwd: folder, stdio: 'pipe', env: { ...process.env, NODE_TEST_CONTEXT: '' } })
 })
 
+test('the example of docs/awaits.md waits', async (t) => {
+  const [, example] = /```ts\n\/\/ processes\/approve.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/awaits.md'), 'utf8'))
+  const folder = project(t, {
+    'package.json': '{"type":"module"}',
+    'processes/approve.ts': example,
+    'play.ts': `
+      import { later, runStep } from 'riverrun/testing'
+      import approve from './processes/approve.ts'
+      const done = await runStep(approve, {
+        input: { id: '7', total: 50 },
+        start: new Date('2026-01-01'),
+        triggers: { user: ({ payload }) => later('2 days', { yes: true }) },
+        events: [{ type: 'payment.confirmed', data: { orderId: '7', by: 'card' }, at: '5 days' }],
+      })
+      console.log(JSON.stringify([done.value, done.executions, done.enqueued.length]))
+    `,
+  }, packages)
+  symlinkSync(root, join(folder, 'node_modules/riverrun'))
+  const printed = execFileSync(process.execPath, ['--import', 'tsx', 'play.ts'], { cwd: folder, encoding: 'utf8' })
+  assert.deepEqual(JSON.parse(printed), [{ approved: true, by: 'card' }, 4, 1])
+})
+
 test('its processes run', async (t) => {
   const folder = readme(t)
   const runner = await startRunner(t)
