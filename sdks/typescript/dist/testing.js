@@ -263,7 +263,11 @@ function literals(match) {
   for (const [path, value] of Object.entries(match)) {
     if (value === void 0 || typeof value === "function") throw invalid(`match has no value at ${JSON.stringify(path)}: it is ${typeof value}`);
   }
-  return match;
+  try {
+    return JSON.parse(JSON.stringify(match));
+  } catch (error) {
+    throw invalid(`match is not JSON: ${error.message}`);
+  }
 }
 function invalid(message) {
   return new RiverrunError("INPUT_ERROR", message, { retriable: false });
@@ -446,16 +450,16 @@ var StepExecution = class {
   /** Until nothing is under way, and what that has led to neither. */
   async #quiet() {
     do {
-      await Promise.allSettled(this.#inFlight);
+      await Promise.all(this.#inFlight);
       await new Promise((resolve) => setImmediate(resolve));
     } while (this.#inFlight.size);
   }
   #track(begin) {
     const work = begin();
-    this.#inFlight.add(work);
-    const over = () => void this.#inFlight.delete(work);
-    work.then(over, over);
-    return work;
+    const over = () => void this.#inFlight.delete(watched);
+    const watched = work.then(over, over);
+    this.#inFlight.add(watched);
+    return work.then((value) => value);
   }
   async #outcome(op, name, work) {
     try {
@@ -821,7 +825,10 @@ var Memory = class {
   #conflicts;
   #options;
   #store;
-  constructor(options, store = new Store(options.state)) {
+  #isStep;
+  /** Of a step what it emits is recorded too. */
+  constructor(options, store = new Store(options.state), isStep = false) {
+    this.#isStep = isStep;
     this.#options = options;
     this.#store = store;
     this.journal = copy(options.journal ?? []);
@@ -858,7 +865,7 @@ var Memory = class {
     emit: ({ type, data }) => {
       const id = `${Date.now()}-${this.events.length}`;
       this.events.push({ id, ts: (/* @__PURE__ */ new Date()).toISOString(), type, data });
-      this.journal.push({ op: "emit", name: type });
+      if (this.#isStep) this.journal.push({ op: "emit", name: type });
       return { id };
     },
     memo: ({ op = "memo", name, value, error }) => {
@@ -1159,7 +1166,7 @@ var Visit = class {
     this.input = input;
     this.run = run;
     this.options = options;
-    this.memory = new Memory(memoryOptions({ ...options, config: step.config, journal: [], state: void 0 }), store);
+    this.memory = new Memory(memoryOptions({ ...options, config: step.config, journal: [], state: void 0 }), store, true);
   }
   awaits = [];
   memory;

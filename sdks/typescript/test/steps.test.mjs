@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defineProcess, defineStep, RiverrunError } from '../dist/index.js'
 import { execute, fakeClock, later, runFlow, runStep } from '../dist/testing.js'
+import { join } from 'node:path'
+import { project, startRunner } from './support.mjs'
 
 test('a month passes at once, and the code before it does its work once', async () => {
   let charges = 0
@@ -198,6 +200,35 @@ test('one clock at a time, and one that is there is used', async () => {
   } finally {
     clock.restore()
   }
+})
+
+const step = { kind: 'step', runId: 'r', flow: 'f', step: 's', visit: 1 }
+
+test('an error that the handler of a step does not look at is its error', async (t) => {
+  const folder = project(t, { 'a.mjs': 'export default (input, ctx) => { ctx[input](\'x\'); return 1 }' })
+  const runner = await startRunner(t)
+  for (const method of ['emit', 'call', 'enqueue', 'start']) {
+    const answer = runner.invoke(join(folder, 'a.mjs'), method, step)
+    const request = await runner.next((message) => message.method === method)
+    runner.send({ id: request.id, error: { code: -32000, message: 'no', data: { code: 'REFUSED' } } })
+    assert.equal((await answer).error?.data.code, 'REFUSED', method)
+  }
+})
+
+test('executions that wait leave nothing behind', async (t) => {
+  const folder = project(t, { 'a.mjs': 'export default async (input, ctx) => { const held = new Array(10_000).fill(input); await ctx.await.time(1000); return held }' })
+  // All of it at once would be 800 MB.
+  const runner = await startRunner(t, { env: { NODE_OPTIONS: '--max-old-space-size=128' } })
+  for (let round = 0; round < 100; round++) {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => runner.invoke(join(folder, 'a.mjs'), round, step)))
+    assert.ok(answers.every(({ result }) => result.suspended.type === 'time'))
+  }
+  assert.deepEqual((await runner.request('drain', { graceMs: 0 })).result, { unfinished: 0 })
+})
+
+test('a match that is not JSON is refused', async () => {
+  const { error } = await runStep((_, ctx) => ctx.await.event({ kind: 'x', match: { a: 1n } }))
+  assert.deepEqual([error.code, error.retriable], ['INPUT_ERROR', false])
 })
 
 /** The three steps of section 6.5. */

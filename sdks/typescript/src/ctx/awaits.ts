@@ -72,7 +72,11 @@ function literals(match: Record<string, unknown>): Record<string, unknown> {
   for (const [path, value] of Object.entries(match)) {
     if (value === undefined || typeof value === 'function') throw invalid(`match has no value at ${JSON.stringify(path)}: it is ${typeof value}`)
   }
-  return match
+  try {
+    return JSON.parse(JSON.stringify(match))
+  } catch (error) {
+    throw invalid(`match is not JSON: ${(error as Error).message}`)
+  }
 }
 
 function invalid(message: string): RiverrunError {

@@ -148,17 +148,18 @@ export class StepExecution implements Link {
   /** Until nothing is under way, and what that has led to neither. */
   async #quiet(): Promise<void> {
     do {
-      await Promise.allSettled(this.#inFlight)
+      await Promise.all(this.#inFlight)
       await new Promise((resolve) => setImmediate(resolve))
     } while (this.#inFlight.size)
   }
 
   #track<Value>(begin: () => Promise<Value>): Promise<Value> {
     const work = begin()
-    this.#inFlight.add(work)
-    const over = (): void => void this.#inFlight.delete(work)
-    work.then(over, over)
-    return work
+    const over = (): void => void this.#inFlight.delete(watched)
+    const watched = work.then(over, over)
+    this.#inFlight.add(watched)
+    // A promise of its own, so that an error which the handler does not look at is seen to be one.
+    return work.then((value) => value)
   }
 
   async #outcome(op: Op, name: string, work: () => unknown): Promise<unknown> {

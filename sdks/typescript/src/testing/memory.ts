@@ -82,8 +82,11 @@ export class Memory implements Link, Effects {
   #conflicts: number
   readonly #options: MemoryOptions
   readonly #store: Store
+  readonly #isStep: boolean
 
-  constructor(options: MemoryOptions, store = new Store(options.state)) {
+  /** Of a step what it emits is recorded too. */
+  constructor(options: MemoryOptions, store = new Store(options.state), isStep = false) {
+    this.#isStep = isStep
     this.#options = options
     this.#store = store
     this.journal = copy(options.journal ?? [])
@@ -124,7 +127,7 @@ export class Memory implements Link, Effects {
     emit: ({ type, data }) => {
       const id = `${Date.now()}-${this.events.length}`
       this.events.push({ id, ts: new Date().toISOString(), type, data })
-      this.journal.push({ op: 'emit', name: type })
+      if (this.#isStep) this.journal.push({ op: 'emit', name: type })
       return { id }
     },
     memo: ({ op = 'memo', name, value, error }) => {

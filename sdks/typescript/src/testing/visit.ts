@@ -58,7 +58,7 @@ export class Visit {
     readonly options: MemoryOptions,
     store: Store,
   ) {
-    this.memory = new Memory(memoryOptions({ ...options, config: step.config, journal: [], state: undefined }), store)
+    this.memory = new Memory(memoryOptions({ ...options, config: step.config, journal: [], state: undefined }), store, true)
   }
 
   /** Calls the handler. Gives how it ended, or what it waits for. */

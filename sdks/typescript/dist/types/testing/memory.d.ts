@@ -83,7 +83,8 @@ export declare class Memory implements Link, Effects {
     readonly journal: JournalRecord[];
     checkpoint: unknown;
     ended: boolean;
-    constructor(options: MemoryOptions, store?: Store);
+    /** Of a step what it emits is recorded too. */
+    constructor(options: MemoryOptions, store?: Store, isStep?: boolean);
     get state(): State;
     /** Like the wire, it lets nothing through but JSON, and gives copies. */
     request(method: string, params: Params): Promise<any>;
