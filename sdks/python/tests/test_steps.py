@@ -13,7 +13,7 @@ from typing import Any
 
 import support
 
-from riverrun import Context, RiverrunError, SyncContext, js, process
+from riverrun import Context, Flow, QueueConfig, RiverrunError, SyncContext, js, process
 from riverrun.testing import later, run, run_flow, run_step
 
 DAY_MS = 86_400_000
@@ -520,6 +520,14 @@ class Flows(unittest.TestCase):
             run_flow([undone, (fails, on_go)])
         with self.assertRaisesRegex(ValueError, "give entry"):
             run_flow({"a": fails, "b": fails})
+
+    def test_await_is_a_word_of_python(self) -> None:
+        wait = {"type": "time", "delay": "1h"}
+        at_the_top = process(step="nap", await_=wait)(lambda: "slept")
+        in_a_flow = (lambda: "slept", QueueConfig(flow=[Flow("day", step="nap", await_=wait)]))
+        for step in (at_the_top, in_a_flow):
+            done = run_step(step)
+            self.assertEqual((done.result(), done.elapsed_ms), ("slept", 3_600_000))
 
     def test_a_declared_await_is_played_or_given(self) -> None:
         event = {"type": "payment.confirmed", "data": {"orderId": 7, "by": "card"}}
