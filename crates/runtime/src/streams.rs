@@ -8,7 +8,11 @@ use riverrun_types::{
     Draft, EventId, EventType, Json, Name, Path, RunId, StreamName, event::EventContext, normalise,
 };
 
-use crate::{Error, Loaded, Result, Runtime, clock::now_ms, steps::Letter};
+use crate::{
+    Error, Loaded, Result, Runtime,
+    clock::now_ms,
+    steps::{Letter, signals},
+};
 
 /// How often a state write is judged again because the stream moved.
 const TRIES: usize = 20;
@@ -40,7 +44,7 @@ impl Runtime {
                     flow_name: stream.kind.clone(),
                     tenant_id: None,
                 };
-                self.place(stream, context, Expect::Any, drafts.into(), None)
+                self.place(stream, context, Expect::Any, drafts.into(), Vec::new())
                     .await
                     .map_err(Error::Store)
             }
@@ -160,8 +164,9 @@ impl Runtime {
         context: EventContext,
         expect: Expect,
         events: Arc<[Draft]>,
-        fence: Option<Change>,
+        fence: Vec<Change>,
     ) -> riverrun_store::Result<Vec<EventId>> {
+        let told = signals(stream, &context, &events, now_ms());
         let append = Append {
             stream: stream.clone(),
             context,
@@ -170,6 +175,7 @@ impl Runtime {
         };
         let mut commit = Commit::of(Change::Append(append));
         commit.changes.splice(..0, fence);
+        commit.changes.extend(told);
         let receipt = self.commit(commit).await?;
         let placed = receipt.placed.first().copied();
         Ok(placed.map_or_else(Vec::new, |placed| {
@@ -185,8 +191,8 @@ impl Runtime {
 /// What must hold for an append beside what the events themselves ask for.
 #[derive(Default)]
 pub(crate) struct Guard {
-    /// Refuses the commit if whoever writes may not any more.
-    pub fence: Option<Change>,
+    /// Changes that go before the events: they refuse the commit if whoever writes may not.
+    pub fence: Vec<Change>,
     /// The length that the stream must have.
     pub if_len: Option<u64>,
 }
