@@ -1,7 +1,7 @@
 //! Durable data and live delivery, as traits.
 //!
-//! A [`Store`] keeps runs, their streams, jobs and flow definitions. The only way to change a run
-//! is a [`Commit`]: everything that one decision changes, applied whole or refused. All commits
+//! A [`Store`] keeps runs, their streams, jobs, awaits and flow definitions. The only way to change
+//! a run is a [`Commit`]: everything that one decision changes, applied whole or refused. All commits
 //! pass through one [`Writer`], which groups whatever is waiting into one transaction with one
 //! sync to disk and, after that, publishes the new events on the [`Bus`].
 //!
