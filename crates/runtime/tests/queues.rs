@@ -170,22 +170,27 @@ impl World {
     }
 
     async fn on(store: Arc<dyn Store>, config: Value) -> Self {
+        let world = Self::bare(store, Duration::from_millis(600)).await;
+        world.put("work", config);
+        world
+    }
+
+    /// A runtime without a process.
+    async fn bare(store: Arc<dyn Store>, lease: Duration) -> Self {
         let options = Options {
             grace: Duration::from_millis(50),
-            lease: Duration::from_millis(600),
+            lease,
             ..Options::default()
         };
         let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
         let runtime = Runtime::open(store.clone(), sandbox, [], options)
             .await
             .unwrap();
-        let world = Self {
+        Self {
             runtime,
             store,
             most: Arc::default(),
-        };
-        world.put("work", config);
-        world
+        }
     }
 
     fn put(&self, id: &str, config: Value) {
@@ -206,8 +211,12 @@ impl World {
     }
 
     async fn add_all(&self, requests: Value) -> Vec<RunId> {
+        self.add_to("work", requests).await
+    }
+
+    async fn add_to(&self, queue: &str, requests: Value) -> Vec<RunId> {
         let requests: Vec<JobRequest> = serde_json::from_value(requests).unwrap();
-        let added = self.runtime.enqueue("work", requests, false).await.unwrap();
+        let added = self.runtime.enqueue(queue, requests, false).await.unwrap();
         added.into_iter().map(|added| added.id).collect()
     }
 
@@ -381,6 +390,35 @@ async fn a_job_whose_worker_died_is_tried_again_or_fails() {
         .await
         .unwrap();
     assert_eq!(second.end(&again).await.state, JobState::Cancelled);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stalled_job_is_judged_by_its_process_which_may_come_later() {
+    let lease = Duration::from_secs(30);
+    let store = SqliteStore::memory().unwrap();
+    let first = World::bare(store.clone(), lease).await;
+    let once = json!({"retryPolicy": {"attempts": 1}, "dlq": {"queue": "dead"}});
+    first.put("work", once.clone());
+    first.put("other", once.clone());
+    let hang = json!([{"data": {"do": "hang"}}]);
+    let work = first.add_to("work", hang.clone()).await.remove(0);
+    let other = first.add_to("other", hang).await.remove(0);
+    first.until(&work, &[JobState::Active]).await;
+    first.until(&other, &[JobState::Active]).await;
+    // A server starts anew, and its processes are loaded one after the other.
+    let second = World::bare(store, lease).await;
+    second.put("other", once.clone());
+    assert_eq!(second.end(&other).await.state, JobState::Failed);
+    let record = second.runtime.job(&work).await.unwrap();
+    assert_eq!((record.state, record.attempt), (JobState::Active, 1));
+    second.put("work", once);
+    let record = second.end(&work).await;
+    assert_eq!(
+        (record.state, code(&record).as_str()),
+        (JobState::Failed, "JOB_STALLED")
+    );
+    let letters = second.runtime.queue("dead").await.unwrap();
+    assert_eq!(letters.record.waiting, 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
