@@ -125,6 +125,27 @@ fn a_job_survives_the_death_of_its_server() {
 }
 
 #[test]
+fn data_beside_the_project_is_found_by_what_runs_in_it() {
+    let project = Project::new();
+    project.write(
+        "shop/processes/say.mjs",
+        "export const config = { runMode: 'call' }\nexport default (name) => `Hello, ${name}!`\n",
+    );
+    let server = project.start(&[
+        "serve",
+        "--project",
+        "shop",
+        "--data",
+        "kept",
+        "--listen",
+        "127.0.0.1:0",
+    ]);
+    let said = server.json(&["call", "say", "-d", "\"Ada\""]);
+    assert_eq!(said, "Hello, Ada!");
+    assert!(project.path("kept").is_dir());
+}
+
+#[test]
 fn a_registry_boots_without_looking() {
     let project = Project::new();
     project.write(
