@@ -49,6 +49,23 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
         host,
         cancel,
     } = invocation;
+    let speaks = |job: &riverrun_protocol::JobInput| {
+        let input = job.input.as_ref().map(Json::value);
+        input.and_then(|input| input["say"].as_str().map(str::to_owned))
+    };
+    if invoke.jobs.iter().any(|job| speaks(job).is_some()) {
+        let mut results = Vec::new();
+        for job in &invoke.jobs {
+            let (id, say) = (job.job_id.clone().unwrap(), speaks(job).unwrap());
+            results.push(say_of(host, &id, &say, job).await?);
+        }
+        let none = host.ask("state.getAll", Json::of(&json!({"jobId": "none"})));
+        assert_eq!(none.await.unwrap_err().code, "JOB_NOT_FOUND");
+        return Ok(Reply {
+            results: Some(results),
+            value: None,
+        });
+    }
     if !invoke.jobs.is_empty() {
         let results = invoke.jobs.iter().map(|job| match &job.input {
             Some(input) if input.as_str() == "13" => ReplyItem {
@@ -82,7 +99,7 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
             Err(WorkError::new("ONCE", "the first time"))
         }
         "fail-once" => value(json!({
-            "checkpoint": invoke.job.checkpoint, "journal": invoke.journal,
+            "checkpoint": invoke.job.checkpoint, "journal": invoke.job.journal,
         })),
         "hang" => {
             let reason = cancel.cancelled().await;
@@ -144,6 +161,44 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
         }
         _ => Ok(reply(Json::of(&input))),
     }
+}
+
+/// One job of a batch: it says something of its own, fails, and tells the next time what it kept.
+async fn say_of(
+    host: &Arc<dyn riverrun_runtime::Host>,
+    id: &str,
+    say: &str,
+    job: &riverrun_protocol::JobInput,
+) -> Result<ReplyItem, WorkError> {
+    if job.attempt > 1 {
+        let kept = json!({"checkpoint": job.checkpoint, "journal": job.journal});
+        return Ok(ReplyItem {
+            value: Some(Json::of(&kept)),
+            ..ReplyItem::default()
+        });
+    }
+    let detail = Some(Json::of(&say));
+    host.frame_of(
+        id,
+        Frame::Progress {
+            pct: Some(5.0),
+            detail,
+        },
+    );
+    for (method, params) in [
+        (
+            "state.set",
+            json!({"jobId": id, "key": "said", "value": say}),
+        ),
+        ("checkpoint", json!({"jobId": id, "data": say})),
+        ("memo", json!({"jobId": id, "name": "said", "value": say})),
+    ] {
+        host.ask(method, Json::of(&params)).await?;
+    }
+    Ok(ReplyItem {
+        error: Some(WorkError::new("AGAIN", "once more")),
+        ..ReplyItem::default()
+    })
 }
 
 fn reply(value: Json) -> Reply {
@@ -535,6 +590,32 @@ async fn a_batch_is_one_invocation_with_a_result_for_each() {
         [four.clone(), None, four.clone(), four, Some(json!(1))]
     );
     assert_eq!(code(&ends[1]), "UNLUCKY");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_job_of_a_batch_has_a_voice_of_its_own() {
+    let world = World::new(json!({
+        "batch": {"size": 2, "waitMs": 1_000}, "retryPolicy": quick(2),
+    }))
+    .await;
+    let jobs = world
+        .add_all(json!([{"data": {"say": "one"}}, {"data": {"say": "two"}}]))
+        .await;
+    for (job, say) in jobs.iter().zip(["one", "two"]) {
+        let end = world.end(job).await;
+        let memo = json!({"op": "memo", "name": "said", "value": say});
+        assert_eq!(
+            end.result.unwrap().value(),
+            json!({"checkpoint": say, "journal": [memo]})
+        );
+        assert_eq!(
+            end.progress.unwrap().value(),
+            json!({"pct": 5.0, "detail": say})
+        );
+        let mut kinds = world.events("job", job).await;
+        kinds.sort();
+        assert_eq!(kinds, ["job.retry", "progress", "state.set", "step.memo"]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,9 +2,10 @@
 //!
 //! What it says (logs, progress, partial results) is gathered and stored a little later (`said`).
 //! What it asks for is answered when it is durable (`asked`; `state` for the job's state).
-//! Everything is fenced by the job's lease.
+//! Everything is fenced by the job's lease. A batch has a host for each of its jobs (`batch`).
 
 mod asked;
+mod batch;
 mod params;
 mod said;
 mod state;
@@ -22,6 +23,7 @@ use serde_json::json;
 use super::{Cancellation, Host, Process, record, request::KeptOptions};
 use crate::{Error, Runtime};
 pub(super) use asked::added;
+pub(super) use batch::BatchHost;
 pub(super) use params::{EnqueueParams, StartParams, params};
 use said::Said;
 pub(super) use stream::journal;
