@@ -55,9 +55,9 @@ bench: ## measure speed and print JSON lines and a table
 	cargo build --release -p riverrun
 	ulimit -n $$(ulimit -Hn); cargo run --release -p riverrun-bench -- $(ARGS)
 
-torture: ## kill the server 50 times under load and check the promises
+torture: ## kill the server and its runners 50 times under load and check the promises
 	cargo build --release -p riverrun
-	cargo run --release -p riverrun-torture -- --kills 50 $(ARGS)
+	cargo run --release -p riverrun-torture -- $(ARGS)
 
 # What the property tests try in `make test`, but many more inputs of each: the definition parser
 # and validator, templates, selectors and expressions, the event normaliser, the reducer, the

@@ -13,7 +13,7 @@ pub use message::{BadMessage, Message, RpcError, code};
 pub use work::{
     Cancel, CancelReason, Credit, Drained, Frame, Initialise, Initialised, Invoke, JobInput,
     JournalEntry, Limits, Load, Loaded, LoadedProcess, LogLevel, Reply, ReplyItem, Running, Sdk,
-    Server, Suspended, WorkError, WorkerInfo,
+    Server, Suspended, Whose, WorkError, WorkerInfo,
 };
 
 /// The version that this program speaks.

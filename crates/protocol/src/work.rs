@@ -132,8 +132,6 @@ pub struct Invoke {
     pub step: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visit: Option<u32>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub journal: Vec<JournalEntry>,
     /// Of a step: what the await that its config declares has brought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awaited: Option<Json>,
@@ -163,6 +161,9 @@ pub struct JobInput {
     pub tenant_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Json>,
+    /// What earlier attempts recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub journal: Vec<JournalEntry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enqueued_at: Option<String>,
 }
@@ -327,10 +328,12 @@ pub enum Frame {
 
 impl Frame {
     /// Reads a notification that belongs to an invocation; `None` if it is none of these.
-    pub fn read(method: &str, params: &Json) -> Option<(Option<u64>, Self)> {
+    pub fn read(method: &str, params: &Json) -> Option<(Whose, Self)> {
         #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
         struct Params {
             invocation: Option<u64>,
+            job_id: Option<String>,
             level: Option<LogLevel>,
             message: Option<String>,
             meta: Option<Json>,
@@ -357,8 +360,20 @@ impl Frame {
             "heartbeat" => Self::Heartbeat,
             _ => return None,
         };
-        Some((params.invocation, frame))
+        let whose = Whose {
+            invocation: params.invocation,
+            job_id: params.job_id,
+        };
+        Some((whose, frame))
     }
+}
+
+/// To whom something that was said belongs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Whose {
+    pub invocation: Option<u64>,
+    /// In a batch, one of its jobs; the first where absent.
+    pub job_id: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -434,7 +449,6 @@ mod tests {
             flow: None,
             step: None,
             visit: None,
-            journal: Vec::new(),
             awaited: None,
             timeout_ms: None,
             lease: None,
@@ -468,9 +482,11 @@ mod tests {
 
     #[test]
     fn frames_read_from_notifications() {
-        let params = Json::of(&json!({"invocation": 7, "level": "warn", "message": "hot"}));
-        let (invocation, frame) = Frame::read("log", &params).unwrap();
-        assert_eq!(invocation, Some(7));
+        let params =
+            Json::of(&json!({"invocation": 7, "jobId": "a", "level": "warn", "message": "hot"}));
+        let (whose, frame) = Frame::read("log", &params).unwrap();
+        assert_eq!(whose.invocation, Some(7));
+        assert_eq!(whose.job_id.as_deref(), Some("a"));
         assert_eq!(
             frame,
             Frame::Log {

@@ -250,7 +250,7 @@ async fn a_step_that_fails_is_tried_as_its_process_says() {
             )
             .await?;
             match call.invoke.job.attempt {
-                3 => Ok(json!({"journal": call.invoke.journal})),
+                3 => Ok(json!({"journal": call.invoke.job.journal})),
                 _ => Err(WorkError::new("FLAKY", "not yet")),
             }
         }),
@@ -403,7 +403,7 @@ struct Waiting(fn(&Invocation) -> Value);
 #[async_trait]
 impl Provider for Waiting {
     async fn invoke(&self, call: Invocation) -> Result<Reply, WorkError> {
-        let journal = &call.invoke.journal;
+        let journal = &call.invoke.job.journal;
         match journal.iter().find(|entry| entry.op == "await") {
             None => {
                 let mut wait = (self.0)(&call);

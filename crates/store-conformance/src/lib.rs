@@ -232,6 +232,7 @@ macro_rules! with_checks {
                 people_steer_jobs,
                 a_wish_that_does_not_fit_is_refused,
                 cancelling_ends_what_waits_and_tells_the_holder_of_what_runs,
+                a_job_that_was_cancelled_is_not_tried_again,
                 jobs_are_listed_by_state_in_pages,
                 queues_are_listed_with_their_oldest_job,
                 jobs_are_purged_by_state_and_age,

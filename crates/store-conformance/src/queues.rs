@@ -657,6 +657,32 @@ pub async fn cancelling_ends_what_waits_and_tells_the_holder_of_what_runs(store:
     assert_eq!(counts(&store).await, [0, 0, 0, 0, 0, 2]);
 }
 
+/// The holder decided on another attempt before it heard that nobody wants one any more.
+pub async fn a_job_that_was_cancelled_is_not_tried_again(store: S) {
+    let again = |at_ms| Settled::Retry {
+        at_ms,
+        error: wrong(),
+    };
+    for (at, outcome) in [again(T0 + 5), again(T0), Settled::Released]
+        .into_iter()
+        .enumerate()
+    {
+        let name = format!("a{at}");
+        add(&store, [unique(&name, Lasts::UntilEnd, false)]).await;
+        let lease = only(&store, T0).await.lease;
+        let cancel = Steer::Cancel { reason: None };
+        must(steer(&store, &name, cancel, T0 + 1).await);
+        must(settle(&store, &lease, T0 + 2, outcome).await);
+        let job = read(&store, &name).await;
+        assert_eq!(
+            (job.state, job.cancelling, job.ended_ms),
+            (JobState::Cancelled, false, Some(T0 + 2))
+        );
+        assert!(claim_jobs(&store, T0 + 100, 10).await.is_empty());
+    }
+    assert_eq!(counts(&store).await, [0, 0, 0, 0, 0, 3]);
+}
+
 pub async fn jobs_are_listed_by_state_in_pages(store: S) {
     let with = |text: &str, priority| NewQueued {
         priority,

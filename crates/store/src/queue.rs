@@ -181,7 +181,8 @@ pub enum Settled {
     Completed {
         result: Json,
     },
-    /// Again at a time.
+    /// Again at a time. A job that somebody has cancelled meanwhile ends as cancelled instead: who
+    /// decided on another attempt did not know.
     Retry {
         at_ms: Millis,
         error: Json,
@@ -194,7 +195,7 @@ pub enum Settled {
     },
     /// Failed, and nobody wants to know: the job is removed.
     Dropped,
-    /// Was not begun: waits again, and the attempt does not count.
+    /// Was not begun: waits again, and the attempt does not count. Cancelled as above.
     Released,
 }
 

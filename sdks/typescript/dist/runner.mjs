@@ -359,6 +359,14 @@ var Journal = class {
   }
 };
 
+// src/ctx/link.ts
+function linkOfJob(link, jobId) {
+  return {
+    request: (method, params) => link.request(method, { jobId, ...params }),
+    notify: (method, params) => link.notify(method, { jobId, ...params })
+  };
+}
+
 // src/ctx/logger.ts
 var order = { debug: 0, info: 1, warn: 2, error: 3 };
 var LinkLogger = class _LinkLogger {
@@ -435,20 +443,24 @@ function pause(ms) {
 }
 
 // src/ctx/invocation.ts
-var InvocationContext = class {
+var InvocationContext = class _InvocationContext {
   #link;
   #params;
   #settings;
+  #batch;
+  #jobs;
   #state;
   #logger;
   #journal;
   #checkpoint;
   #abort;
   #cancelled;
-  constructor(link, params, settings) {
+  /** `batch` is the context of the batch to which this job belongs. */
+  constructor(link, params, settings, batch) {
     this.#link = link;
     this.#params = params;
     this.#settings = settings;
+    this.#batch = batch;
   }
   get state() {
     return this.#state ??= new LinkState(this.#link);
@@ -457,6 +469,7 @@ var InvocationContext = class {
     return this.#logger ??= new LinkLogger(this.#link, this.#settings);
   }
   get signal() {
+    if (this.#batch) return this.#batch.signal;
     if (!this.#abort) {
       this.#abort = new AbortController();
       if (this.#cancelled) this.#abort.abort(this.#cancelled);
@@ -499,6 +512,15 @@ var InvocationContext = class {
   get timeoutMs() {
     return this.#params.timeoutMs ?? void 0;
   }
+  job = (which) => {
+    const { jobs = [this.#params] } = this.#params;
+    const at = typeof which === "number" ? which : jobs.findIndex((job3) => job3.jobId === which);
+    const job2 = jobs[at];
+    if (!job2) throw new RangeError(`this invocation has no job ${JSON.stringify(which)}; it has ${jobs.length}`);
+    if (!this.#params.jobs) return this;
+    this.#jobs ??= [];
+    return this.#jobs[at] ??= this.#contextOf(job2);
+  };
   correlationId = () => this.#params.correlationId ?? void 0;
   causationId = () => this.#params.causationId ?? void 0;
   emit = async (event, data) => {
@@ -537,6 +559,10 @@ var InvocationContext = class {
     if (this.#cancelled) return;
     this.#cancelled = new CancelledError(reason2);
     this.#abort?.abort(this.#cancelled);
+  }
+  #contextOf(job2) {
+    const { jobs, ...shared } = this.#params;
+    return new _InvocationContext(linkOfJob(this.#link, job2.jobId ?? ""), { ...shared, ...job2 }, this.#settings, this);
   }
   async #outcome(name, fn) {
     try {
@@ -2079,7 +2105,7 @@ function copy(value) {
 // src/testing/execute.ts
 function createTestContext(options2 = {}) {
   const memory = new Memory(memoryOptions(options2));
-  const context = contextOf(memory, options2, void 0);
+  const context = contextOf([memory], options2, void 0);
   return {
     ...effects(memory),
     ctx: context,
@@ -2097,8 +2123,10 @@ async function execute(executable, input, given = {}) {
   const defined = definition(handler);
   const exported = typeof executable === "function" ? void 0 : executable.config;
   const options2 = { ...given, config: { ...defined?.config, ...exported, ...given.config } };
-  const memory = new Memory(memoryOptions(options2));
-  const ctx = contextOf(memory, options2, input);
+  const count = isBatch(options2, input) ? Math.max(1, input.length) : 1;
+  const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options2)));
+  const memory = memories[0];
+  const ctx = contextOf(memories, options2, input);
   const first = defined?.takes === "job" ? jobArgument(input, options2) : input;
   const timer = options2.timeoutMs === void 0 ? void 0 : setTimeout(() => ctx.cancel("timeout"), options2.timeoutMs);
   const onAbort = () => ctx.cancel("user");
@@ -2106,9 +2134,10 @@ async function execute(executable, input, given = {}) {
   try {
     const running = settled(Promise.resolve().then(() => handler(first, ctx)), ctx);
     const outcome = await (options2.clock ? options2.clock.run(running) : running);
-    return finished(memory, options2, outcome);
+    const execution = finished(memory, options2, outcome);
+    return isBatch(options2, input) ? { ...execution, jobs: memories.map(kept) } : execution;
   } finally {
-    memory.ended = true;
+    for (const one of memories) one.ended = true;
     clearTimeout(timer);
     options2.signal?.removeEventListener("abort", onAbort);
   }
@@ -2123,8 +2152,14 @@ async function settled(running, ctx) {
   }
 }
 function finished(memory, options2, outcome) {
+  return { ...outcome, ...kept(memory), attempt: attemptOf(options2) };
+}
+function kept(memory) {
   const { state, checkpoint: checkpoint2, journal } = memory;
-  return { ...outcome, ...effects(memory), state, checkpoint: checkpoint2, journal, attempt: attemptOf(options2) };
+  return { ...effects(memory), state, checkpoint: checkpoint2, journal };
+}
+function isBatch(options2, input) {
+  return options2.config?.batch !== void 0 && Array.isArray(input);
 }
 function effects({ logs, events, progress, partials, enqueued, calls, started: started2 }) {
   return { logs, events, progress, partials, enqueued, calls, started: started2 };
@@ -2141,7 +2176,23 @@ function memoryOptions(options2) {
 function standard(schema) {
   return isObject(schema) && "~standard" in schema ? schema : void 0;
 }
-function contextOf(memory, options2, input) {
+var BatchMemory = class {
+  constructor(memories) {
+    this.memories = memories;
+  }
+  request(method, { jobId, ...params }) {
+    return this.#of(jobId).request(method, params);
+  }
+  notify(method, { jobId, ...params }) {
+    this.#of(jobId).notify(method, params);
+  }
+  #of(jobId) {
+    const at = typeof jobId === "string" ? Number(jobId.slice(jobId.lastIndexOf("-") + 1)) : 0;
+    return this.memories[at];
+  }
+};
+function contextOf(memories, options2, input) {
+  const memory = memories[0];
   const { jobId = "job-0", runId = "run-0", correlationId, causationId, tenantId, timeoutMs, enqueuedAt } = options2;
   const params = {
     file: "",
@@ -2160,8 +2211,12 @@ function contextOf(memory, options2, input) {
     timeoutMs,
     enqueuedAt
   };
+  if (isBatch(options2, input)) {
+    params.jobs = input.map((one, at) => ({ jobId: `${jobId}-${at}`, input: one, attempt: params.attempt, maxAttempts: params.maxAttempts }));
+  }
   const { level = "debug", redact } = options2.config?.logger ?? {};
-  return new InvocationContext(memory, params, { level, redact: redactor(redact) });
+  const link = params.jobs ? new BatchMemory(memories) : memory;
+  return new InvocationContext(link, params, { level, redact: redactor(redact) });
 }
 function jobArgument(input, options2) {
   const { jobId = "job-0" } = options2;

@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use riverrun_protocol::{BadMessage, Credit, Frame, Message, RpcError, WorkError, code};
+use riverrun_protocol::{BadMessage, Credit, Frame, Message, RpcError, Whose, WorkError, code};
 use riverrun_types::Json;
 use serde::Deserialize;
 
@@ -86,16 +86,24 @@ impl Link {
 
     fn frame(&self, method: &str, params: &Json) {
         match Frame::read(method, params) {
-            Some((Some(invocation), frame)) => {
+            Some((
+                Whose {
+                    invocation: Some(invocation),
+                    job_id,
+                },
+                frame,
+            )) => {
                 let host = self.open.lock().host(invocation);
-                if let Some(host) = host {
-                    host.frame(frame);
+                match (host, job_id) {
+                    (Some(host), Some(job)) => host.frame_of(&job, frame),
+                    (Some(host), None) => host.frame(frame),
+                    (None, _) => {}
                 }
             }
-            Some((None, Frame::Log { message, .. })) => {
+            Some((_, Frame::Log { message, .. })) => {
                 tracing::info!(link = self.name, "{message}");
             }
-            Some((None, _)) | None => {}
+            Some(_) | None => {}
         }
     }
 

@@ -115,10 +115,10 @@ fn watch(river: Riverrun, processes: Option<Arc<Mutex<Processes>>>, folder: Path
         .next("riverrun serve --project <folder>, which does not watch")
     })?;
     tokio::spawn(async move {
-        while changes.recv().await.is_some() {
+        while let Some(changed) = changes.recv().await {
             reload(&river, &folder).await;
             if let Some(processes) = &processes {
-                tell_processes(&processes.lock().await.look().await);
+                tell_processes(&processes.lock().await.look_after(&changed).await);
             }
         }
     });
@@ -136,6 +136,13 @@ fn tell_processes(outcome: &Outcome) {
             None => "can be called".to_owned(),
         };
         output::talk(&format!("loaded {}, which {place}", paint(paint::NAME, id)));
+    }
+    for (path, count) in outcome.anew.iter().filter(|(_, count)| *count > 0) {
+        output::talk(&format!(
+            "loaded {count} process file{} anew: {} has changed",
+            if *count == 1 { "" } else { "s" },
+            path.display()
+        ));
     }
     for id in &outcome.removed {
         output::talk(&format!("removed {}", paint(paint::NAME, id)));

@@ -263,7 +263,9 @@ impl Config {
             ..Default::default()
         };
         if !self.store.starts_with("memory") {
-            runner.sdk_folder = self.data.join("sdk");
+            // Children run in the project's folder: what is relative would lead them elsewhere.
+            let data = std::path::absolute(&self.data).unwrap_or_else(|_| self.data.clone());
+            runner.sdk_folder = data.join("sdk");
         }
         let of = |interpreter: &Option<String>, size: usize| riverrun_providers::RunnerOptions {
             size,

@@ -16,7 +16,7 @@ use serde_json::json;
 use super::{
     Cancellation, Invocation, Process,
     config::{OnFail, Policy},
-    host::JobHost,
+    host::{BatchHost, JobHost},
     record,
     request::KeptOptions,
 };
@@ -65,13 +65,15 @@ impl Runtime {
         for held in &held {
             self.keeper().begin(&held.job.lease, &cancel);
         }
-        let host = Arc::new(JobHost::new(
-            self.clone(),
-            process.clone(),
-            first.job.lease.clone(),
-            &first.options,
-            cancel.clone(),
-        ));
+        let host = Arc::new(BatchHost::new(held.iter().map(|held| {
+            JobHost::new(
+                self.clone(),
+                process.clone(),
+                held.job.lease.clone(),
+                &held.options,
+                cancel.clone(),
+            )
+        })));
         let timeout = first
             .policy
             .timeout
@@ -90,10 +92,8 @@ impl Runtime {
         };
         let said = host.close();
         let outcomes = each(outcome, held.len());
-        let mut said = Some(said);
-        for (held, outcome) in held.iter().zip(outcomes) {
+        for ((held, outcome), said) in held.iter().zip(outcomes).zip(said) {
             let outcome = checked(process, outcome);
-            let said = said.take().unwrap_or_default();
             self.settle(process, held, outcome, &cancel, said).await;
             self.keeper().end(&held.job.lease);
         }
@@ -274,35 +274,22 @@ async fn invoke(
     held: &[Held],
     timeout: Duration,
 ) -> Result<Invoke, WorkError> {
-    let input = |held: &Held| JobInput {
-        job_id: Some(held.job.lease.id.to_string()),
-        name: held.job.name.as_ref().map(ToString::to_string),
-        input: Some(held.job.data.clone()),
-        attempt: held.job.attempt,
-        max_attempts: held.policy.retry.max_attempts,
-        correlation_id: held.options.correlation_id.clone(),
-        causation_id: held.options.causation_id.clone(),
-        tenant_id: held.options.tenant_id.clone(),
-        checkpoint: held.job.checkpoint.clone(),
-        enqueued_at: Some(iso(held.job.created_ms)),
-    };
+    let mut inputs = Vec::with_capacity(held.len());
+    for held in held {
+        inputs.push(input(runtime, held).await?);
+    }
     let is_batch = process.config.batch.is_some();
-    let (job, jobs) = match held {
-        [one] if !is_batch => (input(one), Vec::new()),
-        many => (
-            JobInput {
+    let (job, jobs) = match inputs.pop() {
+        Some(one) if !is_batch && inputs.is_empty() => (one, Vec::new()),
+        last => {
+            inputs.extend(last);
+            let none = JobInput {
                 attempt: 1,
                 max_attempts: 1,
                 ..JobInput::default()
-            },
-            many.iter().map(input).collect(),
-        ),
-    };
-    let journal = match held {
-        [one] if !is_batch && one.job.attempt > 1 => {
-            super::host::journal(runtime, &one.job.lease.id).await?
+            };
+            (none, inputs)
         }
-        _ => Vec::new(),
     };
     let lease = held.first().map(|held| held.job.lease.token.to_string());
     Ok(Invoke {
@@ -318,10 +305,34 @@ async fn invoke(
         flow: None,
         step: None,
         visit: None,
-        journal,
         awaited: None,
         timeout_ms: u64::try_from(timeout.as_millis()).ok(),
         lease,
+    })
+}
+
+async fn input(runtime: &Runtime, held: &Held) -> Result<JobInput, WorkError> {
+    let Held {
+        job,
+        policy,
+        options,
+    } = held;
+    let journal = match job.attempt {
+        1 => Vec::new(),
+        _ => super::host::journal(runtime, &job.lease.id).await?,
+    };
+    Ok(JobInput {
+        job_id: Some(job.lease.id.to_string()),
+        name: job.name.as_ref().map(ToString::to_string),
+        input: Some(job.data.clone()),
+        attempt: job.attempt,
+        max_attempts: policy.retry.max_attempts,
+        correlation_id: options.correlation_id.clone(),
+        causation_id: options.causation_id.clone(),
+        tenant_id: options.tenant_id.clone(),
+        checkpoint: job.checkpoint.clone(),
+        journal,
+        enqueued_at: Some(iso(job.created_ms)),
     })
 }
 

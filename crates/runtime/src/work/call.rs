@@ -108,7 +108,6 @@ impl Runtime {
                 flow: None,
                 step: None,
                 visit: None,
-                journal: Vec::new(),
                 awaited: None,
                 timeout_ms: u64::try_from(timeout.as_millis()).ok(),
                 lease: None,

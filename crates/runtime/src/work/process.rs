@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use parking_lot::RwLock;
 use riverrun_types::Name;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use super::{
     config::{ProcessConfig, RunMode},
@@ -35,6 +35,8 @@ pub(super) type Current = watch::Receiver<Option<Arc<Process>>>;
 #[derive(Default)]
 pub(crate) struct Processes {
     known: RwLock<Known>,
+    /// Told when the jobs of a queue are taken up here that were not before.
+    pub taken_up: Notify,
 }
 
 #[derive(Default)]
@@ -80,6 +82,7 @@ impl Processes {
         }
         let (sender, receiver) = watch::channel(Some(process));
         known.queues.insert(queue.clone(), sender);
+        self.taken_up.notify_one();
         Some((queue, receiver))
     }
 

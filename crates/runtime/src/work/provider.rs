@@ -34,8 +34,14 @@ pub trait Host: Send + Sync {
     /// counted and said.
     fn frame(&self, frame: Frame);
 
+    /// The same for one job of a batch.
+    fn frame_of(&self, job: &str, frame: Frame) {
+        let _ = job;
+        self.frame(frame);
+    }
+
     /// Does what a handler asks for (`state.set`, `emit`, `enqueue`, …) and answers when it is
-    /// durable. `params` is what stood in the request.
+    /// durable. `params` is what stood in the request, the `jobId` of one job of a batch with it.
     async fn ask(&self, method: &str, params: Json) -> Result<Json, WorkError>;
 }
 

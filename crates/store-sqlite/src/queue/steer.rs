@@ -133,8 +133,10 @@ fn cancel(core: &Core, row: &Row, reason: Option<&str>, now: Millis) -> Worked<(
         return Ok(());
     }
     let error = Json::of(&json!({"code": "CANCELLED", "message": reason.unwrap_or("cancelled")}));
-    conn.prepare_cached("UPDATE work SET state = 5, ended_ms = ?2, error = ?3 WHERE no = ?1")?
-        .execute((row.no, now, error.as_str()))?;
+    conn.prepare_cached(
+        "UPDATE work SET state = 5, cancel = 0, ended_ms = ?2, error = ?3 WHERE no = ?1",
+    )?
+    .execute((row.no, now, error.as_str()))?;
     if row.taken == 1 {
         conn.prepare_cached("DELETE FROM uniques WHERE job = ?1")?
             .execute([row.no])?;

@@ -68,6 +68,8 @@ class Outcome:
     checkpoint: Any = None
     #: Seconds of simulated time.
     elapsed: float = 0.0
+    #: Of a batch: what was done with `ctx.job` for each of its jobs. The first is the batch's own.
+    jobs: list[Outcome] = field(default_factory=list, repr=False)
 
     def result(self) -> Any:
         """The value; raises what the handler raised."""
@@ -125,6 +127,12 @@ def run(
         journal=list(params["journal"]),
         checkpoint=params["checkpoint"],
     )
+    if batch:
+        jobs = [{"jobId": f"{job_id}-{at}", "input": one} for at, one in enumerate(params["input"])]
+        params["jobs"] = jobs
+        # What is said on the context of the batch belongs to its first job.
+        others = (Outcome(state=_through_json(dict(state or {}))) for _ in jobs[1:])
+        outcome.jobs = [outcome, *others]
     server = _Server(outcome, calls or {}, is_lease_valid)
     prepared = Handler(handler, getattr(handler, "__name__", "handler"))
     cancel = (cancel_after, cancel_reason)
@@ -205,7 +213,7 @@ class _SimulatedSignal(SyncSignal):
 def _subject(handler: Handler, params: dict[str, Any]) -> Any:
     if not params["isBatch"]:
         return handler.subject(params)
-    return [handler.subject({**params, "input": input}) for input in params["input"]]
+    return [handler.subject({**params, **job}) for job in params["jobs"]]
 
 
 class _Server:
@@ -218,10 +226,14 @@ class _Server:
         self._version = 0
         self._ids = itertools.count(1)
         self._lock = threading.RLock()
+        self._others: dict[int, _Server] = {}
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         params = _json.decode(_json.encode_loosely(params))
-        if method == "log":
+        job_id = params.pop("jobId", None)
+        if job_id is not None:
+            self._of(job_id).notify(method, params)
+        elif method == "log":
             line = LogLine(params["level"], params["message"], params.get("meta", {}))
             self.outcome.logs.append(line)
         else:
@@ -235,9 +247,23 @@ class _Server:
 
     def ask_blocking(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
         with self._lock:
+            params = _through_json(params)
+            job_id = params.pop("jobId", None)
+            if job_id is not None:
+                return self._of(job_id).ask_blocking(method, params)
             answer = getattr(self, "_" + method.replace(".", "_").lower())
-            found: Mapping[str, Any] = _through_json(answer(**_through_json(params)))
+            found: Mapping[str, Any] = _through_json(answer(**params))
             return found
+
+    def _of(self, job_id: str) -> _Server:
+        """The server as one job of a batch sees it."""
+        at = int(job_id.rsplit("-", 1)[1])
+        if at == 0:
+            return self
+        if at not in self._others:
+            outcome = self.outcome.jobs[at]
+            self._others[at] = _Server(outcome, self._calls, self._is_lease_valid)
+        return self._others[at]
 
     def _state_get(self, key: str) -> dict[str, Any]:
         value = get_at(self.outcome.state, key)

@@ -252,7 +252,8 @@ class Session:
         try:
             signal.raise_if_set()
             batch = Batch.of(handler, invocation.params)
-            ctx = Context(invocation, invocation.params, signal)
+            params = invocation.params if batch is None else batch.params
+            ctx = Context(invocation, params, signal)
             if batch is None:
                 value = await handler.call(handler.subject(invocation.params), ctx)
                 line = answers.result(invocation.id, value, self._result_bytes)
@@ -275,7 +276,8 @@ class Session:
         try:
             signal.raise_if_set()
             batch = Batch.of(handler, invocation.params)
-            ctx = SyncContext(invocation, invocation.params, signal)
+            params = invocation.params if batch is None else batch.params
+            ctx = SyncContext(invocation, params, signal)
             if batch is None:
                 value = handler.call(handler.subject(invocation.params), ctx)
                 _refuse_awaitable(value, handler)
@@ -307,21 +309,25 @@ class Session:
 class Batch:
     """The jobs of an invocation whose process takes several at once."""
 
-    def __init__(self, handler: Handler, jobs: list[Mapping[str, Any]], queue: str | None) -> None:
+    def __init__(self, handler: Handler, params: Mapping[str, Any]) -> None:
+        jobs: list[Mapping[str, Any]] = params["jobs"]
+        accepted: list[Mapping[str, Any]] = []
         self.subjects: list[Any] = []
+        #: What the context knows: of the jobs, those that the handler is given.
+        self.params = {**params, "jobs": accepted}
         # An input that its model refuses costs that job alone.
         self._refused: dict[int, RiverrunError] = {}
         self._size = len(jobs)
         for index, job in enumerate(jobs):
             try:
-                self.subjects.append(handler.subject(job, queue))
+                self.subjects.append(handler.subject(job, params.get("queue")))
+                accepted.append(job)
             except RiverrunError as error:
                 self._refused[index] = error
 
     @classmethod
     def of(cls, handler: Handler, params: Mapping[str, Any]) -> Batch | None:
-        jobs = params.get("jobs")
-        return None if jobs is None else cls(handler, jobs, params.get("queue"))
+        return None if params.get("jobs") is None else cls(handler, params)
 
     def answer(self, id: int, value: Any, limit: int) -> bytes:
         if not isinstance(value, list):
