@@ -20,6 +20,7 @@ pub mod health;
 pub mod idempotency;
 pub mod jobs;
 pub mod lists;
+pub mod lives;
 pub mod locate;
 pub mod queues;
 pub mod retention;
@@ -236,6 +237,14 @@ macro_rules! with_checks {
                 retention_removes_ended_jobs_with_their_streams,
                 a_dropped_job_leaves_nothing,
                 many_claimers_share_a_queue_without_a_job_twice,
+            }
+            lives {
+                a_row_tells_its_life,
+                an_event_has_one_id_before_and_after_more_is_appended,
+                every_attempt_is_told,
+                what_is_cancelled_before_it_begins_says_so,
+                derived_events_have_places_and_pages,
+                an_expected_length_counts_what_is_derived,
             }
             idempotency {
                 a_key_names_one_run,

@@ -10,6 +10,7 @@ use crate::error::translate;
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_runs_streams_jobs.sql"),
     include_str!("../migrations/0002_queues.sql"),
+    include_str!("../migrations/0003_job_lives.sql"),
 ];
 
 /// The schema that this program writes.

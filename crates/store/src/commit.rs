@@ -7,7 +7,7 @@ use riverrun_types::{
 };
 
 use crate::{
-    queue::{Added, NewJobs, Note, Settle, Steer},
+    queue::{Added, NewJobs, Note, Settle, Steer, Steered},
     record::{FlowRecord, Lease, Origin, Parent},
 };
 
@@ -48,6 +48,7 @@ pub enum Change {
     Advance(Box<Advance>),
     /// Events that take no decision: logs, state writes, custom events. To a run's stream (which
     /// must exist and not have ended) or to any other stream (which is made by its first event).
+    /// To a job's stream what its row knows of its life is stored before them ([`crate::Life`]).
     Append(Append),
     /// The run's job is due now: somebody it waits for has moved. If the job is leased the holder
     /// is told (`Beat::Woken`) and the job is due again as soon as it is parked. A run without a
@@ -203,6 +204,8 @@ pub struct Receipt {
     pub placed: Vec<Placed>,
     /// For each job of each `Enqueue`, in order.
     pub added: Vec<Added>,
+    /// For each `Steer`, in order.
+    pub steered: Vec<Steered>,
 }
 
 /// Where the events of a change landed.

@@ -8,9 +8,11 @@
 //! `store-conformance` is the executable meaning of the traits.
 
 mod bus;
+mod channel;
 pub mod codec;
 mod commit;
 mod error;
+mod life;
 mod query;
 mod queue;
 mod record;
@@ -20,16 +22,18 @@ use async_trait::async_trait;
 use riverrun_types::{Event, Json, Millis, RunId, StreamName};
 
 pub use bus::{Batch, Bus, Heard, Holder, Subscription};
+pub use channel::{Listener, Overheard};
 pub use commit::{
     Advance, Append, Change, Commit, Expect, JobChange, NewJob, NewRun, Placed, Projection,
     Receipt, Snapshot,
 };
 pub use error::Error;
+pub use life::{Life, Reason, Told, Waits, in_order};
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
 pub use queue::{
     Added, ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobFilter, JobLease, JobRecord,
     JobState, Lasts, NewJobs, NewQueued, Note, Purge, QueueLimits, QueueRecord, Rate, Settle,
-    Settled, StalledJob, Steer, Unique,
+    Settled, StalledJob, Steer, Steered, Unique,
 };
 pub use record::{
     Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Retention, RunRecord, Stats,
@@ -96,7 +100,8 @@ pub trait Store: Send + Sync + 'static {
     async fn list_runs(&self, filter: &RunFilter) -> Result<Page<RunRecord>>;
 
     /// Events of a stream: at most `query.limit`, and fewer where they are large (see
-    /// [`EventQuery::PAGE_BYTES`]). An unknown stream is empty.
+    /// [`EventQuery::PAGE_BYTES`]). An unknown stream is empty. A job's stream ends with what its
+    /// row knows of its life and the stream does not hold yet ([`Life::untold`]).
     async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>>;
 
     /// How many events of the stream stand at or before a place: the length of the prefix.

@@ -104,6 +104,9 @@ pub struct Added {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct JobLease {
     pub id: RunId,
+    pub queue: Name,
+    /// The attempt's number, from 1.
+    pub attempt: u32,
     /// Where the store finds it; means nothing to anybody else.
     pub place: i64,
     pub token: u64,
@@ -235,6 +238,16 @@ pub enum Steer {
     Delay {
         at_ms: Millis,
     },
+}
+
+/// A job that somebody did something to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Steered {
+    pub queue: Name,
+    /// Where it stood before.
+    pub state: JobState,
+    /// Attempts begun before.
+    pub attempt: u32,
 }
 
 /// A job as lists show it.

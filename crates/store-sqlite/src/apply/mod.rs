@@ -88,7 +88,11 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
             }
             Change::Settle(settle) => queue::settle(core, settle)?,
             Change::Note(note) => queue::note(core, note)?,
-            Change::Steer { job, steer, now_ms } => queue::steer(core, job, steer, *now_ms)?,
+            Change::Steer { job, steer, now_ms } => {
+                receipt
+                    .steered
+                    .push(queue::steer(core, job, steer, *now_ms)?);
+            }
             Change::Pause {
                 queue,
                 paused,

@@ -6,6 +6,7 @@
 mod add;
 mod claim;
 mod lanes;
+pub(crate) mod life;
 mod settle;
 mod steer;
 
