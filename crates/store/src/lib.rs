@@ -81,6 +81,9 @@ pub trait Store: Send + Sync + 'static {
 
     async fn job(&self, id: &RunId) -> Result<Option<JobRecord>>;
 
+    /// The job that was added last, to whatever queue.
+    async fn newest_job(&self) -> Result<Option<RunId>>;
+
     async fn list_jobs(&self, filter: &JobFilter) -> Result<Page<JobRecord>>;
 
     async fn queue(&self, name: &str) -> Result<Option<QueueRecord>>;
