@@ -236,6 +236,7 @@ macro_rules! with_checks {
                 jobs_are_purged_by_state_and_age,
                 retention_removes_ended_jobs_with_their_streams,
                 a_dropped_job_leaves_nothing,
+                the_newest_job_is_the_one_added_last,
                 many_claimers_share_a_queue_without_a_job_twice,
             }
             lives {

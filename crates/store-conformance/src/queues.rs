@@ -787,6 +787,19 @@ pub async fn a_dropped_job_leaves_nothing(store: S) {
     assert_eq!(counts(&store).await, [0; 6]);
 }
 
+pub async fn the_newest_job_is_the_one_added_last(store: S) {
+    assert_eq!(must(store.newest_job().await), None);
+    let elsewhere = NewQueued {
+        queue: "other".into(),
+        ..job("b")
+    };
+    add(&store, [job("z"), job("a"), elsewhere]).await;
+    assert_eq!(must(store.newest_job().await), Some(id("b")));
+    // One that is there already is not added.
+    added(&store, job("z")).await;
+    assert_eq!(must(store.newest_job().await), Some(id("b")));
+}
+
 pub async fn many_claimers_share_a_queue_without_a_job_twice(store: S) {
     add(
         &store,

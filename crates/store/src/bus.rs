@@ -106,11 +106,6 @@ impl Bus {
         Listener::new(self.clone(), queue)
     }
 
-    /// Whether anybody listens to a queue, or to a job of any.
-    pub fn is_heard(&self, queue: &str) -> bool {
-        self.jobs.load(Ordering::Acquire) > 0 || self.channels.has(queue)
-    }
-
     pub(crate) fn channels(&self) -> &Channels {
         &self.channels
     }
@@ -118,13 +113,17 @@ impl Bus {
     /// Tells listeners that jobs of a queue have begun. What was committed before they were
     /// claimed is told first: a job begins after it was added.
     pub async fn claimed(&self, queue: &Name, jobs: &[ClaimedJob], now_ms: Millis) {
-        if jobs.is_empty() || !self.is_heard(queue) {
+        if jobs.is_empty() {
             return;
         }
-        self.catch_up().await;
-        self.channels.claimed(queue, jobs, now_ms);
-        for job in jobs {
-            self.look(&job.lease.id);
+        if self.channels.has(queue) {
+            self.catch_up().await;
+            self.channels.claimed(queue, jobs, now_ms);
+        }
+        if self.jobs.load(Ordering::Acquire) > 0 {
+            for job in jobs {
+                self.look(&job.lease.id);
+            }
         }
     }
 

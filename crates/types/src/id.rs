@@ -1,6 +1,10 @@
 //! Ids of runs, events and streams.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{
+    fmt,
+    str::FromStr,
+    sync::{Arc, LazyLock},
+};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -154,8 +158,10 @@ impl StreamName {
     }
 
     pub fn job(job: &RunId) -> Self {
+        // Asked for with every job that moves while anybody follows one.
+        static KIND: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(StreamName::JOB));
         Self {
-            kind: Arc::from(Self::JOB),
+            kind: KIND.clone(),
             id: job.0.clone(),
         }
     }
