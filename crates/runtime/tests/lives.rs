@@ -13,7 +13,7 @@ use riverrun_runtime::{
     Tailed,
 };
 use riverrun_store::{
-    EventQuery, JobFilter, JobState, Listener, Overheard, QueueLimits, Steer, Store,
+    EventQuery, JobFilter, JobState, Listener, Overheard, Place, QueueLimits, Steer, Store,
 };
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Event, EventType, Json, RunId, StreamName};
@@ -428,4 +428,57 @@ async fn a_job_begins_after_it_was_added_however_many_there_are() {
         cursor: None,
     };
     assert_eq!(world.runtime.jobs(&filter).await.unwrap().items.len(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readers_that_come_and_go_see_every_event_of_a_job_once() {
+    const ROUNDS: usize = 12;
+    let world = World::new().await;
+    world.work();
+    let job = world.add(json!({"data": "talk"})).await;
+    // Each round: active, log, progress, completed; and between them somebody lets it begin anew.
+    let total = 1 + 4 * ROUNDS + (ROUNDS - 1);
+    let reader = |patience: usize| {
+        let (runtime, stream) = (world.runtime.clone(), StreamName::job(&job));
+        tokio::spawn(async move {
+            let mut seen: Vec<Event> = Vec::new();
+            while seen.len() < total {
+                // Comes back with the id of the last event, as over HTTP.
+                let from = match seen.last() {
+                    Some(last) => {
+                        let place = Place::Event(last.id);
+                        runtime.store().locate(&stream, place).await.unwrap()
+                    }
+                    None => 0,
+                };
+                let mut tail = runtime.tail(stream.clone(), from);
+                for _ in 0..patience {
+                    match tail.next().await.unwrap() {
+                        Tailed::Read(events) => seen.extend(events),
+                        Tailed::Live(batch) => seen.extend(batch.events.iter().cloned()),
+                        Tailed::Gone => panic!("the job is gone"),
+                    }
+                    if seen.len() >= total {
+                        break;
+                    }
+                }
+            }
+            seen
+        })
+    };
+    let readers = [1, 2, 3, 1_000].map(reader);
+    for round in 0..ROUNDS {
+        let from = (5 * round) as u64 + 1;
+        to_end(&mut world.runtime.tail(StreamName::job(&job), from)).await;
+        if round + 1 < ROUNDS {
+            let again = Steer::Retry { at_ms: 0 };
+            world.runtime.steer(&job, again).await.unwrap();
+        }
+    }
+    let stored = world.stored(&job).await;
+    assert_eq!(stored.len(), total);
+    for reader in readers {
+        let seen = tokio::time::timeout(LONG, reader).await.unwrap().unwrap();
+        assert_eq!(seen, stored);
+    }
 }
