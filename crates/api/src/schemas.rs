@@ -445,6 +445,7 @@ pub struct StreamSummary {
 
 /// A stream that is no run's: what it begins and ends with.
 #[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
 pub struct StreamView {
     pub id: String,
     pub r#type: String,
@@ -454,6 +455,9 @@ pub struct StreamView {
     pub events: u64,
     pub first: Event,
     pub last: Event,
+    /// A page of its events.
+    pub items: Vec<Event>,
+    pub next_cursor: Option<String>,
 }
 
 /// Where the events that were appended stand.

@@ -322,11 +322,14 @@ async fn sweep(runtime: Runtime) {
     const BATCH: usize = 200;
     while pause(&runtime, runtime.options().sweep_every).await {
         loop {
-            match runtime
+            let swept = runtime
                 .store()
                 .sweep(&runtime.options().retention, now_ms(), BATCH)
-                .await
-            {
+                .await;
+            if matches!(swept, Ok(deleted) if deleted > 0) {
+                runtime.bus().look_everywhere();
+            }
+            match swept {
                 Ok(deleted) if deleted >= BATCH as u64 => tokio::task::yield_now().await,
                 Ok(_) => break,
                 Err(error) => {

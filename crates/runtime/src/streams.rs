@@ -27,6 +27,7 @@ impl Runtime {
             .iter()
             .map(|event| read(event, now))
             .collect::<Result<Vec<_>>>()?;
+        refuse_reserved(stream, &drafts)?;
         if drafts.is_empty() {
             return Err(Error::BadEvent("there is no event to append".to_owned()));
         }
@@ -195,6 +196,20 @@ pub(crate) struct Guard {
     pub fence: Vec<Change>,
     /// The length that the stream must have.
     pub if_len: Option<u64>,
+}
+
+/// What becomes of a job only its queue may say, and a queue's channel is heard, never stored.
+fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
+    if &*stream.kind == StreamName::QUEUE {
+        let message =
+            "nothing is appended to the channel of a queue: it says what happens to its jobs";
+        return Err(Error::BadEvent(message.to_owned()));
+    }
+    let own = drafts.iter().find(|draft| draft.kind.family() == "job");
+    match own.filter(|_| stream.is_job()) {
+        Some(draft) => Err(Error::ReservedType(draft.kind.to_string())),
+        None => Ok(()),
+    }
 }
 
 /// Reads one event from outside and refuses what only the engine may say.

@@ -104,6 +104,9 @@ pub struct Added {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct JobLease {
     pub id: RunId,
+    pub queue: Name,
+    /// The attempt's number, from 1.
+    pub attempt: u32,
     /// Where the store finds it; means nothing to anybody else.
     pub place: i64,
     pub token: u64,
@@ -231,14 +234,21 @@ pub enum Steer {
     Cancel {
         reason: Option<String>,
     },
-    /// Nobody wants it any more: a job that does not run is removed, of one that runs the holder
-    /// is told. Never refused, not even where there is no such job.
-    Abandon,
     Priority(i32),
     /// A waiting or delayed job begins not before this time.
     Delay {
         at_ms: Millis,
     },
+}
+
+/// A job that somebody did something to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Steered {
+    pub queue: Name,
+    /// Where it stood before.
+    pub state: JobState,
+    /// Attempts begun before.
+    pub attempt: u32,
 }
 
 /// A job as lists show it.

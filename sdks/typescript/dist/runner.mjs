@@ -1162,7 +1162,14 @@ __export(index_exports, {
 });
 
 // src/events.ts
-var finalTypes = ["flow.completed", "flow.failed", "flow.cancelled"];
+var finalTypes = [
+  "flow.completed",
+  "flow.failed",
+  "flow.cancelled",
+  "job.completed",
+  "job.failed",
+  "job.cancelled"
+];
 function isFinal(event) {
   return finalTypes.includes(event.type);
 }
@@ -1265,8 +1272,8 @@ function fork(run, key, data) {
 function enterBranches(run, key) {
   const branches = find(run, key)?.branches;
   if (!branches) return run;
-  const { steps, concurrency, entered, ended } = branches;
-  const room = concurrency === 0 ? steps.length : Math.max(0, concurrency - (entered - ended));
+  const { steps, concurrency, entered, ended: ended2 } = branches;
+  const room = concurrency === 0 ? steps.length : Math.max(0, concurrency - (entered - ended2));
   const next = steps.slice(entered, entered + room);
   const begun = change(run, key, { ...branches, entered: entered + next.length });
   return next.reduce((run2, step) => enter(run2, step, { step: key.step, visit: key.visit }), begun);
@@ -1274,8 +1281,8 @@ function enterBranches(run, key) {
 function pathEnded(run, { branch }, failed2) {
   const branches = branch && find(run, branch)?.branches;
   if (!branches) return run;
-  const ended = change(run, branch, { ...branches, ended: branches.ended + 1 });
-  return failed2 && branches.failFast ? ended : enterBranches(ended, branch);
+  const ended2 = change(run, branch, { ...branches, ended: branches.ended + 1 });
+  return failed2 && branches.failFast ? ended2 : enterBranches(ended2, branch);
 }
 function isInScope(run, visit) {
   const holder = visit.branch && find(run, visit.branch);
@@ -1449,6 +1456,9 @@ var Http = class {
   post(path, body, options2) {
     return this.#json("POST", path, { ...options2, body: body ?? {} });
   }
+  patch(path, body) {
+    return this.#json("PATCH", path, { body });
+  }
   delete(path) {
     return this.#json("DELETE", path);
   }
@@ -1572,6 +1582,7 @@ async function* subscribe(http, path, options2 = {}) {
   let failures = 0;
   for (; ; ) {
     let isOver = false;
+    let hasEnded = false;
     let reason2;
     try {
       const connection = connect(http, path, {
@@ -1584,10 +1595,11 @@ async function* subscribe(http, path, options2 = {}) {
       for await (const event of connection) {
         failures = 0;
         lastId = event.id;
+        hasEnded = follow === "until-end" && isFinal(event);
         if (isWanted(event.type, options2.types)) yield event;
-        if (follow === "until-end" && isFinal(event)) return;
+        if (hasEnded && !event.type.startsWith("job.")) return;
       }
-      isOver = connection.wasEmpty && follow === "until-end";
+      isOver = follow === "until-end" && (hasEnded || connection.wasEmpty);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (!isPassing(error)) throw error;
@@ -1599,7 +1611,7 @@ async function* subscribe(http, path, options2 = {}) {
     options2.onReconnect?.(reason2);
   }
 }
-function connect(http, path, { query, lastId, onRetry, onId, signal, idleMs = 6e4 }) {
+function connect(http, path, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 6e4 }) {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
@@ -1617,6 +1629,10 @@ function connect(http, path, { query, lastId, onRetry, onId, signal, idleMs = 6e
         for await (const { event, data } of readEvents(response.body, { onRetry, onId, onBytes })) {
           const parsed = JSON.parse(data);
           if (event === "stream.deleted") throw new RiverrunError("STREAM_NOT_FOUND", "the stream was deleted");
+          if (event === "stream.missed") {
+            onMissed?.(parsed);
+            continue;
+          }
           if (event === "stream.failed") throw streamError(parsed);
           yield parsed;
         }
@@ -1704,6 +1720,31 @@ var Riverrun = class {
   promoteJob(jobId) {
     return this.#http.post(`/api/jobs/${part(jobId)}/promote`);
   }
+  /** Changes a job that has not begun. */
+  updateJob(jobId, changes) {
+    return this.#http.patch(`/api/jobs/${part(jobId)}`, changes);
+  }
+  /** Removes a job that does not run. */
+  removeJob(jobId) {
+    return this.#http.delete(`/api/jobs/${part(jobId)}`);
+  }
+  /** Waits until a job has ended, however it ends, over reconnects and restarts of the server. */
+  async waitJob(jobId, options2 = {}) {
+    await ended(
+      `job ${jobId}`,
+      options2,
+      (signal) => this.followJob(jobId, { follow: "until-end", from: "end", types: [...finalTypes], signal })
+    );
+    return this.job(jobId);
+  }
+  /** What becomes of a job and what its handler says, as it happens. */
+  followJob(jobId, options2) {
+    return subscribe(this.#http, `/api/events/job/${part(jobId)}/stream`, options2);
+  }
+  /** What happens to the jobs of a queue from now on. Nothing of it is stored: see `onMissed`. */
+  followQueue(queue, options2) {
+    return subscribe(this.#http, `/api/events/queue/${part(queue)}/stream`, options2);
+  }
   async queues() {
     return (await this.#http.get("/api/queue")).items;
   }
@@ -1783,17 +1824,8 @@ var Riverrun = class {
     return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason: reason2 });
   }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
-  async wait(runId, { timeoutMs, signal } = {}) {
-    const limit = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
-    const signals = [signal, limit].filter((one) => one !== void 0);
-    try {
-      const end2 = this.follow(runId, { follow: "until-end", types: [...finalTypes], signal: AbortSignal.any(signals) });
-      await end2.next();
-      await end2.return();
-    } catch (error) {
-      if (!limit?.aborted || signal?.aborted) throw error;
-      throw new RiverrunError("TIMEOUT", `run ${runId} had not ended after ${timeoutMs} ms`);
-    }
+  async wait(runId, options2 = {}) {
+    await ended(`run ${runId}`, options2, (signal) => this.follow(runId, { follow: "until-end", types: [...finalTypes], signal }));
     return this.run(runId);
   }
   /** Emits an event into a run, a stream, or the global one. */
@@ -1816,6 +1848,16 @@ var Riverrun = class {
     return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs;
   }
 };
+async function ended(what, { timeoutMs, signal }, open) {
+  const limit = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
+  const signals = [signal, limit].filter((one) => one !== void 0);
+  try {
+    for await (const _ of open(AbortSignal.any(signals))) ;
+  } catch (error) {
+    if (!limit?.aborted || signal?.aborted) throw error;
+    throw new RiverrunError("TIMEOUT", `${what} had not ended after ${timeoutMs} ms`);
+  }
+}
 function part(text2) {
   return encodeURIComponent(text2);
 }

@@ -31,9 +31,16 @@ export type VisitStatus =
   | 'timeout'
   | 'cancelled'
 
-export const finalTypes: readonly string[] = ['flow.completed', 'flow.failed', 'flow.cancelled']
+export const finalTypes: readonly string[] = [
+  'flow.completed',
+  'flow.failed',
+  'flow.cancelled',
+  'job.completed',
+  'job.failed',
+  'job.cancelled',
+]
 
-/** Whether a run's event is its last. */
+/** Whether a run's event is its last, or a job's, unless somebody lets that begin anew. */
 export function isFinal(event: Pick<RunEvent, 'type'>): boolean {
   return finalTypes.includes(event.type)
 }

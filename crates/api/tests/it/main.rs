@@ -9,6 +9,7 @@ mod executions;
 mod flows;
 mod fuzz;
 mod harness;
+mod lives;
 mod openapi;
 mod pages;
 mod queues;

@@ -15,11 +15,9 @@ use url::Url;
 
 use crate::failure::{Exit, Failure, Result};
 
-pub use follow::{End, Follow, is_end};
-pub use jobs::Look;
+pub use follow::{AWAY, End, Follow, is_end};
+pub use jobs::{Watch, has_ended};
 pub use sse::Message;
-
-use follow::AWAY;
 
 pub const DEFAULT_URL: &str = "http://127.0.0.1:4600";
 
@@ -175,6 +173,15 @@ impl Client {
             .exit(Exit::Unreachable)
             .note(cause.to_string())
             .next("riverrun dev, or --url / RIVERRUN_URL if the server is elsewhere")
+    }
+
+    /// `latest` is the job that was added last.
+    pub async fn job_id(&self, id: &str) -> Result<String> {
+        if id != "latest" {
+            return Ok(id.to_owned());
+        }
+        let job = self.get(&["api", "jobs", id], &Vec::new()).await?.value();
+        Ok(job["id"].as_str().unwrap_or(id).to_owned())
     }
 
     /// `latest` is the run that was started last.

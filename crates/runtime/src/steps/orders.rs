@@ -1,7 +1,7 @@
 //! What a decision asks for beside events: jobs to add, jobs to take away.
 
 use riverrun_engine::{Decision, Plan, Queued, VisitKey};
-use riverrun_store::{Change, NewQueued, Steer};
+use riverrun_store::{Change, NewQueued};
 use riverrun_types::{Json, Millis, Name, RunId};
 
 use super::{
@@ -25,9 +25,8 @@ impl Runtime {
             .flat_map(|over| awaits::over(run, over, now))
             .collect();
         for visit in &decision.dequeued {
-            changes.push(Change::Steer {
+            changes.push(Change::Abandon {
                 job: job_id(run, visit),
-                steer: Steer::Abandon,
                 now_ms: now,
             });
         }

@@ -6,10 +6,10 @@ use riverrun_engine::{Failure, retry};
 use riverrun_protocol::{CancelReason, Invoke, JobInput, Reply, ReplyItem, WorkError};
 use riverrun_store::{
     Append, Change, ClaimedJob, Commit, Error as StoreError, Expect, JobLease, NewQueued, Note,
-    Settle, Settled, StalledJob,
+    Reason, Settle, Settled, StalledJob, Waits,
 };
 use riverrun_types::{
-    Draft, EventType, Json, Millis, Name, RunId, StreamName, event::EventContext, time::iso,
+    Draft, Json, Millis, Name, RunId, StreamName, event::EventContext, time::iso,
 };
 use serde_json::json;
 
@@ -161,9 +161,7 @@ impl Runtime {
         };
         self.job_stats().settled(queue, &decided, now - started);
         let (mut events, progress) = said;
-        if let Some(event) = failure_event(&decided, held.job.attempt, now) {
-            events.push(event);
-        }
+        events.extend(waiting_event(queue, &decided, held.job.attempt, now, false));
         let mut commit = self.outcome(queue, &held.job, &held.policy, decided, now, false, events);
         if progress.is_some() {
             let note = Change::Note(Box::new(Note {
@@ -213,15 +211,18 @@ impl Runtime {
             _ => None,
         };
         let is_dropped = decided == Settled::Dropped;
-        let mut commit = Commit::of(Change::Settle(Box::new(Settle {
+        // What was said comes before the row moves: the stream then holds what the row knew of
+        // this attempt, and the row alone knows how it ended.
+        let mut commit = Commit::default();
+        if !events.is_empty() && !is_dropped {
+            commit = commit.and(Change::Append(to_job(&job.lease.id, events)));
+        }
+        commit = commit.and(Change::Settle(Box::new(Settle {
             lease: job.lease.clone(),
             now_ms: now,
             if_expired,
             outcome: decided,
         })));
-        if !events.is_empty() && !is_dropped {
-            commit = commit.and(Change::Append(to_job(&job.lease.id, events)));
-        }
         if let Some(letter) = letter {
             commit = commit.and(Change::Enqueue([letter].into()));
         }
@@ -255,7 +256,7 @@ impl Runtime {
             },
         };
         tracing::warn!(job = %job.lease.id, %queue, attempt = job.attempt, "a job has stalled");
-        let events = failure_event(&decided, job.attempt, now)
+        let events = waiting_event(&queue, &decided, job.attempt, now, true)
             .into_iter()
             .collect();
         let commit = self.outcome(&queue, &job, &policy, decided, now, true, events);
@@ -408,16 +409,33 @@ fn decide(policy: &Policy, error: &WorkError, attempt: u32, now: Millis) -> Sett
 }
 
 /// What the job's row will not know any more once the next attempt has begun.
-fn failure_event(decided: &Settled, attempt: u32, now: Millis) -> Option<Draft> {
-    let Settled::Retry { at_ms, error } = decided else {
-        return None;
+fn waiting_event(
+    queue: &Name,
+    decided: &Settled,
+    attempt: u32,
+    now: Millis,
+    stalled: bool,
+) -> Option<Draft> {
+    let waits = |reason| Waits {
+        attempt: Some(attempt),
+        ..Waits::new(queue, reason)
     };
-    let kind = EventType::parse("job.retry");
-    Some(Draft::new(now, kind).data(record::Retried {
-        attempt,
-        error,
-        retry_at: iso(*at_ms),
-    }))
+    match decided {
+        Settled::Retry { at_ms, error } => {
+            let reason = if stalled {
+                Reason::Stalled
+            } else {
+                Reason::Retry
+            };
+            let waits = Waits {
+                error: Some(error),
+                ..waits(reason)
+            };
+            Some(waits.at(Some(*at_ms)).draft(now))
+        }
+        Settled::Released => Some(waits(Reason::Released).draft(now)),
+        _ => None,
+    }
 }
 
 fn dead_letter(

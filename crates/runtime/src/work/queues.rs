@@ -5,11 +5,11 @@ use std::sync::Arc;
 use riverrun_protocol::CancelReason;
 use riverrun_store::{
     Added, Change, Commit, Error as StoreError, JobFilter, JobRecord, JobState, Page, Purge,
-    QueueRecord, Steer,
+    QueueRecord, Reason, Steer, Waits,
 };
-use riverrun_types::{Millis, Name, RunId};
+use riverrun_types::{Draft, Millis, Name, RunId};
 
-use super::{JobRequest, Process, QueueStats, config::check_queue_name, worker};
+use super::{JobRequest, Process, QueueStats, attempt::to_job, config::check_queue_name, worker};
 use crate::{Error, Result, Runtime, clock::now_ms};
 
 /// Jobs removed or moved in one commit.
@@ -93,13 +93,41 @@ impl Runtime {
     /// Promotes, retries, cancels, removes or changes a job.
     pub async fn steer(&self, job: &RunId, steer: Steer) -> Result<()> {
         self.refuse_when_stopping()?;
+        match steer {
+            Steer::Promote | Steer::Retry { .. } | Steer::Delay { .. } => {
+                let queue = self.job(job).await?.queue;
+                self.steer_in(&queue, job, steer).await
+            }
+            steer => self.commit_steer(job, steer, None).await,
+        }
+    }
+
+    /// Steers a job that waits afterwards, and says so in its stream, before the row forgets what
+    /// became of it until now.
+    async fn steer_in(&self, queue: &Name, job: &RunId, steer: Steer) -> Result<()> {
+        let (reason, at_ms) = match steer {
+            Steer::Promote => (Reason::Promoted, 0),
+            Steer::Delay { at_ms } => (Reason::Delayed, at_ms),
+            Steer::Retry { at_ms } => (Reason::Redriven, at_ms),
+            _ => return self.commit_steer(job, steer, None).await,
+        };
+        let now = now_ms();
+        let waits = Waits::new(queue, reason).at(Some(at_ms).filter(|at_ms| *at_ms > now));
+        self.commit_steer(job, steer, Some(waits.draft(now))).await
+    }
+
+    async fn commit_steer(&self, job: &RunId, steer: Steer, said: Option<Draft>) -> Result<()> {
         let is_cancel = matches!(steer, Steer::Cancel { .. });
         let steer = Change::Steer {
             job: job.clone(),
             steer,
             now_ms: now_ms(),
         };
-        self.commit(Commit::of(steer)).await?;
+        let mut commit = Commit::default();
+        if let Some(said) = said {
+            commit = commit.and(Change::Append(to_job(job, vec![said])));
+        }
+        self.commit(commit.and(steer)).await?;
         if is_cancel {
             self.keeper().cancel(job, CancelReason::User);
         }
@@ -198,6 +226,7 @@ impl Runtime {
                 gone => gone?,
             };
             removed += gone;
+            self.bus().purged(&purge.queue, state, gone, now_ms());
             if gone < limit as u64 {
                 return Ok(removed);
             }
@@ -237,7 +266,10 @@ impl Runtime {
                 let at_ms = per_second.map_or(0, |per_second| {
                     began + (redriven * 1_000 / u64::from(per_second.max(1))) as i64
                 });
-                match self.steer(&job.id, Steer::Retry { at_ms }).await {
+                match self
+                    .steer_in(&job.queue, &job.id, Steer::Retry { at_ms })
+                    .await
+                {
                     Ok(()) => redriven += 1,
                     // Somebody else was first.
                     Err(Error::Store(StoreError::JobState { .. } | StoreError::JobNotFound(_))) => {

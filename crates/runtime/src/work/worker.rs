@@ -107,7 +107,10 @@ async fn claim(runtime: &Runtime, process: &Process, limit: usize) -> crate::Res
         until_ms: now.saturating_add(lease_ms(runtime)),
         limits: process.config.limits,
     };
-    Ok(runtime.store().claim_jobs(claim).await?)
+    let queue = claim.queue.clone();
+    let claimed = runtime.store().claim_jobs(claim).await?;
+    runtime.bus().claimed(&queue, &claimed.jobs, now).await;
+    Ok(claimed)
 }
 
 /// Begins what was claimed: each job on its own, or in batches where the process wants them.

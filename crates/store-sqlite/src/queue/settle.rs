@@ -145,7 +145,8 @@ fn again(
             &lease.id,
             &Steer::Cancel { reason: None },
             settle.now_ms,
-        ),
+        )
+        .map(drop),
         false => Ok(()),
     }
 }

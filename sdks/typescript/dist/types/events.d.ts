@@ -20,5 +20,5 @@ export interface RunEvent<Data = any> {
 export type RunStatus = 'pending' | 'running' | 'waiting' | 'paused' | 'completed' | 'failed' | 'cancelled';
 export type VisitStatus = 'pending' | 'running' | 'retrying' | 'waiting' | 'completed' | 'failed' | 'timeout' | 'cancelled';
 export declare const finalTypes: readonly string[];
-/** Whether a run's event is its last. */
+/** Whether a run's event is its last, or a job's, unless somebody lets that begin anew. */
 export declare function isFinal(event: Pick<RunEvent, 'type'>): boolean;
