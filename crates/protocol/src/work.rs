@@ -12,6 +12,9 @@ pub struct Initialise {
     /// The project's folder, for runners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// For remote workers: how long one whose connection broke may take to come back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconnect_ms: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,6 +82,20 @@ pub struct Running {
     /// The id under which the worker knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invocation: Option<u64>,
+}
+
+impl Running {
+    /// What both sides call an invocation. A call has no job and no lease: its run stands for them,
+    /// and the first job for a batch.
+    pub fn of(invocation: u64, invoke: &Invoke) -> Self {
+        let of_batch = invoke.jobs.first().and_then(|job| job.job_id.as_ref());
+        let id = invoke.job.job_id.as_ref().or(of_batch);
+        Self {
+            job_id: id.or(invoke.run_id.as_ref()).cloned().unwrap_or_default(),
+            lease: invoke.lease.clone().unwrap_or_default(),
+            invocation: Some(invocation),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -324,6 +341,62 @@ impl Frame {
         };
         Some((params.invocation, frame))
     }
+
+    /// The notification of an invocation that says it.
+    pub fn message(&self, invocation: u64) -> crate::Message {
+        #[derive(Serialize)]
+        struct Params<'a> {
+            invocation: u64,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            level: Option<LogLevel>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            message: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            meta: Option<&'a Json>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pct: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            detail: Option<&'a Json>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            path: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            value: Option<&'a Json>,
+        }
+        let mut params = Params {
+            invocation,
+            level: None,
+            message: None,
+            meta: None,
+            pct: None,
+            detail: None,
+            path: None,
+            value: None,
+        };
+        let method = match self {
+            Self::Log {
+                level,
+                message,
+                meta,
+            } => {
+                params.level = Some(*level);
+                params.message = Some(message);
+                params.meta = meta.as_ref();
+                "log"
+            }
+            Self::Progress { pct, detail } => {
+                params.pct = *pct;
+                params.detail = detail.as_ref();
+                "progress"
+            }
+            Self::Partial { path, value } => {
+                params.path = path.as_deref();
+                params.value = Some(value);
+                "partial"
+            }
+            Self::Heartbeat => "heartbeat",
+        };
+        crate::Message::notification(method, &params)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -366,6 +439,13 @@ pub enum CancelReason {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Credit {
     pub credits: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Drain {
+    #[serde(default)]
+    pub grace_ms: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -443,6 +523,16 @@ mod tests {
                 meta: None
             }
         );
+        let partial = Frame::Partial {
+            path: Some("a.b".to_owned()),
+            value: Json::of(&json!([1])),
+        };
+        for frame in [frame, partial, Frame::Heartbeat] {
+            let crate::Message::Notification { method, params } = frame.message(7) else {
+                panic!("a frame is a notification");
+            };
+            assert_eq!(Frame::read(&method, &params), Some((Some(7), frame)));
+        }
         assert_eq!(Frame::read("nope", &params), None);
         assert_eq!(Frame::read("log", &Json::from("x")), None);
     }

@@ -23,7 +23,7 @@ pub use config::{ConfigIssue, OnFail, Policy, ProcessConfig, RunMode, check_queu
 pub(crate) use keeper::{Keeper, keep, reap};
 pub(crate) use process::Processes;
 pub use process::{Process, Source};
-pub use provider::{Cancellation, Host, Invocation, Provider};
+pub use provider::{Cancellation, Host, Invocation, Places, Provider, Taken};
 pub use queues::QueueView;
 pub use request::{Debounce, Dedupe, JobOptions, JobRequest, KeptOptions, Throttle};
 pub(crate) use stats::JobStats;
