@@ -10,7 +10,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use riverrun_protocol::{CancelReason, Drained, Initialised, LoadedProcess, WorkError};
+use riverrun_protocol::{CancelReason, Drained, Initialised, Limits, LoadedProcess, WorkError};
 use riverrun_runtime::{Cancellation, Provider};
 use serde::Serialize;
 use tokio::sync::watch;
@@ -95,6 +95,11 @@ impl Workers {
         })
     }
 
+    /// What a message and a result may have.
+    pub fn limits(&self) -> Limits {
+        self.list.options.limits
+    }
+
     pub fn list(&self) -> Vec<WorkerStatus> {
         self.list
             .members
@@ -128,35 +133,44 @@ impl Workers {
         }
     }
 
-    /// Gives a worker no more work, lets it end what it runs within this time, and ends its
-    /// connection. Says how many invocations did not end; `None` if there is no such worker.
-    pub async fn drain(&self, id: u64, grace: Duration) -> Option<usize> {
-        let found = self
-            .list
-            .members
-            .lock()
-            .iter()
-            .find(|member| member.id == id)
-            .cloned();
-        let member = found?;
+    /// Gives a worker no more work from now on; `None` if there is no such worker. The rest lets it
+    /// end what it runs within this time, ends its connection, and says how many invocations did
+    /// not end.
+    pub fn drain(
+        &self,
+        id: u64,
+        grace: Duration,
+    ) -> Option<impl Future<Output = usize> + Send + 'static> {
+        let member = {
+            let members = self.list.members.lock();
+            members.iter().find(|member| member.id == id).cloned()?
+        };
         member.stop_taking();
-        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-        let params = serde_json::json!({ "graceMs": grace_ms });
-        let asked = member.link.request("drain", &params);
-        let answer = tokio::time::timeout(grace + Duration::from_secs(1), asked).await;
-        let drained = answer.ok().and_then(Result::ok);
-        let said: Option<Drained> = drained.and_then(|answer| answer.read().ok());
-        let unfinished =
-            said.map_or_else(|| member.link.running(), |said| said.unfinished as usize);
-        let message = format!(
-            "worker {} was drained before it had ended this",
-            member.name
-        );
-        self.list
-            .forget(&member, &WorkError::new("WORKER_LOST", message));
-        member.hang_up();
-        Some(unfinished)
+        Some(drained(self.list.clone(), member, grace))
     }
+}
+
+impl std::fmt::Debug for Workers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.list()).finish()
+    }
+}
+
+async fn drained(list: Arc<List>, member: Arc<Member>, grace: Duration) -> usize {
+    let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+    let params = serde_json::json!({ "graceMs": grace_ms });
+    let asked = member.link.request("drain", &params);
+    let answer = tokio::time::timeout(grace + Duration::from_secs(1), asked).await;
+    let drained = answer.ok().and_then(Result::ok);
+    let said: Option<Drained> = drained.and_then(|answer| answer.read().ok());
+    let unfinished = said.map_or_else(|| member.link.running(), |said| said.unfinished as usize);
+    let message = format!(
+        "worker {} was drained before it had ended this",
+        member.name
+    );
+    list.forget(&member, &WorkError::new("WORKER_LOST", message));
+    member.hang_up();
+    unfinished
 }
 
 impl List {
