@@ -136,7 +136,9 @@ pub struct Invoke {
     pub kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
-    #[serde(flatten)]
+    /// Among the other members. [`Invoke::read`] finds them there; payloads that keep their text
+    /// cannot be read through a flattened struct.
+    #[serde(flatten, skip_deserializing)]
     pub job: JobInput,
     /// The jobs of a batch, in place of one input.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -155,6 +157,15 @@ pub struct Invoke {
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<String>,
+}
+
+impl Invoke {
+    /// Reads the params of an `invoke`.
+    pub fn read(params: &Json) -> Result<Self, serde_json::Error> {
+        let mut invoke: Self = params.read()?;
+        invoke.job = params.read()?;
+        Ok(invoke)
+    }
 }
 
 /// What a handler is told of a job.
@@ -488,6 +499,7 @@ mod tests {
             text,
             r#"{"process":"resize","kind":"call","input":{"a":1},"attempt":1,"maxAttempts":1}"#
         );
+        assert_eq!(Invoke::read(&Json::of(&invoke)).unwrap(), invoke);
     }
 
     #[test]

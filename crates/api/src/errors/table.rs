@@ -245,6 +245,8 @@ pub const TABLE: &[ErrorCode] = &[
         "Correct --url or RIVERRUN_URL; `riverrun doctor` says what is there."),
     run("NO_MATCH", "No condition of a branch or case of a switch matched, and there is no default.",
         "Add a default, or a condition for this value."),
+    command("NO_PROCESSES", "A worker was started for a project in which there is nothing to run, or nothing that loads.",
+        "Put a file under processes/ of the project; the lines before say what did not load."),
     command("NO_THREADS", "The system gave the program no threads to run on.",
         "Raise the limit of processes and threads of this user or container."),
     request("NO_WORKER", 503, "The process belongs to remote workers, and none that has it is connected. Jobs of it wait; calls cannot.",

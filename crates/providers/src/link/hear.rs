@@ -111,7 +111,10 @@ impl Link {
         {
             None | Some(Asked::New) => {}
             Some(Asked::Open) => return,
-            Some(Asked::Done(message)) => return self.out.post(|bytes| message.write(bytes)),
+            Some(Asked::Done(message)) => {
+                self.out.post(|bytes| message.write(bytes));
+                return;
+            }
         }
         if !QUESTIONS_KNOWN.contains(&method.as_str()) {
             return self.refuse(id, code::UNKNOWN_METHOD, format!("there is no {method:?}"));

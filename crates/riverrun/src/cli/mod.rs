@@ -19,6 +19,8 @@ mod serve;
 mod server_flags;
 mod top;
 mod version;
+mod worker;
+mod workers;
 
 use std::process::ExitCode;
 
@@ -119,6 +121,14 @@ enum Command {
     /// Show the processes: the work that a server can run.
     #[command(before_help = "Example: riverrun processes ls")]
     Processes(processes::Processes),
+    /// Run a project's processes for a server elsewhere.
+    #[command(
+        before_help = "Example: riverrun worker --server http://river.example:4600 --project ."
+    )]
+    Worker(worker::Worker),
+    /// Look at the workers that are connected to a server, and let them go.
+    #[command(before_help = "Example: riverrun workers ls")]
+    Workers(workers::Workers),
     /// Watch the queues live. q or Ctrl-C ends it.
     #[command(before_help = "Example: riverrun top")]
     Top(top::Top),
@@ -191,6 +201,8 @@ fn run(cli: Cli) -> Result<Exit> {
         Command::Dlq(dlq) => asking()?.block_on(dlq.run(&global)),
         Command::Call(call) => asking()?.block_on(call.run(&global)),
         Command::Processes(processes) => asking()?.block_on(processes.run(&global)),
+        Command::Worker(worker) => serving()?.block_on(worker.run(&global)),
+        Command::Workers(workers) => asking()?.block_on(workers.run(&global)),
         Command::Top(top) => asking()?.block_on(top.run(&global)),
         Command::Handlers(handlers) => asking()?.block_on(handlers.run(&global)),
         Command::Doctor(doctor) => asking()?.block_on(doctor.run(&global)),
@@ -285,6 +297,8 @@ mod tests {
             "riverrun dlq redrive emails --limit 10 --per-second 2",
             "riverrun dlq redrive emails a b",
             "riverrun call greet -d {} --timeout 5s --follow",
+            "riverrun worker --server http://x:4600 --project p --name a --tag b --tag c --concurrency 4 --wait 5s --log debug",
+            "riverrun workers drain 3 --grace 1m",
             "riverrun top --once",
             "riverrun handlers",
             "riverrun handlers show http",
@@ -304,6 +318,8 @@ mod tests {
             "riverrun run hello --timeout 5s",
             "riverrun run hello --wait --follow",
             "riverrun runs ls --status done",
+            "riverrun worker --concurrency 0",
+            "riverrun workers drain",
             "riverrun jobs ls",
             "riverrun jobs ls emails --state ended",
             "riverrun jobs add emails --timeout 5s",

@@ -4,6 +4,7 @@ mod follow;
 mod jobs;
 mod live;
 mod pages;
+mod socket;
 mod sse;
 
 use std::time::Duration;
@@ -17,6 +18,7 @@ use crate::failure::{Exit, Failure, Result};
 
 pub use follow::{End, Follow, is_end};
 pub use jobs::Look;
+pub use socket::Socket;
 pub use sse::Message;
 
 use follow::AWAY;
@@ -30,6 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Client {
     http: reqwest::Client,
     base: Url,
+    /// What to try when nobody answers.
+    hint: &'static str,
 }
 
 /// What a server answered, as the text it came in.
@@ -75,7 +79,14 @@ impl Client {
             .user_agent(concat!("riverrun/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| Failure::new("CLIENT_FAILED", error.to_string()))?;
-        Ok(Self { http, base })
+        let hint = "riverrun dev, or --url / RIVERRUN_URL if the server is elsewhere";
+        Ok(Self { http, base, hint })
+    }
+
+    /// The same with another flag in what is to try next.
+    pub fn for_worker(mut self) -> Self {
+        self.hint = "riverrun serve, or --server / RIVERRUN_URL if the server is elsewhere";
+        self
     }
 
     pub fn url(&self) -> String {
@@ -174,7 +185,7 @@ impl Client {
         Failure::new("UNREACHABLE", format!("no server answers at {url}"))
             .exit(Exit::Unreachable)
             .note(cause.to_string())
-            .next("riverrun dev, or --url / RIVERRUN_URL if the server is elsewhere")
+            .next(self.hint)
     }
 
     /// `latest` is the run that was started last.
