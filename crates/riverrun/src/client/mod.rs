@@ -228,6 +228,7 @@ pub fn told(code: &str, message: &str, exit: Exit, details: &Value) -> Failure {
         "QUEUE_NOT_FOUND" => failure.next("riverrun queues ls"),
         "JOB_NOT_FOUND" => failure.next("riverrun jobs ls <queue>"),
         "PROCESS_NOT_FOUND" => failure.next("riverrun processes ls"),
+        "WORKER_NOT_FOUND" | "NO_WORKER" => failure.next("riverrun workers ls"),
         "RUN_NOT_ENDED" => failure.next("riverrun runs cancel <id>"),
         _ => failure,
     }
