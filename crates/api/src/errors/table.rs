@@ -360,7 +360,7 @@ pub const TABLE: &[ErrorCode] = &[
     request("UNSUPPORTED_MEDIA_TYPE", 415, "The body has a content type that this route does not read.",
         "Send content-type application/json; definitions of flows may also be application/yaml."),
     request("UPGRADE_REQUIRED", 426, "The route is a WebSocket, and the request did not ask for one.",
-        "Connect with a WebSocket client: ws:// in place of http://."),
+        "Connect with a WebSocket client: the scheme is ws, or wss where it is https otherwise."),
     command("URL_INVALID", "What was given as the server's URL is none.",
         "Give the scheme, the host and the port, as `riverrun serve` prints them when it starts."),
     command("USAGE", "A flag of the command has a value that cannot be read.",

@@ -119,7 +119,8 @@ fn over_with(
 ) -> Result<(), WorkError> {
     match over {
         Over::Ended => {
-            if member.is_leaving() {
+            // A connection that another took the place of ends without its worker.
+            if member.is_leaving() && !connection.is_cancelled() {
                 tracing::info!(worker = member.name, "a worker has left");
                 list.forget(member, &gone(&member.name));
             }

@@ -12,6 +12,8 @@ use crate::link::Link;
 pub(super) struct Member {
     pub id: u64,
     pub name: String,
+    /// Tells it from every other, if it says so.
+    pub instance: Option<String>,
     pub link: Arc<Link>,
     pub state: Mutex<State>,
     /// Fires when it is to leave.
@@ -50,6 +52,7 @@ impl Member {
         Arc::new(Self {
             id,
             name: worker.map_or_else(|| format!("worker-{id}"), |worker| worker.name.clone()),
+            instance: worker.and_then(|worker| worker.instance.clone()),
             link,
             state: Mutex::new(State {
                 tags: Vec::new(),

@@ -24,10 +24,14 @@ pub(super) fn offered(workers: &Workers, said: &Initialised) -> Result<Vec<Proce
         ));
     }
     if let Some(worker) = &said.worker {
-        let mut texts = worker.tags.iter().chain([&worker.name]);
+        let mut texts = worker
+            .tags
+            .iter()
+            .chain([&worker.name])
+            .chain(&worker.instance);
         if worker.tags.len() > MAX_TAGS || texts.any(|text| !is_name(text)) {
             return bad(format!(
-                "its name and tags must have 1 to {MAX_LETTERS} letters, and at most {MAX_TAGS} tags"
+                "its name, instance and tags must have 1 to {MAX_LETTERS} letters, and at most {MAX_TAGS} tags"
             ));
         }
     }

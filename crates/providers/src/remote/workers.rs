@@ -178,9 +178,16 @@ impl List {
     pub fn enter(&self, said: &Initialised) -> Arc<Member> {
         let mut members = self.members.lock();
         let name = said.worker.as_ref().map(|worker| worker.name.as_str());
-        let back = members
-            .iter()
-            .find(|member| Some(member.name.as_str()) == name && member.runs(&said.running));
+        let instance = said
+            .worker
+            .as_ref()
+            .and_then(|worker| worker.instance.as_ref());
+        // One that says which it is comes back although nothing runs: its last connection may be
+        // dead without anybody having noticed.
+        let back = members.iter().find(|member| match instance {
+            Some(_) => member.instance.as_ref() == instance,
+            None => Some(member.name.as_str()) == name && member.runs(&said.running),
+        });
         if let Some(member) = back {
             return member.clone();
         }

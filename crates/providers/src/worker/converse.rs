@@ -145,6 +145,7 @@ impl Inner {
             pid: Some(std::process::id()),
             worker: Some(WorkerInfo {
                 name: self.options.name.clone(),
+                instance: Some(self.instance.clone()),
                 tags: self.options.tags.clone(),
             }),
             processes,

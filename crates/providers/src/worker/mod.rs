@@ -23,6 +23,7 @@ use std::{
 use parking_lot::Mutex;
 use riverrun_protocol::{CancelReason, MESSAGE_BYTES, Message, Running};
 use riverrun_runtime::{Cancellation, Process};
+use riverrun_types::RunId;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -49,6 +50,8 @@ pub struct Worker {
 
 struct Inner {
     options: WorkerOptions,
+    /// By it the server knows this worker again.
+    instance: String,
     processes: HashMap<String, Arc<Process>>,
     out: Outbox,
     questions: Questions,
@@ -86,6 +89,7 @@ impl Worker {
         Self {
             inner: Arc::new(Inner {
                 options,
+                instance: RunId::fresh().to_string(),
                 processes: processes.into_iter().map(by_id).collect(),
                 out: Outbox::new(WAITING_BYTES, MESSAGE_BYTES),
                 questions: Questions::default(),

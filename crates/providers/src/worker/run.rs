@@ -102,10 +102,7 @@ impl Inner {
 
 fn answer(id: u64, outcome: Result<Reply, WorkError>) -> Message {
     let outcome = outcome
-        .and_then(|reply| {
-            Json::try_of(&reply)
-                .map_err(|error| WorkError::new("RESULT_NOT_JSON", error.to_string()).permanent())
-        })
+        .map(|reply| Json::of(&reply))
         .map_err(RpcError::from);
     Message::response(id, outcome)
 }

@@ -64,8 +64,9 @@ fn worker(go_on: &Arc<Semaphore>) -> Worker {
 
 struct Connection {
     worker: JoinHandle<Over>,
-    /// Dropping them cuts it.
     pumps: Vec<JoinHandle<()>>,
+    /// Without it the server hears of the end.
+    held: mpsc::UnboundedSender<Result<String, WorkError>>,
 }
 
 impl Connection {
@@ -74,7 +75,7 @@ impl Connection {
         let (to_worker, from_server) = mpsc::unbounded::<String>();
         let (mut near, incoming) = mpsc::unbounded::<Result<String, WorkError>>();
         let (mut far, hears) = mpsc::unbounded::<String>();
-        let (workers, worker) = (workers.clone(), worker.clone());
+        let (workers, worker, held) = (workers.clone(), worker.clone(), near.clone());
         let mut from_worker = from_worker;
         let mut from_server = from_server;
         let pumps = vec![
@@ -93,6 +94,7 @@ impl Connection {
         Self {
             worker: tokio::spawn(async move { worker.converse(hears, to_server, |_| ()).await }),
             pumps,
+            held,
         }
     }
 
@@ -161,6 +163,7 @@ async fn what_runs_goes_on_over_another_connection() {
 
     // An answer that was heard is said again in vain.
     assert!(matches!(connection.cut().await, Over::Broken));
+    until(|| workers.list().is_empty()).await;
     let connection = Connection::new(&workers, &worker);
     until(|| is(&workers, WorkerState::Connected)).await;
     let (_, handle) = begin(&workers, "b");
@@ -171,6 +174,30 @@ async fn what_runs_goes_on_over_another_connection() {
         Over::Drained
     ));
     assert!(workers.list().is_empty());
+}
+
+/// A connection can be dead without the server having noticed: what comes then goes to the new one.
+#[tokio::test]
+async fn a_worker_that_comes_back_takes_the_place_of_its_dead_connection() {
+    let (workers, go_on) = (workers(), Arc::new(Semaphore::new(1)));
+    let worker = worker(&go_on);
+    let dead = Connection::new(&workers, &worker);
+    until(|| is(&workers, WorkerState::Connected)).await;
+    let id = workers.list()[0].id;
+    // Nothing gets through any more, and the server still believes in it.
+    dead.worker.abort();
+    let _held = dead.held;
+    let since = workers.list()[0].since;
+    let connection = Connection::new(&workers, &worker);
+    until(|| workers.list()[0].since > since).await;
+    assert_eq!((workers.list().len(), workers.list()[0].id), (1, id));
+    let (_, handle) = begin(&workers, "a");
+    value(handle).await;
+    worker.leave();
+    assert!(matches!(
+        within(connection.worker).await.unwrap(),
+        Over::Drained
+    ));
 }
 
 #[tokio::test]
