@@ -14,8 +14,8 @@ use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use crate::{
     app::{Api, ApiOptions},
-    calls, docs_page, edge, events, executions, flows, handlers, health, jobs, queues, run_actions,
-    run_history, run_reads, schemas, sse, start,
+    call_socket, calls, docs_page, edge, events, executions, flows, handlers, health, jobs, queues,
+    run_actions, run_history, run_reads, schemas, sse, start, workers,
 };
 
 /// The routes of a runtime, ready to be served.
@@ -53,6 +53,7 @@ pub fn router(runtime: Runtime, options: ApiOptions) -> Router {
         (name = "queues", description = "Queues: jobs added and listed, paused, drained, redriven"),
         (name = "jobs", description = "Jobs of queues, and the leased work behind runs"),
         (name = "calls", description = "Processes run at once"),
+        (name = "workers", description = "Remote workers: connected, listed, drained"),
         (name = "handlers", description = "The kinds of steps that this server can run"),
         (name = "server", description = "Health, version, documentation")
     ),
@@ -149,7 +150,11 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(queues::redrive),
         routes!(queues::purge),
         routes!(calls::execute),
+        routes!(call_socket::call_socket),
         routes!(calls::list_processes),
+        routes!(workers::list_workers),
+        routes!(workers::worker_socket),
+        routes!(workers::drain_worker),
         routes!(handlers::list_handlers),
         routes!(handlers::get_handler),
         routes!(handlers::get_flow_schema),

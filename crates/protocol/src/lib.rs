@@ -11,7 +11,7 @@ mod work;
 pub use lines::{LineTooLong, Lines};
 pub use message::{BadMessage, Message, RpcError, code};
 pub use work::{
-    Cancel, CancelReason, Credit, Drained, Frame, Initialise, Initialised, Invoke, JobInput,
+    Cancel, CancelReason, Credit, Drain, Drained, Frame, Initialise, Initialised, Invoke, JobInput,
     JournalEntry, Limits, Load, Loaded, LoadedProcess, LogLevel, Reply, ReplyItem, Running, Sdk,
     Server, Suspended, Whose, WorkError, WorkerInfo,
 };

@@ -46,8 +46,8 @@ pub use steps::{Door, OpenDoor, Visitor};
 pub use tail::{Tail, Tailed};
 pub use work::{
     CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Host, Invocation, JobOptions,
-    JobRequest, KeptOptions, OnFail, Percentiles, Policy, Process, ProcessConfig, Provider,
-    QueueStats, QueueView, RunMode, Source, Throttle, check_queue_name,
+    JobRequest, KeptOptions, OnFail, Percentiles, Places, Policy, Process, ProcessConfig, Provider,
+    QueueStats, QueueView, RunMode, Source, Taken, Throttle, check_queue_name,
 };
 
 pub type Result<T> = std::result::Result<T, Error>;

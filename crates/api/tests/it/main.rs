@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod call_socket;
 mod error_codes;
 mod errors;
 mod events;
@@ -14,5 +15,7 @@ mod openapi;
 mod pages;
 mod queues;
 mod runs;
+mod socket;
 mod sse;
 mod stopping;
+mod workers;

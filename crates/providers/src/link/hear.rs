@@ -9,7 +9,7 @@ use riverrun_protocol::{BadMessage, Credit, Frame, Message, RpcError, Whose, Wor
 use riverrun_types::Json;
 use serde::Deserialize;
 
-use super::{Link, QUESTIONS};
+use super::{Link, QUESTIONS, repeats::Asked};
 
 /// What a message means to whoever owns the link.
 #[derive(Debug, PartialEq)]
@@ -112,6 +112,18 @@ impl Link {
         struct Params {
             invocation: u64,
         }
+        match self
+            .repeats
+            .as_ref()
+            .map(|repeats| repeats.lock().begin(id))
+        {
+            None | Some(Asked::New) => {}
+            Some(Asked::Open) => return,
+            Some(Asked::Done(message)) => {
+                self.out.post(|bytes| message.write(bytes));
+                return;
+            }
+        }
         if !QUESTIONS_KNOWN.contains(&method.as_str()) {
             return self.refuse(id, code::UNKNOWN_METHOD, format!("there is no {method:?}"));
         }
@@ -133,6 +145,7 @@ impl Link {
             let outcome = host.ask(&method, params).await.map_err(RpcError::from);
             link.questions.fetch_sub(1, Ordering::Relaxed);
             let message = Message::response(id, outcome);
+            link.note_answer(id, &message);
             let _ = link.out.send(|bytes| message.write(bytes)).await;
         });
     }
@@ -153,6 +166,13 @@ impl Link {
     /// not read them is noticed by its deadline.
     fn reply(&self, id: u64, outcome: Result<Json, RpcError>) {
         let message = Message::response(id, outcome);
+        self.note_answer(id, &message);
         self.out.post(|bytes| message.write(bytes));
+    }
+
+    fn note_answer(&self, id: u64, message: &Message) {
+        if let Some(repeats) = &self.repeats {
+            repeats.lock().end(id, message);
+        }
     }
 }

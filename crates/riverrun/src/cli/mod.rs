@@ -20,6 +20,8 @@ mod server_flags;
 mod tail;
 mod top;
 mod version;
+mod worker;
+mod workers;
 
 use std::process::ExitCode;
 
@@ -123,6 +125,14 @@ enum Command {
     /// Follow a queue, a job, a run or any other stream, live.
     #[command(before_help = "Example: riverrun tail queue/emails")]
     Tail(tail::Tail),
+    /// Run a project's processes for a server elsewhere.
+    #[command(
+        before_help = "Example: riverrun worker --server http://river.example:4600 --project ."
+    )]
+    Worker(worker::Worker),
+    /// Look at the workers that are connected to a server, and let them go.
+    #[command(before_help = "Example: riverrun workers ls")]
+    Workers(workers::Workers),
     /// Watch the queues live. q or Ctrl-C ends it.
     #[command(before_help = "Example: riverrun top")]
     Top(top::Top),
@@ -196,6 +206,8 @@ fn run(cli: Cli) -> Result<Exit> {
         Command::Call(call) => asking()?.block_on(call.run(&global)),
         Command::Processes(processes) => asking()?.block_on(processes.run(&global)),
         Command::Tail(tail) => asking()?.block_on(tail.run(&global)),
+        Command::Worker(worker) => serving()?.block_on(worker.run(&global)),
+        Command::Workers(workers) => asking()?.block_on(workers.run(&global)),
         Command::Top(top) => asking()?.block_on(top.run(&global)),
         Command::Handlers(handlers) => asking()?.block_on(handlers.run(&global)),
         Command::Doctor(doctor) => asking()?.block_on(doctor.run(&global)),
@@ -293,6 +305,8 @@ mod tests {
             "riverrun dlq redrive emails --limit 10 --per-second 2",
             "riverrun dlq redrive emails a b",
             "riverrun call greet -d {} --timeout 5s --follow",
+            "riverrun worker --server http://x:4600 --project p --name a --tag b --tag c --concurrency 4 --wait 5s --log debug",
+            "riverrun workers drain 3 --grace 1m",
             "riverrun top --once",
             "riverrun handlers",
             "riverrun handlers show http",
@@ -312,6 +326,8 @@ mod tests {
             "riverrun run hello --timeout 5s",
             "riverrun run hello --wait --follow",
             "riverrun runs ls --status done",
+            "riverrun worker --concurrency 0",
+            "riverrun workers drain",
             "riverrun jobs ls",
             "riverrun jobs ls emails --state ended",
             "riverrun jobs add emails --timeout 5s",

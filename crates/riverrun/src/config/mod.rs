@@ -240,6 +240,14 @@ impl Config {
         }
     }
 
+    /// Remote workers have as long to come back as a lease lives.
+    pub fn workers_options(&self) -> riverrun_providers::remote::WorkersOptions {
+        riverrun_providers::remote::WorkersOptions {
+            reconnect: self.lease.0,
+            ..Default::default()
+        }
+    }
+
     pub fn expr_limits(&self) -> riverrun::ExprLimits {
         riverrun::ExprLimits {
             memory_bytes: self.expr.memory_bytes,

@@ -139,9 +139,32 @@ fn queue_name(id: &str) -> &str {
     id.rsplit('/').next().unwrap_or(id)
 }
 
+/// Whoever runs what is found: a server's runtime, or a worker of a server elsewhere.
+pub trait Register: Send + Sync {
+    /// In place of an earlier one of the same id.
+    fn put(&self, process: Process);
+    fn remove(&self, id: &str);
+    /// By id.
+    fn known(&self) -> Vec<Arc<Process>>;
+}
+
+impl Register for Riverrun {
+    fn put(&self, process: Process) {
+        self.runtime().put_process(process);
+    }
+
+    fn remove(&self, id: &str) {
+        self.runtime().remove_process(id);
+    }
+
+    fn known(&self) -> Vec<Arc<Process>> {
+        self.runtime().known_processes()
+    }
+}
+
 /// The processes of one project, and the runners behind them.
 pub struct Processes {
-    river: Riverrun,
+    register: Box<dyn Register>,
     project: PathBuf,
     options: Settings,
     runners: HashMap<Language, Runners>,
@@ -175,13 +198,13 @@ pub struct Outcome {
 }
 
 impl Processes {
-    pub fn new(river: Riverrun, project: &Path, options: Settings) -> Self {
+    pub fn new(register: impl Register + 'static, project: &Path, options: Settings) -> Self {
         // Runners are told absolute paths: their working folder is the project's.
         let project = project
             .canonicalize()
             .unwrap_or_else(|_| project.to_owned());
         Self {
-            river,
+            register: Box::new(register),
             project,
             options,
             runners: HashMap::new(),
@@ -247,7 +270,7 @@ impl Processes {
                 continue;
             };
             for id in loaded.ids {
-                self.river.runtime().remove_process(&id);
+                self.register.remove(&id);
                 outcome.removed.push(id);
             }
         }
@@ -280,7 +303,7 @@ impl Processes {
                 if is_new {
                     outcome.loaded.push((process.id.to_string(), queue));
                 }
-                self.river.runtime().put_process(process);
+                self.register.put(process);
             }
             let before = self.loaded.insert(
                 file.path.clone(),
@@ -292,7 +315,7 @@ impl Processes {
             );
             for id in before.into_iter().flat_map(|before| before.ids) {
                 if !ids.contains(&id) {
-                    self.river.runtime().remove_process(&id);
+                    self.register.remove(&id);
                     outcome.removed.push(id);
                 }
             }
@@ -368,7 +391,7 @@ impl Processes {
             let source = source(&file, entry.export.clone());
             let raw = entry.config.clone();
             let process = process(entry.id.clone(), raw, provider, source, &path)?;
-            self.river.runtime().put_process(process);
+            self.register.put(process);
         }
         for runners in self.runners.values() {
             runners.warm();
@@ -378,7 +401,7 @@ impl Processes {
 
     /// Everything that is loaded, for a registry file.
     pub fn entries(&self) -> Vec<Entry> {
-        let processes = self.river.runtime().known_processes();
+        let processes = self.register.known();
         let entry = |process: &Arc<Process>| {
             let file = PathBuf::from(process.source.file.as_deref()?);
             let loaded = self.loaded.get(&file)?;

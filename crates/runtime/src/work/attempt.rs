@@ -153,11 +153,26 @@ impl Runtime {
         }
         let decided = match outcome {
             Ok(result) => Settled::Completed { result },
-            Err(error) if error.code == "SHUTTING_DOWN" => Settled::Released,
+            // It was not begun, or will be taken up where it can run.
+            Err(error) if ["SHUTTING_DOWN", "NO_WORKER"].contains(&error.code.as_str()) => {
+                Settled::Released
+            }
             Err(error) if cancel.reason() == Some(CancelReason::User) => Settled::Cancelled {
                 error: Json::of(&error),
             },
-            Err(error) => decide(&held.policy, &error, held.job.attempt, now),
+            Err(error) => {
+                let decided = decide(&held.policy, &error, held.job.attempt, now);
+                // Whoever waited for a worker to come back has waited enough.
+                match decided {
+                    Settled::Retry { error: kept, .. } if error.code == "WORKER_LOST" => {
+                        Settled::Retry {
+                            at_ms: now,
+                            error: kept,
+                        }
+                    }
+                    decided => decided,
+                }
+            }
         };
         self.job_stats().settled(queue, &decided, now - started);
         let (mut events, progress) = said;

@@ -26,7 +26,7 @@ pub(crate) use host::JobHost;
 pub(crate) use keeper::{Keeper, keep};
 pub(crate) use process::Processes;
 pub use process::{Process, Source};
-pub use provider::{Cancellation, Host, Invocation, Provider};
+pub use provider::{Cancellation, Host, Invocation, Places, Provider, Taken};
 pub use queues::QueueView;
 pub(crate) use reaper::reap;
 pub(crate) use record::frame as frame_event;

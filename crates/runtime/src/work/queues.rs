@@ -9,7 +9,10 @@ use riverrun_store::{
 };
 use riverrun_types::{Draft, Millis, Name, RunId};
 
-use super::{JobRequest, Process, QueueStats, attempt::to_job, config::check_queue_name, worker};
+use super::{
+    JobRequest, Process, QueueStats, attempt::to_job, config::check_queue_name, process::Current,
+    worker,
+};
 use crate::{Error, Result, Runtime, clock::now_ms};
 
 /// Jobs removed or moved in one commit.
@@ -28,7 +31,19 @@ impl Runtime {
     /// Takes a process in: from now on its jobs are taken up here. An earlier one of the same id
     /// finishes what it runs and gets nothing more.
     pub fn put_process(&self, process: Process) {
-        if let Some((queue, current)) = self.processes().put(process) {
+        self.begin_work(self.processes().put(process));
+    }
+
+    /// Takes in what workers elsewhere can run. A process of this instance with the same id or
+    /// queue wins: then the answer is false, and the offer stands in when that one is removed.
+    pub fn offer_process(&self, process: Process) -> bool {
+        let (is_taken_in, queue) = self.processes().offer(process);
+        self.begin_work(queue);
+        is_taken_in
+    }
+
+    fn begin_work(&self, queue: Option<(Name, Current)>) {
+        if let Some((queue, current)) = queue {
             self.spawn(worker::work(self.clone(), queue, current));
         }
     }
@@ -40,7 +55,9 @@ impl Runtime {
 
     /// Takes up no more jobs of a process; what runs finishes.
     pub fn remove_process(&self, id: &str) -> bool {
-        self.processes().remove(id)
+        let (was_there, queue) = self.processes().remove(id);
+        self.begin_work(queue);
+        was_there
     }
 
     /// Adds jobs to a queue, all or none. When this returns they are on disk. A queue that has
