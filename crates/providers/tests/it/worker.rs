@@ -40,7 +40,7 @@ impl Provider for Train {
         }
         Ok(Reply {
             value: Some(answer),
-            results: None,
+            ..Reply::default()
         })
     }
 }
