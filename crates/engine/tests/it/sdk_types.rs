@@ -1,4 +1,4 @@
-//! The types of the TypeScript SDK say what is written here.
+//! The types of the TypeScript SDK, and the page on events, say what is written here.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -95,6 +95,15 @@ fn the_sdk_knows_every_event_type_and_status() {
     assert_eq!(words("RunStatus"), texts(runs));
     let visits = VisitStatus::ALL.iter().map(|s| s.as_str()).collect();
     assert_eq!(words("VisitStatus"), texts(visits));
+}
+
+#[test]
+fn the_page_on_events_names_every_type() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let is_missing = |kind: &&EventType| !page.contains(&format!("`{kind}`"));
+    let missing: Vec<&EventType> = EventType::KNOWN.iter().filter(is_missing).collect();
+    assert!(missing.is_empty(), "docs/events.md lacks {missing:?}");
 }
 
 /// Every member that is there, and none is missing that always should be.
