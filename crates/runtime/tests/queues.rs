@@ -159,6 +159,7 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
             let added = json!({"queue": "other", "data": 7, "options": {"priority": 1}});
             Ok(reply(ask("enqueue", added).await?))
         }
+        "enqueue-many" => Ok(reply(ask("enqueue", json!({"jobs": input["jobs"]})).await?)),
         _ => Ok(reply(Json::of(&input))),
     }
 }
@@ -596,6 +597,38 @@ async fn a_job_adds_jobs_that_know_where_they_come_from() {
     assert_eq!(options["causationId"], json!(job));
     assert_eq!(options["correlationId"], "story-1");
     assert_eq!(child.priority, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_adds_jobs_to_several_queues_all_or_none() {
+    let world = World::new(json!({"retryPolicy": {"attempts": 1}})).await;
+    world.put("other", Value::Null);
+    let many = |jobs: Value| json!({"data": {"do": "enqueue-many", "jobs": jobs}});
+    let job = world
+        .add(many(
+            json!([{"queue": "work", "data": 7}, {"queue": "other", "name": "sent", "data": 8}]),
+        ))
+        .await;
+    let added = world.end(&job).await.result.unwrap().value();
+    let id = |at: usize| RunId::new(added["jobs"][at]["jobId"].as_str().unwrap());
+    let (first, second) = (world.end(&id(0)).await, world.end(&id(1)).await);
+    assert_eq!((&*first.queue, &*second.queue), ("work", "other"));
+    assert_eq!(second.name.as_deref(), Some("sent"));
+    for (jobs, expected) in [
+        (
+            json!([{"queue": "other", "data": 1}, {"queue": "nobody", "data": 2}]),
+            "QUEUE_NOT_FOUND",
+        ),
+        (
+            json!([{"queue": "other", "data": 1}, {"data": 2}]),
+            "BAD_REQUEST",
+        ),
+    ] {
+        let job = world.add(many(jobs)).await;
+        assert_eq!(code(&world.end(&job).await), expected);
+    }
+    let other = world.runtime.queue("other").await.unwrap().record;
+    assert_eq!((other.completed, other.waiting), (1, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -196,7 +196,7 @@ var Peer = class {
   }
   #sendLine(method, text2) {
     if (text2.length * 3 >= this.limitBytes && Buffer.byteLength(text2) >= this.limitBytes) {
-      throw new RiverrunError("MESSAGE_TOO_LARGE", `a ${method} may have ${this.limitBytes} bytes at most`);
+      throw new RiverrunError("MESSAGE_TOO_LARGE", `a ${method} may have ${this.limitBytes} bytes at most`, { retriable: false });
     }
     this.#output.send(`${text2}
 `);
@@ -604,12 +604,12 @@ var Invocation = class {
     this.peer = peer;
   }
   ended = false;
-  #cancelledBefore;
+  /** Why it was cancelled before its handler was called. */
+  cancelledBefore;
   #ctx;
   /** Makes the context, once the process and with it its settings are known. */
   begin(settings) {
     this.#ctx = new InvocationContext(this, this.params, settings);
-    if (this.#cancelledBefore) this.#ctx.cancel(this.#cancelledBefore);
     return this.#ctx;
   }
   get ctx() {
@@ -617,7 +617,7 @@ var Invocation = class {
   }
   cancel(reason2) {
     if (this.#ctx) this.#ctx.cancel(reason2);
-    else this.#cancelledBefore = reason2;
+    else this.cancelledBefore = reason2;
   }
   async request(method, params) {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
@@ -1056,6 +1056,10 @@ var Runner = class {
   }
   #execute(invocation, processes) {
     const { params } = invocation;
+    if (invocation.cancelledBefore) {
+      this.#failed(invocation, new CancelledError(invocation.cancelledBefore));
+      return;
+    }
     const process2 = processes.get(params.export ?? "default");
     if (!process2) {
       const message = `${params.file} exports no handler under the name ${params.export ?? "default"}`;

@@ -7,7 +7,8 @@ export interface RunEvent<Data = any> {
   id: string
   /** ISO 8601. */
   ts: string
-  type: string
+  /** One of ours, or one that somebody else has thought of. */
+  type: EventType | (string & {})
   runId: string
   flowName: string
   stepName?: string
@@ -18,6 +19,82 @@ export interface RunEvent<Data = any> {
   tenantId?: string
   data?: Data
 }
+
+/** Why a run or a step failed. */
+export interface RunFailure {
+  code: string
+  message: string
+  stepId?: string
+  details?: unknown
+  retryable?: boolean
+  retryAfterMs?: number
+}
+
+/** The run that started a run, and the visit that waits for it. */
+export interface Lineage {
+  runId: string
+  step: string
+  visit: number
+  depth: number
+  detached?: boolean
+}
+
+export type StateOperation = { type: 'set'; key: string; value: unknown } | { type: 'delete'; key: string }
+
+/**
+ * What the server writes, and the data that stands with it. Times are ISO 8601. A test of the server
+ * holds this against what it writes.
+ */
+export interface EventData {
+  'flow.started': { input: unknown; version: string; next: string; notBefore?: string; deadline?: string; parent?: Lineage }
+  'flow.completed': { result: unknown; duration: number }
+  'flow.failed': { error: RunFailure; duration: number }
+  'flow.cancelled': { source: string; reason?: string; duration?: number }
+  'flow.paused': { reason?: string }
+  'flow.resumed': undefined
+  'flow.forked': { deadline?: string }
+  'flow.registered': unknown
+  'step.started': undefined
+  'step.completed': { result?: unknown; outputKey?: string; next?: string }
+  'step.failed': { error: RunFailure; willRetry: boolean; nextRetryAt?: string; next?: string }
+  'step.retry': { reason: string; delayMs: number; lost?: boolean }
+  'step.resumed': { reason: string; awaitDuration: number }
+  'step.cancelled': { source: string; reason?: string }
+  'step.await.time': { resumeAt: string; reason?: string }
+  'step.await.event': unknown
+  'step.await.trigger': unknown
+  'step.await.timeout': unknown
+  'step.await.branches': { branches: { step: string; item?: unknown }[]; concurrency: number; failFast: boolean; asList: boolean; scoped: boolean }
+  'step.await.run': { runId: string; flow: string; version: string }
+  'step.memo': { name: string; value?: unknown; error?: unknown }
+  emit: unknown
+  progress: { pct?: number; detail?: unknown }
+  partial: { path?: string; value: unknown }
+  'log.debug': { message: string; meta?: Record<string, unknown> }
+  'log.info': { message: string; meta?: Record<string, unknown> }
+  'log.warn': { message: string; meta?: Record<string, unknown> }
+  'log.error': { message: string; meta?: Record<string, unknown> }
+  'state.set': { key: string; value: unknown }
+  'state.delete': { key: string }
+  'state.batch': { operations: StateOperation[] }
+  'state.snapshot': Record<string, unknown>
+  'trigger.registered': unknown
+  'trigger.fired': unknown
+  'trigger.timeout': unknown
+  'trigger.cancelled': unknown
+  'worker.registered': unknown
+  'worker.heartbeat': unknown
+  'worker.stopped': unknown
+}
+
+/** The types that riverrun itself knows. */
+export type EventType = keyof EventData
+
+/** An event of a type, with its data: `EventOf<'step.failed'>`. */
+export type EventOf<Type extends EventType> = RunEvent<EventData[Type]> & { type: Type }
+
+/** An event of any known type: `switch (event.type)` tells which data it has. */
+export type KnownEvent = { [Type in EventType]: EventOf<Type> }[EventType]
 
 export type RunStatus = 'pending' | 'running' | 'waiting' | 'paused' | 'completed' | 'failed' | 'cancelled'
 

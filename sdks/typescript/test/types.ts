@@ -1,7 +1,7 @@
 /** Checked by the compiler alone. */
 
 import { z } from 'zod'
-import { defineProcess, defineQueueConfig, defineQueueWorker, type InferInput, type InferState, Riverrun } from '../dist/types/index.js'
+import { defineProcess, defineQueueConfig, defineQueueWorker, type InferInput, type InferState, type KnownEvent, Riverrun, type RunEvent } from '../dist/types/index.js'
 import { execute } from '../dist/types/testing/index.js'
 
 interface TrainingData {
@@ -81,3 +81,17 @@ export async function client(): Promise<number> {
   const done = await execute(untyped, {})
   return done.attempt
 }
+
+export function told(event: KnownEvent): string {
+  switch (event.type) {
+    case 'step.failed':
+      return `${event.data?.error.code} ${event.data?.willRetry}`
+    case 'flow.started':
+      // @ts-expect-error: not in the data of this type
+      return event.data?.error
+    default:
+      return event.type
+  }
+}
+
+export const own: RunEvent = { id: '1-0', ts: '', type: 'order.paid', runId: 'r', flowName: 'f' }

@@ -1,6 +1,6 @@
 //! What people do with queues and jobs.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use riverrun_protocol::CancelReason;
 use riverrun_store::{
@@ -69,22 +69,44 @@ impl Runtime {
         create: bool,
     ) -> Result<Vec<Added>> {
         self.refuse_when_stopping()?;
+        self.taker(queue, create).await?;
+        let queue = Name::from(queue);
+        let requests = requests.into_iter().map(|job| (queue.clone(), job));
+        self.enqueue_each(requests.collect(), create).await
+    }
+
+    /// The same for jobs of several queues.
+    pub async fn enqueue_each(
+        &self,
+        requests: Vec<(Name, JobRequest)>,
+        create: bool,
+    ) -> Result<Vec<Added>> {
+        self.refuse_when_stopping()?;
+        if requests.is_empty() {
+            return Err(Error::BadRequest("there is no job to add".to_owned()));
+        }
+        let mut takers = HashMap::new();
+        for (queue, _) in &requests {
+            if !takers.contains_key(queue) {
+                takers.insert(queue.clone(), self.taker(queue, create).await?);
+            }
+        }
+        let jobs = self.prepare_jobs(&takers, requests).await?;
+        let receipt = self
+            .commit(Commit::of(Change::Enqueue(jobs.into())))
+            .await?;
+        Ok(receipt.added)
+    }
+
+    /// The process that takes the jobs of a queue, if there is one. A queue that nobody knows is
+    /// refused, unless it is to be made.
+    async fn taker(&self, queue: &str, create: bool) -> Result<Option<Arc<Process>>> {
         check_queue_name(queue).map_err(Error::BadRequest)?;
         let process = self.processes().of_queue(queue);
         if process.is_none() && !create && self.store().queue(queue).await?.is_none() {
             return Err(StoreError::QueueNotFound(queue.to_owned()).into());
         }
-        let name = Name::from(queue);
-        let jobs = self
-            .prepare_jobs(&name, process.as_deref(), requests)
-            .await?;
-        if jobs.is_empty() {
-            return Err(Error::BadRequest("there is no job to add".to_owned()));
-        }
-        let receipt = self
-            .commit(Commit::of(Change::Enqueue(jobs.into())))
-            .await?;
-        Ok(receipt.added)
+        Ok(process)
     }
 
     pub async fn job(&self, id: &RunId) -> Result<JobRecord> {

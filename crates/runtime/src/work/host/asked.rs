@@ -116,8 +116,8 @@ impl JobHost {
     }
 
     async fn enqueue(&self, asked: &Json) -> Result<Json, WorkError> {
-        let (queue, mut jobs) = params::<EnqueueParams>(asked)?.jobs();
-        for job in &mut jobs {
+        let mut jobs = params::<EnqueueParams>(asked)?.jobs()?;
+        for (_, job) in &mut jobs {
             let options = &mut job.options;
             options
                 .causation_id
@@ -131,7 +131,7 @@ impl JobHost {
         }
         let added = self
             .runtime
-            .enqueue(&queue, jobs, false)
+            .enqueue_each(jobs, false)
             .await
             .map_err(failed)?;
         Ok(self::added(&added))

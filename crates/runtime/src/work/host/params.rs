@@ -1,7 +1,7 @@
 //! What stands in the requests of handlers.
 
 use riverrun_protocol::WorkError;
-use riverrun_types::{Json, RunId};
+use riverrun_types::{Json, Name, RunId};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
 
@@ -47,32 +47,54 @@ pub(super) struct CallParams {
     pub timeout_ms: Option<u64>,
 }
 
-/// One job, or many.
+/// One job, or many, each with a queue of its own.
 #[derive(Deserialize)]
 pub(in crate::work) struct EnqueueParams {
-    queue: String,
+    queue: Option<String>,
     name: Option<String>,
     data: Option<Json>,
     #[serde(default, alias = "opts")]
     options: JobOptions,
-    jobs: Option<Vec<JobRequest>>,
+    jobs: Option<Vec<Enqueued>>,
+}
+
+#[derive(Deserialize)]
+struct Enqueued {
+    queue: Option<String>,
+    name: Option<String>,
+    data: Option<Json>,
+    #[serde(default, alias = "opts")]
+    options: JobOptions,
 }
 
 impl EnqueueParams {
-    pub(in crate::work) fn jobs(self) -> (String, Vec<JobRequest>) {
+    /// Where the jobs name no queue it is that of the request.
+    pub(in crate::work) fn jobs(self) -> Result<Vec<(Name, JobRequest)>, WorkError> {
         let Self {
-            queue,
+            queue: shared,
             name,
             data,
             options,
             jobs,
         } = self;
-        let one = JobRequest {
+        let one = Enqueued {
+            queue: None,
             name,
             data,
             options,
         };
-        (queue, jobs.unwrap_or_else(|| vec![one]))
+        let jobs = jobs.unwrap_or_else(|| vec![one]);
+        let job = |job: Enqueued| {
+            let missing = || WorkError::new("BAD_REQUEST", "queue: is missing").permanent();
+            let queue = job.queue.or_else(|| shared.clone()).ok_or_else(missing)?;
+            let request = JobRequest {
+                name: job.name,
+                data: job.data,
+                options: job.options,
+            };
+            Ok((Name::from(queue), request))
+        };
+        jobs.into_iter().map(job).collect()
     }
 }
 
