@@ -42,7 +42,7 @@ pub use reads::{At, RunView};
 pub use runtime::Runtime;
 pub use shown::Shown;
 pub use start::{StartRequest, Started};
-pub use steps::{Door, OpenDoor, Visitor};
+pub use steps::{Composable, Composed, ComposedFlow, Door, OpenDoor, Visitor, compose};
 pub use tail::{Tail, Tailed};
 pub use work::{
     CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Host, Invocation, JobOptions,

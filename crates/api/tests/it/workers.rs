@@ -9,11 +9,15 @@ use riverrun_providers::remote::{Workers, WorkersOptions};
 use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Source};
 use riverrun_types::Json;
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::{
     harness::{Server, text, until},
-    socket::Socket,
+    socket::{Socket, within},
 };
 
 const PATH: &str = "/api/workers/ws";
@@ -354,4 +358,43 @@ async fn a_stop_tells_workers_to_come_back() {
     server.options.sockets.close();
     let all = tokio::time::timeout(Duration::from_secs(5), server.options.sockets.wait());
     all.await.expect("a socket is still open");
+}
+
+/// The server asks whether somebody is there; whoever never answers is not.
+#[tokio::test]
+async fn a_client_that_never_answers_a_ping_is_gone() {
+    let server = Server::with(ApiOptions {
+        heartbeat: Duration::from_millis(300),
+        ..ApiOptions::default()
+    })
+    .await;
+    let address = server.listen().await;
+    let mut alive = worker(&address, "alive", train()).await;
+    known(&server, "alive").await;
+    let job = add(&server).await;
+    let living = tokio::spawn(async move {
+        let invoke = alive.hears("invoke").await;
+        answer(&mut alive, &invoke, json!(1)).await;
+        let last = alive.hears("invoke").await;
+        answer(&mut alive, &last, json!(2)).await;
+        alive
+    });
+    for path in [PATH, "/api/runner/ws"] {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
+             sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut heard = Vec::new();
+        within(stream.read_to_end(&mut heard)).await.unwrap();
+        let text = String::from_utf8_lossy(&heard);
+        assert!(text.starts_with("HTTP/1.1 101"), "{text}");
+        assert!(text.contains("nothing came for 900 ms"), "{text}");
+    }
+    job_is(&server, &job, "completed").await;
+    // One that reads, and so answers, is there still.
+    let last = add(&server).await;
+    assert_eq!(job_is(&server, &last, "completed").await["result"], 2);
+    within(living).await.unwrap();
 }

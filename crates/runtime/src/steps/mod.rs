@@ -11,6 +11,7 @@
 
 mod attempt;
 mod awaits;
+mod compose;
 mod doors;
 mod handler;
 mod host;
@@ -21,6 +22,7 @@ mod rules;
 mod signals;
 
 pub use awaits::Door;
+pub use compose::{Composable, Composed, ComposedFlow, compose};
 pub use doors::{OpenDoor, Visitor};
 pub(crate) use handler::ProcessStep;
 pub(crate) use inbox::{Inboxes, Letter};
