@@ -101,7 +101,8 @@ impl Tail {
     async fn is_gone(&self) -> Result<bool> {
         let end = Place::Time(NEVER);
         let len = self.runtime.store().locate(&self.stream, end).await?;
-        Ok(len < self.next)
+        // A job that is there has at least been added.
+        Ok(len == 0 || len < self.next)
     }
 }
 

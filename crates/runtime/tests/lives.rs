@@ -482,3 +482,19 @@ async fn readers_that_come_and_go_see_every_event_of_a_job_once() {
         assert_eq!(seen, stored);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_job_is_gone_and_nobody_says_that_it_failed() {
+    let world = World::new().await;
+    let mut queue = world.runtime.listen("work");
+    let options = json!({"onFail": "drop", "attempts": 1});
+    let job = world
+        .add(json!({"data": "fail once", "options": options}))
+        .await;
+    let mut tail = world.tail(&job);
+    world.work();
+    let said = heard(&mut queue, &EventType::JobRemoved).await;
+    assert_eq!(kinds(&said), ["job.added", "job.active", "job.removed"]);
+    let gone = async { while !matches!(tail.next().await.unwrap(), Tailed::Gone) {} };
+    tokio::time::timeout(LONG, gone).await.unwrap();
+}

@@ -678,7 +678,19 @@ async fn every_job_of_a_batch_has_a_voice_of_its_own() {
         );
         let mut kinds = world.events("job", job).await;
         kinds.sort();
-        assert_eq!(kinds, ["job.retry", "progress", "state.set", "step.memo"]);
+        assert_eq!(
+            kinds,
+            [
+                "job.active",
+                "job.active",
+                "job.added",
+                "job.completed",
+                "job.waiting",
+                "progress",
+                "state.set",
+                "step.memo"
+            ]
+        );
     }
 }
 

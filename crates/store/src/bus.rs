@@ -340,7 +340,10 @@ impl Bus {
                     }
                 }
                 Change::Register(_) => {}
-                Change::Abandon { job, .. } => self.nudge(job),
+                Change::Abandon { job, .. } => {
+                    self.nudge(job);
+                    self.look(job);
+                }
                 // Whom these woke is in the receipt.
                 Change::Await(_)
                 | Change::Unawait(_)

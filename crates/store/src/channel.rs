@@ -154,11 +154,8 @@ impl Channels {
                     waits.at(Some(*at_ms)).draft(ms)
                 }
                 Settled::Released => waits(Reason::Released).draft(ms),
-                Settled::Dropped => {
-                    let failed = life::failed(ms, queue, attempt, None);
-                    let removed = life::removed(ms, queue);
-                    return vec![(id.clone(), failed), (id.clone(), removed)];
-                }
+                // Why is not said here: a step's job is dropped when the run has its outcome.
+                Settled::Dropped => life::removed(ms, queue),
             };
             vec![(id.clone(), draft)]
         });

@@ -76,7 +76,10 @@ fn ended_once(job: &Found, events: &[Value]) -> Result<(), String> {
 /// Every attempt but the last has one failure on record, and one that fits what it was to do.
 fn retried(job: &Found, events: &[Value]) -> Result<usize, String> {
     let mut codes: HashMap<u32, &str> = HashMap::new();
-    for event in events.iter().filter(|event| event["type"] == "job.retry") {
+    // Without an error it waits because somebody wanted it to, or because the server went away.
+    let waits =
+        |event: &&Value| event["type"] == "job.waiting" && event["data"]["error"].is_object();
+    for event in events.iter().filter(waits) {
         let data = &event["data"];
         let attempt = data["attempt"].as_u64().unwrap_or_default() as u32;
         let code = data["error"]["code"].as_str().unwrap_or_default();
