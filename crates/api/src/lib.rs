@@ -8,6 +8,7 @@ mod app;
 mod call_socket;
 mod calls;
 mod docs_page;
+mod doors;
 mod edge;
 pub mod errors;
 mod events;

@@ -14,8 +14,8 @@ use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use crate::{
     app::{Api, ApiOptions},
-    call_socket, calls, docs_page, edge, events, executions, flows, handlers, health, jobs, queues,
-    run_actions, run_history, run_reads, schemas, sse, start, workers,
+    call_socket, calls, docs_page, doors, edge, events, executions, flows, handlers, health, jobs,
+    queues, run_actions, run_history, run_reads, schemas, sse, start, workers,
 };
 
 /// The routes of a runtime, ready to be served.
@@ -54,6 +54,7 @@ pub fn router(runtime: Runtime, options: ApiOptions) -> Router {
         (name = "jobs", description = "Jobs of queues, and the leased work behind runs"),
         (name = "calls", description = "Processes run at once"),
         (name = "workers", description = "Remote workers: connected, listed, drained"),
+        (name = "triggers", description = "Doors from outside: they start flows, or let a step go on"),
         (name = "handlers", description = "The kinds of steps that this server can run"),
         (name = "server", description = "Health, version, documentation")
     ),
@@ -101,6 +102,9 @@ fn any_failure() -> Response {
 
 fn all() -> Vec<UtoipaMethodRouter<Api>> {
     vec![
+        routes!(doors::open_door),
+        routes!(doors::open_door_of_flow),
+        routes!(doors::approval_page, doors::approve),
         routes!(flows::list_flows, flows::register_flow),
         routes!(flows::validate_flow),
         routes!(flows::get_flow),

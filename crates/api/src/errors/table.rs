@@ -135,6 +135,8 @@ pub const TABLE: &[ErrorCode] = &[
         "Correct the field that the message names; /api/docs shows the shape of every body."),
     run("BATCH_RESULTS", "The handler of a batch returned a list of another length than it was given. It is not tried again.",
         "Return one entry for each job, in order, or one value for all that is not a list."),
+    request("BAD_SIGNATURE", 401, "What was sent is to be signed, and its signature is missing or wrong.",
+        "Send the HMAC-SHA256 of the body's bytes with the trigger's secret, in hexadecimal, as x-riverrun-signature."),
     request("BODY_TIMEOUT", 408, "The body of the request did not arrive in time.",
         "Send it again; look for a slow or broken connection."),
     run("BRANCH_ERROR", "A branch or switch step could not judge its conditions.",

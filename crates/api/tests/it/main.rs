@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod call_socket;
+mod doors;
 mod error_codes;
 mod errors;
 mod events;

@@ -42,6 +42,14 @@ pub(super) fn fresh_id() -> Name {
     Name::from(format!("{:032x}", rand::random::<u128>()))
 }
 
+/// Where a door is opened: people are shown a page.
+pub(super) fn door_url(id: &str, kind: TriggerType) -> String {
+    match kind {
+        TriggerType::User => format!("/approve/{id}"),
+        TriggerType::Webhook | TriggerType::Api => format!("/api/triggers/{id}"),
+    }
+}
+
 /// The stream of a trigger, and what its events have in common.
 pub(crate) fn trigger_event(id: &str, run: &RunId, mut event: Draft) -> riverrun_store::Append {
     event.correlation_id = Some(Name::from(run.as_str()));
@@ -80,7 +88,7 @@ pub(super) fn register(new: NewAwait) -> Vec<Change> {
         let door: Door = door.read().unwrap_or_default();
         let event = Draft::new(new.created_ms, EventType::TriggerRegistered).data(json!({
             "type": door.kind, "step": new.step, "payload": door.payload,
-            "url": format!("/api/triggers/{}", new.id),
+            "url": door_url(&new.id, door.kind),
             "expiresAt": new.expires_ms.map(time::iso),
         }));
         changes.push(Change::Append(trigger_event(&new.id, &new.run, event)));

@@ -250,7 +250,7 @@ impl StepHost {
                 many,
             },
         };
-        let answer = Json::of(&json!({"id": id, "url": format!("/api/triggers/{id}")}));
+        let answer = Json::of(&json!({"id": id, "url": awaits::door_url(&id, kind)}));
         let memo = Memo {
             op: Name::from("trigger"),
             name: Name::from(Json::of(&kind).as_text().as_ref()),

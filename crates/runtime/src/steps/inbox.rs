@@ -274,18 +274,7 @@ impl Driver {
         let Fact::Emitted { kind, payload, .. } = Fact::read(&event) else {
             return;
         };
-        let (entries, failures) = self
-            .runtime
-            .entries(
-                &self.flow.plan,
-                &self.flow.rules,
-                &self.run,
-                &self.state,
-                &event,
-                &kind,
-                &payload,
-            )
-            .await;
+        let (entries, failures) = self.entries(&event, &kind, &payload).await;
         let ms = event.ms;
         let stream = StreamName::flow(&self.run);
         let told = signals(&stream, &self.context, std::slice::from_ref(&event), ms);
