@@ -488,7 +488,7 @@ async fn code_waits_for_the_event_that_it_means() {
         json!({"type": "event", "eventKind": "paid", "match": {"data.id": id}})
     });
     world.put_waiting("where", |_| {
-        json!({"type": "event", "eventKind": "paid", "where": "(e, ctx) => e.data.total > ctx.input.least && e.data.ok"})
+        json!({"type": "event", "eventKind": "paid", "where": "(e) => e.data.total > input.least && e.data.ok"})
     });
     world
         .register(json!({"id": "pay", "version": "1.0.0", "initialStepId": "a", "steps": {"a": step("pay")}}))

@@ -69,9 +69,14 @@ async fn ask(server: &Server, door: Value) -> (String, String) {
 }
 
 async fn result(server: &Server, run: &str) -> Value {
-    let path = format!("/api/runs/{run}?wait=10000");
-    let shown = server.get(&path).await.expect(200);
-    shown["result"]["value"].clone()
+    ended(server, run).await["result"]["value"].clone()
+}
+
+async fn ended(server: &Server, run: &str) -> Value {
+    let wait = std::time::Duration::from_secs(20);
+    let ended = server.runtime.wait(&RunId::new(run), wait).await;
+    assert!(ended.unwrap().loaded.state.status.is_ended());
+    server.get(&format!("/api/runs/{run}")).await.expect(200)
 }
 
 #[tokio::test]
@@ -141,8 +146,7 @@ async fn a_signed_door_takes_only_what_is_signed() {
 async fn a_door_closes_when_its_time_is_over_or_its_run_is_cancelled() {
     let server = server().await;
     let (run, id) = ask(&server, json!({"type": "api", "timeoutMs": 30})).await;
-    let path = format!("/api/runs/{run}?wait=10000");
-    let shown = server.get(&path).await.expect(200);
+    let shown = ended(&server, &run).await;
     assert_eq!(shown["result"]["error"]["code"], "AWAIT_TIMEOUT");
     server
         .post(&format!("/api/triggers/{id}"), json!({}))

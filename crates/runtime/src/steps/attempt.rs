@@ -351,8 +351,16 @@ fn entry(memo: &Memo) -> JournalEntry {
         op: memo.op.to_string(),
         name: memo.name.to_string(),
         value: memo.value.clone(),
-        error: memo.error.as_ref().and_then(|error| error.read().ok()),
+        error: memo.error.as_ref().and_then(recorded),
     }
+}
+
+/// An error as code is told it: recorded by code itself, or by the engine, which says `retryable`.
+fn recorded(error: &Json) -> Option<WorkError> {
+    let mut read: WorkError = error.read().ok()?;
+    let retryable = error.get("retryable").and_then(|said| said.read().ok());
+    read.retriable = read.retriable.or(retryable);
+    Some(read)
 }
 
 fn failure(error: WorkError) -> Failure {

@@ -130,10 +130,11 @@ fn matcher(
     };
     let expr = Expr::compile(source).map_err(|error| error.to_string())?;
     if let Some((keys, other)) = expr.equality("event") {
-        let nothing = Json::null();
+        let (nothing, input) = (Json::null(), ctx.get("input").unwrap_or_else(Json::null));
         let args = [
             Arg::new("event", nothing.as_str()),
             Arg::new("ctx", ctx.as_str()),
+            Arg::new("input", input.as_str()),
         ];
         let found = other.eval_native(&args);
         if let Some(Ok(Some(value))) = found
@@ -146,10 +147,17 @@ fn matcher(
         }
     }
     let filter = Json::of(&Filter {
-        source: source.to_owned(),
+        source: with_input(source),
         ctx: ctx.clone(),
     });
     Ok(Matcher::Filter { equal, filter })
+}
+
+/// The source with `input` in its sight: code that waits is used to calling it so.
+fn with_input(source: &str) -> String {
+    format!(
+        "(event, ctx) => {{ const input = ctx.input; const judge = ({source}); return typeof judge === 'function' ? judge(event, ctx) : judge }}"
+    )
 }
 
 impl Driver {
