@@ -2,9 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
+use riverrun_providers::remote::{Workers, WorkersOptions};
 use riverrun_runtime::Runtime;
 use riverrun_types::Namespace;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::hosts::Hosts;
 
@@ -26,6 +27,11 @@ pub struct ApiOptions {
     /// Cancel it to end live streams and waits, so that a graceful stop is not held up by them.
     /// They end with the runtime as well.
     pub closing: CancellationToken,
+    /// The workers that connect to `/api/workers/ws`. Their connections end when the list is
+    /// closed, which is for whoever stops the server to do.
+    pub workers: Workers,
+    /// Every open WebSocket: wait for it to know that all have heard why they ended.
+    pub sockets: TaskTracker,
 }
 
 impl Default for ApiOptions {
@@ -38,6 +44,8 @@ impl Default for ApiOptions {
             heartbeat: Duration::from_secs(15),
             namespace: Namespace::default(),
             closing: CancellationToken::new(),
+            workers: Workers::new(WorkersOptions::default()),
+            sockets: TaskTracker::new(),
         }
     }
 }
@@ -70,6 +78,10 @@ impl Api {
 
     pub fn namespace(&self) -> &Namespace {
         &self.options().namespace
+    }
+
+    pub fn is_closing(&self) -> bool {
+        self.inner.options.closing.is_cancelled() || self.inner.runtime.is_stopping()
     }
 
     /// Resolves when the server stops.

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Frames that a slow reader may lag behind; further ones are dropped and counted.
-const BACKLOG: usize = 1_024;
+pub(crate) const BACKLOG: usize = 1_024;
 
 #[derive(Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
@@ -101,7 +101,7 @@ pub(crate) async fn execute(
     }
 }
 
-fn request(body: ExecuteBody) -> Result<(RunId, CallRequest, bool), ApiError> {
+pub(crate) fn request(body: ExecuteBody) -> Result<(RunId, CallRequest, bool), ApiError> {
     let id = match &body.call_id {
         None => RunId::fresh(),
         Some(id) => RunId::checked(id)
@@ -120,18 +120,18 @@ fn request(body: ExecuteBody) -> Result<(RunId, CallRequest, bool), ApiError> {
 }
 
 /// Cancels a call when its caller goes away.
-struct Guard {
+pub(crate) struct Guard {
     cancel: Option<Cancellation>,
 }
 
 impl Guard {
-    fn new(cancel: Cancellation, stays: bool) -> Self {
+    pub fn new(cancel: Cancellation, stays: bool) -> Self {
         Self {
             cancel: (!stays).then_some(cancel),
         }
     }
 
-    fn done(mut self) {
+    pub fn done(mut self) {
         self.cancel = None;
     }
 }
@@ -178,7 +178,8 @@ fn streamed(
     };
     let events = futures::stream::unfold(live, |mut live| async move {
         if let Some(frame) = live.frames.recv().await {
-            return Some((shown(&frame), live));
+            let (event, shown) = shown(&frame);
+            return Some((sse(event, &shown), live));
         }
         // The last frame has come: the sender is gone.
         let outcome = live.call.take()?.await;
@@ -211,8 +212,8 @@ fn streamed(
 
 /// The last frame of a call that went well.
 #[derive(Serialize)]
-struct Outcome<'a> {
-    value: &'a Json,
+pub(crate) struct Outcome<'a> {
+    pub value: &'a Json,
 }
 
 fn sse(event: &str, data: &impl Serialize) -> Bytes {
@@ -226,7 +227,7 @@ fn sse(event: &str, data: &impl Serialize) -> Bytes {
 
 /// What a frame says; each kind has its own part of it. Payloads keep their text.
 #[derive(Default, Serialize)]
-struct ShownFrame<'a> {
+pub(crate) struct ShownFrame<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     level: Option<LogLevel>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -245,7 +246,7 @@ struct ShownFrame<'a> {
     ts: Option<Iso>,
 }
 
-fn shown(frame: &Frame) -> Bytes {
+pub(crate) fn shown(frame: &Frame) -> (&'static str, ShownFrame<'_>) {
     let mut shown = ShownFrame::default();
     let event = match frame {
         Frame::Log {
@@ -273,7 +274,7 @@ fn shown(frame: &Frame) -> Bytes {
             "heartbeat"
         }
     };
-    sse(event, &shown)
+    (event, shown)
 }
 
 #[derive(Serialize)]

@@ -110,10 +110,12 @@ fn same_origin(request: &Request) -> Result<(), ApiError> {
     let Some(origin) = request.headers().get(header::ORIGIN) else {
         return Ok(());
     };
-    if matches!(
+    let only_reads = matches!(
         *request.method(),
         Method::GET | Method::HEAD | Method::OPTIONS
-    ) {
+    );
+    // What goes over a WebSocket is not kept from other pages by the browser, as answers are.
+    if only_reads && !request.headers().contains_key(header::UPGRADE) {
         return Ok(());
     }
     let origin = origin.to_str().unwrap_or_default();

@@ -1,16 +1,19 @@
 //! Streams: read in pages, appended to from outside.
 
 use axum::{extract::State, http::StatusCode};
-use riverrun_runtime::Shown;
+use riverrun_runtime::{Shown, check_queue_name};
 use riverrun_store::{Direction, EventQuery, Place, RunRecord};
-use riverrun_types::{Event, EventId, EventType, Json, Millis, Name, RunId, StreamName, time::iso};
+use riverrun_types::{
+    Event, EventId, EventType, Json, Millis, Name, RunId, StreamName,
+    time::{NEVER, iso},
+};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use utoipa::IntoParams;
 
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{Payload, Query, RunPath, Segments, comma_list, moment, page_limit, run_id},
+    extract::{Payload, Query, RunPath, Segments, comma_list, job_id, moment, page_limit, run_id},
     page::{Items, default_limit},
     reply::{Answer, json, ok},
     run_reads::RunListQuery,
@@ -71,9 +74,17 @@ pub(crate) fn cursor(text: &str) -> Result<EventId, ApiError> {
         })
 }
 
-/// A page of a stream; of a run's only if the run exists.
+/// A page of a stream; of a run's or a job's only if it exists.
 pub(crate) async fn events_page(api: &Api, stream: &StreamName, query: EventsQuery) -> Answer {
     exists(api, stream).await?;
+    ok(&page(api, stream, query).await?)
+}
+
+async fn page(
+    api: &Api,
+    stream: &StreamName,
+    query: EventsQuery,
+) -> Result<Items<Event>, ApiError> {
     let store = api.runtime().store();
     let from = match query.cursor.or(query.from) {
         None => None,
@@ -111,24 +122,39 @@ pub(crate) async fn events_page(api: &Api, stream: &StreamName, query: EventsQue
     items.truncate(query.limit);
     let last = items.last().filter(|_| more);
     let next_cursor = last.map(|event| event.id.to_string());
-    ok(&Items { items, next_cursor })
+    Ok(Items { items, next_cursor })
 }
 
-/// Refuses the stream of a run that is not there. Other streams begin with their first event.
+/// Refuses the stream of a run or a job that is not there. Other streams begin with their first
+/// event.
 pub(crate) async fn exists(api: &Api, stream: &StreamName) -> Result<(), ApiError> {
+    let store = api.runtime().store();
+    if stream.is_job() {
+        return match store.locate(stream, Place::Time(NEVER)).await? {
+            0 => Err(riverrun_store::Error::JobNotFound(RunId::new(&stream.id)).into()),
+            _ => Ok(()),
+        };
+    }
     let Some(run) = stream.run() else {
         return Ok(());
     };
-    match api.runtime().store().run(&run).await? {
+    match store.run(&run).await? {
         Some(_) => Ok(()),
         None => Err(riverrun_store::Error::RunNotFound(run).into()),
     }
 }
 
-/// The stream of a type and an id; a flow's may be `latest`.
+/// The stream of a type and an id; a flow's and a job's may be `latest`.
 pub(crate) async fn stream_of(api: &Api, kind: &str, id: &str) -> Result<StreamName, ApiError> {
     if kind == StreamName::FLOW {
         return Ok(StreamName::flow(&run_id(api, id).await?));
+    }
+    if kind == StreamName::JOB {
+        return Ok(StreamName::job(&job_id(api, id).await?));
+    }
+    if kind == StreamName::QUEUE {
+        check_queue_name(id).map_err(|message| ApiError::new("BAD_ID", message))?;
+        return Ok(StreamName::new(kind, id));
     }
     StreamName::checked(kind, id).map_err(|error| ApiError::new("BAD_ID", error.to_string()))
 }
@@ -243,22 +269,56 @@ pub(crate) async fn list_streams(
     })
 }
 
+/// How much of a stream is shown with it.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ViewQuery {
+    /// Events a page, 1 to 1,000. Default 50.
+    #[serde(default = "default_limit", deserialize_with = "page_limit")]
+    #[param(value_type = Option<u32>)]
+    limit: usize,
+    /// Go on after this event; `nextCursor` of the page before.
+    cursor: Option<String>,
+}
+
+impl From<ViewQuery> for EventsQuery {
+    fn from(query: ViewQuery) -> Self {
+        Self {
+            limit: query.limit,
+            cursor: query.cursor,
+            from: None,
+            direction: Direction::Forward,
+            r#type: Vec::new(),
+            step: None,
+            since: None,
+            until: None,
+        }
+    }
+}
+
 /// Read what a stream reduces to
 ///
-/// For `flow` the run; for other types what the stream begins and ends with.
+/// For `flow` the run; for other types what the stream begins and ends with, and a page of its
+/// events. A job's stream holds its life (`job.added`, `job.active`, `job.completed` …) and what
+/// its handler said, in order.
 #[utoipa::path(get, path = "/api/events/{type}/{id}", tag = "events",
     params(("type" = String, Path, description = "`flow`, `trigger`, `webhook` …"),
-        ("id" = String, Path, description = "The stream's id; a run's for `flow`")),
+        ("id" = String, Path, description = "The stream's id; a run's for `flow`, a job's for `job`"), ViewQuery),
     responses(
         (status = 200, description = "The run, or the stream", body = schemas::StreamView),
-        (status = 404, description = "RUN_NOT_FOUND or STREAM_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = "RUN_NOT_FOUND, JOB_NOT_FOUND or STREAM_NOT_FOUND", body = schemas::Failure)))]
 pub(crate) async fn get_stream(
     State(api): State<Api>,
     Segments((kind, id)): Segments<(String, String)>,
+    Query(query): Query<ViewQuery>,
 ) -> Answer {
     let stream = stream_of(&api, &kind, &id).await?;
     if let Some(run) = stream.run() {
         return ok(&api.runtime().run(&run).await?);
+    }
+    if stream.is_job() {
+        exists(&api, &stream).await?;
     }
     let end = |direction| EventQuery {
         direction,
@@ -273,7 +333,10 @@ pub(crate) async fn get_stream(
         .pop();
     let (Some(first), Some(last)) = (first, last) else {
         let name = api.namespace().name(&stream);
-        let message = format!("there is no stream {name}: it begins with its first event");
+        let message = match &*stream.kind {
+            StreamName::QUEUE => format!("nothing of {name} is stored: follow it live, at /stream"),
+            _ => format!("there is no stream {name}: it begins with its first event"),
+        };
         return Err(ApiError::new("STREAM_NOT_FOUND", message));
     };
     ok(&StreamView {
@@ -283,6 +346,7 @@ pub(crate) async fn get_stream(
         events: last.id.seq + 1,
         first,
         last,
+        page: page(&api, &stream, query.into()).await?,
     })
 }
 
@@ -294,6 +358,8 @@ struct StreamView<'a> {
     events: u64,
     first: Event,
     last: Event,
+    #[serde(flatten)]
+    page: Items<Event>,
 }
 
 /// Append events

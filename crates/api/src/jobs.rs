@@ -9,7 +9,7 @@ use utoipa::IntoParams;
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{Body, Query, RunPath, flag, page_limit},
+    extract::{Body, JobPath, Query, RunPath, flag, page_limit},
     page::default_limit,
     queues::{ShownJob, now_ms},
     reply::{Answer, ok},
@@ -73,11 +73,11 @@ pub(crate) async fn list_jobs(State(api): State<Api>, Query(query): Query<JobLis
 ///
 /// A job of a queue, or the one that drives a run, whose id is the run's.
 #[utoipa::path(get, path = "/api/jobs/{id}", tag = "jobs",
-    params(("id" = String, Path, description = "The job's id")),
+    params(("id" = String, Path, description = "The job's id, or `latest`")),
     responses(
         (status = 200, description = "The job", body = schemas::QueueJob),
         (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure)))]
-pub(crate) async fn get_job(State(api): State<Api>, RunPath(id): RunPath) -> Answer {
+pub(crate) async fn get_job(State(api): State<Api>, JobPath(id): JobPath) -> Answer {
     if let Some(found) = api.runtime().store().job(&id).await? {
         return ok(&ShownJob::from(&found));
     }
@@ -96,12 +96,12 @@ async fn steered(api: &Api, id: &RunId, steer: Steer) -> Answer {
 ///
 /// One that has ended waits again, from its first attempt on.
 #[utoipa::path(post, path = "/api/jobs/{id}/retry", tag = "jobs",
-    params(("id" = String, Path, description = "The job's id")),
+    params(("id" = String, Path, description = "The job's id, or `latest`")),
     responses(
         (status = 200, description = "The job", body = schemas::QueueJob),
         (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
         (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
-pub(crate) async fn retry_job(State(api): State<Api>, RunPath(id): RunPath) -> Answer {
+pub(crate) async fn retry_job(State(api): State<Api>, JobPath(id): JobPath) -> Answer {
     steered(&api, &id, Steer::Retry { at_ms: 0 }).await
 }
 
@@ -109,7 +109,7 @@ pub(crate) async fn retry_job(State(api): State<Api>, RunPath(id): RunPath) -> A
 ///
 /// One that waits ends at once; one that runs is told to stop, and stopped.
 #[utoipa::path(post, path = "/api/jobs/{id}/cancel", tag = "jobs",
-    params(("id" = String, Path, description = "The job's id")),
+    params(("id" = String, Path, description = "The job's id, or `latest`")),
     request_body(content = Option<schemas::ReasonBody>),
     responses(
         (status = 200, description = "The job", body = schemas::QueueJob),
@@ -117,7 +117,7 @@ pub(crate) async fn retry_job(State(api): State<Api>, RunPath(id): RunPath) -> A
         (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
 pub(crate) async fn cancel_job(
     State(api): State<Api>,
-    RunPath(id): RunPath,
+    JobPath(id): JobPath,
     Body(body): Body<schemas::ReasonBody>,
 ) -> Answer {
     let reason = body.reason;
@@ -126,12 +126,12 @@ pub(crate) async fn cancel_job(
 
 /// Let a delayed job begin
 #[utoipa::path(post, path = "/api/jobs/{id}/promote", tag = "jobs",
-    params(("id" = String, Path, description = "The job's id")),
+    params(("id" = String, Path, description = "The job's id, or `latest`")),
     responses(
         (status = 200, description = "The job", body = schemas::QueueJob),
         (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
         (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
-pub(crate) async fn promote_job(State(api): State<Api>, RunPath(id): RunPath) -> Answer {
+pub(crate) async fn promote_job(State(api): State<Api>, JobPath(id): JobPath) -> Answer {
     steered(&api, &id, Steer::Promote).await
 }
 
@@ -146,7 +146,7 @@ pub(crate) struct ChangeJobBody {
 
 /// Change a job that has not begun
 #[utoipa::path(patch, path = "/api/jobs/{id}", tag = "jobs",
-    params(("id" = String, Path, description = "The job's id")),
+    params(("id" = String, Path, description = "The job's id, or `latest`")),
     request_body(content = ChangeJobBody),
     responses(
         (status = 200, description = "The job", body = schemas::QueueJob),
@@ -154,7 +154,7 @@ pub(crate) struct ChangeJobBody {
         (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
 pub(crate) async fn change_job(
     State(api): State<Api>,
-    RunPath(id): RunPath,
+    JobPath(id): JobPath,
     Body(body): Body<ChangeJobBody>,
 ) -> Answer {
     if let Some(priority) = body.priority {
@@ -172,12 +172,12 @@ pub(crate) async fn change_job(
 ///
 /// One that runs has to be cancelled first.
 #[utoipa::path(delete, path = "/api/jobs/{id}", tag = "jobs",
-    params(("id" = String, Path, description = "The job's id")),
+    params(("id" = String, Path, description = "The job's id, or `latest`")),
     responses(
         (status = 204, description = "Removed"),
         (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
         (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
-pub(crate) async fn remove_job(State(api): State<Api>, RunPath(id): RunPath) -> Answer {
+pub(crate) async fn remove_job(State(api): State<Api>, JobPath(id): JobPath) -> Answer {
     api.runtime().steer(&id, Steer::Remove).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -5,8 +5,10 @@
 //! shape with a code from [`errors::TABLE`]; the OpenAPI document is generated from the handlers.
 
 mod app;
+mod call_socket;
 mod calls;
 mod docs_page;
+mod doors;
 mod edge;
 pub mod errors;
 mod events;
@@ -26,8 +28,10 @@ mod run_history;
 mod run_reads;
 pub mod schemas;
 mod serve;
+mod socket;
 mod sse;
 mod start;
+mod workers;
 
 pub use app::ApiOptions;
 pub use hosts::Hosts;

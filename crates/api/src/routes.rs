@@ -14,8 +14,8 @@ use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use crate::{
     app::{Api, ApiOptions},
-    calls, docs_page, edge, events, executions, flows, handlers, health, jobs, queues, run_actions,
-    run_history, run_reads, schemas, sse, start,
+    call_socket, calls, docs_page, doors, edge, events, executions, flows, handlers, health, jobs,
+    queues, run_actions, run_history, run_reads, schemas, sse, start, workers,
 };
 
 /// The routes of a runtime, ready to be served.
@@ -53,6 +53,8 @@ pub fn router(runtime: Runtime, options: ApiOptions) -> Router {
         (name = "queues", description = "Queues: jobs added and listed, paused, drained, redriven"),
         (name = "jobs", description = "Jobs of queues, and the leased work behind runs"),
         (name = "calls", description = "Processes run at once"),
+        (name = "workers", description = "Remote workers: connected, listed, drained"),
+        (name = "triggers", description = "Doors from outside: they start flows, or let a step go on"),
         (name = "handlers", description = "The kinds of steps that this server can run"),
         (name = "server", description = "Health, version, documentation")
     ),
@@ -100,6 +102,9 @@ fn any_failure() -> Response {
 
 fn all() -> Vec<UtoipaMethodRouter<Api>> {
     vec![
+        routes!(doors::open_door),
+        routes!(doors::open_door_of_flow),
+        routes!(doors::approval_page, doors::approve),
         routes!(flows::list_flows, flows::register_flow),
         routes!(flows::validate_flow),
         routes!(flows::get_flow),
@@ -149,7 +154,11 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(queues::redrive),
         routes!(queues::purge),
         routes!(calls::execute),
+        routes!(call_socket::call_socket),
         routes!(calls::list_processes),
+        routes!(workers::list_workers),
+        routes!(workers::worker_socket),
+        routes!(workers::drain_worker),
         routes!(handlers::list_handlers),
         routes!(handlers::get_handler),
         routes!(handlers::get_flow_schema),

@@ -445,6 +445,7 @@ pub struct StreamSummary {
 
 /// A stream that is no run's: what it begins and ends with.
 #[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
 pub struct StreamView {
     pub id: String,
     pub r#type: String,
@@ -454,6 +455,9 @@ pub struct StreamView {
     pub events: u64,
     pub first: Event,
     pub last: Event,
+    /// A page of its events.
+    pub items: Vec<Event>,
+    pub next_cursor: Option<String>,
 }
 
 /// Where the events that were appended stand.
@@ -679,4 +683,33 @@ pub struct ShownProcess {
 #[derive(ToSchema)]
 pub struct ProcessList {
     pub items: Vec<ShownProcess>,
+}
+
+/// A remote worker.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct ShownWorker {
+    /// Tells workers of the same name apart.
+    pub id: u64,
+    pub name: String,
+    pub tags: Vec<String>,
+    /// The language and version of its SDK.
+    pub sdk: String,
+    /// The ids of the processes that it has.
+    pub processes: Vec<String>,
+    /// Those of them that the server has itself, and runs itself.
+    pub shadowed: Option<Vec<String>>,
+    /// How many invocations it takes at once.
+    pub window: u32,
+    pub running: u64,
+    /// When it connected last.
+    #[schema(format = DateTime)]
+    pub since: String,
+    /// `connected`, `draining` or `away`.
+    pub state: String,
+}
+
+#[derive(ToSchema)]
+pub struct WorkerList {
+    pub items: Vec<ShownWorker>,
 }

@@ -1,7 +1,8 @@
 //! Connections: accepted, served over HTTP/1.1, and let finish at the end.
 //!
 //! `axum::serve` does the same without a limit on how long a client may take to send its headers
-//! and without an end to a graceful stop, so the few lines are ours.
+//! and without an end to a graceful stop, so the few lines are ours. A connection that became a
+//! WebSocket is no longer theirs: [`crate::ApiOptions::sockets`] has it.
 
 use std::{io, time::Duration};
 
@@ -9,10 +10,10 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
     service::TowerToHyperService,
 };
 use tokio::net::TcpListener;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// How long a client may take from connecting, or from its last answer, to the end of a header.
 const HEADERS: Duration = Duration::from_secs(60);
@@ -29,7 +30,7 @@ pub async fn serve(
 ) -> io::Result<()> {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEADERS);
-    let connections = GracefulShutdown::new();
+    let (connections, finish) = (TaskTracker::new(), CancellationToken::new());
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
         let stream = tokio::select! {
@@ -45,15 +46,25 @@ pub async fn serve(
         let _ = stream.set_nodelay(true);
         let service = TowerToHyperService::new(router.clone());
         let connection = http.serve_connection(TokioIo::new(stream), service);
-        let connection = connections.watch(connection);
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
+        let (connection, finish) = (connection.with_upgrades(), finish.clone());
+        connections.spawn(async move {
+            let mut connection = std::pin::pin!(connection);
+            let ended = tokio::select! {
+                ended = connection.as_mut() => ended,
+                () = finish.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(error) = ended {
                 tracing::trace!(%error, "a connection broke");
             }
         });
     }
     drop(listener);
-    if tokio::time::timeout(GRACE, connections.shutdown())
+    finish.cancel();
+    connections.close();
+    if tokio::time::timeout(GRACE, connections.wait())
         .await
         .is_err()
     {

@@ -15,8 +15,8 @@ use axum::{
 };
 use bytes::Bytes;
 use riverrun_runtime::{Tail, Tailed};
-use riverrun_store::Place;
-use riverrun_types::{Event, EventType, StreamName, time::NEVER};
+use riverrun_store::{Direction, EventQuery, Listener, Overheard, Place};
+use riverrun_types::{Event, EventId, EventType, RunId, StreamName, time::NEVER};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use utoipa::IntoParams;
@@ -24,7 +24,7 @@ use utoipa::IntoParams;
 use crate::{
     app::Api,
     errors::ApiError,
-    events::{cursor, stream_named, stream_of, types},
+    events::{cursor, exists, stream_named, stream_of, types},
     extract::{Query, RunPath, Segments},
     reply::{Answer, with_type},
     schemas,
@@ -47,7 +47,8 @@ pub(crate) struct TailQuery {
     #[serde(default, deserialize_with = "types")]
     #[param(value_type = Option<String>)]
     types: Vec<EventType>,
-    /// `until-end` closes the stream after the event that ends the run; `forever` is the default.
+    /// `until-end` closes the stream after the event that ends the run or the job; `forever` is the
+    /// default.
     #[serde(default, deserialize_with = "until_end")]
     #[param(value_type = Option<String>)]
     follow: bool,
@@ -80,13 +81,16 @@ pub(crate) async fn follow_run(
 
 /// Follow a stream by type and id
 ///
-/// Server-sent events: `id` is the event's id, `event` its type, `data` the event.
+/// Server-sent events: `id` is the event's id, `event` its type, `data` the event. `job` shows the
+/// job's life and what its handler says. `queue` is a live channel: what happens to the queue's
+/// jobs from now on. Nothing of it is stored, so a reader that was away or too slow is told
+/// (`stream.missed`).
 #[utoipa::path(get, path = "/api/events/{type}/{id}/stream", tag = "events",
-    params(("type" = String, Path, description = "`flow`, `trigger`, `webhook` …"),
-        ("id" = String, Path, description = "The stream's id; a run's for `flow`"), TailQuery),
+    params(("type" = String, Path, description = "`flow`, `job`, `queue`, `trigger`, `webhook` …"),
+        ("id" = String, Path, description = "The stream's id: a run's for `flow`, a job's for `job`, a queue's name for `queue`"), TailQuery),
     responses(
         (status = 200, description = "The events as they happen", body = schemas::Event, content_type = "text/event-stream"),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = "RUN_NOT_FOUND, JOB_NOT_FOUND or QUEUE_NOT_FOUND", body = schemas::Failure)))]
 pub(crate) async fn follow_stream(
     State(api): State<Api>,
     Segments((kind, id)): Segments<(String, String)>,
@@ -114,62 +118,160 @@ pub(crate) async fn follow_named(
 }
 
 async fn follow(api: Api, stream: StreamName, query: TailQuery, headers: &HeaderMap) -> Answer {
-    let mut until = Until::Stopped;
-    if let Some(run) = stream.run() {
-        let record = api.runtime().store().run(&run).await?;
-        let record = record.ok_or(riverrun_store::Error::RunNotFound(run))?;
-        until = match (query.follow, record.status.is_ended()) {
-            (false, _) => Until::Stopped,
-            (true, false) => Until::RunEnds,
-            (true, true) => Until::Position(record.len),
-        };
+    if &*stream.kind == StreamName::QUEUE {
+        return follow_queue(api, &stream.id, query, headers).await;
     }
-    let from = begin(&api, &stream, &query, headers).await?;
-    if matches!(until, Until::Position(len) if from >= len) {
+    let until = until(&api, &stream, query.follow).await?;
+    let begin = begin(&api, &stream, &query, headers).await?;
+    if matches!(until, Until::Position(len) if begin.position >= len) {
         return Ok(response(Body::empty()));
     }
+    let opening = opening(begin.after);
+    let family = stream.kind.clone();
+    let source = Source::Stream(api.runtime().tail(stream, begin.position));
+    Ok(live(api, source, query.types, until, family, opening))
+}
+
+/// The channel of a queue has no past: it begins now. Who comes back is told so.
+async fn follow_queue(api: Api, queue: &str, query: TailQuery, headers: &HeaderMap) -> Answer {
+    let given = place(&query, headers).filter(|place| !matches!(*place, "start" | "end"));
+    let seen = given.map(cursor).transpose()?;
+    let listener = api.runtime().listen(queue);
+    api.runtime().queue(queue).await?;
+    let mut opening = opening(Some(listener.begin()));
+    if let Some(seen) = seen {
+        missed(&mut opening, &serde_json::json!({ "after": seen }));
+    }
+    let family = Arc::from(StreamName::QUEUE);
+    let source = Source::Queue(listener);
+    let until = Until::Stopped;
+    Ok(live(api, source, query.types, until, family, opening))
+}
+
+/// What every live stream begins with. The id is for a reader that loses the connection before the
+/// first event.
+fn opening(after: Option<EventId>) -> String {
+    let mut opening = ": riverrun\nretry: 1000\n".to_owned();
+    if let Some(id) = after {
+        let _ = writeln!(opening, "id: {id}");
+    }
+    opening.push('\n');
+    opening
+}
+
+/// Says that events of a live channel are lost to this reader.
+fn missed(text: &mut String, what: &serde_json::Value) {
+    field(text, "event", "stream.missed");
+    field(text, "data", &what.to_string());
+    text.push('\n');
+}
+
+fn live(
+    api: Api,
+    source: Source,
+    types: Vec<EventType>,
+    until: Until,
+    family: Arc<str>,
+    opening: String,
+) -> Response {
     let heartbeat = api.options().heartbeat;
     let mut beat = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let reader = Reader {
-        tail: api.runtime().tail(stream, from),
+        source,
         closing: Box::pin(async move { api.closing().await }),
         beat,
-        types: query.types,
+        types,
         until,
+        family,
         unsent: Vec::new().into_iter(),
         is_live: false,
         is_done: false,
     };
-    let opening = Bytes::from_static(b": riverrun\nretry: 1000\n\n");
-    let opening = futures::stream::once(async { Ok::<_, std::convert::Infallible>(opening) });
+    let opening =
+        futures::stream::once(async { Ok::<_, std::convert::Infallible>(Bytes::from(opening)) });
     let events = futures::stream::unfold(reader, |mut reader| async move {
         let piece = reader.next().await?;
         Some((Ok(piece), reader))
     });
     use futures::StreamExt;
-    Ok(response(Body::from_stream(opening.chain(events))))
+    response(Body::from_stream(opening.chain(events)))
 }
 
-/// The position that a reader begins at.
+/// When the stream closes; refused if it is that of a run or a job that is not there.
+async fn until(api: &Api, stream: &StreamName, follow: bool) -> Result<Until, ApiError> {
+    let store = api.runtime().store();
+    let (len, is_ended) = if let Some(run) = stream.run() {
+        let record = store.run(&run).await?;
+        let record = record.ok_or(riverrun_store::Error::RunNotFound(run))?;
+        (record.len, record.status.is_ended())
+    } else if stream.is_job() {
+        exists(api, stream).await?;
+        // The length first: an end that comes between the two lies behind it, and is seen.
+        let len = store.locate(stream, Place::Time(NEVER)).await?;
+        let job = store.job(&RunId::new(&stream.id)).await?;
+        match job.is_none_or(|job| job.state.is_ended()) {
+            true => (store.locate(stream, Place::Time(NEVER)).await?, true),
+            false => (len, false),
+        }
+    } else {
+        return Ok(Until::Stopped);
+    };
+    Ok(match (follow, is_ended) {
+        (false, _) => Until::Stopped,
+        (true, true) => Until::Position(len),
+        // A run ends once; a job that had ended before may have begun anew.
+        (true, false) if stream.is_job() => Until::Ends { from: len },
+        (true, false) => Until::Ends { from: 0 },
+    })
+}
+
+/// Where a reader begins.
+struct Begin {
+    position: u64,
+    /// The event before it, if the reader does not know it.
+    after: Option<EventId>,
+}
+
+/// The place that a reader asked for.
+fn place<'a>(query: &'a TailQuery, headers: &'a HeaderMap) -> Option<&'a str> {
+    let header = match headers.get("last-event-id") {
+        None => None,
+        Some(id) => Some(id.to_str().unwrap_or("?")).filter(|id| !id.is_empty()),
+    };
+    header
+        .or(query.last_event_id.as_deref())
+        .or(query.from.as_deref())
+}
+
 async fn begin(
     api: &Api,
     stream: &StreamName,
     query: &TailQuery,
     headers: &HeaderMap,
-) -> Result<u64, ApiError> {
+) -> Result<Begin, ApiError> {
     let store = api.runtime().store();
-    let header = match headers.get("last-event-id") {
-        None => None,
-        Some(id) => Some(id.to_str().unwrap_or("?")).filter(|id| !id.is_empty()),
+    let at = |position| Begin {
+        position,
+        after: None,
     };
-    let given = header
-        .or(query.last_event_id.as_deref())
-        .or(query.from.as_deref());
-    Ok(match given {
-        None | Some("start") => 0,
-        Some("end") => store.locate(stream, Place::Time(NEVER)).await?,
-        Some(id) => store.locate(stream, Place::Event(cursor(id)?)).await?,
+    Ok(match place(query, headers) {
+        None | Some("start") => at(0),
+        Some("end") => {
+            let query = EventQuery {
+                direction: Direction::Backward,
+                from: None,
+                ..EventQuery::forward(0, 1)
+            };
+            let last = store.events(stream, &query).await?.pop();
+            let last = last.map(|event| event.id);
+            Begin {
+                position: last.map_or(0, |id| id.seq + 1),
+                // Before all others, if there is none yet.
+                after: last.or(Some(EventId { ms: 0, seq: 0 })),
+            }
+        }
+        Some(id) => at(store.locate(stream, Place::Event(cursor(id)?)).await?),
     })
 }
 
@@ -185,17 +287,48 @@ fn response(body: Body) -> Response {
 #[derive(Clone, Copy)]
 enum Until {
     Stopped,
-    RunEnds,
+    /// When the run or job has ended, at or after this position.
+    Ends {
+        from: u64,
+    },
     /// When this many events of the stream were seen.
     Position(u64),
 }
 
+/// Where the events come from.
+enum Source {
+    Stream(Tail),
+    Queue(Listener),
+}
+
+/// What comes from there.
+enum Came {
+    Tailed(Tailed),
+    /// So many batches were lost to a reader that was too slow for a live channel.
+    Missed(u64),
+}
+
+impl Source {
+    /// Cancel safe.
+    async fn next(&mut self) -> riverrun_runtime::Result<Came> {
+        match self {
+            Self::Stream(tail) => tail.next().await.map(Came::Tailed),
+            Self::Queue(listener) => Ok(match listener.next().await {
+                Overheard::Batch(batch) => Came::Tailed(Tailed::Live(batch)),
+                Overheard::Missed(count) => Came::Missed(count),
+            }),
+        }
+    }
+}
+
 struct Reader {
-    tail: Tail,
+    source: Source,
     closing: Pin<Box<dyn Future<Output = ()> + Send>>,
     beat: Interval,
     types: Vec<EventType>,
     until: Until,
+    /// Of the types that say what became of what is followed.
+    family: Arc<str>,
     /// Read from the store, and not handed out yet.
     unsent: std::vec::IntoIter<Event>,
     is_live: bool,
@@ -212,11 +345,20 @@ impl Reader {
             if self.is_done {
                 return None;
             }
-            let tailed = tokio::select! {
+            let came = tokio::select! {
                 biased;
-                tailed = self.tail.next() => tailed,
+                came = self.source.next() => came,
                 _ = self.beat.tick() => return Some(Bytes::from_static(b": alive\n\n")),
                 () = &mut self.closing => return None,
+            };
+            let tailed = match came {
+                Ok(Came::Tailed(tailed)) => Ok(tailed),
+                Ok(Came::Missed(count)) => {
+                    let mut text = String::new();
+                    missed(&mut text, &serde_json::json!({ "missed": count }));
+                    return Some(text.into());
+                }
+                Err(error) => Err(error),
             };
             match tailed {
                 Ok(Tailed::Live(batch)) => {
@@ -281,11 +423,8 @@ impl Reader {
     fn ends_with(&self, events: &[Event]) -> bool {
         match self.until {
             Until::Stopped => false,
-            Until::RunEnds => events.iter().any(|event| {
-                matches!(
-                    event.kind,
-                    EventType::FlowCompleted | EventType::FlowFailed | EventType::FlowCancelled
-                )
+            Until::Ends { from } => events.iter().any(|event| {
+                event.id.seq >= from && event.kind.is_end() && event.kind.family() == &*self.family
             }),
             Until::Position(len) => events.last().is_some_and(|last| last.id.seq + 1 >= len),
         }

@@ -21,7 +21,7 @@ mod template;
 mod validate;
 
 pub use context::View;
-pub use decide::{Child, Decision, Entry, Input, Queued, Start, decide, start};
+pub use decide::{Child, Decision, Entry, How, Input, Over, Queued, Start, decide, start};
 pub use diagram::{AwaitKind, EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, Ink, NodeKind};
 pub use fact::{Fact, OpKind, Started, StateOp};
 pub use history::{History, HistoryCursor, HistoryEntry, HistoryOutcome, HistoryPage, history};

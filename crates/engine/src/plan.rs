@@ -7,11 +7,11 @@ use std::{
 
 use riverrun_types::{
     Await, AwaitType, Compensation, Flow, Join, Json, Limits, Millis, Name, OnFailure, Path, Retry,
-    Step, Subscription, time::MAX_WAIT_MS,
+    Step, Subscription, VisitStatus, time::MAX_WAIT_MS,
 };
 use serde_json::Value;
 
-use crate::{Failure, Schema, Select, TemplateError, View, code};
+use crate::{Failure, RunState, Schema, Select, TemplateError, View, Visit, VisitKey, Wait, code};
 
 /// A flow ready to run. Made once per `id@version`.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub struct Plan {
     pub on_failure: OnFailure,
     /// Steps whose visits run as jobs of a queue.
     pub queued: BTreeSet<Name>,
+    /// Some step waits for something before its handler.
+    awaits: bool,
     /// The steps that each kind of event enters, each with the number of its subscription.
     pub subscriptions: HashMap<Name, Vec<(Name, usize)>>,
 }
@@ -103,6 +105,7 @@ impl Plan {
             .iter()
             .map(|(name, step)| Ok((names[name.as_str()].clone(), compile(name, step, &names)?)))
             .collect::<Result<HashMap<Name, PlanStep>, PlanError>>()?;
+        let awaits = steps.values().any(PlanStep::awaits_first);
         let is_queued = |step: &&PlanStep| step.process.is_some();
         let queued = steps.values().filter(is_queued);
         let queued = queued.map(|step| step.name.clone()).collect();
@@ -122,6 +125,7 @@ impl Plan {
             result: flow.result.as_deref().map(Path::new),
             on_failure: flow.on_failure,
             queued,
+            awaits,
             subscriptions: subscriptions(&flow, &names),
             flow: Arc::new(flow),
         })
@@ -131,6 +135,26 @@ impl Plan {
     pub(crate) fn deadline(&self, from: Millis) -> Option<Millis> {
         let timeout_ms = i64::try_from(self.timeout_ms?).unwrap_or(i64::MAX);
         Some(from.saturating_add(timeout_ms.min(MAX_WAIT_MS)))
+    }
+
+    /// Whether a visit has still to wait for what its definition says.
+    pub fn must_await(&self, visit: &Visit) -> bool {
+        self.awaits
+            && visit.status == VisitStatus::Pending
+            && visit.awaited.is_none()
+            && matches!(visit.wait, None | Some(Wait::Job { .. }))
+            && self
+                .step(&visit.key.step)
+                .is_some_and(PlanStep::awaits_first)
+    }
+
+    /// The visits that have still to wait for what their definition says.
+    pub fn to_await(&self, state: &RunState) -> Vec<VisitKey> {
+        if !self.awaits || state.status.is_ended() {
+            return Vec::new();
+        }
+        let visits = state.visits.iter().filter(|visit| self.must_await(visit));
+        visits.map(|visit| visit.key.clone()).collect()
     }
 
     /// Whether an event of this kind changes where a run goes.

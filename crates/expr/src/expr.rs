@@ -77,6 +77,14 @@ impl Expr {
         self.0.native.as_ref()?.eval(args)
     }
 
+    /// If the expression says that something of its first argument, called `name` where it is no
+    /// function, equals something that has nothing to do with that argument: the keys that lead to
+    /// the one, and the other as an expression of its own.
+    pub fn equality(&self, name: &str) -> Option<(Vec<Box<str>>, Expr)> {
+        let (keys, other) = self.0.native.as_ref()?.equality(name)?;
+        Some((keys, Expr::assemble(self.source(), Some(other))))
+    }
+
     pub(crate) fn id(&self) -> u64 {
         self.0.id
     }

@@ -26,6 +26,52 @@ pub(crate) enum Native {
     },
 }
 
+impl Native {
+    /// See [`crate::Expr::equality`].
+    pub(crate) fn equality(&self, name: &str) -> Option<(Vec<Box<str>>, Native)> {
+        let Native::Equality {
+            left,
+            right,
+            strict: true,
+            negated: false,
+        } = self
+        else {
+            return None;
+        };
+        let keys = |operand: &Operand| match operand {
+            Operand::Path(path) if path.is_of(name) => path.keys(),
+            _ => None,
+        };
+        let is_other = |operand: &Operand| match operand {
+            Operand::Path(path) => !path.is_of(name),
+            Operand::Literal(_) => true,
+        };
+        let (keys, other) = match (keys(left), keys(right)) {
+            (Some(keys), None) => (keys, right),
+            (None, Some(keys)) => (keys, left),
+            _ => return None,
+        };
+        is_other(other).then(|| (keys, Native::Value(other.clone())))
+    }
+}
+
+impl Path {
+    /// Whether it leads into the first argument, or into what has this name.
+    fn is_of(&self, name: &str) -> bool {
+        match &self.root {
+            Root::Position(position) => *position == 0,
+            Root::Name(root) => **root == *name,
+        }
+    }
+
+    /// Its keys, if none of them is an index.
+    fn keys(&self) -> Option<Vec<Box<str>>> {
+        let plain = |step: &Step| step.index.is_none() && !step.key.contains('.');
+        let all = !self.steps.is_empty() && self.steps.iter().all(plain);
+        all.then(|| self.steps.iter().map(|step| step.key.clone()).collect())
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Operand {
     Path(Path),
@@ -64,4 +110,42 @@ pub(crate) enum Literal {
     Number(Box<str>),
     /// Written without escapes, so source and value are the same text.
     String(Box<str>),
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Arg, Expr};
+
+    #[test]
+    fn equalities_that_an_index_can_find() {
+        let check = |source: &str, expected: Option<(&str, &str)>| {
+            let expr = Expr::compile(source).unwrap();
+            let found = expr.equality("event").map(|(keys, other)| {
+                let args = [
+                    Arg::new("event", r#"{"data":{"id":1}}"#),
+                    Arg::new("ctx", r#"{"input":{"id":7}}"#),
+                ];
+                let other = other.eval_native(&args).unwrap().unwrap().unwrap();
+                (keys.join("."), other.get().to_owned())
+            });
+            let expected = expected.map(|(path, other)| (path.to_owned(), other.to_owned()));
+            assert_eq!(found, expected, "{source}");
+        };
+        check(
+            "(e, ctx) => e.data.id === ctx.input.id",
+            Some(("data.id", "7")),
+        );
+        check("event.data.id === ctx.input.id", Some(("data.id", "7")));
+        check("(e) => 'x' === e.kind", Some(("kind", "\"x\"")));
+        for other in [
+            "(e, ctx) => e.data.id == ctx.input.id",
+            "(e, ctx) => e.data.id !== ctx.input.id",
+            "(e) => e.data.id === e.data.other",
+            "(e) => e.data[0] === 1",
+            "(e, ctx) => ctx.input.id === 7",
+            "(e) => e.data.id > 1",
+        ] {
+            check(other, None);
+        }
+    }
 }

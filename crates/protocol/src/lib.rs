@@ -11,9 +11,9 @@ mod work;
 pub use lines::{LineTooLong, Lines};
 pub use message::{BadMessage, Message, RpcError, code};
 pub use work::{
-    Cancel, CancelReason, Credit, Drained, Frame, Initialise, Initialised, Invoke, JobInput,
+    Cancel, CancelReason, Credit, Drain, Drained, Frame, Initialise, Initialised, Invoke, JobInput,
     JournalEntry, Limits, Load, Loaded, LoadedProcess, LogLevel, Reply, ReplyItem, Running, Sdk,
-    Server, Suspended, WorkError, WorkerInfo,
+    Server, Suspended, Whose, WorkError, WorkerInfo,
 };
 
 /// The version that this program speaks.

@@ -12,6 +12,9 @@ pub struct Initialise {
     /// The project's folder, for runners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// For remote workers: how long one whose connection broke may take to come back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconnect_ms: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,6 +70,9 @@ pub struct Sdk {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkerInfo {
     pub name: String,
+    /// Tells this worker from every other, over all its connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
@@ -79,6 +85,20 @@ pub struct Running {
     /// The id under which the worker knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invocation: Option<u64>,
+}
+
+impl Running {
+    /// What both sides call an invocation. A call has no job and no lease: its run stands for them,
+    /// and the first job for a batch.
+    pub fn of(invocation: u64, invoke: &Invoke) -> Self {
+        let of_batch = invoke.jobs.first().and_then(|job| job.job_id.as_ref());
+        let id = invoke.job.job_id.as_ref().or(of_batch);
+        Self {
+            job_id: id.or(invoke.run_id.as_ref()).cloned().unwrap_or_default(),
+            lease: invoke.lease.clone().unwrap_or_default(),
+            invocation: Some(invocation),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -119,7 +139,9 @@ pub struct Invoke {
     pub kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
-    #[serde(flatten)]
+    /// Among the other members. [`Invoke::read`] finds them there; payloads that keep their text
+    /// cannot be read through a flattened struct.
+    #[serde(flatten, skip_deserializing)]
     pub job: JobInput,
     /// The jobs of a batch, in place of one input.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -132,8 +154,6 @@ pub struct Invoke {
     pub step: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visit: Option<u32>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub journal: Vec<JournalEntry>,
     /// Of a step: what the await that its config declares has brought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awaited: Option<Json>,
@@ -141,6 +161,15 @@ pub struct Invoke {
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<String>,
+}
+
+impl Invoke {
+    /// Reads the params of an `invoke`.
+    pub fn read(params: &Json) -> Result<Self, serde_json::Error> {
+        let mut invoke: Self = params.read()?;
+        invoke.job = params.read()?;
+        Ok(invoke)
+    }
 }
 
 /// What a handler is told of a job.
@@ -163,6 +192,9 @@ pub struct JobInput {
     pub tenant_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Json>,
+    /// What earlier attempts recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub journal: Vec<JournalEntry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enqueued_at: Option<String>,
 }
@@ -327,10 +359,12 @@ pub enum Frame {
 
 impl Frame {
     /// Reads a notification that belongs to an invocation; `None` if it is none of these.
-    pub fn read(method: &str, params: &Json) -> Option<(Option<u64>, Self)> {
+    pub fn read(method: &str, params: &Json) -> Option<(Whose, Self)> {
         #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
         struct Params {
             invocation: Option<u64>,
+            job_id: Option<String>,
             level: Option<LogLevel>,
             message: Option<String>,
             meta: Option<Json>,
@@ -357,8 +391,76 @@ impl Frame {
             "heartbeat" => Self::Heartbeat,
             _ => return None,
         };
-        Some((params.invocation, frame))
+        let whose = Whose {
+            invocation: params.invocation,
+            job_id: params.job_id,
+        };
+        Some((whose, frame))
     }
+
+    /// The notification of an invocation that says it.
+    pub fn message(&self, invocation: u64) -> crate::Message {
+        #[derive(Serialize)]
+        struct Params<'a> {
+            invocation: u64,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            level: Option<LogLevel>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            message: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            meta: Option<&'a Json>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pct: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            detail: Option<&'a Json>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            path: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            value: Option<&'a Json>,
+        }
+        let mut params = Params {
+            invocation,
+            level: None,
+            message: None,
+            meta: None,
+            pct: None,
+            detail: None,
+            path: None,
+            value: None,
+        };
+        let method = match self {
+            Self::Log {
+                level,
+                message,
+                meta,
+            } => {
+                params.level = Some(*level);
+                params.message = Some(message);
+                params.meta = meta.as_ref();
+                "log"
+            }
+            Self::Progress { pct, detail } => {
+                params.pct = *pct;
+                params.detail = detail.as_ref();
+                "progress"
+            }
+            Self::Partial { path, value } => {
+                params.path = path.as_deref();
+                params.value = Some(value);
+                "partial"
+            }
+            Self::Heartbeat => "heartbeat",
+        };
+        crate::Message::notification(method, &params)
+    }
+}
+
+/// To whom something that was said belongs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Whose {
+    pub invocation: Option<u64>,
+    /// In a batch, one of its jobs; the first where absent.
+    pub job_id: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -404,6 +506,13 @@ pub struct Credit {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Drain {
+    #[serde(default)]
+    pub grace_ms: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drained {
     pub unfinished: u32,
 }
@@ -434,7 +543,6 @@ mod tests {
             flow: None,
             step: None,
             visit: None,
-            journal: Vec::new(),
             awaited: None,
             timeout_ms: None,
             lease: None,
@@ -444,6 +552,7 @@ mod tests {
             text,
             r#"{"process":"resize","kind":"call","input":{"a":1},"attempt":1,"maxAttempts":1}"#
         );
+        assert_eq!(Invoke::read(&Json::of(&invoke)).unwrap(), invoke);
     }
 
     #[test]
@@ -468,9 +577,11 @@ mod tests {
 
     #[test]
     fn frames_read_from_notifications() {
-        let params = Json::of(&json!({"invocation": 7, "level": "warn", "message": "hot"}));
-        let (invocation, frame) = Frame::read("log", &params).unwrap();
-        assert_eq!(invocation, Some(7));
+        let params =
+            Json::of(&json!({"invocation": 7, "jobId": "a", "level": "warn", "message": "hot"}));
+        let (whose, frame) = Frame::read("log", &params).unwrap();
+        assert_eq!(whose.invocation, Some(7));
+        assert_eq!(whose.job_id.as_deref(), Some("a"));
         assert_eq!(
             frame,
             Frame::Log {
@@ -479,6 +590,16 @@ mod tests {
                 meta: None
             }
         );
+        let partial = Frame::Partial {
+            path: Some("a.b".to_owned()),
+            value: Json::of(&json!([1])),
+        };
+        for frame in [frame, partial, Frame::Heartbeat] {
+            let crate::Message::Notification { method, params } = frame.message(7) else {
+                panic!("a frame is a notification");
+            };
+            assert_eq!(Frame::read(&method, &params), Some((Some(7), frame)));
+        }
         assert_eq!(Frame::read("nope", &params), None);
         assert_eq!(Frame::read("log", &Json::from("x")), None);
     }

@@ -144,7 +144,6 @@ fn invoke() -> Invoke {
         flow: None,
         step: None,
         visit: None,
-        journal: Vec::new(),
         awaited: None,
         timeout_ms: Some(30_000),
         lease: None,

@@ -2,7 +2,7 @@
 //!
 //! Each way is a [`riverrun_runtime::Provider`]: [`Runners`] keeps warm processes of a language,
 //! [`External`] starts an executable for each job, [`InProcess`] calls a function of this program,
-//! and [`remote`] hands work to workers that have connected. Whatever happens in there (death,
+//! and [`remote`] hands work to workers that have connected; [`worker`] is their side of it. Whatever happens in there (death,
 //! silence, floods, garbage) ends as the error of the invocations that it concerns, and of no
 //! others. Nothing here decides about retries, queues or leases; that is the runtime's.
 
@@ -13,6 +13,7 @@ mod link;
 mod process;
 pub mod remote;
 mod runner;
+pub mod worker;
 
 pub use external::{External, ExternalOptions};
 pub use in_process::{Context, InProcess};

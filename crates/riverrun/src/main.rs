@@ -10,6 +10,7 @@ mod output;
 mod project;
 mod server;
 mod signals;
+mod worker;
 
 fn main() -> std::process::ExitCode {
     cli::main()

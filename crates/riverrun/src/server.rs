@@ -4,6 +4,7 @@ use std::{io::ErrorKind, net::SocketAddr, sync::Arc, time::Duration};
 
 use riverrun::Riverrun;
 use riverrun_api::{ApiOptions, Hosts};
+use riverrun_providers::remote::Workers;
 use tokio::{net::TcpListener, sync::Mutex, time::Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +17,9 @@ use crate::{
 /// A server that was killed keeps its port and its lock until the system has cleared it away.
 /// Whoever restarts it at once should not see that.
 const DYING: Duration = Duration::from_secs(1);
+
+/// How long the other ends of WebSockets may take to hear that the server stops.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 pub struct Server {
     pub river: Riverrun,
@@ -44,6 +48,7 @@ impl Server {
             namespace: config.namespace.clone(),
             hosts: hosts(config, address),
             closing: CancellationToken::new(),
+            workers: Workers::new(config.workers_options()),
             ..ApiOptions::default()
         };
         Ok(Self {
@@ -60,10 +65,11 @@ impl Server {
     }
 
     /// Answers requests until `stop` resolves or the data is gone, then ends in order: no new
-    /// requests, live streams closed, requests under way answered, leases handed back, store
-    /// closed.
+    /// requests, live streams closed, requests under way answered, leases handed back, workers sent
+    /// away, store closed.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
         let closing = self.options.closing.clone();
+        let (workers, sockets) = (self.options.workers.clone(), self.options.sockets.clone());
         let runtime = self.river.runtime();
         let router = riverrun_api::router(runtime.clone(), self.options);
         let stop = async {
@@ -76,7 +82,12 @@ impl Server {
         riverrun_api::serve(self.listener, router, stop)
             .await
             .map_err(|error| Failure::new("SERVER_FAILED", error.to_string()))?;
+        // Workers are needed until what they run has ended; then they hear that they should come
+        // back.
         let stopped = self.river.shutdown().await;
+        workers.close();
+        sockets.close();
+        let _ = tokio::time::timeout(FAREWELL, sockets.wait()).await;
         if let Some(processes) = self.processes {
             processes.lock().await.end().await;
         }

@@ -48,6 +48,8 @@ pub enum Error {
     /// Two runs of which one waits for the other can only be moved once that is over.
     #[error("{0}")]
     Tied(String),
+    #[error("the signature is missing or wrong")]
+    BadSignature,
     #[error("the server is shutting down")]
     ShuttingDown,
     #[error("the run moved faster than this could be decided; try again")]
@@ -91,6 +93,7 @@ impl Error {
             Self::BadRequest(_) | Self::BadField { .. } => "BAD_REQUEST",
             Self::BadId(_) => "BAD_ID",
             Self::Tied(_) => "RUN_TIED",
+            Self::BadSignature => "BAD_SIGNATURE",
             Self::ShuttingDown => "SHUTTING_DOWN",
             Self::Busy => "BUSY",
         }

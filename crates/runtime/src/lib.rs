@@ -16,6 +16,7 @@ mod flows;
 mod handler;
 mod handlers;
 mod import;
+mod listen;
 mod load;
 mod options;
 mod reads;
@@ -34,17 +35,19 @@ pub use flows::{Compiled, FlowEntry, RegisteredFlow};
 pub use handler::{Action, Call, Effects, FlowLookup, Handler, Services, function};
 pub use handlers::Handlers;
 pub use import::{Exported, ExportedRun};
+pub use listen::Listener;
 pub use load::Loaded;
 pub use options::Options;
 pub use reads::{At, RunView};
 pub use runtime::Runtime;
 pub use shown::Shown;
 pub use start::{StartRequest, Started};
+pub use steps::{Composable, Composed, ComposedFlow, Door, OpenDoor, Visitor, compose};
 pub use tail::{Tail, Tailed};
 pub use work::{
     CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Host, Invocation, JobOptions,
-    JobRequest, KeptOptions, OnFail, Percentiles, Policy, Process, ProcessConfig, Provider,
-    QueueStats, QueueView, RunMode, Source, Throttle, check_queue_name,
+    JobRequest, KeptOptions, OnFail, Percentiles, Places, Policy, Process, ProcessConfig, Provider,
+    QueueStats, QueueView, RunMode, Source, Taken, Throttle, check_queue_name,
 };
 
 pub type Result<T> = std::result::Result<T, Error>;

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock, RwLockWriteGuard};
 use riverrun_engine::Issue;
 use riverrun_expr::Sandbox;
 use riverrun_store::{Beat, Bus, Change, Commit, Lease, Receipt, Store, Writer};
@@ -19,12 +19,13 @@ use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Compiled, Error, FlowEntry, Handler, Handlers, Options, RegisteredFlow, Result, Services,
+    Compiled, Error, FlowEntry, Handler, Handlers, Listener, Options, RegisteredFlow, Result,
+    Services,
     cache::RunCache,
     claim,
     clock::now_ms,
     flows::Flows,
-    steps::{Inboxes, ProcessStep},
+    steps::{self, Inboxes, ProcessStep},
     work::{self, JobStats, Keeper, Processes},
 };
 
@@ -49,6 +50,7 @@ struct Inner {
     keeper: Keeper,
     job_stats: JobStats,
     inboxes: Inboxes,
+    listeners: RwLock<Vec<Arc<dyn Listener>>>,
     shutdown: CancellationToken,
     tasks: TaskTracker,
 }
@@ -95,6 +97,7 @@ impl Runtime {
                 keeper: Keeper::default(),
                 job_stats: JobStats::default(),
                 inboxes: Inboxes::default(),
+                listeners: RwLock::default(),
                 shutdown: CancellationToken::new(),
                 tasks: TaskTracker::new(),
                 store,
@@ -109,6 +112,7 @@ impl Runtime {
         runtime.spawn(sweep(runtime.clone()));
         runtime.spawn(work::keep(runtime.clone()));
         runtime.spawn(work::reap(runtime.clone()));
+        runtime.spawn(steps::read_outbox(runtime.clone()));
         Ok(runtime)
     }
 
@@ -192,6 +196,14 @@ impl Runtime {
 
     pub(crate) fn keeper(&self) -> &Keeper {
         &self.inner.keeper
+    }
+
+    pub(crate) fn listeners(&self) -> Vec<Arc<dyn Listener>> {
+        self.inner.listeners.read().clone()
+    }
+
+    pub(crate) fn listeners_mut(&self) -> RwLockWriteGuard<'_, Vec<Arc<dyn Listener>>> {
+        self.inner.listeners.write()
     }
 
     pub(crate) fn inboxes(&self) -> &Inboxes {
@@ -310,11 +322,14 @@ async fn sweep(runtime: Runtime) {
     const BATCH: usize = 200;
     while pause(&runtime, runtime.options().sweep_every).await {
         loop {
-            match runtime
+            let swept = runtime
                 .store()
                 .sweep(&runtime.options().retention, now_ms(), BATCH)
-                .await
-            {
+                .await;
+            if matches!(swept, Ok(deleted) if deleted > 0) {
+                runtime.bus().look_everywhere();
+            }
+            match swept {
                 Ok(deleted) if deleted >= BATCH as u64 => tokio::task::yield_now().await,
                 Ok(_) => break,
                 Err(error) => {

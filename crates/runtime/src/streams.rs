@@ -8,7 +8,11 @@ use riverrun_types::{
     Draft, EventId, EventType, Json, Name, Path, RunId, StreamName, event::EventContext, normalise,
 };
 
-use crate::{Error, Loaded, Result, Runtime, clock::now_ms, steps::Letter};
+use crate::{
+    Error, Loaded, Result, Runtime,
+    clock::now_ms,
+    steps::{Letter, signals},
+};
 
 /// How often a state write is judged again because the stream moved.
 const TRIES: usize = 20;
@@ -23,6 +27,7 @@ impl Runtime {
             .iter()
             .map(|event| read(event, now))
             .collect::<Result<Vec<_>>>()?;
+        refuse_reserved(stream, &drafts)?;
         if drafts.is_empty() {
             return Err(Error::BadEvent("there is no event to append".to_owned()));
         }
@@ -40,7 +45,7 @@ impl Runtime {
                     flow_name: stream.kind.clone(),
                     tenant_id: None,
                 };
-                self.place(stream, context, Expect::Any, drafts.into(), None)
+                self.place(stream, context, Expect::Any, drafts.into(), Vec::new())
                     .await
                     .map_err(Error::Store)
             }
@@ -160,8 +165,9 @@ impl Runtime {
         context: EventContext,
         expect: Expect,
         events: Arc<[Draft]>,
-        fence: Option<Change>,
+        fence: Vec<Change>,
     ) -> riverrun_store::Result<Vec<EventId>> {
+        let told = signals(stream, &context, &events, now_ms());
         let append = Append {
             stream: stream.clone(),
             context,
@@ -170,6 +176,7 @@ impl Runtime {
         };
         let mut commit = Commit::of(Change::Append(append));
         commit.changes.splice(..0, fence);
+        commit.changes.extend(told);
         let receipt = self.commit(commit).await?;
         let placed = receipt.placed.first().copied();
         Ok(placed.map_or_else(Vec::new, |placed| {
@@ -185,10 +192,24 @@ impl Runtime {
 /// What must hold for an append beside what the events themselves ask for.
 #[derive(Default)]
 pub(crate) struct Guard {
-    /// Refuses the commit if whoever writes may not any more.
-    pub fence: Option<Change>,
+    /// Changes that go before the events: they refuse the commit if whoever writes may not.
+    pub fence: Vec<Change>,
     /// The length that the stream must have.
     pub if_len: Option<u64>,
+}
+
+/// What becomes of a job only its queue may say, and a queue's channel is heard, never stored.
+fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
+    if &*stream.kind == StreamName::QUEUE {
+        let message =
+            "nothing is appended to the channel of a queue: it says what happens to its jobs";
+        return Err(Error::BadEvent(message.to_owned()));
+    }
+    let own = drafts.iter().find(|draft| draft.kind.family() == "job");
+    match own.filter(|_| stream.is_job()) {
+        Some(draft) => Err(Error::ReservedType(draft.kind.to_string())),
+        None => Ok(()),
+    }
 }
 
 /// Reads one event from outside and refuses what only the engine may say.

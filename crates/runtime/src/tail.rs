@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use riverrun_store::{Batch, EventQuery, Heard, Subscription};
-use riverrun_types::{Event, Json, StreamName};
+use riverrun_store::{Batch, EventQuery, Heard, Listener, Place, Subscription};
+use riverrun_types::{Event, Json, Name, StreamName, time::NEVER};
 
 use crate::{Result, Runtime};
 
@@ -48,6 +48,13 @@ impl Runtime {
     }
 }
 
+impl Runtime {
+    /// What happens to the jobs of a queue from now on. Nothing of it is stored.
+    pub fn listen(&self, queue: &str) -> Listener {
+        self.bus().listen(&Name::from(queue))
+    }
+}
+
 impl Tail {
     /// The next events. Cancel safe: what was not returned is returned next time.
     pub async fn next(&mut self) -> Result<Tailed> {
@@ -60,6 +67,9 @@ impl Tail {
                     self.next = last.id.seq + 1;
                     return Ok(Tailed::Read(events));
                 }
+                if self.stream.is_job() && self.is_gone().await? {
+                    return Ok(Tailed::Gone);
+                }
             }
             match self.live.next().await {
                 Heard::Gone => return Ok(Tailed::Gone),
@@ -67,6 +77,8 @@ impl Tail {
                 Heard::Batch(batch) => {
                     let (Some(first), Some(last)) = (batch.events.first(), batch.events.last())
                     else {
+                        // A job's row has moved: its stream has more, or is gone.
+                        self.behind = true;
                         continue;
                     };
                     if last.id.seq < self.next {
@@ -81,6 +93,16 @@ impl Tail {
                 }
             }
         }
+    }
+}
+
+impl Tail {
+    /// Whether the job was removed, with its stream.
+    async fn is_gone(&self) -> Result<bool> {
+        let end = Place::Time(NEVER);
+        let len = self.runtime.store().locate(&self.stream, end).await?;
+        // A job that is there has at least been added.
+        Ok(len == 0 || len < self.next)
     }
 }
 

@@ -122,6 +122,10 @@ impl Store for Watched {
         self.store.stalled_jobs(now_ms, limit).await
     }
 
+    async fn newest_job(&self) -> Result<Option<RunId>> {
+        self.store.newest_job().await
+    }
+
     async fn job(&self, id: &RunId) -> Result<Option<JobRecord>> {
         self.store.job(id).await
     }

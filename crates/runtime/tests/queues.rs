@@ -18,7 +18,7 @@ use riverrun_runtime::{
 };
 use riverrun_store::{EventQuery, JobRecord, JobState, Steer, Store};
 use riverrun_store_sqlite::SqliteStore;
-use riverrun_types::{Json, RunId, StreamName};
+use riverrun_types::{EventType, Json, RunId, StreamName};
 use serde_json::{Value, json};
 
 /// A number that no machine type holds.
@@ -49,6 +49,23 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
         host,
         cancel,
     } = invocation;
+    let speaks = |job: &riverrun_protocol::JobInput| {
+        let input = job.input.as_ref().map(Json::value);
+        input.and_then(|input| input["say"].as_str().map(str::to_owned))
+    };
+    if invoke.jobs.iter().any(|job| speaks(job).is_some()) {
+        let mut results = Vec::new();
+        for job in &invoke.jobs {
+            let (id, say) = (job.job_id.clone().unwrap(), speaks(job).unwrap());
+            results.push(say_of(host, &id, &say, job).await?);
+        }
+        let none = host.ask("state.getAll", Json::of(&json!({"jobId": "none"})));
+        assert_eq!(none.await.unwrap_err().code, "JOB_NOT_FOUND");
+        return Ok(Reply {
+            results: Some(results),
+            ..Reply::default()
+        });
+    }
     if !invoke.jobs.is_empty() {
         let results = invoke.jobs.iter().map(|job| match &job.input {
             Some(input) if input.as_str() == "13" => ReplyItem {
@@ -82,7 +99,7 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
             Err(WorkError::new("ONCE", "the first time"))
         }
         "fail-once" => value(json!({
-            "checkpoint": invoke.job.checkpoint, "journal": invoke.journal,
+            "checkpoint": invoke.job.checkpoint, "journal": invoke.job.journal,
         })),
         "hang" => {
             let reason = cancel.cancelled().await;
@@ -142,8 +159,47 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
             let added = json!({"queue": "other", "data": 7, "options": {"priority": 1}});
             Ok(reply(ask("enqueue", added).await?))
         }
+        "enqueue-many" => Ok(reply(ask("enqueue", json!({"jobs": input["jobs"]})).await?)),
         _ => Ok(reply(Json::of(&input))),
     }
+}
+
+/// One job of a batch: it says something of its own, fails, and tells the next time what it kept.
+async fn say_of(
+    host: &Arc<dyn riverrun_runtime::Host>,
+    id: &str,
+    say: &str,
+    job: &riverrun_protocol::JobInput,
+) -> Result<ReplyItem, WorkError> {
+    if job.attempt > 1 {
+        let kept = json!({"checkpoint": job.checkpoint, "journal": job.journal});
+        return Ok(ReplyItem {
+            value: Some(Json::of(&kept)),
+            ..ReplyItem::default()
+        });
+    }
+    let detail = Some(Json::of(&say));
+    host.frame_of(
+        id,
+        Frame::Progress {
+            pct: Some(5.0),
+            detail,
+        },
+    );
+    for (method, params) in [
+        (
+            "state.set",
+            json!({"jobId": id, "key": "said", "value": say}),
+        ),
+        ("checkpoint", json!({"jobId": id, "data": say})),
+        ("memo", json!({"jobId": id, "name": "said", "value": say})),
+    ] {
+        host.ask(method, Json::of(&params)).await?;
+    }
+    Ok(ReplyItem {
+        error: Some(WorkError::new("AGAIN", "once more")),
+        ..ReplyItem::default()
+    })
 }
 
 fn reply(value: Json) -> Reply {
@@ -170,22 +226,27 @@ impl World {
     }
 
     async fn on(store: Arc<dyn Store>, config: Value) -> Self {
+        let world = Self::bare(store, Duration::from_millis(600)).await;
+        world.put("work", config);
+        world
+    }
+
+    /// A runtime without a process.
+    async fn bare(store: Arc<dyn Store>, lease: Duration) -> Self {
         let options = Options {
             grace: Duration::from_millis(50),
-            lease: Duration::from_millis(600),
+            lease,
             ..Options::default()
         };
         let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
         let runtime = Runtime::open(store.clone(), sandbox, [], options)
             .await
             .unwrap();
-        let world = Self {
+        Self {
             runtime,
             store,
             most: Arc::default(),
-        };
-        world.put("work", config);
-        world
+        }
     }
 
     fn put(&self, id: &str, config: Value) {
@@ -206,8 +267,12 @@ impl World {
     }
 
     async fn add_all(&self, requests: Value) -> Vec<RunId> {
+        self.add_to("work", requests).await
+    }
+
+    async fn add_to(&self, queue: &str, requests: Value) -> Vec<RunId> {
         let requests: Vec<JobRequest> = serde_json::from_value(requests).unwrap();
-        let added = self.runtime.enqueue("work", requests, false).await.unwrap();
+        let added = self.runtime.enqueue(queue, requests, false).await.unwrap();
         added.into_iter().map(|added| added.id).collect()
     }
 
@@ -269,7 +334,18 @@ async fn a_failure_is_tried_again_and_then_a_dead_letter() {
     let record = world.end(&job).await;
     assert_eq!((record.state, record.attempt), (JobState::Failed, 3));
     assert_eq!(code(&record), "BROKEN");
-    assert_eq!(world.events("job", &job).await, ["job.retry", "job.retry"]);
+    assert_eq!(
+        world.events("job", &job).await,
+        [
+            "job.added",
+            "job.active",
+            "job.waiting",
+            "job.active",
+            "job.waiting",
+            "job.active",
+            "job.failed"
+        ]
+    );
     // One that says so, or that the policy does not list, is not tried again.
     let job = world
         .add(json!({"data": {"do": "fail", "retriable": false}}))
@@ -384,6 +460,35 @@ async fn a_job_whose_worker_died_is_tried_again_or_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stalled_job_is_judged_by_its_process_which_may_come_later() {
+    let lease = Duration::from_secs(30);
+    let store = SqliteStore::memory().unwrap();
+    let first = World::bare(store.clone(), lease).await;
+    let once = json!({"retryPolicy": {"attempts": 1}, "dlq": {"queue": "dead"}});
+    first.put("work", once.clone());
+    first.put("other", once.clone());
+    let hang = json!([{"data": {"do": "hang"}}]);
+    let work = first.add_to("work", hang.clone()).await.remove(0);
+    let other = first.add_to("other", hang).await.remove(0);
+    first.until(&work, &[JobState::Active]).await;
+    first.until(&other, &[JobState::Active]).await;
+    // A server starts anew, and its processes are loaded one after the other.
+    let second = World::bare(store, lease).await;
+    second.put("other", once.clone());
+    assert_eq!(second.end(&other).await.state, JobState::Failed);
+    let record = second.runtime.job(&work).await.unwrap();
+    assert_eq!((record.state, record.attempt), (JobState::Active, 1));
+    second.put("work", once);
+    let record = second.end(&work).await;
+    assert_eq!(
+        (record.state, code(&record).as_str()),
+        (JobState::Failed, "JOB_STALLED")
+    );
+    let letters = second.runtime.queue("dead").await.unwrap();
+    assert_eq!(letters.record.waiting, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_shutdown_hands_back_what_it_cannot_finish() {
     let dir = tempfile::tempdir().unwrap();
     let open = || SqliteStore::open(riverrun_store_sqlite::Options::new(dir.path())).unwrap();
@@ -421,7 +526,17 @@ async fn what_a_handler_says_is_in_the_jobs_stream() {
     world.end(&job).await;
     let mut events = world.events("job", &job).await;
     events.sort();
-    assert_eq!(events, ["log.warn", "order.paid", "progress"]);
+    assert_eq!(
+        events,
+        [
+            "job.active",
+            "job.added",
+            "job.completed",
+            "log.warn",
+            "order.paid",
+            "progress"
+        ]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -440,7 +555,15 @@ async fn a_job_has_state_that_its_schema_guards() {
     );
     assert_eq!(
         world.events("job", &job).await,
-        ["state.set", "state.batch", "state.delete", "state.set"]
+        [
+            "job.added",
+            "job.active",
+            "state.set",
+            "state.batch",
+            "state.delete",
+            "state.set",
+            "job.completed"
+        ]
     );
 }
 
@@ -453,8 +576,10 @@ async fn no_number_is_rounded_on_its_way() {
     let stream = StreamName::new("job", job.as_str());
     let query = EventQuery::forward(0, 10);
     for event in world.store.events(&stream, &query).await.unwrap() {
-        let data = event.data.unwrap();
-        assert!(data.as_str().contains(BIG), "{data:?}");
+        if !matches!(event.kind, EventType::JobAdded | EventType::JobActive) {
+            let data = event.data.unwrap();
+            assert!(data.as_str().contains(BIG), "{data:?}");
+        }
     }
 }
 
@@ -472,6 +597,38 @@ async fn a_job_adds_jobs_that_know_where_they_come_from() {
     assert_eq!(options["causationId"], json!(job));
     assert_eq!(options["correlationId"], "story-1");
     assert_eq!(child.priority, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_adds_jobs_to_several_queues_all_or_none() {
+    let world = World::new(json!({"retryPolicy": {"attempts": 1}})).await;
+    world.put("other", Value::Null);
+    let many = |jobs: Value| json!({"data": {"do": "enqueue-many", "jobs": jobs}});
+    let job = world
+        .add(many(
+            json!([{"queue": "work", "data": 7}, {"queue": "other", "name": "sent", "data": 8}]),
+        ))
+        .await;
+    let added = world.end(&job).await.result.unwrap().value();
+    let id = |at: usize| RunId::new(added["jobs"][at]["jobId"].as_str().unwrap());
+    let (first, second) = (world.end(&id(0)).await, world.end(&id(1)).await);
+    assert_eq!((&*first.queue, &*second.queue), ("work", "other"));
+    assert_eq!(second.name.as_deref(), Some("sent"));
+    for (jobs, expected) in [
+        (
+            json!([{"queue": "other", "data": 1}, {"queue": "nobody", "data": 2}]),
+            "QUEUE_NOT_FOUND",
+        ),
+        (
+            json!([{"queue": "other", "data": 1}, {"data": 2}]),
+            "BAD_REQUEST",
+        ),
+    ] {
+        let job = world.add(many(jobs)).await;
+        assert_eq!(code(&world.end(&job).await), expected);
+    }
+    let other = world.runtime.queue("other").await.unwrap().record;
+    assert_eq!((other.completed, other.waiting), (1, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -497,6 +654,44 @@ async fn a_batch_is_one_invocation_with_a_result_for_each() {
         [four.clone(), None, four.clone(), four, Some(json!(1))]
     );
     assert_eq!(code(&ends[1]), "UNLUCKY");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_job_of_a_batch_has_a_voice_of_its_own() {
+    let world = World::new(json!({
+        "batch": {"size": 2, "waitMs": 1_000}, "retryPolicy": quick(2),
+    }))
+    .await;
+    let jobs = world
+        .add_all(json!([{"data": {"say": "one"}}, {"data": {"say": "two"}}]))
+        .await;
+    for (job, say) in jobs.iter().zip(["one", "two"]) {
+        let end = world.end(job).await;
+        let memo = json!({"op": "memo", "name": "said", "value": say});
+        assert_eq!(
+            end.result.unwrap().value(),
+            json!({"checkpoint": say, "journal": [memo]})
+        );
+        assert_eq!(
+            end.progress.unwrap().value(),
+            json!({"pct": 5.0, "detail": say})
+        );
+        let mut kinds = world.events("job", job).await;
+        kinds.sort();
+        assert_eq!(
+            kinds,
+            [
+                "job.active",
+                "job.active",
+                "job.added",
+                "job.completed",
+                "job.waiting",
+                "progress",
+                "state.set",
+                "step.memo"
+            ]
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

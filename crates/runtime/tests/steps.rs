@@ -250,7 +250,7 @@ async fn a_step_that_fails_is_tried_as_its_process_says() {
             )
             .await?;
             match call.invoke.job.attempt {
-                3 => Ok(json!({"journal": call.invoke.journal})),
+                3 => Ok(json!({"journal": call.invoke.job.journal})),
                 _ => Err(WorkError::new("FLAKY", "not yet")),
             }
         }),
@@ -387,4 +387,284 @@ async fn events_from_outside_enter_steps_too_and_a_hundred_at_once() {
         .iter()
         .filter(|e| e.starts_with("step.completed count"));
     assert_eq!(ended.count(), 100);
+}
+
+/// A handler in the form of code that waits: what is in the journal is given, the first that is
+/// not suspends.
+fn suspend(wait: Value) -> Result<Reply, WorkError> {
+    Ok(Reply {
+        suspended: Some(serde_json::from_value(wait).unwrap()),
+        ..Reply::default()
+    })
+}
+
+struct Waiting(fn(&Invocation) -> Value);
+
+#[async_trait]
+impl Provider for Waiting {
+    async fn invoke(&self, call: Invocation) -> Result<Reply, WorkError> {
+        let journal = &call.invoke.job.journal;
+        match journal.iter().find(|entry| entry.op == "await") {
+            None => {
+                let mut wait = (self.0)(&call);
+                if wait["type"] == "trigger" {
+                    let door = ask(&call, "await.trigger", wait["door"].clone()).await?;
+                    wait["triggerId"] = door["id"].clone();
+                }
+                suspend(wait)
+            }
+            Some(entry) => Ok(Reply {
+                value: Some(Json::of(
+                    &json!({"value": entry.value, "error": entry.error}),
+                )),
+                ..Reply::default()
+            }),
+        }
+    }
+}
+
+impl World {
+    fn put_waiting(&self, id: &str, wait: fn(&Invocation) -> Value) {
+        self.runtime.put_process(Process {
+            id: id.into(),
+            config: ProcessConfig::read(&Json::null(), id).ok().unwrap(),
+            provider: Arc::new(Waiting(wait)),
+            source: Source::default(),
+        });
+    }
+
+    async fn until(&self, run: &RunId, status: RunStatus) {
+        let there = async {
+            while self.runtime.run(run).await.unwrap().loaded.state.status != status {
+                tokio::time::sleep(Duration::from_millis(3)).await;
+            }
+        };
+        let came = tokio::time::timeout(LONG, there).await;
+        assert!(came.is_ok(), "{:#?}", self.events(run).await);
+    }
+
+    async fn emit(&self, kind: &str, data: Value) {
+        let event = Json::of(&json!({"type": kind, "data": data}));
+        let stream = StreamName::new("global", "global");
+        self.runtime.append(&stream, &[event]).await.unwrap();
+    }
+
+    async fn result(&self, run: &RunId) -> Value {
+        let view = self.end(run).await;
+        let state = &view.loaded.state;
+        assert_eq!(state.status, RunStatus::Completed, "{:?}", state.error);
+        state.result.clone().unwrap().value()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn code_waits_for_a_time() {
+    let world = World::new().await;
+    world.put_waiting("nap", |_| {
+        let at = riverrun_types::time::iso(now_ms() + 40);
+        json!({"type": "time", "resumeAt": at})
+    });
+    world.register(flow(json!({"a": step("nap")}))).await;
+    let run = world.start("f", json!({})).await;
+    world.result(&run).await;
+    assert_eq!(
+        world.events(&run).await,
+        [
+            "flow.started",
+            "step.started a#1/1",
+            "step.await.time a#1/1",
+            "step.resumed a#1/1",
+            "step.completed a#1/1",
+            "flow.completed"
+        ]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn code_waits_for_the_event_that_it_means() {
+    let world = World::new().await;
+    world.put_waiting("pay", |call| {
+        let id = input(call)["id"].clone();
+        json!({"type": "event", "eventKind": "paid", "match": {"data.id": id}})
+    });
+    world.put_waiting("where", |_| {
+        json!({"type": "event", "eventKind": "paid", "where": "(e) => e.data.total > input.least && e.data.ok"})
+    });
+    world
+        .register(json!({"id": "pay", "version": "1.0.0", "initialStepId": "a", "steps": {"a": step("pay")}}))
+        .await;
+    world
+        .register(json!({"id": "where", "version": "1.0.0", "initialStepId": "a", "steps": {"a": step("where")}}))
+        .await;
+    let one = world.start("pay", json!({"id": 1})).await;
+    let two = world.start("pay", json!({"id": 2})).await;
+    let most = world.start("where", json!({"least": 100})).await;
+    for run in [&one, &two, &most] {
+        world.until(run, RunStatus::Waiting).await;
+    }
+    world.emit("other", json!({"id": 1})).await;
+    world.emit("paid", json!({"id": 1, "total": 5})).await;
+    let result = world.result(&one).await;
+    assert_eq!(result["value"]["data"], json!({"id": 1, "total": 5}));
+    assert_eq!(result["value"]["kind"], "paid");
+    world
+        .emit("paid", json!({"id": 3, "total": 101, "ok": true}))
+        .await;
+    assert_eq!(world.result(&most).await["value"]["data"]["id"], 3);
+    assert_eq!(
+        world.runtime.run(&two).await.unwrap().loaded.state.status,
+        RunStatus::Waiting
+    );
+    world.runtime.cancel(&two, None).await.unwrap();
+    let stats = world.store.await_stats().await.unwrap();
+    assert_eq!((stats.events, stats.doors), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_await_that_takes_too_long_is_told_to_the_code() {
+    let world = World::new().await;
+    world.put_waiting(
+        "late",
+        |_| json!({"type": "event", "eventKind": "never", "timeoutMs": 30}),
+    );
+    world.register(flow(json!({"a": step("late")}))).await;
+    let run = world.start("f", json!({})).await;
+    let result = world.result(&run).await;
+    assert_eq!(result["error"]["code"], "AWAIT_TIMEOUT");
+    assert!(
+        world
+            .events(&run)
+            .await
+            .contains(&"step.await.timeout a#1/1".to_owned())
+    );
+    assert_eq!(world.store.await_stats().await.unwrap().events, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_door_is_opened_once_from_outside() {
+    use riverrun_runtime::Visitor;
+    let visitor = |payload: Value| Visitor {
+        payload: Json::of(&payload),
+        body: b"",
+        signature: None,
+        source: "test",
+    };
+    let world = World::new().await;
+    world.put_waiting("ask", |call| {
+        let door = json!({"type": "user", "payload": {"for": input(call)}, "timeoutMs": 60_000});
+        json!({"type": "trigger", "door": door})
+    });
+    world.register(flow(json!({"a": step("ask")}))).await;
+    let run = world.start("f", json!({"who": "ann"})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let doors = world.store.awaits_of(&run).await.unwrap();
+    let id = doors[0].id.clone();
+    let door = world.runtime.door(&id).await.unwrap();
+    assert_eq!(
+        door.door.payload.unwrap().value(),
+        json!({"for": {"who": "ann"}})
+    );
+    world
+        .runtime
+        .open_door(&id, visitor(json!({"ok": true})))
+        .await
+        .unwrap();
+    assert_eq!(world.result(&run).await["value"], json!({"ok": true}));
+    let again = world.runtime.open_door(&id, visitor(json!(1))).await;
+    assert_eq!(again.unwrap_err().code(), "AWAIT_USED");
+    let unknown = world.runtime.open_door("0000", visitor(json!(1))).await;
+    assert_eq!(unknown.unwrap_err().code(), "AWAIT_NOT_FOUND");
+    let query = EventQuery::forward(0, 9);
+    let stream = StreamName::new("trigger", &id);
+    let events = world.store.events(&stream, &query).await.unwrap();
+    let kinds: Vec<_> = events.iter().map(|event| event.kind.to_string()).collect();
+    assert_eq!(kinds, ["trigger.registered", "trigger.fired"]);
+    assert!(
+        events
+            .iter()
+            .all(|event| event.correlation_id.as_deref() == Some(run.as_str()))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn declared_awaits_hold_their_step_back() {
+    let world = World::new().await;
+    world.put(
+        "tell",
+        Value::Null,
+        script!(|call| Ok(json!({"awaited": call.invoke.awaited, "input": input(&call)}))),
+    );
+    world
+        .register(flow(json!({
+            "order": {"type": "set", "config": {"value": {"id": 7}}, "outputKey": "order", "transitions": {"onSuccess": "wait"}},
+            "wait": with(step("tell"), json!({
+                "input": {"type": "key", "key": "order"},
+                "await": {"type": "event", "eventKind": "paid", "where": "(event, ctx) => event.data.id === ctx.input.id",
+                    "timeout": "1h", "onTimeout": "late"},
+            })),
+            "late": {"type": "set", "config": {"value": "late"}},
+        })))
+        .await;
+    let run = world.start("f", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let awaits = world.store.awaits_of(&run).await.unwrap();
+    let riverrun_store::Awaited::Event { matcher, .. } = &awaits[0].what else {
+        panic!("{awaits:?}");
+    };
+    assert!(
+        matches!(matcher, riverrun_store::Matcher::Equal(_)),
+        "{matcher:?}"
+    );
+    world.emit("paid", json!({"id": 6})).await;
+    world.emit("paid", json!({"id": 7, "by": "card"})).await;
+    let result = world.result(&run).await;
+    assert_eq!(result["awaited"]["data"]["by"], "card");
+    assert_eq!(result["input"], json!({"id": 7}));
+    // Too late is another way.
+    world
+        .register(
+            json!({"id": "g", "version": "1.0.0", "initialStepId": "wait", "steps": {
+                "wait": with(step("tell"), json!({
+                    "await": {"type": "trigger", "timeout": 20, "onTimeout": "late"},
+                })),
+                "late": {"type": "set", "config": {"value": "late"}},
+            }}),
+        )
+        .await;
+    let run = world.start("g", json!({})).await;
+    assert_eq!(world.result(&run).await, json!("late"));
+    // A time is waited for after the handler, which may say how long.
+    world
+        .register(json!({"id": "h", "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": with(step("tell"), json!({
+                "await": {"type": "time", "delay": "(result) => result.input.ms"}, "transitions": {"onSuccess": "b"},
+            })),
+            "b": {"type": "set", "config": {"value": "after"}},
+        }}))
+        .await;
+    let run = world.start("h", json!({"ms": 20})).await;
+    assert_eq!(world.result(&run).await, json!("after"));
+    assert!(
+        world
+            .events(&run)
+            .await
+            .contains(&"step.await.time a#1/1".to_owned())
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_event_just_before_its_await_counts_if_asked() {
+    let world = World::new().await;
+    world.put_waiting("pay", |_| {
+        json!({"type": "event", "eventKind": "paid", "match": {"data.id": 5}, "lookbackMs": 60_000})
+    });
+    world.register(flow(json!({"a": step("pay")}))).await;
+    world.emit("paid", json!({"id": 5})).await;
+    let run = world.start("f", json!({})).await;
+    assert_eq!(world.result(&run).await["value"]["data"]["id"], 5);
+}
+
+fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    i64::try_from(since.unwrap().as_millis()).unwrap()
 }

@@ -447,16 +447,12 @@ pub async fn the_order_of_changes_counts(store: S) {
 pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
     sleepers(&store, &["r1"]).await;
     let any = |name: &str| waits(awaits(name, "r1", event("k", Matcher::Any)));
-    let told = |store: S, commit_: Commit| async move { commit(&store, commit_).await };
     let check = async |changes: Vec<Change>, expected: &str| {
-        let refused = told(
-            store.clone(),
-            Commit {
-                lease: None,
-                changes,
-            },
-        );
-        assert_eq!(refusal(refused.await), expected);
+        let refused = Commit {
+            lease: None,
+            changes,
+        };
+        assert_eq!(refusal(commit(&store, refused).await), expected);
         assert!(must(store.await_by("a").await).is_none());
         assert!(must(store.emitted(None, 0, 10).await).is_empty());
     };

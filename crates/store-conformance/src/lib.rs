@@ -21,6 +21,7 @@ pub mod health;
 pub mod idempotency;
 pub mod jobs;
 pub mod lists;
+pub mod lives;
 pub mod locate;
 pub mod queues;
 pub mod retention;
@@ -232,11 +233,13 @@ macro_rules! with_checks {
                 people_steer_jobs,
                 a_wish_that_does_not_fit_is_refused,
                 cancelling_ends_what_waits_and_tells_the_holder_of_what_runs,
+                a_job_that_was_cancelled_is_not_tried_again,
                 jobs_are_listed_by_state_in_pages,
                 queues_are_listed_with_their_oldest_job,
                 jobs_are_purged_by_state_and_age,
                 retention_removes_ended_jobs_with_their_streams,
                 a_dropped_job_leaves_nothing,
+                the_newest_job_is_the_one_added_last,
                 many_claimers_share_a_queue_without_a_job_twice,
             }
             awaits {
@@ -271,6 +274,14 @@ macro_rules! with_checks {
                 the_outbox_keeps_its_order_until_it_is_heard,
                 the_log_is_trimmed_by_its_own_time,
                 many_who_signal_lose_nothing,
+            }
+            lives {
+                a_row_tells_its_life,
+                an_event_has_one_id_before_and_after_more_is_appended,
+                every_attempt_is_told,
+                what_is_cancelled_before_it_begins_says_so,
+                derived_events_have_places_and_pages,
+                an_expected_length_counts_what_is_derived,
             }
             idempotency {
                 a_key_names_one_run,

@@ -59,3 +59,67 @@ fn common(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "temp_store", "MEMORY")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plans are made without the bound values, so what a partial index needs to know must stand
+    /// in the statement.
+    #[test]
+    fn statements_find_their_partial_indexes() {
+        let mut conn = writer(None).unwrap();
+        crate::migrate::migrate(&mut conn).unwrap();
+        let check = |sql: &str, index: &str| {
+            let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let nulls = vec![rusqlite::types::Null; statement.parameter_count()];
+            let values = rusqlite::params_from_iter(nulls);
+            let rows = statement.query_map(values, |row| row.get(3)).unwrap();
+            let plan: Vec<String> = rows.collect::<rusqlite::Result<_>>().unwrap();
+            let plan = plan.join("; ");
+            assert!(plan.contains(index), "{sql}: {plan}");
+        };
+        check(
+            "SELECT id FROM runs WHERE idem = ?1 AND flow = ?2 AND tenant = ?3",
+            "runs_idem (idem=? AND flow=? AND tenant=?)",
+        );
+        check(
+            "SELECT no FROM runs r WHERE r.parent = ?1 ORDER BY r.no DESC",
+            "runs_parent (parent=?)",
+        );
+        check(
+            "SELECT id FROM work WHERE state = 2 AND lease = ?1 AND cancel = 1",
+            "work_active (lease=?)",
+        );
+        check(
+            "SELECT no FROM work WHERE queue = ?1 AND lane = ?2 AND state = 0 ORDER BY rank, no",
+            "work_waiting (queue=? AND lane=?)",
+        );
+        check(
+            "SELECT no FROM shapes WHERE kind = ?1 AND class < 2 AND open > 0",
+            "(kind=? AND class<?)",
+        );
+        check(
+            "SELECT no FROM awaits a INDEXED BY awaits_open
+             WHERE a.shape = ?1 AND a.key = ?2 AND a.state = 0 AND a.tenant IS ?3",
+            "awaits_open (shape=? AND key=? AND tenant=?)",
+        );
+        check(
+            "SELECT no FROM awaits a WHERE a.shape = ?1 AND a.state = ?2 ORDER BY a.no DESC",
+            "awaits_shape (shape=? AND state=?)",
+        );
+        check(
+            "SELECT no FROM awaits a WHERE a.state = 2 AND a.state > 0 ORDER BY a.no DESC",
+            "awaits_done (state=?)",
+        );
+        check(
+            "SELECT seq FROM emits e WHERE e.kind = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3",
+            "emits_kind (kind=? AND rowid>?)",
+        );
+        check(
+            "SELECT seq FROM emits WHERE ms <= ?1
+                 AND NOT EXISTS (SELECT 1 FROM signals WHERE emit = seq) ORDER BY ms LIMIT ?2",
+            "emits_ms (ms<?)",
+        );
+    }
+}

@@ -96,6 +96,10 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn newest_job(&self) -> Result<Option<RunId>> {
+        self.read(read::newest_job).await
+    }
+
     async fn job(&self, id: &RunId) -> Result<Option<JobRecord>> {
         let id = id.clone();
         self.read(move |view| read::job(view, &id)).await

@@ -10,7 +10,7 @@ use riverrun_store::{
 };
 use riverrun_store_conformance::given::*;
 use riverrun_store_sqlite::{Options, SqliteStore};
-use riverrun_types::{StreamName, time::NEVER};
+use riverrun_types::{Event, StreamName, time::NEVER};
 
 fn open(folder: &Path) -> riverrun_store::Result<Arc<SqliteStore>> {
     SqliteStore::open(Options::new(folder))
@@ -82,7 +82,7 @@ async fn writes_are_synced_and_logged() {
     assert!(folder.path().join("riverrun.db-wal").exists());
     let facts = store.describe().await.unwrap().value();
     assert_eq!(facts["adapter"], "sqlite");
-    assert_eq!(facts["schema"], 3);
+    assert_eq!(facts["schema"], 4);
     assert_eq!(
         facts["synchronous"], 2,
         "FULL: a commit is on disk when it is answered"
@@ -103,12 +103,12 @@ async fn data_of_a_newer_riverrun_is_left_alone() {
     match open(folder.path()).map(drop) {
         Err(Error::NewerSchema {
             found: 99,
-            known: 3,
+            known: 4,
         }) => {}
         other => panic!("{other:?}"),
     }
     direct(folder.path())
-        .pragma_update(None, "user_version", 3)
+        .pragma_update(None, "user_version", 4)
         .unwrap();
     open(folder.path()).unwrap();
 }
@@ -406,4 +406,41 @@ async fn a_check_proves_that_there_is_room() {
     // The proof clears away what it wrote, so the next one is on the disk itself.
     must(store.check().await);
     assert!(!room.exists());
+}
+
+#[tokio::test]
+async fn jobs_of_an_older_riverrun_have_lives_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let store: S = open(folder.path()).unwrap();
+    let job = riverrun_store::NewQueued {
+        id: id("j1"),
+        queue: "mail".into(),
+        name: None,
+        data: json("1"),
+        priority: 0,
+        at_ms: None,
+        created_ms: T0,
+        key: None,
+        unique: None,
+        options: None,
+    };
+    must(change(&store, Change::Enqueue([job].into())).await);
+    store.close().await.unwrap();
+    // As the schema was before the stream of a job told its life.
+    let before = direct(folder.path());
+    before
+        .execute_batch("ALTER TABLE work DROP COLUMN told; PRAGMA user_version = 3;")
+        .unwrap();
+    drop(before);
+    let store: S = open(folder.path()).unwrap();
+    let stream = StreamName::job(&id("j1"));
+    let kinds = |events: Vec<Event>| -> Vec<String> {
+        events.iter().map(|event| event.kind.to_string()).collect()
+    };
+    assert_eq!(kinds(all_events(&store, &stream).await), ["job.added"]);
+    must(change(&store, Change::Append(append(stream.clone(), logs(T0, 1)))).await);
+    assert_eq!(
+        kinds(all_events(&store, &stream).await),
+        ["job.added", "log.info"]
+    );
 }

@@ -3,16 +3,19 @@
 
 use std::sync::{
     Arc, OnceLock,
-    atomic::{AtomicI64, Ordering},
+    atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering},
 };
 
 use dashmap::DashMap;
 use riverrun_types::{
-    Draft, Event, Millis, Name, RunId, StreamName, event::EventContext, time::NEVER,
+    Draft, Event, EventType, Millis, Name, RunId, StreamName, event::EventContext, time::NEVER,
 };
 use tokio::sync::{Notify, broadcast};
 
-use crate::{Change, Commit, JobChange, NewJob, Placed, Receipt, Steer};
+use crate::{
+    Change, ClaimedJob, Commit, JobChange, JobState, Listener, NewJob, Placed, Receipt, Steer,
+    channel::Channels,
+};
 
 /// Batches that a slow reader may lag behind before it has to read the store.
 const BACKLOG: usize = 64;
@@ -27,6 +30,13 @@ pub struct Batch {
 }
 
 impl Batch {
+    pub(crate) fn new(events: Vec<Event>) -> Self {
+        Self {
+            events,
+            wire: OnceLock::new(),
+        }
+    }
+
     pub fn wire(&self, encode: impl FnOnce(&[Event]) -> String) -> Arc<str> {
         self.wire
             .get_or_init(|| Arc::from(encode(&self.events)))
@@ -37,6 +47,14 @@ impl Batch {
 /// Who listens to what.
 pub struct Bus {
     streams: DashMap<StreamName, broadcast::Sender<Arc<Batch>>>,
+    /// How many of them are jobs': looked at for every job, so it must cost nothing.
+    jobs: AtomicUsize,
+    /// The live channels of queues.
+    channels: Channels,
+    /// Groups of commits that were handed to the store, and those of them that were published.
+    begun: AtomicU64,
+    published: AtomicU64,
+    caught_up: Notify,
     /// Those who hold a run's lease here and want to know when somebody else moves it.
     holders: DashMap<RunId, Arc<Notify>>,
     /// Those who claim jobs of a queue here.
@@ -52,6 +70,11 @@ impl Default for Bus {
     fn default() -> Self {
         Self {
             streams: DashMap::new(),
+            jobs: AtomicUsize::new(0),
+            channels: Channels::default(),
+            begun: AtomicU64::new(0),
+            published: AtomicU64::new(0),
+            caught_up: Notify::new(),
             holders: DashMap::new(),
             workers: DashMap::new(),
             due_ms: AtomicI64::new(NEVER),
@@ -67,12 +90,98 @@ impl Bus {
         let receiver = self
             .streams
             .entry(stream.clone())
-            .or_insert_with(|| broadcast::channel(BACKLOG).0)
+            .or_insert_with(|| {
+                if stream.is_job() {
+                    self.jobs.fetch_add(1, Ordering::AcqRel);
+                }
+                broadcast::channel(BACKLOG).0
+            })
             .subscribe();
         Subscription {
             bus: self.clone(),
             stream: stream.clone(),
             receiver: Some(receiver),
+        }
+    }
+
+    /// Listens to what happens to the jobs of a queue from now on.
+    pub fn listen(self: &Arc<Self>, queue: &Name) -> Listener {
+        Listener::new(self.clone(), queue)
+    }
+
+    pub(crate) fn channels(&self) -> &Channels {
+        &self.channels
+    }
+
+    /// Tells listeners that jobs of a queue have begun. What was committed before they were
+    /// claimed is told first: a job begins after it was added.
+    pub async fn claimed(&self, queue: &Name, jobs: &[ClaimedJob], now_ms: Millis) {
+        if jobs.is_empty() {
+            return;
+        }
+        if self.channels.has(queue) {
+            self.catch_up().await;
+            self.channels.claimed(queue, jobs, now_ms);
+        }
+        if self.jobs.load(Ordering::Acquire) > 0 {
+            for job in jobs {
+                self.look(&job.lease.id);
+            }
+        }
+    }
+
+    /// Tells listeners that jobs of a queue were removed together.
+    pub fn purged(&self, queue: &Name, state: JobState, removed: u64, now_ms: Millis) {
+        self.look_everywhere();
+        if removed > 0 && !self.channels.is_silent() {
+            let data = serde_json::json!({"queue": queue, "state": state, "removed": removed});
+            let kind = EventType::parse("queue.purged");
+            self.channels
+                .said(queue, Draft::new(now_ms, kind).data(data));
+        }
+    }
+
+    /// Tells those who read the streams of jobs to look whether theirs are still there.
+    pub fn look_everywhere(&self) {
+        if self.jobs.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        for entry in &self.streams {
+            if entry.key().is_job() {
+                let _ = entry.value().send(Arc::new(Batch::new(Vec::new())));
+            }
+        }
+    }
+
+    /// Tells those who read the stream of a job to look again: its row has moved.
+    fn look(&self, job: &RunId) {
+        if self.jobs.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        if let Some(sender) = self.streams.get(&StreamName::job(job)) {
+            let _ = sender.send(Arc::new(Batch::new(Vec::new())));
+        }
+    }
+
+    pub(crate) fn begin_group(&self) {
+        self.begun.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(crate) fn end_group(&self) {
+        self.published.fetch_add(1, Ordering::AcqRel);
+        self.caught_up.notify_waiters();
+    }
+
+    /// Waits until all that the store was given before now is published, or was refused.
+    async fn catch_up(&self) {
+        let begun = self.begun.load(Ordering::Acquire);
+        loop {
+            let mut told = std::pin::pin!(self.caught_up.notified());
+            told.as_mut().enable();
+            if self.published.load(Ordering::Acquire) >= begun {
+                return;
+            }
+            told.await;
         }
     }
 
@@ -111,12 +220,6 @@ impl Bus {
         }
     }
 
-    fn work_anywhere(&self) {
-        for worker in &self.workers {
-            worker.notify_one();
-        }
-    }
-
     /// Somebody may claim something at this time.
     pub fn due_at(&self, ms: Millis) {
         if self.due_ms.fetch_min(ms, Ordering::AcqRel) > ms {
@@ -148,6 +251,8 @@ impl Bus {
     /// Tells everybody what a commit changed. Called by the writer, in the order of commits.
     pub(crate) fn publish(&self, commit: &Commit, receipt: &Receipt) {
         let mut placed = receipt.placed.iter();
+        let mut added = receipt.added.iter();
+        let mut steered = receipt.steered.iter();
         for change in &commit.changes {
             match change {
                 Change::Create(run) => {
@@ -184,19 +289,61 @@ impl Bus {
                     );
                 }
                 Change::Enqueue(jobs) => {
-                    for (job, added) in jobs.iter().zip(&receipt.added) {
+                    for (job, added) in jobs.iter().zip(added.by_ref()) {
+                        if added.created && !self.channels.is_silent() {
+                            self.channels.added(job);
+                        }
                         if added.created || job.unique.is_some() {
                             self.work_in(&job.queue);
                         }
                     }
                 }
-                // A job that moved may be one of any queue; whoever claims asks and sees.
-                Change::Steer { job, steer, .. } => match steer {
-                    Steer::Cancel { .. } | Steer::Abandon => self.nudge(job),
-                    _ => self.work_anywhere(),
-                },
-                Change::Pause { queue, .. } => self.work_in(queue),
-                Change::Settle(_) | Change::Note(_) | Change::Register(_) => {}
+                Change::Steer { job, steer, now_ms } => {
+                    let Some(was) = steered.next() else {
+                        continue;
+                    };
+                    match steer {
+                        Steer::Cancel { .. } => self.nudge(job),
+                        _ => self.work_in(&was.queue),
+                    }
+                    if !self.channels.is_silent() {
+                        self.channels.steered(job, steer, was, *now_ms);
+                    }
+                    self.look(job);
+                }
+                Change::Pause {
+                    queue,
+                    paused,
+                    now_ms,
+                } => {
+                    self.work_in(queue);
+                    if !self.channels.is_silent() {
+                        let kind = if *paused {
+                            "queue.paused"
+                        } else {
+                            "queue.resumed"
+                        };
+                        let said = Draft::new(*now_ms, EventType::parse(kind));
+                        let data = serde_json::json!({ "queue": queue });
+                        self.channels.said(queue, said.data(data));
+                    }
+                }
+                Change::Settle(settle) => {
+                    if !self.channels.is_silent() {
+                        self.channels.settled(settle);
+                    }
+                    self.look(&settle.lease.id);
+                }
+                Change::Note(note) => {
+                    if !self.channels.is_silent() {
+                        self.channels.noted(note);
+                    }
+                }
+                Change::Register(_) => {}
+                Change::Abandon { job, .. } => {
+                    self.nudge(job);
+                    self.look(job);
+                }
                 // Whom these woke is in the receipt.
                 Change::Await(_)
                 | Change::Unawait(_)
@@ -244,16 +391,14 @@ impl Bus {
             .map(|(draft, id)| draft.clone().at(id.seq, id.ms, context))
             .collect();
         // Nobody there any more is fine: the subscription is about to be removed.
-        let _ = sender.send(Arc::new(Batch {
-            events,
-            wire: OnceLock::new(),
-        }));
+        let _ = sender.send(Arc::new(Batch::new(events)));
     }
 }
 
 /// What a listener hears.
 #[derive(Debug)]
 pub enum Heard {
+    /// One without events says: the job's row has moved, look again.
     Batch(Arc<Batch>),
     /// Batches were dropped: read the store from the last position seen.
     Missed,
@@ -284,9 +429,13 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.receiver = None;
-        self.bus
+        let removed = self
+            .bus
             .streams
             .remove_if(&self.stream, |_, sender| sender.receiver_count() == 0);
+        if removed.is_some() && self.stream.is_job() {
+            self.bus.jobs.fetch_sub(1, Ordering::AcqRel);
+        }
     }
 }
 

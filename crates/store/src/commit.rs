@@ -8,7 +8,7 @@ use riverrun_types::{
 
 use crate::{
     awaits::{Fire, NewAwait, Signal},
-    queue::{Added, NewJobs, Note, Settle, Steer},
+    queue::{Added, NewJobs, Note, Settle, Steer, Steered},
     record::{FlowRecord, Lease, Origin, Parent},
 };
 
@@ -49,6 +49,7 @@ pub enum Change {
     Advance(Box<Advance>),
     /// Events that take no decision: logs, state writes, custom events. To a run's stream (which
     /// must exist and not have ended) or to any other stream (which is made by its first event).
+    /// To a job's stream what its row knows of its life is stored before them ([`crate::Life`]).
     Append(Append),
     /// The run's job is due now: somebody it waits for has moved. If the job is leased the holder
     /// is told (`Beat::Woken`) and the job is due again as soon as it is parked. A run without a
@@ -70,6 +71,9 @@ pub enum Change {
         steer: Steer,
         now_ms: Millis,
     },
+    /// Nobody wants a job any more: one that does not run is removed, of one that runs the holder
+    /// is told. Never refused, not even where there is no such job.
+    Abandon { job: RunId, now_ms: Millis },
     /// Lets nothing of a queue be claimed, or again. The queue is made if it is not there.
     Pause {
         queue: Name,
@@ -227,6 +231,8 @@ pub struct Receipt {
     pub woken: Vec<RunId>,
     /// Something entered the outbox.
     pub signalled: bool,
+    /// For each `Steer`, in order.
+    pub steered: Vec<Steered>,
 }
 
 /// Where the events of a change landed.

@@ -1,7 +1,7 @@
 //! Durable data and live delivery, as traits.
 //!
-//! A [`Store`] keeps runs, their streams, jobs and flow definitions. The only way to change a run
-//! is a [`Commit`]: everything that one decision changes, applied whole or refused. All commits
+//! A [`Store`] keeps runs, their streams, jobs, awaits and flow definitions. The only way to change
+//! a run is a [`Commit`]: everything that one decision changes, applied whole or refused. All commits
 //! pass through one [`Writer`], which groups whatever is waiting into one transaction with one
 //! sync to disk and, after that, publishes the new events on the [`Bus`].
 //!
@@ -9,10 +9,12 @@
 
 mod awaits;
 mod bus;
+mod channel;
 pub mod codec;
 mod commit;
 pub mod equality;
 mod error;
+mod life;
 mod query;
 mod queue;
 mod record;
@@ -26,16 +28,18 @@ pub use awaits::{
     Matcher, NewAwait, Signal, SignalRecord, same_tenant,
 };
 pub use bus::{Batch, Bus, Heard, Holder, Subscription};
+pub use channel::{Listener, Overheard};
 pub use commit::{
     Advance, Append, Change, Commit, Expect, JobChange, NewJob, NewRun, Placed, Projection,
     Receipt, Snapshot,
 };
 pub use error::Error;
+pub use life::{Life, Reason, Told, Waits, in_order};
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
 pub use queue::{
     Added, ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobFilter, JobLease, JobRecord,
     JobState, Lasts, NewJobs, NewQueued, Note, Purge, QueueLimits, QueueRecord, Rate, Settle,
-    Settled, StalledJob, Steer, Unique,
+    Settled, StalledJob, Steer, Steered, Unique,
 };
 pub use record::{
     Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Retention, RunRecord, Stats,
@@ -82,6 +86,9 @@ pub trait Store: Send + Sync + 'static {
     ) -> Result<(Vec<StalledJob>, Option<Millis>)>;
 
     async fn job(&self, id: &RunId) -> Result<Option<JobRecord>>;
+
+    /// The job that was added last, to whatever queue.
+    async fn newest_job(&self) -> Result<Option<RunId>>;
 
     async fn list_jobs(&self, filter: &JobFilter) -> Result<Page<JobRecord>>;
 
@@ -137,7 +144,8 @@ pub trait Store: Send + Sync + 'static {
     async fn list_runs(&self, filter: &RunFilter) -> Result<Page<RunRecord>>;
 
     /// Events of a stream: at most `query.limit`, and fewer where they are large (see
-    /// [`EventQuery::PAGE_BYTES`]). An unknown stream is empty.
+    /// [`EventQuery::PAGE_BYTES`]). An unknown stream is empty. A job's stream ends with what its
+    /// row knows of its life and the stream does not hold yet ([`Life::untold`]).
     async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>>;
 
     /// How many events of the stream stand at or before a place: the length of the prefix.

@@ -104,6 +104,9 @@ pub struct Added {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct JobLease {
     pub id: RunId,
+    pub queue: Name,
+    /// The attempt's number, from 1.
+    pub attempt: u32,
     /// Where the store finds it; means nothing to anybody else.
     pub place: i64,
     pub token: u64,
@@ -181,7 +184,8 @@ pub enum Settled {
     Completed {
         result: Json,
     },
-    /// Again at a time.
+    /// Again at a time. A job that somebody has cancelled meanwhile ends as cancelled instead: who
+    /// decided on another attempt did not know.
     Retry {
         at_ms: Millis,
         error: Json,
@@ -194,7 +198,7 @@ pub enum Settled {
     },
     /// Failed, and nobody wants to know: the job is removed.
     Dropped,
-    /// Was not begun: waits again, and the attempt does not count.
+    /// Was not begun: waits again, and the attempt does not count. Cancelled as above.
     Released,
 }
 
@@ -230,14 +234,21 @@ pub enum Steer {
     Cancel {
         reason: Option<String>,
     },
-    /// Nobody wants it any more: a job that does not run is removed, of one that runs the holder
-    /// is told. Never refused, not even where there is no such job.
-    Abandon,
     Priority(i32),
     /// A waiting or delayed job begins not before this time.
     Delay {
         at_ms: Millis,
     },
+}
+
+/// A job that somebody did something to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Steered {
+    pub queue: Name,
+    /// Where it stood before.
+    pub state: JobState,
+    /// Attempts begun before.
+    pub attempt: u32,
 }
 
 /// A job as lists show it.

@@ -50,6 +50,7 @@ async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receive
             .unzip();
         // What the bus needs afterwards: events are shared, so this copies pointers.
         let published = commits.clone();
+        bus.begin_group();
         let results = store.commit(commits).await;
         for ((commit, result), reply) in published.iter().zip(results).zip(replies) {
             if let Ok(receipt) = &result {
@@ -58,5 +59,6 @@ async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receive
             // A caller that went away has lost only the answer.
             let _ = reply.send(result);
         }
+        bus.end_group();
     }
 }

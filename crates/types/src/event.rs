@@ -80,6 +80,14 @@ event_types! {
     70 WorkerRegistered "worker.registered",
     71 WorkerHeartbeat "worker.heartbeat",
     72 WorkerStopped "worker.stopped",
+    80 JobAdded "job.added",
+    81 JobWaiting "job.waiting",
+    82 JobActive "job.active",
+    83 JobProgress "job.progress",
+    84 JobCompleted "job.completed",
+    85 JobFailed "job.failed",
+    86 JobCancelled "job.cancelled",
+    87 JobRemoved "job.removed",
 }
 
 impl EventType {
@@ -99,6 +107,19 @@ impl EventType {
     /// Only the engine may say what became of a run and its steps.
     pub fn is_engines_own(&self) -> bool {
         matches!(self.family(), "flow" | "step")
+    }
+
+    /// Whether it is the last word about a run or a job, unless somebody begins it anew.
+    pub fn is_end(&self) -> bool {
+        matches!(
+            self,
+            Self::FlowCompleted
+                | Self::FlowFailed
+                | Self::FlowCancelled
+                | Self::JobCompleted
+                | Self::JobFailed
+                | Self::JobCancelled
+        )
     }
 }
 

@@ -1,6 +1,10 @@
 //! Ids of runs, events and streams.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{
+    fmt,
+    str::FromStr,
+    sync::{Arc, LazyLock},
+};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -134,6 +138,10 @@ pub struct StreamName {
 impl StreamName {
     /// The streams that hold a run each; every other type is a stream of its own.
     pub const FLOW: &'static str = "flow";
+    /// The streams of jobs: what a job says, and its life.
+    pub const JOB: &'static str = "job";
+    /// The live channels of queues: heard, and never stored.
+    pub const QUEUE: &'static str = "queue";
 
     pub fn new(kind: &str, id: &str) -> Self {
         Self {
@@ -147,6 +155,19 @@ impl StreamName {
             kind: Arc::from(Self::FLOW),
             id: run.0.clone(),
         }
+    }
+
+    pub fn job(job: &RunId) -> Self {
+        // Asked for with every job that moves while anybody follows one.
+        static KIND: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(StreamName::JOB));
+        Self {
+            kind: KIND.clone(),
+            id: job.0.clone(),
+        }
+    }
+
+    pub fn is_job(&self) -> bool {
+        &*self.kind == Self::JOB
     }
 
     /// The run whose stream this is, if it is a run's.

@@ -10,7 +10,7 @@ import unittest
 from collections.abc import Callable
 from typing import Any
 
-import support  # noqa: F401
+import support
 
 from riverrun import AsyncClient, Client, HttpError, NewJob, RiverrunError
 
@@ -39,6 +39,9 @@ class Server:
                 outer.requests.append((self.command, self.path, body))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 answer = outer.answer(self.command, self.path, headers)
+                if answer is None:
+                    self.close_connection = True
+                    return
                 if isinstance(answer, list):
                     self.stream(answer)
                     return
@@ -49,7 +52,7 @@ class Server:
                 self.end_headers()
                 self.wfile.write(text)
 
-            do_GET = do_POST = handle_any
+            do_GET = do_POST = do_PATCH = do_DELETE = handle_any
 
             def stream(self, pieces: list[bytes | None]) -> None:
                 """Chunks; `None` breaks the connection before the end."""
@@ -161,14 +164,14 @@ class Both(unittest.TestCase):
         self.assertEqual(both, [frames, frames])
 
     def test_start_emit_and_wait(self) -> None:
-        states = iter(["running", "completed"] * 2)
-
-        def answer(method: str, path: str, _: object) -> Answer:
+        def answer(method: str, path: str, _: object) -> Any:
             if path.endswith("/start"):
                 return 201, {"runId": "r", "status": "running", "created": True}
             if path == "/api/events":
                 return 201, {"stream": "nq:flow:r", "ids": ["1-0"]}
-            return 200, {"runId": "r", "status": next(states), "state": {}}
+            if path.startswith("/api/runs/r/stream?from=end&types="):
+                return [b"id: 1-0\n\n", _event(2, "flow.completed")]
+            return 200, {"runId": "r", "status": "completed", "state": {}}
 
         self.server.answer = answer
 
@@ -204,6 +207,109 @@ class Both(unittest.TestCase):
                 client.wait_job("j", 0.05)
 
         self.each(use)
+
+    def test_a_job_is_waited_for_by_its_stream(self) -> None:
+        """Over a lost connection, from where the stream stood, and past an end that was not one."""
+        opening = b": riverrun\nretry: 1\nid: 7-0\n\n"
+        turns: list[Any] = [
+            [opening, None],
+            [opening, _event(8, "job.failed"), _event(9, "job.waiting")],
+            [opening, _event(10, "job.completed")],
+        ]
+        left = iter(turns * 2)
+        cursors: list[str | None] = []
+
+        def answer(_: str, path: str, headers: dict[str, str]) -> Any:
+            if path == "/api/jobs/j":
+                return 200, {"id": "j", "state": "completed", "result": 7}
+            cursors.append(headers.get("last-event-id"))
+            return next(left)
+
+        self.server.answer = answer
+        both = self.each(lambda client: client.wait_job("j", 10)["result"])
+        self.assertEqual(both, [7, 7])
+        self.assertEqual(cursors, [None, "7-0", "9-0"] * 2)
+        path = self.server.requests[0][1]
+        self.assertTrue(path.startswith("/api/events/job/j/stream?from=end&types="), path)
+        self.assertTrue(path.endswith("&follow=until-end"), path)
+
+    def test_a_silent_stream_is_given_up_in_time(self) -> None:
+        quiet = threading.Event()
+        self.addCleanup(quiet.set)
+
+        def answer(*_: object) -> Any:
+            quiet.wait(support.PATIENCE_S)
+            return None
+
+        self.server.answer = answer
+
+        def use(client: Any) -> None:
+            with self.assertRaisesRegex(TimeoutError, "run r has not ended after 0.05 s"):
+                client.wait("r", 0.05)
+
+        self.each(use)
+
+    def test_a_reader_of_a_queue_is_told_what_it_missed(self) -> None:
+        missed = b'event: stream.missed\ndata: {"after":"1-0"}\n\n'
+        gone = {"error": {"code": "QUEUE_NOT_FOUND", "message": "no queue"}}
+        turns: list[Any] = [
+            [b"retry: 1\n\n", _event(1, "job.added")],
+            [b"retry: 1\n\n", missed, _event(5, "job.active")],
+            (404, gone),
+        ]
+        left = iter(turns * 2)
+        self.server.answer = lambda *_: next(left)
+        told: list[Any] = []
+
+        def use(client: Any) -> None:
+            with self.assertRaises(HttpError):
+                list(client.subscribe("queue/mail", on_missed=told.append))
+
+        self.each(use)
+        self.assertEqual(told, [{"after": "1-0"}] * 2)
+        self.assertEqual(self.server.requests[0][1], "/api/events/queue/mail/stream")
+
+    def test_jobs_and_queues_are_steered(self) -> None:
+        def answer(method: str, path: str, _: object) -> Answer:
+            if method == "DELETE":
+                return 204, b""
+            if "/dlq" in path and method == "GET":
+                return 200, {"items": [{"id": "a"}], "nextCursor": "c"}
+            return 200, {"id": "j", "removed": 2, "redriven": 3}
+
+        self.server.answer = answer
+
+        def use(client: Any) -> None:
+            self.assertEqual(client.update_job("j", priority=5, delay_ms=9)["id"], "j")
+            self.assertIsNone(client.remove_job("j"))
+            client.retry_job("j")
+            client.cancel_job("j", "why")
+            client.promote_job("j")
+            client.pause_queue("q")
+            client.resume_queue("q")
+            self.assertEqual(client.drain_queue("q", delayed=True), 2)
+            self.assertEqual(client.clean_queue("q", state="failed", older_than_ms=5), 2)
+            page = client.dead_letters("q", limit=1)
+            self.assertEqual((list(page), page.next_cursor), ([{"id": "a"}], "c"))
+            self.assertEqual(client.redrive("q", per_second=9), 3)
+            self.assertEqual(client.purge_dead_letters("q", limit=4), 2)
+
+        self.each(use)
+        expected = [
+            ("PATCH", "/api/jobs/j", {"priority": 5, "delayMs": 9}),
+            ("DELETE", "/api/jobs/j", None),
+            ("POST", "/api/jobs/j/retry", None),
+            ("POST", "/api/jobs/j/cancel", {"reason": "why"}),
+            ("POST", "/api/jobs/j/promote", None),
+            ("POST", "/api/queue/q/pause", None),
+            ("POST", "/api/queue/q/resume", None),
+            ("POST", "/api/queue/q/drain", {"delayed": True}),
+            ("POST", "/api/queue/q/clean", {"state": "failed", "olderThanMs": 5}),
+            ("GET", "/api/queue/q/dlq?limit=1", None),
+            ("POST", "/api/queue/q/dlq/redrive", {"perSecond": 9}),
+            ("POST", "/api/queue/q/dlq/purge", {"limit": 4}),
+        ]
+        self.assertEqual(self.server.requests, expected * 2)
 
     def test_failures(self) -> None:
         failure = {"error": {"code": "QUEUE_NOT_FOUND", "message": "no", "details": {"a": 1}}}

@@ -556,7 +556,7 @@ class Starting(unittest.TestCase):
             it.initialise(limits={"messageBytes": 2000, "resultBytes": 1000})
             it.send(id=50, method="invoke", params={"file": file})
             self.assertIn("left out", it.next()["params"]["message"])
-            self.assertEqual(it.next(), {"id": 50, "result": {"value": "TOO_LARGE"}})
+            self.assertEqual(it.next(), {"id": 50, "result": {"value": "MESSAGE_TOO_LARGE"}})
 
     def test_without_a_descriptor_it_says_so(self) -> None:
         command = [sys.executable, "-m", "riverrun.runner"]

@@ -126,6 +126,34 @@ class Handlers(unittest.TestCase):
 
         self.assertEqual(run(worker, 5, job_id="j", attempt=2).value, ["j", 5, 2])
 
+    def test_each_job_of_a_batch_has_a_context_of_its_own(self) -> None:
+        async def in_async(inputs: Any, ctx: Context) -> Any:
+            for at, input in enumerate(inputs):
+                await ctx.job(at).state.set("data", input)
+                ctx.job(f"job-1-{at}").progress(50)
+            ctx.logger.info("of the batch")
+            self.assertIs(ctx.job(1), ctx.job("job-1-1"))
+            with self.assertRaises(LookupError):
+                ctx.job(2)
+
+        def in_sync(inputs: Any, ctx: SyncContext) -> Any:
+            for at, input in enumerate(inputs):
+                ctx.job(at).state.set("data", input)
+                ctx.job(f"job-1-{at}").progress(50)
+            ctx.logger.info("of the batch")
+            self.assertEqual(ctx.job(1).job_id, "job-1-1")
+
+        for handler in (in_async, in_sync):
+            outcome = run(handler, ["a", "b"], batch=True)
+            outcome.result()
+            told = [(job.state, len(job.progress), len(job.logs)) for job in outcome.jobs]
+            self.assertEqual(told, [({"data": "a"}, 1, 1), ({"data": "b"}, 1, 0)])
+
+        async def alone(input: Any, ctx: Context) -> Any:
+            return ctx.job(0) is ctx
+
+        self.assertIs(run(alone).value, True)
+
     def test_batches(self) -> None:
         @queue_worker
         def worker(jobs: list[Job[Any]]) -> Any:

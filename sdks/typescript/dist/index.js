@@ -14,7 +14,14 @@ import {
 } from "./shared.js";
 
 // src/events.ts
-var finalTypes = ["flow.completed", "flow.failed", "flow.cancelled"];
+var finalTypes = [
+  "flow.completed",
+  "flow.failed",
+  "flow.cancelled",
+  "job.completed",
+  "job.failed",
+  "job.cancelled"
+];
 function isFinal(event) {
   return finalTypes.includes(event.type);
 }
@@ -79,8 +86,8 @@ function fork(run, key, data) {
 function enterBranches(run, key) {
   const branches = find(run, key)?.branches;
   if (!branches) return run;
-  const { steps, concurrency, entered, ended } = branches;
-  const room = concurrency === 0 ? steps.length : Math.max(0, concurrency - (entered - ended));
+  const { steps, concurrency, entered, ended: ended2 } = branches;
+  const room = concurrency === 0 ? steps.length : Math.max(0, concurrency - (entered - ended2));
   const next = steps.slice(entered, entered + room);
   const begun = change(run, key, { ...branches, entered: entered + next.length });
   return next.reduce((run2, step) => enter(run2, step, { step: key.step, visit: key.visit }), begun);
@@ -88,8 +95,8 @@ function enterBranches(run, key) {
 function pathEnded(run, { branch }, failed2) {
   const branches = branch && find(run, branch)?.branches;
   if (!branches) return run;
-  const ended = change(run, branch, { ...branches, ended: branches.ended + 1 });
-  return failed2 && branches.failFast ? ended : enterBranches(ended, branch);
+  const ended2 = change(run, branch, { ...branches, ended: branches.ended + 1 });
+  return failed2 && branches.failFast ? ended2 : enterBranches(ended2, branch);
 }
 function isInScope(run, visit) {
   const holder = visit.branch && find(run, visit.branch);
@@ -263,6 +270,9 @@ var Http = class {
   post(path, body, options) {
     return this.#json("POST", path, { ...options, body: body ?? {} });
   }
+  patch(path, body) {
+    return this.#json("PATCH", path, { body });
+  }
   delete(path) {
     return this.#json("DELETE", path);
   }
@@ -386,6 +396,7 @@ async function* subscribe(http, path, options = {}) {
   let failures = 0;
   for (; ; ) {
     let isOver = false;
+    let hasEnded = false;
     let reason2;
     try {
       const connection = connect(http, path, {
@@ -398,10 +409,11 @@ async function* subscribe(http, path, options = {}) {
       for await (const event of connection) {
         failures = 0;
         lastId = event.id;
+        hasEnded = follow === "until-end" && isFinal(event);
         if (isWanted(event.type, options.types)) yield event;
-        if (follow === "until-end" && isFinal(event)) return;
+        if (hasEnded && !event.type.startsWith("job.")) return;
       }
-      isOver = connection.wasEmpty && follow === "until-end";
+      isOver = follow === "until-end" && (hasEnded || connection.wasEmpty);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (!isPassing(error)) throw error;
@@ -413,7 +425,7 @@ async function* subscribe(http, path, options = {}) {
     options.onReconnect?.(reason2);
   }
 }
-function connect(http, path, { query, lastId, onRetry, onId, signal, idleMs = 6e4 }) {
+function connect(http, path, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 6e4 }) {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
@@ -431,6 +443,10 @@ function connect(http, path, { query, lastId, onRetry, onId, signal, idleMs = 6e
         for await (const { event, data } of readEvents(response.body, { onRetry, onId, onBytes })) {
           const parsed = JSON.parse(data);
           if (event === "stream.deleted") throw new RiverrunError("STREAM_NOT_FOUND", "the stream was deleted");
+          if (event === "stream.missed") {
+            onMissed?.(parsed);
+            continue;
+          }
           if (event === "stream.failed") throw streamError(parsed);
           yield parsed;
         }
@@ -517,6 +533,31 @@ var Riverrun = class {
   /** Lets a delayed job begin now. */
   promoteJob(jobId) {
     return this.#http.post(`/api/jobs/${part(jobId)}/promote`);
+  }
+  /** Changes a job that has not begun. */
+  updateJob(jobId, changes) {
+    return this.#http.patch(`/api/jobs/${part(jobId)}`, changes);
+  }
+  /** Removes a job that does not run. */
+  removeJob(jobId) {
+    return this.#http.delete(`/api/jobs/${part(jobId)}`);
+  }
+  /** Waits until a job has ended, however it ends, over reconnects and restarts of the server. */
+  async waitJob(jobId, options = {}) {
+    await ended(
+      `job ${jobId}`,
+      options,
+      (signal) => this.followJob(jobId, { follow: "until-end", from: "end", types: [...finalTypes], signal })
+    );
+    return this.job(jobId);
+  }
+  /** What becomes of a job and what its handler says, as it happens. */
+  followJob(jobId, options) {
+    return subscribe(this.#http, `/api/events/job/${part(jobId)}/stream`, options);
+  }
+  /** What happens to the jobs of a queue from now on. Nothing of it is stored: see `onMissed`. */
+  followQueue(queue, options) {
+    return subscribe(this.#http, `/api/events/queue/${part(queue)}/stream`, options);
   }
   async queues() {
     return (await this.#http.get("/api/queue")).items;
@@ -605,17 +646,8 @@ var Riverrun = class {
     return this.#http.post(`/api/triggers/${part(triggerId)}`, payload);
   }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
-  async wait(runId, { timeoutMs, signal } = {}) {
-    const limit = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
-    const signals = [signal, limit].filter((one) => one !== void 0);
-    try {
-      const end2 = this.follow(runId, { follow: "until-end", types: [...finalTypes], signal: AbortSignal.any(signals) });
-      await end2.next();
-      await end2.return();
-    } catch (error) {
-      if (!limit?.aborted || signal?.aborted) throw error;
-      throw new RiverrunError("TIMEOUT", `run ${runId} had not ended after ${timeoutMs} ms`);
-    }
+  async wait(runId, options = {}) {
+    await ended(`run ${runId}`, options, (signal) => this.follow(runId, { follow: "until-end", types: [...finalTypes], signal }));
     return this.run(runId);
   }
   /** Emits an event into a run, a stream, or the global one. */
@@ -638,6 +670,16 @@ var Riverrun = class {
     return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs;
   }
 };
+async function ended(what, { timeoutMs, signal }, open) {
+  const limit = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
+  const signals = [signal, limit].filter((one) => one !== void 0);
+  try {
+    for await (const _ of open(AbortSignal.any(signals))) ;
+  } catch (error) {
+    if (!limit?.aborted || signal?.aborted) throw error;
+    throw new RiverrunError("TIMEOUT", `${what} had not ended after ${timeoutMs} ms`);
+  }
+}
 function part(text) {
   return encodeURIComponent(text);
 }

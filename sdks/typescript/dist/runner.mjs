@@ -196,7 +196,7 @@ var Peer = class {
   }
   #sendLine(method, text2) {
     if (text2.length * 3 >= this.limitBytes && Buffer.byteLength(text2) >= this.limitBytes) {
-      throw new RiverrunError("MESSAGE_TOO_LARGE", `a ${method} may have ${this.limitBytes} bytes at most`);
+      throw new RiverrunError("MESSAGE_TOO_LARGE", `a ${method} may have ${this.limitBytes} bytes at most`, { retriable: false });
     }
     this.#output.send(`${text2}
 `);
@@ -671,6 +671,14 @@ function misplaced(run) {
   return new RiverrunError("AWAIT_IN_RUN", message, { retriable: false });
 }
 
+// src/ctx/link.ts
+function linkOfJob(link, jobId) {
+  return {
+    request: (method, params) => link.request(method, { jobId, ...params }),
+    notify: (method, params) => link.notify(method, { jobId, ...params })
+  };
+}
+
 // src/ctx/logger.ts
 var order = { debug: 0, info: 1, warn: 2, error: 3 };
 var LinkLogger = class _LinkLogger {
@@ -747,12 +755,14 @@ function pause(ms) {
 }
 
 // src/ctx/invocation.ts
-var InvocationContext = class {
+var InvocationContext = class _InvocationContext {
   /** What a step does beyond a job: it is executed again and again, with what it did before. */
   execution;
   #link;
   #params;
   #settings;
+  #batch;
+  #jobs;
   #state;
   #logger;
   #journal;
@@ -760,11 +770,13 @@ var InvocationContext = class {
   #checkpoint;
   #abort;
   #cancelled;
-  constructor(link, params, settings) {
+  /** `batch` is the context of the batch to which this job belongs. */
+  constructor(link, params, settings, batch) {
     this.execution = params.kind === "step" ? new StepExecution(link, params) : void 0;
     this.#link = this.execution ?? link;
     this.#params = params;
     this.#settings = settings;
+    this.#batch = batch;
   }
   get state() {
     return this.#state ??= new LinkState(this.#link);
@@ -773,6 +785,7 @@ var InvocationContext = class {
     return this.#logger ??= new LinkLogger(this.#link, this.#settings);
   }
   get signal() {
+    if (this.#batch) return this.#batch.signal;
     if (!this.#abort) {
       this.#abort = new AbortController();
       if (this.#cancelled) this.#abort.abort(this.#cancelled);
@@ -824,6 +837,15 @@ var InvocationContext = class {
   get timeoutMs() {
     return this.#params.timeoutMs ?? void 0;
   }
+  job = (which) => {
+    const { jobs = [this.#params] } = this.#params;
+    const at = typeof which === "number" ? which : jobs.findIndex((job3) => job3.jobId === which);
+    const job2 = jobs[at];
+    if (!job2) throw new RangeError(`this invocation has no job ${JSON.stringify(which)}; it has ${jobs.length}`);
+    if (!this.#params.jobs) return this;
+    this.#jobs ??= [];
+    return this.#jobs[at] ??= this.#contextOf(job2);
+  };
   correlationId = () => this.#params.correlationId ?? void 0;
   causationId = () => this.#params.causationId ?? void 0;
   emit = async (event, data) => {
@@ -873,6 +895,10 @@ var InvocationContext = class {
     if (this.#cancelled) return;
     this.#cancelled = new CancelledError(reason2);
     this.#abort?.abort(this.#cancelled);
+  }
+  #contextOf(job2) {
+    const { jobs, ...shared } = this.#params;
+    return new _InvocationContext(linkOfJob(this.#link, job2.jobId ?? ""), { ...shared, ...job2 }, this.#settings, this);
   }
   async #enqueue(jobs, params) {
     const ask = (given2) => this.#link.request("enqueue", params(given2));
@@ -925,12 +951,12 @@ var Invocation = class {
     this.peer = peer;
   }
   ended = false;
-  #cancelledBefore;
+  /** Why it was cancelled before its handler was called. */
+  cancelledBefore;
   #ctx;
   /** Makes the context, once the process and with it its settings are known. */
   begin(settings) {
     this.#ctx = new InvocationContext(this, this.params, settings);
-    if (this.#cancelledBefore) this.#ctx.cancel(this.#cancelledBefore);
     return this.#ctx;
   }
   get ctx() {
@@ -938,7 +964,7 @@ var Invocation = class {
   }
   cancel(reason2) {
     if (this.#ctx) this.#ctx.cancel(reason2);
-    else this.#cancelledBefore = reason2;
+    else this.cancelledBefore = reason2;
   }
   async request(method, params) {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
@@ -1374,6 +1400,10 @@ var Runner = class {
   }
   #execute(invocation, processes) {
     const { params } = invocation;
+    if (invocation.cancelledBefore) {
+      this.#failed(invocation, new CancelledError(invocation.cancelledBefore));
+      return;
+    }
     const process2 = processes.get(params.export ?? "default");
     if (!process2) {
       const message = `${params.file} exports no handler under the name ${params.export ?? "default"}`;
@@ -1496,7 +1526,14 @@ __export(index_exports, {
 });
 
 // src/events.ts
-var finalTypes = ["flow.completed", "flow.failed", "flow.cancelled"];
+var finalTypes = [
+  "flow.completed",
+  "flow.failed",
+  "flow.cancelled",
+  "job.completed",
+  "job.failed",
+  "job.cancelled"
+];
 function isFinal(event) {
   return finalTypes.includes(event.type);
 }
@@ -1599,8 +1636,8 @@ function fork(run, key2, data) {
 function enterBranches(run, key2) {
   const branches = find(run, key2)?.branches;
   if (!branches) return run;
-  const { steps, concurrency, entered, ended } = branches;
-  const room = concurrency === 0 ? steps.length : Math.max(0, concurrency - (entered - ended));
+  const { steps, concurrency, entered, ended: ended2 } = branches;
+  const room = concurrency === 0 ? steps.length : Math.max(0, concurrency - (entered - ended2));
   const next = steps.slice(entered, entered + room);
   const begun = change(run, key2, { ...branches, entered: entered + next.length });
   return next.reduce((run2, step) => enter(run2, step, { step: key2.step, visit: key2.visit }), begun);
@@ -1608,8 +1645,8 @@ function enterBranches(run, key2) {
 function pathEnded(run, { branch }, failed2) {
   const branches = branch && find(run, branch)?.branches;
   if (!branches) return run;
-  const ended = change(run, branch, { ...branches, ended: branches.ended + 1 });
-  return failed2 && branches.failFast ? ended : enterBranches(ended, branch);
+  const ended2 = change(run, branch, { ...branches, ended: branches.ended + 1 });
+  return failed2 && branches.failFast ? ended2 : enterBranches(ended2, branch);
 }
 function isInScope(run, visit) {
   const holder = visit.branch && find(run, visit.branch);
@@ -1783,6 +1820,9 @@ var Http = class {
   post(path, body, options2) {
     return this.#json("POST", path, { ...options2, body: body ?? {} });
   }
+  patch(path, body) {
+    return this.#json("PATCH", path, { body });
+  }
   delete(path) {
     return this.#json("DELETE", path);
   }
@@ -1906,6 +1946,7 @@ async function* subscribe(http, path, options2 = {}) {
   let failures = 0;
   for (; ; ) {
     let isOver = false;
+    let hasEnded = false;
     let reason2;
     try {
       const connection = connect(http, path, {
@@ -1918,10 +1959,11 @@ async function* subscribe(http, path, options2 = {}) {
       for await (const event of connection) {
         failures = 0;
         lastId = event.id;
+        hasEnded = follow === "until-end" && isFinal(event);
         if (isWanted(event.type, options2.types)) yield event;
-        if (follow === "until-end" && isFinal(event)) return;
+        if (hasEnded && !event.type.startsWith("job.")) return;
       }
-      isOver = connection.wasEmpty && follow === "until-end";
+      isOver = follow === "until-end" && (hasEnded || connection.wasEmpty);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (!isPassing(error)) throw error;
@@ -1933,7 +1975,7 @@ async function* subscribe(http, path, options2 = {}) {
     options2.onReconnect?.(reason2);
   }
 }
-function connect(http, path, { query, lastId, onRetry, onId, signal, idleMs = 6e4 }) {
+function connect(http, path, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 6e4 }) {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
@@ -1951,6 +1993,10 @@ function connect(http, path, { query, lastId, onRetry, onId, signal, idleMs = 6e
         for await (const { event, data } of readEvents(response.body, { onRetry, onId, onBytes })) {
           const parsed = JSON.parse(data);
           if (event === "stream.deleted") throw new RiverrunError("STREAM_NOT_FOUND", "the stream was deleted");
+          if (event === "stream.missed") {
+            onMissed?.(parsed);
+            continue;
+          }
           if (event === "stream.failed") throw streamError(parsed);
           yield parsed;
         }
@@ -2037,6 +2083,31 @@ var Riverrun = class {
   /** Lets a delayed job begin now. */
   promoteJob(jobId) {
     return this.#http.post(`/api/jobs/${part(jobId)}/promote`);
+  }
+  /** Changes a job that has not begun. */
+  updateJob(jobId, changes) {
+    return this.#http.patch(`/api/jobs/${part(jobId)}`, changes);
+  }
+  /** Removes a job that does not run. */
+  removeJob(jobId) {
+    return this.#http.delete(`/api/jobs/${part(jobId)}`);
+  }
+  /** Waits until a job has ended, however it ends, over reconnects and restarts of the server. */
+  async waitJob(jobId, options2 = {}) {
+    await ended(
+      `job ${jobId}`,
+      options2,
+      (signal) => this.followJob(jobId, { follow: "until-end", from: "end", types: [...finalTypes], signal })
+    );
+    return this.job(jobId);
+  }
+  /** What becomes of a job and what its handler says, as it happens. */
+  followJob(jobId, options2) {
+    return subscribe(this.#http, `/api/events/job/${part(jobId)}/stream`, options2);
+  }
+  /** What happens to the jobs of a queue from now on. Nothing of it is stored: see `onMissed`. */
+  followQueue(queue, options2) {
+    return subscribe(this.#http, `/api/events/queue/${part(queue)}/stream`, options2);
   }
   async queues() {
     return (await this.#http.get("/api/queue")).items;
@@ -2125,17 +2196,8 @@ var Riverrun = class {
     return this.#http.post(`/api/triggers/${part(triggerId)}`, payload);
   }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
-  async wait(runId, { timeoutMs, signal } = {}) {
-    const limit = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
-    const signals = [signal, limit].filter((one) => one !== void 0);
-    try {
-      const end2 = this.follow(runId, { follow: "until-end", types: [...finalTypes], signal: AbortSignal.any(signals) });
-      await end2.next();
-      await end2.return();
-    } catch (error) {
-      if (!limit?.aborted || signal?.aborted) throw error;
-      throw new RiverrunError("TIMEOUT", `run ${runId} had not ended after ${timeoutMs} ms`);
-    }
+  async wait(runId, options2 = {}) {
+    await ended(`run ${runId}`, options2, (signal) => this.follow(runId, { follow: "until-end", types: [...finalTypes], signal }));
     return this.run(runId);
   }
   /** Emits an event into a run, a stream, or the global one. */
@@ -2158,6 +2220,16 @@ var Riverrun = class {
     return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs;
   }
 };
+async function ended(what, { timeoutMs, signal }, open) {
+  const limit = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
+  const signals = [signal, limit].filter((one) => one !== void 0);
+  try {
+    for await (const _ of open(AbortSignal.any(signals))) ;
+  } catch (error) {
+    if (!limit?.aborted || signal?.aborted) throw error;
+    throw new RiverrunError("TIMEOUT", `${what} had not ended after ${timeoutMs} ms`);
+  }
+}
 function part(text2) {
   return encodeURIComponent(text2);
 }
@@ -2482,7 +2554,7 @@ function copy(value) {
 // src/testing/execute.ts
 function createTestContext(options2 = {}) {
   const memory = new Memory(memoryOptions(options2));
-  const context = contextOf(memory, options2, void 0);
+  const context = contextOf([memory], options2, void 0);
   return {
     ...effects(memory),
     ctx: context,
@@ -2498,8 +2570,10 @@ function createTestContext(options2 = {}) {
 async function execute(executable, input, given2 = {}) {
   const { handler, config, takes } = parts(executable);
   const options2 = { ...given2, config: { ...config, ...given2.config } };
-  const memory = new Memory(memoryOptions(options2));
-  const ctx = contextOf(memory, options2, input);
+  const count = isBatch(options2, input) ? Math.max(1, input.length) : 1;
+  const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options2)));
+  const memory = memories[0];
+  const ctx = contextOf(memories, options2, input);
   const first = takes === "job" ? jobArgument(input, options2) : input;
   const timer = options2.timeoutMs === void 0 ? void 0 : setTimeout(() => ctx.cancel("timeout"), options2.timeoutMs);
   const onAbort = () => ctx.cancel("user");
@@ -2507,9 +2581,10 @@ async function execute(executable, input, given2 = {}) {
   try {
     const running = settled(Promise.resolve().then(() => handler(first, ctx)), ctx);
     const outcome = await (options2.clock ? options2.clock.run(running) : running);
-    return finished(memory, options2, outcome);
+    const execution = finished(memory, options2, outcome);
+    return isBatch(options2, input) ? { ...execution, jobs: memories.map(kept) } : execution;
   } finally {
-    memory.ended = true;
+    for (const one of memories) one.ended = true;
     clearTimeout(timer);
     options2.signal?.removeEventListener("abort", onAbort);
   }
@@ -2530,8 +2605,14 @@ async function settled(running, ctx) {
   }
 }
 function finished(memory, options2, outcome) {
+  return { ...outcome, ...kept(memory), attempt: attemptOf(options2) };
+}
+function kept(memory) {
   const { state, checkpoint: checkpoint2, journal } = memory;
-  return { ...outcome, ...effects(memory), state, checkpoint: checkpoint2, journal, attempt: attemptOf(options2) };
+  return { ...effects(memory), state, checkpoint: checkpoint2, journal };
+}
+function isBatch(options2, input) {
+  return options2.config?.batch !== void 0 && Array.isArray(input);
 }
 function effects({ logs, events, progress, partials, enqueued, calls, started: started2 }) {
   return { logs, events, progress, partials, enqueued, calls, started: started2 };
@@ -2548,7 +2629,23 @@ function memoryOptions(options2) {
 function standard(schema) {
   return isObject(schema) && "~standard" in schema ? schema : void 0;
 }
-function contextOf(memory, options2, input) {
+var BatchMemory = class {
+  constructor(memories) {
+    this.memories = memories;
+  }
+  request(method, { jobId, ...params }) {
+    return this.#of(jobId).request(method, params);
+  }
+  notify(method, { jobId, ...params }) {
+    this.#of(jobId).notify(method, params);
+  }
+  #of(jobId) {
+    const at = typeof jobId === "string" ? Number(jobId.slice(jobId.lastIndexOf("-") + 1)) : 0;
+    return this.memories[at];
+  }
+};
+function contextOf(memories, options2, input) {
+  const memory = memories[0];
   const { jobId = "job-0", runId = "run-0", correlationId, causationId, tenantId, timeoutMs, enqueuedAt } = options2;
   const params = {
     file: "",
@@ -2567,8 +2664,12 @@ function contextOf(memory, options2, input) {
     timeoutMs,
     enqueuedAt
   };
+  if (isBatch(options2, input)) {
+    params.jobs = input.map((one, at) => ({ jobId: `${jobId}-${at}`, input: one, attempt: params.attempt, maxAttempts: params.maxAttempts }));
+  }
   const { level = "debug", redact } = options2.config?.logger ?? {};
-  return new InvocationContext(memory, params, { level, redact: redactor(redact) });
+  const link = params.jobs ? new BatchMemory(memories) : memory;
+  return new InvocationContext(link, params, { level, redact: redactor(redact) });
 }
 function jobArgument(input, options2) {
   const { jobId = "job-0" } = options2;
@@ -2734,8 +2835,8 @@ var Visit = class {
     const left = new Promise((resolve) => {
       execution.onLeave = (outcome) => resolve(outcome instanceof RiverrunError ? { status: "failed", error: outcome } : outcome);
     });
-    const ended = settled(this.#call(ctx), ctx);
-    return clock.run(Promise.race([left, ended]));
+    const ended2 = settled(this.#call(ctx), ctx);
+    return clock.run(Promise.race([left, ended2]));
   }
   began(type, name) {
     const wait2 = { type, name, from: (/* @__PURE__ */ new Date()).toISOString(), outcome: "waiting" };

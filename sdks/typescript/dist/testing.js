@@ -492,6 +492,14 @@ function misplaced(run) {
   return new RiverrunError("AWAIT_IN_RUN", message, { retriable: false });
 }
 
+// src/ctx/link.ts
+function linkOfJob(link, jobId) {
+  return {
+    request: (method, params) => link.request(method, { jobId, ...params }),
+    notify: (method, params) => link.notify(method, { jobId, ...params })
+  };
+}
+
 // src/ctx/logger.ts
 var order = { debug: 0, info: 1, warn: 2, error: 3 };
 var LinkLogger = class _LinkLogger {
@@ -568,12 +576,14 @@ function pause(ms) {
 }
 
 // src/ctx/invocation.ts
-var InvocationContext = class {
+var InvocationContext = class _InvocationContext {
   /** What a step does beyond a job: it is executed again and again, with what it did before. */
   execution;
   #link;
   #params;
   #settings;
+  #batch;
+  #jobs;
   #state;
   #logger;
   #journal;
@@ -581,11 +591,13 @@ var InvocationContext = class {
   #checkpoint;
   #abort;
   #cancelled;
-  constructor(link, params, settings) {
+  /** `batch` is the context of the batch to which this job belongs. */
+  constructor(link, params, settings, batch) {
     this.execution = params.kind === "step" ? new StepExecution(link, params) : void 0;
     this.#link = this.execution ?? link;
     this.#params = params;
     this.#settings = settings;
+    this.#batch = batch;
   }
   get state() {
     return this.#state ??= new LinkState(this.#link);
@@ -594,6 +606,7 @@ var InvocationContext = class {
     return this.#logger ??= new LinkLogger(this.#link, this.#settings);
   }
   get signal() {
+    if (this.#batch) return this.#batch.signal;
     if (!this.#abort) {
       this.#abort = new AbortController();
       if (this.#cancelled) this.#abort.abort(this.#cancelled);
@@ -645,6 +658,15 @@ var InvocationContext = class {
   get timeoutMs() {
     return this.#params.timeoutMs ?? void 0;
   }
+  job = (which) => {
+    const { jobs = [this.#params] } = this.#params;
+    const at = typeof which === "number" ? which : jobs.findIndex((job3) => job3.jobId === which);
+    const job2 = jobs[at];
+    if (!job2) throw new RangeError(`this invocation has no job ${JSON.stringify(which)}; it has ${jobs.length}`);
+    if (!this.#params.jobs) return this;
+    this.#jobs ??= [];
+    return this.#jobs[at] ??= this.#contextOf(job2);
+  };
   correlationId = () => this.#params.correlationId ?? void 0;
   causationId = () => this.#params.causationId ?? void 0;
   emit = async (event, data) => {
@@ -694,6 +716,10 @@ var InvocationContext = class {
     if (this.#cancelled) return;
     this.#cancelled = new CancelledError(reason);
     this.#abort?.abort(this.#cancelled);
+  }
+  #contextOf(job2) {
+    const { jobs, ...shared } = this.#params;
+    return new _InvocationContext(linkOfJob(this.#link, job2.jobId ?? ""), { ...shared, ...job2 }, this.#settings, this);
   }
   async #enqueue(jobs, params) {
     const ask = (given2) => this.#link.request("enqueue", params(given2));
@@ -933,7 +959,7 @@ function copy(value) {
 // src/testing/execute.ts
 function createTestContext(options = {}) {
   const memory = new Memory(memoryOptions(options));
-  const context = contextOf(memory, options, void 0);
+  const context = contextOf([memory], options, void 0);
   return {
     ...effects(memory),
     ctx: context,
@@ -949,8 +975,10 @@ function createTestContext(options = {}) {
 async function execute(executable, input, given2 = {}) {
   const { handler, config, takes } = parts(executable);
   const options = { ...given2, config: { ...config, ...given2.config } };
-  const memory = new Memory(memoryOptions(options));
-  const ctx = contextOf(memory, options, input);
+  const count = isBatch(options, input) ? Math.max(1, input.length) : 1;
+  const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options)));
+  const memory = memories[0];
+  const ctx = contextOf(memories, options, input);
   const first = takes === "job" ? jobArgument(input, options) : input;
   const timer = options.timeoutMs === void 0 ? void 0 : setTimeout(() => ctx.cancel("timeout"), options.timeoutMs);
   const onAbort = () => ctx.cancel("user");
@@ -958,9 +986,10 @@ async function execute(executable, input, given2 = {}) {
   try {
     const running = settled(Promise.resolve().then(() => handler(first, ctx)), ctx);
     const outcome = await (options.clock ? options.clock.run(running) : running);
-    return finished(memory, options, outcome);
+    const execution = finished(memory, options, outcome);
+    return isBatch(options, input) ? { ...execution, jobs: memories.map(kept) } : execution;
   } finally {
-    memory.ended = true;
+    for (const one of memories) one.ended = true;
     clearTimeout(timer);
     options.signal?.removeEventListener("abort", onAbort);
   }
@@ -981,8 +1010,14 @@ async function settled(running, ctx) {
   }
 }
 function finished(memory, options, outcome) {
+  return { ...outcome, ...kept(memory), attempt: attemptOf(options) };
+}
+function kept(memory) {
   const { state, checkpoint: checkpoint2, journal } = memory;
-  return { ...outcome, ...effects(memory), state, checkpoint: checkpoint2, journal, attempt: attemptOf(options) };
+  return { ...effects(memory), state, checkpoint: checkpoint2, journal };
+}
+function isBatch(options, input) {
+  return options.config?.batch !== void 0 && Array.isArray(input);
 }
 function effects({ logs, events, progress, partials, enqueued, calls, started }) {
   return { logs, events, progress, partials, enqueued, calls, started };
@@ -999,7 +1034,23 @@ function memoryOptions(options) {
 function standard(schema) {
   return isObject(schema) && "~standard" in schema ? schema : void 0;
 }
-function contextOf(memory, options, input) {
+var BatchMemory = class {
+  constructor(memories) {
+    this.memories = memories;
+  }
+  request(method, { jobId, ...params }) {
+    return this.#of(jobId).request(method, params);
+  }
+  notify(method, { jobId, ...params }) {
+    this.#of(jobId).notify(method, params);
+  }
+  #of(jobId) {
+    const at = typeof jobId === "string" ? Number(jobId.slice(jobId.lastIndexOf("-") + 1)) : 0;
+    return this.memories[at];
+  }
+};
+function contextOf(memories, options, input) {
+  const memory = memories[0];
   const { jobId = "job-0", runId = "run-0", correlationId, causationId, tenantId, timeoutMs, enqueuedAt } = options;
   const params = {
     file: "",
@@ -1018,8 +1069,12 @@ function contextOf(memory, options, input) {
     timeoutMs,
     enqueuedAt
   };
+  if (isBatch(options, input)) {
+    params.jobs = input.map((one, at) => ({ jobId: `${jobId}-${at}`, input: one, attempt: params.attempt, maxAttempts: params.maxAttempts }));
+  }
   const { level = "debug", redact } = options.config?.logger ?? {};
-  return new InvocationContext(memory, params, { level, redact: redactor(redact) });
+  const link = params.jobs ? new BatchMemory(memories) : memory;
+  return new InvocationContext(link, params, { level, redact: redactor(redact) });
 }
 function jobArgument(input, options) {
   const { jobId = "job-0" } = options;

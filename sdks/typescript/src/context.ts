@@ -144,6 +144,13 @@ export interface Context<State extends object = any> {
   /** An attempt that takes longer is cancelled. */
   readonly timeoutMs: number | undefined
 
+  /**
+   * The context of one job of a batch, by its place in the list or by its id: what is said and asked
+   * there belongs to that job alone. What is said on the context of the batch itself belongs to its
+   * first job.
+   */
+  job(which: number | string): Context<State>
+
   /** The same for all work that one cause set in motion. */
   correlationId(): string | undefined
   /** The event or job that led to this invocation. */

@@ -42,7 +42,11 @@ export interface BatchJob {
   input?: unknown
   attempt?: number | null
   maxAttempts?: number | null
+  correlationId?: string | null
+  causationId?: string | null
+  tenantId?: string | null
   checkpoint?: unknown
+  journal?: JournalRecord[] | null
   enqueuedAt?: string | null
 }
 

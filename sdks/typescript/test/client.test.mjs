@@ -235,6 +235,84 @@ test('wait gives the run once it has ended; a limit ends the wait', async (t) =>
   await assert.rejects(client.wait('slow', { timeoutMs: 50 }), { code: 'TIMEOUT' })
 })
 
+test('a job is waited for by its stream', async (t) => {
+  const { client, requests } = await serve(t, {
+    'GET /api/events/job/j/stream': (response, { url }) => {
+      assert.match(url, /from=end&types=.*job.completed.*&follow=until-end/)
+      response.end('id: 1-1\n\n' + sse({ id: '1-2', type: 'job.completed' }))
+    },
+    'GET /api/jobs/j': { id: 'j', state: 'completed', result: 7 },
+    'GET /api/events/job/slow/stream': (response) => response.write(': riverrun\n\n'),
+  })
+  assert.equal((await client.waitJob('j')).result, 7)
+  assert.equal(requests.length, 2)
+  await assert.rejects(client.waitJob('slow', { timeoutMs: 50 }), { code: 'TIMEOUT', message: /job slow/ })
+  await assert.rejects(client.waitJob('gone'), { code: 'NOT_FOUND' })
+})
+
+test('a job that began anew is followed to its new end', async (t) => {
+  const connections = [
+    [{ id: '1-0', type: 'job.added' }, { id: '1-1', type: 'job.failed' }, { id: '2-2', type: 'job.waiting' }],
+    [{ id: '2-3', type: 'job.active' }, { id: '2-4', type: 'job.completed' }],
+  ]
+  const { client, requests } = await serve(t, {
+    'GET /api/events/job/j/stream': (response) => response.end('retry: 10\n\n' + sse(...connections.shift())),
+  })
+  const types = []
+  for await (const { type } of client.followJob('j', { follow: 'until-end' })) types.push(type)
+  assert.deepEqual(types, ['job.added', 'job.failed', 'job.waiting', 'job.active', 'job.completed'])
+  assert.equal(requests[1].headers['last-event-id'], '2-2')
+})
+
+test('a reader of a queue is told what it missed', async (t) => {
+  const connections = [
+    sse({ id: '5-0', type: 'job.added', runId: 'a' }),
+    'event: stream.missed\ndata: {"after":"5-0"}\n\n' + sse({ id: '6-7', type: 'job.active', runId: 'b' }),
+  ]
+  const { client } = await serve(t, {
+    'GET /api/events/queue/e%20mails/stream': (response) => response.end('retry: 10\n\n' + (connections.shift() ?? '')),
+  })
+  const missed = []
+  const seen = []
+  for await (const { id } of client.followQueue('e mails', { onMissed: (what) => missed.push(what) })) {
+    seen.push(id)
+    if (seen.length === 2) break
+  }
+  assert.deepEqual(seen, ['5-0', '6-7'])
+  assert.deepEqual(missed, [{ after: '5-0' }])
+})
+
+test('jobs are steered', async (t) => {
+  const { client, requests } = await serve(t, {
+    'PATCH /api/jobs/j': { id: 'j', priority: 5 },
+    'DELETE /api/jobs/j': (response) => {
+      response.statusCode = 204
+      response.end()
+    },
+    'POST /api/jobs/j/retry': {},
+    'POST /api/jobs/j/cancel': {},
+    'POST /api/jobs/j/promote': {},
+    'POST /api/queue/q/pause': {},
+    'POST /api/queue/q/resume': {},
+  })
+  assert.equal((await client.updateJob('j', { priority: 5, delayMs: 9 })).priority, 5)
+  assert.equal(await client.removeJob('j'), undefined)
+  await client.retryJob('j')
+  await client.cancelJob('j', 'why')
+  await client.promoteJob('j')
+  await client.pauseQueue('q')
+  await client.resumeQueue('q')
+  assert.deepEqual(requests.map(({ method, body }) => [method, body]), [
+    ['PATCH', { priority: 5, delayMs: 9 }],
+    ['DELETE', undefined],
+    ['POST', {}],
+    ['POST', { reason: 'why' }],
+    ['POST', {}],
+    ['POST', {}],
+    ['POST', {}],
+  ])
+})
+
 test('a connection on which nothing comes is given up', async (t) => {
   let tries = 0
   const { client } = await serve(t, {

@@ -131,6 +131,28 @@ test('a handler is cancelled', async () => {
   assert.equal(done.status, 'cancelled')
 })
 
+test('each job of a batch has a context of its own', async () => {
+  const worker = defineQueueWorker(
+    async (jobs, ctx) => {
+      for (const job of jobs) {
+        const own = ctx.job(job.id)
+        await own.state.set('data', job.data)
+        own.progress(50)
+      }
+      ctx.logger.info('of the batch')
+      assert.throws(() => ctx.job(2), RangeError)
+      assert.equal(ctx.job(1), ctx.job('job-0-1'))
+      assert.equal(ctx.job(1).signal, ctx.signal)
+    },
+    { batch: { size: 10 } },
+  )
+  const { status, jobs, state, error } = await execute(worker, ['a', 'b'])
+  assert.equal(status, 'completed', error)
+  assert.deepEqual(jobs.map((job) => [job.state, job.progress.length, job.logs.length]), [[{ data: 'a' }, 1, 1], [{ data: 'b' }, 1, 0]])
+  assert.deepEqual(state, { data: 'a' })
+  await execute((_, ctx) => assert.equal(ctx.job(0), ctx))
+})
+
 test('a batch gets its list', async () => {
   const worker = defineQueueWorker(async (jobs) => jobs.map(({ id, data }) => [id, data]), { batch: { size: 10 } })
   const done = await execute(worker, [1, 2])

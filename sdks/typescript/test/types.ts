@@ -1,7 +1,7 @@
 /** Checked by the compiler alone. */
 
 import { z } from 'zod'
-import { type AwaitConfig, defineProcess, defineQueueConfig, defineQueueWorker, defineStep, type FlowConfig, type InferInput, type InferState, Riverrun, type StepContext, type Subscription } from '../dist/types/index.js'
+import { type AwaitConfig, defineProcess, defineQueueConfig, defineQueueWorker, defineStep, type FlowConfig, type InferInput, type InferState, type KnownEvent, Riverrun, type RunEvent, type StepContext, type Subscription } from '../dist/types/index.js'
 import { execute, later, runFlow, runStep } from '../dist/types/testing/index.js'
 
 interface TrainingData {
@@ -116,3 +116,23 @@ export async function client(): Promise<number> {
   const done = await execute(untyped, {})
   return done.attempt
 }
+
+export function told(event: KnownEvent): string {
+  switch (event.type) {
+    case 'step.failed':
+      return `${event.data?.error.code} ${event.data?.willRetry}`
+    case 'step.await.event':
+      return `${event.data?.eventKind} ${event.data?.condition?.where} ${event.data?.timeoutAt}`
+    case 'step.entered':
+      return `${event.data?.undoes?.step}`
+    case 'job.waiting':
+      return `${event.data?.reason} ${event.data?.error?.code}`
+    case 'flow.started':
+      // @ts-expect-error: not in the data of this type
+      return event.data?.error
+    default:
+      return event.type
+  }
+}
+
+export const own: RunEvent = { id: '1-0', ts: '', type: 'order.paid', runId: 'r', flowName: 'f' }

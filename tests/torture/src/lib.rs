@@ -1,26 +1,33 @@
-//! The kill harness: it starts the real server, loads it, kills it with SIGKILL at random moments,
-//! starts it again, and in the end checks the first four promises on every run:
+//! The kill harness: it starts the real server, loads it with flows and jobs, kills it or one of
+//! its runners with SIGKILL at random moments, starts it again, and in the end checks the first
+//! four promises on every run and every job:
 //!
 //! 1. what was acknowledged is there,
 //! 2. every outcome is recorded once, and every effect happened at least once,
 //! 3. every stream is in one order without a gap, for readers that reconnect too,
 //! 4. replaying a stream gives the state that the server shows,
 //!
-//! and that every run ends.
+//! that every run and every job ends, that attempts are counted truthfully, and that a killed
+//! server leaves nothing behind that still works.
 #![allow(clippy::print_stdout, reason = "the harness reports while it runs")]
 
-mod effects;
 mod flows;
-mod load;
+mod jobs;
+mod kill;
 mod server;
-mod verify;
-mod watch;
+mod streams;
+mod tree;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
 
 use rand::{RngExt, SeedableRng, rngs::StdRng};
+use tokio::task::JoinSet;
 
+use flows::Flows;
+use jobs::Jobs;
+use kill::Victim;
 pub use server::Server;
+use server::Setting;
 
 /// How to torture.
 #[derive(Clone, Debug)]
@@ -28,47 +35,112 @@ pub struct Options {
     /// The server's program.
     pub binary: PathBuf,
     pub kills: usize,
-    /// Clients that start runs at the same time.
+    /// Clients of each kind of load at the same time.
     pub clients: usize,
     /// The longest that the server lives between two kills.
     pub longest: Duration,
-    /// Decides when it is killed. Printed, so that a failure can be repeated, as far as a race can.
+    /// Decides what is killed when, and what is asked for. Printed, so that a failure can be
+    /// repeated, as far as a race can.
     pub seed: u64,
+    /// One kind of load instead of all.
+    pub only: Option<Only>,
 }
 
-/// Runs the whole ordeal; the error says which promise was broken and by which run.
+/// A kind of load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Only {
+    Flows,
+    Jobs,
+}
+
+/// The command that repeats it.
+impl fmt::Display for Options {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            to,
+            "cargo run -p riverrun-torture -- --binary {} --kills {} --clients {} --longest-ms {} --seed {}",
+            self.binary.display(),
+            self.kills,
+            self.clients,
+            self.longest.as_millis(),
+            self.seed
+        )?;
+        match self.only {
+            None => Ok(()),
+            Some(Only::Flows) => write!(to, " --only flows"),
+            Some(Only::Jobs) => write!(to, " --only jobs"),
+        }
+    }
+}
+
+/// Runs the whole ordeal; the error says which promise was broken, by what, and how to repeat it.
 pub async fn torture(options: Options) -> Result<String, String> {
     println!("seed {}: {} kills", options.seed, options.kills);
+    let repeat = options.to_string();
+    let done = run(options).await;
+    done.map_err(|broken| format!("{broken}\nrepeat with: {repeat}"))
+}
+
+async fn run(options: Options) -> Result<String, String> {
     let mut dice = StdRng::seed_from_u64(options.seed);
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let effects = effects::Effects::serve().await?;
-    let mut server = Server::start(&options.binary, folder.path(), None).await?;
-    flows::register(&server, effects.address).await?;
-    let load = Arc::new(load::Load::new(server.url()));
-    let clients = load.spawn(options.clients);
-    let watchers = watch::spawn(&load, 4);
+    let has_jobs = options.only != Some(Only::Flows);
+    let setting = Setting {
+        binary: options.binary,
+        data: folder.path().join("data"),
+        project: has_jobs.then(|| folder.path().join("project")),
+    };
+    if let Some(project) = &setting.project {
+        jobs::write_project(project)?;
+    }
+    let mut server = Server::start(&setting, None).await?;
+    let flows = match options.only {
+        Some(Only::Jobs) => None,
+        _ => Some(Flows::begin(&server, options.clients).await?),
+    };
+    let jobs = setting
+        .project
+        .as_ref()
+        .map(|project| Jobs::begin(&server, project, options.clients, options.seed));
 
+    let mut orphans = JoinSet::new();
     for kill in 1..=options.kills {
         let life = dice.random_range(30..options.longest.as_millis() as u64);
         tokio::time::sleep(Duration::from_millis(life)).await;
-        server.kill().await?;
+        let victim = match has_jobs {
+            true => Victim::any(&mut dice),
+            false => Victim::Server,
+        };
         let begun = std::time::Instant::now();
-        server = Server::start(&options.binary, folder.path(), Some(server.port())).await?;
+        let (next, left) = kill::kill(server, &setting, victim, &mut dice).await?;
+        server = next;
+        orphans.spawn(tree::all_gone(left));
         println!(
-            "kill {kill}/{}: lived {life} ms, ready again after {} ms, {} runs acknowledged",
+            "kill {kill}/{}: {victim:?} after {life} ms, ready again after {} ms; acknowledged {} runs, {} jobs",
             options.kills,
             begun.elapsed().as_millis(),
-            load.acknowledged()
+            flows.as_ref().map_or(0, Flows::acknowledged),
+            jobs.as_ref().map_or(0, Jobs::acknowledged),
         );
     }
 
-    load.stop();
-    for client in clients {
-        client.await.map_err(|error| error.to_string())?;
+    let mut summary = Vec::new();
+    if let Some(flows) = flows {
+        summary.push(flows.reckon(&server).await?);
     }
-    let summary = verify::verify(&server, &load, &effects).await;
-    let watched = watch::finish(watchers, &server).await;
+    if let Some(jobs) = jobs {
+        summary.push(jobs.reckon(&server).await?);
+    }
     server.stop().await?;
-    let (summary, watched) = (summary?, watched?);
-    Ok(format!("{summary}; {watched} watched events in order"))
+    let mut longest = Duration::ZERO;
+    while let Some(gone) = orphans.join_next().await {
+        longest = longest.max(gone.map_err(|error| error.to_string())??);
+    }
+    if has_jobs {
+        summary.push(format!(
+            "what a killed server left was gone after {} ms at most",
+            longest.as_millis()
+        ));
+    }
+    Ok(summary.join("; "))
 }

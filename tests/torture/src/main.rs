@@ -4,11 +4,11 @@
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::Parser;
-use riverrun_torture::{Options, torture};
+use riverrun_torture::{Only, Options, torture};
 
 /// Kills the real server under load and checks that every promise still holds.
 ///
-/// Example: cargo run --release -p riverrun-torture -- --kills 50
+/// Example: cargo run --release -p riverrun-torture -- --kills 200 --only jobs
 #[derive(Parser)]
 struct Args {
     #[arg(long, default_value_t = 50)]
@@ -24,6 +24,15 @@ struct Args {
     /// Repeat the kills of an earlier run.
     #[arg(long)]
     seed: Option<u64>,
+    /// One kind of load instead of all.
+    #[arg(long)]
+    only: Option<Load>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Load {
+    Flows,
+    Jobs,
 }
 
 #[tokio::main]
@@ -35,15 +44,18 @@ async fn main() -> ExitCode {
         clients: args.clients,
         longest: Duration::from_millis(args.longest_ms),
         seed: args.seed.unwrap_or_else(rand::random),
+        only: args.only.map(|only| match only {
+            Load::Flows => Only::Flows,
+            Load::Jobs => Only::Jobs,
+        }),
     };
-    let seed = options.seed;
     match torture(options).await {
         Ok(summary) => {
             println!("all promises held: {summary}");
             ExitCode::SUCCESS
         }
         Err(broken) => {
-            println!("BROKEN: {broken}\nrepeat with: --seed {seed}");
+            println!("BROKEN: {broken}");
             ExitCode::FAILURE
         }
     }

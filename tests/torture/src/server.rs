@@ -1,13 +1,22 @@
 //! The real server as a child process.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     process::Stdio,
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
 use tokio::process::{Child, Command};
+
+use crate::tree::{self, Process};
+
+/// What a server is started with, each time again.
+pub struct Setting {
+    pub binary: PathBuf,
+    pub data: PathBuf,
+    pub project: Option<PathBuf>,
+}
 
 pub struct Server {
     child: Child,
@@ -17,19 +26,37 @@ pub struct Server {
 
 impl Server {
     /// Starts the server on a folder and waits until it is ready.
-    pub async fn start(binary: &Path, data: &Path, port: Option<u16>) -> Result<Self, String> {
+    pub async fn start(setting: &Setting, port: Option<u16>) -> Result<Self, String> {
+        let mut server = Self::spawn(setting, port)?;
+        server.until_ready().await?;
+        Ok(server)
+    }
+
+    /// Starts the server, which is not ready yet.
+    pub fn spawn(setting: &Setting, port: Option<u16>) -> Result<Self, String> {
+        let Setting {
+            binary,
+            data,
+            project,
+        } = setting;
         let port = match port {
             Some(port) => port,
             None => free_port()?,
         };
+        let project = project
+            .iter()
+            .flat_map(|project| [Path::new("--project"), project.as_path()]);
         let child = Command::new(binary)
             .arg("serve")
+            .args(project)
             .arg("--listen")
             .arg(format!("127.0.0.1:{port}"))
             .arg("--data")
             .arg(data)
             .env("RIVERRUN_HTTP_ALLOW", "127.0.0.0/8")
-            .env("RIVERRUN_LOG", "warn")
+            // Lost attempts are what this is about; each would be a warning.
+            .env("RIVERRUN_LOG", "error")
+            .env("RIVERRUN_LOG_FORMAT", "json")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())
@@ -40,13 +67,11 @@ impl Server {
             .no_proxy()
             .build()
             .map_err(text)?;
-        let mut server = Self {
+        Ok(Self {
             child,
             port,
             client,
-        };
-        server.until_ready().await?;
-        Ok(server)
+        })
     }
 
     pub fn port(&self) -> u16 {
@@ -78,6 +103,11 @@ impl Server {
         }
     }
 
+    /// The processes that it has started and that run.
+    pub fn children(&self) -> Vec<Process> {
+        self.child.id().map(tree::children).unwrap_or_default()
+    }
+
     /// SIGKILL: no goodbye.
     pub async fn kill(&mut self) -> Result<(), String> {
         self.child.kill().await.map_err(text)
@@ -100,6 +130,21 @@ impl Server {
             Ok(body)
         } else {
             Err(format!("GET {path}: {status} {body}"))
+        }
+    }
+
+    /// All items of a list, page by page.
+    pub async fn list(&self, path: &str) -> Result<Vec<Value>, String> {
+        let mut all = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let separator = if path.contains('?') { '&' } else { '?' };
+            let page = self.get(&format!("{path}{separator}{cursor}")).await?;
+            all.extend(page["items"].as_array().cloned().unwrap_or_default());
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = format!("cursor={next}"),
+                None => return Ok(all),
+            }
         }
     }
 

@@ -57,6 +57,17 @@ impl FromRequest<Api> for Payload {
     }
 }
 
+/// A body of any kind, as it came.
+pub(crate) struct Raw(pub Bytes);
+
+impl FromRequest<Api> for Raw {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
+        bytes(request, api).await.map(Self)
+    }
+}
+
 /// A flow's definition, in JSON or YAML.
 pub(crate) struct Definition(pub Value);
 

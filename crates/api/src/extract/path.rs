@@ -36,6 +36,27 @@ impl FromRequestParts<Api> for RunPath {
     }
 }
 
+/// The job that a path names; `latest` is the one that was added last.
+pub(crate) struct JobPath(pub RunId);
+
+impl FromRequestParts<Api> for JobPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
+        let Segments(id) = Segments::<String>::from_request_parts(parts, api).await?;
+        job_id(api, &id).await.map(Self)
+    }
+}
+
+/// Checks an id of a job, and finds out which one `latest` is.
+pub(crate) async fn job_id(api: &Api, text: &str) -> Result<RunId, ApiError> {
+    if text != "latest" {
+        return RunId::checked(text).map_err(|error| ApiError::new("BAD_ID", error.to_string()));
+    }
+    let newest = api.runtime().store().newest_job().await?;
+    newest.ok_or_else(|| ApiError::new("JOB_NOT_FOUND", "there is no job yet"))
+}
+
 /// The id of a run below its flow; `latest` is the newest run of that flow.
 pub(crate) struct FlowRunPath(pub RunId);
 

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod call_socket;
+mod doors;
 mod error_codes;
 mod errors;
 mod events;
@@ -9,9 +11,12 @@ mod executions;
 mod flows;
 mod fuzz;
 mod harness;
+mod lives;
 mod openapi;
 mod pages;
 mod queues;
 mod runs;
+mod socket;
 mod sse;
 mod stopping;
+mod workers;

@@ -36,7 +36,7 @@ impl Provider for Echo {
     }
 }
 
-async fn server(config: Value) -> Server {
+pub(crate) async fn server(config: Value) -> Server {
     let server = Server::new().await;
     let config = ProcessConfig::read(&Json::of(&config), "mail");
     server.runtime.put_process(Process {
@@ -48,12 +48,12 @@ async fn server(config: Value) -> Server {
     server
 }
 
-async fn add(server: &Server, body: Value) -> String {
+pub(crate) async fn add(server: &Server, body: Value) -> String {
     let added = server.post("/api/queue/mail/jobs", body).await.expect(201);
     text(&added["jobs"][0]["jobId"])
 }
 
-async fn ended(server: &Server, job: &str) -> Value {
+pub(crate) async fn ended(server: &Server, job: &str) -> Value {
     for _ in 0..2_000 {
         let job = server.get(&format!("/api/jobs/{job}")).await.expect(200);
         let state = text(&job["state"]);

@@ -20,10 +20,10 @@ use tower::ServiceExt;
 use crate::harness::Server;
 
 #[derive(Debug, Clone, PartialEq, Default)]
-struct Message {
-    id: String,
-    event: String,
-    data: String,
+pub(crate) struct Message {
+    pub id: String,
+    pub event: String,
+    pub data: String,
 }
 
 impl Message {
@@ -39,20 +39,20 @@ impl Message {
         })
     }
 
-    fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         serde_json::from_str(&self.data).unwrap()
     }
 }
 
 /// A reader of a stream inside this process.
-struct Reader {
+pub(crate) struct Reader {
     body: BodyDataStream,
     text: String,
-    comments: Vec<String>,
+    pub comments: Vec<String>,
 }
 
 impl Reader {
-    async fn open(server: &Server, path: &str, last: Option<&str>) -> Self {
+    pub async fn open(server: &Server, path: &str, last: Option<&str>) -> Self {
         let mut request = Request::get(path);
         if let Some(last) = last {
             request = request.header("last-event-id", last);
@@ -70,7 +70,14 @@ impl Reader {
         }
     }
 
-    async fn next(&mut self) -> Option<Message> {
+    /// What the stream begins with.
+    pub async fn opening(&mut self) -> String {
+        let piece = tokio::time::timeout(Duration::from_secs(20), self.body.next());
+        let piece = piece.await.expect("nothing came").unwrap().unwrap();
+        String::from_utf8(piece.to_vec()).unwrap()
+    }
+
+    pub async fn next(&mut self) -> Option<Message> {
         loop {
             while let Some(end) = self.text.find("\n\n") {
                 let block: String = self.text.drain(..end + 2).collect();
@@ -86,7 +93,7 @@ impl Reader {
         }
     }
 
-    async fn rest(mut self) -> Vec<Message> {
+    pub async fn rest(mut self) -> Vec<Message> {
         let mut rest = Vec::new();
         while let Some(message) = self.next().await {
             rest.push(message);

@@ -1,25 +1,35 @@
 //! Awaits: a visit waits for a time, an event or whoever opens a door, because its definition or
 //! its code says so.
 
-use riverrun_types::{Json, Name, VisitStatus, time::iso};
+use riverrun_types::{Json, Name, time::iso};
 
-use super::Turn;
+use super::{How, Over, Turn};
 use crate::{Awaiting, Failure, Visit, VisitKey, Wait, code, fact::Fact, run::timed_out};
 
 impl Turn<'_> {
     /// A visit that has not begun waits first.
     pub(super) fn await_first(&mut self, key: &VisitKey, awaiting: Awaiting) {
-        let waits = |visit: &&Visit| {
-            visit.status == VisitStatus::Pending
-                && visit.awaited.is_none()
-                && matches!(visit.wait, None | Some(Wait::Job { .. }))
-        };
+        let waits = |visit: &&Visit| self.plan.must_await(visit);
         let Some(visit) = self.state.visit(key).filter(waits).cloned() else {
             return;
         };
         let at = visit.at();
         self.emit(Fact::Await { at, awaiting });
         self.resume_due();
+        self.settle();
+    }
+
+    /// A visit that cannot even wait.
+    pub(super) fn refused(&mut self, key: &VisitKey, failure: Failure) {
+        let waits = |visit: &&Visit| self.plan.must_await(visit);
+        let Some(visit) = self.state.visit(key).filter(waits) else {
+            return;
+        };
+        let at = visit.next_attempt();
+        self.emit(Fact::StepStarted(at));
+        if let Some(visit) = self.state.visit(key).cloned() {
+            self.fail(&visit, failure, 0.0);
+        }
         self.settle();
     }
 
@@ -41,19 +51,24 @@ impl Turn<'_> {
         let Some(visit) = self.state.visit(key).cloned() else {
             return;
         };
-        let is_it = matches!(&visit.wait, Some(Wait::Await(awaiting)) if awaiting.id == *id);
-        if !is_it {
+        let Some(Wait::Await(awaiting)) = &visit.wait else {
+            return;
+        };
+        if awaiting.id != *id {
             return;
         }
-        self.decision.settled.push(id.clone());
+        let over = Over::of(awaiting, How::Settled);
+        self.decision.settled.push(over);
         self.go_on(&visit, reason, Some(value));
         self.settle();
     }
 
     /// The time of an await is over: reached, or too late.
     pub(super) fn await_over(&mut self, visit: &Visit, awaiting: &Awaiting) {
-        self.decision.settled.push(awaiting.id.clone());
-        if awaiting.what == crate::AwaitFor::Time {
+        let is_time = awaiting.what == crate::AwaitFor::Time;
+        let how = if is_time { How::Settled } else { How::Timeout };
+        self.decision.settled.push(Over::of(awaiting, how));
+        if is_time {
             return self.go_on(visit, "time reached".to_owned(), None);
         }
         let step = self.plan.step(&visit.key.step);

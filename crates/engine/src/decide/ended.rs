@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use riverrun_types::{Json, OnFailure};
 use serde_json::json;
 
-use super::Turn;
+use super::{How, Over, Turn};
 use crate::{
     BranchStatus, Branches, Cancellation, Failure, Visit, VisitKey, Wait, code, fact::Fact,
 };
@@ -109,7 +109,10 @@ impl Turn<'_> {
             match wait {
                 Some(Wait::Run { run, .. }) => self.decision.abandoned.push(run),
                 Some(Wait::Job { .. }) => self.decision.dequeued.push(VisitKey::of(&at)),
-                Some(Wait::Await(awaiting)) => self.decision.settled.push(awaiting.id),
+                Some(Wait::Await(awaiting)) => {
+                    let over = Over::of(&awaiting, How::Cancelled);
+                    self.decision.settled.push(over);
+                }
                 _ => {}
             }
             self.emit(Fact::StepCancelled {

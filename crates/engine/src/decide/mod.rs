@@ -18,7 +18,7 @@ use riverrun_types::{Draft, Json, Millis, Name, Retry, RunId, VisitStatus};
 pub(crate) use wait::MAX_DEPTH;
 
 use crate::{
-    Awaiting, Failure, Outcome, Plan, PlanStep, RunState, VisitKey, Wait, fact::Fact,
+    AwaitFor, Awaiting, Failure, Outcome, Plan, RunState, VisitKey, Wait, fact::Fact,
     fact::Started, run::Lineage,
 };
 
@@ -52,6 +52,11 @@ pub enum Input {
     Await {
         visit: VisitKey,
         awaiting: Awaiting,
+    },
+    /// A visit that has not begun cannot: it fails.
+    Refused {
+        visit: VisitKey,
+        failure: Failure,
     },
     /// What a visit waits for has come.
     Settled {
@@ -95,10 +100,35 @@ pub struct Decision {
     pub queued: Vec<Queued>,
     /// Visits that ended with a job that may still be there.
     pub dequeued: Vec<VisitKey>,
-    /// Visits whose definition says that they wait first.
-    pub to_await: Vec<VisitKey>,
     /// Awaits that are over.
-    pub settled: Vec<Name>,
+    pub settled: Vec<Over>,
+}
+
+/// An await that is over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Over {
+    pub id: Name,
+    pub how: How,
+    /// Somebody outside may still come to its door.
+    pub is_trigger: bool,
+}
+
+/// How an await came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    Settled,
+    Timeout,
+    Cancelled,
+}
+
+impl Over {
+    fn of(awaiting: &Awaiting, how: How) -> Self {
+        Self {
+            id: awaiting.id.clone(),
+            how,
+            is_trigger: matches!(awaiting.what, AwaitFor::Trigger { .. }),
+        }
+    }
 }
 
 /// A visit that runs as a job.
@@ -131,7 +161,6 @@ impl Decision {
         self.abandoned.extend(later.abandoned);
         self.queued.extend(later.queued);
         self.dequeued.extend(later.dequeued);
-        self.to_await.extend(later.to_await);
         self.settled.extend(later.settled);
     }
 }
@@ -192,6 +221,7 @@ pub fn decide(
         Input::Begin(visit) => turn.begin(&visit),
         Input::Began { visit, attempt } => turn.began(&visit, attempt),
         Input::Await { visit, awaiting } => turn.await_first(&visit, awaiting),
+        Input::Refused { visit, failure } => turn.refused(&visit, failure),
         Input::Settled {
             visit,
             id,
@@ -258,22 +288,14 @@ impl<'a> Turn<'a> {
         let again = std::mem::take(&mut self.again);
         let before = again.iter().filter_map(|key| self.state.visit(key));
         let visits = before.chain(self.state.visits.since(self.mark));
-        for visit in visits {
-            let step = self.plan.step(&visit.key.step);
-            let awaits = step.is_some_and(PlanStep::awaits_first) && visit.awaited.is_none();
-            match &visit.wait {
-                Some(Wait::Job { .. }) | None if awaits && visit.status == VisitStatus::Pending => {
-                    self.decision.to_await.push(visit.key.clone());
-                }
-                Some(Wait::Job { until_ms }) => {
-                    let resumed = visit.status == VisitStatus::Running;
-                    self.decision.queued.push(Queued {
-                        visit: visit.key.clone(),
-                        at_ms: (*until_ms).max(self.state.not_before),
-                        before: visit.attempt.saturating_sub(u32::from(resumed)),
-                    });
-                }
-                _ => {}
+        for visit in visits.filter(|visit| !self.plan.must_await(visit)) {
+            if let Some(Wait::Job { until_ms }) = &visit.wait {
+                let resumed = visit.status == VisitStatus::Running;
+                self.decision.queued.push(Queued {
+                    visit: visit.key.clone(),
+                    at_ms: (*until_ms).max(self.state.not_before),
+                    before: visit.attempt.saturating_sub(u32::from(resumed)),
+                });
             }
         }
         self.decision

@@ -147,7 +147,7 @@ pub fn state_fact() -> impl Strategy<Value = Fact> {
     ]
 }
 
-fn fact() -> impl Strategy<Value = Fact> {
+pub fn fact() -> impl Strategy<Value = Fact> {
     let ends = prop_oneof![
         (any_json(), time()).prop_map(|(result, duration_ms)| Fact::Completed {
             result,

@@ -20,6 +20,7 @@ mod properties;
 mod retries;
 mod run;
 mod script;
+mod sdk_types;
 mod steps;
 mod subflow;
 mod waits;

@@ -327,7 +327,6 @@ fn decide(run: &mut Run, input: Input) {
         children: started,
         abandoned,
         queued,
-        to_await,
         ..
     } = run.decide(input);
     assert!(!was_ended || events.is_empty() && started.is_empty() && abandoned.is_empty());
@@ -339,17 +338,17 @@ fn decide(run: &mut Run, input: Input) {
     let jobs = |visit: &Visit| has_job(&visit) && !before.contains(&visit.key);
     for visit in run.state.visits.iter().filter(|visit| jobs(visit)) {
         let is_told = queued.iter().any(|queued| queued.visit == visit.key);
-        assert!(is_told || to_await.contains(&visit.key), "{visit:?}");
+        assert!(is_told || run.plan.must_await(visit), "{visit:?}");
     }
-    await_first(run, to_await);
+    await_first(run);
     assert!(abandoned.iter().all(|child| children.contains(child)));
     assert_moves(&run.state);
     assert_within_concurrency(&run.state);
 }
 
 /// As the runtime does it: what is to be awaited is, before anything else happens.
-fn await_first(run: &mut Run, to_await: Vec<VisitKey>) {
-    for visit in to_await {
+fn await_first(run: &mut Run) {
+    for visit in run.plan.to_await(&run.state) {
         let awaiting = Awaiting {
             id: format!("{}#{}", visit.step, visit.visit).into(),
             what: AwaitFor::Event {
@@ -591,8 +590,7 @@ proptest! {
         cuts in vec(any::<Index>(), 3),
     ) {
         let mut run = Run::start(plan(definition), input, delay_ms, None);
-        let to_await = std::mem::take(&mut run.begun.to_await);
-        await_first(&mut run, to_await);
+        await_first(&mut run);
         assert_moves(&run.state);
         for op in ops {
             play(&mut run, op);

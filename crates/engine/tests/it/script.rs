@@ -23,7 +23,7 @@
 
 use riverrun_engine::{
     AwaitFor, Awaiting, BranchSpec, Decision, Entry, Fact, Failure, Fork, Input, Lineage, Memo,
-    Outcome, Queued, SubFlow, Template, VisitKey, Wait,
+    Outcome, Over, Queued, SubFlow, Template, VisitKey, Wait,
 };
 use riverrun_types::{
     Draft, EventType, Json, Millis, Name, Path, RunId, State, StepRef, TriggerType, time::NEVER,
@@ -277,7 +277,8 @@ impl Player {
         };
         let run = Run::start(plan(flow(self.definition.clone())), input, delay_ms, parent);
         let mut lines: Vec<_> = run.stream.iter().map(line).collect();
-        lines.extend(orders(&run.begun.queued, &[], &run.begun.to_await, &[]));
+        let to_await = run.plan.to_await(&run.state);
+        lines.extend(orders(&run.begun.queued, &[], &to_await, &[]));
         self.run = Some(run);
         lines
     }
@@ -295,10 +296,11 @@ impl Player {
             abandoned,
             queued,
             dequeued,
-            to_await,
             settled,
         } = self.run().decide(input);
         let mut lines: Vec<_> = events.iter().map(line).collect();
+        let run = self.run();
+        let to_await = run.plan.to_await(&run.state);
         lines.extend(orders(&queued, &dequeued, &to_await, &settled));
         for child in children {
             let Lineage {
@@ -416,7 +418,7 @@ fn orders(
     queued: &[Queued],
     dequeued: &[VisitKey],
     to_await: &[VisitKey],
-    settled: &[Name],
+    settled: &[Over],
 ) -> Vec<String> {
     let visit = |key: &VisitKey| visit_text(&key.step, key.visit, 1);
     let at =
@@ -431,7 +433,7 @@ fn orders(
     let mut lines: Vec<String> = queued.iter().map(queue).collect();
     lines.extend(dequeued.iter().map(|key| format!("x {}", visit(key))));
     lines.extend(to_await.iter().map(|key| format!("? {}", visit(key))));
-    lines.extend(settled.iter().map(|id| format!("! {id}")));
+    lines.extend(settled.iter().map(|over| format!("! {}", over.id)));
     lines
 }
 

@@ -5,11 +5,11 @@ use std::{
     time::Instant,
 };
 
-use riverrun_protocol::{BadMessage, Credit, Frame, Message, RpcError, WorkError, code};
+use riverrun_protocol::{BadMessage, Credit, Frame, Message, RpcError, Whose, WorkError, code};
 use riverrun_types::Json;
 use serde::Deserialize;
 
-use super::{Link, QUESTIONS};
+use super::{Link, QUESTIONS, repeats::Asked};
 
 /// What a message means to whoever owns the link.
 #[derive(Debug, PartialEq)]
@@ -86,16 +86,24 @@ impl Link {
 
     fn frame(&self, method: &str, params: &Json) {
         match Frame::read(method, params) {
-            Some((Some(invocation), frame)) => {
+            Some((
+                Whose {
+                    invocation: Some(invocation),
+                    job_id,
+                },
+                frame,
+            )) => {
                 let host = self.open.lock().host(invocation);
-                if let Some(host) = host {
-                    host.frame(frame);
+                match (host, job_id) {
+                    (Some(host), Some(job)) => host.frame_of(&job, frame),
+                    (Some(host), None) => host.frame(frame),
+                    (None, _) => {}
                 }
             }
-            Some((None, Frame::Log { message, .. })) => {
+            Some((_, Frame::Log { message, .. })) => {
                 tracing::info!(link = self.name, "{message}");
             }
-            Some((None, _)) | None => {}
+            Some(_) | None => {}
         }
     }
 
@@ -103,6 +111,18 @@ impl Link {
         #[derive(Deserialize)]
         struct Params {
             invocation: u64,
+        }
+        match self
+            .repeats
+            .as_ref()
+            .map(|repeats| repeats.lock().begin(id))
+        {
+            None | Some(Asked::New) => {}
+            Some(Asked::Open) => return,
+            Some(Asked::Done(message)) => {
+                self.out.post(|bytes| message.write(bytes));
+                return;
+            }
         }
         if !QUESTIONS_KNOWN.contains(&method.as_str()) {
             return self.refuse(id, code::UNKNOWN_METHOD, format!("there is no {method:?}"));
@@ -125,6 +145,7 @@ impl Link {
             let outcome = host.ask(&method, params).await.map_err(RpcError::from);
             link.questions.fetch_sub(1, Ordering::Relaxed);
             let message = Message::response(id, outcome);
+            link.note_answer(id, &message);
             let _ = link.out.send(|bytes| message.write(bytes)).await;
         });
     }
@@ -145,6 +166,13 @@ impl Link {
     /// not read them is noticed by its deadline.
     fn reply(&self, id: u64, outcome: Result<Json, RpcError>) {
         let message = Message::response(id, outcome);
+        self.note_answer(id, &message);
         self.out.post(|bytes| message.write(bytes));
+    }
+
+    fn note_answer(&self, id: u64, message: &Message) {
+        if let Some(repeats) = &self.repeats {
+            repeats.lock().end(id, message);
+        }
     }
 }

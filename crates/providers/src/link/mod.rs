@@ -7,7 +7,9 @@
 mod hear;
 mod open;
 mod outbox;
+mod repeats;
 mod run;
+mod texts;
 
 use std::{
     sync::{
@@ -28,7 +30,9 @@ pub(crate) use hear::Heard;
 use open::Open;
 pub(crate) use open::Opened;
 pub(crate) use outbox::{Outbox, Refused};
+use repeats::Repeats;
 pub(crate) use run::{Run, Stubborn};
+pub(crate) use texts::texts;
 
 pub(crate) type Answer = Result<Json, WorkError>;
 
@@ -46,13 +50,24 @@ pub(crate) struct Link {
     /// Told whenever the last open invocation has ended.
     idle: Notify,
     questions: AtomicU32,
+    /// Of a link that outlives its connections.
+    repeats: Option<Mutex<Repeats>>,
     stray: Stray,
     heard: Mutex<Instant>,
 }
 
 impl Link {
     pub fn new(name: String, limits: Limits) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::made(name, limits, false))
+    }
+
+    /// A link that goes on over other connections: what is asked again is done once.
+    pub fn resumable(name: String, limits: Limits) -> Arc<Self> {
+        Arc::new(Self::made(name, limits, true))
+    }
+
+    fn made(name: String, limits: Limits, is_resumable: bool) -> Self {
+        Self {
             name,
             limits,
             out: Outbox::new(WAITING_BYTES, limits.message_bytes),
@@ -61,7 +76,8 @@ impl Link {
             questions: AtomicU32::new(0),
             stray: Stray::default(),
             heard: Mutex::new(Instant::now()),
-        })
+            repeats: is_resumable.then(Mutex::default),
+        }
     }
 
     /// Opens a request; with a `host` it is an invocation. Refused when the link has ended.

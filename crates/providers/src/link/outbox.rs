@@ -54,11 +54,19 @@ impl Outbox {
     }
 
     /// Adds one message at once. A side that makes us answer and never reads loses what is far
-    /// too much.
-    pub fn post(&self, write: impl FnOnce(&mut Vec<u8>)) {
-        if self.waiting.lock().bytes.len() < POSTED_TIMES * self.waiting_bytes {
-            let _ = self.add(write);
-        }
+    /// too much; then this is false.
+    pub fn post(&self, write: impl FnOnce(&mut Vec<u8>)) -> bool {
+        let has_room = self.waiting.lock().bytes.len() < POSTED_TIMES * self.waiting_bytes;
+        has_room && self.add(write).is_ok()
+    }
+
+    /// Adds one message at once, however much waits. For what is bounded elsewhere.
+    pub fn put(&self, write: impl FnOnce(&mut Vec<u8>)) {
+        let _ = self.add(write);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.waiting.lock().bytes.is_empty()
     }
 
     /// Puts what waits into `bytes`, which comes empty, as soon as there is something. False when

@@ -1,28 +1,66 @@
 //! A connection of a worker from its first word to what is left when it is over.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use futures::{Sink, Stream};
-use riverrun_protocol::{CancelReason, Lines, WorkError};
+use futures::{Sink, SinkExt, Stream};
+use riverrun_protocol::{CancelReason, Initialised, Lines, Message, WorkError};
+use riverrun_runtime::Process;
 
 use super::{
     connection::{Over, converse},
     hello::hello,
     member::{Member, gone},
+    offer::offered,
     workers::{List, Workers},
 };
 
+/// How long a worker may take to hear why it was refused.
+const LAST_WORD: Duration = Duration::from_secs(1);
+
 impl Workers {
     /// Leads the conversation with a worker that has connected, and returns when its connection
-    /// is to be closed. A text has one or more messages; `incoming` ends when the connection does.
+    /// is to be closed. A text has one or more messages; `incoming` ends when the connection does,
+    /// and gives an error for what cannot be a text. `take_in` gets the processes that the worker
+    /// has, and says whether it is the worker's that will run.
     pub async fn attend<T: AsRef<[u8]>>(
         &self,
-        mut incoming: impl Stream<Item = T> + Unpin,
+        mut incoming: impl Stream<Item = Result<T, WorkError>> + Unpin,
         mut outgoing: impl Sink<String> + Unpin,
+        take_in: &(dyn Fn(Process) -> bool + Sync),
     ) -> Result<(), WorkError> {
+        let mut lines = Lines::new(self.list.options.limits.message_bytes);
+        let welcomed = self
+            .welcome(&mut incoming, &mut outgoing, &mut lines, take_in)
+            .await;
+        let ended = match welcomed {
+            Err(error) => Err(error),
+            Ok((member, connection)) => {
+                let silent = self.list.options.silent;
+                let ends = (incoming, &mut outgoing);
+                let over = converse(&member, ends, lines, &connection, silent).await;
+                over_with(&self.list, &member, over, &connection)
+            }
+        };
+        if let Err(error) = &ended {
+            tracing::warn!(code = error.code, "a worker was refused: {}", error.message);
+            let mut bytes = Vec::new();
+            Message::notification("refused", error).write(&mut bytes);
+            let text = String::from_utf8(bytes).unwrap_or_default();
+            let _ = tokio::time::timeout(LAST_WORD, outgoing.send(text)).await;
+        }
+        ended
+    }
+
+    /// Lets a worker in that says who it is and offers what can be run.
+    async fn welcome<T: AsRef<[u8]>>(
+        &self,
+        incoming: &mut (impl Stream<Item = Result<T, WorkError>> + Unpin),
+        outgoing: &mut (impl Sink<String> + Unpin),
+        lines: &mut Lines,
+        take_in: &(dyn Fn(Process) -> bool + Sync),
+    ) -> Result<(Arc<Member>, tokio_util::sync::CancellationToken), WorkError> {
         let options = &self.list.options;
-        let mut lines = Lines::new(options.limits.message_bytes);
-        let hello = hello(&mut incoming, &mut outgoing, &mut lines, options.limits);
+        let hello = hello(incoming, outgoing, lines, options);
         let said = tokio::time::timeout(options.start, hello)
             .await
             .map_err(|_| {
@@ -32,9 +70,33 @@ impl Workers {
                     format!("the worker did not answer within {ms} ms"),
                 )
             })??;
+        let offers = offered(self, &said)?;
+        if self.list.is_closed() {
+            let message = "the server is shutting down";
+            return Err(WorkError::new("SHUTTING_DOWN", message));
+        }
+        let shadowed = offers
+            .into_iter()
+            .filter_map(|process| {
+                let id = process.id.to_string();
+                (!take_in(process)).then_some(id)
+            })
+            .collect();
+        Ok(self.enter(said, shadowed))
+    }
+
+    fn enter(
+        &self,
+        said: Initialised,
+        shadowed: Vec<String>,
+    ) -> (Arc<Member>, tokio_util::sync::CancellationToken) {
         let running = said.running.clone();
         let member = self.list.enter(&said);
-        let connection = member.connect(said);
+        for process in &shadowed {
+            let worker = member.name.as_str();
+            tracing::warn!(worker, process, "the server has this process itself");
+        }
+        let connection = member.connect(said, shadowed);
         for other in member.compare(&running) {
             if let Some(invocation) = other.invocation {
                 member.link.cancel(invocation, CancelReason::LeaseLost);
@@ -45,9 +107,7 @@ impl Workers {
             id = member.id,
             "a worker is connected"
         );
-        let silent = options.silent;
-        let over = converse(&member, incoming, outgoing, lines, &connection, silent).await;
-        over_with(&self.list, &member, over, &connection)
+        (member, connection)
     }
 }
 
@@ -59,22 +119,27 @@ fn over_with(
 ) -> Result<(), WorkError> {
     match over {
         Over::Ended => {
-            if member.is_leaving() {
+            // A connection that another took the place of ends without its worker.
+            if member.is_leaving() && !connection.is_cancelled() {
+                tracing::info!(worker = member.name, "a worker has left");
                 list.forget(member, &gone(&member.name));
             }
             Ok(())
         }
         Over::Bad(error) => {
-            tracing::warn!(worker = member.name, "{}", error.message);
             list.forget(member, &error);
             Err(error)
         }
         Over::Broken => {
             member.disconnect(connection);
             match member.link.running() {
-                0 => list.forget(member, &gone(&member.name)),
+                0 => {
+                    tracing::info!(worker = member.name, "a worker is gone");
+                    list.forget(member, &gone(&member.name));
+                }
                 running => {
                     tracing::warn!(worker = member.name, running, "a worker's connection broke");
+                    list.tell_changed();
                     tokio::spawn(wait_for(list.clone(), member.clone()));
                 }
             }

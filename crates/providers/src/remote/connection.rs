@@ -7,7 +7,10 @@ use riverrun_protocol::{Lines, WorkError};
 use tokio_util::sync::CancellationToken;
 
 use super::{hello::push, member::Member};
-use crate::{failure, link::Heard};
+use crate::{
+    failure,
+    link::{Heard, texts},
+};
 
 /// Why a connection is over.
 pub(super) enum Over {
@@ -21,8 +24,10 @@ pub(super) enum Over {
 
 pub(super) async fn converse<T: AsRef<[u8]>>(
     member: &Arc<Member>,
-    incoming: impl Stream<Item = T> + Unpin,
-    outgoing: impl Sink<String> + Unpin,
+    (incoming, outgoing): (
+        impl Stream<Item = Result<T, WorkError>> + Unpin,
+        impl Sink<String> + Unpin,
+    ),
     lines: Lines,
     connection: &CancellationToken,
     silent: Duration,
@@ -41,7 +46,7 @@ pub(super) async fn converse<T: AsRef<[u8]>>(
 
 async fn hear<T: AsRef<[u8]>>(
     member: &Arc<Member>,
-    mut incoming: impl Stream<Item = T> + Unpin,
+    mut incoming: impl Stream<Item = Result<T, WorkError>> + Unpin,
     mut lines: Lines,
 ) -> Over {
     loop {
@@ -62,7 +67,8 @@ async fn hear<T: AsRef<[u8]>>(
             }
         }
         match incoming.next().await {
-            Some(text) => push(&mut lines, text.as_ref()),
+            Some(Ok(text)) => push(&mut lines, text.as_ref()),
+            Some(Err(error)) => return Over::Bad(error),
             None => return Over::Broken,
         }
     }
@@ -72,11 +78,12 @@ async fn hear<T: AsRef<[u8]>>(
 async fn say(member: &Member, mut outgoing: impl Sink<String> + Unpin) {
     let mut bytes = Vec::new();
     while member.link.out.take(&mut bytes).await {
-        // Messages are JSON, and so UTF-8.
-        let text = String::from_utf8(std::mem::take(&mut bytes)).unwrap_or_default();
-        if outgoing.send(text).await.is_err() {
-            return;
+        for text in texts(&bytes, member.link.limits.message_bytes) {
+            if outgoing.send(text.to_owned()).await.is_err() {
+                return;
+            }
         }
+        bytes.clear();
     }
 }
 

@@ -1,8 +1,9 @@
 //! The first words of a connection.
 
 use futures::{Sink, SinkExt, Stream, StreamExt};
-use riverrun_protocol::{Initialise, Initialised, Limits, Lines, Message, Server, WorkError};
+use riverrun_protocol::{Initialise, Initialised, Lines, Message, Server, WorkError};
 
+use super::WorkersOptions;
 use crate::failure;
 
 /// Far from the ids of invocations, which a worker that comes back may still have open; as large
@@ -11,10 +12,10 @@ const ID: u64 = (1 << 53) - 1;
 
 /// Asks who is there. What comes behind the answer stays in `lines`.
 pub(super) async fn hello<T: AsRef<[u8]>>(
-    incoming: &mut (impl Stream<Item = T> + Unpin),
+    incoming: &mut (impl Stream<Item = Result<T, WorkError>> + Unpin),
     outgoing: &mut (impl Sink<String> + Unpin),
     lines: &mut Lines,
-    limits: Limits,
+    options: &WorkersOptions,
 ) -> Result<Initialised, WorkError> {
     let initialise = Initialise {
         protocol: riverrun_protocol::PROTOCOL,
@@ -22,8 +23,9 @@ pub(super) async fn hello<T: AsRef<[u8]>>(
             name: "riverrun".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         },
-        limits,
+        limits: options.limits,
         project: None,
+        reconnect_ms: u64::try_from(options.reconnect.as_millis()).ok(),
     };
     let mut bytes = Vec::new();
     Message::request(ID, "initialise", &initialise).write(&mut bytes);
@@ -40,7 +42,7 @@ pub(super) async fn hello<T: AsRef<[u8]>>(
             let line = line.map_err(|error| failure::protocol("the worker", error))?;
             return read(line);
         }
-        let text = incoming.next().await.ok_or_else(gone)?;
+        let text = incoming.next().await.ok_or_else(gone)??;
         push(lines, text.as_ref());
     }
 }

@@ -4,9 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use riverrun_protocol::{Reply, Running, WorkError};
-use riverrun_runtime::{Invocation, Provider};
+use riverrun_runtime::{Invocation, Places, Provider, Taken};
 
-use super::{member::Credit, workers::List};
+use super::{
+    member::Credit,
+    workers::{List, no_worker},
+};
 use crate::link::{Opened, Run, Stubborn};
 
 pub(super) struct RemoteProvider {
@@ -18,22 +21,13 @@ pub(super) struct RemoteProvider {
 impl Provider for RemoteProvider {
     async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
         let (mut credit, opened) = loop {
-            let credit = self.list.pick(&self.process, &invocation.cancel).await?;
+            let credit = self.credit(&invocation).await?;
             // One that has gone just now is off the list.
             if let Ok(opened) = credit.member.link.open(Some(invocation.host.clone())) {
                 break (credit, opened);
             }
         };
-        if let (Some(job_id), Some(lease)) =
-            (&invocation.invoke.job.job_id, &invocation.invoke.lease)
-        {
-            let running = Running {
-                job_id: job_id.clone(),
-                lease: lease.clone(),
-                invocation: Some(opened.id),
-            };
-            credit.note(opened.id, running);
-        }
+        credit.note(opened.id, Running::of(opened.id, &invocation.invoke));
         let held = Held {
             _credit: Arc::new(credit),
             grace: self.list.options.cancel_grace,
@@ -41,6 +35,42 @@ impl Provider for RemoteProvider {
         Run::new(opened, &invocation, held)
             .run(&*invocation.invoke)
             .await
+    }
+
+    fn places(&self) -> Option<&dyn Places> {
+        Some(self)
+    }
+}
+
+impl RemoteProvider {
+    /// A job uses the place that was taken for it; if that is gone it is not held any longer. A
+    /// call waits for a worker that has it, if there is one.
+    async fn credit(&self, invocation: &Invocation) -> Result<Credit, WorkError> {
+        if invocation.invoke.kind != "job" {
+            return self.list.pick(&self.process, &invocation.cancel).await;
+        }
+        let reserved = self.list.reserved(&self.process);
+        reserved
+            .or_else(|| self.list.free(&self.process))
+            .ok_or_else(|| no_worker(&self.process))
+    }
+}
+
+impl Places for RemoteProvider {
+    fn take(&self, want: usize) -> Taken {
+        // Before the look, so that nothing that comes after it is missed.
+        let mut changes = self.list.changes();
+        let count = self.list.reserve(&self.process, want);
+        Taken {
+            count,
+            more: Box::pin(async move {
+                let _ = changes.changed().await;
+            }),
+        }
+    }
+
+    fn give_back(&self, count: usize) {
+        self.list.unreserve(&self.process, count);
     }
 }
 

@@ -1,10 +1,10 @@
 //! One worker, over however many connections.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::SystemTime};
 
 use parking_lot::Mutex;
 use riverrun_protocol::{Initialised, LoadedProcess, Running, WorkError};
-use tokio::sync::Notify;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::link::Link;
@@ -12,12 +12,14 @@ use crate::link::Link;
 pub(super) struct Member {
     pub id: u64,
     pub name: String,
+    /// Tells it from every other, if it says so.
+    pub instance: Option<String>,
     pub link: Arc<Link>,
     pub state: Mutex<State>,
     /// Fires when it is to leave.
     leaving: CancellationToken,
     /// Told of everything that may let somebody have a credit.
-    changed: Arc<Notify>,
+    changed: watch::Sender<()>,
 }
 
 pub(super) struct State {
@@ -28,6 +30,10 @@ pub(super) struct State {
     pub window: u32,
     pub taken: u32,
     pub is_leaving: bool,
+    /// When it connected last.
+    pub since: SystemTime,
+    /// What it offers that the server has itself.
+    pub shadowed: Vec<String>,
     /// Ends the connection that it has; none while it is away.
     pub connection: Option<CancellationToken>,
     absences: u32,
@@ -36,11 +42,17 @@ pub(super) struct State {
 }
 
 impl Member {
-    pub fn new(id: u64, link: Arc<Link>, said: &Initialised, changed: Arc<Notify>) -> Arc<Self> {
+    pub fn new(
+        id: u64,
+        link: Arc<Link>,
+        said: &Initialised,
+        changed: watch::Sender<()>,
+    ) -> Arc<Self> {
         let worker = said.worker.as_ref();
         Arc::new(Self {
             id,
             name: worker.map_or_else(|| format!("worker-{id}"), |worker| worker.name.clone()),
+            instance: worker.and_then(|worker| worker.instance.clone()),
             link,
             state: Mutex::new(State {
                 tags: Vec::new(),
@@ -49,6 +61,8 @@ impl Member {
                 window: 0,
                 taken: 0,
                 is_leaving: false,
+                since: SystemTime::now(),
+                shadowed: Vec::new(),
                 connection: None,
                 absences: 0,
                 running: HashMap::new(),
@@ -60,7 +74,7 @@ impl Member {
 
     /// Takes in what the worker says of itself over a new connection. The old one, if it is still
     /// there, is ended.
-    pub fn connect(&self, said: Initialised) -> CancellationToken {
+    pub fn connect(&self, said: Initialised, shadowed: Vec<String>) -> CancellationToken {
         let connection = CancellationToken::new();
         let mut state = self.state.lock();
         if let Some(old) = state.connection.replace(connection.clone()) {
@@ -70,8 +84,10 @@ impl Member {
         state.sdk = format!("{} {}", said.sdk.language, said.sdk.version);
         state.processes = said.processes;
         state.window = said.credits.unwrap_or(1);
+        state.since = SystemTime::now();
+        state.shadowed = shadowed;
         drop(state);
-        self.changed.notify_waiters();
+        self.changed.send_replace(());
         connection
     }
 
@@ -149,12 +165,13 @@ impl Member {
         let mut state = self.state.lock();
         state.window = state.window.saturating_add(credits);
         drop(state);
-        self.changed.notify_waiters();
+        self.changed.send_replace(());
     }
 
     /// It gets no more invocations.
     pub fn stop_taking(&self) {
         self.state.lock().is_leaving = true;
+        self.changed.send_replace(());
     }
 
     /// It gets no more invocations, and ends when it has none.
@@ -170,6 +187,16 @@ impl Member {
     /// Returns when it wants to leave.
     pub async fn left(&self) {
         self.leaving.cancelled().await;
+    }
+
+    /// Whether it runs `process` now, or may again soon.
+    pub fn serves(&self, process: &str) -> bool {
+        let state = self.state.lock();
+        !state.is_leaving && state.has(process)
+    }
+
+    pub fn is_connected(&self) -> bool {
+        self.state.lock().connection.is_some()
     }
 
     /// How many invocations of `process` it takes now.
@@ -230,6 +257,6 @@ impl Drop for Credit {
             state.running.remove(&id);
         }
         drop(state);
-        self.member.changed.notify_waiters();
+        self.member.changed.send_replace(());
     }
 }

@@ -5,6 +5,10 @@
 //! worker has left. A worker names its processes and how many invocations it takes at once; an
 //! invocation takes one of these credits and gives it back at its end.
 //!
+//! What a worker offers becomes a process of the server, unless the server has it itself; it stays
+//! one when the last worker that has it is gone: its jobs wait, and calls of it are refused with
+//! `NO_WORKER`.
+//!
 //! A connection that breaks is not the end: what runs goes on for [`WorkersOptions::reconnect`],
 //! and a worker that comes back and still runs it brings its answer over the new connection.
 
@@ -13,8 +17,9 @@ mod connection;
 mod hello;
 mod invoke;
 mod member;
+mod offer;
 mod options;
 mod workers;
 
 pub use options::WorkersOptions;
-pub use workers::{WorkerStatus, Workers};
+pub use workers::{WorkerState, WorkerStatus, Workers};

@@ -1,18 +1,19 @@
 //! The list of connected workers.
 
 use std::{
+    collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use parking_lot::Mutex;
-use riverrun_protocol::{CancelReason, Drained, Initialised, LoadedProcess, WorkError};
+use riverrun_protocol::{CancelReason, Drained, Initialised, Limits, LoadedProcess, WorkError};
 use riverrun_runtime::{Cancellation, Provider};
 use serde::Serialize;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 use super::{
     WorkersOptions,
@@ -32,7 +33,10 @@ pub(super) struct List {
     members: Mutex<Vec<Arc<Member>>>,
     count: AtomicU64,
     /// Told when a worker has come or gone, or a credit is free.
-    changed: Arc<Notify>,
+    changed: watch::Sender<()>,
+    /// Credits that wait for jobs which are being claimed, by process.
+    reserved: Mutex<HashMap<String, Vec<Credit>>>,
+    is_closed: AtomicBool,
 }
 
 /// A worker as it is now.
@@ -45,13 +49,27 @@ pub struct WorkerStatus {
     pub tags: Vec<String>,
     pub sdk: String,
     pub processes: Vec<LoadedProcess>,
-    /// How many more invocations it takes.
+    /// The processes that it offers and the server has itself.
+    pub shadowed: Vec<String>,
+    /// How many invocations it takes at once.
+    pub window: u32,
+    /// How many more it takes now.
     pub credits: u32,
     pub running: usize,
-    /// False while its connection is broken and it may come back.
-    pub is_connected: bool,
-    pub is_leaving: bool,
+    pub state: WorkerState,
+    /// When it connected last.
+    pub since: SystemTime,
     pub last_heard_ms_ago: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkerState {
+    Connected,
+    /// It gets no more, and ends what it runs.
+    Draining,
+    /// Its connection is broken and it may come back.
+    Away,
 }
 
 impl Workers {
@@ -61,7 +79,9 @@ impl Workers {
                 options,
                 members: Mutex::default(),
                 count: AtomicU64::new(0),
-                changed: Arc::default(),
+                changed: watch::Sender::new(()),
+                reserved: Mutex::default(),
+                is_closed: AtomicBool::new(false),
             }),
         }
     }
@@ -73,6 +93,11 @@ impl Workers {
             list: self.list.clone(),
             process: process.to_owned(),
         })
+    }
+
+    /// What a message and a result may have.
+    pub fn limits(&self) -> Limits {
+        self.list.options.limits
     }
 
     pub fn list(&self) -> Vec<WorkerStatus> {
@@ -93,34 +118,59 @@ impl Workers {
 
     /// Returns when the answers of the other methods may have changed.
     pub async fn changed(&self) {
-        self.list.changed.notified().await;
+        let _ = self.list.changes().changed().await;
     }
 
-    /// Gives a worker no more work, lets it end what it runs within this time, and ends its
-    /// connection. Says how many invocations did not end; `None` if there is no such worker.
-    pub async fn drain(&self, id: u64, grace: Duration) -> Option<usize> {
-        let found = self
-            .list
-            .members
-            .lock()
-            .iter()
-            .find(|member| member.id == id)
-            .cloned();
-        let member = found?;
-        member.stop_taking();
-        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-        let params = serde_json::json!({ "graceMs": grace_ms });
-        let asked = member.link.request("drain", &params);
-        let answer = tokio::time::timeout(grace + Duration::from_secs(1), asked).await;
-        let drained = answer.ok().and_then(Result::ok);
-        let said: Option<Drained> = drained.and_then(|answer| answer.read().ok());
-        let unfinished =
-            said.map_or_else(|| member.link.running(), |said| said.unfinished as usize);
-        self.list
-            .forget(&member, &failure::cancelled(CancelReason::Shutdown));
-        member.hang_up();
-        Some(unfinished)
+    /// Takes no more workers and ends the connections of those that are there, so that they come
+    /// back when there is a server again. What they still run is lost: stop the runtime first.
+    pub fn close(&self) {
+        self.list.is_closed.store(true, Ordering::Release);
+        let members = self.list.members.lock().clone();
+        for member in members {
+            self.list
+                .forget(&member, &failure::cancelled(CancelReason::Shutdown));
+            member.hang_up();
+        }
     }
+
+    /// Gives a worker no more work from now on; `None` if there is no such worker. The rest lets it
+    /// end what it runs within this time, ends its connection, and says how many invocations did
+    /// not end.
+    pub fn drain(
+        &self,
+        id: u64,
+        grace: Duration,
+    ) -> Option<impl Future<Output = usize> + Send + 'static> {
+        let member = {
+            let members = self.list.members.lock();
+            members.iter().find(|member| member.id == id).cloned()?
+        };
+        member.stop_taking();
+        Some(drained(self.list.clone(), member, grace))
+    }
+}
+
+impl std::fmt::Debug for Workers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.list()).finish()
+    }
+}
+
+async fn drained(list: Arc<List>, member: Arc<Member>, grace: Duration) -> usize {
+    let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+    let params = serde_json::json!({ "graceMs": grace_ms });
+    let asked = member.link.request("drain", &params);
+    let answer = tokio::time::timeout(grace + Duration::from_secs(1), asked).await;
+    let drained = answer.ok().and_then(Result::ok);
+    let said: Option<Drained> = drained.and_then(|answer| answer.read().ok());
+    let unfinished = said.map_or_else(|| member.link.running(), |said| said.unfinished as usize);
+    let message = format!(
+        "worker {} was drained before it had ended this",
+        member.name
+    );
+    list.forget(&member, &WorkError::new("WORKER_LOST", message));
+    member.hang_up();
+    unfinished
 }
 
 impl List {
@@ -128,15 +178,22 @@ impl List {
     pub fn enter(&self, said: &Initialised) -> Arc<Member> {
         let mut members = self.members.lock();
         let name = said.worker.as_ref().map(|worker| worker.name.as_str());
-        let back = members
-            .iter()
-            .find(|member| Some(member.name.as_str()) == name && member.runs(&said.running));
+        let instance = said
+            .worker
+            .as_ref()
+            .and_then(|worker| worker.instance.as_ref());
+        // One that says which it is comes back although nothing runs: its last connection may be
+        // dead without anybody having noticed.
+        let back = members.iter().find(|member| match instance {
+            Some(_) => member.instance.as_ref() == instance,
+            None => Some(member.name.as_str()) == name && member.runs(&said.running),
+        });
         if let Some(member) = back {
             return member.clone();
         }
         let id = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let shown = format!("worker {}", name.unwrap_or("without a name"));
-        let link = Link::new(shown, self.options.limits);
+        let link = Link::resumable(shown, self.options.limits);
         // What it still runs for a server that is gone keeps its ids.
         link.skip_ids(
             said.running
@@ -155,29 +212,94 @@ impl List {
             .lock()
             .retain(|other| !Arc::ptr_eq(other, member));
         member.link.fail(error);
-        self.changed.notify_waiters();
+        self.tell_changed();
     }
 
-    /// A credit of the worker with the most to spare, as soon as there is one.
-    pub async fn pick(&self, process: &str, cancel: &Cancellation) -> Result<Credit, WorkError> {
+    pub fn tell_changed(&self) {
+        self.changed.send_replace(());
+    }
+
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
+
+    /// Keeps credits for jobs that are about to be claimed.
+    pub fn reserve(&self, process: &str, want: usize) -> usize {
+        let credits: Vec<Credit> = std::iter::from_fn(|| self.free(process))
+            .take(want)
+            .collect();
+        let count = credits.len();
+        if count > 0 {
+            let mut reserved = self.reserved.lock();
+            reserved
+                .entry(process.to_owned())
+                .or_default()
+                .extend(credits);
+        }
+        count
+    }
+
+    /// A credit that was kept, of a worker that is still there.
+    pub fn reserved(&self, process: &str) -> Option<Credit> {
         loop {
-            let mut changed = std::pin::pin!(self.changed.notified());
-            changed.as_mut().enable();
+            let credit = self.reserved.lock().get_mut(process)?.pop()?;
+            if credit.member.is_connected() {
+                return Some(credit);
+            }
+        }
+    }
+
+    pub fn unreserve(&self, process: &str, count: usize) {
+        let freed = {
+            let mut reserved = self.reserved.lock();
+            let Some(credits) = reserved.get_mut(process) else {
+                return;
+            };
+            credits.split_off(credits.len().saturating_sub(count))
+        };
+        // Outside the lock: whoever hears of it may want it at once.
+        drop(freed);
+    }
+
+    /// Whether some worker has this process, though it may be busy or away for a moment.
+    fn is_served(&self, process: &str) -> bool {
+        let members = self.members.lock();
+        members.iter().any(|member| member.serves(process))
+    }
+
+    /// A credit of the worker with the most to spare, as soon as there is one; refused when no
+    /// worker has the process.
+    pub async fn pick(&self, process: &str, cancel: &Cancellation) -> Result<Credit, WorkError> {
+        let mut changes = self.changes();
+        loop {
+            changes.mark_unchanged();
             if let Some(credit) = self.free(process) {
                 return Ok(credit);
             }
+            if !self.is_served(process) {
+                return Err(no_worker(process));
+            }
             tokio::select! {
-                () = changed => {}
+                _ = changes.changed() => {}
                 reason = cancel.cancelled() => return Err(failure::cancelled(reason)),
             }
         }
     }
 
-    fn free(&self, process: &str) -> Option<Credit> {
+    pub fn free(&self, process: &str) -> Option<Credit> {
         let members = self.members.lock();
         let most = members.iter().max_by_key(|member| member.free(process))?;
         most.take(process)
     }
+}
+
+pub(super) fn no_worker(process: &str) -> WorkError {
+    let message = format!("no worker that has process {process:?} is connected");
+    WorkError::new("NO_WORKER", message)
 }
 
 fn status(member: &Member) -> WorkerStatus {
@@ -190,10 +312,16 @@ fn status(member: &Member) -> WorkerStatus {
         tags: state.tags.clone(),
         sdk: state.sdk.clone(),
         processes: state.processes.clone(),
+        shadowed: state.shadowed.clone(),
+        window: state.window,
         credits: state.window.saturating_sub(state.taken),
         running,
-        is_connected: state.connection.is_some(),
-        is_leaving: state.is_leaving,
+        state: match (&state.connection, state.is_leaving) {
+            (_, true) => WorkerState::Draining,
+            (Some(_), false) => WorkerState::Connected,
+            (None, false) => WorkerState::Away,
+        },
+        since: state.since,
         last_heard_ms_ago: u64::try_from(heard).unwrap_or(u64::MAX),
     }
 }

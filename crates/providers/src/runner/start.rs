@@ -110,6 +110,7 @@ async fn initialise(link: &Arc<Link>, options: &RunnerOptions) -> Result<(), Wor
         },
         limits: options.limits,
         project: project.map(std::borrow::Cow::into_owned),
+        reconnect_ms: None,
     };
     let answer = link.request("initialise", &initialise).await?;
     let initialised: Initialised = answer

@@ -97,7 +97,6 @@ pub fn invocation_with(input: Value, change: impl FnOnce(&mut Invoke)) -> Asked 
         flow: None,
         step: None,
         visit: None,
-        journal: Vec::new(),
         awaited: None,
         timeout_ms: Some(15_000),
         lease: None,

@@ -10,3 +10,4 @@ mod remote;
 mod runner;
 mod sdk;
 mod supervision;
+mod worker;

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use futures::{SinkExt, StreamExt, channel::mpsc};
 use riverrun_protocol::{CancelReason, Reply, WorkError};
-use riverrun_providers::remote::{Workers, WorkersOptions};
+use riverrun_providers::remote::{WorkerState, Workers, WorkersOptions};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -20,7 +20,7 @@ fn workers() -> Workers {
 
 /// The worker's side of a connection.
 struct Worker {
-    say: mpsc::UnboundedSender<String>,
+    say: mpsc::UnboundedSender<Result<String, WorkError>>,
     hear: mpsc::UnboundedReceiver<String>,
     heard: VecDeque<Value>,
     attended: JoinHandle<Result<(), WorkError>>,
@@ -35,7 +35,9 @@ impl Worker {
             say,
             hear,
             heard: VecDeque::new(),
-            attended: tokio::spawn(async move { workers.attend(incoming, outgoing).await }),
+            attended: tokio::spawn(
+                async move { workers.attend(incoming, outgoing, &|_| true).await },
+            ),
         }
     }
 
@@ -51,12 +53,18 @@ impl Worker {
             "credits": credits, "running": running,
         });
         worker.say(json!({"id": hello["id"], "result": said})).await;
-        until(|| workers.list().iter().any(|status| status.is_connected)).await;
+        until(|| {
+            workers
+                .list()
+                .iter()
+                .any(|status| status.state == WorkerState::Connected)
+        })
+        .await;
         worker
     }
 
     async fn say(&mut self, message: Value) {
-        self.say.send(message.to_string()).await.unwrap();
+        self.say.send(Ok(message.to_string())).await.unwrap();
     }
 
     async fn answer(&mut self, invoke: &Value, value: Value) {
@@ -90,6 +98,8 @@ impl Worker {
 
 fn begin(workers: &Workers, job: &str) -> (Asked, JoinHandle<Result<Reply, WorkError>>) {
     let asked = invocation_with(json!({"job": job}), |invoke| {
+        // What is no job has no place taken for it, and waits for one.
+        invoke.kind = "step".to_owned();
         invoke.job.job_id = Some(job.to_owned());
         invoke.lease = Some(format!("lease-{job}"));
     });
@@ -115,8 +125,10 @@ async fn code(handle: JoinHandle<Result<Reply, WorkError>>) -> String {
 #[tokio::test]
 async fn a_worker_gets_what_it_has_credits_for() {
     let workers = workers();
-    let (asked, first) = begin(&workers, "a");
+    let (_, nobody) = begin(&workers, "early");
+    assert_eq!(code(nobody).await, "NO_WORKER");
     let mut worker = Worker::enter(&workers, 1, json!([])).await;
+    let (asked, first) = begin(&workers, "a");
     let invoke = worker.hears("invoke").await;
     assert_eq!(invoke["params"]["jobId"], "a");
     assert_eq!(invoke["params"]["lease"], "lease-a");
@@ -167,7 +179,7 @@ async fn a_worker_that_comes_back_in_time_goes_on() {
     let (_, lost) = begin(&workers, "lost");
     worker.hears("invoke").await;
     drop(worker);
-    until(|| !workers.list()[0].is_connected).await;
+    until(|| workers.list()[0].state == WorkerState::Away).await;
     assert_eq!(workers.free("train"), 0);
 
     let running = json!([
@@ -218,8 +230,9 @@ async fn a_worker_that_leaves_ends_what_it_runs_first() {
     let (_, handle) = begin(&workers, "a");
     let invoke = worker.hears("invoke").await;
     worker.say(json!({"method": "leave"})).await;
-    until(|| workers.list()[0].is_leaving).await;
-    let (waiting, never) = begin(&workers, "b");
+    until(|| workers.list()[0].state == WorkerState::Draining).await;
+    let (_, never) = begin(&workers, "b");
+    assert_eq!(code(never).await, "NO_WORKER");
     worker.is_silent().await;
     worker.answer(&invoke, json!(1)).await;
     assert_eq!(value(handle).await, 1);
@@ -229,8 +242,6 @@ async fn a_worker_that_leaves_ends_what_it_runs_first() {
         .await;
     within(worker.attended).await.unwrap().unwrap();
     assert!(workers.list().is_empty());
-    waiting.cancel.cancel(CancelReason::User);
-    assert_eq!(code(never).await, "CANCELLED");
 }
 
 #[tokio::test]
@@ -242,7 +253,7 @@ async fn a_drained_worker_has_its_time() {
     let id = workers.list()[0].id;
     let drained = tokio::spawn({
         let workers = workers.clone();
-        async move { workers.drain(id, Duration::from_secs(5)).await }
+        async move { workers.drain(id, Duration::from_secs(5)).unwrap().await }
     });
     let drain = worker.hears("drain").await;
     assert_eq!(drain["params"]["graceMs"], 5_000);
@@ -251,9 +262,9 @@ async fn a_drained_worker_has_its_time() {
         .say(json!({"id": drain["id"], "result": {"unfinished": 0}}))
         .await;
     assert_eq!(value(handle).await, 1);
-    assert_eq!(within(drained).await.unwrap(), Some(0));
+    assert_eq!(within(drained).await.unwrap(), 0);
     within(worker.attended).await.unwrap().unwrap();
-    assert_eq!(within(workers.drain(id, Duration::ZERO)).await, None);
+    assert!(workers.drain(id, Duration::ZERO).is_none());
 }
 
 #[tokio::test]
@@ -284,7 +295,7 @@ async fn a_worker_that_talks_nonsense_is_let_go() {
     let mut worker = Worker::enter(&workers, 1, json!([])).await;
     let (_, handle) = begin(&workers, "a");
     worker.hears("invoke").await;
-    worker.say.send("nonsense".to_owned()).await.unwrap();
+    worker.say.send(Ok("nonsense".to_owned())).await.unwrap();
     assert_eq!(code(handle).await, "PROTOCOL_ERROR");
     let ended = within(worker.attended).await.unwrap().unwrap_err();
     assert_eq!(ended.code, "PROTOCOL_ERROR");
@@ -296,8 +307,108 @@ async fn a_worker_that_talks_nonsense_is_let_go() {
     stranger
         .say(json!({"id": hello["id"], "result": {"protocol": 2, "sdk": sdk}}))
         .await;
+    assert_eq!(
+        stranger.hears("refused").await["params"]["code"],
+        "PROTOCOL_VERSION"
+    );
     let ended = within(stranger.attended).await.unwrap().unwrap_err();
     assert_eq!(ended.code, "PROTOCOL_VERSION");
+}
+
+#[tokio::test]
+async fn a_worker_with_a_process_that_cannot_be_is_refused() {
+    let workers = workers();
+    for (process, expected) in [
+        (json!({"config": {}}), "PROTOCOL_ERROR"),
+        (json!({"id": "", "config": {}}), "PROTOCOL_ERROR"),
+        (
+            json!({"id": "a", "config": {"concurrency": 0}}),
+            "PROCESS_INVALID",
+        ),
+    ] {
+        let mut worker = Worker::connect(&workers);
+        let hello = worker.next().await;
+        let sdk = json!({"name": "fake", "version": "1", "language": "fake"});
+        let said = json!({"protocol": 1, "sdk": sdk, "processes": [process]});
+        worker.say(json!({"id": hello["id"], "result": said})).await;
+        assert_eq!(worker.hears("refused").await["params"]["code"], expected);
+        let ended = within(worker.attended).await.unwrap().unwrap_err();
+        assert_eq!(ended.code, expected);
+    }
+    assert!(workers.list().is_empty());
+}
+
+/// A job is claimed once a place for it is taken, and used by nobody else.
+#[tokio::test]
+async fn places_are_taken_before_jobs_are() {
+    let workers = workers();
+    let provider = workers.provider("train");
+    let places = provider.places().unwrap();
+    let none = places.take(5);
+    assert_eq!(none.count, 0);
+    let mut worker = Worker::enter(&workers, 2, json!([])).await;
+    within(none.more).await;
+    assert_eq!(places.take(1).count, 1);
+    let (_, waits) = begin(&workers, "call");
+    let other = worker.hears("invoke").await;
+    assert_eq!(workers.free("train"), 0);
+    let job = |id: &str| {
+        invocation_with(json!({}), |invoke| invoke.job.job_id = Some(id.to_owned())).invocation
+    };
+    let (taken, invocation) = (provider.clone(), job("a"));
+    let first = tokio::spawn(async move { taken.invoke(invocation).await });
+    let invoke = worker.hears("invoke").await;
+    assert_eq!(invoke["params"]["jobId"], "a");
+    // A job without a place is not held.
+    let refused = within(provider.invoke(job("b"))).await.unwrap_err();
+    assert_eq!(refused.code, "NO_WORKER");
+    worker.answer(&other, json!(1)).await;
+    worker.answer(&invoke, json!(2)).await;
+    assert_eq!(
+        (value(waits).await, value(first).await),
+        (json!(1), json!(2))
+    );
+    assert_eq!(places.take(9).count, 2);
+    places.give_back(2);
+    assert_eq!(workers.free("train"), 2);
+}
+
+/// What a worker asked and may not have been heard is asked again, and done once.
+#[tokio::test]
+async fn a_question_that_is_asked_again_is_done_once() {
+    let workers = workers();
+    let mut worker = Worker::enter(&workers, 1, json!([])).await;
+    let (asked, handle) = begin(&workers, "a");
+    let invoke = worker.hears("invoke").await;
+    let question =
+        json!({"id": 1, "method": "emit", "params": {"invocation": invoke["id"], "type": "x"}});
+    worker.say(question.clone()).await;
+    let answer = worker.next().await;
+    drop(worker);
+    until(|| workers.list()[0].state == WorkerState::Away).await;
+    let running = json!([{"invocation": invoke["id"], "jobId": "a", "lease": "lease-a"}]);
+    let mut worker = Worker::enter(&workers, 1, running).await;
+    worker.say(question).await;
+    assert_eq!(worker.next().await, answer);
+    assert_eq!(asked.host.asked.lock().len(), 1);
+    worker.answer(&invoke, json!(1)).await;
+    assert_eq!(value(handle).await, 1);
+}
+
+#[tokio::test]
+async fn a_list_that_closes_ends_its_connections() {
+    let workers = workers();
+    let worker = Worker::enter(&workers, 1, json!([])).await;
+    workers.close();
+    within(worker.attended).await.unwrap().unwrap();
+    assert!(workers.list().is_empty());
+    let mut late = Worker::connect(&workers);
+    let hello = late.next().await;
+    let sdk = json!({"name": "fake", "version": "1", "language": "fake"});
+    late.say(json!({"id": hello["id"], "result": {"protocol": 1, "sdk": sdk}}))
+        .await;
+    let ended = within(late.attended).await.unwrap().unwrap_err();
+    assert_eq!(ended.code, "SHUTTING_DOWN");
 }
 
 #[tokio::test]
@@ -312,7 +423,7 @@ async fn a_worker_that_falls_silent_is_given_up() {
     worker.is_silent().await;
     worker.is_silent().await;
     worker.is_silent().await;
-    assert!(workers.list()[0].is_connected);
+    assert_eq!(workers.list()[0].state, WorkerState::Connected);
     let (_, handle) = begin(&workers, "a");
     worker.hears("invoke").await;
     assert_eq!(code(handle).await, "WORKER_LOST");

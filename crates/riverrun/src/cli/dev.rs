@@ -51,8 +51,14 @@ impl Dev {
                 Vec::new()
             }
         };
+        let mut flows = flows;
         if let Some(processes) = &server.processes {
             tell_processes(&processes.lock().await.look().await);
+            let (composed, failures) = project::register_composed(&server.river, true).await;
+            failures
+                .iter()
+                .for_each(|failure| output::talk(&failure.to_string()));
+            flows.extend(composed);
         }
         ready(&server, &settings, &flows);
         suggest(&server, &settings, &flows);
@@ -115,10 +121,15 @@ fn watch(river: Riverrun, processes: Option<Arc<Mutex<Processes>>>, folder: Path
         .next("riverrun serve --project <folder>, which does not watch")
     })?;
     tokio::spawn(async move {
-        while changes.recv().await.is_some() {
+        while let Some(changed) = changes.recv().await {
             reload(&river, &folder).await;
             if let Some(processes) = &processes {
-                tell_processes(&processes.lock().await.look().await);
+                tell_processes(&processes.lock().await.look_after(&changed).await);
+                let (composed, failures) = project::register_composed(&river, true).await;
+                failures
+                    .iter()
+                    .for_each(|failure| output::talk(&failure.to_string()));
+                tell_flows(&river, &composed);
             }
         }
     });
@@ -137,6 +148,13 @@ fn tell_processes(outcome: &Outcome) {
         };
         output::talk(&format!("loaded {}, which {place}", paint(paint::NAME, id)));
     }
+    for (path, count) in outcome.anew.iter().filter(|(_, count)| *count > 0) {
+        output::talk(&format!(
+            "loaded {count} process file{} anew: {} has changed",
+            if *count == 1 { "" } else { "s" },
+            path.display()
+        ));
+    }
     for id in &outcome.removed {
         output::talk(&format!("removed {}", paint(paint::NAME, id)));
     }
@@ -145,17 +163,19 @@ fn tell_processes(outcome: &Outcome) {
 async fn reload(river: &Riverrun, folder: &Path) {
     match project::register_dev(river, folder).await {
         Err(failures) => tell(&failures),
-        Ok(flows) => {
-            for flow in flows.iter().filter(|flow| flow.created) {
-                output::talk(&format!("reloaded {}", paint(paint::NAME, flow)));
-                let newest = river.runtime().flow(&flow.id, None);
-                if let Some(newest) = newest.filter(|newest| *newest.version != *flow.version) {
-                    output::talk(&format!(
-                        "  but {}@{} is newer, and is what starts",
-                        flow.id, newest.version
-                    ));
-                }
-            }
+        Ok(flows) => tell_flows(river, &flows),
+    }
+}
+
+fn tell_flows(river: &Riverrun, flows: &[Registered]) {
+    for flow in flows.iter().filter(|flow| flow.created) {
+        output::talk(&format!("reloaded {}", paint(paint::NAME, flow)));
+        let newest = river.runtime().flow(&flow.id, None);
+        if let Some(newest) = newest.filter(|newest| *newest.version != *flow.version) {
+            output::talk(&format!(
+                "  but {}@{} is newer, and is what starts",
+                flow.id, newest.version
+            ));
         }
     }
 }

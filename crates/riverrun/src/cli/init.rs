@@ -10,9 +10,11 @@ use crate::{
 };
 
 /// The files of a new project. What a reader sees first, so each explains itself.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 6] = [
     ("riverrun.toml", include_str!("init/riverrun.toml")),
     ("flows/hello.yaml", include_str!("init/hello.yaml")),
+    ("processes/greet.mjs", include_str!("init/greet.mjs")),
+    ("processes/average.py", include_str!("init/average.py")),
     (".gitignore", include_str!("init/gitignore")),
     ("README.md", include_str!("init/README.md")),
 ];
@@ -40,6 +42,8 @@ impl Init {
         output::talk("next:");
         output::talk(&format!("  riverrun dev {shown}"));
         output::talk("  riverrun run hello -d '{\"name\": \"Ada\"}' --follow");
+        output::talk("  riverrun jobs add greet -d '{\"name\": \"Ada\"}' --wait");
+        output::talk("  riverrun call average -d '[1, 2, 3, 4]'");
         Ok(Exit::Ok)
     }
 }

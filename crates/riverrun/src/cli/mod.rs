@@ -17,8 +17,11 @@ mod run;
 mod runs;
 mod serve;
 mod server_flags;
+mod tail;
 mod top;
 mod version;
+mod worker;
+mod workers;
 
 use std::process::ExitCode;
 
@@ -119,6 +122,17 @@ enum Command {
     /// Show the processes: the work that a server can run.
     #[command(before_help = "Example: riverrun processes ls")]
     Processes(processes::Processes),
+    /// Follow a queue, a job, a run or any other stream, live.
+    #[command(before_help = "Example: riverrun tail queue/emails")]
+    Tail(tail::Tail),
+    /// Run a project's processes for a server elsewhere.
+    #[command(
+        before_help = "Example: riverrun worker --server http://river.example:4600 --project ."
+    )]
+    Worker(worker::Worker),
+    /// Look at the workers that are connected to a server, and let them go.
+    #[command(before_help = "Example: riverrun workers ls")]
+    Workers(workers::Workers),
     /// Watch the queues live. q or Ctrl-C ends it.
     #[command(before_help = "Example: riverrun top")]
     Top(top::Top),
@@ -191,6 +205,9 @@ fn run(cli: Cli) -> Result<Exit> {
         Command::Dlq(dlq) => asking()?.block_on(dlq.run(&global)),
         Command::Call(call) => asking()?.block_on(call.run(&global)),
         Command::Processes(processes) => asking()?.block_on(processes.run(&global)),
+        Command::Tail(tail) => asking()?.block_on(tail.run(&global)),
+        Command::Worker(worker) => serving()?.block_on(worker.run(&global)),
+        Command::Workers(workers) => asking()?.block_on(workers.run(&global)),
         Command::Top(top) => asking()?.block_on(top.run(&global)),
         Command::Handlers(handlers) => asking()?.block_on(handlers.run(&global)),
         Command::Doctor(doctor) => asking()?.block_on(doctor.run(&global)),
@@ -282,9 +299,14 @@ mod tests {
             "riverrun jobs add emails -d {} --name welcome --priority -3 --delay 5s --attempts 3 --key k --idempotency-key i --id j --tag t --tenant u --create --wait --timeout 5s",
             "riverrun jobs add emails --bulk",
             "riverrun jobs logs j --follow -o jsonl",
+            "riverrun jobs update latest j --priority -5 --delay 10m",
+            "riverrun tail queue/emails --type job.failed -o jsonl",
+            "riverrun tail job/latest --from-start",
             "riverrun dlq redrive emails --limit 10 --per-second 2",
             "riverrun dlq redrive emails a b",
             "riverrun call greet -d {} --timeout 5s --follow",
+            "riverrun worker --server http://x:4600 --project p --name a --tag b --tag c --concurrency 4 --wait 5s --log debug",
+            "riverrun workers drain 3 --grace 1m",
             "riverrun top --once",
             "riverrun handlers",
             "riverrun handlers show http",
@@ -304,9 +326,14 @@ mod tests {
             "riverrun run hello --timeout 5s",
             "riverrun run hello --wait --follow",
             "riverrun runs ls --status done",
+            "riverrun worker --concurrency 0",
+            "riverrun workers drain",
             "riverrun jobs ls",
             "riverrun jobs ls emails --state ended",
             "riverrun jobs add emails --timeout 5s",
+            "riverrun jobs update j",
+            "riverrun tail",
+            "riverrun tail job/j --from-start --after 1-1",
             "riverrun jobs add emails --bulk --id j",
             "riverrun queues clean emails --state waiting",
             "riverrun dlq redrive emails a --limit 3",

@@ -63,8 +63,13 @@ impl Serve {
             (None, Some(processes)) => processes.lock().await.look().await.failures,
             _ => Vec::new(),
         };
+        let (composed, refused) = match &server.processes {
+            Some(_) => project::register_composed(&server.river, false).await,
+            None => (Vec::new(), Vec::new()),
+        };
+        let flows: Vec<Registered> = flows.into_iter().chain(composed).collect();
         // One that does not load harms no other.
-        for failure in &failures {
+        for failure in failures.iter().chain(&refused) {
             tracing::error!(code = %failure.code, "{}", failure.text());
         }
         ready(&server, &settings, &flows);

@@ -39,6 +39,36 @@ pub struct ServerFlags {
     set: Vec<String>,
 }
 
+/// The flags that mean something to a worker, which serves nobody and keeps nothing.
+#[derive(Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Configuration")]
+pub struct WorkerFlags {
+    /// Read this file instead of the project's riverrun.toml.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// How log lines look.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
+    /// Which log lines there are: error, warn, info, debug, trace, off, or a filter.
+    #[arg(long, value_name = "FILTER")]
+    log: Option<String>,
+    /// Set any other key, as in --set runners.node_processes=4.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl From<WorkerFlags> for ServerFlags {
+    fn from(flags: WorkerFlags) -> Self {
+        Self {
+            config: flags.config,
+            log_format: flags.log_format,
+            log: flags.log,
+            set: flags.set,
+            ..Self::default()
+        }
+    }
+}
+
 impl ServerFlags {
     /// The configuration in effect; `project` with the name of what gave it.
     pub fn load(&self, project: Option<(PathBuf, &str)>) -> Result<Settings> {

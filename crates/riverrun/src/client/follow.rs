@@ -109,10 +109,7 @@ impl Client {
 }
 
 pub fn is_end(kind: &EventType) -> bool {
-    matches!(
-        kind,
-        EventType::FlowCompleted | EventType::FlowFailed | EventType::FlowCancelled
-    )
+    kind.is_end() && kind.family() == "flow"
 }
 
 impl End {

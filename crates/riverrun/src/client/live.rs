@@ -25,6 +25,11 @@ impl Live {
         }
     }
 
+    /// The id to come back with, which may have come without a message.
+    pub fn last_id(&self) -> Option<&str> {
+        self.parser.last_id()
+    }
+
     /// The next message; none when the connection is over or broken. What has come already is not
     /// lost when the future is dropped.
     pub async fn next(&mut self) -> Option<Message> {

@@ -4,6 +4,7 @@ mod follow;
 mod jobs;
 mod live;
 mod pages;
+mod socket;
 mod sse;
 
 use std::time::Duration;
@@ -15,11 +16,10 @@ use url::Url;
 
 use crate::failure::{Exit, Failure, Result};
 
-pub use follow::{End, Follow, is_end};
-pub use jobs::Look;
+pub use follow::{AWAY, End, Follow, is_end};
+pub use jobs::{Watch, has_ended};
+pub use socket::Socket;
 pub use sse::Message;
-
-use follow::AWAY;
 
 pub const DEFAULT_URL: &str = "http://127.0.0.1:4600";
 
@@ -30,6 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Client {
     http: reqwest::Client,
     base: Url,
+    /// What to try when nobody answers.
+    hint: &'static str,
 }
 
 /// What a server answered, as the text it came in.
@@ -75,7 +77,14 @@ impl Client {
             .user_agent(concat!("riverrun/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| Failure::new("CLIENT_FAILED", error.to_string()))?;
-        Ok(Self { http, base })
+        let hint = "riverrun dev, or --url / RIVERRUN_URL if the server is elsewhere";
+        Ok(Self { http, base, hint })
+    }
+
+    /// The same with another flag in what is to try next.
+    pub fn for_worker(mut self) -> Self {
+        self.hint = "riverrun serve, or --server / RIVERRUN_URL if the server is elsewhere";
+        self
     }
 
     pub fn url(&self) -> String {
@@ -174,7 +183,16 @@ impl Client {
         Failure::new("UNREACHABLE", format!("no server answers at {url}"))
             .exit(Exit::Unreachable)
             .note(cause.to_string())
-            .next("riverrun dev, or --url / RIVERRUN_URL if the server is elsewhere")
+            .next(self.hint)
+    }
+
+    /// `latest` is the job that was added last.
+    pub async fn job_id(&self, id: &str) -> Result<String> {
+        if id != "latest" {
+            return Ok(id.to_owned());
+        }
+        let job = self.get(&["api", "jobs", id], &Vec::new()).await?.value();
+        Ok(job["id"].as_str().unwrap_or(id).to_owned())
     }
 
     /// `latest` is the run that was started last.
@@ -217,6 +235,7 @@ pub fn told(code: &str, message: &str, exit: Exit, details: &Value) -> Failure {
         "QUEUE_NOT_FOUND" => failure.next("riverrun queues ls"),
         "JOB_NOT_FOUND" => failure.next("riverrun jobs ls <queue>"),
         "PROCESS_NOT_FOUND" => failure.next("riverrun processes ls"),
+        "WORKER_NOT_FOUND" | "NO_WORKER" => failure.next("riverrun workers ls"),
         "RUN_NOT_ENDED" => failure.next("riverrun runs cancel <id>"),
         _ => failure,
     }

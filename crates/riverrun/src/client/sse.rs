@@ -22,6 +22,11 @@ pub struct Parser {
 }
 
 impl Parser {
+    /// The id that was given last.
+    pub fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
+    }
+
     pub fn push(&mut self, bytes: &[u8]) -> Vec<Message> {
         let mut messages = Vec::new();
         for byte in bytes {

@@ -240,6 +240,14 @@ impl Config {
         }
     }
 
+    /// Remote workers have as long to come back as a lease lives.
+    pub fn workers_options(&self) -> riverrun_providers::remote::WorkersOptions {
+        riverrun_providers::remote::WorkersOptions {
+            reconnect: self.lease.0,
+            ..Default::default()
+        }
+    }
+
     pub fn expr_limits(&self) -> riverrun::ExprLimits {
         riverrun::ExprLimits {
             memory_bytes: self.expr.memory_bytes,
@@ -263,7 +271,9 @@ impl Config {
             ..Default::default()
         };
         if !self.store.starts_with("memory") {
-            runner.sdk_folder = self.data.join("sdk");
+            // Children run in the project's folder: what is relative would lead them elsewhere.
+            let data = std::path::absolute(&self.data).unwrap_or_else(|_| self.data.clone());
+            runner.sdk_folder = data.join("sdk");
         }
         let of = |interpreter: &Option<String>, size: usize| riverrun_providers::RunnerOptions {
             size,

@@ -98,6 +98,23 @@ fn gist(kind: &str, data: &Value) -> String {
             .get("branches")
             .and_then(Value::as_array)
             .map(|branches| format!("for {} branches", branches.len())),
+        "job.added" => Some(text("name").unwrap_or_default().to_owned()),
+        "job.active" => data
+            .get("attempt")
+            .map(|attempt| format!("attempt {attempt}")),
+        "job.waiting" => {
+            let at = text("retryAt").map(|at| format!(" at {}", at.get(11..23).unwrap_or(at)));
+            let reason = format!(
+                "{}{}",
+                text("reason").unwrap_or_default(),
+                at.unwrap_or_default()
+            );
+            Some(error().map_or(reason.clone(), |error| format!("{reason}: {error}")))
+        }
+        "job.completed" => Some(data.get("result").map(Value::to_string).unwrap_or_default()),
+        "job.failed" | "job.cancelled" => Some(error().unwrap_or_default()),
+        "job.progress" => data.get("progress").map(Value::to_string),
+        "job.removed" => Some(String::new()),
         kind if kind.starts_with("log.") => text("message").map(str::to_owned),
         _ => None,
     };

@@ -32,9 +32,10 @@ pub fn status(status: &str) -> Style {
 /// The style of an event's type.
 pub fn event(kind: &str) -> Style {
     match kind {
-        "flow.completed" | "step.completed" => GOOD,
-        "flow.failed" | "step.failed" | "log.error" => BAD,
-        "flow.cancelled" | "step.cancelled" | "step.retry" | "log.warn" => WARN,
+        "flow.completed" | "step.completed" | "job.completed" => GOOD,
+        "flow.failed" | "step.failed" | "job.failed" | "log.error" => BAD,
+        "flow.cancelled" | "step.cancelled" | "job.cancelled" | "step.retry" | "log.warn" => WARN,
+        "job.waiting" => WAIT,
         kind if kind.starts_with("step.await") => WAIT,
         kind if kind.starts_with("log.") => NAME,
         kind if kind.starts_with("flow.") => BOLD,

@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub use processes::Processes;
-pub use register::{Registered, register, register_dev};
+pub use register::{Registered, register, register_composed, register_dev};
 pub use watch::watch;
 
 /// A definition in a file.

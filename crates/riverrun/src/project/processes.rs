@@ -5,7 +5,7 @@
 //! way is never cut off by an edit, and what starts after it runs the new code.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -114,6 +114,20 @@ fn kind_of(path: &Path, mode: u32) -> Option<Kind> {
     }
 }
 
+/// The language of a source file that processes may import.
+pub(super) fn language_of(path: &Path) -> Option<Language> {
+    let name = path.file_name()?.to_str()?;
+    match path.extension()?.to_str()? {
+        "ts" | "mts" | "cts" | "tsx" | "js" | "mjs" | "cjs" | "jsx" => Some(Language::Node),
+        "py" => Some(Language::Python),
+        // Other JSON may be what a handler writes: that must not load it anew.
+        "json" => ["package.json", "tsconfig.json"]
+            .contains(&name)
+            .then_some(Language::Node),
+        _ => None,
+    }
+}
+
 fn id_of(root: &Path, path: &Path) -> String {
     let below = path.strip_prefix(root).unwrap_or(path).with_extension("");
     let parts = below.iter().map(|part| part.to_string_lossy());
@@ -125,9 +139,32 @@ fn queue_name(id: &str) -> &str {
     id.rsplit('/').next().unwrap_or(id)
 }
 
+/// Whoever runs what is found: a server's runtime, or a worker of a server elsewhere.
+pub trait Register: Send + Sync {
+    /// In place of an earlier one of the same id.
+    fn put(&self, process: Process);
+    fn remove(&self, id: &str);
+    /// By id.
+    fn known(&self) -> Vec<Arc<Process>>;
+}
+
+impl Register for Riverrun {
+    fn put(&self, process: Process) {
+        self.runtime().put_process(process);
+    }
+
+    fn remove(&self, id: &str) {
+        self.runtime().remove_process(id);
+    }
+
+    fn known(&self) -> Vec<Arc<Process>> {
+        self.runtime().known_processes()
+    }
+}
+
 /// The processes of one project, and the runners behind them.
 pub struct Processes {
-    river: Riverrun,
+    register: Box<dyn Register>,
     project: PathBuf,
     options: Settings,
     runners: HashMap<Language, Runners>,
@@ -155,17 +192,19 @@ pub struct Outcome {
     /// Ids of processes that are new or changed, each with its queue if it has one.
     pub loaded: Vec<(String, Option<String>)>,
     pub removed: Vec<String>,
+    /// Files that are no process and have changed, each with how many files were loaded anew.
+    pub anew: Vec<(PathBuf, usize)>,
     pub failures: Vec<Failure>,
 }
 
 impl Processes {
-    pub fn new(river: Riverrun, project: &Path, options: Settings) -> Self {
+    pub fn new(register: impl Register + 'static, project: &Path, options: Settings) -> Self {
         // Runners are told absolute paths: their working folder is the project's.
         let project = project
             .canonicalize()
             .unwrap_or_else(|_| project.to_owned());
         Self {
-            river,
+            register: Box::new(register),
             project,
             options,
             runners: HashMap::new(),
@@ -175,6 +214,11 @@ impl Processes {
 
     /// Takes in what is there now: what is new or has changed is loaded, what is gone removed.
     pub async fn look(&mut self) -> Outcome {
+        self.look_after(&[]).await
+    }
+
+    /// The same when these files have changed: those that processes import are loaded with them.
+    pub async fn look_after(&mut self, changes: &[PathBuf]) -> Outcome {
         let mut outcome = Outcome::default();
         let files = match process_files(&self.project) {
             Ok(files) => files,
@@ -187,8 +231,22 @@ impl Processes {
         for kind in [Kind::Node, Kind::Python, Kind::Executable] {
             let of_kind: Vec<&ProcessFile> =
                 files.iter().filter(|file| file.kind == kind).collect();
+            let imported = changes.iter().find(|path| {
+                let language = language_of(path);
+                language.is_some()
+                    && language == kind.language()
+                    && !files.iter().any(|file| file.path == **path)
+            });
             if of_kind.iter().any(|file| self.has_changed(file)) {
                 self.load(kind, &of_kind, &mut outcome).await;
+            } else if let (Some(path), false) = (imported, of_kind.is_empty()) {
+                let failures = outcome.failures.len();
+                self.load(kind, &of_kind, &mut outcome).await;
+                let failed = outcome.failures.len() - failures;
+                let below = path.strip_prefix(&self.project).unwrap_or(path);
+                outcome
+                    .anew
+                    .push((below.to_owned(), of_kind.len() - failed));
             }
         }
         outcome
@@ -212,7 +270,7 @@ impl Processes {
                 continue;
             };
             for id in loaded.ids {
-                self.river.runtime().remove_process(&id);
+                self.register.remove(&id);
                 outcome.removed.push(id);
             }
         }
@@ -221,7 +279,7 @@ impl Processes {
     /// Loads all files of a kind with new runners: modules may import each other.
     async fn load(&mut self, kind: Kind, files: &[&ProcessFile], outcome: &mut Outcome) {
         let runners = kind.language().map(|language| self.new_runners(language));
-        let mut is_used = false;
+        let mut moved: HashSet<&Path> = HashSet::new();
         for file in files {
             let is_new = self.has_changed(file);
             let read = match &runners {
@@ -236,7 +294,7 @@ impl Processes {
                     continue;
                 }
             };
-            is_used = true;
+            moved.insert(&file.path);
             let ids: Vec<String> = processes.iter().map(|p| p.id.to_string()).collect();
             for process in processes {
                 let config = &process.config;
@@ -245,7 +303,7 @@ impl Processes {
                 if is_new {
                     outcome.loaded.push((process.id.to_string(), queue));
                 }
-                self.river.runtime().put_process(process);
+                self.register.put(process);
             }
             let before = self.loaded.insert(
                 file.path.clone(),
@@ -257,7 +315,7 @@ impl Processes {
             );
             for id in before.into_iter().flat_map(|before| before.ids) {
                 if !ids.contains(&id) {
-                    self.river.runtime().remove_process(&id);
+                    self.register.remove(&id);
                     outcome.removed.push(id);
                 }
             }
@@ -270,11 +328,8 @@ impl Processes {
             .loaded
             .iter()
             .filter(|(_, loaded)| loaded.kind == kind)
-            .all(|(path, loaded)| {
-                let file = files.iter().find(|file| file.path == *path);
-                file.is_some_and(|file| changed(file) == loaded.changed)
-            });
-        let old = match (is_used, all_moved) {
+            .all(|(path, _)| moved.contains(path.as_path()));
+        let old = match (!moved.is_empty(), all_moved) {
             (false, _) => Some(runners),
             (true, true) => self.runners.insert(runners.language(), runners),
             (true, false) => {
@@ -336,7 +391,7 @@ impl Processes {
             let source = source(&file, entry.export.clone());
             let raw = entry.config.clone();
             let process = process(entry.id.clone(), raw, provider, source, &path)?;
-            self.river.runtime().put_process(process);
+            self.register.put(process);
         }
         for runners in self.runners.values() {
             runners.warm();
@@ -346,7 +401,7 @@ impl Processes {
 
     /// Everything that is loaded, for a registry file.
     pub fn entries(&self) -> Vec<Entry> {
-        let processes = self.river.runtime().known_processes();
+        let processes = self.register.known();
         let entry = |process: &Arc<Process>| {
             let file = PathBuf::from(process.source.file.as_deref()?);
             let loaded = self.loaded.get(&file)?;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use riverrun::{Json, Riverrun};
+use riverrun_runtime::{Composable, compose};
 use serde_json::{Value, json};
 
 use super::{FlowFile, invalid, read_all};
@@ -64,6 +65,43 @@ pub async fn register_dev(
     } else {
         Err(failures)
     }
+}
+
+/// Registers the flows that the project's processes make together. One whose configs give no
+/// version gets a new one whenever it has changed.
+pub async fn register_composed(
+    river: &Riverrun,
+    developing: bool,
+) -> (Vec<Registered>, Vec<Failure>) {
+    let processes = river.runtime().known_processes();
+    let composable: Vec<Composable<'_>> = processes
+        .iter()
+        .map(|process| Composable {
+            id: &process.id,
+            config: &process.config.raw,
+        })
+        .collect();
+    let composed = compose(&composable);
+    let (mut registered, mut failures) = (Vec::new(), Vec::new());
+    for issue in composed.issues {
+        let message = format!("{}: {}", issue.path, issue.message);
+        failures.push(Failure::new("PROCESS_INVALID", message));
+    }
+    for flow in composed.flows {
+        let file = FlowFile {
+            path: "processes".into(),
+            definition: flow.definition,
+        };
+        let answer = match developing || !flow.is_versioned {
+            true => put_dev(river, &file).await,
+            false => put(river, &file, &file.definition).await,
+        };
+        match answer {
+            Ok(flow) => registered.push(flow),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    (registered, failures)
 }
 
 fn has_errors(issues: &[riverrun::Issue]) -> bool {

@@ -1,57 +1,50 @@
-//! Tells when a project's files changed, once per burst of changes.
+//! Tells which of a project's files changed, once per burst of changes.
+//!
+//! Flows, processes, and every source file that a process may import: all below the project's
+//! folder, but for what is installed, built or hidden. Each folder is watched on its own, so that
+//! those others cost nothing: the data folder changes with every commit.
 
 use std::{
+    collections::HashSet,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
-use tokio::sync::mpsc;
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher, event::ModifyKind};
+use tokio::sync::{Notify, mpsc};
 
-use super::format_of;
+use super::{format_of, processes::language_of};
 
 /// An editor that saves writes, renames and touches; all of that is one change.
 const QUIET: Duration = Duration::from_millis(80);
+/// Folders that are watched at most: each takes something of the system.
+const MAX_FOLDERS: usize = 8_192;
 
-/// Watches until the receiver is dropped. Each message means: look again.
-pub fn watch(project: &Path) -> notify::Result<mpsc::Receiver<()>> {
-    let (seen, mut burst) = mpsc::unbounded_channel();
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        if let Ok(event) = event
-            && !matches!(event.kind, EventKind::Access(_))
-        {
-            let _ = seen.send(event.paths);
+/// Watches until the receiver is dropped. Each message holds the files that have changed.
+pub fn watch(project: &Path) -> notify::Result<mpsc::Receiver<Vec<PathBuf>>> {
+    let seen = Arc::new(Seen::default());
+    let heard = seen.clone();
+    let root = project.to_owned();
+    let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        if let Ok(event) = event {
+            heard.add(&root, event);
         }
     })?;
-    let mut folders: Vec<Watched> = ["flows", "processes"]
-        .map(|name| Watched {
-            path: project.join(name),
-            is_deep: false,
-        })
-        .into();
-    // Not the whole tree: the data folder in it changes with every commit.
-    watcher.watch(project, RecursiveMode::NonRecursive)?;
-    for folder in &mut folders {
-        folder.is_deep = watch_deep(&mut watcher, &folder.path);
-    }
+    let mut folders = Folders {
+        watcher,
+        watched: HashSet::new(),
+        project: project.to_owned(),
+    };
+    folders
+        .watcher
+        .watch(project, RecursiveMode::NonRecursive)?;
+    folders.take_in(project);
     let (tell, told) = mpsc::channel(1);
     tokio::spawn(async move {
-        while let Some(mut paths) = burst.recv().await {
-            while let Ok(Some(more)) = tokio::time::timeout(QUIET, burst.recv()).await {
-                paths.extend(more);
-            }
-            let mut is_news = false;
-            for folder in &mut folders {
-                let is_there = folder.path.is_dir();
-                let appeared = !folder.is_deep && is_there;
-                if appeared {
-                    folder.is_deep = watch_deep(&mut watcher, &folder.path);
-                } else if !is_there {
-                    folder.is_deep = false;
-                }
-                is_news |= appeared || matters(&paths, &folder.path);
-            }
-            if is_news && tell.send(()).await.is_err() {
+        while let Some(paths) = seen.burst(&tell).await {
+            let news = folders.news(paths);
+            if !news.is_empty() && tell.send(news).await.is_err() {
                 return;
             }
         }
@@ -59,35 +52,136 @@ pub fn watch(project: &Path) -> notify::Result<mpsc::Receiver<()>> {
     Ok(told)
 }
 
-/// A folder of the project, and whether all below it is watched.
-struct Watched {
-    path: PathBuf,
-    is_deep: bool,
+/// What was heard of and is not told yet. A file that changes a thousand times is there once.
+#[derive(Default)]
+struct Seen {
+    paths: Mutex<HashSet<PathBuf>>,
+    wake: Notify,
 }
 
-fn watch_deep(watcher: &mut RecommendedWatcher, folder: &Path) -> bool {
-    folder.is_dir() && watcher.watch(folder, RecursiveMode::Recursive).is_ok()
+impl Seen {
+    fn add(&self, project: &Path, event: notify::Event) {
+        let is_touch = matches!(event.kind, EventKind::Modify(ModifyKind::Metadata(_)));
+        // Whether a file may be executed decides whether it is a process; elsewhere nobody asks.
+        let processes = project.join("processes");
+        let matters = |path: &PathBuf| !is_touch || path.starts_with(&processes);
+        if matches!(event.kind, EventKind::Access(_)) {
+            return;
+        }
+        self.paths().extend(event.paths.into_iter().filter(matters));
+        self.wake.notify_one();
+    }
+
+    fn paths(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
+        self.paths.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Everything up to the next quiet moment; nothing when nobody listens any more.
+    async fn burst(&self, tell: &mpsc::Sender<Vec<PathBuf>>) -> Option<HashSet<PathBuf>> {
+        tokio::select! {
+            () = self.wake.notified() => {}
+            () = tell.closed() => return None,
+        }
+        while tokio::time::timeout(QUIET, self.wake.notified())
+            .await
+            .is_ok()
+        {}
+        Some(std::mem::take(&mut *self.paths()))
+    }
 }
 
-fn matters(paths: &[PathBuf], folder: &Path) -> bool {
-    paths.iter().any(|path| {
-        let noise = path
-            .iter()
-            .any(|part| part == "__pycache__" || part == "node_modules");
-        let ending = path.extension().and_then(|ending| ending.to_str());
+/// The folders that are watched.
+struct Folders {
+    watcher: RecommendedWatcher,
+    /// By their real paths: links may lead in circles.
+    watched: HashSet<PathBuf>,
+    project: PathBuf,
+}
+
+impl Folders {
+    /// The files among the paths that matter, and those of folders that have come.
+    fn news(&mut self, paths: HashSet<PathBuf>) -> Vec<PathBuf> {
+        let mut news = Vec::new();
+        for path in paths {
+            if self.is_noise(&path) {
+                continue;
+            }
+            if path.is_dir() {
+                news.extend(self.take_in(&path));
+            } else if self.matters(&path) {
+                news.push(path);
+            }
+        }
+        news.sort();
+        news
+    }
+
+    /// Watches a folder and all below it, and says which files are there that matter.
+    fn take_in(&mut self, folder: &Path) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let Ok(real) = folder.canonicalize() else {
+                continue;
+            };
+            if self.watched.len() >= MAX_FOLDERS {
+                tracing::warn!(
+                    "the project has more than {MAX_FOLDERS} folders; not all are watched"
+                );
+                break;
+            }
+            // A folder that went and came again has to be watched anew; a link to it has not.
+            let is_link = real != folder;
+            if !self.watched.insert(real) && is_link {
+                continue;
+            }
+            if let Err(error) = self.watcher.watch(&folder, RecursiveMode::NonRecursive) {
+                tracing::warn!(%error, "{} is not watched", folder.display());
+            }
+            let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+            for path in entries.map(|entry| entry.path()) {
+                if self.is_noise(&path) {
+                } else if path.is_dir() {
+                    folders.push(path);
+                } else if self.matters(&path) {
+                    found.push(path);
+                }
+            }
+        }
+        found
+    }
+
+    /// What is installed, built or hidden.
+    fn is_noise(&self, path: &Path) -> bool {
+        let below = path.strip_prefix(&self.project).unwrap_or(path);
+        below.iter().any(|part| {
+            let part = part.to_string_lossy();
+            let is_installed = ["node_modules", "__pycache__", "venv", "target"];
+            part.starts_with('.') || is_installed.contains(&&*part)
+        })
+    }
+
+    fn matters(&self, path: &Path) -> bool {
+        let is_in = |folder: &str| path.starts_with(self.project.join(folder));
         // A path without an ending may be a folder that was moved, or an executable.
-        let is_ours = format_of(path).is_some()
-            || matches!(
-                ending,
-                None | Some("ts" | "mts" | "js" | "mjs" | "cjs" | "py" | "sh")
-            );
-        (path.starts_with(folder) || path == folder) && is_ours && !noise
-    })
+        let is_plain = path
+            .extension()
+            .is_none_or(|ending| ending == "sh" || format_of(path).is_some());
+        let is_ours = (is_in("flows") || is_in("processes")) && is_plain;
+        is_ours || language_of(path).is_some()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn names(project: &Path, paths: &[PathBuf]) -> Vec<String> {
+        let below = paths.iter().map(|path| path.strip_prefix(project).unwrap());
+        below
+            .map(|path| path.to_str().unwrap().to_owned())
+            .collect()
+    }
 
     #[tokio::test]
     async fn a_burst_of_changes_is_told_once_and_other_files_are_not() {
@@ -98,11 +192,48 @@ mod tests {
         std::fs::write(project.join("notes.md"), "x").unwrap();
         // The folder of flows itself may come later.
         std::fs::create_dir(project.join("flows")).unwrap();
-        told.recv().await.unwrap();
+        std::fs::write(project.join("flows/first.yaml"), "x").unwrap();
+        let first = told.recv().await.unwrap();
+        assert_eq!(names(&project, &first), ["flows/first.yaml"]);
         for name in ["a.yaml", "b.json", "a.yaml"] {
             std::fs::write(project.join("flows").join(name), "x").unwrap();
         }
-        told.recv().await.unwrap();
+        let second = told.recv().await.unwrap();
+        assert_eq!(names(&project, &second), ["flows/a.yaml", "flows/b.json"]);
         assert!(told.try_recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn sources_are_watched_wherever_they_are_and_packages_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().canonicalize().unwrap();
+        for name in ["lib/deep", "node_modules/a", ".venv/lib", "lib/__pycache__"] {
+            std::fs::create_dir_all(project.join(name)).unwrap();
+        }
+        // In circles.
+        std::os::unix::fs::symlink(&project, project.join("lib/self")).unwrap();
+        let mut told = watch(&project).unwrap();
+        for name in [
+            "node_modules/a/index.js",
+            ".venv/lib/b.py",
+            "lib/__pycache__/c.py",
+            "lib/out.json",
+            "lib/deep/words.ts",
+            "top.py",
+        ] {
+            std::fs::write(project.join(name), "x").unwrap();
+        }
+        let first = told.recv().await.unwrap();
+        assert_eq!(names(&project, &first), ["lib/deep/words.ts", "top.py"]);
+        // A folder that is moved here, with what is in it.
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::fs::create_dir(elsewhere.path().join("more")).unwrap();
+        std::fs::write(elsewhere.path().join("more/new.mjs"), "x").unwrap();
+        std::fs::rename(elsewhere.path().join("more"), project.join("more")).unwrap();
+        let second = told.recv().await.unwrap();
+        assert_eq!(names(&project, &second), ["more/new.mjs"]);
+        std::fs::write(project.join("more/new.mjs"), "y").unwrap();
+        let third = told.recv().await.unwrap();
+        assert_eq!(names(&project, &third), ["more/new.mjs"]);
     }
 }

@@ -21,6 +21,11 @@ fn a_new_project_runs() {
         "\"Hello, Ada!\""
     );
     assert!(project.path("new/.riverrun/riverrun.db").exists());
+    // What is there needs nothing that has to be installed first.
+    let ada = r#"{"name": "Ada"}"#;
+    let job = server.json(&["jobs", "add", "greet", "-d", ada, "--wait"]);
+    assert_eq!(job["result"]["greeting"], "Hello, Ada!", "{job}");
+    assert_eq!(server.json(&["call", "average", "-d", "[1, 2, 3, 4]"]), 2.5);
     server.signal("-INT");
     assert_eq!(server.ended(), 0);
 }

@@ -16,3 +16,4 @@ mod torture;
 mod waiting;
 mod walk;
 mod work;
+mod workers;

@@ -108,11 +108,13 @@ fn jobs_are_added_listed_and_steered() {
     assert_eq!((none.code, none.err.trim()), (0, "no jobs"));
 
     // Nothing was said yet, and nothing ends.
-    let quiet = server.run(&["jobs", "logs", &job]);
+    let quiet = server.run(&["jobs", "logs", &job, "--type", "log"]);
     assert_eq!(
         (quiet.code, quiet.err.trim()),
-        (0, "no logs; the job is waiting")
+        (0, "nothing of that; the job is waiting")
     );
+    let logs = server.ok(&["jobs", "logs", &job]);
+    assert!(logs.contains("job.added"), "{logs}");
     server
         .run(&["jobs", "add", "mail", "--wait", "--timeout", "200ms"])
         .refused(
@@ -276,4 +278,59 @@ fn what_a_job_says_cannot_move_the_terminal() {
         }
     }
     assert_eq!(server.json(&["jobs", "show", &job])["data"]["text"], title);
+}
+
+#[test]
+fn jobs_that_have_not_begun_are_changed_and_the_latest_needs_no_id() {
+    let project = Project::new();
+    let server = project.serve();
+    server
+        .run(&["jobs", "show", "latest"])
+        .refused(2, &["error[JOB_NOT_FOUND]: there is no job yet"]);
+    add(&server, &["--id", "first"]);
+    add(&server, &["--id", "second"]);
+    assert_eq!(server.json(&["jobs", "show", "latest"])["id"], "second");
+    let changed = server.json(&[
+        "jobs",
+        "update",
+        "latest",
+        "--priority",
+        "-7",
+        "--delay",
+        "1h",
+    ]);
+    assert_eq!(
+        (&changed["id"], &changed["priority"], &changed["state"]),
+        (&json!("second"), &json!(-7), &json!("delayed"))
+    );
+    assert_eq!(
+        server
+            .ok(&["jobs", "update", "first", "--delay", "1h"])
+            .trim(),
+        "first delayed"
+    );
+    assert_eq!(
+        server.ok(&["jobs", "promote", "latest"]).trim(),
+        "second waiting"
+    );
+    server
+        .run(&["jobs", "update", "gone", "--priority", "1"])
+        .refused(2, &["error[JOB_NOT_FOUND]"]);
+    server.ok(&["jobs", "cancel", "latest"]);
+    server
+        .run(&["jobs", "update", "latest", "--priority", "1"])
+        .refused(2, &["error[JOB_STATE]"]);
+    let logs = server.ok(&["jobs", "logs", "latest"]);
+    let kinds: Vec<&str> = logs
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(1))
+        .collect();
+    assert_eq!(
+        kinds,
+        ["job.added", "job.waiting", "job.waiting", "job.cancelled"]
+    );
+    assert_eq!(
+        server.ok(&["jobs", "rm", "latest"]).trim(),
+        "second removed"
+    );
 }

@@ -2,16 +2,26 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use riverrun_torture::{Options, torture};
+use riverrun_torture::{Only, Options, torture};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_promise_holds_over_kills() {
+    holds(5, Duration::from_millis(800), Only::Flows).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jobs_survive_the_death_of_servers_and_runners() {
+    holds(5, Duration::from_millis(1_000), Only::Jobs).await;
+}
+
+async fn holds(kills: usize, longest: Duration, only: Only) {
     let options = Options {
         binary: PathBuf::from(env!("CARGO_BIN_EXE_riverrun")),
-        kills: 5,
+        kills,
         clients: 8,
-        longest: Duration::from_millis(800),
+        longest,
         seed: std::process::id().into(),
+        only: Some(only),
     };
     if let Err(broken) = torture(options).await {
         panic!("{broken}");

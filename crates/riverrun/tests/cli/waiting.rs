@@ -219,7 +219,20 @@ fn logs_are_read_and_followed() {
     let logs = works.json(&["jobs", "logs", &job, "--type", "log"]);
     assert_eq!(logs.as_array().unwrap().len(), 1);
     let lines = works.ok(&["jobs", "logs", &job, "--follow", "-o", "jsonl"]);
-    assert_eq!(lines.lines().count(), 2);
+    let kinds = lines.lines().map(|line| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        event["type"].as_str().unwrap().to_owned()
+    });
+    assert_eq!(
+        kinds.collect::<Vec<_>>(),
+        [
+            "job.added",
+            "job.active",
+            "log.info",
+            "progress",
+            "job.completed"
+        ]
+    );
 
     // Live, until somebody cancels it.
     let job = works.add("\"hang\"");
@@ -228,6 +241,54 @@ fn logs_are_read_and_followed() {
     works.ok(&["jobs", "cancel", &job]);
     wait_for(&live.err, "cancelled");
     assert_eq!(live.code(), 0);
+}
+
+#[test]
+fn queues_and_jobs_are_tailed() {
+    let works = Works::new();
+    let mut queue = Running::of(works.command(&["tail", "queue/mail"]));
+    let failing = ["tail", "queue/mail", "--type", "job.failed"];
+    let mut failures = Running::of(works.command(&failing));
+    // They are connected once they hear something.
+    for live in [&queue, &failures] {
+        loop {
+            works.run(&["jobs", "add", "mail", "--wait", "-d", "\"fail\""]);
+            if live
+                .out
+                .try_iter()
+                .any(|line| line.contains("CARD_DECLINED"))
+            {
+                break;
+            }
+        }
+    }
+    let job = works.add("\"hang\"");
+    wait_for(&queue.out, &format!("{job}  "));
+    let path = ["tail", "job/latest", "--from-start", "-o", "jsonl"];
+    let live = Running::of(works.command(&path));
+    for text in ["job.added", "job.active", "it hangs"] {
+        wait_for(&live.out, text);
+    }
+    works.ok(&["jobs", "cancel", "latest"]);
+    wait_for(&live.out, "job.cancelled");
+    assert_eq!(live.code(), 0);
+    wait_for(&queue.out, "job.cancelled");
+    assert!(
+        failures
+            .out
+            .try_iter()
+            .all(|line| line.contains("job.failed"))
+    );
+    for live in [&mut queue, &mut failures] {
+        live.child.kill().unwrap();
+        live.child.wait().unwrap();
+    }
+    // What has ended has nothing more to say.
+    assert_eq!(works.ok(&["tail", &format!("job/{job}")]), "");
+    works
+        .run(&["tail", "queue/gone"])
+        .refused(2, &["error[QUEUE_NOT_FOUND]", "riverrun queues ls"]);
+    works.run(&["tail", "mail"]).refused(2, &["error[BAD_ID]"]);
 }
 
 #[test]

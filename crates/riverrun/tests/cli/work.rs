@@ -95,6 +95,55 @@ fn a_saved_process_is_what_starts_and_a_broken_one_harms_nobody() {
 }
 
 #[test]
+fn what_a_process_imports_is_loaded_anew_too() {
+    let project = Project::new();
+    let words = |text: &str| format!("export const words = '{text}'\n");
+    project.write("lib/words.mjs", &words("one"));
+    project.write(
+        "processes/say.mjs",
+        "import { words } from '../lib/words.mjs'\n\
+         export const config = { runMode: 'call' }\nexport default () => words\n",
+    );
+    project.write("shared/numbers.py", "number = 1\n");
+    project.write(
+        "processes/count.py",
+        "from shared.numbers import number\n\nconfig = {'run_mode': 'call'}\n\n\n\
+         def handler(input, ctx):\n    return number\n",
+    );
+    let server = project.start(&DEV);
+    let say = |process: &str| server.json(&["call", process, "-d", "null"]);
+    assert_eq!((say("say"), say("count")), (json!("one"), json!(1)));
+    project.write("lib/words.mjs", &words("two"));
+    server.said("lib/words.mjs has changed");
+    assert_eq!((say("say"), say("count")), (json!("two"), json!(1)));
+    project.write("shared/numbers.py", "number = 22\n");
+    server.said("shared/numbers.py has changed");
+    assert_eq!((say("say"), say("count")), (json!("two"), json!(22)));
+    // What does not load keeps the old code, as with a process itself; others move on.
+    project.write(
+        "processes/other.mjs",
+        "export const config = { runMode: 'call' }\nexport default () => 'other'\n",
+    );
+    server.said("loaded other");
+    project.write("lib/words.mjs", "export const words = (");
+    server.said("MODULE_SYNTAX");
+    server.said("loaded 1 process file anew: lib/words.mjs has changed");
+    assert_eq!((say("say"), say("other")), (json!("two"), json!("other")));
+    project.write("lib/words.mjs", &words("three"));
+    server.said("loaded 2 process files anew: lib/words.mjs has changed");
+    assert_eq!((say("say"), say("other")), (json!("three"), json!("other")));
+    // A new file that nobody imports yet, in a new folder, and then one does.
+    project.write("fresh/deep/more.mjs", "export const more = 'four'\n");
+    server.said("fresh/deep/more.mjs has changed");
+    project.write(
+        "lib/words.mjs",
+        "export { more as words } from '../fresh/deep/more.mjs'\n",
+    );
+    server.said("lib/words.mjs has changed");
+    assert_eq!(say("say"), "four");
+}
+
+#[test]
 fn a_job_survives_the_death_of_its_server() {
     let project = Project::new();
     project.write(
@@ -122,6 +171,27 @@ fn a_job_survives_the_death_of_its_server() {
     let server = project.start(&serve);
     let job = state(&server, "completed");
     assert_eq!((&job["result"], &job["attempt"]), (&json!(2), &json!(2)));
+}
+
+#[test]
+fn data_beside_the_project_is_found_by_what_runs_in_it() {
+    let project = Project::new();
+    project.write(
+        "shop/processes/say.mjs",
+        "export const config = { runMode: 'call' }\nexport default (name) => `Hello, ${name}!`\n",
+    );
+    let server = project.start(&[
+        "serve",
+        "--project",
+        "shop",
+        "--data",
+        "kept",
+        "--listen",
+        "127.0.0.1:0",
+    ]);
+    let said = server.json(&["call", "say", "-d", "\"Ada\""]);
+    assert_eq!(said, "Hello, Ada!");
+    assert!(project.path("kept").is_dir());
 }
 
 #[test]

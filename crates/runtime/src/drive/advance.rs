@@ -36,6 +36,7 @@ impl Driver {
         self.judge(Input::Due);
         let mut since = Instant::now();
         while self.pending.events.len() < MAX_EVENTS {
+            self.await_declared().await;
             let Some(visit) = self.next_runnable(effectful) else {
                 return;
             };

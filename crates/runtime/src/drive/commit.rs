@@ -70,7 +70,7 @@ impl Driver {
     async fn committed(&mut self, placed: Option<Placed>, job: JobChange, era: Era) -> Committed {
         self.turn += 1;
         self.outcomes.clear();
-        self.pending = Default::default();
+        self.forget_pending();
         let placed = placed.unwrap_or(Placed {
             first: self.stored_len,
             floor_ms: 0,
@@ -152,6 +152,8 @@ impl Driver {
             self.runtime
                 .orders(&self.run, &self.flow.plan, tenant, &self.pending, now_ms());
         commit.changes.extend(orders);
+        commit.changes.extend(self.new_awaits());
+        commit.changes.extend(self.signals.iter().cloned());
         for child in &self.pending.children {
             let (created, orders) = self.create_child(child).await?;
             commit = commit.and(Change::Create(Box::new(created)));

@@ -13,7 +13,7 @@ mod reconcile;
 use std::sync::Arc;
 
 use riverrun_engine::{Decision, Input, RunState, VisitKey, decide};
-use riverrun_store::{Claimed, Holder, JobChange};
+use riverrun_store::{Change, Claimed, Holder, JobChange, NewAwait};
 use riverrun_types::{Millis, RunId, event::EventContext, time::NEVER};
 
 pub(crate) use advance::Effectful;
@@ -49,6 +49,10 @@ pub(crate) struct Driver {
     outcomes: Vec<Input>,
     /// Attempts with effects that begin once the commit that says so is durable.
     pub(crate) ready: Vec<(VisitKey, u32)>,
+    /// What visits wait for since the last commit.
+    pub(crate) awaits: Vec<NewAwait>,
+    /// What the commit tells those who wait for events.
+    pub(crate) signals: Vec<Change>,
 }
 
 /// What the driver does after a wait.
@@ -81,6 +85,8 @@ impl Driver {
             pending,
             outcomes: Vec::new(),
             ready: Vec::new(),
+            awaits: Vec::new(),
+            signals: Vec::new(),
         }
     }
 
@@ -102,8 +108,15 @@ impl Driver {
         self.turn = loaded.record.turn;
         self.stored_len = loaded.state.len;
         self.state = loaded.state;
-        self.pending = Decision::default();
+        self.forget_pending();
         self.ready.clear();
+    }
+
+    /// What was decided is stored, or will never be.
+    fn forget_pending(&mut self) {
+        self.pending = Decision::default();
+        self.awaits.clear();
+        self.signals.clear();
     }
 
     pub(crate) fn judge(&mut self, input: Input) {
@@ -116,7 +129,7 @@ impl Driver {
     pub(crate) fn born(&mut self) {
         self.turn = 1;
         self.stored_len = self.state.len;
-        self.pending = Decision::default();
+        self.forget_pending();
     }
 
     /// Goes on with a run that was just brought forth: what is ready begins.

@@ -38,6 +38,9 @@ impl Driver {
         if let Err(error) = self.look_at_relatives().await {
             tracing::warn!(run = %self.run, %error, "could not look at the run's relatives");
         }
+        if let Err(error) = self.look_at_awaits().await {
+            tracing::warn!(run = %self.run, %error, "could not look at what the run waits for");
+        }
     }
 
     async fn look_at_relatives(&mut self) -> Result<()> {

@@ -3,19 +3,21 @@
 use std::{sync::Arc, time::Duration};
 
 use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Memo, Outcome, RunState, Visit, Wait};
-use riverrun_protocol::{CancelReason, Invoke, JobInput, JournalEntry, Reply, WorkError};
-use riverrun_store::{Change, ClaimedJob, Commit, Error as StoreError, Settle, Settled};
-use riverrun_types::{Json, Name, time::iso};
+use riverrun_protocol::{
+    CancelReason, Invoke, JobInput, JournalEntry, Reply, Suspended, WorkError,
+};
+use riverrun_store::{Change, ClaimedJob, Commit, Error as StoreError, NewAwait, Settle, Settled};
+use riverrun_types::{AwaitType, Json, Name, time::iso};
 
 use super::{
-    StepPlace,
+    StepPlace, awaits,
     host::StepHost,
     inbox::{Fence, Letter},
 };
 use crate::{
     Compiled, Error, Runtime,
     clock::now_ms,
-    work::{Cancellation, Invocation, Process, checked},
+    work::{Cancellation, Invocation, KeptOptions, Process, checked},
 };
 
 /// How long an attempt may take before its start is recorded on its own. What ends sooner records
@@ -45,9 +47,11 @@ impl Runtime {
         let cancel = Cancellation::default();
         self.keeper().begin(&job.lease, &cancel);
         let host = StepHost::new(self, &process, job, &place, attempt, cancel.clone());
+        let mut input = Json::null();
         let outcome = match invoke {
             Err(error) => Err(error),
             Ok(invoke) => {
+                input = invoke.job.input.clone().unwrap_or_else(Json::null);
                 let invocation = Invocation {
                     invoke: Arc::new(invoke),
                     host: host.clone(),
@@ -70,8 +74,10 @@ impl Runtime {
                 }
             }
         };
-        self.end_step(job, &place, &process, attempt, outcome, &host, &cancel)
-            .await;
+        self.end_step(
+            job, &place, &process, attempt, outcome, &host, &cancel, &flow, &input,
+        )
+        .await;
         self.keeper().end(&job.lease);
     }
 
@@ -88,6 +94,8 @@ impl Runtime {
         outcome: Result<Reply, WorkError>,
         host: &StepHost,
         cancel: &Cancellation,
+        flow: &Compiled,
+        input: &Json,
     ) {
         let said = host.close();
         let reason = cancel.reason();
@@ -95,6 +103,7 @@ impl Runtime {
             tracing::warn!(job = %job.lease.id, "the lease was lost; the attempt records nothing");
             return;
         }
+        let mut suspended = None;
         let outcome = match outcome {
             Err(error) if error.code == "SHUTTING_DOWN" => {
                 return self.settle_alone(job, Settled::Released, false).await;
@@ -102,16 +111,24 @@ impl Runtime {
             Ok(Reply {
                 suspended: Some(wait),
                 ..
-            }) => self.suspended(&wait),
+            }) => match self.suspended(&wait, job, place, input).await {
+                Ok((awaiting, new)) => {
+                    suspended = new;
+                    Outcome::Await(awaiting)
+                }
+                Err(message) => Outcome::Failure(Failure::new("INPUT_ERROR", message).permanent()),
+            },
             Ok(reply) => {
                 let value = reply.value.unwrap_or_else(Json::null);
                 match checked(process, Ok(value)) {
-                    Ok(output) => Outcome::success(output),
+                    Ok(output) => self.ended_well(flow, &place.step, output).await,
                     Err(error) => Outcome::Failure(failure(error)),
                 }
             }
             Err(error) => Outcome::Failure(failure(error)),
         };
+        // A door may have been opened before anybody waited at it.
+        let look = matches!(&outcome, Outcome::Await(awaiting) if matches!(awaiting.what, AwaitFor::Trigger { .. }));
         let settled = match &outcome {
             Outcome::Failure(failure) => Settled::Failed {
                 error: Json::of(failure),
@@ -138,6 +155,8 @@ impl Runtime {
             lease: job.lease.clone(),
             settles: true,
         });
+        letter.awaits = suspended;
+        letter.look = look;
         match self.deliver(&place.run, letter).await {
             Ok(_) => {}
             Err(Error::Store(StoreError::JobLost(_))) => {
@@ -149,24 +168,43 @@ impl Runtime {
         }
     }
 
-    /// What code that waits waits for.
-    fn suspended(&self, wait: &riverrun_protocol::Suspended) -> Outcome {
-        let until_ms = match wait.resume_at.as_deref() {
-            None => None,
-            Some(text) => match riverrun_types::time::parse(text) {
-                Some(ms) => Some(ms),
-                None => {
-                    let message = format!("{text:?} is not a time to wait for");
-                    return Outcome::Failure(Failure::new("INPUT_ERROR", message).permanent());
-                }
-            },
+    /// The end of a handler, or of the time that its step declares after it.
+    pub(crate) async fn ended_well(&self, flow: &Compiled, step: &str, output: Json) -> Outcome {
+        let step = flow.plan.step(step);
+        let awaits = step.and_then(|step| step.awaits.as_ref());
+        let Some(awaits) = awaits.filter(|awaits| awaits.kind == AwaitType::Time) else {
+            return Outcome::success(output);
         };
-        Outcome::Await(Awaiting {
-            id: Name::from(format!("{:032x}", rand::random::<u128>())),
-            what: AwaitFor::Time,
-            until_ms,
-            in_code: true,
-        })
+        match self.delay_after(awaits, &output).await {
+            Ok(ms) => Outcome::Wait {
+                until_ms: now_ms().saturating_add(ms),
+                reason: Some("declared".to_owned()),
+                output: Some(output),
+            },
+            Err(message) => Outcome::Failure(Failure::new("INPUT_ERROR", message).permanent()),
+        }
+    }
+
+    /// What code that waits waits for.
+    async fn suspended(
+        &self,
+        wait: &Suspended,
+        job: &ClaimedJob,
+        place: &StepPlace,
+        input: &Json,
+    ) -> std::result::Result<(Awaiting, Option<NewAwait>), String> {
+        let options = KeptOptions::read(job.options.as_ref());
+        let tenant = options.tenant_id.as_deref().map(Name::from);
+        let (run, key, now) = (&place.run, place.visit(), now_ms());
+        let (mut awaiting, new) = awaits::suspended(wait, input, run, &key, tenant.as_ref(), now)?;
+        if matches!(awaiting.what, AwaitFor::Trigger { .. }) {
+            let known = self.store().await_by(&awaiting.id).await;
+            let known = known.map_err(|error| error.to_string())?;
+            let door = known.filter(|record| record.run == *run && record.step == key.step);
+            let door = door.ok_or("the step waits for a trigger that is not its own")?;
+            awaiting.until_ms = door.expires_ms;
+        }
+        Ok((awaiting, new))
     }
 
     /// Everything that an attempt needs; nothing if the visit does not want it.
@@ -254,6 +292,7 @@ impl Runtime {
                 causation_id: None,
                 tenant_id: None,
                 checkpoint: job.checkpoint.clone(),
+                journal: visit.journal.iter().map(entry).collect(),
                 enqueued_at: Some(iso(job.created_ms)),
             },
             jobs: Vec::new(),
@@ -261,7 +300,6 @@ impl Runtime {
             flow: Some(flow.plan.id.to_string()),
             step: Some(place.step.to_string()),
             visit: Some(place.visit),
-            journal: visit.journal.iter().map(entry).collect(),
             awaited: visit.awaited.clone(),
             timeout_ms: u64::try_from(timeout.as_millis()).ok(),
             lease: Some(job.lease.token.to_string()),
@@ -313,8 +351,16 @@ fn entry(memo: &Memo) -> JournalEntry {
         op: memo.op.to_string(),
         name: memo.name.to_string(),
         value: memo.value.clone(),
-        error: memo.error.as_ref().and_then(|error| error.read().ok()),
+        error: memo.error.as_ref().and_then(recorded),
     }
+}
+
+/// An error as code is told it: recorded by code itself, or by the engine, which says `retryable`.
+fn recorded(error: &Json) -> Option<WorkError> {
+    let mut read: WorkError = error.read().ok()?;
+    let retryable = error.get("retryable").and_then(|said| said.read().ok());
+    read.retriable = read.retriable.or(retryable);
+    Some(read)
 }
 
 fn failure(error: WorkError) -> Failure {

@@ -16,13 +16,14 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use riverrun_engine::{Fact, Input, Memo, RunState};
 use riverrun_protocol::{Frame, WorkError};
-use riverrun_store::{Change, ClaimedJob, Error as StoreError, Note};
-use riverrun_types::{Draft, EventId, EventType, Json, Name, Path, StepRef};
+use riverrun_store::{Awaited, Change, ClaimedJob, Error as StoreError, NewAwait, Note};
+use riverrun_types::{Draft, EventId, EventType, Json, Name, Path, StepRef, TriggerType};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
 
 use super::{
     StepPlace,
+    awaits::{self, Door},
     inbox::{Fence, Letter},
 };
 use crate::{
@@ -167,7 +168,7 @@ impl StepHost {
         let mut draft = fact.draft(now_ms());
         draft.step = Some(self.at.clone());
         let guard = Guard {
-            fence: Some(self.fence()),
+            fence: vec![self.fence()],
             if_len: if_version,
         };
         let drafts = Arc::from([draft]);
@@ -203,18 +204,61 @@ impl StepHost {
     }
 
     /// Records something that the code did. Takes no turn: it leads nowhere.
-    async fn remember(&self, memo: Memo) -> Result<Json, WorkError> {
+    async fn remember(&self, memo: Memo, more: Vec<Change>) -> Result<Json, WorkError> {
         self.begin().await?;
         let at = self.at.clone();
         let draft = Fact::Memo { at, memo }.draft(now_ms());
         let guard = Guard {
-            fence: Some(self.fence()),
+            fence: [self.fence()].into_iter().chain(more).collect(),
             if_len: None,
         };
         let run = &self.place.run;
         let stored = self.runtime.append_to_run(run, Arc::from([draft]), guard);
         stored.await.map_err(refused)?;
         Ok(Json::of(&json!({})))
+    }
+
+    /// Makes a door that somebody outside can open, before anybody waits at it.
+    async fn open_door(&self, asked: &Json) -> Result<Json, WorkError> {
+        self.begin().await?;
+        let NewDoor {
+            kind,
+            payload,
+            timeout_ms,
+            many,
+            secret,
+        } = params(asked)?;
+        let now = now_ms();
+        let id = awaits::fresh_id();
+        let timeout = timeout_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+        let door = Door {
+            kind,
+            payload,
+            secret,
+        };
+        let options = KeptOptions::read(self.job.options.as_ref());
+        let new = NewAwait {
+            id: id.clone(),
+            run: self.place.run.clone(),
+            step: self.place.step.clone(),
+            visit: self.place.visit,
+            tenant: options.tenant_id.map(Name::from),
+            created_ms: now,
+            expires_ms: timeout.map(|ms| now.saturating_add(ms)),
+            what: Awaited::Door {
+                door: Json::of(&door),
+                many,
+            },
+        };
+        let answer = Json::of(&json!({"id": id, "url": awaits::door_url(&id, kind)}));
+        let memo = Memo {
+            op: Name::from("trigger"),
+            name: Name::from(Json::of(&kind).as_text().as_ref()),
+            value: Some(answer.clone()),
+            error: None,
+        };
+        self.remember(memo, awaits::register(new)).await?;
+        Ok(answer)
     }
 
     /// Sees to it that the run knows of the attempt before anything of it is recorded.
@@ -271,9 +315,22 @@ struct Emit {
 
 #[derive(Deserialize)]
 struct Remembered {
+    op: Option<String>,
     name: String,
     value: Option<Json>,
     error: Option<Json>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NewDoor {
+    #[serde(rename = "type", default)]
+    kind: TriggerType,
+    payload: Option<Json>,
+    timeout_ms: Option<u64>,
+    #[serde(default)]
+    many: bool,
+    secret: Option<String>,
 }
 
 fn params<T: DeserializeOwned>(asked: &Json) -> Result<T, WorkError> {
@@ -375,16 +432,22 @@ impl Host for StepHost {
             }
             "emit" => self.emit(&asked).await,
             "memo" => {
-                let Remembered { name, value, error } = params(&asked)?;
+                let Remembered {
+                    op,
+                    name,
+                    value,
+                    error,
+                } = params(&asked)?;
                 let value = error.is_none().then(|| value.unwrap_or_else(Json::null));
-                self.remember(Memo {
-                    op: Name::from("memo"),
+                let memo = Memo {
+                    op: Name::from(op.as_deref().unwrap_or("memo")),
                     name: Name::from(name),
                     value,
                     error,
-                })
-                .await
+                };
+                self.remember(memo, Vec::new()).await
             }
+            "await.trigger" => self.open_door(&asked).await,
             _ => self.inner.ask(method, asked).await,
         }
     }

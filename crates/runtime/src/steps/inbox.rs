@@ -12,12 +12,14 @@ use parking_lot::Mutex;
 use riverrun_engine::{Fact, Input, RunState, VisitKey};
 use riverrun_protocol::CancelReason;
 use riverrun_store::{
-    Change, Commit, Error as StoreError, JobChange, JobLease, Note, Receipt, Settle, Settled,
+    Change, Commit, Error as StoreError, JobChange, JobLease, NewAwait, Note, Receipt, Settle,
+    Settled,
 };
-use riverrun_types::{Draft, EventId, EventType, Json, RunId};
+use riverrun_types::{Draft, EventId, EventType, Json, RunId, StreamName};
 use serde_json::json;
 use tokio::sync::oneshot;
 
+use super::signals;
 use crate::{
     Error, Result, Runtime,
     clock::now_ms,
@@ -72,6 +74,10 @@ pub(crate) struct Letter {
     /// Judged last.
     pub last: Option<Input>,
     pub fence: Option<Fence>,
+    /// What the last input waits for.
+    pub awaits: Option<NewAwait>,
+    /// The run is to look at what it waits for once this is stored.
+    pub look: bool,
     answer: Option<oneshot::Sender<Result<Vec<EventId>>>>,
 }
 
@@ -90,6 +96,8 @@ impl Letter {
             events: Vec::new(),
             last: None,
             fence: None,
+            awaits: None,
+            look: false,
             answer: None,
         }
     }
@@ -220,6 +228,9 @@ impl Runtime {
         // The old job goes before the new one of the same visit comes.
         let fences = letters.iter().filter_map(|letter| letter.fence(now));
         commit.changes.splice(..0, fences);
+        if letters.iter().any(|letter| letter.look) {
+            commit = commit.and(Change::Wake(run.clone()));
+        }
         let drafts = driver.pending.events.clone();
         let receipt: Receipt = self.commit(commit).await?;
         let placed = receipt.placed.first().copied();
@@ -254,6 +265,7 @@ impl Driver {
         if let Some(last) = &letter.last {
             self.judge(last.clone());
         }
+        self.awaits.extend(letter.awaits.clone());
         places
     }
 
@@ -262,19 +274,11 @@ impl Driver {
         let Fact::Emitted { kind, payload, .. } = Fact::read(&event) else {
             return;
         };
-        let (entries, failures) = self
-            .runtime
-            .entries(
-                &self.flow.plan,
-                &self.flow.rules,
-                &self.run,
-                &self.state,
-                &event,
-                &kind,
-                &payload,
-            )
-            .await;
+        let (entries, failures) = self.entries(&event, &kind, &payload).await;
         let ms = event.ms;
+        let stream = StreamName::flow(&self.run);
+        let told = signals(&stream, &self.context, std::slice::from_ref(&event), ms);
+        self.signals.extend(told);
         let event = Box::new(event);
         self.judge(Input::Emitted { event, entries });
         for failure in failures {

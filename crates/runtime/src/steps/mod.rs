@@ -10,14 +10,22 @@
 //! that subscribe to them, `awaits` registers what visits wait for and brings what has come.
 
 mod attempt;
+mod awaits;
+mod compose;
+mod doors;
 mod handler;
 mod host;
 mod inbox;
 mod orders;
 mod place;
 mod rules;
+mod signals;
 
+pub use awaits::Door;
+pub use compose::{Composable, Composed, ComposedFlow, compose};
+pub use doors::{OpenDoor, Visitor};
 pub(crate) use handler::ProcessStep;
 pub(crate) use inbox::{Inboxes, Letter};
 pub(crate) use place::StepPlace;
 pub(crate) use rules::Rules;
+pub(crate) use signals::{read_outbox, signals};

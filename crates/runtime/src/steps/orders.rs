@@ -1,10 +1,13 @@
 //! What a decision asks for beside events: jobs to add, jobs to take away.
 
 use riverrun_engine::{Decision, Plan, Queued, VisitKey};
-use riverrun_store::{Change, NewQueued, Steer};
+use riverrun_store::{Change, NewQueued};
 use riverrun_types::{Json, Millis, Name, RunId};
 
-use super::place::{StepPlace, job_id};
+use super::{
+    awaits,
+    place::{StepPlace, job_id},
+};
 use crate::{Runtime, work::KeptOptions};
 
 impl Runtime {
@@ -17,11 +20,13 @@ impl Runtime {
         decision: &Decision,
         now: Millis,
     ) -> Vec<Change> {
-        let mut changes = Vec::new();
+        let settled = decision.settled.iter();
+        let mut changes: Vec<Change> = settled
+            .flat_map(|over| awaits::over(run, over, now))
+            .collect();
         for visit in &decision.dequeued {
-            changes.push(Change::Steer {
+            changes.push(Change::Abandon {
                 job: job_id(run, visit),
-                steer: Steer::Abandon,
                 now_ms: now,
             });
         }

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use riverrun_engine::{Entry, Failure, Plan, RunState};
+use riverrun_engine::{Entry, Failure};
 use riverrun_expr::{Arg, Expr};
 use riverrun_types::{Draft, Flow, Json, Name, RunId, time::iso};
 use serde::Serialize;
 
-use crate::{Runtime, Services};
+use crate::{Services, drive::Driver};
 
 /// What a flow's definition says of events.
 #[derive(Default)]
@@ -91,91 +91,77 @@ struct Context<'a> {
     state: Json,
 }
 
-impl Runtime {
-    /// The steps that an event of a run enters. An expression that throws is a failure of the
-    /// flow's definition: it is said, and enters nothing.
+impl Driver {
+    /// The steps that an event enters. An expression that throws is a failure of the flow's
+    /// definition: it is said, and enters nothing.
     pub(super) async fn entries(
         &self,
-        plan: &Plan,
-        rules: &Rules,
-        run: &RunId,
-        state: &RunState,
         event: &Draft,
         kind: &str,
         data: &Json,
     ) -> (Vec<Entry>, Vec<Failure>) {
         let (mut entries, mut failures) = (Vec::new(), Vec::new());
-        let Some(subscribed) = plan.subscriptions.get(kind) else {
+        let Some(subscribed) = self.flow.plan.subscriptions.get(kind) else {
             return (entries, failures);
         };
         let mut emission = Emission::of(event, kind, data);
-        emission.run_id = Some(run.as_str());
-        emission.flow_name = Some(&plan.id);
+        emission.run_id = Some(self.run.as_str());
+        emission.flow_name = Some(&self.flow.plan.id);
         let emission = Json::of(&emission);
         for (step, number) in subscribed {
-            let key = (step.clone(), *number);
-            let rule = rules.subscriptions.get(&key);
-            let mut said = |error: String| {
-                let message = format!("subscription {number} of step {step:?}: {error}");
-                failures.push(Failure::new("EXPRESSION_ERROR", message));
-            };
-            let judge = Judge {
-                services: self.services(),
-                plan,
-                run,
-                state,
-                event: &emission,
-            };
-            if let Some(when) = rule.and_then(|rule| rule.when.as_ref()) {
-                match judge.eval(when).await {
-                    Ok(Some(holds)) if is_true(&holds) => {}
-                    Ok(_) => continue,
-                    Err(error) => {
-                        said(error);
-                        continue;
-                    }
+            let rule = self.flow.rules.subscriptions.get(&(step.clone(), *number));
+            match self.entry(rule, &emission).await {
+                Ok(None) => {}
+                Ok(Some(input)) => entries.push(Entry {
+                    step: step.clone(),
+                    input,
+                }),
+                Err(error) => {
+                    let message = format!("subscription {number} of step {step:?}: {error}");
+                    failures.push(Failure::new("EXPRESSION_ERROR", message));
                 }
             }
-            let input = match rule.and_then(|rule| rule.map.as_ref()) {
-                None => None,
-                Some(map) => match judge.eval(map).await {
-                    Ok(input) => Some(input.unwrap_or_else(Json::null)),
-                    Err(error) => {
-                        said(error);
-                        continue;
-                    }
-                },
-            };
-            entries.push(Entry {
-                step: step.clone(),
-                input,
-            });
         }
         (entries, failures)
     }
-}
 
-struct Judge<'a> {
-    services: &'a Services,
-    plan: &'a Plan,
-    run: &'a RunId,
-    state: &'a RunState,
-    event: &'a Json,
-}
+    /// What a subscription makes of an event: nothing, or a visit with an input of its own or
+    /// the event's.
+    async fn entry(
+        &self,
+        rule: Option<&Subscription>,
+        event: &Json,
+    ) -> Result<Option<Option<Json>>, String> {
+        let Some(Subscription { when, map }) = rule else {
+            return Ok(Some(None));
+        };
+        if let Some(when) = when {
+            let holds = self.eval(when, event).await?;
+            if !holds.is_some_and(|holds| is_true(&holds)) {
+                return Ok(None);
+            }
+        }
+        match map {
+            None => Ok(Some(None)),
+            Some(map) => {
+                let input = self.eval(map, event).await?;
+                Ok(Some(Some(input.unwrap_or_else(Json::null))))
+            }
+        }
+    }
 
-impl Judge<'_> {
-    async fn eval(&self, expr: &Expr) -> Result<Option<Json>, String> {
+    async fn eval(&self, expr: &Expr, event: &Json) -> Result<Option<Json>, String> {
         // The state may be large, and few expressions look at it.
-        let context = match expr.source().contains("event =>") || !mentions_more(expr.source()) {
-            true => Json::of(&serde_json::json!({})),
-            false => Json::of(&Context {
-                run_id: self.run,
-                flow_name: &self.plan.id,
+        let context = match mentions_more(expr.source()) {
+            false => Json::of(&serde_json::json!({})),
+            true => Json::of(&Context {
+                run_id: &self.run,
+                flow_name: &self.flow.plan.id,
                 input: &self.state.input,
                 state: self.state.state.json(),
             }),
         };
-        evaluate(self.services, expr, self.event, &context).await
+        evaluate(self.runtime.services(), expr, event, &context).await
     }
 }
 

@@ -6,17 +6,17 @@ use riverrun_engine::{Failure, retry};
 use riverrun_protocol::{CancelReason, Invoke, JobInput, Reply, ReplyItem, WorkError};
 use riverrun_store::{
     Append, Change, ClaimedJob, Commit, Error as StoreError, Expect, JobLease, NewQueued, Note,
-    Settle, Settled, StalledJob,
+    Reason, Settle, Settled, StalledJob, Waits,
 };
 use riverrun_types::{
-    Draft, EventType, Json, Millis, Name, RunId, StreamName, event::EventContext, time::iso,
+    Draft, Json, Millis, Name, RunId, StreamName, event::EventContext, time::iso,
 };
 use serde_json::json;
 
 use super::{
     Cancellation, Invocation, Process,
     config::{OnFail, Policy},
-    host::JobHost,
+    host::{BatchHost, JobHost},
     record,
     request::KeptOptions,
 };
@@ -65,13 +65,15 @@ impl Runtime {
         for held in &held {
             self.keeper().begin(&held.job.lease, &cancel);
         }
-        let host = Arc::new(JobHost::new(
-            self.clone(),
-            process.clone(),
-            first.job.lease.clone(),
-            &first.options,
-            cancel.clone(),
-        ));
+        let host = Arc::new(BatchHost::new(held.iter().map(|held| {
+            JobHost::new(
+                self.clone(),
+                process.clone(),
+                held.job.lease.clone(),
+                &held.options,
+                cancel.clone(),
+            )
+        })));
         let timeout = first
             .policy
             .timeout
@@ -90,10 +92,8 @@ impl Runtime {
         };
         let said = host.close();
         let outcomes = each(outcome, held.len());
-        let mut said = Some(said);
-        for (held, outcome) in held.iter().zip(outcomes) {
+        for ((held, outcome), said) in held.iter().zip(outcomes).zip(said) {
             let outcome = checked(process, outcome);
-            let said = said.take().unwrap_or_default();
             self.settle(process, held, outcome, &cancel, said).await;
             self.keeper().end(&held.job.lease);
         }
@@ -153,17 +153,30 @@ impl Runtime {
         }
         let decided = match outcome {
             Ok(result) => Settled::Completed { result },
-            Err(error) if error.code == "SHUTTING_DOWN" => Settled::Released,
+            // It was not begun, or will be taken up where it can run.
+            Err(error) if ["SHUTTING_DOWN", "NO_WORKER"].contains(&error.code.as_str()) => {
+                Settled::Released
+            }
             Err(error) if cancel.reason() == Some(CancelReason::User) => Settled::Cancelled {
                 error: Json::of(&error),
             },
-            Err(error) => decide(&held.policy, &error, held.job.attempt, now),
+            Err(error) => {
+                let decided = decide(&held.policy, &error, held.job.attempt, now);
+                // Whoever waited for a worker to come back has waited enough.
+                match decided {
+                    Settled::Retry { error: kept, .. } if error.code == "WORKER_LOST" => {
+                        Settled::Retry {
+                            at_ms: now,
+                            error: kept,
+                        }
+                    }
+                    decided => decided,
+                }
+            }
         };
         self.job_stats().settled(queue, &decided, now - started);
         let (mut events, progress) = said;
-        if let Some(event) = failure_event(&decided, held.job.attempt, now) {
-            events.push(event);
-        }
+        events.extend(waiting_event(queue, &decided, held.job.attempt, now, false));
         let mut commit = self.outcome(queue, &held.job, &held.policy, decided, now, false, events);
         if progress.is_some() {
             let note = Change::Note(Box::new(Note {
@@ -213,15 +226,18 @@ impl Runtime {
             _ => None,
         };
         let is_dropped = decided == Settled::Dropped;
-        let mut commit = Commit::of(Change::Settle(Box::new(Settle {
+        // What was said comes before the row moves: the stream then holds what the row knew of
+        // this attempt, and the row alone knows how it ended.
+        let mut commit = Commit::default();
+        if !events.is_empty() && !is_dropped {
+            commit = commit.and(Change::Append(to_job(&job.lease.id, events)));
+        }
+        commit = commit.and(Change::Settle(Box::new(Settle {
             lease: job.lease.clone(),
             now_ms: now,
             if_expired,
             outcome: decided,
         })));
-        if !events.is_empty() && !is_dropped {
-            commit = commit.and(Change::Append(to_job(&job.lease.id, events)));
-        }
         if let Some(letter) = letter {
             commit = commit.and(Change::Enqueue([letter].into()));
         }
@@ -255,7 +271,7 @@ impl Runtime {
             },
         };
         tracing::warn!(job = %job.lease.id, %queue, attempt = job.attempt, "a job has stalled");
-        let events = failure_event(&decided, job.attempt, now)
+        let events = waiting_event(&queue, &decided, job.attempt, now, true)
             .into_iter()
             .collect();
         let commit = self.outcome(&queue, &job, &policy, decided, now, true, events);
@@ -274,35 +290,22 @@ async fn invoke(
     held: &[Held],
     timeout: Duration,
 ) -> Result<Invoke, WorkError> {
-    let input = |held: &Held| JobInput {
-        job_id: Some(held.job.lease.id.to_string()),
-        name: held.job.name.as_ref().map(ToString::to_string),
-        input: Some(held.job.data.clone()),
-        attempt: held.job.attempt,
-        max_attempts: held.policy.retry.max_attempts,
-        correlation_id: held.options.correlation_id.clone(),
-        causation_id: held.options.causation_id.clone(),
-        tenant_id: held.options.tenant_id.clone(),
-        checkpoint: held.job.checkpoint.clone(),
-        enqueued_at: Some(iso(held.job.created_ms)),
-    };
+    let mut inputs = Vec::with_capacity(held.len());
+    for held in held {
+        inputs.push(input(runtime, held).await?);
+    }
     let is_batch = process.config.batch.is_some();
-    let (job, jobs) = match held {
-        [one] if !is_batch => (input(one), Vec::new()),
-        many => (
-            JobInput {
+    let (job, jobs) = match inputs.pop() {
+        Some(one) if !is_batch && inputs.is_empty() => (one, Vec::new()),
+        last => {
+            inputs.extend(last);
+            let none = JobInput {
                 attempt: 1,
                 max_attempts: 1,
                 ..JobInput::default()
-            },
-            many.iter().map(input).collect(),
-        ),
-    };
-    let journal = match held {
-        [one] if !is_batch && one.job.attempt > 1 => {
-            super::host::journal(runtime, &one.job.lease.id).await?
+            };
+            (none, inputs)
         }
-        _ => Vec::new(),
     };
     let lease = held.first().map(|held| held.job.lease.token.to_string());
     Ok(Invoke {
@@ -318,10 +321,34 @@ async fn invoke(
         flow: None,
         step: None,
         visit: None,
-        journal,
         awaited: None,
         timeout_ms: u64::try_from(timeout.as_millis()).ok(),
         lease,
+    })
+}
+
+async fn input(runtime: &Runtime, held: &Held) -> Result<JobInput, WorkError> {
+    let Held {
+        job,
+        policy,
+        options,
+    } = held;
+    let journal = match job.attempt {
+        1 => Vec::new(),
+        _ => super::host::journal(runtime, &job.lease.id).await?,
+    };
+    Ok(JobInput {
+        job_id: Some(job.lease.id.to_string()),
+        name: job.name.as_ref().map(ToString::to_string),
+        input: Some(job.data.clone()),
+        attempt: job.attempt,
+        max_attempts: policy.retry.max_attempts,
+        correlation_id: options.correlation_id.clone(),
+        causation_id: options.causation_id.clone(),
+        tenant_id: options.tenant_id.clone(),
+        checkpoint: job.checkpoint.clone(),
+        journal,
+        enqueued_at: Some(iso(job.created_ms)),
     })
 }
 
@@ -397,16 +424,33 @@ fn decide(policy: &Policy, error: &WorkError, attempt: u32, now: Millis) -> Sett
 }
 
 /// What the job's row will not know any more once the next attempt has begun.
-fn failure_event(decided: &Settled, attempt: u32, now: Millis) -> Option<Draft> {
-    let Settled::Retry { at_ms, error } = decided else {
-        return None;
+fn waiting_event(
+    queue: &Name,
+    decided: &Settled,
+    attempt: u32,
+    now: Millis,
+    stalled: bool,
+) -> Option<Draft> {
+    let waits = |reason| Waits {
+        attempt: Some(attempt),
+        ..Waits::new(queue, reason)
     };
-    let kind = EventType::parse("job.retry");
-    Some(Draft::new(now, kind).data(record::Retried {
-        attempt,
-        error,
-        retry_at: iso(*at_ms),
-    }))
+    match decided {
+        Settled::Retry { at_ms, error } => {
+            let reason = if stalled {
+                Reason::Stalled
+            } else {
+                Reason::Retry
+            };
+            let waits = Waits {
+                error: Some(error),
+                ..waits(reason)
+            };
+            Some(waits.at(Some(*at_ms)).draft(now))
+        }
+        Settled::Released => Some(waits(Reason::Released).draft(now)),
+        _ => None,
+    }
 }
 
 fn dead_letter(

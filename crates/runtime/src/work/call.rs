@@ -108,7 +108,6 @@ impl Runtime {
                 flow: None,
                 step: None,
                 visit: None,
-                journal: Vec::new(),
                 awaited: None,
                 timeout_ms: u64::try_from(timeout.as_millis()).ok(),
                 lease: None,
@@ -227,8 +226,7 @@ impl Host for CallHost {
         match method {
             "enqueue" => {
                 let asked: super::host::EnqueueParams = super::host::params(&asked)?;
-                let (queue, jobs) = asked.jobs();
-                let added = self.runtime.enqueue(&queue, jobs, false).await;
+                let added = self.runtime.enqueue_each(asked.jobs()?, false).await;
                 added
                     .map(|added| super::host::added(&added))
                     .map_err(super::host::failed)

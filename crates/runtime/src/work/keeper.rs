@@ -9,11 +9,7 @@ use riverrun_types::RunId;
 use tokio::sync::Notify;
 
 use super::Cancellation;
-use crate::{
-    Runtime,
-    clock::now_ms,
-    runtime::{lease_ms, pause},
-};
+use crate::{Runtime, clock::now_ms, runtime::lease_ms};
 
 /// Jobs that run here.
 #[derive(Default)]
@@ -103,29 +99,6 @@ pub(crate) async fn keep(runtime: Runtime) {
                 }
             }
             Err(error) => tracing::warn!(%error, "the leases of jobs could not be renewed"),
-        }
-    }
-}
-
-/// Looks after jobs whose holder was not heard of in time: each is tried again or fails, by the
-/// same decision as any other failure. Every instance does it; whoever is first wins.
-pub(crate) async fn reap(runtime: Runtime) {
-    const BATCH: usize = 256;
-    let every = runtime.options().lease / 3;
-    loop {
-        let stalled = match runtime.store().stalled_jobs(now_ms(), BATCH).await {
-            Ok((stalled, _)) => stalled,
-            Err(error) => {
-                tracing::warn!(%error, "stalled jobs could not be looked for");
-                Vec::new()
-            }
-        };
-        let is_full = stalled.len() == BATCH;
-        for job in stalled {
-            runtime.give_up(job).await;
-        }
-        if !is_full && !pause(&runtime, every).await {
-            return;
         }
     }
 }

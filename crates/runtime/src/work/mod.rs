@@ -2,8 +2,8 @@
 //!
 //! A [`Process`] says how its work is run and which [`Provider`] runs it. Its queue has a worker
 //! (`worker`) that claims jobs and begins an attempt (`attempt`) for each; what the handler says
-//! and asks for meanwhile goes through its host (`host`). The keeper (`keeper`) renews leases and
-//! looks after jobs whose holder has died.
+//! and asks for meanwhile goes through its host (`host`). The keeper (`keeper`) renews leases, and
+//! the reaper (`reaper`) looks after jobs whose holder has died.
 
 mod attempt;
 mod call;
@@ -13,6 +13,7 @@ mod keeper;
 mod process;
 mod provider;
 mod queues;
+mod reaper;
 mod record;
 mod request;
 mod stats;
@@ -22,11 +23,12 @@ pub(crate) use attempt::checked;
 pub use call::CallRequest;
 pub use config::{ConfigIssue, OnFail, Policy, ProcessConfig, RunMode, check_queue_name};
 pub(crate) use host::JobHost;
-pub(crate) use keeper::{Keeper, keep, reap};
+pub(crate) use keeper::{Keeper, keep};
 pub(crate) use process::Processes;
 pub use process::{Process, Source};
-pub use provider::{Cancellation, Host, Invocation, Provider};
+pub use provider::{Cancellation, Host, Invocation, Places, Provider, Taken};
 pub use queues::QueueView;
+pub(crate) use reaper::reap;
 pub(crate) use record::frame as frame_event;
 pub use request::{Debounce, Dedupe, JobOptions, JobRequest, KeptOptions, Throttle};
 pub(crate) use stats::JobStats;

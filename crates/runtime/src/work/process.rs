@@ -1,15 +1,21 @@
 //! The processes that this instance knows, and the queues that they take their jobs from.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use parking_lot::RwLock;
 use riverrun_types::Name;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use super::{
     config::{ProcessConfig, RunMode},
     provider::Provider,
 };
+
+/// The most processes that are kept of what workers elsewhere have offered.
+const MAX_OFFERED: usize = 10_000;
 
 /// A process ready to be invoked.
 pub struct Process {
@@ -35,12 +41,18 @@ pub(super) type Current = watch::Receiver<Option<Arc<Process>>>;
 #[derive(Default)]
 pub(crate) struct Processes {
     known: RwLock<Known>,
+    /// Told when the jobs of a queue are taken up here that were not before.
+    pub taken_up: Notify,
 }
 
 #[derive(Default)]
 struct Known {
     by_id: HashMap<Name, Arc<Process>>,
     queues: HashMap<Name, watch::Sender<Option<Arc<Process>>>>,
+    /// The processes of this instance itself.
+    own: HashSet<Name>,
+    /// What workers elsewhere offer. It stands in where this instance has nothing of its own.
+    offered: HashMap<Name, Arc<Process>>,
 }
 
 impl Processes {
@@ -62,38 +74,83 @@ impl Processes {
     /// Takes a process in, in place of an earlier one of the same id. For a queue that nobody
     /// takes jobs from here yet, the answer is what its worker has to look at.
     pub fn put(&self, process: Process) -> Option<(Name, Current)> {
+        let mut known = self.known.write();
+        known.own.insert(process.id.clone());
+        self.told(known.put(Arc::new(process)))
+    }
+
+    /// A queue that has found somebody may have jobs that wait to be judged.
+    fn told(&self, taken_up: Option<(Name, Current)>) -> Option<(Name, Current)> {
+        if taken_up.is_some() {
+            self.taken_up.notify_one();
+        }
+        taken_up
+    }
+
+    /// Notes what workers elsewhere offer; it is taken in unless the id, or the queue, belongs to a
+    /// process of this instance.
+    pub fn offer(&self, process: Process) -> (bool, Option<(Name, Current)>) {
         let process = Arc::new(process);
         let mut known = self.known.write();
-        let before = known.by_id.insert(process.id.clone(), process.clone());
+        if known.offered.len() >= MAX_OFFERED && !known.offered.contains_key(&process.id) {
+            return (false, None);
+        }
+        known.offered.insert(process.id.clone(), process.clone());
+        match known.is_taken(&process) {
+            true => (false, None),
+            false => (true, self.told(known.put(process))),
+        }
+    }
+
+    /// What workers offer under this id, or for its queue, takes the place of what is removed.
+    pub fn remove(&self, id: &str) -> (bool, Option<(Name, Current)>) {
+        let mut known = self.known.write();
+        let Some(removed) = known.by_id.remove(id) else {
+            return (false, None);
+        };
+        known.own.remove(id);
+        known.leave(&removed);
+        let stands_in = known.offered.values().find(|offered| {
+            let same = offered.id == removed.id || offered.config.queue == removed.config.queue;
+            same && !known.is_taken(offered)
+        });
+        let stands_in = stands_in.cloned();
+        let taken_up = stands_in.and_then(|offered| known.put(offered));
+        (true, self.told(taken_up))
+    }
+}
+
+impl Known {
+    /// Whether the id or the queue of an offer belongs to a process that is not offered.
+    fn is_taken(&self, offer: &Process) -> bool {
+        let of_queue = self
+            .queues
+            .get(&offer.config.queue)
+            .filter(|_| offer.config.run_mode != RunMode::Call)
+            .and_then(|current| current.borrow().clone());
+        self.own.contains(&offer.id) || of_queue.is_some_and(|own| self.own.contains(&own.id))
+    }
+
+    fn put(&mut self, process: Arc<Process>) -> Option<(Name, Current)> {
+        let before = self.by_id.insert(process.id.clone(), process.clone());
         if let Some(before) = before
             && before.config.queue != process.config.queue
         {
-            known.leave(&before);
+            self.leave(&before);
         }
         if process.config.run_mode == RunMode::Call {
             return None;
         }
         let queue = process.config.queue.clone();
-        if let Some(current) = known.queues.get(&queue) {
+        if let Some(current) = self.queues.get(&queue) {
             current.send_replace(Some(process));
             return None;
         }
         let (sender, receiver) = watch::channel(Some(process));
-        known.queues.insert(queue.clone(), sender);
+        self.queues.insert(queue.clone(), sender);
         Some((queue, receiver))
     }
 
-    pub fn remove(&self, id: &str) -> bool {
-        let mut known = self.known.write();
-        let removed = known.by_id.remove(id);
-        if let Some(process) = &removed {
-            known.leave(process);
-        }
-        removed.is_some()
-    }
-}
-
-impl Known {
     /// Nobody takes the jobs of the process's queue any more.
     fn leave(&mut self, process: &Process) {
         let queue = &process.config.queue;

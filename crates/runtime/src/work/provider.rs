@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use riverrun_protocol::{CancelReason, Frame, Invoke, Reply, WorkError};
 use riverrun_types::Json;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +18,28 @@ pub trait Provider: Send + Sync + 'static {
     /// When `invocation.cancel` fires, the handler is told, and stopped by force if it does not
     /// obey in time; this returns soon after. Dropping the future stops it without a word.
     async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError>;
+
+    /// Who says how many invocations there is room for, where that is not for the process's own
+    /// concurrency to say.
+    fn places(&self) -> Option<&dyn Places> {
+        None
+    }
+}
+
+/// Room for invocations elsewhere. It is taken before jobs are claimed, so that no job is held
+/// while nobody can run it.
+pub trait Places: Send + Sync {
+    /// Takes up to this many places. Each invocation of jobs uses one; the others are given back.
+    fn take(&self, want: usize) -> Taken;
+
+    fn give_back(&self, count: usize);
+}
+
+/// Places that were taken.
+pub struct Taken {
+    pub count: usize,
+    /// Resolves when there may be more.
+    pub more: BoxFuture<'static, ()>,
 }
 
 /// One call of a handler, and its way back to the server.
@@ -34,8 +57,14 @@ pub trait Host: Send + Sync {
     /// counted and said.
     fn frame(&self, frame: Frame);
 
+    /// The same for one job of a batch.
+    fn frame_of(&self, job: &str, frame: Frame) {
+        let _ = job;
+        self.frame(frame);
+    }
+
     /// Does what a handler asks for (`state.set`, `emit`, `enqueue`, …) and answers when it is
-    /// durable. `params` is what stood in the request.
+    /// durable. `params` is what stood in the request, the `jobId` of one job of a batch with it.
     async fn ask(&self, method: &str, params: Json) -> Result<Json, WorkError>;
 }
 

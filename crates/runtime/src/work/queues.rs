@@ -1,15 +1,18 @@
 //! What people do with queues and jobs.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use riverrun_protocol::CancelReason;
 use riverrun_store::{
     Added, Change, Commit, Error as StoreError, JobFilter, JobRecord, JobState, Page, Purge,
-    QueueRecord, Steer,
+    QueueRecord, Reason, Steer, Waits,
 };
-use riverrun_types::{Millis, Name, RunId};
+use riverrun_types::{Draft, Millis, Name, RunId};
 
-use super::{JobRequest, Process, QueueStats, config::check_queue_name, worker};
+use super::{
+    JobRequest, Process, QueueStats, attempt::to_job, config::check_queue_name, process::Current,
+    worker,
+};
 use crate::{Error, Result, Runtime, clock::now_ms};
 
 /// Jobs removed or moved in one commit.
@@ -28,7 +31,19 @@ impl Runtime {
     /// Takes a process in: from now on its jobs are taken up here. An earlier one of the same id
     /// finishes what it runs and gets nothing more.
     pub fn put_process(&self, process: Process) {
-        if let Some((queue, current)) = self.processes().put(process) {
+        self.begin_work(self.processes().put(process));
+    }
+
+    /// Takes in what workers elsewhere can run. A process of this instance with the same id or
+    /// queue wins: then the answer is false, and the offer stands in when that one is removed.
+    pub fn offer_process(&self, process: Process) -> bool {
+        let (is_taken_in, queue) = self.processes().offer(process);
+        self.begin_work(queue);
+        is_taken_in
+    }
+
+    fn begin_work(&self, queue: Option<(Name, Current)>) {
+        if let Some((queue, current)) = queue {
             self.spawn(worker::work(self.clone(), queue, current));
         }
     }
@@ -40,7 +55,9 @@ impl Runtime {
 
     /// Takes up no more jobs of a process; what runs finishes.
     pub fn remove_process(&self, id: &str) -> bool {
-        self.processes().remove(id)
+        let (was_there, queue) = self.processes().remove(id);
+        self.begin_work(queue);
+        was_there
     }
 
     /// Adds jobs to a queue, all or none. When this returns they are on disk. A queue that has
@@ -52,22 +69,44 @@ impl Runtime {
         create: bool,
     ) -> Result<Vec<Added>> {
         self.refuse_when_stopping()?;
+        self.taker(queue, create).await?;
+        let queue = Name::from(queue);
+        let requests = requests.into_iter().map(|job| (queue.clone(), job));
+        self.enqueue_each(requests.collect(), create).await
+    }
+
+    /// The same for jobs of several queues.
+    pub async fn enqueue_each(
+        &self,
+        requests: Vec<(Name, JobRequest)>,
+        create: bool,
+    ) -> Result<Vec<Added>> {
+        self.refuse_when_stopping()?;
+        if requests.is_empty() {
+            return Err(Error::BadRequest("there is no job to add".to_owned()));
+        }
+        let mut takers = HashMap::new();
+        for (queue, _) in &requests {
+            if !takers.contains_key(queue) {
+                takers.insert(queue.clone(), self.taker(queue, create).await?);
+            }
+        }
+        let jobs = self.prepare_jobs(&takers, requests).await?;
+        let receipt = self
+            .commit(Commit::of(Change::Enqueue(jobs.into())))
+            .await?;
+        Ok(receipt.added)
+    }
+
+    /// The process that takes the jobs of a queue, if there is one. A queue that nobody knows is
+    /// refused, unless it is to be made.
+    async fn taker(&self, queue: &str, create: bool) -> Result<Option<Arc<Process>>> {
         check_queue_name(queue).map_err(Error::BadRequest)?;
         let process = self.processes().of_queue(queue);
         if process.is_none() && !create && self.store().queue(queue).await?.is_none() {
             return Err(StoreError::QueueNotFound(queue.to_owned()).into());
         }
-        let name = Name::from(queue);
-        let jobs = self
-            .prepare_jobs(&name, process.as_deref(), requests)
-            .await?;
-        if jobs.is_empty() {
-            return Err(Error::BadRequest("there is no job to add".to_owned()));
-        }
-        let receipt = self
-            .commit(Commit::of(Change::Enqueue(jobs.into())))
-            .await?;
-        Ok(receipt.added)
+        Ok(process)
     }
 
     pub async fn job(&self, id: &RunId) -> Result<JobRecord> {
@@ -93,13 +132,41 @@ impl Runtime {
     /// Promotes, retries, cancels, removes or changes a job.
     pub async fn steer(&self, job: &RunId, steer: Steer) -> Result<()> {
         self.refuse_when_stopping()?;
+        match steer {
+            Steer::Promote | Steer::Retry { .. } | Steer::Delay { .. } => {
+                let queue = self.job(job).await?.queue;
+                self.steer_in(&queue, job, steer).await
+            }
+            steer => self.commit_steer(job, steer, None).await,
+        }
+    }
+
+    /// Steers a job that waits afterwards, and says so in its stream, before the row forgets what
+    /// became of it until now.
+    async fn steer_in(&self, queue: &Name, job: &RunId, steer: Steer) -> Result<()> {
+        let (reason, at_ms) = match steer {
+            Steer::Promote => (Reason::Promoted, 0),
+            Steer::Delay { at_ms } => (Reason::Delayed, at_ms),
+            Steer::Retry { at_ms } => (Reason::Redriven, at_ms),
+            _ => return self.commit_steer(job, steer, None).await,
+        };
+        let now = now_ms();
+        let waits = Waits::new(queue, reason).at(Some(at_ms).filter(|at_ms| *at_ms > now));
+        self.commit_steer(job, steer, Some(waits.draft(now))).await
+    }
+
+    async fn commit_steer(&self, job: &RunId, steer: Steer, said: Option<Draft>) -> Result<()> {
         let is_cancel = matches!(steer, Steer::Cancel { .. });
         let steer = Change::Steer {
             job: job.clone(),
             steer,
             now_ms: now_ms(),
         };
-        self.commit(Commit::of(steer)).await?;
+        let mut commit = Commit::default();
+        if let Some(said) = said {
+            commit = commit.and(Change::Append(to_job(job, vec![said])));
+        }
+        self.commit(commit.and(steer)).await?;
         if is_cancel {
             self.keeper().cancel(job, CancelReason::User);
         }
@@ -198,6 +265,7 @@ impl Runtime {
                 gone => gone?,
             };
             removed += gone;
+            self.bus().purged(&purge.queue, state, gone, now_ms());
             if gone < limit as u64 {
                 return Ok(removed);
             }
@@ -237,7 +305,10 @@ impl Runtime {
                 let at_ms = per_second.map_or(0, |per_second| {
                     began + (redriven * 1_000 / u64::from(per_second.max(1))) as i64
                 });
-                match self.steer(&job.id, Steer::Retry { at_ms }).await {
+                match self
+                    .steer_in(&job.queue, &job.id, Steer::Retry { at_ms })
+                    .await
+                {
                     Ok(()) => redriven += 1,
                     // Somebody else was first.
                     Err(Error::Store(StoreError::JobState { .. } | StoreError::JobNotFound(_))) => {

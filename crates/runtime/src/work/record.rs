@@ -122,15 +122,6 @@ pub(super) struct Value<'a> {
     pub value: &'a Json,
 }
 
-/// An attempt that failed and is tried again.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Retried<'a> {
-    pub attempt: u32,
-    pub error: &'a Json,
-    pub retry_at: String,
-}
-
 /// Where a copy in a queue of dead letters comes from.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

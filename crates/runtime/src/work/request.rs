@@ -1,6 +1,6 @@
 //! What somebody asks for when they add a job.
 
-use std::time::Duration;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use riverrun_expr::Arg;
 use riverrun_store::{Lasts, NewQueued, Unique};
@@ -166,17 +166,17 @@ impl KeptOptions {
 }
 
 impl Runtime {
-    /// Turns wishes into jobs of a queue.
+    /// Turns wishes into jobs of their queues, whose processes are known.
     pub(super) async fn prepare_jobs(
         &self,
-        queue: &Name,
-        process: Option<&Process>,
-        requests: Vec<JobRequest>,
+        takers: &HashMap<Name, Option<Arc<Process>>>,
+        requests: Vec<(Name, JobRequest)>,
     ) -> Result<Vec<NewQueued>> {
         let now = now_ms();
         let mut jobs = Vec::with_capacity(requests.len());
-        for (at, request) in requests.into_iter().enumerate() {
-            let job = self.prepare_job(queue, process, request, now).await;
+        for (at, (queue, request)) in requests.into_iter().enumerate() {
+            let process = takers.get(&queue).and_then(Option::as_deref);
+            let job = self.prepare_job(&queue, process, request, now).await;
             jobs.push(job.map_err(|error| error.of_job(at))?);
         }
         Ok(jobs)

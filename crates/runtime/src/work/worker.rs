@@ -1,7 +1,7 @@
 //! The worker of a queue: it claims as many jobs as there is room for, and sleeps otherwise.
 //!
 //! Nothing is polled. It wakes when a job is added or comes free, when one of its own ends, when a
-//! delay or a rate's window is over, and when the process changes.
+//! delay or a rate's window is over, when the process changes, and when a worker elsewhere has room.
 
 use std::{
     sync::{
@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use futures::future::BoxFuture;
 use riverrun_store::{ClaimJobs, ClaimedJob, ClaimedJobs};
 use riverrun_types::{Millis, Name};
 use tokio::sync::Notify;
@@ -60,33 +61,97 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
         if runtime.is_stopping() {
             return;
         }
-        let free = (process.config.concurrency as usize)
-            .saturating_sub(room.used.load(Ordering::Acquire))
-            .min(MAX_CLAIM);
+        let mut free = free(&process, &room);
         let mut next_ms = None;
-        if free > 0 {
-            match claim(&runtime, &process, free).await {
+        if free.jobs > 0 {
+            match claim(&runtime, &process, free.jobs).await {
                 Ok(claimed) => {
-                    let is_all = claimed.jobs.len() == free;
+                    let is_all = claimed.jobs.len() == free.jobs;
                     next_ms = claimed.next_ms;
+                    free.use_for(claimed.jobs.len());
                     launch(&runtime, &process, &room, claimed.jobs);
                     if is_all {
                         continue;
                     }
+                    // Room is not what is missing.
+                    free.more = None;
                 }
                 Err(error) => {
                     tracing::warn!(%error, %queue, "no jobs could be claimed; trying again");
                     next_ms = Some(now_ms() + 500);
+                    free.more = None;
                 }
             }
         }
+        let more = free.more.take();
+        drop(free);
         tokio::select! {
             () = room.work.notified() => {}
+            () = roomier(more) => {}
             () = sleep_until(next_ms) => {}
             changed = current.changed() => if changed.is_err() { return },
             () = runtime.stopping() => return,
         }
     }
+}
+
+/// How many jobs can be begun now.
+struct Free<'a> {
+    process: &'a Process,
+    jobs: usize,
+    /// Places that were taken for them elsewhere.
+    places: usize,
+    more: Option<BoxFuture<'static, ()>>,
+}
+
+fn free<'a>(process: &'a Process, room: &Room) -> Free<'a> {
+    let own = (process.config.concurrency as usize)
+        .saturating_sub(room.used.load(Ordering::Acquire))
+        .min(MAX_CLAIM);
+    let Some(places) = process.provider.places() else {
+        return Free {
+            process,
+            jobs: own,
+            places: 0,
+            more: None,
+        };
+    };
+    let size = batch_size(process);
+    let taken = places.take((MAX_CLAIM / size).max(1));
+    Free {
+        process,
+        jobs: taken.count * size,
+        places: taken.count,
+        more: Some(taken.more),
+    }
+}
+
+impl Free<'_> {
+    /// So many jobs use the places that they need.
+    fn use_for(&mut self, jobs: usize) {
+        let needed = jobs.div_ceil(batch_size(self.process));
+        self.places = self.places.saturating_sub(needed);
+    }
+}
+
+/// Places that nothing came for are given back.
+impl Drop for Free<'_> {
+    fn drop(&mut self) {
+        if let (Some(places), 1..) = (self.process.provider.places(), self.places) {
+            places.give_back(self.places);
+        }
+    }
+}
+
+async fn roomier(more: Option<BoxFuture<'static, ()>>) {
+    match more {
+        None => std::future::pending().await,
+        Some(more) => more.await,
+    }
+}
+
+fn batch_size(process: &Process) -> usize {
+    process.config.batch.map_or(1, |size| size.max(1) as usize)
 }
 
 async fn sleep_until(ms: Option<Millis>) {
@@ -107,12 +172,15 @@ async fn claim(runtime: &Runtime, process: &Process, limit: usize) -> crate::Res
         until_ms: now.saturating_add(lease_ms(runtime)),
         limits: process.config.limits,
     };
-    Ok(runtime.store().claim_jobs(claim).await?)
+    let queue = claim.queue.clone();
+    let claimed = runtime.store().claim_jobs(claim).await?;
+    runtime.bus().claimed(&queue, &claimed.jobs, now).await;
+    Ok(claimed)
 }
 
 /// Begins what was claimed: each job on its own, or in batches where the process wants them.
 fn launch(runtime: &Runtime, process: &Arc<Process>, room: &Arc<Room>, jobs: Vec<ClaimedJob>) {
-    let size = process.config.batch.map_or(1, |size| size as usize);
+    let size = batch_size(process);
     // Steps of flows are run one by one: each belongs to a run of its own.
     let (steps, jobs): (Vec<_>, Vec<_>) = match size {
         1 => (Vec::new(), jobs),

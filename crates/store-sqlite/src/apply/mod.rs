@@ -91,7 +91,12 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
             }
             Change::Settle(settle) => queue::settle(core, settle)?,
             Change::Note(note) => queue::note(core, note)?,
-            Change::Steer { job, steer, now_ms } => queue::steer(core, job, steer, *now_ms)?,
+            Change::Steer { job, steer, now_ms } => {
+                receipt
+                    .steered
+                    .push(queue::steer(core, job, steer, *now_ms)?);
+            }
+            Change::Abandon { job, now_ms } => queue::abandon(core, job, *now_ms)?,
             Change::Pause {
                 queue,
                 paused,
@@ -157,6 +162,7 @@ fn judge(core: &Core, scene: &mut Scene, change: &Change, later: &[Change]) -> W
         | Change::Settle(_)
         | Change::Note(_)
         | Change::Steer { .. }
+        | Change::Abandon { .. }
         | Change::Pause { .. }
         | Change::Wake(_) => {}
     }
@@ -197,6 +203,7 @@ fn judge_alone(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
         }
         Change::Fire(fire) => scene.awaits.judge_fire(core, fire),
         Change::Enqueue(_)
+        | Change::Abandon { .. }
         | Change::Pause { .. }
         | Change::Wake(_)
         | Change::Unawait(_)

@@ -13,6 +13,7 @@ use crate::{
     columns,
     core::Core,
     error::{Failure, Worked},
+    queue::life::life,
 };
 
 /// What judging and advancing a run needs of its row.
@@ -28,9 +29,19 @@ pub(crate) struct RunRow {
 /// A stream that is no run's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StreamRow {
+    /// 0 for one that is not stored yet.
     pub(super) no: i64,
     pub(super) len: u64,
     pub(super) last_ms: Millis,
+    /// Of a job: what its row knows and the stream does not hold, at its end.
+    pub(super) untold: u64,
+}
+
+impl StreamRow {
+    /// How long it is for a reader.
+    pub(super) fn now_len(self) -> u64 {
+        self.len + self.untold
+    }
 }
 
 /// A row as it is stored and as it stands now. `None` is a row that does not exist.
@@ -87,6 +98,10 @@ impl Scene {
             return Ok(seen.now);
         }
         let stored = load_stream(core, name)?;
+        let stored = match name.is_job() {
+            true => with_life(core, name, stored)?,
+            false => stored,
+        };
         let seen = Seen {
             stored,
             now: stored,
@@ -163,7 +178,27 @@ fn load_stream(core: &Core, name: &StreamName) -> Worked<Option<StreamRow>> {
             no: row.get(0)?,
             len: row.get(1)?,
             last_ms: row.get(2)?,
+            untold: 0,
         })
     });
     Ok(row.optional()?)
+}
+
+/// The stream of a job begins when the job is added, though nothing is stored of it yet.
+fn with_life(
+    core: &Core,
+    name: &StreamName,
+    stored: Option<StreamRow>,
+) -> Worked<Option<StreamRow>> {
+    let Some((_, life)) = life(core, &name.id)? else {
+        return Ok(stored);
+    };
+    let row = stored.unwrap_or(StreamRow {
+        no: 0,
+        len: 0,
+        last_ms: 0,
+        untold: 0,
+    });
+    let untold = life.untold().len() as u64;
+    Ok(Some(StreamRow { untold, ..row }))
 }

@@ -75,13 +75,16 @@ impl Foreseen {
         };
         let from_ms = new.created_ms.saturating_sub(*lookback_ms);
         let tenant = new.tenant.as_ref();
-        let mut found = self.signals.iter().any(|signal| {
+        let told = self.signals.iter().any(|signal| {
             signal.now_ms >= from_ms
                 && same_tenant(tenant, signal.tenant.as_ref())
                 && new.what.means(&signal.kind, &signal.event)
         });
-        let until_ms = if found { from_ms } else { i64::MAX };
-        lookback::each(&core.conn, kind, from_ms, until_ms, |_, _, of, event| {
+        if told {
+            return Ok(true);
+        }
+        let mut found = false;
+        lookback::each(&core.conn, kind, from_ms, i64::MAX, |_, _, of, event| {
             let of = of.map(Name::from);
             found = same_tenant(tenant, of.as_ref()) && new.what.means(kind, &event);
             Ok(if found {

@@ -214,7 +214,8 @@ fn take_lane(
     }
     let mut jobs: Vec<(i64, ClaimedJob)> = {
         let mut statement = conn.prepare_cached(
-            "UPDATE work SET state = 2, lease = ?1, attempt = attempt + 1, started_ms = ?2
+            "UPDATE work SET state = 2, lease = ?1, attempt = attempt + 1, started_ms = ?2,
+                    told = min(told, 1)
              WHERE no IN (SELECT no FROM work WHERE queue = ?3 AND lane = ?4 AND state = 0
                           ORDER BY rank, no LIMIT ?5)
              RETURNING no, id, name, data, key, attempt, created_ms, options, checkpoint, rank",
@@ -228,7 +229,7 @@ fn take_lane(
         ])?;
         let mut jobs = Vec::new();
         while let Some(row) = rows.next()? {
-            jobs.push((row.get(9)?, claimed(row, token)?));
+            jobs.push((row.get(9)?, claimed(row, &claim.queue, token)?));
         }
         jobs
     };
@@ -246,13 +247,15 @@ fn take_lane(
 
 /// The columns `no, id, name, data, key, attempt, created_ms, options, checkpoint`. Data that is
 /// kept apart is null.
-fn claimed(row: &Row<'_>, token: u64) -> Worked<ClaimedJob> {
+fn claimed(row: &Row<'_>, queue: &Name, token: u64) -> Worked<ClaimedJob> {
     let text = |at: usize| row.get::<_, Option<String>>(at);
     let parsed = |text: Option<String>| text.map(json).transpose().map_err(Failure::Sql);
     let id: String = row.get(1)?;
     Ok(ClaimedJob {
         lease: JobLease {
             id: RunId::new(&id),
+            queue: queue.clone(),
+            attempt: row.get(5)?,
             place: row.get(0)?,
             token,
         },
@@ -322,10 +325,10 @@ pub(crate) fn stalled(
         let mut rows = statement.query((now, limit))?;
         while let Some(row) = rows.next()? {
             let token: i64 = row.get(9)?;
-            let queue: String = row.get(11)?;
+            let queue = Name::from(row.get::<_, String>(11)?);
             stalled.push(StalledJob {
-                job: claimed(row, token.cast_unsigned())?,
-                queue: Name::from(queue),
+                job: claimed(row, &queue, token.cast_unsigned())?,
+                queue,
                 cancelling: row.get(10)?,
             });
         }

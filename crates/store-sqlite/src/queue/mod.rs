@@ -6,6 +6,7 @@
 mod add;
 mod claim;
 mod lanes;
+pub(crate) mod life;
 mod settle;
 mod steer;
 
@@ -18,7 +19,7 @@ use rusqlite::{Connection, params};
 pub(crate) use add::add;
 pub(crate) use claim::{claim, keep, reclaim, stalled};
 pub(crate) use settle::{judge as judge_settle, judge_lease, note, settle};
-pub(crate) use steer::{judge as judge_steer, pause, purge, steer, sweep};
+pub(crate) use steer::{abandon, judge as judge_steer, pause, purge, steer, sweep};
 
 use crate::error::{Worked, corrupt};
 

@@ -1,6 +1,6 @@
 //! What becomes of attempts, judged by their leases.
 
-use riverrun_store::{Error, JobLease, Note, Settle, Settled};
+use riverrun_store::{Error, JobLease, Note, Settle, Settled, Steer};
 use riverrun_types::{Json, Millis};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -52,9 +52,9 @@ pub(crate) fn settle(core: &Core, settle: &Settle) -> Worked<()> {
         Settled::Cancelled { error } => end(core, settle, 5, Some(error), None),
         Settled::Retry { at_ms, error } => {
             let state = if *at_ms > *now_ms { DELAYED } else { WAITING };
-            again(core, lease, state, *at_ms, Some(error))
+            again(core, settle, state, *at_ms, Some(error))
         }
-        Settled::Released => again(core, lease, WAITING, *now_ms, None),
+        Settled::Released => again(core, settle, WAITING, *now_ms, None),
         Settled::Dropped => {
             judge_lease(core, lease)?;
             steer::remove(core, lease.place)
@@ -103,20 +103,21 @@ fn end(
     )
 }
 
-/// Lets a job wait again; without an error the attempt does not count.
+/// Lets a job wait again; without an error the attempt does not count. Nobody waits for one that
+/// was cancelled.
 fn again(
     core: &Core,
-    lease: &JobLease,
+    settle: &Settle,
     state: i64,
     at_ms: Millis,
     error: Option<&Json>,
 ) -> Worked<()> {
-    let conn = &core.conn;
-    let row: Option<(i64, i64)> = conn
+    let (conn, lease) = (&core.conn, &settle.lease);
+    let row: Option<(i64, i64, bool)> = conn
         .prepare_cached(
-            "UPDATE work SET state = ?3, lease = NULL, cancel = 0, at_ms = ?4,
+            "UPDATE work SET state = ?3, lease = NULL, at_ms = ?4,
                     attempt = attempt - ?5, error = coalesce(?6, error)
-             WHERE no = ?1 AND lease = ?2 AND state = 2 RETURNING queue, lane",
+             WHERE no = ?1 AND lease = ?2 AND state = 2 RETURNING queue, lane, cancel",
         )?
         .query_row(
             params![
@@ -127,18 +128,27 @@ fn again(
                 i64::from(error.is_none()),
                 error.map(Json::as_str),
             ],
-            |row| Ok((row.get(0)?, row.get(1)?)),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )
         .optional()?;
-    let (queue, lane) = row.ok_or_else(|| lost(lease))?;
-    let queues = &mut *core.queues.borrow_mut();
+    let (queue, lane, is_cancelled) = row.ok_or_else(|| lost(lease))?;
     lanes::shift(
         conn,
-        queues.numbered(queue),
+        core.queues.borrow_mut().numbered(queue),
         lane,
         Some(ACTIVE),
         Some(state),
-    )
+    )?;
+    match is_cancelled {
+        true => steer::steer(
+            core,
+            &lease.id,
+            &Steer::Cancel { reason: None },
+            settle.now_ms,
+        )
+        .map(drop),
+        false => Ok(()),
+    }
 }
 
 pub(crate) fn note(core: &Core, note: &Note) -> Worked<()> {

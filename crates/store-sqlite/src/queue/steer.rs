@@ -1,6 +1,6 @@
 //! What people do to jobs and queues, and what retention does.
 
-use riverrun_store::{Error, Purge, Retention, Steer};
+use riverrun_store::{Error, Purge, Retention, Steer, Steered};
 use riverrun_types::{Json, Millis, Name, RunId, RunStatus};
 use rusqlite::{OptionalExtension, params};
 use serde_json::json;
@@ -22,12 +22,15 @@ struct Row {
     state: i64,
     key: Option<String>,
     taken: i64,
+    attempt: u32,
 }
 
 fn find(core: &Core, id: &RunId) -> Worked<Row> {
     let row = core
         .conn
-        .prepare_cached("SELECT no, queue, lane, state, key, taken FROM work WHERE id = ?1")?
+        .prepare_cached(
+            "SELECT no, queue, lane, state, key, taken, attempt FROM work WHERE id = ?1",
+        )?
         .query_row([id.as_str()], |row| {
             Ok(Row {
                 no: row.get(0)?,
@@ -36,6 +39,7 @@ fn find(core: &Core, id: &RunId) -> Worked<Row> {
                 state: row.get(3)?,
                 key: row.get(4)?,
                 taken: row.get(5)?,
+                attempt: row.get(6)?,
             })
         })
         .optional()?;
@@ -53,16 +57,12 @@ fn fits(steer: &Steer) -> (&'static [i64], &'static str) {
             "cancel it first, then remove it",
         ),
         Steer::Cancel { .. } => (&[WAITING, DELAYED, ACTIVE], "there is nothing to cancel"),
-        Steer::Abandon => (&[WAITING, DELAYED, ACTIVE, 3, 4, 5], ""),
         Steer::Priority(_) => (FREE, "only a job that has not begun has a priority"),
         Steer::Delay { .. } => (FREE, "only a job that has not begun can be delayed"),
     }
 }
 
 pub(crate) fn judge(core: &Core, id: &RunId, steer: &Steer) -> Worked<()> {
-    if *steer == Steer::Abandon {
-        return Ok(());
-    }
     let row = find(core, id)?;
     let (states, hint) = fits(steer);
     if states.contains(&row.state) {
@@ -73,26 +73,46 @@ pub(crate) fn judge(core: &Core, id: &RunId, steer: &Steer) -> Worked<()> {
     Err(Failure::Refused(Error::JobState { id, state, hint }))
 }
 
-pub(crate) fn steer(core: &Core, id: &RunId, steer: &Steer, now: Millis) -> Worked<()> {
+pub(crate) fn steer(core: &Core, id: &RunId, steer: &Steer, now: Millis) -> Worked<Steered> {
     judge(core, id, steer)?;
-    let row = match find(core, id) {
-        Err(Failure::Refused(_)) if *steer == Steer::Abandon => return Ok(()),
-        found => found?,
+    let row = find(core, id)?;
+    let queue: String = core
+        .conn
+        .prepare_cached("SELECT name FROM queues WHERE no = ?1")?
+        .query_row([row.queue], |row| row.get(0))?;
+    let steered = Steered {
+        queue: Name::from(queue),
+        state: state(row.state).map_err(Failure::Sql)?,
+        attempt: row.attempt,
     };
+    follow(core, &row, steer, now)?;
+    Ok(steered)
+}
+
+fn follow(core: &Core, row: &Row, steer: &Steer, now: Millis) -> Worked<()> {
     match steer {
-        Steer::Abandon if row.state == ACTIVE => cancel(core, &row, None, now),
-        Steer::Abandon => remove(core, row.no),
-        Steer::Promote => wait(core, &row, 0, false),
-        Steer::Retry { at_ms } => wait(core, &row, delay(*at_ms, now), true),
-        Steer::Delay { at_ms } => wait(core, &row, delay(*at_ms, now), false),
+        Steer::Promote => wait(core, row, 0, false),
+        Steer::Retry { at_ms } => wait(core, row, delay(*at_ms, now), true),
+        Steer::Delay { at_ms } => wait(core, row, delay(*at_ms, now), false),
         Steer::Remove => remove(core, row.no),
-        Steer::Cancel { reason } => cancel(core, &row, reason.as_deref(), now),
+        Steer::Cancel { reason } => cancel(core, row, reason.as_deref(), now),
         Steer::Priority(priority) => {
             core.conn
                 .prepare_cached("UPDATE work SET rank = ?2 WHERE no = ?1")?
                 .execute((row.no, -i64::from(*priority)))?;
             Ok(())
         }
+    }
+}
+
+/// Takes away a job that nobody wants any more, if there is one; of one that runs the holder is
+/// told.
+pub(crate) fn abandon(core: &Core, id: &RunId, now: Millis) -> Worked<()> {
+    match find(core, id) {
+        Err(Failure::Refused(_)) => Ok(()),
+        Err(error) => Err(error),
+        Ok(row) if row.state == ACTIVE => cancel(core, &row, None, now),
+        Ok(row) => remove(core, row.no),
     }
 }
 
@@ -117,7 +137,7 @@ fn wait(core: &Core, row: &Row, at_ms: Millis, anew: bool) -> Worked<()> {
     if anew {
         conn.prepare_cached(
             "UPDATE work SET attempt = 0, started_ms = NULL, ended_ms = NULL, result = NULL,
-                    progress = NULL
+                    progress = NULL, told = min(told, 1)
              WHERE no = ?1",
         )?
         .execute([row.no])?;
@@ -133,8 +153,10 @@ fn cancel(core: &Core, row: &Row, reason: Option<&str>, now: Millis) -> Worked<(
         return Ok(());
     }
     let error = Json::of(&json!({"code": "CANCELLED", "message": reason.unwrap_or("cancelled")}));
-    conn.prepare_cached("UPDATE work SET state = 5, ended_ms = ?2, error = ?3 WHERE no = ?1")?
-        .execute((row.no, now, error.as_str()))?;
+    conn.prepare_cached(
+        "UPDATE work SET state = 5, cancel = 0, ended_ms = ?2, error = ?3 WHERE no = ?1",
+    )?
+    .execute((row.no, now, error.as_str()))?;
     if row.taken == 1 {
         conn.prepare_cached("DELETE FROM uniques WHERE job = ?1")?
             .execute([row.no])?;

@@ -2,18 +2,36 @@
 
 use std::ops::ControlFlow;
 
-use riverrun_store::{Direction, EventQuery, Place, Result, codec};
+use riverrun_store::{Direction, EventQuery, Place, Result, codec, in_order};
 use riverrun_types::{Draft, Event, EventType, Json, Millis, StreamName, event::EventContext};
 use rusqlite::OptionalExtension;
 
 use super::{View, locate};
-use crate::error::{corrupt, translate};
+use crate::{
+    error::{corrupt, translate},
+    queue::life,
+};
 
 /// A stream as its chunks know it.
 pub(super) struct Stream {
     pub(super) no: i64,
-    pub(super) len: u64,
+    /// How many events the chunks hold.
+    pub(super) stored: u64,
+    /// What follows them: of a job's stream, what its row knows and the stream does not hold.
+    pub(super) derived: Vec<Draft>,
     pub(super) context: EventContext,
+}
+
+impl Stream {
+    fn len(&self) -> u64 {
+        self.stored + self.derived.len() as u64
+    }
+
+    /// The derived events with their positions.
+    pub(super) fn tail(&self) -> impl DoubleEndedIterator<Item = (u64, &Draft)> {
+        let places = self.derived.iter().enumerate();
+        places.map(|(at, draft)| (self.stored + at as u64, draft))
+    }
 }
 
 /// Some events in a row, unpacked.
@@ -49,26 +67,47 @@ pub(crate) fn events(view: View<'_>, name: &StreamName, query: &EventQuery) -> R
             ControlFlow::Continue(())
         }
     };
+    let mut flow = ControlFlow::Continue(());
     match query.direction {
-        Direction::Forward => walk(view, &stream, FORWARD, low, |chunk| {
-            if chunk.first >= high {
-                return ControlFlow::Break(());
+        Direction::Forward => {
+            if low < stream.stored {
+                walk(view, &stream, FORWARD, low, |chunk| {
+                    if chunk.first >= high {
+                        return ControlFlow::Break(());
+                    }
+                    flow = (chunk.first..)
+                        .zip(chunk.drafts)
+                        .try_for_each(|(seq, draft)| take(seq, draft));
+                    flow
+                })?;
             }
-            (chunk.first..)
-                .zip(chunk.drafts)
-                .try_for_each(|(seq, draft)| take(seq, draft))
-        })?,
-        Direction::Backward => walk(view, &stream, BACKWARD, high - 1, |chunk| {
-            let end = chunk.first + chunk.drafts.len() as u64;
-            (0..end)
+            if flow.is_continue() {
+                let _ = stream
+                    .tail()
+                    .try_for_each(|(seq, draft)| take(seq, draft.clone()));
+            }
+        }
+        Direction::Backward => {
+            flow = stream
+                .tail()
                 .rev()
-                .zip(chunk.drafts.into_iter().rev())
-                .try_for_each(|(seq, draft)| take(seq, draft))?;
-            if chunk.first <= low {
-                return ControlFlow::Break(());
+                .try_for_each(|(seq, draft)| take(seq, draft.clone()));
+            if flow.is_break() || low >= stream.stored || stream.stored == 0 {
+                return Ok(page);
             }
-            ControlFlow::Continue(())
-        })?,
+            let last = high.min(stream.stored) - 1;
+            walk(view, &stream, BACKWARD, last, |chunk| {
+                let end = chunk.first + chunk.drafts.len() as u64;
+                (0..end)
+                    .rev()
+                    .zip(chunk.drafts.into_iter().rev())
+                    .try_for_each(|(seq, draft)| take(seq, draft))?;
+                if chunk.first <= low {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            })?;
+        }
     }
     Ok(page)
 }
@@ -77,8 +116,8 @@ pub(crate) fn events(view: View<'_>, name: &StreamName, query: &EventQuery) -> R
 /// stream, so they are places too.
 fn bounds(view: View<'_>, stream: &Stream, query: &EventQuery) -> Result<(u64, u64)> {
     let (mut low, mut high) = match (query.direction, query.from) {
-        (Direction::Forward, from) => (from.unwrap_or(0), stream.len),
-        (Direction::Backward, from) => (0, from.unwrap_or(stream.len).min(stream.len)),
+        (Direction::Forward, from) => (from.unwrap_or(0), stream.len()),
+        (Direction::Backward, from) => (0, from.unwrap_or(stream.len()).min(stream.len())),
     };
     let before = |ms: Millis| match ms.checked_sub(1) {
         Some(ms) => locate::count(view, stream, Place::Time(ms)),
@@ -175,7 +214,22 @@ pub(super) fn find(view: View<'_>, name: &StreamName) -> Result<Option<Stream>> 
             flow_name: view.names.text(flow)?,
             tenant_id: view.names.text_of(tenant)?,
         };
-        return Ok(Some(Stream { no, len, context }));
+        return Ok(Some(Stream {
+            no,
+            stored: len,
+            derived: Vec::new(),
+            context,
+        }));
+    }
+    let context = EventContext {
+        run_id: name.id.clone(),
+        flow_name: name.kind.clone(),
+        tenant_id: None,
+    };
+    if name.is_job()
+        && let Some(stream) = of_job(view, name, &context)?
+    {
+        return Ok(Some(stream));
     }
     let Some(kind) = view.names.find(&name.kind) else {
         return Ok(None);
@@ -190,11 +244,33 @@ pub(super) fn find(view: View<'_>, name: &StreamName) -> Result<Option<Stream>> 
         .map_err(translate)?;
     Ok(row.map(|(no, len)| Stream {
         no: -no,
-        len,
-        context: EventContext {
-            run_id: name.id.clone(),
-            flow_name: name.kind.clone(),
-            tenant_id: None,
-        },
+        stored: len,
+        derived: Vec::new(),
+        context,
+    }))
+}
+
+/// The stream of a job whose row is there. One statement reads both, so that they fit together.
+fn of_job(view: View<'_>, name: &StreamName, context: &EventContext) -> Result<Option<Stream>> {
+    let sql = format!(
+        "SELECT {}, s.no, s.len, s.last_ms FROM work w JOIN queues q ON q.no = w.queue
+         LEFT JOIN streams s ON s.kind = ?1 AND s.id = w.id WHERE w.id = ?2",
+        life::COLUMNS
+    );
+    let kind = view.names.find(StreamName::JOB);
+    let mut statement = view.conn.prepare_cached(&sql).map_err(translate)?;
+    let mut rows = statement.query((kind, &*name.id)).map_err(translate)?;
+    let Some(row) = rows.next().map_err(translate)? else {
+        return Ok(None);
+    };
+    let (_, life) = life::read(row)?;
+    let number = |at: usize| row.get::<_, Option<i64>>(at).map_err(translate);
+    let mut derived = life.untold();
+    in_order(&mut derived, number(13)?.unwrap_or(0));
+    Ok(Some(Stream {
+        no: -number(11)?.unwrap_or(0),
+        stored: number(12)?.unwrap_or(0).cast_unsigned(),
+        derived,
+        context: context.clone(),
     }))
 }

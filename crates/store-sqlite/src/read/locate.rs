@@ -22,7 +22,7 @@ pub(super) fn count(view: View<'_>, stream: &Stream, place: Place) -> Result<u64
     };
     // Chunks whose first event is included stand before all others: halve to the last of them.
     let mut last = None;
-    let (mut low, mut high) = (0, stream.len);
+    let (mut low, mut high) = (0, stream.stored);
     while low < high {
         let middle = low + (high - low) / 2;
         let Some(head) = head(view, stream, middle)? else {
@@ -35,15 +35,24 @@ pub(super) fn count(view: View<'_>, stream: &Stream, place: Place) -> Result<u64
             high = head.first;
         }
     }
+    let derived = || {
+        let tail = stream.tail();
+        tail.take_while(|(seq, draft)| included(draft.ms, *seq))
+            .count() as u64
+    };
     let Some(first) = last else {
-        return Ok(0);
+        return Ok(if stream.stored == 0 { derived() } else { 0 });
     };
     let chunk = read(view, stream, first)?;
     let inside = (chunk.first..)
         .zip(&chunk.drafts)
         .take_while(|(seq, draft)| included(draft.ms, *seq))
         .count();
-    Ok(chunk.first + inside as u64)
+    let count = chunk.first + inside as u64;
+    Ok(match count == stream.stored {
+        true => count + derived(),
+        false => count,
+    })
 }
 
 /// A chunk without its events.

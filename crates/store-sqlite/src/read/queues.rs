@@ -27,6 +27,16 @@ pub(crate) fn job(view: View<'_>, id: &RunId) -> Result<Option<JobRecord>> {
     }
 }
 
+/// Numbers grow with every job that is added.
+pub(crate) fn newest_job(view: View<'_>) -> Result<Option<RunId>> {
+    let id: Option<String> = view
+        .conn
+        .prepare_cached("SELECT id FROM work ORDER BY no DESC LIMIT 1")
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)).optional())
+        .map_err(translate)?;
+    Ok(id.map(|id| RunId::new(&id)))
+}
+
 fn record(row: &Row<'_>) -> Result<JobRecord> {
     let text = |at: usize| row.get::<_, Option<String>>(at).map_err(translate);
     let parsed = |at: usize| text(at)?.map(json).transpose();

@@ -19,3 +19,22 @@ class Channel(Protocol):
     def ask_blocking(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
         """The same for a thread of its own."""
         ...
+
+
+class JobChannel:
+    """A channel on which everything is said of one job of a batch."""
+
+    __slots__ = ("_channel", "_job_id")
+
+    def __init__(self, channel: Channel, job_id: str | None) -> None:
+        self._channel = channel
+        self._job_id = job_id
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        self._channel.notify(method, {**params, "jobId": self._job_id})
+
+    async def ask(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        return await self._channel.ask(method, {**params, "jobId": self._job_id})
+
+    def ask_blocking(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        return self._channel.ask_blocking(method, {**params, "jobId": self._job_id})

@@ -10,15 +10,15 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import _json
 from ._http import blocking, calls, streams
-from ._http.follow import Follower
-from ._http.request import Server
+from ._http.follow import FINAL, Follower
+from ._http.request import IDLE_S, Server
 from ._http.sse import Parser
 from .errors import HttpError, RiverrunError
 from .options import Enqueued, NewJob, Page, Started
@@ -34,8 +34,6 @@ __all__ = ["AsyncClient", "Client", "Event", "HttpError"]
 Event = dict[str, Any]
 
 DEFAULT_URL = "http://127.0.0.1:4600"
-_ENDED = frozenset({"completed", "failed", "cancelled"})
-_LONGEST_LOOK_S = 0.5
 
 
 class Client:
@@ -104,22 +102,29 @@ class Client:
     def retry_job(self, job_id: str) -> Any:
         return self._http.send(calls.job_action(job_id, "retry"))
 
-    def cancel_job(self, job_id: str) -> Any:
-        return self._http.send(calls.job_action(job_id, "cancel"))
+    def cancel_job(self, job_id: str, reason: str | None = None) -> Any:
+        return self._http.send(calls.job_action(job_id, "cancel", reason))
 
     def promote_job(self, job_id: str) -> Any:
         """Lets a delayed job begin now."""
         return self._http.send(calls.job_action(job_id, "promote"))
 
+    def update_job(
+        self, job_id: str, *, priority: int | None = None, delay_ms: int | None = None
+    ) -> dict[str, Any]:
+        """Changes a job that has not begun."""
+        request = calls.update_job(job_id, priority, delay_ms)
+        result: dict[str, Any] = self._http.send(request)
+        return result
+
+    def remove_job(self, job_id: str) -> None:
+        """Removes a job that does not run."""
+        self._http.send(calls.remove_job(job_id))
+
     def wait_job(self, job_id: str, timeout: float | None = None) -> dict[str, Any]:
         """Waits until a job has ended, and gives it. Raises `TimeoutError` past `timeout` s."""
-        deadline = _Deadline(timeout)
-        for pause in _pauses():
-            job = self.job(job_id)
-            if _has_ended(job):
-                return job
-            time.sleep(deadline.cap(pause, f"job {job_id}"))
-        raise AssertionError("unreachable")
+        self._until_end(calls.job_stream(job_id), _Deadline(timeout, f"job {job_id}"))
+        return self.job(job_id)
 
     def queues(self) -> list[dict[str, Any]]:
         return list(calls.page(self._http.send(calls.queues())))
@@ -133,6 +138,45 @@ class Client:
 
     def resume_queue(self, name: str) -> Any:
         return self._http.send(calls.queue_action(name, "resume"))
+
+    def drain_queue(self, name: str, *, delayed: bool = False) -> int:
+        """Removes what waits, with `delayed` also what waits for its time; says how many."""
+        answer = self._http.send(calls.queue_action(name, "drain", delayed=delayed))
+        return int(answer["removed"])
+
+    def clean_queue(
+        self,
+        name: str,
+        *,
+        state: str = "completed",
+        older_than_ms: int | None = None,
+        limit: int | None = None,
+    ) -> int:
+        """Removes jobs that have ended; says how many."""
+        request = calls.queue_action(
+            name, "clean", state=state, older_than_ms=older_than_ms, limit=limit
+        )
+        return int((self._http.send(request))["removed"])
+
+    def dead_letters(
+        self, queue: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[dict[str, Any]]:
+        """A page of the jobs that have failed for good, newest first."""
+        return calls.page(self._http.send(calls.dead_letters(queue, limit, cursor)))
+
+    def redrive(
+        self, queue: str, *, limit: int | None = None, per_second: int | None = None
+    ) -> int:
+        """Lets dead letters wait again, from their first attempt on; says how many."""
+        request = calls.queue_action(queue, "dlq/redrive", limit=limit, per_second=per_second)
+        return int((self._http.send(request))["redriven"])
+
+    def purge_dead_letters(
+        self, queue: str, *, older_than_ms: int | None = None, limit: int | None = None
+    ) -> int:
+        """Removes dead letters; says how many."""
+        request = calls.queue_action(queue, "dlq/purge", older_than_ms=older_than_ms, limit=limit)
+        return int((self._http.send(request))["removed"])
 
     def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
         """Runs a process at once and gives its result."""
@@ -176,13 +220,25 @@ class Client:
 
     def wait(self, run_id: str, timeout: float | None = None) -> dict[str, Any]:
         """Waits until a run has ended, and gives it. Raises `TimeoutError` past `timeout` s."""
-        deadline = _Deadline(timeout)
-        for pause in _pauses():
-            run = self.run(run_id)
-            if _has_ended(run):
-                return run
-            time.sleep(deadline.cap(pause, f"run {run_id}"))
-        raise AssertionError("unreachable")
+        self._until_end(calls.run_stream(run_id), _Deadline(timeout, f"run {run_id}"))
+        return self.run(run_id)
+
+    def _until_end(self, path: str, deadline: _Deadline) -> None:
+        """Reads a stream to its end, over lost connections too."""
+        follower = Follower(path, "end", FINAL, until_end=True)
+        while not follower.is_over:
+            try:
+                body = self._http.stream(follower.connect(), deadline.patience_s)
+                with closing(body):
+                    for data in body:
+                        _drop(follower.feed(data))
+                        if follower.is_over:
+                            break
+                follower.closed()
+            except RiverrunError as error:
+                follower.broken(error)
+            if not follower.is_over:
+                time.sleep(deadline.cap(follower.wait_s()))
 
     def emit(
         self,
@@ -206,14 +262,18 @@ class Client:
         after: str | None = None,
         types: Sequence[str] | None = None,
         until_end: bool = False,
+        on_missed: Callable[[dict[str, Any]], None] | None = None,
     ) -> Generator[Event, None, None]:
         """The events of a stream as they happen, each once and in order, over lost connections too.
 
         `stream` is a run's id, `job/<id>` or another type and id, or a full name such as
         `nq:global`. Begins with the first event, or after the event `after`; `after="end"` shows
         what happens from now on. `types` takes families too: `log` for every `log.*`.
+
+        `queue/<name>` is what happens to the queue's jobs from now on. Nothing of it is stored:
+        `on_missed` is called when events are lost to this reader, which was too slow or away.
         """
-        follower = Follower(calls.stream_path(stream), after, types, until_end)
+        follower = Follower(calls.stream_path(stream), after, types, until_end, on_missed)
         while not follower.is_over:
             try:
                 body = self._http.stream(follower.connect())
@@ -291,22 +351,29 @@ class AsyncClient:
     async def retry_job(self, job_id: str) -> Any:
         return await self._http.send(calls.job_action(job_id, "retry"))
 
-    async def cancel_job(self, job_id: str) -> Any:
-        return await self._http.send(calls.job_action(job_id, "cancel"))
+    async def cancel_job(self, job_id: str, reason: str | None = None) -> Any:
+        return await self._http.send(calls.job_action(job_id, "cancel", reason))
 
     async def promote_job(self, job_id: str) -> Any:
         """Lets a delayed job begin now."""
         return await self._http.send(calls.job_action(job_id, "promote"))
 
+    async def update_job(
+        self, job_id: str, *, priority: int | None = None, delay_ms: int | None = None
+    ) -> dict[str, Any]:
+        """Changes a job that has not begun."""
+        request = calls.update_job(job_id, priority, delay_ms)
+        result: dict[str, Any] = await self._http.send(request)
+        return result
+
+    async def remove_job(self, job_id: str) -> None:
+        """Removes a job that does not run."""
+        await self._http.send(calls.remove_job(job_id))
+
     async def wait_job(self, job_id: str, timeout: float | None = None) -> dict[str, Any]:
         """Waits until a job has ended, and gives it. Raises `TimeoutError` past `timeout` s."""
-        deadline = _Deadline(timeout)
-        for pause in _pauses():
-            job = await self.job(job_id)
-            if _has_ended(job):
-                return job
-            await asyncio.sleep(deadline.cap(pause, f"job {job_id}"))
-        raise AssertionError("unreachable")
+        await self._until_end(calls.job_stream(job_id), _Deadline(timeout, f"job {job_id}"))
+        return await self.job(job_id)
 
     async def queues(self) -> list[dict[str, Any]]:
         return list(calls.page(await self._http.send(calls.queues())))
@@ -320,6 +387,45 @@ class AsyncClient:
 
     async def resume_queue(self, name: str) -> Any:
         return await self._http.send(calls.queue_action(name, "resume"))
+
+    async def drain_queue(self, name: str, *, delayed: bool = False) -> int:
+        """Removes what waits, with `delayed` also what waits for its time; says how many."""
+        answer = await self._http.send(calls.queue_action(name, "drain", delayed=delayed))
+        return int(answer["removed"])
+
+    async def clean_queue(
+        self,
+        name: str,
+        *,
+        state: str = "completed",
+        older_than_ms: int | None = None,
+        limit: int | None = None,
+    ) -> int:
+        """Removes jobs that have ended; says how many."""
+        request = calls.queue_action(
+            name, "clean", state=state, older_than_ms=older_than_ms, limit=limit
+        )
+        return int((await self._http.send(request))["removed"])
+
+    async def dead_letters(
+        self, queue: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[dict[str, Any]]:
+        """A page of the jobs that have failed for good, newest first."""
+        return calls.page(await self._http.send(calls.dead_letters(queue, limit, cursor)))
+
+    async def redrive(
+        self, queue: str, *, limit: int | None = None, per_second: int | None = None
+    ) -> int:
+        """Lets dead letters wait again, from their first attempt on; says how many."""
+        request = calls.queue_action(queue, "dlq/redrive", limit=limit, per_second=per_second)
+        return int((await self._http.send(request))["redriven"])
+
+    async def purge_dead_letters(
+        self, queue: str, *, older_than_ms: int | None = None, limit: int | None = None
+    ) -> int:
+        """Removes dead letters; says how many."""
+        request = calls.queue_action(queue, "dlq/purge", older_than_ms=older_than_ms, limit=limit)
+        return int((await self._http.send(request))["removed"])
 
     async def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
         """Runs a process at once and gives its result."""
@@ -360,13 +466,31 @@ class AsyncClient:
 
     async def wait(self, run_id: str, timeout: float | None = None) -> dict[str, Any]:
         """Waits until a run has ended, and gives it. Raises `TimeoutError` past `timeout` s."""
-        deadline = _Deadline(timeout)
-        for pause in _pauses():
-            run = await self.run(run_id)
-            if _has_ended(run):
-                return run
-            await asyncio.sleep(deadline.cap(pause, f"run {run_id}"))
-        raise AssertionError("unreachable")
+        await self._until_end(calls.run_stream(run_id), _Deadline(timeout, f"run {run_id}"))
+        return await self.run(run_id)
+
+    async def _until_end(self, path: str, deadline: _Deadline) -> None:
+        """Reads a stream to its end, over lost connections too."""
+        try:
+            await asyncio.wait_for(self._read_to_end(path), deadline.timeout)
+        except (asyncio.TimeoutError, TimeoutError):
+            raise deadline.over() from None
+
+    async def _read_to_end(self, path: str) -> None:
+        follower = Follower(path, "end", FINAL, until_end=True)
+        while not follower.is_over:
+            try:
+                body = self._http.stream(follower.connect())
+                async with aclosing(body):
+                    async for data in body:
+                        _drop(follower.feed(data))
+                        if follower.is_over:
+                            break
+                follower.closed()
+            except RiverrunError as error:
+                follower.broken(error)
+            if not follower.is_over:
+                await asyncio.sleep(follower.wait_s())
 
     async def emit(
         self,
@@ -390,9 +514,10 @@ class AsyncClient:
         after: str | None = None,
         types: Sequence[str] | None = None,
         until_end: bool = False,
+        on_missed: Callable[[dict[str, Any]], None] | None = None,
     ) -> AsyncGenerator[Event, None]:
         """The events of a stream as they happen; see `Client.subscribe`."""
-        follower = Follower(calls.stream_path(stream), after, types, until_end)
+        follower = Follower(calls.stream_path(stream), after, types, until_end, on_missed)
         while not follower.is_over:
             try:
                 body = self._http.stream(follower.connect())
@@ -410,31 +535,31 @@ class AsyncClient:
 
 
 class _Deadline:
-    def __init__(self, timeout: float | None) -> None:
-        self._timeout = timeout
+    def __init__(self, timeout: float | None, what: str) -> None:
+        self.timeout = timeout
+        self._what = what
         self._at = None if timeout is None else time.monotonic() + timeout
 
-    def cap(self, pause: float, what: str) -> float:
-        if self._at is None:
-            return pause
-        left = self._at - time.monotonic()
+    def over(self) -> TimeoutError:
+        return TimeoutError(f"{self._what} has not ended after {self.timeout:g} s; it goes on")
+
+    def patience_s(self) -> float:
+        """How long a connection may be silent."""
+        return max(0.001, min(IDLE_S, self._left_s()))
+
+    def cap(self, pause: float) -> float:
+        left = self._left_s()
         if left <= 0:
-            raise TimeoutError(f"{what} has not ended after {self._timeout:g} s; it goes on")
+            raise self.over()
         return min(pause, left)
 
-
-def _pauses() -> Iterator[float]:
-    pause = 0.02
-    while True:
-        yield pause
-        pause = min(pause * 1.5, _LONGEST_LOOK_S)
+    def _left_s(self) -> float:
+        return IDLE_S if self._at is None else self._at - time.monotonic()
 
 
-def _has_ended(what: Mapping[str, Any]) -> bool:
-    # A run has a `status`, and its `state` is an object; a job's `state` is a word.
-    return any(
-        word in _ENDED for word in (what.get("status"), what.get("state")) if isinstance(word, str)
-    )
+def _drop(events: Iterator[Event]) -> None:
+    for _ in events:
+        pass
 
 
 def _frame(event: str, data: str) -> dict[str, Any]:

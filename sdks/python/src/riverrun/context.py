@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _json
-from ._channel import Channel
+from ._channel import Channel, JobChannel
 from ._execution import Execution, SyncExecution, job_id
 from ._failure import describe
 from ._journal import Journal
@@ -150,6 +150,25 @@ class _Invoked:
         """Shows a part of the result before the end."""
         self._channel.notify("partial", {**_present(path=path), "value": value})
 
+    def _place(self, which: int | str) -> int:
+        """Where a job stands among those of the invocation."""
+        jobs = self._params.get("jobs") or [self._params]
+        if isinstance(which, int):
+            at = which if 0 <= which < len(jobs) else None
+        else:
+            ids = (at for at, job in enumerate(jobs) if job.get("jobId") == which)
+            at = next(ids, None)
+        if at is None:
+            raise LookupError(f"this invocation has no job {which!r}; it has {len(jobs)}")
+        return at
+
+    def _of_job(self, at: int) -> tuple[Channel, dict[str, Any]]:
+        """What the context of one job of a batch is made of."""
+        job = self._params["jobs"][at]
+        params = {**self._params, **job}
+        del params["jobs"]
+        return JobChannel(self._channel, job.get("jobId")), params
+
     def _recorded(self, name: str) -> Mapping[str, Any] | None:
         if self._journal is None:
             self._journal = Journal(self._params.get("journal") or ())
@@ -162,7 +181,7 @@ class _Invoked:
 class Context(_Invoked):
     """The context of an async handler."""
 
-    __slots__ = ("_signal", "execution")
+    __slots__ = ("_jobs", "_signal", "execution")
 
     def __init__(self, channel: Channel, params: Mapping[str, Any], signal: Signal) -> None:
         #: Of a step, which is executed again and again with what it did before.
@@ -170,6 +189,7 @@ class Context(_Invoked):
         super().__init__(self.execution or channel, params)
         self._signal = signal
         self._state: State | None = None
+        self._jobs: dict[int, Context] = {}
 
     @property
     def signal(self) -> Signal:
@@ -191,6 +211,19 @@ class Context(_Invoked):
     def wait(self) -> Waits:
         """Waits that cost nothing, in a step of a flow."""
         return Waits(self.execution, self.kind)
+
+    def job(self, which: int | str) -> Context:
+        """The context of one job of a batch, by its place in the list or by its id.
+
+        What is said and asked there belongs to that job alone. What is said on the context of the
+        batch itself belongs to its first job.
+        """
+        at = self._place(which)
+        if self._params.get("jobs") is None:
+            return self
+        if at not in self._jobs:
+            self._jobs[at] = Context(*self._of_job(at), self._signal)
+        return self._jobs[at]
 
     async def run(self, name: str, function: Callable[[], Any | Awaitable[Any]]) -> Any:
         """Runs a part of the work once: later attempts get what was recorded.
@@ -290,7 +323,7 @@ class Context(_Invoked):
 class SyncContext(_Invoked):
     """The context of a sync handler: each handler has a thread, and calls block it."""
 
-    __slots__ = ("_signal", "execution")
+    __slots__ = ("_jobs", "_signal", "execution")
 
     def __init__(self, channel: Channel, params: Mapping[str, Any], signal: SyncSignal) -> None:
         #: Of a step, which is executed again and again with what it did before.
@@ -298,6 +331,7 @@ class SyncContext(_Invoked):
         super().__init__(self.execution or channel, params)
         self._signal = signal
         self._state: SyncState | None = None
+        self._jobs: dict[int, SyncContext] = {}
 
     @property
     def signal(self) -> SyncSignal:
@@ -319,6 +353,15 @@ class SyncContext(_Invoked):
     def wait(self) -> SyncWaits:
         """Waits that cost nothing, in a step of a flow."""
         return SyncWaits(self.execution, self.kind)
+
+    def job(self, which: int | str) -> SyncContext:
+        """The context of one job of a batch; see `Context.job`."""
+        at = self._place(which)
+        if self._params.get("jobs") is None:
+            return self
+        if at not in self._jobs:
+            self._jobs[at] = SyncContext(*self._of_job(at), self._signal)
+        return self._jobs[at]
 
     def run(self, name: str, function: Callable[[], Any]) -> Any:
         """Runs a part of the work once; see `Context.run`."""

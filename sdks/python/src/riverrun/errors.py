@@ -46,7 +46,9 @@ class NonRetriableError(RiverrunError):
     """Trying again is of no use: the job fails for good."""
 
     def __init__(self, message: str, *, code: str | None = None, details: Any = None) -> None:
-        super().__init__(message, code=code, retriable=False, details=details)
+        super().__init__(
+            message, code=code or "NON_RETRIABLE", retriable=False, details=details
+        )
 
 
 class RetryAfter(RiverrunError):
@@ -62,7 +64,7 @@ class RetryAfter(RiverrunError):
     ) -> None:
         super().__init__(
             message if message is not None else f"try again in {seconds:g} s",
-            code=code,
+            code=code or "RETRY_AFTER",
             retriable=True,
             retry_after_ms=max(0, round(seconds * 1000)),
             details=details,

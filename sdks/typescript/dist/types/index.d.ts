@@ -6,7 +6,7 @@ export { defineProcess, defineQueueConfig, defineQueueWorker, defineStep } from 
 export type { BatchHandler, ProcessHandler, StepHandler, WorkerHandler } from './define.ts';
 export * from './errors.ts';
 export { isFinal } from './events.ts';
-export type { RunEvent, RunStatus, VisitStatus } from './events.ts';
+export type { AwaitCondition, EventData, EventOf, EventType, JobFailure, KnownEvent, Lineage, RunEvent, RunFailure, RunStatus, StateOperation, VisitStatus, WaitReason, } from './events.ts';
 export * from './live/index.ts';
 export type { Json, JsonObject } from './json.ts';
 export type { JsonSchema, Schema, StandardSchema } from './schema.ts';

@@ -89,6 +89,34 @@ export class Riverrun {
     return this.#http.post(`/api/jobs/${part(jobId)}/promote`)
   }
 
+  /** Changes a job that has not begun. */
+  updateJob(jobId: string, changes: { priority?: number; delayMs?: number }): Promise<JobRecord> {
+    return this.#http.patch(`/api/jobs/${part(jobId)}`, changes)
+  }
+
+  /** Removes a job that does not run. */
+  removeJob(jobId: string): Promise<void> {
+    return this.#http.delete(`/api/jobs/${part(jobId)}`)
+  }
+
+  /** Waits until a job has ended, however it ends, over reconnects and restarts of the server. */
+  async waitJob<Data = unknown, Result = unknown>(jobId: string, options: CallOptions = {}): Promise<JobRecord<Data, Result>> {
+    await ended(`job ${jobId}`, options, (signal) =>
+      this.followJob(jobId, { follow: 'until-end', from: 'end', types: [...finalTypes], signal }),
+    )
+    return this.job(jobId)
+  }
+
+  /** What becomes of a job and what its handler says, as it happens. */
+  followJob(jobId: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void> {
+    return subscribe(this.#http, `/api/events/job/${part(jobId)}/stream`, options)
+  }
+
+  /** What happens to the jobs of a queue from now on. Nothing of it is stored: see `onMissed`. */
+  followQueue(queue: string, options?: Omit<SubscribeOptions, 'from' | 'follow'>): AsyncGenerator<RunEvent, void> {
+    return subscribe(this.#http, `/api/events/queue/${part(queue)}/stream`, options)
+  }
+
   async queues(): Promise<QueueRecord[]> {
     return (await this.#http.get<Page<QueueRecord>>('/api/queue')).items
   }
@@ -197,18 +225,9 @@ export class Riverrun {
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
   async wait<State = Record<string, unknown>, Result = unknown>(
     runId: string,
-    { timeoutMs, signal }: CallOptions = {},
+    options: CallOptions = {},
   ): Promise<Run<State, Result>> {
-    const limit = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)
-    const signals = [signal, limit].filter((one) => one !== undefined)
-    try {
-      const end = this.follow(runId, { follow: 'until-end', types: [...finalTypes], signal: AbortSignal.any(signals) })
-      await end.next()
-      await end.return()
-    } catch (error) {
-      if (!limit?.aborted || signal?.aborted) throw error
-      throw new RiverrunError('TIMEOUT', `run ${runId} had not ended after ${timeoutMs} ms`)
-    }
+    await ended(`run ${runId}`, options, (signal) => this.follow(runId, { follow: 'until-end', types: [...finalTypes], signal }))
     return this.run(runId)
   }
 
@@ -234,6 +253,22 @@ export class Riverrun {
 
   async #add(queue: string, body: object, query?: AddOptions): Promise<Enqueued[]> {
     return (await this.#http.post<{ jobs: Enqueued[] }>(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs
+  }
+}
+
+/** Reads a stream to its end, for so long. */
+async function ended(
+  what: string,
+  { timeoutMs, signal }: CallOptions,
+  open: (signal: AbortSignal) => AsyncGenerator<RunEvent, void>,
+): Promise<void> {
+  const limit = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)
+  const signals = [signal, limit].filter((one) => one !== undefined)
+  try {
+    for await (const _ of open(AbortSignal.any(signals)));
+  } catch (error) {
+    if (!limit?.aborted || signal?.aborted) throw error
+    throw new RiverrunError('TIMEOUT', `${what} had not ended after ${timeoutMs} ms`)
   }
 }
 

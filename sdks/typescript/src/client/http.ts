@@ -58,6 +58,10 @@ export class Http {
     return this.#json('POST', path, { ...options, body: body ?? {} })
   }
 
+  patch<T>(path: string, body: unknown): Promise<T> {
+    return this.#json('PATCH', path, { body })
+  }
+
   delete(path: string): Promise<void> {
     return this.#json('DELETE', path)
   }

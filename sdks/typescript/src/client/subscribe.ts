@@ -13,13 +13,24 @@ export interface SubscribeOptions {
   from?: string
   /** Only these types; `log` takes every `log.*`. */
   types?: string[]
-  /** `until-end` is over when the run is. `forever` where absent. */
+  /** `until-end` is over when the run or the job is. `forever` where absent. */
   follow?: 'until-end' | 'forever'
   signal?: AbortSignal
   /** A connection on which nothing comes for this long is given up; 60,000 where absent. */
   idleMs?: number
   /** Called before each new connection but the first, with what ended the last one. */
   onReconnect?: (reason: unknown) => void
+  /**
+   * Called when events of a queue are lost to this reader: it was too slow, or was away since the
+   * event `after`. The jobs themselves are on the server. Other streams lose nothing.
+   */
+  onMissed?: (missed: Missed) => void
+}
+
+export interface Missed {
+  /** At least so many. */
+  missed?: number
+  after?: string
 }
 
 const longestWaitMs = 30_000
@@ -32,6 +43,7 @@ export async function* subscribe(http: Http, path: string, options: SubscribeOpt
   let failures = 0
   for (;;) {
     let isOver = false
+    let hasEnded = false
     let reason: unknown
     try {
       const connection = connect(http, path, {
@@ -44,10 +56,12 @@ export async function* subscribe(http: Http, path: string, options: SubscribeOpt
       for await (const event of connection) {
         failures = 0
         lastId = event.id
+        hasEnded = follow === 'until-end' && isFinal(event)
         if (isWanted(event.type, options.types)) yield event
-        if (follow === 'until-end' && isFinal(event)) return
+        // A job that has ended may have begun anew: it is over when the server says no more.
+        if (hasEnded && !event.type.startsWith('job.')) return
       }
-      isOver = connection.wasEmpty && follow === 'until-end'
+      isOver = follow === 'until-end' && (hasEnded || connection.wasEmpty)
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       if (!isPassing(error)) throw error
@@ -72,7 +86,7 @@ interface Connection extends AsyncIterable<RunEvent> {
   wasEmpty: boolean
 }
 
-function connect(http: Http, path: string, { query, lastId, onRetry, onId, signal, idleMs = 60_000 }: ConnectOptions): Connection {
+function connect(http: Http, path: string, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 60_000 }: ConnectOptions): Connection {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
@@ -90,6 +104,10 @@ function connect(http: Http, path: string, { query, lastId, onRetry, onId, signa
         for await (const { event, data } of readEvents(response.body as ReadableStream<Uint8Array>, { onRetry, onId, onBytes })) {
           const parsed = JSON.parse(data)
           if (event === 'stream.deleted') throw new RiverrunError('STREAM_NOT_FOUND', 'the stream was deleted')
+          if (event === 'stream.missed') {
+            onMissed?.(parsed as Missed)
+            continue
+          }
           if (event === 'stream.failed') throw streamError(parsed)
           yield parsed as RunEvent
         }

@@ -7,11 +7,11 @@ import type { AwaitApi } from '../awaits.ts'
 import type { Context, Enqueued, EnqueueOptions, NewJob, StartOptions } from '../context.ts'
 import { CancelledError, type CancelReason, RiverrunError } from '../errors.ts'
 import { describe, revive } from '../failure.ts'
-import type { InvokeParams } from '../wire.ts'
+import type { BatchJob, InvokeParams } from '../wire.ts'
 import { awaitsOutside, StepAwaits } from './awaits.ts'
 import { jobIdOf, StepExecution } from './execution.ts'
 import { Journal } from './journal.ts'
-import type { Link } from './link.ts'
+import { type Link, linkOfJob } from './link.ts'
 import { LinkLogger, type LogSettings } from './logger.ts'
 import { LinkState } from './state.ts'
 
@@ -21,6 +21,8 @@ export class InvocationContext implements Context {
   readonly #link: Link
   readonly #params: InvokeParams
   readonly #settings: LogSettings
+  readonly #batch: InvocationContext | undefined
+  #jobs: InvocationContext[] | undefined
   #state: LinkState | undefined
   #logger: LinkLogger | undefined
   #journal: Journal | undefined
@@ -29,11 +31,13 @@ export class InvocationContext implements Context {
   #abort: AbortController | undefined
   #cancelled: CancelledError | undefined
 
-  constructor(link: Link, params: InvokeParams, settings: LogSettings) {
+  /** `batch` is the context of the batch to which this job belongs. */
+  constructor(link: Link, params: InvokeParams, settings: LogSettings, batch?: InvocationContext) {
     this.execution = params.kind === 'step' ? new StepExecution(link, params) : undefined
     this.#link = this.execution ?? link
     this.#params = params
     this.#settings = settings
+    this.#batch = batch
   }
 
   get state(): LinkState {
@@ -45,6 +49,7 @@ export class InvocationContext implements Context {
   }
 
   get signal(): AbortSignal {
+    if (this.#batch) return this.#batch.signal
     if (!this.#abort) {
       this.#abort = new AbortController()
       if (this.#cancelled) this.#abort.abort(this.#cancelled)
@@ -112,6 +117,16 @@ export class InvocationContext implements Context {
     return this.#params.timeoutMs ?? undefined
   }
 
+  job = (which: number | string): InvocationContext => {
+    const { jobs = [this.#params] } = this.#params
+    const at = typeof which === 'number' ? which : jobs.findIndex((job) => job.jobId === which)
+    const job = jobs[at]
+    if (!job) throw new RangeError(`this invocation has no job ${JSON.stringify(which)}; it has ${jobs.length}`)
+    if (!this.#params.jobs) return this
+    this.#jobs ??= []
+    return (this.#jobs[at] ??= this.#contextOf(job))
+  }
+
   correlationId = (): string | undefined => this.#params.correlationId ?? undefined
 
   causationId = (): string | undefined => this.#params.causationId ?? undefined
@@ -176,6 +191,11 @@ export class InvocationContext implements Context {
     if (this.#cancelled) return
     this.#cancelled = new CancelledError(reason)
     this.#abort?.abort(this.#cancelled)
+  }
+
+  #contextOf(job: BatchJob): InvocationContext {
+    const { jobs, ...shared } = this.#params
+    return new InvocationContext(linkOfJob(this.#link, job.jobId ?? ''), { ...shared, ...job }, this.#settings, this)
   }
 
   async #enqueue(jobs: NewJob[], params: (jobs: NewJob[]) => Record<string, unknown>): Promise<Enqueued[]> {

@@ -4,3 +4,11 @@ export interface Link {
   request(method: string, params: Record<string, unknown>): Promise<any>
   notify(method: string, params: Record<string, unknown>): void
 }
+
+/** A link on which everything is said of one job of a batch. */
+export function linkOfJob(link: Link, jobId: string): Link {
+  return {
+    request: (method, params) => link.request(method, { jobId, ...params }),
+    notify: (method, params) => link.notify(method, { jobId, ...params }),
+  }
+}

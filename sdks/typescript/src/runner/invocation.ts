@@ -8,7 +8,8 @@ import type { Peer } from './peer.ts'
 /** One run of a handler, from the request to its answer. Once it has ended it says nothing more. */
 export class Invocation implements Link {
   ended = false
-  #cancelledBefore: CancelReason | undefined
+  /** Why it was cancelled before its handler was called. */
+  cancelledBefore: CancelReason | undefined
   #ctx: InvocationContext | undefined
 
   constructor(
@@ -20,7 +21,6 @@ export class Invocation implements Link {
   /** Makes the context, once the process and with it its settings are known. */
   begin(settings: LogSettings): InvocationContext {
     this.#ctx = new InvocationContext(this, this.params, settings)
-    if (this.#cancelledBefore) this.#ctx.cancel(this.#cancelledBefore)
     return this.#ctx
   }
 
@@ -30,7 +30,7 @@ export class Invocation implements Link {
 
   cancel(reason: CancelReason): void {
     if (this.#ctx) this.#ctx.cancel(reason)
-    else this.#cancelledBefore = reason
+    else this.cancelledBefore = reason
   }
 
   async request(method: string, params: Record<string, unknown>): Promise<unknown> {

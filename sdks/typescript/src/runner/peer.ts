@@ -75,7 +75,7 @@ export class Peer {
   #sendLine(method: string, text: string): void {
     // A character takes three bytes at most: counting them is only needed near the limit.
     if (text.length * 3 >= this.limitBytes && Buffer.byteLength(text) >= this.limitBytes) {
-      throw new RiverrunError('MESSAGE_TOO_LARGE', `a ${method} may have ${this.limitBytes} bytes at most`)
+      throw new RiverrunError('MESSAGE_TOO_LARGE', `a ${method} may have ${this.limitBytes} bytes at most`, { retriable: false })
     }
     this.#output.send(`${text}\n`)
   }

@@ -108,6 +108,11 @@ export class Runner implements Listener {
 
   #execute(invocation: Invocation, processes: Processes): void {
     const { params } = invocation
+    // It was told to stop while its module was being loaded.
+    if (invocation.cancelledBefore) {
+      this.#failed(invocation, new CancelledError(invocation.cancelledBefore))
+      return
+    }
     const process = processes.get(params.export ?? 'default')
     if (!process) {
       const message = `${params.file} exports no handler under the name ${params.export ?? 'default'}`

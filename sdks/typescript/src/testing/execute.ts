@@ -5,6 +5,7 @@
 import type { ProcessConfig } from '../config.ts'
 import type { Context, Job } from '../context.ts'
 import { InvocationContext } from '../ctx/invocation.ts'
+import type { Link } from '../ctx/link.ts'
 import { redactor } from '../ctx/redact.ts'
 import { definition } from '../define.ts'
 import { CancelledError, type CancelReason } from '../errors.ts'
@@ -36,14 +37,20 @@ export interface TestOptions extends MemoryOptions {
   signal?: AbortSignal
 }
 
-export interface Execution<Value = any> extends Readonly<Effects> {
-  status: 'completed' | 'failed' | 'cancelled'
-  value?: Value
-  error?: any
+/** What a handler did, and what it left behind. */
+export interface Kept extends Readonly<Effects> {
   state: Record<string, unknown>
   checkpoint: unknown
   journal: MemoryOptions['journal'] & {}
+}
+
+export interface Execution<Value = any> extends Kept {
+  status: 'completed' | 'failed' | 'cancelled'
+  value?: Value
+  error?: any
   attempt: number
+  /** Of a batch: what was done with `ctx.job` for each of its jobs. */
+  jobs?: Kept[]
 }
 
 export interface TestContext extends Readonly<Effects> {
@@ -56,7 +63,7 @@ export interface TestContext extends Readonly<Effects> {
 /** A context that answers from memory, for calling a handler by hand. */
 export function createTestContext(options: TestOptions = {}): TestContext {
   const memory = new Memory(memoryOptions(options))
-  const context = contextOf(memory, options, undefined)
+  const context = contextOf([memory], options, undefined)
   return {
     ...effects(memory),
     ctx: context,
@@ -82,8 +89,10 @@ export type Executable = Handler | { default: Handler; config?: ProcessConfig }
 export async function execute<Value = any>(executable: Executable, input?: unknown, given: TestOptions = {}): Promise<Execution<Value>> {
   const { handler, config, takes } = parts(executable)
   const options: TestOptions = { ...given, config: { ...config, ...given.config } }
-  const memory = new Memory(memoryOptions(options))
-  const ctx = contextOf(memory, options, input)
+  const count = isBatch(options, input) ? Math.max(1, input.length) : 1
+  const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options)))
+  const memory = memories[0] as Memory
+  const ctx = contextOf(memories, options, input)
   const first = takes === 'job' ? jobArgument(input, options) : input
   const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => ctx.cancel('timeout'), options.timeoutMs)
   const onAbort = (): void => ctx.cancel('user')
@@ -91,9 +100,10 @@ export async function execute<Value = any>(executable: Executable, input?: unkno
   try {
     const running = settled(Promise.resolve().then(() => handler(first, ctx)), ctx)
     const outcome = await (options.clock ? options.clock.run(running) : running)
-    return finished(memory, options, outcome)
+    const execution = finished(memory, options, outcome)
+    return isBatch(options, input) ? { ...execution, jobs: memories.map(kept) } : execution
   } finally {
-    memory.ended = true
+    for (const one of memories) one.ended = true
     clearTimeout(timer)
     options.signal?.removeEventListener('abort', onAbort)
   }
@@ -120,8 +130,16 @@ export async function settled(running: Promise<unknown>, ctx: InvocationContext)
 }
 
 function finished(memory: Memory, options: TestOptions, outcome: Outcome): Execution {
+  return { ...outcome, ...kept(memory), attempt: attemptOf(options) }
+}
+
+function kept(memory: Memory): Kept {
   const { state, checkpoint, journal } = memory
-  return { ...outcome, ...effects(memory), state, checkpoint, journal, attempt: attemptOf(options) }
+  return { ...effects(memory), state, checkpoint, journal }
+}
+
+function isBatch(options: TestOptions, input: unknown): input is unknown[] {
+  return options.config?.batch !== undefined && Array.isArray(input)
 }
 
 export function effects({ logs, events, progress, partials, enqueued, calls, started }: Memory): Effects {
@@ -143,7 +161,26 @@ function standard(schema: unknown): StateCheck | undefined {
   return isObject(schema) && '~standard' in schema ? (schema as unknown as StateCheck) : undefined
 }
 
-function contextOf(memory: Memory, options: TestOptions, input: unknown): InvocationContext {
+/** In a batch each job has a memory of its own; the first one's is that of the batch. */
+class BatchMemory implements Link {
+  constructor(readonly memories: Memory[]) {}
+
+  request(method: string, { jobId, ...params }: Record<string, unknown>): Promise<any> {
+    return this.#of(jobId).request(method, params)
+  }
+
+  notify(method: string, { jobId, ...params }: Record<string, unknown>): void {
+    this.#of(jobId).notify(method, params)
+  }
+
+  #of(jobId: unknown): Memory {
+    const at = typeof jobId === 'string' ? Number(jobId.slice(jobId.lastIndexOf('-') + 1)) : 0
+    return this.memories[at] as Memory
+  }
+}
+
+function contextOf(memories: Memory[], options: TestOptions, input: unknown): InvocationContext {
+  const memory = memories[0] as Memory
   const { jobId = 'job-0', runId = 'run-0', correlationId, causationId, tenantId, timeoutMs, enqueuedAt } = options
   const params: InvokeParams = {
     file: '',
@@ -162,8 +199,12 @@ function contextOf(memory: Memory, options: TestOptions, input: unknown): Invoca
     timeoutMs,
     enqueuedAt,
   }
+  if (isBatch(options, input)) {
+    params.jobs = input.map((one, at) => ({ jobId: `${jobId}-${at}`, input: one, attempt: params.attempt, maxAttempts: params.maxAttempts }))
+  }
   const { level = 'debug', redact } = options.config?.logger ?? {}
-  return new InvocationContext(memory, params, { level, redact: redactor(redact) })
+  const link = params.jobs ? new BatchMemory(memories) : memory
+  return new InvocationContext(link, params, { level, redact: redactor(redact) })
 }
 
 function jobArgument(input: unknown, options: TestOptions): Job | Job[] {

@@ -5,6 +5,7 @@ mod add;
 mod list;
 mod logs;
 mod show;
+mod update;
 mod wait;
 
 use clap::{Args, Subcommand};
@@ -27,7 +28,7 @@ enum Command {
     #[command(before_help = "Example: riverrun jobs ls emails --state waiting --state active")]
     Ls(list::List),
     /// Show a job: state, data, attempts, result.
-    #[command(before_help = "Example: riverrun jobs show 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80")]
+    #[command(before_help = "Example: riverrun jobs show latest")]
     Show(show::Show),
     /// Add one job to a queue, or many at once.
     #[command(before_help = "Example: riverrun jobs add emails -d '{\"name\": \"Ada\"}' --wait")]
@@ -43,13 +44,16 @@ enum Command {
     /// Let delayed jobs begin now.
     #[command(before_help = "Example: riverrun jobs promote 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80")]
     Promote(act::Act),
+    /// Change the priority or the time of jobs that have not begun.
+    #[command(
+        before_help = "Example: riverrun jobs update 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80 --priority 5 --delay 10m"
+    )]
+    Update(update::Update),
     /// Remove jobs that do not run.
     #[command(before_help = "Example: riverrun jobs rm 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80")]
     Rm(act::Act),
-    /// Print what a job said: logs, progress, failed attempts.
-    #[command(
-        before_help = "Example: riverrun jobs logs 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80 --follow"
-    )]
+    /// Print what became of a job and what it said: logs, progress, attempts.
+    #[command(before_help = "Example: riverrun jobs logs latest --follow")]
     Logs(logs::Logs),
 }
 
@@ -62,6 +66,7 @@ impl Jobs {
             Command::Retry(act) => act.run(global, "retry").await,
             Command::Cancel(cancel) => cancel.run(global).await,
             Command::Promote(act) => act.run(global, "promote").await,
+            Command::Update(update) => update.run(global).await,
             Command::Rm(act) => act.remove(global).await,
             Command::Logs(logs) => logs.run(global).await,
         }

@@ -13,14 +13,15 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Show {
-    /// The job's id.
+    /// The job's id, or latest.
     id: String,
 }
 
 impl Show {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let client = global.client()?;
-        let answer = client.get(&["api", "jobs", &self.id], &Vec::new()).await?;
+        let id = client.job_id(&self.id).await?;
+        let answer = client.get(&["api", "jobs", &id], &Vec::new()).await?;
         match global.output {
             Format::Table => show(&answer),
             format => output::json_text(format, &answer.text),

@@ -6,7 +6,7 @@ use riverrun::Json;
 use serde_json::Value;
 
 use crate::{
-    client::{Answer, Client, Look},
+    client::{Answer, Client, Watch},
     failure::{Exit, Failure, Result},
     output::{self, Format},
     signals,
@@ -75,7 +75,7 @@ impl Wait<'_> {
         let mut ended = Vec::new();
         let mut failures = Vec::new();
         for id in ids {
-            let answer = Look::new(self.client, id).until_end().await?;
+            let answer = Watch::new(self.client, id).until_end().await?;
             let failure = failure(id, &answer.value());
             match self.format {
                 Format::Table if self.is_bulk || failure.is_none() => self.result(&answer),

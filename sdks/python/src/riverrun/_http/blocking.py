@@ -6,7 +6,7 @@ import http.client
 import select
 import socket
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from ..errors import RiverrunError
@@ -43,15 +43,23 @@ class Http:
         self._keep(connection, response)
         return answer(response.status, content)
 
-    def stream(self, request: Request) -> Generator[bytes, None, None]:
-        """The body as it comes. Raises when the connection breaks, ends when the server ends it."""
-        connection = self._new(IDLE_S)
+    def stream(
+        self, request: Request, patience_s: Callable[[], float] = lambda: IDLE_S
+    ) -> Generator[bytes, None, None]:
+        """The body as it comes. Raises when the connection breaks, ends when the server ends it.
+
+        Nothing is waited for longer than `patience_s` says then.
+        """
+        connection = self._new(patience_s())
+        # What reads the answer may take it away from the connection.
+        sock = connection.sock
         try:
             response = self._exchange(connection, request)
             if response.status >= 400:
                 raise failure(response.status, response.read())
             while data := response.read1(_CHUNK_BYTES):
                 yield data
+                sock.settimeout(patience_s())
         except RiverrunError:
             raise
         except (OSError, http.client.HTTPException) as cause:

@@ -54,8 +54,26 @@ def job(job_id: str) -> Request:
     return Request("GET", f"/api/jobs/{segment(job_id)}")
 
 
-def job_action(job_id: str, action: str) -> Request:
-    return Request("POST", f"/api/jobs/{segment(job_id)}/{action}")
+def job_action(job_id: str, action: str, reason: str | None = None) -> Request:
+    body = None if reason is None else {"reason": reason}
+    return Request("POST", f"/api/jobs/{segment(job_id)}/{action}", body=body)
+
+
+def update_job(job_id: str, priority: int | None, delay_ms: int | None) -> Request:
+    body = options_on_wire({"priority": priority, "delay_ms": delay_ms})
+    return Request("PATCH", f"/api/jobs/{segment(job_id)}", body=body)
+
+
+def remove_job(job_id: str) -> Request:
+    return Request("DELETE", f"/api/jobs/{segment(job_id)}")
+
+
+def job_stream(job_id: str) -> str:
+    return f"/api/events/job/{segment(job_id)}/stream"
+
+
+def run_stream(run_id: str) -> str:
+    return f"/api/runs/{segment(run_id)}/stream"
 
 
 def queues() -> Request:
@@ -66,8 +84,14 @@ def queue(name: str) -> Request:
     return Request("GET", f"/api/queue/{segment(name)}")
 
 
-def queue_action(name: str, action: str) -> Request:
-    return Request("POST", f"/api/queue/{segment(name)}/{action}")
+def queue_action(name: str, action: str, **options: Any) -> Request:
+    body = options_on_wire(options) if options else None
+    return Request("POST", f"/api/queue/{segment(name)}/{action}", body=body)
+
+
+def dead_letters(queue: str, limit: int | None, cursor: str | None) -> Request:
+    query = {"limit": limit, "cursor": cursor}
+    return Request("GET", f"/api/queue/{segment(queue)}/dlq", query)
 
 
 def call(process: str, input: Any, timeout_ms: int | None) -> Request:
@@ -124,4 +148,4 @@ def stream_path(stream: str) -> str:
     kind, slash, id = stream.partition("/")
     if slash:
         return f"/api/events/{segment(kind)}/{segment(id)}/stream"
-    return f"/api/runs/{segment(stream)}/stream"
+    return run_stream(stream)

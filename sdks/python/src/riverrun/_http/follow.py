@@ -6,7 +6,7 @@ Each begins after the last event that was seen, so the reader gets every event o
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .. import _json
@@ -29,13 +29,20 @@ class Follower:
     """What a reader of a stream has seen, and what it does next."""
 
     def __init__(
-        self, path: str, after: str | None, types: Sequence[str] | None, until_end: bool
+        self,
+        path: str,
+        after: str | None,
+        types: Sequence[str] | None,
+        until_end: bool,
+        on_missed: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
         self.is_over = False
         self._path = path
         self._after = after
         self._types = types
         self._until_end = until_end
+        self._on_missed = on_missed
+        self._has_ended = False
         self._last_id: str | None = None
         self._retry_ms = 1000
         self._failures = 0
@@ -45,6 +52,7 @@ class Follower:
     def connect(self) -> Request:
         """The request of the next connection."""
         self._parser, self._was_empty = Parser(), True
+        self._has_ended = False
         # The end must be seen even if nobody asked for it.
         types = [*self._types, *(FINAL if self._until_end else ())] if self._types else None
         headers = {"accept": "text/event-stream"}
@@ -65,20 +73,28 @@ class Follower:
                 raise RiverrunError("the stream was deleted", code="STREAM_NOT_FOUND")
             if message.event == "stream.failed":
                 raise failure(500, message.data.encode())
+            if message.event == "stream.missed":
+                if self._on_missed is not None:
+                    self._on_missed(_json.decode(message.data))
+                continue
             event: dict[str, Any] = _json.decode(message.data)
             self._last_id = event["id"]
             self._failures = 0
+            self._has_ended = self._until_end and event["type"] in FINAL
             if self._is_wanted(event["type"]):
                 yield event
-            if self._until_end and event["type"] in FINAL:
+            # A job that has ended may have begun anew: it is over when the server says no more.
+            if self._has_ended and not event["type"].startswith("job."):
                 self.is_over = True
                 return
+        self._last_id = self._parser.position or self._last_id
         self._retry_ms = self._parser.retry_ms or self._retry_ms
 
     def closed(self) -> None:
         """The server has ended the connection."""
-        # Not one byte came: the run had ended, and everything was seen.
-        self.is_over = self.is_over or (self._until_end and self._was_empty)
+        # Not one byte came: it had ended, and everything was seen.
+        ended = self._was_empty or self._has_ended
+        self.is_over = self.is_over or (self._until_end and ended)
 
     def broken(self, error: RiverrunError) -> None:
         """The connection failed. Raises if another would as well."""

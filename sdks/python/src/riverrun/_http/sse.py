@@ -20,6 +20,8 @@ class Parser:
     def __init__(self) -> None:
         #: What the server says to wait before connecting again.
         self.retry_ms: int | None = None
+        #: The id that was given last: where the stream stands, even if no event has come yet.
+        self.position: str | None = None
         self._rest = b""
         self._event = ""
         self._data: list[str] = []
@@ -52,4 +54,5 @@ class Parser:
     def _dispatch(self) -> Message | None:
         event, data, id = self._event or "message", self._data, self._id
         self._event, self._data, self._id = "", [], None
+        self.position = id or self.position
         return Message(event, "\n".join(data), id) if data else None

@@ -54,8 +54,9 @@ def cancelled(id: int, message: str = "cancelled") -> bytes:
 
 
 def refusal(id: int, message: str, code: str) -> bytes:
-    """An error of the runner's own."""
-    return encode({"id": id, "error": {"code": FAILED, "message": message, "data": {"code": code}}})
+    """An error of the runner's own: the next attempt would end with it too."""
+    data = {"code": code, "retriable": False}
+    return encode({"id": id, "error": {"code": FAILED, "message": message, "data": data}})
 
 
 def _value(value: Any, limit: int) -> bytes:

@@ -111,7 +111,7 @@ class Invocation:
         limit = self._session.wire.message_bytes
         if len(line) > limit:
             message = f"{method}: the value makes a message of {len(line)} bytes, over {limit}"
-            raise RiverrunError(message, code="TOO_LARGE", retriable=False)
+            raise RiverrunError(message, code="MESSAGE_TOO_LARGE", retriable=False)
         return id, line
 
     def _send_notice(self, method: str, params: dict[str, Any]) -> None:

@@ -42,7 +42,7 @@ class LoadError(RiverrunError):
     """A file that could not be loaded, with the traceback of the user's code."""
 
     def __init__(self, message: str, code: str, stack: str) -> None:
-        super().__init__(message, code=code)
+        super().__init__(message, code=code, retriable=False)
         self.stack = stack
 
 

@@ -254,7 +254,8 @@ class Session:
         try:
             signal.raise_if_set()
             batch = Batch.of(handler, invocation.params)
-            ctx = Context(invocation, invocation.params, signal)
+            params = invocation.params if batch is None else batch.params
+            ctx = Context(invocation, params, signal)
             if ctx.execution is not None:
                 step = ctx.execution
                 step.on_leave = functools.partial(self._leave, invocation)
@@ -297,7 +298,8 @@ class Session:
         try:
             signal.raise_if_set()
             batch = Batch.of(handler, invocation.params)
-            ctx = SyncContext(invocation, invocation.params, signal)
+            params = invocation.params if batch is None else batch.params
+            ctx = SyncContext(invocation, params, signal)
             step = ctx.execution
             if batch is None:
                 value = handler.call(handler.subject(invocation.params), ctx)
@@ -335,21 +337,25 @@ class Session:
 class Batch:
     """The jobs of an invocation whose process takes several at once."""
 
-    def __init__(self, handler: Handler, jobs: list[Mapping[str, Any]], queue: str | None) -> None:
+    def __init__(self, handler: Handler, params: Mapping[str, Any]) -> None:
+        jobs: list[Mapping[str, Any]] = params["jobs"]
+        accepted: list[Mapping[str, Any]] = []
         self.subjects: list[Any] = []
+        #: What the context knows: of the jobs, those that the handler is given.
+        self.params = {**params, "jobs": accepted}
         # An input that its model refuses costs that job alone.
         self._refused: dict[int, RiverrunError] = {}
         self._size = len(jobs)
         for index, job in enumerate(jobs):
             try:
-                self.subjects.append(handler.subject(job, queue))
+                self.subjects.append(handler.subject(job, params.get("queue")))
+                accepted.append(job)
             except RiverrunError as error:
                 self._refused[index] = error
 
     @classmethod
     def of(cls, handler: Handler, params: Mapping[str, Any]) -> Batch | None:
-        jobs = params.get("jobs")
-        return None if jobs is None else cls(handler, jobs, params.get("queue"))
+        return None if params.get("jobs") is None else cls(handler, params)
 
     def answer(self, id: int, value: Any, limit: int) -> bytes:
         if not isinstance(value, list):

@@ -43,6 +43,8 @@ class Outcome:
     checkpoint: Any = None
     #: Seconds of simulated time.
     elapsed: float = 0.0
+    #: Of a batch: what was done with `ctx.job` for each of its jobs. The first is the batch's own.
+    jobs: list[Outcome] = field(default_factory=list, repr=False)
 
     def result(self) -> Any:
         """The value; raises what the handler raised."""

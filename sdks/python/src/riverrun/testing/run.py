@@ -13,7 +13,7 @@ from ..cancellation import Signal, SyncSignal
 from ..context import Context, SyncContext
 from .loop import simulated
 from .outcome import Outcome, through_json
-from .server import Server, Store
+from .server import BatchServer, Server, Store
 
 
 def run(
@@ -60,12 +60,22 @@ def run(
         "input": through_json(input),
         "isBatch": batch,
     }
-    store = Store(through_json(dict(state or {})))
     outcome = Outcome(
         journal=list(params["journal"]),
         checkpoint=params["checkpoint"],
     )
-    server = Server(outcome, calls or {}, is_lease_valid, store)
+    stores = [Store(through_json(dict(state or {})))]
+    if batch:
+        jobs = [{"jobId": f"{job_id}-{at}", "input": one} for at, one in enumerate(params["input"])]
+        params["jobs"] = jobs
+        # What is said on the context of the batch belongs to its first job.
+        stores += [Store(through_json(dict(state or {}))) for _ in jobs[1:]]
+        outcome.jobs = [outcome, *(Outcome() for _ in jobs[1:])]
+    servers = [
+        Server(one, calls or {}, is_lease_valid, store)
+        for one, store in zip(outcome.jobs or [outcome], stores, strict=True)
+    ]
+    server: Server | BatchServer = BatchServer(servers) if batch else servers[0]
     prepared = Handler(handler, getattr(handler, "__name__", "handler"))
     cancel = (cancel_after, cancel_reason)
     # A handler that sets a context variable must not change the test's.
@@ -74,12 +84,16 @@ def run(
         context.run(_run_async, prepared, params, server, cancel)
     else:
         context.run(_run_blocking, prepared, params, server, cancel)
-    outcome.state = store.state
+    for one, store in zip(outcome.jobs or [outcome], stores, strict=True):
+        one.state = store.state
     return outcome
 
 
 def _run_async(
-    handler: Handler, params: dict[str, Any], server: Server, cancel: tuple[float | None, str]
+    handler: Handler,
+    params: dict[str, Any],
+    server: Server | BatchServer,
+    cancel: tuple[float | None, str],
 ) -> None:
     outcome = server.outcome
     signal = Signal()
@@ -103,7 +117,10 @@ def _run_async(
 
 
 def _run_blocking(
-    handler: Handler, params: dict[str, Any], server: Server, cancel: tuple[float | None, str]
+    handler: Handler,
+    params: dict[str, Any],
+    server: Server | BatchServer,
+    cancel: tuple[float | None, str],
 ) -> None:
     outcome = server.outcome
     signal = SimulatedSignal(outcome, *cancel)
@@ -146,4 +163,4 @@ class SimulatedSignal(SyncSignal):
 def _subject(handler: Handler, params: dict[str, Any]) -> Any:
     if not params["isBatch"]:
         return handler.subject(params)
-    return [handler.subject({**params, "input": input}) for input in params["input"]]
+    return [handler.subject({**params, **job}) for job in params["jobs"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -161,3 +161,34 @@ class Server:
 
     def _lease(self) -> dict[str, Any]:
         return {"valid": self._is_lease_valid, "untilMs": 0}
+
+
+class BatchServer:
+    """Plays the server for a batch, in which each job has a server of its own.
+
+    What names no job belongs to the first.
+    """
+
+    def __init__(self, servers: Sequence[Server]) -> None:
+        self.outcome = servers[0].outcome
+        self._servers = servers
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        server, params = self._of(params)
+        server.notify(method, params)
+
+    async def ask(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        server, params = self._of(params)
+        return await server.ask(method, params)
+
+    def ask_blocking(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        server, params = self._of(params)
+        return server.ask_blocking(method, params)
+
+    def _of(self, params: dict[str, Any]) -> tuple[Server, dict[str, Any]]:
+        """The server of the job that is named, and what is said to it."""
+        said = dict(params)
+        job_id = said.pop("jobId", None)
+        # The ids of a batch end with the place of the job.
+        at = 0 if job_id is None else int(job_id.rsplit("-", 1)[1])
+        return self._servers[at], said

@@ -52,6 +52,19 @@ export declare class Riverrun {
     cancelJob(jobId: string, reason?: string): Promise<unknown>;
     /** Lets a delayed job begin now. */
     promoteJob(jobId: string): Promise<unknown>;
+    /** Changes a job that has not begun. */
+    updateJob(jobId: string, changes: {
+        priority?: number;
+        delayMs?: number;
+    }): Promise<JobRecord>;
+    /** Removes a job that does not run. */
+    removeJob(jobId: string): Promise<void>;
+    /** Waits until a job has ended, however it ends, over reconnects and restarts of the server. */
+    waitJob<Data = unknown, Result = unknown>(jobId: string, options?: CallOptions): Promise<JobRecord<Data, Result>>;
+    /** What becomes of a job and what its handler says, as it happens. */
+    followJob(jobId: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;
+    /** What happens to the jobs of a queue from now on. Nothing of it is stored: see `onMissed`. */
+    followQueue(queue: string, options?: Omit<SubscribeOptions, 'from' | 'follow'>): AsyncGenerator<RunEvent, void>;
     queues(): Promise<QueueRecord[]>;
     queue(name: string): Promise<QueueRecord>;
     pauseQueue(name: string): Promise<unknown>;
@@ -99,7 +112,7 @@ export declare class Riverrun {
     /** Opens a trigger: whoever waits for it goes on with `payload`. */
     fire(triggerId: string, payload?: unknown): Promise<unknown>;
     /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
-    wait<State = Record<string, unknown>, Result = unknown>(runId: string, { timeoutMs, signal }?: CallOptions): Promise<Run<State, Result>>;
+    wait<State = Record<string, unknown>, Result = unknown>(runId: string, options?: CallOptions): Promise<Run<State, Result>>;
     /** Emits an event into a run, a stream, or the global one. */
     emit(event: NewEvent): Promise<{
         stream: string;

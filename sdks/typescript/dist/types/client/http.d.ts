@@ -32,6 +32,7 @@ export declare class Http {
     constructor({ url, token, headers, timeoutMs, ...rest }: ClientOptions);
     get<T>(path: string, options?: RequestOptions): Promise<T>;
     post<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T>;
+    patch<T>(path: string, body: unknown): Promise<T>;
     delete(path: string): Promise<void>;
     /** An answer whose body is read as it comes: no time limit. */
     open(method: string, path: string, { query, body, headers, signal }?: RequestOptions): Promise<Response>;

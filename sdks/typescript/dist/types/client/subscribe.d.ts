@@ -9,12 +9,22 @@ export interface SubscribeOptions {
     from?: string;
     /** Only these types; `log` takes every `log.*`. */
     types?: string[];
-    /** `until-end` is over when the run is. `forever` where absent. */
+    /** `until-end` is over when the run or the job is. `forever` where absent. */
     follow?: 'until-end' | 'forever';
     signal?: AbortSignal;
     /** A connection on which nothing comes for this long is given up; 60,000 where absent. */
     idleMs?: number;
     /** Called before each new connection but the first, with what ended the last one. */
     onReconnect?: (reason: unknown) => void;
+    /**
+     * Called when events of a queue are lost to this reader: it was too slow, or was away since the
+     * event `after`. The jobs themselves are on the server. Other streams lose nothing.
+     */
+    onMissed?: (missed: Missed) => void;
+}
+export interface Missed {
+    /** At least so many. */
+    missed?: number;
+    after?: string;
 }
 export declare function subscribe(http: Http, path: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;

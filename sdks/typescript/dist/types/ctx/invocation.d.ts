@@ -7,14 +7,15 @@ import type { Context, StartOptions } from '../context.ts';
 import { CancelledError, type CancelReason } from '../errors.ts';
 import type { InvokeParams } from '../wire.ts';
 import { StepExecution } from './execution.ts';
-import type { Link } from './link.ts';
+import { type Link } from './link.ts';
 import { LinkLogger, type LogSettings } from './logger.ts';
 import { LinkState } from './state.ts';
 export declare class InvocationContext implements Context {
     #private;
     /** What a step does beyond a job: it is executed again and again, with what it did before. */
     readonly execution: StepExecution | undefined;
-    constructor(link: Link, params: InvokeParams, settings: LogSettings);
+    /** `batch` is the context of the batch to which this job belongs. */
+    constructor(link: Link, params: InvokeParams, settings: LogSettings, batch?: InvocationContext);
     get state(): LinkState;
     get logger(): LinkLogger;
     get signal(): AbortSignal;
@@ -33,6 +34,7 @@ export declare class InvocationContext implements Context {
     get attempt(): number;
     get maxAttempts(): number;
     get timeoutMs(): number | undefined;
+    job: (which: number | string) => InvocationContext;
     correlationId: () => string | undefined;
     causationId: () => string | undefined;
     emit: (event: string | {

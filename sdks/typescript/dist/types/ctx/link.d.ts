@@ -4,3 +4,5 @@ export interface Link {
     request(method: string, params: Record<string, unknown>): Promise<any>;
     notify(method: string, params: Record<string, unknown>): void;
 }
+/** A link on which everything is said of one job of a batch. */
+export declare function linkOfJob(link: Link, jobId: string): Link;

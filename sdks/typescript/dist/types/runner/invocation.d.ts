@@ -11,6 +11,8 @@ export declare class Invocation implements Link {
     readonly params: InvokeParams;
     readonly peer: Peer;
     ended: boolean;
+    /** Why it was cancelled before its handler was called. */
+    cancelledBefore: CancelReason | undefined;
     constructor(id: number, params: InvokeParams, peer: Peer);
     /** Makes the context, once the process and with it its settings are known. */
     begin(settings: LogSettings): InvocationContext;

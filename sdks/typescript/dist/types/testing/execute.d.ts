@@ -28,14 +28,19 @@ export interface TestOptions extends MemoryOptions {
     clock?: FakeClock;
     signal?: AbortSignal;
 }
-export interface Execution<Value = any> extends Readonly<Effects> {
-    status: 'completed' | 'failed' | 'cancelled';
-    value?: Value;
-    error?: any;
+/** What a handler did, and what it left behind. */
+export interface Kept extends Readonly<Effects> {
     state: Record<string, unknown>;
     checkpoint: unknown;
     journal: MemoryOptions['journal'] & {};
+}
+export interface Execution<Value = any> extends Kept {
+    status: 'completed' | 'failed' | 'cancelled';
+    value?: Value;
+    error?: any;
     attempt: number;
+    /** Of a batch: what was done with `ctx.job` for each of its jobs. */
+    jobs?: Kept[];
 }
 export interface TestContext extends Readonly<Effects> {
     ctx: Context;

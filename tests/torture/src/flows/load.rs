@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::flows::FLOWS;
+use super::definitions::FLOWS;
 
 pub struct Load {
     url: String,

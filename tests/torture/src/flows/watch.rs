@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use futures::StreamExt;
 use tokio::task::JoinHandle;
 
-use crate::{Server, load::Load};
+use super::load::Load;
+use crate::Server;
 
 /// What a reader saw of one run.
 pub struct Watched {
@@ -27,7 +28,7 @@ pub async fn finish(
     let mut count = 0;
     for reader in readers {
         for Watched { run, ids } in reader.await.map_err(|error| error.to_string())? {
-            let held = crate::verify::events(server, &run).await?;
+            let held = super::verify::events(server, &run).await?;
             let held: Vec<&str> = held
                 .iter()
                 .filter_map(|event| event["id"].as_str())

@@ -12,14 +12,15 @@ use riverrun_types::{
 };
 use serde_json::Value;
 
-use crate::{Server, effects::Effects, flows::FLOWS, load::Load};
+use super::{definitions::FLOWS, effects::Effects, load::Load};
+use crate::{Server, streams::in_order};
 
 /// How long the last runs may take to end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub async fn verify(server: &Server, load: &Load, effects: &Effects) -> Result<String, String> {
     all_ended(server).await?;
-    let runs = list(server, "/api/runs?tag=torture").await?;
+    let runs = server.list("/api/runs?tag=torture").await?;
     let by_key = once_per_key(&runs)?;
     let started = load.started();
     for (key, acknowledged) in &started {
@@ -41,11 +42,11 @@ pub async fn verify(server: &Server, load: &Load, effects: &Effects) -> Result<S
         had_effects(effects, key, acknowledged.flow)?;
     }
     let mut streams = HashMap::new();
-    let everything = list(server, "/api/runs?limit=1000").await?;
+    let everything = server.list("/api/runs?limit=1000").await?;
     for run in &everything {
         let id = run["runId"].as_str().unwrap_or_default();
         let events = events(server, id).await?;
-        in_order(id, &events)?;
+        in_order(&format!("run {id}"), &events)?;
         recorded_once(id, &events)?;
         replays(server, id, &events).await?;
         streams.insert(id.to_owned(), events);
@@ -85,23 +86,10 @@ async fn all_ended(server: &Server) -> Result<(), String> {
     }
 }
 
-/// All items of a list, page by page.
-async fn list(server: &Server, path: &str) -> Result<Vec<Value>, String> {
-    let mut all = Vec::new();
-    let mut cursor = String::new();
-    loop {
-        let separator = if path.contains('?') { '&' } else { '?' };
-        let page = server.get(&format!("{path}{separator}{cursor}")).await?;
-        all.extend(page["items"].as_array().cloned().unwrap_or_default());
-        match page["nextCursor"].as_str() {
-            Some(next) => cursor = format!("cursor={next}"),
-            None => return Ok(all),
-        }
-    }
-}
-
 pub async fn events(server: &Server, run: &str) -> Result<Vec<Value>, String> {
-    list(server, &format!("/api/runs/{run}/events?limit=1000")).await
+    server
+        .list(&format!("/api/runs/{run}/events?limit=1000"))
+        .await
 }
 
 fn once_per_key(runs: &[Value]) -> Result<HashMap<String, String>, String> {
@@ -132,25 +120,6 @@ fn had_effects(effects: &Effects, key: &str, flow: &str) -> Result<(), String> {
                 "promise 2: {flow} {key} ended without its effect {name}"
             ));
         }
-    }
-    Ok(())
-}
-
-fn in_order(run: &str, events: &[Value]) -> Result<(), String> {
-    let mut before = (0, 0);
-    for (at, event) in events.iter().enumerate() {
-        let id = event["id"].as_str().unwrap_or_default();
-        let (ms, seq) = id.split_once('-').unwrap_or_default();
-        let id = (
-            ms.parse::<i64>().unwrap_or(-1),
-            seq.parse::<usize>().unwrap_or(usize::MAX),
-        );
-        if id.1 != at || id.0 < before.0 {
-            return Err(format!(
-                "promise 3: run {run} has event {id:?} at {at} after {before:?}"
-            ));
-        }
-        before = id;
     }
     Ok(())
 }

@@ -1,0 +1,249 @@
+//! Doors: where whoever knows the id lets a step go on that waits for it.
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+    response::{Html, IntoResponse, Response},
+};
+use riverrun_runtime::{OpenDoor, Visitor};
+use riverrun_store::AwaitState;
+use riverrun_types::{Json, TriggerType, time::iso};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    app::Api,
+    errors::ApiError,
+    extract::{Raw, Segments, read},
+    reply::{Answer, ok},
+    schemas,
+};
+
+/// What somebody who opened a door is told.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Opened {
+    success: bool,
+    trigger_id: String,
+    run_id: String,
+}
+
+/// Let a step go on
+///
+/// Opens the door that a step waits at (`ctx.await.trigger`, or `await: {type: trigger}` in its
+/// config): the body is what the step is given. A door is opened once, unless it was made for many.
+#[utoipa::path(post, path = "/api/triggers/{id}", tag = "triggers",
+    params(("id" = String, Path, description = "The trigger's id, which nobody can guess")),
+    request_body(content = Object, description = "Any JSON, or nothing"),
+    responses(
+        (status = 200, description = "On disk: the step goes on", body = Opened),
+        (status = 401, description = "BAD_SIGNATURE", body = schemas::Failure),
+        (status = 404, description = "AWAIT_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "AWAIT_USED", body = schemas::Failure),
+        (status = 410, description = "AWAIT_EXPIRED", body = schemas::Failure)))]
+pub(crate) async fn open_door(
+    State(api): State<Api>,
+    Segments(id): Segments<String>,
+    headers: HeaderMap,
+    Raw(body): Raw,
+) -> Answer {
+    let payload = payload(&body, &headers)?;
+    let record = open(&api, &id, payload, &body, &headers, "api").await?;
+    ok(&record)
+}
+
+/// Let a step go on, under the name that the specification has
+#[utoipa::path(post, path = "/api/flows/triggers/{id}", tag = "triggers",
+    params(("id" = String, Path, description = "The trigger's id, which nobody can guess")),
+    request_body(content = Object, description = "Any JSON, or nothing"),
+    responses((status = 200, description = "On disk: the step goes on", body = Opened)))]
+pub(crate) async fn open_door_of_flow(
+    api: State<Api>,
+    id: Segments<String>,
+    headers: HeaderMap,
+    body: Raw,
+) -> Answer {
+    open_door(api, id, headers, body).await
+}
+
+async fn open(
+    api: &Api,
+    id: &str,
+    payload: Json,
+    body: &[u8],
+    headers: &HeaderMap,
+    source: &str,
+) -> Result<Opened, ApiError> {
+    let signature = ["x-riverrun-signature", "x-hub-signature-256"]
+        .iter()
+        .find_map(|name| headers.get(*name)?.to_str().ok());
+    let visitor = Visitor {
+        payload,
+        body,
+        signature,
+        source,
+    };
+    let record = api.runtime().open_door(id, visitor).await?;
+    Ok(Opened {
+        success: true,
+        trigger_id: id.to_owned(),
+        run_id: record.run.to_string(),
+    })
+}
+
+/// What was handed in. Webhooks send what they like: what is not JSON and does not claim to be is
+/// its text.
+fn payload(body: &[u8], headers: &HeaderMap) -> Result<Json, ApiError> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Json::null());
+    }
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    match read::<Json>(body) {
+        Err(_) if !kind.contains("json") && !kind.is_empty() => {
+            Ok(Json::of(&String::from_utf8_lossy(body)))
+        }
+        read => read,
+    }
+}
+
+/// A page on which a person answers
+///
+/// For doors of the type `user`: what is asked, and two buttons.
+#[utoipa::path(get, path = "/approve/{id}", tag = "triggers",
+    params(("id" = String, Path, description = "The trigger's id, which nobody can guess")),
+    responses((status = 200, description = "A small page", content_type = "text/html")))]
+pub(crate) async fn approval_page(
+    State(api): State<Api>,
+    Segments(id): Segments<String>,
+) -> Response {
+    page(api.runtime().door(&id).await.ok())
+}
+
+/// Answer on that page
+#[utoipa::path(post, path = "/approve/{id}", tag = "triggers",
+    params(("id" = String, Path, description = "The trigger's id, which nobody can guess")),
+    request_body(content = String, content_type = "application/x-www-form-urlencoded",
+        description = "`answer=approve|reject` and `comment`"),
+    responses((status = 200, description = "The page again", content_type = "text/html")))]
+pub(crate) async fn approve(
+    State(api): State<Api>,
+    Segments(id): Segments<String>,
+    headers: HeaderMap,
+    Raw(body): Raw,
+) -> Response {
+    #[derive(serde::Deserialize)]
+    struct Form {
+        answer: String,
+        #[serde(default)]
+        comment: String,
+    }
+    let is_user =
+        |door: &OpenDoor| door.door.kind == TriggerType::User && door.door.secret.is_none();
+    let door = api.runtime().door(&id).await.ok().filter(is_user);
+    let form = serde_urlencoded::from_bytes::<Form>(&body).ok();
+    if let (Some(_), Some(Form { answer, comment })) = (door, form) {
+        let payload = serde_json::json!({"approved": answer == "approve", "comment": comment});
+        let payload = Json::of(&payload);
+        if let Err(error) = open(&api, &id, payload, &body, &headers, "user").await {
+            let error = error.json();
+            tracing::debug!(%error, "an approval was not taken");
+        }
+    }
+    page(api.runtime().door(&id).await.ok())
+}
+
+/// The page as it is now. Everything that comes from a flow is text, never markup.
+fn page(door: Option<OpenDoor>) -> Response {
+    let (status, body) = match door {
+        None => (
+            StatusCode::NOT_FOUND,
+            said("There is nothing to decide here.", ""),
+        ),
+        Some(OpenDoor {
+            record,
+            door,
+            is_over,
+        }) => {
+            let asked = door.payload.as_ref().map_or(String::new(), |payload| {
+                let text = serde_json::to_string_pretty(&payload.value()).unwrap_or_default();
+                format!("<pre>{}</pre>", escaped(&text))
+            });
+            match record.state {
+                AwaitState::Open if is_over => {
+                    (StatusCode::GONE, said("The time for this is over.", &asked))
+                }
+                AwaitState::Open if door.kind != TriggerType::User || door.secret.is_some() => (
+                    StatusCode::FORBIDDEN,
+                    said("This is answered by a program.", ""),
+                ),
+                AwaitState::Open => {
+                    let until = record.expires_ms.map_or(String::new(), |until| {
+                        format!("<p>Until {}</p>", escaped(&iso(until)))
+                    });
+                    (StatusCode::OK, question(&record.step, &asked, &until))
+                }
+                _ => (StatusCode::OK, said("This has been answered.", &asked)),
+            }
+        }
+    };
+    let headers = [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
+        ),
+    ];
+    (status, headers, Html(body)).into_response()
+}
+
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+const STYLE: &str = "body{font:16px/1.5 system-ui;max-width:36rem;margin:4rem auto;padding:0 1rem}pre{background:#f4f4f4;padding:1rem;overflow:auto}button{font:inherit;padding:.5rem 1.5rem;margin-right:.5rem}textarea{width:100%;font:inherit}@media(prefers-color-scheme:dark){body{background:#111;color:#eee}pre{background:#222}}";
+
+fn document(body: &str) -> String {
+    format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>riverrun</title><style>{STYLE}</style>{body}</html>"
+    )
+}
+
+fn said(what: &str, more: &str) -> String {
+    document(&format!("<h1>{what}</h1>{more}"))
+}
+
+fn question(step: &str, asked: &str, until: &str) -> String {
+    let step = escaped(step);
+    document(&format!(
+        "<h1>{step}</h1>{asked}{until}<form method=\"post\"><p><textarea name=\"comment\" rows=\"3\" placeholder=\"Comment\"></textarea></p><button name=\"answer\" value=\"approve\">Approve</button><button name=\"answer\" value=\"reject\">Reject</button></form>"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_flow_says_is_text() {
+        let asked = escaped(r#"<script>alert("x")</script>&'"#);
+        assert_eq!(
+            asked,
+            "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;"
+        );
+        assert!(!question("<b>", "", "").contains("<b>"));
+    }
+}

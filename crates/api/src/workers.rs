@@ -1,0 +1,209 @@
+//! Remote workers: their connections, the list of them, and their end.
+
+use std::{
+    sync::OnceLock,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use axum::{
+    extract::{State, ws::CloseFrame},
+    http::StatusCode,
+    response::Response,
+};
+use bytes::Bytes;
+use futures::{FutureExt, SinkExt, channel::mpsc, future::FusedFuture};
+use riverrun_protocol::WorkError;
+use riverrun_providers::remote::{WorkerState, WorkerStatus};
+use riverrun_types::time::Iso;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    app::Api,
+    errors::ApiError,
+    extract::{Body, Segments},
+    page::Items,
+    reply::{Answer, json, ok},
+    schemas,
+    socket::{Came, Ears, Mouth, Upgrade, close, closing},
+};
+
+/// Texts that may wait between a socket and the conversation over it.
+const WAITING: usize = 8;
+/// How long a last word may take.
+const LAST_WORD: Duration = Duration::from_secs(2);
+const GRACE: Duration = Duration::from_secs(30);
+const MAX_GRACE: Duration = Duration::from_secs(86_400);
+
+/// Connect as a worker
+///
+/// A WebSocket over which the server leads a worker by the worker protocol
+/// (`docs/protocol.md`).
+#[utoipa::path(get, path = "/api/workers/ws", tag = "workers",
+    responses(
+        (status = 101, description = "The connection is a WebSocket now"),
+        (status = 426, description = "UPGRADE_REQUIRED", body = schemas::Failure)))]
+pub(crate) async fn worker_socket(State(api): State<Api>, upgrade: Upgrade) -> Response {
+    let workers = api.options().workers.clone();
+    let message_bytes = workers.limits().message_bytes;
+    let leading = api.clone();
+    upgrade.lead(&api, message_bytes, move |mouth, ears| {
+        attend(leading, mouth, ears)
+    })
+}
+
+async fn attend(api: Api, mut mouth: Mouth, mut ears: Ears) {
+    let (mut heard, incoming) = mpsc::channel(WAITING);
+    let (outgoing, mut to_say) = mpsc::channel::<String>(WAITING);
+    let bad: OnceLock<CloseFrame> = OnceLock::new();
+    let ended = {
+        let hear = async {
+            loop {
+                let came = match ears.next().await {
+                    Came::Text(text) => Ok(Bytes::from(text)),
+                    Came::Over => break,
+                    Came::Bad(frame) => {
+                        let message = format!("the worker broke the protocol: {}", frame.reason);
+                        let _ = bad.set(frame);
+                        Err(WorkError::new("PROTOCOL_ERROR", message))
+                    }
+                };
+                let is_over = came.is_err();
+                if heard.send(came).await.is_err() || is_over {
+                    break;
+                }
+            }
+            heard.close_channel();
+        };
+        let say = async {
+            mouth.say(&mut to_say).await;
+            to_say.close();
+        };
+        let take_in = |process| api.runtime().offer_process(process);
+        let attended = api.options().workers.attend(incoming, outgoing, &take_in);
+        let mut attended = std::pin::pin!(attended);
+        let (mut hear, mut say) = (std::pin::pin!(hear.fuse()), std::pin::pin!(say.fuse()));
+        let ended = loop {
+            tokio::select! {
+                ended = attended.as_mut() => break ended,
+                () = hear.as_mut() => {}
+                () = say.as_mut() => {}
+            }
+        };
+        // What it was told last is still on its way.
+        if !say.is_terminated() {
+            let _ = tokio::time::timeout(LAST_WORD, say).await;
+        }
+        ended
+    };
+    let frame = match (bad.into_inner(), &ended) {
+        (Some(frame), _) => frame,
+        (None, Err(error)) => closing(
+            code_of(error),
+            &format!("{}: {}", error.code, error.message),
+        ),
+        (None, Ok(())) if api.is_closing() => closing(close::RESTART, "the server stops"),
+        (None, Ok(())) => closing(close::DONE, ""),
+    };
+    mouth.close(ears, frame).await;
+}
+
+fn code_of(error: &WorkError) -> u16 {
+    match error.code.as_str() {
+        "PROTOCOL_ERROR" => close::PROTOCOL,
+        "SHUTTING_DOWN" => close::RESTART,
+        _ => close::REFUSED,
+    }
+}
+
+/// A worker as JSON shows it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownWorker<'a> {
+    id: u64,
+    name: &'a str,
+    tags: &'a [String],
+    sdk: &'a str,
+    processes: Vec<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    shadowed: &'a [String],
+    window: u32,
+    running: usize,
+    since: Iso,
+    state: WorkerState,
+}
+
+impl<'a> From<&'a WorkerStatus> for ShownWorker<'a> {
+    fn from(worker: &'a WorkerStatus) -> Self {
+        let processes = worker.processes.iter();
+        Self {
+            id: worker.id,
+            name: &worker.name,
+            tags: &worker.tags,
+            sdk: &worker.sdk,
+            processes: processes
+                .filter_map(|process| process.id.as_deref())
+                .collect(),
+            shadowed: &worker.shadowed,
+            window: worker.window,
+            running: worker.running,
+            since: Iso(millis(worker.since)),
+            state: worker.state,
+        }
+    }
+}
+
+fn millis(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// List workers
+///
+/// The remote workers that are connected, or may come back.
+#[utoipa::path(get, path = "/api/workers", tag = "workers",
+    responses((status = 200, description = "The workers, in the order in which they came", body = schemas::WorkerList)))]
+pub(crate) async fn list_workers(State(api): State<Api>) -> Answer {
+    let workers = api.options().workers.list();
+    ok(&Items::all(workers.iter().map(ShownWorker::from).collect()))
+}
+
+#[derive(Default, Deserialize, utoipa::ToSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct DrainWorkerBody {
+    /// How long it may take to end what it runs; at most a day. Default 30,000.
+    grace_ms: Option<u64>,
+}
+
+/// Drain a worker
+///
+/// It gets no more work from now on. When it has ended what it runs, or its time is over, its
+/// connection ends; what did not end is tried again elsewhere.
+#[utoipa::path(post, path = "/api/workers/{id}/drain", tag = "workers",
+    params(("id" = u64, Path, description = "The worker's id")),
+    request_body(content = DrainWorkerBody),
+    responses(
+        (status = 202, description = "The worker as it is now", body = schemas::ShownWorker),
+        (status = 404, description = "WORKER_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn drain_worker(
+    State(api): State<Api>,
+    Segments(id): Segments<String>,
+    Body(body): Body<DrainWorkerBody>,
+) -> Answer {
+    let workers = &api.options().workers;
+    let missing = || {
+        let id: String = id.chars().take(64).collect();
+        ApiError::new("WORKER_NOT_FOUND", format!("there is no worker {id:?}"))
+    };
+    let number: u64 = id.parse().map_err(|_| missing())?;
+    let grace = body.grace_ms.map_or(GRACE, Duration::from_millis);
+    let drained = workers
+        .drain(number, grace.min(MAX_GRACE))
+        .ok_or_else(missing)?;
+    let shown = workers
+        .list()
+        .into_iter()
+        .find(|worker| worker.id == number);
+    tokio::spawn(drained);
+    let shown = shown.ok_or_else(missing)?;
+    json(StatusCode::ACCEPTED, &ShownWorker::from(&shown))
+}

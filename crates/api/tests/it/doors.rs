@@ -1,0 +1,209 @@
+//! Doors over HTTP: opened once, signed, late, unknown, by a person.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use axum::{body::Body, http::Request};
+use riverrun_protocol::{Reply, WorkError};
+use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Source};
+use riverrun_types::{Json, RunId};
+use serde_json::{Value, json};
+
+use crate::harness::{Server, text};
+
+/// Makes the door that its input describes, and waits at it.
+struct Asks;
+
+#[async_trait]
+impl Provider for Asks {
+    async fn invoke(&self, call: Invocation) -> Result<Reply, WorkError> {
+        let answered = call.invoke.job.journal.iter().find(|e| e.op == "await");
+        if let Some(entry) = answered {
+            let value = json!({"value": entry.value, "error": entry.error});
+            return Ok(Reply {
+                value: Some(Json::of(&value)),
+                ..Reply::default()
+            });
+        }
+        let door = call.invoke.job.input.clone().unwrap_or_default();
+        let door = call.host.ask("await.trigger", door).await?.value();
+        let wait = json!({"type": "trigger", "triggerId": door["id"]});
+        Ok(Reply {
+            suspended: serde_json::from_value(wait).ok(),
+            ..Reply::default()
+        })
+    }
+}
+
+async fn server() -> Server {
+    let server = Server::new().await;
+    server.runtime.put_process(Process {
+        id: "ask".into(),
+        config: ProcessConfig::read(&Json::null(), "ask").ok().unwrap(),
+        provider: Arc::new(Asks),
+        source: Source::default(),
+    });
+    let flow = json!({"id": "ask", "version": "1.0.0", "initialStepId": "ask", "steps": {
+        "ask": {"type": "process", "config": {"process": "ask"}},
+    }});
+    server.post("/api/flows", flow).await.expect(201);
+    server
+}
+
+/// Starts a run, and waits until it waits: its id and its door's.
+async fn ask(server: &Server, door: Value) -> (String, String) {
+    let started = server
+        .post("/api/flows/ask/start", json!({ "input": door }))
+        .await
+        .expect(201);
+    let run = text(&started["runId"]);
+    for _ in 0..2_000 {
+        let shown = server.get(&format!("/api/runs/{run}")).await.expect(200);
+        if shown["status"] == "waiting" {
+            let awaits = server.runtime.store().awaits_of(&RunId::new(&run)).await;
+            return (run, awaits.unwrap()[0].id.to_string());
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(3)).await;
+    }
+    panic!("run {run} does not wait");
+}
+
+async fn result(server: &Server, run: &str) -> Value {
+    ended(server, run).await["result"]["value"].clone()
+}
+
+async fn ended(server: &Server, run: &str) -> Value {
+    let wait = std::time::Duration::from_secs(20);
+    let ended = server.runtime.wait(&RunId::new(run), wait).await;
+    assert!(ended.unwrap().loaded.state.status.is_ended());
+    server.get(&format!("/api/runs/{run}")).await.expect(200)
+}
+
+#[tokio::test]
+async fn a_door_is_opened_once_and_its_body_is_payload_alone() {
+    let server = server().await;
+    let (run, id) = ask(&server, json!({"type": "webhook"})).await;
+    let body = json!({"runId": "other", "triggerId": "x", "ok": true});
+    let path = format!("/api/triggers/{id}");
+    let opened = server.post(&path, body.clone()).await.expect(200);
+    assert_eq!(
+        opened,
+        json!({"success": true, "triggerId": id, "runId": run})
+    );
+    assert_eq!(result(&server, &run).await, body);
+    server
+        .post(&path, json!(1))
+        .await
+        .refused(409, "AWAIT_USED");
+    server
+        .post("/api/_flows/triggers/0123", json!(1))
+        .await
+        .refused(404, "AWAIT_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn what_is_no_json_is_text_unless_it_says_so() {
+    let server = server().await;
+    let (run, id) = ask(&server, json!({"type": "webhook"})).await;
+    let path = format!("/api/triggers/{id}");
+    server
+        .post_text(&path, "application/json", "{broken")
+        .await
+        .refused(400, "BAD_JSON");
+    server
+        .post_text(&path, "text/plain", "a=b")
+        .await
+        .expect(200);
+    assert_eq!(result(&server, &run).await, json!("a=b"));
+}
+
+#[tokio::test]
+async fn a_signed_door_takes_only_what_is_signed() {
+    let server = server().await;
+    let (run, id) = ask(&server, json!({"type": "webhook", "secret": "s3cret"})).await;
+    let path = format!("/api/triggers/{id}");
+    server
+        .post(&path, json!({}))
+        .await
+        .refused(401, "BAD_SIGNATURE");
+    let send = async |signature: &str| {
+        let request = Request::post(&path)
+            .header("content-type", "application/json")
+            .header("x-riverrun-signature", signature);
+        server
+            .send(request.body(Body::from(r#"{"n":1}"#)).unwrap())
+            .await
+    };
+    send("00ff").await.refused(401, "BAD_SIGNATURE");
+    // printf '{"n":1}' | openssl dgst -sha256 -hmac s3cret
+    send("sha256=8f0119179f72a1ee1ddd6ea193d72c5430227f4ecb9255eaa54499b96559c4ad")
+        .await
+        .expect(200);
+    assert_eq!(result(&server, &run).await, json!({"n": 1}));
+}
+
+#[tokio::test]
+async fn a_door_closes_when_its_time_is_over_or_its_run_is_cancelled() {
+    let server = server().await;
+    let (run, id) = ask(&server, json!({"type": "api", "timeoutMs": 30})).await;
+    let shown = ended(&server, &run).await;
+    assert_eq!(shown["result"]["error"]["code"], "AWAIT_TIMEOUT");
+    server
+        .post(&format!("/api/triggers/{id}"), json!({}))
+        .await
+        .refused(409, "AWAIT_USED");
+    let (run, id) = ask(&server, json!({"type": "api"})).await;
+    server
+        .post(&format!("/api/runs/{run}/cancel"), json!({}))
+        .await
+        .expect(200);
+    server
+        .post(&format!("/api/triggers/{id}"), json!({}))
+        .await
+        .refused(409, "AWAIT_USED");
+    let stream = server
+        .get(&format!("/api/events/nq:trigger:{id}"))
+        .await
+        .expect(200);
+    let kinds: Vec<_> = stream["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| text(&e["type"]))
+        .collect();
+    assert_eq!(kinds, ["trigger.registered", "trigger.cancelled"]);
+}
+
+#[tokio::test]
+async fn a_person_answers_on_a_page() {
+    let server = server().await;
+    let asked = json!({"type": "user", "payload": {"what": "<b>refund</b>"}});
+    let (run, id) = ask(&server, asked).await;
+    let path = format!("/approve/{id}");
+    let page = server.get(&path).await;
+    assert_eq!(page.status, 200);
+    assert!(page.text().contains("&lt;b&gt;refund&lt;/b&gt;") && page.text().contains("Approve"));
+    assert!(
+        page.headers["content-security-policy"]
+            .to_str()
+            .unwrap()
+            .contains("default-src 'none'")
+    );
+    let form = "answer=approve&comment=fine";
+    let answered = server
+        .post_text(&path, "application/x-www-form-urlencoded", form)
+        .await;
+    assert!(
+        answered.text().contains("has been answered"),
+        "{}",
+        answered.text()
+    );
+    assert_eq!(
+        result(&server, &run).await,
+        json!({"approved": true, "comment": "fine"})
+    );
+    // A door that is for programs shows no buttons.
+    let (_, id) = ask(&server, json!({"type": "webhook"})).await;
+    assert_eq!(server.get(&format!("/approve/{id}")).await.status, 403);
+    assert_eq!(server.get("/approve/nowhere").await.status, 404);
+}

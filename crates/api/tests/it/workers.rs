@@ -1,0 +1,400 @@
+//! Remote workers over real sockets.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use riverrun_api::ApiOptions;
+use riverrun_protocol::{Limits, Reply, WorkError};
+use riverrun_providers::remote::{Workers, WorkersOptions};
+use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Source};
+use riverrun_types::Json;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+use tokio_tungstenite::tungstenite::Message;
+
+use crate::{
+    harness::{Server, text, until},
+    socket::{Socket, within},
+};
+
+const PATH: &str = "/api/workers/ws";
+
+/// Connects and says who it is.
+async fn worker(address: &str, name: &str, processes: Value) -> Socket {
+    let mut worker = Socket::connect(address, PATH).await;
+    let hello = worker.hears("initialise").await;
+    assert_eq!(hello["params"]["protocol"], 1);
+    let said = json!({
+        "protocol": 1, "sdk": {"name": "fake", "version": "1", "language": "fake"},
+        "worker": {"name": name, "tags": ["gpu"]}, "processes": processes, "credits": 2,
+    });
+    worker.say(json!({"id": hello["id"], "result": said})).await;
+    worker
+}
+
+fn train() -> Value {
+    json!([{"id": "ml/train", "config": {"retryPolicy": {"attempts": 2}}}])
+}
+
+async fn known(server: &Server, name: &str) -> Value {
+    until(async || {
+        let workers = server.get("/api/workers").await.expect(200);
+        let items = workers["items"].as_array().unwrap().clone();
+        items.into_iter().find(|worker| worker["name"] == name)
+    })
+    .await
+}
+
+async fn add(server: &Server) -> String {
+    let added = server
+        .post("/api/queue/train/jobs", json!({"data": {"n": 1}}))
+        .await;
+    text(&added.expect(201)["jobs"][0]["jobId"])
+}
+
+async fn job_is(server: &Server, job: &str, state: &str) -> Value {
+    until(async || {
+        let job = server.get(&format!("/api/jobs/{job}")).await.expect(200);
+        (job["state"] == state).then_some(job)
+    })
+    .await
+}
+
+async fn answer(worker: &mut Socket, invoke: &Value, value: Value) {
+    worker
+        .say(json!({"id": invoke["id"], "result": {"value": value}}))
+        .await;
+}
+
+#[tokio::test]
+async fn a_worker_connects_is_listed_and_runs_jobs_and_calls() {
+    let server = Server::new().await;
+    let address = server.listen().await;
+    let mut worker = worker(&address, "gpu-3", train()).await;
+    let shown = known(&server, "gpu-3").await;
+    assert_eq!(shown["tags"], json!(["gpu"]));
+    assert_eq!(shown["sdk"], "fake 1");
+    assert_eq!(shown["processes"], json!(["ml/train"]));
+    assert_eq!(
+        (&shown["window"], &shown["running"]),
+        (&json!(2), &json!(0))
+    );
+    assert_eq!(shown["state"], "connected");
+    assert!(text(&shown["since"]).ends_with('Z'), "{shown}");
+
+    let job = add(&server).await;
+    let invoke = worker.hears("invoke").await;
+    let params = &invoke["params"];
+    assert_eq!(
+        (&params["process"], &params["kind"]),
+        (&json!("ml/train"), &json!("job"))
+    );
+    assert_eq!(params["input"], json!({"n": 1}));
+    let id = invoke["id"].clone();
+    let said = json!({"invocation": id, "level": "info", "message": "hot"});
+    worker.say(json!({"method": "log", "params": said})).await;
+    let set = json!({"invocation": id, "key": "loss", "value": 0.1});
+    worker
+        .say(json!({"id": 1, "method": "state.set", "params": set}))
+        .await;
+    assert_eq!(worker.next().await["result"]["version"], 1);
+    answer(&mut worker, &invoke, json!({"done": true})).await;
+    let done = job_is(&server, &job, "completed").await;
+    assert_eq!(
+        (&done["result"], &done["attempt"]),
+        (&json!({"done": true}), &json!(1))
+    );
+    let events = server.get(&format!("/api/events/job/{job}")).await.text();
+    assert!(
+        events.contains("hot") && events.contains("loss"),
+        "{events}"
+    );
+
+    let call = json!({"process": "ml/train", "input": 5});
+    let called = server.post("/api/runner/execute", call);
+    let (called, ()) = tokio::join!(called, async {
+        let invoke = worker.hears("invoke").await;
+        assert_eq!(invoke["params"]["kind"], "call");
+        answer(&mut worker, &invoke, json!(6)).await;
+    });
+    assert_eq!(called.expect(200)["value"], 6);
+}
+
+#[tokio::test]
+async fn without_a_worker_jobs_wait_and_calls_are_refused() {
+    let server = Server::new().await;
+    let address = server.listen().await;
+    let first = worker(&address, "one", train()).await;
+    known(&server, "one").await;
+    drop(first);
+    until(async || {
+        let workers = server.get("/api/workers").await.expect(200);
+        (workers["items"] == json!([])).then_some(())
+    })
+    .await;
+    let job = add(&server).await;
+    let call = json!({"process": "ml/train", "input": 5});
+    let refused = server.post("/api/runner/execute", call).await;
+    refused.refused(503, "NO_WORKER");
+    let waiting = server.get(&format!("/api/jobs/{job}")).await.expect(200);
+    assert_eq!(
+        (&waiting["state"], &waiting["attempt"]),
+        (&json!("waiting"), &json!(0))
+    );
+
+    let mut second = worker(&address, "two", train()).await;
+    let invoke = second.hears("invoke").await;
+    assert_eq!(invoke["params"]["attempt"], 1);
+    answer(&mut second, &invoke, json!(1)).await;
+    job_is(&server, &job, "completed").await;
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_and_comes_back_goes_on() {
+    let server = Server::new().await;
+    let address = server.listen().await;
+    let mut first = worker(&address, "one", train()).await;
+    let called = server.post(
+        "/api/runner/execute",
+        json!({"process": "ml/train", "input": 5}),
+    );
+    known(&server, "one").await;
+    let job = add(&server).await;
+    let (called, ()) = tokio::join!(called, async {
+        let invokes = [first.hears("invoke").await, first.hears("invoke").await];
+        drop(first);
+        until(async || {
+            let shown = known(&server, "one").await;
+            (shown["state"] == "away").then_some(())
+        })
+        .await;
+        let running = invokes.each_ref().map(|invoke| {
+            let params = &invoke["params"];
+            // A call has no job and no lease: its run stands for them.
+            let id = params.get("jobId").unwrap_or(&params["runId"]);
+            let lease = params["lease"].as_str().unwrap_or_default();
+            json!({"invocation": invoke["id"], "jobId": id, "lease": lease})
+        });
+        let mut again = Socket::connect(&address, PATH).await;
+        let hello = again.hears("initialise").await;
+        let said = json!({
+            "protocol": 1, "sdk": {"name": "fake", "version": "1", "language": "fake"},
+            "worker": {"name": "one"}, "processes": train(), "credits": 2, "running": running,
+        });
+        again.say(json!({"id": hello["id"], "result": said})).await;
+        for invoke in &invokes {
+            answer(&mut again, invoke, json!(7)).await;
+        }
+        let done = job_is(&server, &job, "completed").await;
+        assert_eq!((&done["result"], &done["attempt"]), (&json!(7), &json!(1)));
+    });
+    assert_eq!(called.expect(200)["value"], 7);
+}
+
+#[tokio::test]
+async fn what_is_no_message_ends_one_connection_and_harms_nobody() {
+    let limits = Limits {
+        message_bytes: 10_000,
+        ..Limits::default()
+    };
+    let options = ApiOptions {
+        workers: Workers::new(WorkersOptions {
+            limits,
+            ..WorkersOptions::default()
+        }),
+        ..ApiOptions::default()
+    };
+    let server = Server::with(options).await;
+    let address = server.listen().await;
+    let mut good = worker(&address, "good", train()).await;
+    let nothing = json!([]);
+    for (message, code) in [
+        (Message::binary([1, 2, 3].as_slice()), 1003),
+        (Message::text("nonsense"), 1002),
+        (Message::text("{}"), 1002),
+        (Message::text("x".repeat(20_000)), 1009),
+    ] {
+        let mut bad = worker(&address, "bad", nothing.clone()).await;
+        bad.send(message).await;
+        let (closed, reason) = bad.closed().await;
+        assert_eq!(closed, code, "{reason}");
+        assert!(!reason.is_empty());
+    }
+    // One that never says who it is fares no better.
+    let mut early = Socket::connect(&address, PATH).await;
+    early.hears("initialise").await;
+    early.send(Message::text("[1]")).await;
+    let refused = early.hears("refused").await;
+    assert_eq!(refused["params"]["code"], "PROTOCOL_ERROR");
+    assert_eq!(early.closed().await.0, 1002);
+
+    let mut invalid = worker(
+        &address,
+        "invalid",
+        json!([{"id": "a", "config": {"concurrency": 0}}]),
+    )
+    .await;
+    let refused = invalid.hears("refused").await;
+    assert_eq!(
+        refused["params"]["details"]["issues"][0]["path"],
+        "concurrency"
+    );
+    let (code, reason) = invalid.closed().await;
+    assert_eq!(code, 1008);
+    assert!(reason.starts_with("PROCESS_INVALID: "), "{reason}");
+
+    let job = add(&server).await;
+    let invoke = good.hears("invoke").await;
+    answer(&mut good, &invoke, json!(1)).await;
+    job_is(&server, &job, "completed").await;
+    let workers = server.get("/api/workers").await.expect(200);
+    assert_eq!(workers["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn only_a_websocket_of_no_other_page_may_connect() {
+    let server = Server::new().await;
+    let address = server.listen().await;
+    for path in [PATH, "/api/runner/ws", "/api/_runner/ws"] {
+        assert_eq!(
+            Socket::refused(&address, path, "https://evil.example").await,
+            403
+        );
+        server.get(path).await.refused(426, "UPGRADE_REQUIRED");
+    }
+}
+
+struct Local;
+
+#[async_trait]
+impl Provider for Local {
+    async fn invoke(&self, _: Invocation) -> Result<Reply, WorkError> {
+        Ok(Reply {
+            value: Some(Json::from("local")),
+            ..Reply::default()
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_process_of_the_server_wins_over_a_workers() {
+    let server = Server::new().await;
+    let address = server.listen().await;
+    let put = || {
+        server.runtime.put_process(Process {
+            id: "ml/train".into(),
+            config: ProcessConfig::read(&Json::null(), "train").unwrap_or_else(|_| panic!()),
+            provider: Arc::new(Local),
+            source: Source::default(),
+        });
+    };
+    put();
+    let mut worker = worker(&address, "gpu-3", train()).await;
+    let shown = known(&server, "gpu-3").await;
+    assert_eq!(shown["shadowed"], json!(["ml/train"]));
+    let job = add(&server).await;
+    let done = job_is(&server, &job, "completed").await;
+    assert_eq!(done["result"], "local");
+    // Without it the worker's stands in, until there is one again.
+    server.runtime.remove_process("ml/train");
+    let job = add(&server).await;
+    let invoke = worker.hears("invoke").await;
+    answer(&mut worker, &invoke, json!("far")).await;
+    assert_eq!(job_is(&server, &job, "completed").await["result"], "far");
+    put();
+    let job = add(&server).await;
+    assert_eq!(job_is(&server, &job, "completed").await["result"], "local");
+}
+
+#[tokio::test]
+async fn a_worker_is_drained() {
+    let server = Server::new().await;
+    let address = server.listen().await;
+    let mut first = worker(&address, "one", train()).await;
+    let shown = known(&server, "one").await;
+    let job = add(&server).await;
+    let invoke = first.hears("invoke").await;
+    let path = format!("/api/workers/{}/drain", shown["id"]);
+    let drained = server
+        .post(&path, json!({"graceMs": 5_000}))
+        .await
+        .expect(202);
+    assert_eq!(
+        (&drained["state"], &drained["running"]),
+        (&json!("draining"), &json!(1))
+    );
+    let drain = first.hears("drain").await;
+    assert_eq!(drain["params"]["graceMs"], 5_000);
+    answer(&mut first, &invoke, json!(1)).await;
+    first
+        .say(json!({"id": drain["id"], "result": {"unfinished": 0}}))
+        .await;
+    assert_eq!(first.closed().await.0, 1000);
+    job_is(&server, &job, "completed").await;
+    server
+        .post(&path, json!({}))
+        .await
+        .refused(404, "WORKER_NOT_FOUND");
+    let unknown = server.post("/api/workers/nobody/drain", json!({})).await;
+    unknown.refused(404, "WORKER_NOT_FOUND");
+    let bad = server.post(&path, json!({"grace": 1})).await;
+    bad.refused(400, "BAD_REQUEST");
+}
+
+#[tokio::test]
+async fn a_stop_tells_workers_to_come_back() {
+    let server = Server::new().await;
+    let address = server.listen().await;
+    let mut worker = worker(&address, "one", train()).await;
+    known(&server, "one").await;
+    server.options.closing.cancel();
+    server.runtime.shutdown().await.unwrap();
+    server.options.workers.close();
+    let (code, reason) = worker.closed().await;
+    assert_eq!((code, reason.as_str()), (1012, "the server stops"));
+    server.options.sockets.close();
+    let all = tokio::time::timeout(Duration::from_secs(5), server.options.sockets.wait());
+    all.await.expect("a socket is still open");
+}
+
+/// The server asks whether somebody is there; whoever never answers is not.
+#[tokio::test]
+async fn a_client_that_never_answers_a_ping_is_gone() {
+    let server = Server::with(ApiOptions {
+        heartbeat: Duration::from_millis(300),
+        ..ApiOptions::default()
+    })
+    .await;
+    let address = server.listen().await;
+    let mut alive = worker(&address, "alive", train()).await;
+    known(&server, "alive").await;
+    let job = add(&server).await;
+    let living = tokio::spawn(async move {
+        let invoke = alive.hears("invoke").await;
+        answer(&mut alive, &invoke, json!(1)).await;
+        let last = alive.hears("invoke").await;
+        answer(&mut alive, &last, json!(2)).await;
+        alive
+    });
+    for path in [PATH, "/api/runner/ws"] {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\
+             sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut heard = Vec::new();
+        within(stream.read_to_end(&mut heard)).await.unwrap();
+        let text = String::from_utf8_lossy(&heard);
+        assert!(text.starts_with("HTTP/1.1 101"), "{text}");
+        assert!(text.contains("nothing came for 900 ms"), "{text}");
+    }
+    job_is(&server, &job, "completed").await;
+    // One that reads, and so answers, is there still.
+    let last = add(&server).await;
+    assert_eq!(job_is(&server, &last, "completed").await["result"], 2);
+    within(living).await.unwrap();
+}

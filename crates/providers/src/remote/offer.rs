@@ -1,0 +1,69 @@
+//! The processes that a worker brings along, made ones that the runtime can take in.
+
+use riverrun_protocol::{Initialised, WorkError};
+use riverrun_runtime::{Process, ProcessConfig, Source};
+use serde_json::json;
+
+use super::workers::Workers;
+use crate::failure;
+
+/// The most processes of one worker.
+const MAX_PROCESSES: usize = 1_000;
+/// The most letters of a name, an id or a tag, and the most tags.
+const MAX_LETTERS: usize = 128;
+const MAX_TAGS: usize = 64;
+
+/// What the worker offers; a worker with an offer that cannot be taken in is refused whole, so
+/// that whoever starts it hears of it.
+pub(super) fn offered(workers: &Workers, said: &Initialised) -> Result<Vec<Process>, WorkError> {
+    let bad = |what: String| Err(failure::protocol("the worker", what));
+    if said.processes.len() > MAX_PROCESSES {
+        let count = said.processes.len();
+        return bad(format!(
+            "it has {count} processes, more than {MAX_PROCESSES}"
+        ));
+    }
+    if let Some(worker) = &said.worker {
+        let mut texts = worker
+            .tags
+            .iter()
+            .chain([&worker.name])
+            .chain(&worker.instance);
+        if worker.tags.len() > MAX_TAGS || texts.any(|text| !is_name(text)) {
+            return bad(format!(
+                "its name, instance and tags must have 1 to {MAX_LETTERS} letters, and at most {MAX_TAGS} tags"
+            ));
+        }
+    }
+    let mut offers = Vec::new();
+    for process in &said.processes {
+        let Some(id) = process.id.as_deref().filter(|id| is_name(id)) else {
+            return bad(format!("a process has no id of 1 to {MAX_LETTERS} letters"));
+        };
+        let name = id.rsplit('/').next().unwrap_or(id);
+        let config = ProcessConfig::read(&process.config, name).map_err(|issues| {
+            let first = issues
+                .first()
+                .map(|issue| format!("{}: {}", issue.path, issue.message));
+            let first = first.unwrap_or_default();
+            let message = format!("the config of {id:?} has issues, first {first}");
+            let error = WorkError::new("PROCESS_INVALID", message).permanent();
+            error.details(&json!({ "issues": issues }))
+        })?;
+        offers.push(Process {
+            id: id.into(),
+            config,
+            provider: workers.provider(id),
+            source: Source {
+                language: Some("worker".to_owned()),
+                ..Source::default()
+            },
+        });
+    }
+    Ok(offers)
+}
+
+fn is_name(text: &str) -> bool {
+    let letters = text.chars().count();
+    (1..=MAX_LETTERS).contains(&letters) && !text.chars().any(char::is_control)
+}

@@ -1,0 +1,57 @@
+//! `riverrun jobs update`.
+
+use std::time::Duration;
+
+use clap::Args;
+use reqwest::Method;
+use serde::Serialize;
+
+use super::act::show;
+use crate::{
+    cli::Global,
+    config::parse_duration,
+    failure::{Exit, Result},
+};
+
+#[derive(Args, Debug)]
+pub struct Update {
+    /// The jobs' ids; latest is the one added last.
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    /// Higher goes first.
+    #[arg(long, allow_negative_numbers = true, required_unless_present = "delay")]
+    priority: Option<i32>,
+    /// Begin not before this long from now.
+    #[arg(long, value_parser = parse_duration, value_name = "TIME")]
+    delay: Option<Duration>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_ms: Option<u64>,
+}
+
+impl Update {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        let client = global.client()?;
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let body = Body {
+            priority: self.priority,
+            delay_ms: self.delay.map(ms),
+        };
+        let body = serde_json::json!(body).to_string();
+        for id in &self.ids {
+            let id = client.job_id(id).await?;
+            let path = ["api", "jobs", &id];
+            let answer = client
+                .ask(Method::PATCH, &path, &Vec::new(), Some(body.clone()))
+                .await?;
+            show(global.output, &id, &answer);
+        }
+        Ok(Exit::Ok)
+    }
+}

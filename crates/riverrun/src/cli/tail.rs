@@ -1,0 +1,163 @@
+//! `riverrun tail`: a stream or the channel of a queue, as it happens.
+
+use std::time::Duration;
+
+use clap::Args;
+use riverrun::EventType;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::Global;
+use crate::{
+    client::{AWAY, Client, Message, Query, has_ended},
+    failure::{Exit, Failure, Result},
+    output::{self, EventLine, Format, paint, paint::paint},
+    signals,
+};
+
+/// How long to wait before a broken connection is made again.
+const AGAIN: Duration = Duration::from_millis(300);
+
+#[derive(Args, Debug)]
+pub struct Tail {
+    /// What to follow: queue/<name>, job/<id>, flow/<run id>, or any other type/id.
+    stream: String,
+    /// Show what happened before, too. A queue has no past.
+    #[arg(long, conflicts_with = "after")]
+    from_start: bool,
+    /// Begin after this event.
+    #[arg(long, value_name = "EVENT")]
+    after: Option<String>,
+    /// Only these types, separated by commas; job takes every job.*.
+    #[arg(long = "type", value_name = "TYPES")]
+    kind: Option<String>,
+}
+
+impl Tail {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        let client = global.client()?;
+        let Some((kind, id)) = self.stream.split_once('/').filter(|(_, id)| !id.is_empty()) else {
+            let message = format!("{:?} does not say what to follow", self.stream);
+            return Err(Failure::usage("BAD_ID", message).next("riverrun tail queue/<name>"));
+        };
+        let mut query: Query = vec![("follow", "until-end".to_owned())];
+        query.extend(self.kind.map(|kinds| ("types", kinds)));
+        if !self.from_start {
+            query.push(("from", "end".to_owned()));
+        }
+        let mut follow = Follow {
+            client: &client,
+            id: match kind {
+                "job" => client.job_id(id).await?,
+                "flow" => client.run_id(id).await?,
+                _ => id.to_owned(),
+            },
+            kind,
+            query,
+            line: EventLine::for_stdout(),
+            format: global.output,
+            after: self.after,
+        };
+        tokio::select! {
+            end = follow.run() => end,
+            () = signals::interrupted() => Ok(Exit::Ok),
+        }
+    }
+}
+
+struct Follow<'a> {
+    client: &'a Client,
+    kind: &'a str,
+    id: String,
+    query: Query,
+    line: EventLine,
+    format: Format,
+    /// The event that was seen last.
+    after: Option<String>,
+}
+
+impl Follow<'_> {
+    /// Until what is followed has ended; a queue never does.
+    async fn run(&mut self) -> Result<Exit> {
+        let mut connected = false;
+        let mut away_since: Option<Instant> = None;
+        loop {
+            let opened = Instant::now();
+            match self.listen().await {
+                Ok(true) => return Ok(Exit::Ok),
+                Ok(false) => {
+                    (connected, away_since) = (true, None);
+                    if self.has_ended().await {
+                        return Ok(Exit::Ok);
+                    }
+                    output::talk("the connection broke; going on where it was left");
+                }
+                Err(failure) if failure.exit != Exit::Unreachable || !connected => {
+                    return Err(failure);
+                }
+                Err(failure) => {
+                    let since = *away_since.get_or_insert_with(Instant::now);
+                    if since.elapsed() > AWAY {
+                        return Err(failure);
+                    }
+                }
+            }
+            tokio::time::sleep_until(opened + AGAIN).await;
+        }
+    }
+
+    /// One connection. True when the stream is over.
+    async fn listen(&mut self) -> Result<bool> {
+        let path = ["api", "events", self.kind, &self.id, "stream"];
+        let mut live = self
+            .client
+            .listen(&path, &self.query, self.after.as_deref())
+            .await?;
+        // What ended before may have begun anew: it is over when the server closes after an end.
+        let mut is_over = false;
+        while let Some(message) = live.next().await {
+            match message.event.as_deref().unwrap_or_default() {
+                "stream.missed" => {
+                    output::talk(&format!("some events were missed {}", message.data))
+                }
+                "stream.deleted" => {
+                    output::talk("the stream was deleted");
+                    return Ok(true);
+                }
+                event => {
+                    let event = EventType::parse(event);
+                    is_over = event.is_end() && event.family() == self.kind;
+                    self.show(&message);
+                }
+            }
+        }
+        self.after = live.last_id().map(str::to_owned).or(self.after.take());
+        Ok(is_over)
+    }
+
+    /// One that ended before it was followed has nothing more to say.
+    async fn has_ended(&self) -> bool {
+        let path = match self.kind {
+            "job" => ["api", "jobs", &self.id],
+            "flow" => ["api", "runs", &self.id],
+            _ => return false,
+        };
+        let answer = self.client.get(&path, &Vec::new()).await;
+        answer.is_ok_and(|answer| has_ended(&answer.value()))
+    }
+
+    fn show(&self, message: &Message) {
+        if self.format != Format::Table {
+            return output::json_text(Format::Jsonl, &message.data);
+        }
+        let event: Value = serde_json::from_str(&message.data).unwrap_or_default();
+        let line = self.line.show(&event);
+        match self.kind {
+            "queue" => {
+                let job = output::visible(event["runId"].as_str().unwrap_or_default());
+                output::data(&format!("{}  {line}", paint(paint::NAME, job)));
+            }
+            _ => output::data(&line),
+        }
+    }
+}

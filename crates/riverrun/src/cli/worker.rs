@@ -1,0 +1,136 @@
+//! `riverrun worker`: a project's processes, run for a server elsewhere.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use clap::Args;
+use riverrun_providers::worker::{Worker as Session, WorkerOptions};
+use riverrun_runtime::Process;
+
+use super::{
+    Global,
+    server_flags::{WorkerFlags, project_folder},
+};
+use crate::{
+    client::Client,
+    config::parse_duration,
+    failure::{Exit, Failure, Result},
+    logs,
+    project::{Processes, processes::Register},
+    signals, worker,
+};
+
+#[derive(Args, Debug)]
+pub struct Worker {
+    /// The server to work for; the same as --url. Default http://127.0.0.1:4600.
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// The project whose processes/** are run.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    project: PathBuf,
+    /// The name under which people find it. Default the machine's name and the process's number.
+    #[arg(long)]
+    name: Option<String>,
+    /// A word about it, for people; more than one are possible.
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// Jobs and calls at once.
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    concurrency: u32,
+    /// How long to wait for a server that is not there yet.
+    #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "0s")]
+    wait: Duration,
+    #[command(flatten)]
+    flags: WorkerFlags,
+}
+
+impl Worker {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        let folder = project_folder(&self.project)?;
+        let client = Client::new(self.server.as_deref().or(global.url.as_deref()))?.for_worker();
+        let flags = super::server_flags::ServerFlags::from(self.flags);
+        let settings = flags.load(Some((folder.clone(), "--project")))?;
+        logs::init(&settings.config);
+        logs::tell_warnings(&settings);
+        let found = Found::default();
+        let mut options = settings.config.process_settings();
+        // There is no data folder to keep SDKs in.
+        let sdk_folder = riverrun_providers::RunnerOptions::default().sdk_folder;
+        options.node.sdk_folder.clone_from(&sdk_folder);
+        options.python.sdk_folder = sdk_folder;
+        let mut processes = Processes::new(found.clone(), &folder, options);
+        let failures = processes.look().await.failures;
+        // One that does not load harms no other.
+        for failure in &failures {
+            tracing::error!(code = %failure.code, "{}", failure.text());
+        }
+        let known = found.known();
+        if known.is_empty() {
+            processes.end().await;
+            let message = format!("{} has no process that can be run", folder.display());
+            return Err(Failure::usage("NO_PROCESSES", message)
+                .next("a file under processes/, as docs/queues.md shows"));
+        }
+        let session = Session::new(
+            WorkerOptions {
+                name: self.name.unwrap_or_else(default_name),
+                tags: self.tags,
+                concurrency: self.concurrency,
+            },
+            known,
+        );
+        tokio::spawn({
+            let session = session.clone();
+            async move {
+                signals::asked_to_stop().await;
+                session.leave();
+            }
+        });
+        let ended = worker::serve(&client, &session, self.wait).await;
+        processes.end().await;
+        ended.map(|()| Exit::Ok)
+    }
+}
+
+#[cfg(unix)]
+fn default_name() -> String {
+    let system = rustix::system::uname();
+    format!(
+        "{}-{}",
+        system.nodename().to_string_lossy(),
+        std::process::id()
+    )
+}
+
+#[cfg(not(unix))]
+fn default_name() -> String {
+    format!("worker-{}", std::process::id())
+}
+
+/// What was found in the project, by id.
+#[derive(Clone, Default)]
+struct Found(Arc<Mutex<BTreeMap<String, Arc<Process>>>>);
+
+impl Found {
+    fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<String, Arc<Process>>) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Register for Found {
+    fn put(&self, process: Process) {
+        self.with(|found| found.insert(process.id.to_string(), Arc::new(process)));
+    }
+
+    fn remove(&self, id: &str) {
+        self.with(|found| found.remove(id));
+    }
+
+    fn known(&self) -> Vec<Arc<Process>> {
+        self.with(|found| found.values().cloned().collect())
+    }
+}

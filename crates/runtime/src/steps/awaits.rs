@@ -1,0 +1,457 @@
+//! What visits wait for: registered with the commit that suspends them, settled when it has come.
+
+use riverrun_engine::{AwaitFor, Awaiting, Failure, How, Input, Over, VisitKey, Wait};
+use riverrun_expr::{Arg, Expr};
+use riverrun_protocol::Suspended;
+use riverrun_store::{AwaitRecord, AwaitState, Awaited, Change, Matcher, NewAwait};
+use riverrun_types::{
+    Await, AwaitType, Delay, Draft, EventType, Json, Millis, Name, Path, RunId, StreamName,
+    TriggerType,
+    event::EventContext,
+    time::{self, MAX_WAIT_MS},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{Result, Runtime, clock::now_ms, drive::Driver};
+
+/// What only an expression can tell of an event, with what the expression sees beside it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Filter {
+    #[serde(rename = "where")]
+    pub source: String,
+    pub ctx: Json,
+}
+
+/// What is kept of a door.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Door {
+    #[serde(rename = "type")]
+    pub kind: TriggerType,
+    /// What whoever opens it is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Json>,
+    /// Signs what is sent to it: HMAC-SHA256 of the body, in hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+}
+
+/// A name that nobody can guess.
+pub(super) fn fresh_id() -> Name {
+    Name::from(format!("{:032x}", rand::random::<u128>()))
+}
+
+/// Where a door is opened: people are shown a page.
+pub(super) fn door_url(id: &str, kind: TriggerType) -> String {
+    match kind {
+        TriggerType::User => format!("/approve/{id}"),
+        TriggerType::Webhook | TriggerType::Api => format!("/api/triggers/{id}"),
+    }
+}
+
+/// The stream of a trigger, and what its events have in common.
+pub(crate) fn trigger_event(id: &str, run: &RunId, mut event: Draft) -> riverrun_store::Append {
+    event.correlation_id = Some(Name::from(run.as_str()));
+    riverrun_store::Append {
+        stream: StreamName::new("trigger", id),
+        context: EventContext {
+            run_id: Name::from(id),
+            flow_name: Name::from("trigger"),
+            tenant_id: None,
+        },
+        expect: riverrun_store::Expect::Any,
+        events: std::sync::Arc::from([event]),
+    }
+}
+
+/// The changes that an await's end means for what waits outside.
+pub(super) fn over(run: &RunId, over: &Over, now: Millis) -> Vec<Change> {
+    let mut changes = vec![Change::Unawait(over.id.clone())];
+    let kind = match over.how {
+        // Whoever opened it has said so.
+        How::Settled => None,
+        How::Timeout => Some(EventType::TriggerTimeout),
+        How::Cancelled => Some(EventType::TriggerCancelled),
+    };
+    if let Some(kind) = kind.filter(|_| over.is_trigger) {
+        let event = trigger_event(&over.id, run, Draft::new(now, kind));
+        changes.push(Change::Append(event));
+    }
+    changes
+}
+
+/// The changes that make an await known.
+pub(super) fn register(new: NewAwait) -> Vec<Change> {
+    let mut changes = Vec::new();
+    if let Awaited::Door { door, .. } = &new.what {
+        let door: Door = door.read().unwrap_or_default();
+        let event = Draft::new(new.created_ms, EventType::TriggerRegistered).data(json!({
+            "type": door.kind, "step": new.step, "payload": door.payload,
+            "url": door_url(&new.id, door.kind),
+            "expiresAt": new.expires_ms.map(time::iso),
+        }));
+        changes.push(Change::Append(trigger_event(&new.id, &new.run, event)));
+    }
+    changes.insert(0, Change::Await(Box::new(new)));
+    changes
+}
+
+/// How long that is, if it is a duration.
+fn delay_ms(delay: &Delay) -> Option<Millis> {
+    let ms = match delay {
+        Delay::Ms(ms) => *ms as f64,
+        Delay::Text(text) => time::duration_ms(text)?,
+    };
+    (0.0..=MAX_WAIT_MS as f64)
+        .contains(&ms)
+        .then_some(ms.round() as Millis)
+}
+
+/// Where an event's value is to be found; what is no dot path finds nothing.
+fn pairs(equal: &Value) -> Vec<(Path, Json)> {
+    let members = equal.as_object().into_iter().flatten();
+    members
+        .map(|(path, value)| (Path::new(path), Json::of(value)))
+        .collect()
+}
+
+/// How the store finds the events that are meant: by index where the expression is an equality.
+fn matcher(
+    mut equal: Vec<(Path, Json)>,
+    filter: Option<&str>,
+    ctx: &Json,
+) -> std::result::Result<Matcher, String> {
+    let Some(source) = filter else {
+        return Ok(match equal.is_empty() {
+            true => Matcher::Any,
+            false => Matcher::Equal(equal),
+        });
+    };
+    let expr = Expr::compile(source).map_err(|error| error.to_string())?;
+    if let Some((keys, other)) = expr.equality("event") {
+        let (nothing, input) = (Json::null(), ctx.get("input").unwrap_or_else(Json::null));
+        let args = [
+            Arg::new("event", nothing.as_str()),
+            Arg::new("ctx", ctx.as_str()),
+            Arg::new("input", input.as_str()),
+        ];
+        let found = other.eval_native(&args);
+        if let Some(Ok(Some(value))) = found
+            && let Ok(value) = Json::try_from(value)
+            // Objects equal nothing but themselves.
+            && !matches!(value.as_str().as_bytes().first(), Some(b'{' | b'['))
+        {
+            equal.push((Path::new(&keys.join(".")), value));
+            return Ok(Matcher::Equal(equal));
+        }
+    }
+    let filter = Json::of(&Filter {
+        source: with_input(source),
+        ctx: ctx.clone(),
+    });
+    Ok(Matcher::Filter { equal, filter })
+}
+
+/// The source with `input` in its sight: code that waits is used to calling it so.
+fn with_input(source: &str) -> String {
+    format!(
+        "(event, ctx) => {{ const input = ctx.input; const judge = ({source}); return typeof judge === 'function' ? judge(event, ctx) : judge }}"
+    )
+}
+
+impl Driver {
+    /// Registers what the definitions of visits say that they wait for.
+    pub(crate) async fn await_declared(&mut self) {
+        for key in self.flow.plan.to_await(&self.state) {
+            match self.declared(&key) {
+                Ok((awaiting, new)) => {
+                    self.judge(Input::Await {
+                        visit: key,
+                        awaiting,
+                    });
+                    self.awaits.push(new);
+                }
+                Err(message) => {
+                    let failure = Failure::new("INPUT_ERROR", message).permanent();
+                    self.judge(Input::Refused {
+                        visit: key,
+                        failure,
+                    });
+                }
+            }
+        }
+    }
+
+    /// What the definition of a visit's step says that it waits for.
+    fn declared(&self, key: &VisitKey) -> std::result::Result<(Awaiting, NewAwait), String> {
+        let gone = || format!("the flow has no step {:?}", key.step);
+        let step = self.flow.plan.step(&key.step).ok_or_else(gone)?;
+        let visit = self.state.visit(key).ok_or_else(gone)?;
+        let awaits = step.awaits.as_ref().ok_or_else(gone)?;
+        let input = match &visit.input {
+            Some(input) => input.clone(),
+            None => step
+                .input(&self.state.view(visit))
+                .map_err(|failure| failure.message)?,
+        };
+        let now = now_ms();
+        let timeout = awaits.timeout.as_ref().and_then(delay_ms);
+        let until_ms = timeout.map(|ms| now.saturating_add(ms));
+        let (what, awaited) = match awaits.kind {
+            AwaitType::Time => return Err("a time is waited for after the handler".to_owned()),
+            AwaitType::Event => self.declared_event(awaits, &input)?,
+            AwaitType::Trigger => {
+                let trigger_type = awaits.trigger_type.unwrap_or_default();
+                let door = Door {
+                    kind: trigger_type,
+                    payload: awaits.payload.as_ref().map(Json::of),
+                    secret: None,
+                };
+                let door = Json::of(&door);
+                let awaited = Awaited::Door { door, many: false };
+                (AwaitFor::Trigger { trigger_type }, awaited)
+            }
+        };
+        let awaiting = Awaiting {
+            id: fresh_id(),
+            what,
+            until_ms,
+            in_code: false,
+        };
+        let new = self.new_await(key, &awaiting, awaited, now);
+        Ok((awaiting, new))
+    }
+
+    fn declared_event(
+        &self,
+        awaits: &Await,
+        input: &Json,
+    ) -> std::result::Result<(AwaitFor, Awaited), String> {
+        let kind = awaits.event_kind.as_deref().unwrap_or_default();
+        let state = self.state.state.json();
+        let ctx = json!({"input": input, "state": state, "runId": self.run});
+        let ctx = Json::of(&ctx);
+        let equal = awaits.equal.iter().map(|(path, from)| {
+            let value = match from {
+                Value::String(text) if text.starts_with("input.") || text.starts_with("state.") => {
+                    ctx.path(&Path::new(text)).unwrap_or_else(Json::null)
+                }
+                Value::Object(object) if object.contains_key("value") => Json::of(&object["value"]),
+                literal => Json::of(literal),
+            };
+            (Path::new(path), value)
+        });
+        let equal: Vec<_> = equal.collect();
+        let condition = condition(&equal, awaits.filter.as_deref());
+        let matcher = matcher(equal, awaits.filter.as_deref(), &ctx)?;
+        let what = AwaitFor::Event {
+            event_kind: Name::from(kind),
+            condition,
+        };
+        let lookback_ms = awaits.lookback.as_ref().and_then(delay_ms);
+        let kind = Name::from(kind);
+        Ok((
+            what,
+            Awaited::Event {
+                kind,
+                matcher,
+                lookback_ms,
+            },
+        ))
+    }
+
+    fn new_await(
+        &self,
+        key: &VisitKey,
+        awaiting: &Awaiting,
+        what: Awaited,
+        now: Millis,
+    ) -> NewAwait {
+        NewAwait {
+            id: awaiting.id.clone(),
+            run: self.run.clone(),
+            step: key.step.clone(),
+            visit: key.visit,
+            tenant: self.context.tenant_id.clone(),
+            created_ms: now,
+            expires_ms: awaiting.until_ms,
+            what,
+        }
+    }
+
+    /// The changes that make known what visits wait for now.
+    pub(crate) fn new_awaits(&self) -> Vec<Change> {
+        let waits = |new: &&NewAwait| {
+            let is_it =
+                |wait: &Option<Wait>| matches!(wait, Some(Wait::Await(a)) if a.id == new.id);
+            self.state.visits.iter().any(|visit| is_it(&visit.wait))
+        };
+        let awaits = self.awaits.iter().filter(waits).cloned();
+        awaits.flat_map(register).collect()
+    }
+
+    /// Settles the awaits that have been fired.
+    pub(crate) async fn look_at_awaits(&mut self) -> Result<()> {
+        let waits = |wait: &Option<Wait>| matches!(wait, Some(Wait::Await(awaiting)) if awaiting.what != AwaitFor::Time);
+        if !self.state.visits.iter().any(|visit| waits(&visit.wait)) {
+            return Ok(());
+        }
+        let fired = self.runtime.store().awaits_of(&self.run).await?;
+        for record in fired {
+            if record.state == AwaitState::Fired {
+                self.settled(record);
+            }
+        }
+        Ok(())
+    }
+
+    fn settled(&mut self, record: AwaitRecord) {
+        let reason = match &record.what {
+            Awaited::Event { kind, .. } => format!("event {kind}"),
+            Awaited::Door { .. } => "trigger fired".to_owned(),
+        };
+        let many = matches!(record.what, Awaited::Door { many: true, .. });
+        let value = match many {
+            true => Json::of(&record.values),
+            false => record.values.into_iter().next().unwrap_or_else(Json::null),
+        };
+        self.judge(Input::Settled {
+            visit: VisitKey {
+                step: record.step,
+                visit: record.visit,
+            },
+            id: record.id,
+            value,
+            reason,
+        });
+    }
+}
+
+/// What an event must be like, for people.
+fn condition(equal: &[(Path, Json)], filter: Option<&str>) -> Option<Json> {
+    if equal.is_empty() && filter.is_none() {
+        return None;
+    }
+    let equal = equal.iter().map(|(path, value)| (path.to_string(), value));
+    let equal: indexmap::IndexMap<String, &Json> = equal.collect();
+    let mut said = indexmap::IndexMap::new();
+    if !equal.is_empty() {
+        said.insert("match", Json::of(&equal));
+    }
+    if let Some(filter) = filter {
+        said.insert("where", Json::of(&filter));
+    }
+    Some(Json::of(&said))
+}
+
+/// What the code of a step waits for, and what the store is told of it: nothing of a time, which
+/// the run's own job keeps, and nothing of a door, which is there already.
+pub(super) fn suspended(
+    wait: &Suspended,
+    input: &Json,
+    run: &RunId,
+    key: &VisitKey,
+    tenant: Option<&Name>,
+    now: Millis,
+) -> std::result::Result<(Awaiting, Option<NewAwait>), String> {
+    let timeout = wait
+        .timeout_ms
+        .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+    let timeout = timeout.map(|ms| now.saturating_add(ms));
+    let in_code = true;
+    match wait.kind.as_str() {
+        "time" => {
+            let at = wait.resume_at.as_deref().and_then(time::parse);
+            let at = at.ok_or_else(|| format!("{:?} is no time", wait.resume_at))?;
+            let awaiting = Awaiting {
+                id: fresh_id(),
+                what: AwaitFor::Time,
+                until_ms: Some(at),
+                in_code,
+            };
+            Ok((awaiting, None))
+        }
+        "event" => {
+            let kind = wait.event_kind.as_deref().unwrap_or_default();
+            let known = EventType::checked(kind);
+            let kind = known.ok_or_else(|| format!("{kind:?} is no kind of event"))?;
+            let kind = Name::from(kind.as_str());
+            let equal = wait.equal.as_ref().map(|equal| pairs(&equal.value()));
+            let equal = equal.unwrap_or_default();
+            let ctx = Json::of(&json!({"input": input, "runId": run}));
+            let filter = wait.filter.as_deref();
+            let condition = condition(&equal, filter);
+            let matcher = matcher(equal, filter, &ctx)?;
+            let awaiting = Awaiting {
+                id: fresh_id(),
+                what: AwaitFor::Event {
+                    event_kind: kind.clone(),
+                    condition,
+                },
+                until_ms: timeout,
+                in_code,
+            };
+            let lookback = wait
+                .lookback_ms
+                .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+            let new = NewAwait {
+                id: awaiting.id.clone(),
+                run: run.clone(),
+                step: key.step.clone(),
+                visit: key.visit,
+                tenant: tenant.cloned(),
+                created_ms: now,
+                expires_ms: timeout,
+                what: Awaited::Event {
+                    kind,
+                    matcher,
+                    lookback_ms: lookback,
+                },
+            };
+            Ok((awaiting, Some(new)))
+        }
+        "trigger" => {
+            let id = wait.trigger_id.as_deref().unwrap_or_default();
+            let awaiting = Awaiting {
+                id: Name::from(id),
+                what: AwaitFor::Trigger {
+                    trigger_type: TriggerType::Webhook,
+                },
+                until_ms: timeout,
+                in_code,
+            };
+            Ok((awaiting, None))
+        }
+        other => Err(format!("{other:?} is nothing that a step can wait for")),
+    }
+}
+
+impl Runtime {
+    /// Delays in definitions that depend on what the handler gave.
+    pub(super) async fn delay_after(
+        &self,
+        awaits: &Await,
+        result: &Json,
+    ) -> std::result::Result<Millis, String> {
+        let delay = awaits.delay.as_ref().ok_or("the await has no delay")?;
+        if let Some(ms) = delay_ms(delay) {
+            return Ok(ms);
+        }
+        let Delay::Text(source) = delay else {
+            return Err(format!("{delay:?} is longer than ten years"));
+        };
+        let expr = Expr::compile(source).map_err(|error| error.to_string())?;
+        let args = [Arg::new("result", result.as_str())];
+        let found = match expr.eval_native(&args) {
+            Some(found) => found,
+            None => self.services().sandbox.eval(&expr, &args).await,
+        };
+        let found = found.map_err(|error| error.to_string())?;
+        let ms = found.and_then(|ms| ms.get().parse::<f64>().ok());
+        match ms {
+            Some(ms) if (0.0..=MAX_WAIT_MS as f64).contains(&ms) => Ok(ms.round() as Millis),
+            _ => Err("the delay is not a number of milliseconds up to ten years".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Doors: awaits that somebody outside ends who knows their id.
+
+use hmac::{Hmac, KeyInit, Mac};
+use riverrun_store::{AwaitRecord, Awaited, Change, Commit, Error as StoreError, Fire};
+use riverrun_types::{Draft, EventType, Json, Name};
+use serde_json::json;
+use sha2::Sha256;
+
+use super::awaits::{Door, trigger_event};
+use crate::{Error, Result, Runtime, clock::now_ms};
+
+/// Somebody at a door.
+pub struct Visitor<'a> {
+    /// What is handed in, and becomes what the step has waited for.
+    pub payload: Json,
+    /// The bytes that were signed, and the signature in hexadecimal.
+    pub body: &'a [u8],
+    pub signature: Option<&'a str>,
+    /// `webhook`, `user`, `api` or the like, for the trigger's stream.
+    pub source: &'a str,
+}
+
+/// A door as those outside may see it.
+pub struct OpenDoor {
+    pub record: AwaitRecord,
+    pub door: Door,
+    /// Its time is over, though nobody has noticed yet.
+    pub is_over: bool,
+}
+
+impl Runtime {
+    /// A door by its id.
+    pub async fn door(&self, id: &str) -> Result<OpenDoor> {
+        let missing = || Error::Store(StoreError::AwaitNotFound(Name::from(id)));
+        let record = self.store().await_by(id).await?.ok_or_else(missing)?;
+        let Awaited::Door { door, .. } = &record.what else {
+            return Err(missing());
+        };
+        let door = door.read().unwrap_or_default();
+        let is_over = record.expires_ms.is_some_and(|until| until < now_ms());
+        Ok(OpenDoor {
+            record,
+            door,
+            is_over,
+        })
+    }
+
+    /// Opens a door: the step behind it goes on with what is handed in. Answers when that is
+    /// durable.
+    pub async fn open_door(&self, id: &str, visitor: Visitor<'_>) -> Result<AwaitRecord> {
+        self.refuse_when_stopping()?;
+        let OpenDoor { record, door, .. } = self.door(id).await?;
+        if let Some(secret) = &door.secret {
+            check_signature(secret, visitor.body, visitor.signature)?;
+        }
+        let now = now_ms();
+        if let Some(refusal) = record.refusal(now) {
+            return Err(refusal.into());
+        }
+        let fire = Fire {
+            id: record.id.clone(),
+            value: visitor.payload.clone(),
+            now_ms: now,
+        };
+        let event = Draft::new(now, EventType::TriggerFired)
+            .data(json!({"payload": visitor.payload, "source": visitor.source}));
+        let event = trigger_event(&record.id, &record.run, event);
+        let commit = Commit::of(Change::Fire(Box::new(fire))).and(Change::Append(event));
+        self.commit(commit).await?;
+        Ok(record)
+    }
+}
+
+/// Compares in a time that does not depend on where the difference is.
+fn check_signature(secret: &str, body: &[u8], signature: Option<&str>) -> Result<()> {
+    let wrong = || Error::BadSignature;
+    let signature = signature.ok_or_else(wrong)?;
+    let signature = signature.strip_prefix("sha256=").unwrap_or(signature);
+    let signature = hex::decode(signature.trim()).map_err(|_| wrong())?;
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map_err(|_| wrong())?;
+    mac.update(body);
+    mac.verify_slice(&signature).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_of_the_body_and_the_secret() {
+        let mut mac = Hmac::<Sha256>::new_from_slice(b"secret").unwrap();
+        mac.update(br#"{"ok":true}"#);
+        let made = hex::encode(mac.finalize().into_bytes());
+        let check = |secret: &str, signature: Option<&str>| {
+            check_signature(secret, br#"{"ok":true}"#, signature).is_ok()
+        };
+        assert!(check("secret", Some(&made)));
+        assert!(check("secret", Some(&format!("sha256={made}"))));
+        assert!(!check("other", Some(&made)));
+        assert!(!check("secret", None));
+        assert!(!check("secret", Some("not hex")));
+    }
+}

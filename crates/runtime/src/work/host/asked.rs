@@ -1,0 +1,148 @@
+//! What a handler asks for, beside its state.
+
+use std::time::Duration;
+
+use riverrun_protocol::WorkError;
+use riverrun_store::{Added, Change, Commit, Expect};
+use riverrun_types::{Draft, EventType, Json};
+use serde_json::{Value, json};
+
+use super::{
+    JobHost, failed,
+    params::{
+        CallParams, CheckpointParams, EmitParams, EnqueueParams, MemoParams, StartParams, params,
+    },
+    refused,
+};
+use crate::{
+    clock::now_ms,
+    runtime::lease_ms,
+    work::{CallRequest, record},
+};
+
+impl JobHost {
+    /// Does what is asked for, and answers when it is durable.
+    pub(super) async fn answer(&self, method: &str, asked: &Json) -> Result<Json, WorkError> {
+        if let Some(answer) = self.answer_of_state(method, asked).await {
+            return answer;
+        }
+        match method {
+            "emit" => self.emit(asked).await,
+            "memo" => self.memo(asked).await,
+            "checkpoint" => self.checkpoint(asked).await,
+            "lease" => self.keep_lease().await,
+            "enqueue" => self.enqueue(asked).await,
+            "call" => self.call(asked).await,
+            "start" => self.start(asked).await,
+            _ => {
+                let message = format!("there is no method {method:?}");
+                Err(WorkError::new("UNKNOWN_METHOD", message).permanent())
+            }
+        }
+    }
+
+    async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
+        let EmitParams { kind, data } = params(asked)?;
+        let kind = EventType::parse(&kind);
+        if kind.is_engines_own() || kind.family() == "job" || kind.family() == "state" {
+            let message = format!("only the server may write events of the type {kind:?}");
+            return Err(WorkError::new("RESERVED_TYPE", message).permanent());
+        }
+        let mut draft = Draft::new(now_ms(), kind);
+        draft.data = data;
+        draft.correlation_id = self.correlation_id.as_deref().map(Into::into);
+        let id = self.append(draft, Expect::Any).await?;
+        self.forget_stream().await;
+        Ok(Json::of(&json!({ "id": id })))
+    }
+
+    async fn memo(&self, asked: &Json) -> Result<Json, WorkError> {
+        let MemoParams { name, value, error } = params(asked)?;
+        let value = error.is_none().then(|| value.unwrap_or_default());
+        let draft = Draft::new(now_ms(), EventType::StepMemo).data(record::Memo {
+            name: &name,
+            value: value.as_ref(),
+            error: error.as_ref(),
+        });
+        self.append(draft, Expect::Any).await?;
+        self.forget_stream().await;
+        Ok(Json::of(&json!({})))
+    }
+
+    async fn checkpoint(&self, asked: &Json) -> Result<Json, WorkError> {
+        let CheckpointParams { data } = params(asked)?;
+        let note = self.note(Some(data.unwrap_or_else(Json::null)));
+        let commit = Commit::of(Change::Note(Box::new(note)));
+        self.runtime.commit(commit).await.map_err(refused)?;
+        Ok(Json::of(&json!({})))
+    }
+
+    async fn keep_lease(&self) -> Result<Json, WorkError> {
+        let until = now_ms().saturating_add(lease_ms(&self.runtime));
+        let token = self.lease.token;
+        let beats = self.runtime.store().keep_jobs(&[token], until).await;
+        let beats = beats.map_err(refused)?;
+        let valid = beats.lost.is_empty();
+        Ok(Json::of(&json!({"valid": valid, "untilMs": until})))
+    }
+
+    async fn call(&self, asked: &Json) -> Result<Json, WorkError> {
+        let CallParams {
+            process,
+            input,
+            timeout_ms,
+        } = params(asked)?;
+        let request = CallRequest {
+            process,
+            input: input.unwrap_or_else(Json::null),
+            timeout: timeout_ms.map(Duration::from_millis),
+            correlation_id: self.correlation_id.clone(),
+            causation_id: Some(self.lease.id.to_string()),
+            ..CallRequest::default()
+        };
+        let value = self.runtime.call(request).await?;
+        Ok(Json::of(&record::Value { value: &value }))
+    }
+
+    async fn start(&self, asked: &Json) -> Result<Json, WorkError> {
+        let mut request = params::<StartParams>(asked)?.request();
+        if request.tenant.is_none() {
+            request.tenant = self.tenant_id.clone();
+        }
+        let started = self.runtime.start(request).await.map_err(failed)?;
+        Ok(Json::of(
+            &json!({"runId": started.run, "created": started.created}),
+        ))
+    }
+
+    async fn enqueue(&self, asked: &Json) -> Result<Json, WorkError> {
+        let mut jobs = params::<EnqueueParams>(asked)?.jobs()?;
+        for (_, job) in &mut jobs {
+            let options = &mut job.options;
+            options
+                .causation_id
+                .get_or_insert_with(|| self.lease.id.to_string());
+            if options.correlation_id.is_none() {
+                options.correlation_id = self.correlation_id.clone();
+            }
+            if options.tenant_id.is_none() {
+                options.tenant_id = self.tenant_id.clone();
+            }
+        }
+        let added = self
+            .runtime
+            .enqueue_each(jobs, false)
+            .await
+            .map_err(failed)?;
+        Ok(self::added(&added))
+    }
+}
+
+/// What was added, as a handler is told.
+pub(in crate::work) fn added(added: &[Added]) -> Json {
+    let jobs: Vec<Value> = added
+        .iter()
+        .map(|added| json!({"jobId": added.id, "created": added.created}))
+        .collect();
+    Json::of(&json!({ "jobs": jobs }))
+}

@@ -1,0 +1,67 @@
+//! The host of an invocation: one for each of its jobs, of which there is one unless it is a batch.
+
+use async_trait::async_trait;
+use riverrun_protocol::{Frame, WorkError};
+use riverrun_types::{Draft, Json};
+use serde::Deserialize;
+
+use super::{JobHost, params::params};
+use crate::work::Host;
+
+/// In the order of the jobs. What names none of them is about the first.
+pub(in crate::work) struct BatchHost {
+    jobs: Vec<JobHost>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Named {
+    job_id: Option<String>,
+}
+
+impl BatchHost {
+    pub fn new(jobs: impl Iterator<Item = JobHost>) -> Self {
+        let jobs = jobs.collect();
+        Self { jobs }
+    }
+
+    /// What was said of each job and is not stored yet. Later frames are dropped.
+    pub fn close(&self) -> Vec<(Vec<Draft>, Option<Json>)> {
+        self.jobs.iter().map(JobHost::close).collect()
+    }
+
+    fn find(&self, job: Option<&str>) -> Option<&JobHost> {
+        match job {
+            None => self.jobs.first(),
+            Some(id) => self.jobs.iter().find(|job| job.lease.id.as_str() == id),
+        }
+    }
+}
+
+#[async_trait]
+impl Host for BatchHost {
+    fn frame(&self, frame: Frame) {
+        if let Some(job) = self.find(None) {
+            job.frame(frame);
+        }
+    }
+
+    fn frame_of(&self, job: &str, frame: Frame) {
+        match self.find(Some(job)) {
+            Some(job) => job.frame(frame),
+            None => tracing::warn!(job, "a handler speaks of a job that it was not given"),
+        }
+    }
+
+    async fn ask(&self, method: &str, asked: Json) -> Result<Json, WorkError> {
+        let Named { job_id } = params(&asked)?;
+        match self.find(job_id.as_deref()) {
+            Some(job) => job.ask(method, asked).await,
+            None => {
+                let id = job_id.unwrap_or_default();
+                let message = format!("the invocation has no job {id:?}");
+                Err(WorkError::new("JOB_NOT_FOUND", message).permanent())
+            }
+        }
+    }
+}

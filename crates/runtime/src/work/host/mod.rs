@@ -1,0 +1,119 @@
+//! What a job's handler says and asks for while it runs.
+//!
+//! What it says (logs, progress, partial results) is gathered and stored a little later (`said`).
+//! What it asks for is answered when it is durable (`asked`; `state` for the job's state).
+//! Everything is fenced by the job's lease. A batch has a host for each of its jobs (`batch`).
+
+mod asked;
+mod batch;
+mod params;
+mod said;
+mod state;
+mod stream;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use riverrun_engine::RunState;
+use riverrun_protocol::{CancelReason, Frame, WorkError};
+use riverrun_store::{Error as StoreError, JobLease, Note};
+use riverrun_types::{Draft, EventType, Json};
+use serde_json::json;
+
+use super::{Cancellation, Host, Process, record, request::KeptOptions};
+use crate::{Error, Runtime};
+pub(super) use asked::added;
+pub(super) use batch::BatchHost;
+pub(super) use params::{EnqueueParams, StartParams, params};
+use said::Said;
+pub(super) use stream::journal;
+
+pub(crate) struct JobHost {
+    runtime: Runtime,
+    process: Arc<Process>,
+    lease: JobLease,
+    correlation_id: Option<String>,
+    tenant_id: Option<String>,
+    cancel: Cancellation,
+    said: Said,
+    /// The job's state, read when it is first asked for. One writer at a time.
+    stream: tokio::sync::Mutex<Option<RunState>>,
+}
+
+impl JobHost {
+    pub fn new(
+        runtime: Runtime,
+        process: Arc<Process>,
+        lease: JobLease,
+        options: &KeptOptions,
+        cancel: Cancellation,
+    ) -> Self {
+        Self {
+            said: Said::new(runtime.clone(), lease.clone()),
+            runtime,
+            process,
+            lease,
+            correlation_id: options.correlation_id.clone(),
+            tenant_id: options.tenant_id.clone(),
+            cancel,
+            stream: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// What was said and is not stored yet: events and the latest progress. Later frames are
+    /// dropped.
+    pub fn close(&self) -> (Vec<Draft>, Option<Json>) {
+        self.said.close()
+    }
+
+    fn note(&self, checkpoint: Option<Json>) -> Note {
+        Note {
+            lease: self.lease.clone(),
+            progress: None,
+            checkpoint,
+        }
+    }
+}
+
+#[async_trait]
+impl Host for JobHost {
+    fn frame(&self, frame: Frame) {
+        if let Some(draft) = record::frame(&frame) {
+            let is_progress = draft.kind == EventType::Progress;
+            let progress = draft.data.clone().filter(|_| is_progress);
+            self.said.say(draft, progress);
+        }
+    }
+
+    async fn ask(&self, method: &str, asked: Json) -> Result<Json, WorkError> {
+        if self.said.is_closed() {
+            return Err(WorkError::new(
+                "INVOCATION_ENDED",
+                "the invocation has ended",
+            ));
+        }
+        if self.cancel.reason() == Some(CancelReason::LeaseLost) {
+            return Err(WorkError::new("LEASE_LOST", "the lease on the job is gone"));
+        }
+        self.answer(method, &asked).await
+    }
+}
+
+fn refused(error: StoreError) -> WorkError {
+    match error {
+        StoreError::JobLost(_) => WorkError::new("LEASE_LOST", "the lease on the job is gone"),
+        error => WorkError::new(error.code(), error.to_string()),
+    }
+}
+
+pub(super) fn failed(error: Error) -> WorkError {
+    let details = match &error {
+        Error::InputInvalid(issues) => Some(json!({ "issues": issues })),
+        _ => None,
+    };
+    let work = WorkError::new(error.code(), error.to_string());
+    match details {
+        Some(details) => work.details(&details),
+        None => work,
+    }
+}

@@ -1,0 +1,146 @@
+//! What stands in the requests of handlers.
+
+use riverrun_protocol::WorkError;
+use riverrun_types::{Json, Name, RunId};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::json;
+
+use crate::{
+    StartRequest,
+    work::{JobOptions, JobRequest},
+};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct KeyParams {
+    pub key: String,
+    pub value: Option<Json>,
+    pub if_version: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BatchParams {
+    pub values: indexmap::IndexMap<String, Json>,
+    pub if_version: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct EmitParams {
+    #[serde(rename = "type", alias = "kind")]
+    pub kind: String,
+    pub data: Option<Json>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct MemoParams {
+    pub name: String,
+    pub value: Option<Json>,
+    pub error: Option<WorkError>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CallParams {
+    pub process: String,
+    pub input: Option<Json>,
+    pub timeout_ms: Option<u64>,
+}
+
+/// One job, or many, each with a queue of its own.
+#[derive(Deserialize)]
+pub(in crate::work) struct EnqueueParams {
+    queue: Option<String>,
+    name: Option<String>,
+    data: Option<Json>,
+    #[serde(default, alias = "opts")]
+    options: JobOptions,
+    jobs: Option<Vec<Enqueued>>,
+}
+
+#[derive(Deserialize)]
+struct Enqueued {
+    queue: Option<String>,
+    name: Option<String>,
+    data: Option<Json>,
+    #[serde(default, alias = "opts")]
+    options: JobOptions,
+}
+
+impl EnqueueParams {
+    /// Where the jobs name no queue it is that of the request.
+    pub(in crate::work) fn jobs(self) -> Result<Vec<(Name, JobRequest)>, WorkError> {
+        let Self {
+            queue: shared,
+            name,
+            data,
+            options,
+            jobs,
+        } = self;
+        let one = Enqueued {
+            queue: None,
+            name,
+            data,
+            options,
+        };
+        let jobs = jobs.unwrap_or_else(|| vec![one]);
+        let job = |job: Enqueued| {
+            let missing = || WorkError::new("BAD_REQUEST", "queue: is missing").permanent();
+            let queue = job.queue.or_else(|| shared.clone()).ok_or_else(missing)?;
+            let request = JobRequest {
+                name: job.name,
+                data: job.data,
+                options: job.options,
+            };
+            Ok((Name::from(queue), request))
+        };
+        jobs.into_iter().map(job).collect()
+    }
+}
+
+#[derive(Deserialize)]
+pub(in crate::work) struct StartParams {
+    flow: String,
+    input: Option<Json>,
+    #[serde(default)]
+    options: StartOptions,
+}
+
+/// How a run is to be started, as over HTTP.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct StartOptions {
+    version: Option<String>,
+    run_id: Option<String>,
+    idempotency_key: Option<String>,
+    tenant_id: Option<String>,
+    tags: Vec<String>,
+    metadata: Option<Json>,
+    delay_ms: Option<u64>,
+}
+
+impl StartParams {
+    pub(in crate::work) fn request(self) -> StartRequest {
+        let input = self.input.unwrap_or_else(|| Json::of(&json!({})));
+        let mut request = StartRequest::new(self.flow, input);
+        request.version = self.options.version;
+        request.run_id = self.options.run_id.as_deref().map(RunId::new);
+        request.idempotency_key = self.options.idempotency_key;
+        request.tenant = self.options.tenant_id;
+        request.tags = self.options.tags;
+        request.metadata = self.options.metadata;
+        request.delay_ms = self.options.delay_ms;
+        request
+    }
+}
+
+pub(in crate::work) fn params<T: DeserializeOwned>(params: &Json) -> Result<T, WorkError> {
+    params
+        .read()
+        .map_err(|error| WorkError::new("BAD_REQUEST", error.to_string()).permanent())
+}
+
+#[derive(Deserialize)]
+pub(super) struct CheckpointParams {
+    pub data: Option<Json>,
+}

@@ -1,0 +1,129 @@
+//! What a handler says: gathered for a moment, stored in one commit with whatever else was said.
+//! What is left when it ends goes with the outcome.
+
+use std::{sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use riverrun_store::{Change, Commit, JobLease, Note};
+use riverrun_types::{Draft, EventType, Json};
+use serde_json::json;
+use tokio::sync::Notify;
+
+use crate::{Runtime, clock::now_ms, work::attempt::to_job};
+
+/// How long what was said waits for more.
+const GATHER: Duration = Duration::from_millis(50);
+/// Frames that wait to be stored; more are dropped and counted.
+const MAX_WAITING: usize = 4_096;
+
+pub(super) struct Said {
+    runtime: Runtime,
+    lease: JobLease,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    waiting: Mutex<Waiting>,
+    wake: Notify,
+}
+
+/// What waits to be stored.
+#[derive(Default)]
+struct Waiting {
+    drafts: Vec<Draft>,
+    progress: Option<Json>,
+    dropped: usize,
+    has_flusher: bool,
+    is_closed: bool,
+}
+
+impl Said {
+    pub fn new(runtime: Runtime, lease: JobLease) -> Self {
+        Self {
+            runtime,
+            lease,
+            shared: Arc::default(),
+        }
+    }
+
+    pub fn say(&self, draft: Draft, progress: Option<Json>) {
+        let mut waiting = self.shared.waiting.lock();
+        if waiting.is_closed {
+            return;
+        }
+        if waiting.drafts.len() >= MAX_WAITING {
+            waiting.dropped += 1;
+            return;
+        }
+        waiting.drafts.push(draft);
+        waiting.progress = progress.or(waiting.progress.take());
+        if !waiting.has_flusher {
+            waiting.has_flusher = true;
+            let flush = flush(
+                self.runtime.clone(),
+                self.lease.clone(),
+                self.shared.clone(),
+            );
+            tokio::spawn(flush);
+        }
+    }
+
+    /// Whatever is not stored yet; later frames are dropped.
+    pub fn close(&self) -> (Vec<Draft>, Option<Json>) {
+        let mut waiting = self.shared.waiting.lock();
+        waiting.is_closed = true;
+        self.shared.wake.notify_one();
+        waiting.take()
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.shared.waiting.lock().is_closed
+    }
+}
+
+impl Waiting {
+    fn take(&mut self) -> (Vec<Draft>, Option<Json>) {
+        if self.dropped > 0 {
+            let dropped = std::mem::take(&mut self.dropped);
+            let message =
+                format!("{dropped} lines were dropped: the handler said more than can be stored");
+            let draft =
+                Draft::new(now_ms(), EventType::LogWarn).data(json!({ "message": message }));
+            self.drafts.push(draft);
+        }
+        (std::mem::take(&mut self.drafts), self.progress.take())
+    }
+}
+
+/// Stores what was said while the job runs.
+async fn flush(runtime: Runtime, lease: JobLease, shared: Arc<Shared>) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(GATHER) => {}
+            () = shared.wake.notified() => {}
+        }
+        let (drafts, progress) = {
+            let mut waiting = shared.waiting.lock();
+            if waiting.is_closed {
+                return;
+            }
+            let taken = waiting.take();
+            if taken.0.is_empty() {
+                waiting.has_flusher = false;
+                return;
+            }
+            taken
+        };
+        let note = Note {
+            lease: lease.clone(),
+            progress,
+            checkpoint: None,
+        };
+        let commit =
+            Commit::of(Change::Note(Box::new(note))).and(Change::Append(to_job(&lease.id, drafts)));
+        if let Err(error) = runtime.commit(commit).await {
+            tracing::debug!(job = %lease.id, %error, "what a job said could not be stored");
+        }
+    }
+}

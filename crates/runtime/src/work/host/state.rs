@@ -1,0 +1,186 @@
+//! The state of a job, as its handler reads and writes it.
+
+use riverrun_engine::{RunState, SchemaIssue};
+use riverrun_protocol::WorkError;
+use riverrun_store::Expect;
+use riverrun_types::{Draft, EventType, Json, Path, State};
+use serde_json::json;
+
+use super::{
+    JobHost,
+    params::{BatchParams, KeyParams, params},
+};
+use crate::{clock::now_ms, work::record};
+
+/// How often a conditional write is judged again because the stream moved.
+const TRIES: usize = 20;
+
+impl JobHost {
+    /// Answers `state.*`; nothing if there is no such method.
+    pub(super) async fn answer_of_state(
+        &self,
+        method: &str,
+        asked: &Json,
+    ) -> Option<Result<Json, WorkError>> {
+        Some(match method {
+            "state.get" => self.get(asked).await,
+            "state.has" => self.has(asked).await,
+            "state.getAll" => self.get_all().await,
+            "state.set" => self.set(asked).await,
+            "state.delete" => self.delete(asked).await,
+            "state.setBatch" => self.set_batch(asked).await,
+            _ => return None,
+        })
+    }
+
+    async fn get(&self, asked: &Json) -> Result<Json, WorkError> {
+        let path = path(&params::<KeyParams>(asked)?.key)?;
+        self.with_state(|known| {
+            Json::of(&record::Read {
+                value: known.state.path(&path),
+                version: known.len,
+            })
+        })
+        .await
+    }
+
+    async fn has(&self, asked: &Json) -> Result<Json, WorkError> {
+        let path = path(&params::<KeyParams>(asked)?.key)?;
+        self.with_state(|known| Json::of(&json!({"has": known.state.path(&path).is_some()})))
+            .await
+    }
+
+    async fn get_all(&self) -> Result<Json, WorkError> {
+        self.with_state(|known| {
+            Json::of(&record::ReadAll {
+                state: &known.state,
+                version: known.len,
+            })
+        })
+        .await
+    }
+
+    async fn set(&self, asked: &Json) -> Result<Json, WorkError> {
+        let KeyParams {
+            key,
+            value,
+            if_version,
+        } = params(asked)?;
+        path(&key)?;
+        let data = Json::of(&record::Write {
+            kind: None,
+            key: &key,
+            value: &value.unwrap_or_default(),
+        });
+        self.write(EventType::StateSet, data, if_version).await
+    }
+
+    async fn delete(&self, asked: &Json) -> Result<Json, WorkError> {
+        let KeyParams {
+            key, if_version, ..
+        } = params(asked)?;
+        path(&key)?;
+        let data = Json::of(&json!({ "key": key }));
+        self.write(EventType::StateDelete, data, if_version).await
+    }
+
+    async fn set_batch(&self, asked: &Json) -> Result<Json, WorkError> {
+        let BatchParams { values, if_version } = params(asked)?;
+        let mut operations = Vec::with_capacity(values.len());
+        for (key, value) in &values {
+            path(key)?;
+            operations.push(record::Write {
+                kind: Some("set"),
+                key,
+                value,
+            });
+        }
+        let data = Json::of(&record::Writes { operations });
+        self.write(EventType::StateBatch, data, if_version).await
+    }
+
+    async fn with_state<T>(&self, ask: impl FnOnce(&RunState) -> T) -> Result<T, WorkError> {
+        let mut stream = self.stream.lock().await;
+        if stream.is_none() {
+            *stream = Some(self.read_stream().await?);
+        }
+        let known = stream
+            .as_ref()
+            .ok_or_else(|| WorkError::new("INTERNAL", "no state"))?;
+        Ok(ask(known))
+    }
+
+    /// Writes to the state, if it has the version that the writer thinks it has.
+    async fn write(
+        &self,
+        kind: EventType,
+        data: Json,
+        if_version: Option<u64>,
+    ) -> Result<Json, WorkError> {
+        let mut guard = self.stream.lock().await;
+        for _ in 0..TRIES {
+            let known = match guard.take() {
+                Some(known) => known,
+                None => self.read_stream().await?,
+            };
+            if let Some(version) = if_version
+                && version != known.len
+            {
+                let (message, version) = ("the state has changed meanwhile", known.len);
+                *guard = Some(known);
+                let error = WorkError::new("STATE_CONFLICT", message);
+                return Err(error.details(&json!({ "version": version })));
+            }
+            let mut draft = Draft::new(now_ms(), kind.clone());
+            draft.data = Some(data.clone());
+            let mut after = known.clone();
+            after.apply(&draft);
+            if let Some(issues) = self.breaks(&known.state, &after.state) {
+                *guard = Some(known);
+                return Err(invalid(&issues));
+            }
+            match self.append(draft, Expect::Len(known.len)).await {
+                Ok(id) => {
+                    let len = id.seq + 1;
+                    *guard = Some(after);
+                    return Ok(Json::of(&json!({ "version": len })));
+                }
+                // A log line came between, or somebody else: look again.
+                Err(error) if error.code == "CONFLICT" => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(WorkError::new(
+            "BUSY",
+            "the job's stream moves faster than it can be written",
+        ))
+    }
+
+    /// What is wrong with a state that was not wrong before.
+    fn breaks(&self, before: &State, after: &State) -> Option<Vec<SchemaIssue>> {
+        let schema = self.process.config.state_schema.as_ref()?;
+        let known = schema.state_issues(before);
+        let mut issues = schema.state_issues(after);
+        issues.retain(|issue| !known.contains(issue));
+        (!issues.is_empty()).then_some(issues)
+    }
+}
+
+fn invalid(issues: &[SchemaIssue]) -> WorkError {
+    let first = issues.first();
+    let message = first.map_or_else(String::new, |issue| {
+        format!(
+            "the write breaks the state's schema at {:?}: {}",
+            issue.path, issue.message
+        )
+    });
+    WorkError::new("STATE_INVALID", message).details(&json!({ "issues": issues }))
+}
+
+fn path(key: &str) -> Result<Path, WorkError> {
+    let path = Path::new(key);
+    match path.is_valid() {
+        true => Ok(path),
+        false => Err(WorkError::new("BAD_REQUEST", "key: is no path").permanent()),
+    }
+}

@@ -1,0 +1,253 @@
+//! The live channel of a queue: what happens to its jobs, as it happens.
+//!
+//! Nothing of it is stored and nothing is built for a queue that nobody listens to. A listener that
+//! falls behind is told how much it has missed; the jobs themselves are in the store.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use dashmap::DashMap;
+use parking_lot::Mutex;
+use riverrun_types::{Draft, EventId, Json, Millis, Name, RunId, StreamName, event::EventContext};
+use tokio::sync::broadcast;
+
+use crate::{
+    Batch, ClaimedJob, NewQueued, Note, Reason, Settle, Settled, Steer, Steered, Waits, life,
+};
+
+/// Batches that a listener may lag behind before it misses some.
+const BACKLOG: usize = 1_024;
+/// Results and errors that are larger are left out here: they are in the job's own stream.
+const MAX_BYTES: usize = 8 << 10;
+
+/// The channels of the queues that somebody listens to.
+#[derive(Default)]
+pub(crate) struct Channels {
+    open: DashMap<Name, Arc<Channel>>,
+    /// How many there are: looked at for every job, so it must cost nothing.
+    count: AtomicUsize,
+    /// Grows with every event of any channel, so that ids stay in order when one is opened again.
+    next: AtomicU64,
+}
+
+struct Channel {
+    sender: broadcast::Sender<Arc<Batch>>,
+    /// The time of the last event. Held while sending, so that ids have the order of the channel.
+    last_ms: Mutex<Millis>,
+}
+
+impl Channels {
+    pub(crate) fn is_silent(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
+    pub(crate) fn has(&self, queue: &str) -> bool {
+        !self.is_silent() && self.open.contains_key(queue)
+    }
+
+    fn listen(&self, queue: &Name) -> (broadcast::Receiver<Arc<Batch>>, EventId) {
+        let channel = self.open.entry(queue.clone()).or_insert_with(|| {
+            self.count.fetch_add(1, Ordering::AcqRel);
+            Arc::new(Channel {
+                sender: broadcast::channel(BACKLOG).0,
+                last_ms: Mutex::new(now_ms()),
+            })
+        });
+        let last_ms = channel.last_ms.lock();
+        let begin = EventId {
+            ms: *last_ms,
+            seq: self.next.fetch_add(1, Ordering::Relaxed),
+        };
+        (channel.sender.subscribe(), begin)
+    }
+
+    fn close(&self, queue: &Name) {
+        let closed = self
+            .open
+            .remove_if(queue, |_, channel| channel.sender.receiver_count() == 0);
+        if closed.is_some() {
+            self.count.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    /// Sends what `drafts` gives, if somebody listens to the queue.
+    fn send(&self, queue: &Name, drafts: impl FnOnce() -> Vec<(RunId, Draft)>) {
+        let Some(channel) = self.open.get(queue).map(|channel| channel.clone()) else {
+            return;
+        };
+        let drafts = drafts();
+        if drafts.is_empty() {
+            return;
+        }
+        let mut last_ms = channel.last_ms.lock();
+        let first = self.next.fetch_add(drafts.len() as u64, Ordering::Relaxed);
+        let events = (first..).zip(drafts).map(|(seq, (job, draft))| {
+            *last_ms = draft.ms.max(*last_ms);
+            let context = EventContext {
+                run_id: Name::from(job.as_str()),
+                flow_name: Name::from(StreamName::JOB),
+                tenant_id: None,
+            };
+            draft.at(seq, *last_ms, &context)
+        });
+        let events = events.collect();
+        // Nobody there any more is fine: the channel is about to be closed.
+        let _ = channel.sender.send(Arc::new(Batch::new(events)));
+    }
+
+    pub(crate) fn added(&self, job: &NewQueued) {
+        let queue = &job.queue;
+        self.send(queue, || {
+            let added = life::added(job.created_ms, queue, job.name.as_ref());
+            vec![(job.id.clone(), added)]
+        });
+    }
+
+    pub(crate) fn claimed(&self, queue: &Name, jobs: &[ClaimedJob], now_ms: Millis) {
+        self.send(queue, || {
+            let active = |job: &ClaimedJob| {
+                let active = life::active(now_ms, queue, job.attempt);
+                (job.lease.id.clone(), active)
+            };
+            jobs.iter().map(active).collect()
+        });
+    }
+
+    pub(crate) fn noted(&self, note: &Note) {
+        let Some(progress) = &note.progress else {
+            return;
+        };
+        let (id, queue) = (&note.lease.id, &note.lease.queue);
+        self.send(queue, || {
+            let said = small(progress).map(|said| life::progress(now_ms(), queue, said));
+            said.map(|said| (id.clone(), said)).into_iter().collect()
+        });
+    }
+
+    pub(crate) fn settled(&self, settle: &Settle) {
+        let (id, queue) = (&settle.lease.id, &settle.lease.queue);
+        let (ms, attempt) = (settle.now_ms, settle.lease.attempt);
+        self.send(queue, || {
+            let waits = |reason| Waits {
+                attempt: Some(attempt),
+                ..Waits::new(queue, reason)
+            };
+            let draft = match &settle.outcome {
+                Settled::Completed { result } => life::completed(ms, queue, attempt, small(result)),
+                Settled::Failed { error } => life::failed(ms, queue, attempt, small(error)),
+                Settled::Cancelled { error } => life::cancelled(ms, queue, attempt, small(error)),
+                Settled::Retry { at_ms, error } => {
+                    let reason = match settle.if_expired {
+                        true => Reason::Stalled,
+                        false => Reason::Retry,
+                    };
+                    let error = small(error);
+                    let waits = Waits {
+                        error,
+                        ..waits(reason)
+                    };
+                    waits.at(Some(*at_ms)).draft(ms)
+                }
+                Settled::Released => waits(Reason::Released).draft(ms),
+                // Why is not said here: a step's job is dropped when the run has its outcome.
+                Settled::Dropped => life::removed(ms, queue),
+            };
+            vec![(id.clone(), draft)]
+        });
+    }
+
+    pub(crate) fn steered(&self, job: &RunId, steer: &Steer, was: &Steered, now_ms: Millis) {
+        let queue = &was.queue;
+        self.send(queue, || {
+            let waits = |reason, at_ms: Millis| {
+                let later = Some(at_ms).filter(|at_ms| *at_ms > now_ms);
+                Waits::new(queue, reason).at(later).draft(now_ms)
+            };
+            let draft = match steer {
+                Steer::Promote => waits(Reason::Promoted, 0),
+                Steer::Retry { at_ms } => waits(Reason::Redriven, *at_ms),
+                Steer::Delay { at_ms } => waits(Reason::Delayed, *at_ms),
+                Steer::Remove => life::removed(now_ms, queue),
+                // Of one that runs its holder will say when it has ended.
+                Steer::Cancel { .. } if was.state == crate::JobState::Active => return Vec::new(),
+                Steer::Cancel { .. } => life::cancelled(now_ms, queue, was.attempt, None),
+                Steer::Priority(_) => return Vec::new(),
+            };
+            vec![(job.clone(), draft)]
+        });
+    }
+
+    /// Says something about the queue as a whole.
+    pub(crate) fn said(&self, queue: &Name, draft: Draft) {
+        self.send(queue, || vec![(RunId::new(queue), draft)]);
+    }
+}
+
+fn small(json: &Json) -> Option<&Json> {
+    (json.bytes() <= MAX_BYTES).then_some(json)
+}
+
+fn now_ms() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
+    })
+}
+
+/// What a listener to a queue hears.
+#[derive(Debug)]
+pub enum Overheard {
+    Batch(Arc<Batch>),
+    /// So many batches were dropped: it was too slow.
+    Missed(u64),
+}
+
+/// A listener to a queue.
+pub struct Listener {
+    bus: Arc<crate::Bus>,
+    queue: Name,
+    receiver: Option<broadcast::Receiver<Arc<Batch>>>,
+    begin: EventId,
+}
+
+impl Listener {
+    pub(crate) fn new(bus: Arc<crate::Bus>, queue: &Name) -> Self {
+        let (receiver, begin) = bus.channels().listen(queue);
+        Self {
+            bus,
+            queue: queue.clone(),
+            receiver: Some(receiver),
+            begin,
+        }
+    }
+
+    /// An id before all that it hears.
+    pub fn begin(&self) -> EventId {
+        self.begin
+    }
+
+    /// Cancel safe.
+    pub async fn next(&mut self) -> Overheard {
+        let Some(receiver) = &mut self.receiver else {
+            return std::future::pending().await;
+        };
+        match receiver.recv().await {
+            Ok(batch) => Overheard::Batch(batch),
+            Err(broadcast::error::RecvError::Lagged(count)) => Overheard::Missed(count),
+            // The channel stays open for as long as it has a listener.
+            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.receiver = None;
+        self.bus.channels().close(&self.queue);
+    }
+}

@@ -1,0 +1,46 @@
+//! What handlers say they did: one line for each step of each attempt.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
+
+use serde::Deserialize;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum What {
+    /// The handler was called.
+    Began,
+    /// A write to the state was acknowledged.
+    Wrote,
+    /// All is done; the result is what comes next.
+    Ended,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    job: String,
+    attempt: u32,
+    what: What,
+}
+
+/// By job: which attempt did what.
+pub type Notes = HashMap<String, HashSet<(u32, What)>>;
+
+/// An attempt that does the same twice was run twice.
+pub fn read(path: &Path) -> Result<Notes, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let mut notes = Notes::new();
+    for line in text.lines() {
+        let Line { job, attempt, what } =
+            serde_json::from_str(line).map_err(|error| format!("{line:?}: {error}"))?;
+        let own = notes.entry(job.clone()).or_default();
+        if !own.insert((attempt, what)) {
+            return Err(format!(
+                "an attempt is run once: attempt {attempt} of job {job} {what:?} twice"
+            ));
+        }
+    }
+    Ok(notes)
+}
