@@ -175,6 +175,8 @@ pub const TABLE: &[ErrorCode] = &[
         "Read the run that the message names; use another key to start another one."),
     request("DUPLICATE_CALL", 409, "A call with this id is under way over the same WebSocket.",
         "Give each call that is under way an id of its own; one that has ended frees its id."),
+    run("EXPRESSION_ERROR", "A when or a map of a subscription threw, so the event entered nothing. The run's stream says so as a warning.",
+        "Correct the expression that the message names: it sees event and ctx, and what it looks into may be missing."),
     run("EXPR_ASYNC", "An expression answered with a promise.",
         "Expressions cannot wait: remove async and await."),
     request("EXPR_CLOSED", 503, "The sandbox of expressions has been shut down.",

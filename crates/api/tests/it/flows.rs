@@ -190,7 +190,7 @@ async fn a_flow_is_drawn() {
 async fn handlers_and_schemas_are_shown() {
     let server = Server::new().await;
     let handlers = server.get("/api/handlers").await.expect(200);
-    assert_eq!(handlers["items"].as_array().unwrap().len(), 6);
+    assert_eq!(handlers["items"].as_array().unwrap().len(), 7);
     let note = server.get("/api/handlers/note").await.expect(200);
     assert_eq!(
         (&note["type"], &note["effects"]),

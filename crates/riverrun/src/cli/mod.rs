@@ -6,6 +6,7 @@ mod config;
 mod dev;
 mod dlq;
 mod doctor;
+mod emit;
 mod flows;
 mod handlers;
 mod init;
@@ -122,6 +123,12 @@ enum Command {
     /// Show the processes: the work that a server can run.
     #[command(before_help = "Example: riverrun processes ls")]
     Processes(processes::Processes),
+    /// Say that something has happened, to whoever waits for it.
+    #[command(before_help = "Example: riverrun emit payment.confirmed -d '{\"orderId\": \"o-1\"}'")]
+    Emit(emit::Emit),
+    /// Let a step go on that waits for a trigger.
+    #[command(before_help = "Example: riverrun fire 4f6c… -d '{\"approved\": true}'")]
+    Fire(emit::Fire),
     /// Follow a queue, a job, a run or any other stream, live.
     #[command(before_help = "Example: riverrun tail queue/emails")]
     Tail(tail::Tail),
@@ -205,6 +212,8 @@ fn run(cli: Cli) -> Result<Exit> {
         Command::Dlq(dlq) => asking()?.block_on(dlq.run(&global)),
         Command::Call(call) => asking()?.block_on(call.run(&global)),
         Command::Processes(processes) => asking()?.block_on(processes.run(&global)),
+        Command::Emit(emit) => asking()?.block_on(emit.run(&global)),
+        Command::Fire(fire) => asking()?.block_on(fire.run(&global)),
         Command::Tail(tail) => asking()?.block_on(tail.run(&global)),
         Command::Worker(worker) => serving()?.block_on(worker.run(&global)),
         Command::Workers(workers) => asking()?.block_on(workers.run(&global)),

@@ -10,6 +10,7 @@ mod queues;
 mod run;
 mod runs;
 mod serve;
+mod shop;
 mod support;
 mod top;
 mod torture;

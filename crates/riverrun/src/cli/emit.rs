@@ -1,0 +1,92 @@
+//! `riverrun emit` and `riverrun fire`: what happens outside, told to those who wait for it.
+
+use clap::Args;
+use riverrun::Json;
+use serde::Serialize;
+
+use super::{Global, run::read_input};
+use crate::{
+    failure::{Exit, Result},
+    output::{self, Format},
+};
+
+#[derive(Args, Debug)]
+pub struct Emit {
+    /// The kind of event, such as payment.confirmed.
+    kind: String,
+    /// What it carries: JSON, @file, or - for stdin.
+    #[arg(short, long, value_name = "JSON|@FILE|-")]
+    data: Option<String>,
+    /// The run that it happened in, or latest; without one it is for whoever waits for the kind.
+    #[arg(long, value_name = "ID")]
+    run: Option<String>,
+    /// What it belongs to, across runs and jobs.
+    #[arg(long, value_name = "ID")]
+    correlation_id: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Event<'a> {
+    r#type: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correlation_id: Option<&'a str>,
+}
+
+impl Emit {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        let client = global.client()?;
+        let run_id = match &self.run {
+            None => None,
+            Some(run) => Some(client.run_id(run).await?),
+        };
+        let event = Json::of(&Event {
+            r#type: &self.kind,
+            data: self.data.as_deref().map(read_input).transpose()?,
+            run_id,
+            correlation_id: self.correlation_id.as_deref(),
+        });
+        let body = Some(event.as_str().to_owned());
+        let answer = client.post(&["api", "events"], body).await?;
+        match global.output {
+            Format::Table => {
+                let said = answer.value();
+                let (stream, id) = (&said["stream"], &said["ids"][0]);
+                let text = |value: &serde_json::Value| value.as_str().unwrap_or("-").to_owned();
+                output::data(&format!("{} {}", text(stream), text(id)));
+            }
+            format => output::json_text(format, &answer.text),
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+#[derive(Args, Debug)]
+pub struct Fire {
+    /// The trigger's id: in the run's step.await.trigger event, and in riverrun runs why.
+    id: String,
+    /// What the step is given: JSON, @file, or - for stdin.
+    #[arg(short, long, value_name = "JSON|@FILE|-")]
+    data: Option<String>,
+}
+
+impl Fire {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        let data = self.data.as_deref().map(read_input).transpose()?;
+        let body = data.map(|data| data.as_str().to_owned());
+        let client = global.client()?;
+        let answer = client.post(&["api", "triggers", &self.id], body).await?;
+        match global.output {
+            Format::Table => {
+                let run = answer.value()["runId"].as_str().unwrap_or("-").to_owned();
+                output::data(&format!("run {run} goes on"));
+            }
+            format => output::json_text(format, &answer.text),
+        }
+        Ok(Exit::Ok)
+    }
+}

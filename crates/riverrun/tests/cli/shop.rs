@@ -1,0 +1,202 @@
+//! `examples/shop` to every one of its endings, with the real binary, Node and Python.
+
+use std::{path::Path, time::Duration};
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, Server};
+
+/// The example in a folder of its own. Its payments may take as long as is said.
+fn example(payment_ms: u64) -> Project {
+    let project = Project::new();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let modules = examples.join("work/node_modules");
+    assert!(
+        modules.join("tsx").is_dir(),
+        "npm ci --prefix examples/work has not been run; make test does it"
+    );
+    std::fs::create_dir(project.path("processes")).unwrap();
+    let shop = examples.join("shop");
+    for name in ["riverrun.toml", "package.json"] {
+        std::fs::copy(shop.join(name), project.path(name)).unwrap();
+    }
+    for entry in std::fs::read_dir(shop.join("processes")).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_file() {
+            let text = std::fs::read_to_string(entry.path()).unwrap();
+            let text = text.replace("24 * 60 * 60 * 1000", &payment_ms.to_string());
+            let to = project.path("processes").join(entry.file_name());
+            std::fs::write(to, text).unwrap();
+        }
+    }
+    std::os::unix::fs::symlink(modules, project.path("node_modules")).unwrap();
+    project
+}
+
+const DEV: [&str; 3] = ["dev", "--listen", "127.0.0.1:0"];
+const DAY: u64 = 86_400_000;
+
+fn start(server: &Server<'_>, flow: &str, input: &Value) -> String {
+    let started = server.json(&["run", flow, "-d", &input.to_string()]);
+    started["runId"].as_str().unwrap().to_owned()
+}
+
+fn shown(server: &Server<'_>, run: &str) -> Value {
+    server.json(&["runs", "show", run])
+}
+
+/// Waits until the run is in a status.
+fn until(server: &Server<'_>, run: &str, status: &str) -> Value {
+    for _ in 0..400 {
+        let run = shown(server, run);
+        if run["status"] == status {
+            return run;
+        }
+        std::thread::sleep(Duration::from_millis(25));
+    }
+    panic!("{:#}", shown(server, run));
+}
+
+fn pay(server: &Server<'_>, order: &str) {
+    let data = json!({"orderId": order, "by": "card"}).to_string();
+    server.ok(&["emit", "payment.confirmed", "-d", &data]);
+}
+
+#[test]
+fn an_order_is_paid_and_sent() {
+    let project = example(DAY);
+    let server = project.start(&DEV);
+    let run = start(
+        &server,
+        "create-order",
+        &json!({"orderId": "o-1", "total": 20}),
+    );
+    let other = start(
+        &server,
+        "create-order",
+        &json!({"orderId": "o-2", "total": 5}),
+    );
+    until(&server, &run, "waiting");
+    until(&server, &other, "waiting");
+    pay(&server, "o-1");
+    let ended = until(&server, &run, "completed");
+    let result = json!({"fulfilled": "o-1", "parcel": "parcel-o-1"});
+    assert_eq!(ended["result"], result);
+    assert_eq!(ended["steps"]["wait-for-payment"]["visits"], 1);
+    assert_eq!(shown(&server, &other)["status"], "waiting");
+    // What costs nothing waits for no payment.
+    let free = start(
+        &server,
+        "create-order",
+        &json!({"orderId": "o-3", "total": 0}),
+    );
+    let ended = until(&server, &free, "completed");
+    assert_eq!(ended["steps"].get("wait-for-payment"), None);
+}
+
+#[test]
+fn an_order_that_is_not_paid_in_time_is_cancelled() {
+    let project = example(300);
+    let server = project.start(&DEV);
+    let run = start(
+        &server,
+        "create-order",
+        &json!({"orderId": "o-1", "total": 20}),
+    );
+    let ended = until(&server, &run, "completed");
+    assert_eq!(ended["result"], json!({"cancelled": "o-1"}));
+    assert_eq!(ended["state"]["cancelled"], true);
+    assert_eq!(ended["steps"]["wait-for-payment"]["status"], "timeout");
+}
+
+#[test]
+fn an_order_that_cannot_be_sent_is_undone() {
+    let project = example(DAY);
+    let server = project.start(&DEV);
+    let order = json!({"orderId": "o-1", "total": 20, "address": "nowhere"});
+    let run = start(&server, "create-order", &order);
+    until(&server, &run, "waiting");
+    pay(&server, "o-1");
+    let ended = until(&server, &run, "failed");
+    assert_eq!(ended["steps"]["cancel-order"]["status"], "completed");
+    assert_eq!(ended["state"]["cancelled"], true);
+    assert!(
+        ended["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("no such address")
+    );
+}
+
+#[test]
+fn a_subscription_waits_with_the_same_step_and_survives_the_server() {
+    let project = example(DAY);
+    let server = project.start(&DEV);
+    let input = json!({"customer": "ann", "price": 9});
+    let run = start(&server, "create-subscription", &input);
+    until(&server, &run, "waiting");
+    server.kill();
+    let server = project.start(&DEV);
+    assert_eq!(shown(&server, &run)["status"], "waiting");
+    pay(&server, "sub-ann");
+    let ended = until(&server, &run, "completed");
+    assert_eq!(ended["result"], json!({"active": "sub-ann"}));
+    assert_eq!(
+        ended["state"],
+        json!({"customer": "ann", "price": 9, "active": true})
+    );
+}
+
+#[test]
+fn a_refund_is_decided_by_a_person() {
+    let project = example(DAY);
+    let server = project.start(&DEV);
+    for (answer, expected) in [
+        (
+            "approve",
+            json!({"refunded": 5, "transfer": "transfer-o-1"}),
+        ),
+        ("reject", json!({"approved": false})),
+    ] {
+        let run = start(&server, "refund", &json!({"orderId": "o-1", "amount": 5}));
+        until(&server, &run, "waiting");
+        let events = server.json(&["runs", "events", &run]);
+        let door = events["items"].as_array().or(events.as_array()).unwrap();
+        let door = door
+            .iter()
+            .find(|event| event["type"] == "step.await.trigger");
+        let id = door.unwrap()["data"]["triggerId"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let page = asked(&server.url, "GET", &id, "");
+        assert!(page.contains("Approve") && page.contains("o-1"), "{page}");
+        asked(
+            &server.url,
+            "POST",
+            &id,
+            &format!("answer={answer}&comment=fine"),
+        );
+        server
+            .run(&["fire", &id, "-d", "{}"])
+            .refused(1, &["AWAIT_USED"]);
+        let ended = until(&server, &run, "completed");
+        assert_eq!(ended["result"], expected);
+    }
+}
+
+/// The page of a person's decision.
+fn asked(url: &str, method: &str, id: &str, form: &str) -> String {
+    use std::io::{Read, Write};
+    let host = url.trim_start_matches("http://");
+    let mut stream = std::net::TcpStream::connect(host).unwrap();
+    let request = format!(
+        "{method} /approve/{id} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{form}",
+        form.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    answer
+}
