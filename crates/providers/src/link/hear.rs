@@ -32,6 +32,7 @@ const QUESTIONS_KNOWN: [&str; 13] = [
     "state.setBatch",
     "emit",
     "memo",
+    "await.trigger",
     "checkpoint",
     "enqueue",
     "call",
