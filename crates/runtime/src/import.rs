@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use riverrun_engine::{Fact, RunState, Wait};
+use riverrun_engine::{AwaitFor, Decision, Fact, Queued, RunState, Visit, Wait};
 use riverrun_store::{Change, Commit, NewJob, NewRun, Origin, Parent};
 use riverrun_types::{
     Draft, EventId, Json, Millis, Name, RunId,
@@ -73,6 +73,7 @@ impl Runtime {
         let Exported { run, events } = exported;
         let now = now_ms();
         let mut new = described(run, now)?;
+        let mut orders = Vec::new();
         let (drafts, state) = replayed(&events, &new.context(), now)?;
         if state.version != new.version {
             let message = format!("the stream is of version {:?}", state.version);
@@ -90,6 +91,11 @@ impl Runtime {
             }
             self.check_untied(&new.id, &state).await?;
             new.job = Some(NewJob::Ready { at_ms: now });
+            let decision = Decision {
+                queued: queued(&state),
+                ..Decision::default()
+            };
+            orders = self.orders(&new.id, &flow.plan, new.tenant.as_ref(), &decision, now);
         }
         new.created_ms = match new.created_ms {
             0 => state.created_ms,
@@ -102,7 +108,7 @@ impl Runtime {
         });
         new.projection = projection(&state);
         new.events = Arc::from(drafts);
-        self.create(new, state, Vec::new()).await
+        self.create(new, state, orders).await
     }
 
     /// Refuses a run that waits for another one, unless that has ended and is here, and a run that
@@ -116,6 +122,16 @@ impl Runtime {
             return Err(Error::Tied(message));
         }
         for visit in &state.visits {
+            if let Some(Wait::Await(awaiting)) = &visit.wait
+                && awaiting.what != AwaitFor::Time
+            {
+                let message = format!(
+                    "run {run} waits for {} in step {}, which only its own server hears of: export it once it goes on",
+                    awaiting.what.kind(),
+                    visit.key.step
+                );
+                return Err(Error::Tied(message));
+            }
             let Some(Wait::Run { run: child, .. }) = &visit.wait else {
                 continue;
             };
@@ -149,6 +165,19 @@ impl Runtime {
         self.cache().put(&record.id, state.clone());
         Ok(Started::new(record, state, true))
     }
+}
+
+/// The visits whose jobs stayed where the run came from.
+fn queued(state: &RunState) -> Vec<Queued> {
+    let job = |visit: &Visit| match &visit.wait {
+        Some(Wait::Job { until_ms }) => Some(Queued {
+            visit: visit.key.clone(),
+            at_ms: *until_ms,
+            before: visit.attempt,
+        }),
+        _ => None,
+    };
+    state.visits.iter().filter_map(job).collect()
 }
 
 /// What the export says of the run itself. Its stream, and what follows from that, is still to

@@ -23,7 +23,7 @@ pub(crate) enum Heard {
 }
 
 /// The durable requests of the protocol.
-const QUESTIONS_KNOWN: [&str; 13] = [
+const QUESTIONS_KNOWN: [&str; 14] = [
     "state.get",
     "state.getAll",
     "state.has",
