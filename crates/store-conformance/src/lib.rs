@@ -27,6 +27,7 @@ pub mod retention;
 pub mod signals;
 pub mod snapshots;
 pub mod streams;
+pub mod triggers;
 
 use std::{any::Any, future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
 
@@ -271,6 +272,20 @@ macro_rules! with_checks {
                 the_outbox_keeps_its_order_until_it_is_heard,
                 the_log_is_trimmed_by_its_own_time,
                 many_who_signal_lose_nothing,
+            }
+            triggers {
+                a_trigger_reads_back_whole,
+                every_change_is_the_next_version,
+                a_trigger_that_was_removed_keeps_its_version,
+                a_route_belongs_to_one,
+                triggers_are_listed_by_id,
+                schedules_come_when_they_are_due,
+                a_due_time_and_its_run_are_one_commit,
+                a_race_for_a_due_time_has_one_winner,
+                a_change_of_the_schedule_counts_from_then_on,
+                what_failed_or_was_missed_is_counted,
+                the_beginning_of_a_stream_can_be_forgotten,
+                a_removed_trigger_is_swept_with_its_stream,
             }
             idempotency {
                 a_key_names_one_run,

@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_runs_streams_jobs.sql"),
     include_str!("../migrations/0002_queues.sql"),
     include_str!("../migrations/0003_awaits.sql"),
+    include_str!("../migrations/0004_triggers.sql"),
 ];
 
 /// The schema that this program writes.

@@ -82,7 +82,7 @@ async fn writes_are_synced_and_logged() {
     assert!(folder.path().join("riverrun.db-wal").exists());
     let facts = store.describe().await.unwrap().value();
     assert_eq!(facts["adapter"], "sqlite");
-    assert_eq!(facts["schema"], 3);
+    assert_eq!(facts["schema"], 4);
     assert_eq!(
         facts["synchronous"], 2,
         "FULL: a commit is on disk when it is answered"
@@ -108,7 +108,7 @@ async fn data_of_a_newer_riverrun_is_left_alone() {
         other => panic!("{other:?}"),
     }
     direct(folder.path())
-        .pragma_update(None, "user_version", 3)
+        .pragma_update(None, "user_version", 4)
         .unwrap();
     open(folder.path()).unwrap();
 }

@@ -46,6 +46,8 @@ pub struct Bus {
     due: Notify,
     /// Whoever looks after the outbox.
     signals: Notify,
+    /// Whoever looks after triggers.
+    triggers: Notify,
 }
 
 impl Default for Bus {
@@ -57,6 +59,7 @@ impl Default for Bus {
             due_ms: AtomicI64::new(NEVER),
             due: Notify::new(),
             signals: Notify::new(),
+            triggers: Notify::new(),
         }
     }
 }
@@ -145,6 +148,12 @@ impl Bus {
         &self.signals
     }
 
+    /// What is notified when a trigger came, went or was changed, or a schedule is due at another
+    /// time. It is for one who waits; a change that comes before is not lost.
+    pub fn triggers(&self) -> &Notify {
+        &self.triggers
+    }
+
     /// Tells everybody what a commit changed. Called by the writer, in the order of commits.
     pub(crate) fn publish(&self, commit: &Commit, receipt: &Receipt) {
         let mut placed = receipt.placed.iter();
@@ -204,6 +213,9 @@ impl Bus {
                 | Change::Signal(_)
                 | Change::Listen { .. }
                 | Change::Heard(_) => {}
+                Change::Trigger(_) | Change::Untrigger { .. } => self.triggers.notify_one(),
+                // Whoever takes a due time knows the next one.
+                Change::Fired(_) | Change::Trim { .. } => {}
                 Change::Wake(run) => {
                     self.nudge(run);
                     self.due_at(0);

@@ -13,6 +13,7 @@ use crate::{
     columns,
     core::Core,
     error::{Failure, Worked},
+    triggers,
 };
 
 /// What judging and advancing a run needs of its row.
@@ -47,6 +48,7 @@ pub(super) struct Scene {
     flows: HashMap<(Name, Name), Json>,
     /// Only the judging needs them.
     pub(super) awaits: Foreseen,
+    pub(super) triggers: triggers::Foreseen,
 }
 
 impl Scene {
