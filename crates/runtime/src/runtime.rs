@@ -24,6 +24,7 @@ use crate::{
     claim,
     clock::now_ms,
     flows::Flows,
+    listen::Listeners,
     steps::{Inboxes, ProcessStep},
     work::{self, JobStats, Keeper, Processes},
 };
@@ -49,6 +50,7 @@ struct Inner {
     keeper: Keeper,
     job_stats: JobStats,
     inboxes: Inboxes,
+    listeners: Listeners,
     shutdown: CancellationToken,
     tasks: TaskTracker,
 }
@@ -95,6 +97,7 @@ impl Runtime {
                 keeper: Keeper::default(),
                 job_stats: JobStats::default(),
                 inboxes: Inboxes::default(),
+                listeners: Listeners::default(),
                 shutdown: CancellationToken::new(),
                 tasks: TaskTracker::new(),
                 store,
@@ -118,6 +121,7 @@ impl Runtime {
         self.inner.shutdown.cancel();
         self.inner.tasks.close();
         self.inner.tasks.wait().await;
+        self.inner.listeners.clear();
         Ok(self.inner.store.close().await?)
     }
 
@@ -198,6 +202,10 @@ impl Runtime {
         &self.inner.inboxes
     }
 
+    pub(crate) fn all_listeners(&self) -> &Listeners {
+        &self.inner.listeners
+    }
+
     pub(crate) fn job_stats(&self) -> &JobStats {
         &self.inner.job_stats
     }
@@ -212,7 +220,8 @@ impl Runtime {
         &self.inner.drivers
     }
 
-    pub(crate) async fn commit(&self, commit: Commit) -> riverrun_store::Result<Receipt> {
+    /// Writes what somebody beside the runtime has decided, such as about a trigger.
+    pub async fn commit(&self, commit: Commit) -> riverrun_store::Result<Receipt> {
         for change in &commit.changes {
             // An earlier run of this id may have been swept away and still be known here.
             if let Change::Create(new) = change {
@@ -223,7 +232,7 @@ impl Runtime {
     }
 
     /// Runs a task that a shutdown waits for.
-    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.inner.tasks.spawn(task);
     }
 

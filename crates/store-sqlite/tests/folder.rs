@@ -103,7 +103,7 @@ async fn data_of_a_newer_riverrun_is_left_alone() {
     match open(folder.path()).map(drop) {
         Err(Error::NewerSchema {
             found: 99,
-            known: 3,
+            known: 4,
         }) => {}
         other => panic!("{other:?}"),
     }
