@@ -15,6 +15,7 @@ mod extract;
 mod flows;
 mod handlers;
 mod health;
+mod hooks;
 mod hosts;
 mod jobs;
 mod page;
@@ -28,6 +29,7 @@ pub mod schemas;
 mod serve;
 mod sse;
 mod start;
+mod triggers;
 
 pub use app::ApiOptions;
 pub use hosts::Hosts;

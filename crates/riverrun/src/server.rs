@@ -65,7 +65,8 @@ impl Server {
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
         let closing = self.options.closing.clone();
         let runtime = self.river.runtime();
-        let router = riverrun_api::router(runtime.clone(), self.options);
+        let router =
+            riverrun_api::router(runtime.clone(), self.river.triggers().clone(), self.options);
         let stop = async {
             tokio::select! {
                 () = stop => {}

@@ -76,6 +76,12 @@ impl Triggers {
         self.inner.known.read().clone()
     }
 
+    /// The ids of all triggers, in order.
+    pub fn ids(&self) -> Vec<String> {
+        let known = self.known();
+        known.by_id.keys().map(ToString::to_string).collect()
+    }
+
     pub fn get(&self, id: &str) -> Result<Arc<Trigger>> {
         let known = self.known();
         known.by_id.get(id).cloned().ok_or_else(|| missing(id))

@@ -15,3 +15,4 @@ mod queues;
 mod runs;
 mod sse;
 mod stopping;
+mod triggers;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use clap::Args;
-use riverrun::{Json, Riverrun, RunFilter, RunId, RunStatus, StartRequest, Tailed};
+use riverrun::{Json, Riverrun, RunFilter, RunId, RunStatus, StartRequest, Synced, Tailed};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
@@ -20,7 +20,7 @@ use crate::{
     failure::{Exit, Failure, Result},
     logs,
     output::{self, EventLine, Format, paint, paint::paint},
-    project::{self, Processes, Registered, processes::Outcome},
+    project::{self, Processes, Registered, SyncedTrigger, processes::Outcome},
     server::Server,
     signals,
 };
@@ -54,6 +54,7 @@ impl Dev {
         if let Some(processes) = &server.processes {
             tell_processes(&processes.lock().await.look().await);
         }
+        tell_triggers(project::sync_triggers(&server.river, &folder).await);
         ready(&server, &settings, &flows);
         suggest(&server, &settings, &flows);
         watch(server.river.clone(), server.processes.clone(), folder)?;
@@ -120,6 +121,7 @@ fn watch(river: Riverrun, processes: Option<Arc<Mutex<Processes>>>, folder: Path
             if let Some(processes) = &processes {
                 tell_processes(&processes.lock().await.look().await);
             }
+            tell_triggers(project::sync_triggers(&river, &folder).await);
         }
     });
     Ok(())
@@ -139,6 +141,28 @@ fn tell_processes(outcome: &Outcome) {
     }
     for id in &outcome.removed {
         output::talk(&format!("removed {}", paint(paint::NAME, id)));
+    }
+}
+
+/// Which triggers came, changed or went, and which could not.
+fn tell_triggers(synced: std::result::Result<Vec<SyncedTrigger>, Vec<Failure>>) {
+    match synced {
+        Err(failures) => {
+            for failure in &failures {
+                output::talk(&failure.to_string());
+            }
+            output::talk("  that trigger is as it was; save the file again once it is right");
+        }
+        Ok(triggers) => {
+            for SyncedTrigger { id, synced } in &triggers {
+                let news = match synced {
+                    Synced::Same => continue,
+                    Synced::Changed => "set trigger",
+                    Synced::Removed => "removed trigger",
+                };
+                output::talk(&format!("{news} {}", paint(paint::NAME, id)));
+            }
+        }
     }
 }
 

@@ -23,7 +23,7 @@ pub fn watch(project: &Path) -> notify::Result<mpsc::Receiver<()>> {
             let _ = seen.send(event.paths);
         }
     })?;
-    let mut folders: Vec<Watched> = ["flows", "processes"]
+    let mut folders: Vec<Watched> = ["flows", "processes", "triggers"]
         .map(|name| Watched {
             path: project.join(name),
             is_deep: false,

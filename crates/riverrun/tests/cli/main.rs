@@ -13,6 +13,7 @@ mod serve;
 mod support;
 mod top;
 mod torture;
+mod triggers;
 mod waiting;
 mod walk;
 mod work;
