@@ -10,7 +10,7 @@ use dashmap::DashMap;
 use riverrun_types::{
     Draft, Event, Millis, Name, RunId, StreamName, event::EventContext, time::NEVER,
 };
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, broadcast, watch};
 
 use crate::{Change, Commit, JobChange, NewJob, Placed, Receipt, Steer};
 
@@ -46,8 +46,8 @@ pub struct Bus {
     due: Notify,
     /// Whoever looks after the outbox.
     signals: Notify,
-    /// Whoever looks after triggers.
-    triggers: Notify,
+    /// Counts changes of triggers.
+    triggers: watch::Sender<u64>,
 }
 
 impl Default for Bus {
@@ -59,7 +59,7 @@ impl Default for Bus {
             due_ms: AtomicI64::new(NEVER),
             due: Notify::new(),
             signals: Notify::new(),
-            triggers: Notify::new(),
+            triggers: watch::Sender::new(0),
         }
     }
 }
@@ -148,10 +148,9 @@ impl Bus {
         &self.signals
     }
 
-    /// What is notified when a trigger came, went or was changed, or a schedule is due at another
-    /// time. It is for one who waits; a change that comes before is not lost.
-    pub fn triggers(&self) -> &Notify {
-        &self.triggers
+    /// Changes whenever a trigger comes, goes or is changed, and a schedule with it.
+    pub fn triggers(&self) -> watch::Receiver<u64> {
+        self.triggers.subscribe()
     }
 
     /// Tells everybody what a commit changed. Called by the writer, in the order of commits.
@@ -213,7 +212,9 @@ impl Bus {
                 | Change::Signal(_)
                 | Change::Listen { .. }
                 | Change::Heard(_) => {}
-                Change::Trigger(_) | Change::Untrigger { .. } => self.triggers.notify_one(),
+                Change::Trigger(_) | Change::Untrigger { .. } => {
+                    self.triggers.send_modify(|changes| *changes += 1);
+                }
                 // Whoever takes a due time knows the next one.
                 Change::Fired(_) | Change::Trim { .. } => {}
                 Change::Wake(run) => {

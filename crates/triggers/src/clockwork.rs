@@ -8,6 +8,7 @@ use riverrun_runtime::{now_ms, until};
 use riverrun_store::{Error as StoreError, Fired, Firing, Take, TriggerRecord};
 use riverrun_types::{Json, Millis, time::NEVER, time::iso};
 use serde_json::json;
+use tokio::sync::watch;
 
 use crate::{
     Error, Result, Trigger, Triggers,
@@ -24,7 +25,7 @@ const RETRY: Duration = Duration::from_millis(500);
 
 impl Triggers {
     /// Serves schedules until the runtime stops.
-    pub(crate) async fn keep_time(self) {
+    pub(crate) async fn keep_time(self, mut changes: watch::Receiver<u64>) {
         let runtime = self.runtime().clone();
         while !runtime.is_stopping() {
             let pause = match self.serve_due().await {
@@ -37,7 +38,7 @@ impl Triggers {
             };
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = runtime.bus().triggers().notified() => {
+                Ok(()) = changes.changed() => {
                     if let Err(error) = self.reload().await {
                         tracing::warn!(%error, "triggers could not be read");
                     }

@@ -2,12 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use parking_lot::RwLock;
 use riverrun_runtime::{Runtime, now_ms};
 use riverrun_store::{Change, Error as StoreError, NewTrigger, NextDue, Page, TriggerRecord};
 use riverrun_types::{Draft, EventType, Json, Millis, Name};
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use crate::{
     Definition, Error, Kind, Origin, REDACTED, Result, ShownTrigger, Trigger,
@@ -31,7 +30,7 @@ pub struct Triggers {
 
 struct Inner {
     runtime: Runtime,
-    known: RwLock<Arc<Known>>,
+    known: watch::Sender<Arc<Known>>,
     /// Whoever changes triggers here has it: what is decided on stays so until it is written.
     changing: Mutex<()>,
 }
@@ -58,13 +57,15 @@ impl Triggers {
         let triggers = Self {
             inner: Arc::new(Inner {
                 runtime: runtime.clone(),
-                known: RwLock::default(),
+                known: watch::Sender::default(),
                 changing: Mutex::default(),
             }),
         };
+        // First, so that nothing is changed unseen between the two.
+        let changes = runtime.bus().triggers();
         triggers.reload().await?;
         runtime.add_listener(Arc::new(triggers.clone()));
-        runtime.spawn(triggers.clone().keep_time());
+        runtime.spawn(triggers.clone().keep_time(changes));
         Ok(triggers)
     }
 
@@ -73,13 +74,21 @@ impl Triggers {
     }
 
     pub(crate) fn known(&self) -> Arc<Known> {
-        self.inner.known.read().clone()
+        self.inner.known.borrow().clone()
     }
 
     /// The ids of all triggers, in order.
     pub fn ids(&self) -> Vec<String> {
         let known = self.known();
         known.by_id.keys().map(ToString::to_string).collect()
+    }
+
+    /// Resolves when a trigger is known here, or is not known any more, whoever changed it.
+    pub async fn until_known(&self, id: &str, is_known: bool) {
+        let mut news = self.inner.known.subscribe();
+        let holds = |known: &Arc<Known>| known.by_id.contains_key(id) == is_known;
+        // The sender lives as long as this handle.
+        let _ = news.wait_for(holds).await;
     }
 
     pub fn get(&self, id: &str) -> Result<Arc<Trigger>> {
@@ -417,10 +426,11 @@ impl Triggers {
     }
 
     fn adopt(&self, change: impl FnOnce(&mut BTreeMap<Name, Arc<Trigger>>)) {
-        let mut known = self.inner.known.write();
-        let mut by_id = known.by_id.clone();
-        change(&mut by_id);
-        *known = Arc::new(Known::new(by_id));
+        self.inner.known.send_modify(|known| {
+            let mut by_id = known.by_id.clone();
+            change(&mut by_id);
+            *known = Arc::new(Known::new(by_id));
+        });
     }
 
     /// Reads what changed elsewhere.
@@ -454,7 +464,7 @@ impl Triggers {
                 None => break,
             }
         }
-        *self.inner.known.write() = Arc::new(Known::new(by_id));
+        self.inner.known.send_replace(Arc::new(Known::new(by_id)));
         Ok(())
     }
 }

@@ -211,7 +211,7 @@ pub const TABLE: &[ErrorCode] = &[
         "Private addresses must be allowed in the server's configuration."),
     run("INPUT_ERROR", "The input of a step could not be selected or did not fit its handler.",
         "Look at the step's input selector and at the state at that point."),
-    request("INPUT_INVALID", 422, "The input breaks the flow's inputSchema. No run was started.",
+    request("INPUT_INVALID", 422, "The input breaks the flow's inputSchema, or the body of a request the schema of its trigger. No run was started.",
         "Correct every issue that details lists."),
     command("INPUT_NOT_JSON", "The input given to `riverrun run` is not JSON.",
         "Put it in single quotes, as in -d '{\"name\": \"Ada\"}', or give a file with -d @input.json."),

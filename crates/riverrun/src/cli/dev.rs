@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 use riverrun::{Json, Riverrun, RunFilter, RunId, RunStatus, StartRequest, Synced, Tailed};
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, mpsc::Receiver};
 
 use super::{
     Global,
@@ -43,6 +43,8 @@ impl Dev {
         let settings = self.flags.load(Some((folder.clone(), "the folder")))?;
         logs::init(&settings.config);
         logs::tell_warnings(&settings);
+        // Before the first look, so that what is saved while it looks is seen too.
+        let changes = watch(&folder)?;
         let server = Server::open(&settings).await?;
         let flows = match project::register_dev(&server.river, &folder).await {
             Ok(flows) => flows,
@@ -57,7 +59,12 @@ impl Dev {
         tell_triggers(project::sync_triggers(&server.river, &folder).await);
         ready(&server, &settings, &flows);
         suggest(&server, &settings, &flows);
-        watch(server.river.clone(), server.processes.clone(), folder)?;
+        reload_on(
+            changes,
+            server.river.clone(),
+            server.processes.clone(),
+            folder,
+        );
         if let (Some(flow), false) = (&settings.config.dev.run, self.no_run) {
             let example = Example {
                 river: server.river.clone(),
@@ -104,17 +111,25 @@ fn suggest(server: &Server, settings: &Settings, flows: &[Registered]) {
     }
 }
 
-/// Registers what changed, whenever something does.
-fn watch(river: Riverrun, processes: Option<Arc<Mutex<Processes>>>, folder: PathBuf) -> Result<()> {
+fn watch(folder: &Path) -> Result<Receiver<()>> {
     // What is reported is absolute; compare like with like.
-    let project = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-    let mut changes = project::watch(&project).map_err(|error| {
+    let project = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    project::watch(&project).map_err(|error| {
         Failure::new(
             "WATCH_FAILED",
             format!("cannot watch {}: {error}", folder.display()),
         )
         .next("riverrun serve --project <folder>, which does not watch")
-    })?;
+    })
+}
+
+/// Registers what changed, whenever something does.
+fn reload_on(
+    mut changes: Receiver<()>,
+    river: Riverrun,
+    processes: Option<Arc<Mutex<Processes>>>,
+    folder: PathBuf,
+) {
     tokio::spawn(async move {
         while changes.recv().await.is_some() {
             reload(&river, &folder).await;
@@ -124,7 +139,6 @@ fn watch(river: Riverrun, processes: Option<Arc<Mutex<Processes>>>, folder: Path
             tell_triggers(project::sync_triggers(&river, &folder).await);
         }
     });
-    Ok(())
 }
 
 /// What was loaded and what could not be. What runs goes on as it was.

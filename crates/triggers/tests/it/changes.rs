@@ -331,3 +331,18 @@ async fn triggers_are_listed_by_type_in_pages() {
     let (ids, _) = list(Some(riverrun_triggers::Kind::Schedule), None).await;
     assert_eq!(ids, ["aa"]);
 }
+
+#[tokio::test]
+async fn what_another_instance_changes_is_known_here() {
+    let given = Given::new().await;
+    let other = riverrun_triggers::Triggers::open(&given.runtime)
+        .await
+        .unwrap();
+    given.put(manual("t")).await;
+    let known = other.until_known("t", true);
+    tokio::time::timeout(LONG, known).await.unwrap();
+    other.fire("t", ManualFire::default()).await.unwrap();
+    given.triggers.remove("t").await.unwrap();
+    let gone = other.until_known("t", false);
+    tokio::time::timeout(LONG, gone).await.unwrap();
+}

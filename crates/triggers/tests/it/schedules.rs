@@ -88,7 +88,7 @@ async fn a_one_off_fires_once() {
 async fn missed(config: Value) -> (Vec<Millis>, Value) {
     const HOUR: Millis = 3_600_000;
     let given = Given::new().await;
-    let last = (now_ms() - HOUR / 2) / HOUR * HOUR;
+    let last = now_ms() - HOUR / 2;
     let mut whole = json!({"everyMs": HOUR, "startAt": last - 100 * HOUR});
     for (key, value) in config.as_object().unwrap() {
         whole[key] = value.clone();
