@@ -71,7 +71,7 @@ async fn an_interval_fires_again_and_again() {
 #[tokio::test]
 async fn a_one_off_fires_once() {
     let given = Given::new().await;
-    let at = now_ms() + 200;
+    let at = now_ms() + 1_000;
     let mut once = schedule(json!({"at": at}));
     once["input"] = json!({"n": 1});
     let shown = given.put(once).await;
@@ -134,7 +134,7 @@ async fn missed_times_are_made_up_for_as_the_policy_says() {
 async fn what_was_due_while_nobody_was_there_fires_once_after_it() {
     let folder = tempfile::tempdir().unwrap();
     let given = Given::in_folder(folder.path()).await;
-    let at = now_ms() + 300;
+    let at = now_ms() + 1_500;
     given.put(schedule(json!({"at": at}))).await;
     given.runtime.shutdown().await.unwrap();
     assert!(now_ms() < at, "the server stopped too late for the test");
