@@ -19,6 +19,7 @@ mod schedule;
 mod shown;
 mod signature;
 mod trigger;
+mod wall;
 
 pub use backfill::{Backfill, Backfilled};
 pub use definition::{Definition, Kind, Origin};

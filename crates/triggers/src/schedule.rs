@@ -13,7 +13,7 @@ use riverrun_types::{Millis, time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Error, Result};
+use crate::{Error, Result, wall::Wall};
 
 /// The shortest interval.
 const MIN_EVERY_MS: Millis = 100;
@@ -64,7 +64,7 @@ pub struct Schedule {
 
 #[derive(Clone, Debug)]
 enum Rule {
-    Cron(Box<Cron>, TimeZone),
+    Cron(Box<Wall>),
     Every { ms: Millis, anchor_ms: Millis },
     At(Millis),
 }
@@ -123,11 +123,7 @@ impl Schedule {
                 .map_or(Millis::MIN, |start| start.saturating_sub(1)),
         );
         let next = match &self.rule {
-            Rule::Cron(cron, zone) => {
-                let from = zoned(ms, zone)?;
-                let next = cron.find_next_occurrence(&from, false).ok()?;
-                next.timestamp().as_millisecond()
-            }
+            Rule::Cron(wall) => wall.next_after(second(ms)?)?.as_millisecond(),
             Rule::Every {
                 ms: every,
                 anchor_ms,
@@ -145,11 +141,7 @@ impl Schedule {
     pub fn last_until(&self, ms: Millis) -> Option<Millis> {
         let ms = self.end_ms.map_or(ms, |end| ms.min(end));
         let last = match &self.rule {
-            Rule::Cron(cron, zone) => {
-                let from = zoned(ms, zone)?;
-                let last = cron.find_previous_occurrence(&from, true).ok()?;
-                last.timestamp().as_millisecond()
-            }
+            Rule::Cron(wall) => wall.last_until(second(ms)?)?.as_millisecond(),
             Rule::Every {
                 ms: every,
                 anchor_ms,
@@ -237,10 +229,9 @@ impl Schedule {
     }
 }
 
-/// A moment on the clock of a zone, in whole seconds: cron knows no parts of them.
-fn zoned(ms: Millis, zone: &TimeZone) -> Option<jiff::Zoned> {
-    let second = Timestamp::from_second(ms.div_euclid(1_000)).ok()?;
-    Some(second.to_zoned(zone.clone()))
+/// The whole second of a moment: cron knows no parts of them.
+fn second(ms: Millis) -> Option<Timestamp> {
+    Timestamp::from_second(ms.div_euclid(1_000)).ok()
 }
 
 fn rule(config: &Config, anchor_ms: Millis) -> Result<Rule> {
@@ -298,7 +289,7 @@ fn cron(pattern: &str, zone: &str) -> Result<Rule> {
     let cron = Cron::from_str(pattern).map_err(|error| refuse(error.to_string()))?;
     let unknown = || Error::TimeZone(zone.chars().take(64).collect());
     let zone = TimeZone::get(zone).map_err(|_| unknown())?;
-    Ok(Rule::Cron(Box::new(cron), zone))
+    Ok(Rule::Cron(Box::new(Wall::new(cron, zone))))
 }
 
 fn moment(field: &str, value: Option<&Value>) -> Result<Option<Millis>> {
@@ -431,6 +422,12 @@ mod tests {
             cron("0 0 * * *", "Africa/Cairo"),
             "2024-04-25T12:00:00Z",
             &["2024-04-25T22:00:00Z", "2024-04-26T21:00:00Z"],
+        );
+        // Which does not touch a time later in that night.
+        check(
+            cron("30 2 * * *", "Africa/Cairo"),
+            "2024-04-25T12:00:00Z",
+            &["2024-04-25T23:30:00Z", "2024-04-26T23:30:00Z"],
         );
     }
 
