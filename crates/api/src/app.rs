@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use riverrun_providers::remote::{Workers, WorkersOptions};
 use riverrun_runtime::Runtime;
+use riverrun_triggers::Triggers;
 use riverrun_types::Namespace;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -58,18 +59,27 @@ pub(crate) struct Api {
 
 struct Inner {
     runtime: Runtime,
+    triggers: Triggers,
     options: ApiOptions,
 }
 
 impl Api {
-    pub fn new(runtime: Runtime, options: ApiOptions) -> Self {
+    pub fn new(runtime: Runtime, triggers: Triggers, options: ApiOptions) -> Self {
         Self {
-            inner: Arc::new(Inner { runtime, options }),
+            inner: Arc::new(Inner {
+                runtime,
+                triggers,
+                options,
+            }),
         }
     }
 
     pub fn runtime(&self) -> &Runtime {
         &self.inner.runtime
+    }
+
+    pub fn triggers(&self) -> &Triggers {
+        &self.inner.triggers
     }
 
     pub fn options(&self) -> &ApiOptions {

@@ -26,8 +26,14 @@ use crate::{app::Api, errors::ApiError};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-pub(crate) async fn around(State(api): State<Api>, request: Request, next: Next) -> Response {
+/// The id of a request, for whoever answers it.
+#[derive(Clone)]
+pub(crate) struct RequestId(pub String);
+
+pub(crate) async fn around(State(api): State<Api>, mut request: Request, next: Next) -> Response {
     let id = request_id(request.headers());
+    let known = RequestId(id.to_str().unwrap_or_default().to_owned());
+    request.extensions_mut().insert(known);
     let span = tracing::debug_span!(
         "request",
         id = id.to_str().unwrap_or_default(),
@@ -52,10 +58,10 @@ async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Re
         return refused.into_response();
     }
     let mut limit = api.options().request_timeout;
-    if request
-        .uri()
-        .query()
-        .is_some_and(|query| query.contains("wait="))
+    let uri = request.uri();
+    // What may wait for the end of a run.
+    if uri.query().is_some_and(|query| query.contains("wait="))
+        || uri.path().starts_with(riverrun_triggers::PREFIX)
     {
         limit += api.options().max_wait;
     }

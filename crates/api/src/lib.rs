@@ -17,6 +17,7 @@ mod extract;
 mod flows;
 mod handlers;
 mod health;
+mod hooks;
 mod hosts;
 mod jobs;
 mod page;
@@ -31,6 +32,7 @@ mod serve;
 mod socket;
 mod sse;
 mod start;
+mod triggers;
 mod workers;
 
 pub use app::ApiOptions;

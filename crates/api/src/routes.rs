@@ -1,7 +1,8 @@
 //! Every route, in one list, and the document that describes them.
 
-use axum::{Router, middleware};
+use axum::{Router, middleware, routing};
 use riverrun_runtime::Runtime;
+use riverrun_triggers::Triggers;
 use tower_http::compression::{
     CompressionLayer, CompressionLevel,
     predicate::{And, NotForContentType, Predicate, SizeAbove},
@@ -14,13 +15,13 @@ use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use crate::{
     app::{Api, ApiOptions},
-    call_socket, calls, docs_page, doors, edge, events, executions, flows, handlers, health, jobs,
-    queues, run_actions, run_history, run_reads, schemas, sse, start, workers,
+    call_socket, calls, docs_page, doors, edge, events, executions, flows, handlers, health, hooks,
+    jobs, queues, run_actions, run_history, run_reads, schemas, sse, start, triggers, workers,
 };
 
 /// The routes of a runtime, ready to be served.
-pub fn router(runtime: Runtime, options: ApiOptions) -> Router {
-    let api = Api::new(runtime, options);
+pub fn router(runtime: Runtime, triggers: Triggers, options: ApiOptions) -> Router {
+    let api = Api::new(runtime, triggers, options);
     let mut router = Router::new();
     for (_, paths, methods) in all() {
         for path in paths.paths.keys() {
@@ -29,7 +30,13 @@ pub fn router(runtime: Runtime, options: ApiOptions) -> Router {
             }
         }
     }
+    // One operation of the document stands for all methods.
+    let others = routing::get(hooks::fire_hook)
+        .put(hooks::fire_hook)
+        .patch(hooks::fire_hook)
+        .delete(hooks::fire_hook);
     router
+        .route(hooks::ROUTE, others)
         .fallback(edge::not_found)
         .method_not_allowed_fallback(edge::method_not_allowed)
         .layer(compression())
@@ -70,7 +77,14 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     for (schemas, paths, _) in all() {
         components.schemas.extend(schemas);
         for (path, item) in paths.paths {
-            document.paths.paths.insert(path, item);
+            // A wildcard is the router's way to write a parameter.
+            let path = path.replace("{*", "{");
+            match document.paths.paths.get_mut(&path) {
+                Some(known) => known.merge_operations(item),
+                None => {
+                    document.paths.paths.insert(path, item);
+                }
+            }
         }
     }
     let refused = any_failure();
@@ -153,6 +167,20 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(queues::dead_letters),
         routes!(queues::redrive),
         routes!(queues::purge),
+        routes!(triggers::list_triggers, triggers::create_trigger),
+        routes!(
+            triggers::get_trigger,
+            triggers::change_trigger,
+            triggers::remove_trigger
+        ),
+        routes!(triggers::enable_trigger),
+        routes!(triggers::disable_trigger),
+        routes!(triggers::fire_trigger),
+        routes!(triggers::trigger_history),
+        routes!(triggers::trigger_stats),
+        routes!(triggers::list_schedules),
+        routes!(triggers::backfill_schedule),
+        routes!(hooks::fire_hook),
         routes!(calls::execute),
         routes!(call_socket::call_socket),
         routes!(calls::list_processes),

@@ -598,7 +598,11 @@ mod tests {
             let crate::Message::Notification { method, params } = frame.message(7) else {
                 panic!("a frame is a notification");
             };
-            assert_eq!(Frame::read(&method, &params), Some((Some(7), frame)));
+            let whose = Whose {
+                invocation: Some(7),
+                job_id: None,
+            };
+            assert_eq!(Frame::read(&method, &params), Some((whose, frame)));
         }
         assert_eq!(Frame::read("nope", &params), None);
         assert_eq!(Frame::read("log", &Json::from("x")), None);

@@ -4,6 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use riverrun_expr::{Limits, Sandbox};
 use riverrun_runtime::{Handler, Options, Runtime};
+use riverrun_triggers::Triggers;
 
 use crate::{Error, HandlerOptions, Result, Riverrun, store};
 
@@ -80,6 +81,7 @@ impl Builder {
             .into_iter()
             .chain(self.handlers);
         let runtime = Runtime::open(store, sandbox, handlers, self.options).await?;
-        Ok(Riverrun::new(runtime))
+        let triggers = Triggers::open(&runtime).await?;
+        Ok(Riverrun::new(runtime, triggers))
     }
 }

@@ -5,6 +5,8 @@
 pub enum Error {
     #[error(transparent)]
     Runtime(#[from] riverrun_runtime::Error),
+    #[error(transparent)]
+    Trigger(riverrun_triggers::Error),
     /// Give another URL.
     #[error("{url:?} is not a store: use sqlite://, sqlite:///folder or memory:")]
     UnknownStore { url: String },
@@ -22,9 +24,19 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Runtime(error) => error.code(),
+            Self::Trigger(error) => error.code(),
             Self::UnknownStore { .. } => "STORE_UNKNOWN",
             Self::StoreNotBuiltIn { .. } => "STORE_NOT_BUILT_IN",
             Self::Sandbox(_) => "SANDBOX_FAILED",
+        }
+    }
+}
+
+impl From<riverrun_triggers::Error> for Error {
+    fn from(error: riverrun_triggers::Error) -> Self {
+        match error {
+            riverrun_triggers::Error::Runtime(error) => Self::Runtime(error),
+            error => Self::Trigger(error),
         }
     }
 }

@@ -48,5 +48,9 @@ pub use riverrun_runtime::{
     Tail, Tailed, function,
 };
 pub use riverrun_store::{Page, Retention, RunFilter, RunRecord, Store};
+pub use riverrun_triggers::{
+    Backfill, Backfilled, Kind as TriggerKind, ManualFire, Origin as TriggerOrigin,
+    Put as PutTrigger, ShownTrigger, Synced, Trigger, Triggers,
+};
 pub use riverrun_types::{Event, EventId, EventType, Flow, Json, RunId, RunStatus, StreamName};
 pub use serde_json::json;

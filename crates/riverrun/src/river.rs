@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use riverrun_runtime::{At, RegisteredFlow, Runtime, StartRequest, Started, Tail};
 use riverrun_store::EventQuery;
+use riverrun_triggers::Triggers;
 use riverrun_types::{Event, Json, RunId, StreamName};
 use serde_json::Value;
 
@@ -19,6 +20,7 @@ const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 86_400);
 #[derive(Clone)]
 pub struct Riverrun {
     runtime: Runtime,
+    triggers: Triggers,
 }
 
 impl Riverrun {
@@ -26,13 +28,18 @@ impl Riverrun {
         Builder::default()
     }
 
-    pub(crate) fn new(runtime: Runtime) -> Self {
-        Self { runtime }
+    pub(crate) fn new(runtime: Runtime, triggers: Triggers) -> Self {
+        Self { runtime, triggers }
     }
 
     /// Everything else that can be done.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
+    }
+
+    /// What starts flows from outside: schedules, requests, events, people.
+    pub fn triggers(&self) -> &Triggers {
+        &self.triggers
     }
 
     /// Registers a definition for ever under its id and version. The same one again does nothing.

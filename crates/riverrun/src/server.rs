@@ -71,7 +71,8 @@ impl Server {
         let closing = self.options.closing.clone();
         let (workers, sockets) = (self.options.workers.clone(), self.options.sockets.clone());
         let runtime = self.river.runtime();
-        let router = riverrun_api::router(runtime.clone(), self.options);
+        let router =
+            riverrun_api::router(runtime.clone(), self.river.triggers().clone(), self.options);
         let stop = async {
             tokio::select! {
                 () = stop => {}

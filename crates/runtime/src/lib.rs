@@ -29,6 +29,7 @@ mod streams;
 mod tail;
 mod work;
 
+pub use clock::{now_ms, until};
 pub use definition::{Format, check_numbers, parse_definition};
 pub use error::Error;
 pub use flows::{Compiled, FlowEntry, RegisteredFlow};

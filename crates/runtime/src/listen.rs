@@ -3,21 +3,40 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use parking_lot::RwLock;
 use riverrun_store::SignalRecord;
 
-use crate::{Result, Runtime};
+use crate::{Error, Runtime};
 
-/// Somebody who is told of the signals in the outbox. A signal may come twice: whatever it leads
-/// to must be the same the second time.
+/// Hears the signals of the outbox of the kinds that somebody listens to
+/// ([`riverrun_store::Change::Listen`]).
 #[async_trait]
-pub trait Listener: Send + Sync + 'static {
-    async fn hear(&self, signal: &SignalRecord) -> Result<()>;
+pub trait Listener: Send + Sync {
+    /// Takes note of a signal. It may be told again after a crash or a failure, so whatever is
+    /// done about it must be done once. A failure lets the signal be told again later.
+    async fn hear(&self, signal: &SignalRecord) -> Result<(), Error>;
+}
+
+/// The listeners of a runtime.
+#[derive(Default)]
+pub(crate) struct Listeners {
+    all: RwLock<Vec<Arc<dyn Listener>>>,
+}
+
+impl Listeners {
+    /// Lets go of all of them: they hold the runtime, which holds them.
+    pub(crate) fn clear(&self) {
+        self.all.write().clear();
+    }
 }
 
 impl Runtime {
-    /// Tells somebody of every signal from now on. Which kinds get into the outbox at all,
-    /// [`riverrun_store::Change::Listen`] says.
+    /// Tells a listener every signal from now on.
     pub fn add_listener(&self, listener: Arc<dyn Listener>) {
-        self.listeners_mut().push(listener);
+        self.all_listeners().all.write().push(listener);
+    }
+
+    pub(crate) fn listeners(&self) -> Vec<Arc<dyn Listener>> {
+        self.all_listeners().all.read().clone()
     }
 }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use parking_lot::{Mutex, RwLock, RwLockWriteGuard};
+use parking_lot::Mutex;
 use riverrun_engine::Issue;
 use riverrun_expr::Sandbox;
 use riverrun_store::{Beat, Bus, Change, Commit, Lease, Receipt, Store, Writer};
@@ -19,12 +19,12 @@ use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Compiled, Error, FlowEntry, Handler, Handlers, Listener, Options, RegisteredFlow, Result,
-    Services,
+    Compiled, Error, FlowEntry, Handler, Handlers, Options, RegisteredFlow, Result, Services,
     cache::RunCache,
     claim,
     clock::now_ms,
     flows::Flows,
+    listen::Listeners,
     steps::{self, Inboxes, ProcessStep},
     work::{self, JobStats, Keeper, Processes},
 };
@@ -50,7 +50,7 @@ struct Inner {
     keeper: Keeper,
     job_stats: JobStats,
     inboxes: Inboxes,
-    listeners: RwLock<Vec<Arc<dyn Listener>>>,
+    listeners: Listeners,
     shutdown: CancellationToken,
     tasks: TaskTracker,
 }
@@ -97,7 +97,7 @@ impl Runtime {
                 keeper: Keeper::default(),
                 job_stats: JobStats::default(),
                 inboxes: Inboxes::default(),
-                listeners: RwLock::default(),
+                listeners: Listeners::default(),
                 shutdown: CancellationToken::new(),
                 tasks: TaskTracker::new(),
                 store,
@@ -122,6 +122,7 @@ impl Runtime {
         self.inner.shutdown.cancel();
         self.inner.tasks.close();
         self.inner.tasks.wait().await;
+        self.inner.listeners.clear();
         Ok(self.inner.store.close().await?)
     }
 
@@ -198,16 +199,12 @@ impl Runtime {
         &self.inner.keeper
     }
 
-    pub(crate) fn listeners(&self) -> Vec<Arc<dyn Listener>> {
-        self.inner.listeners.read().clone()
-    }
-
-    pub(crate) fn listeners_mut(&self) -> RwLockWriteGuard<'_, Vec<Arc<dyn Listener>>> {
-        self.inner.listeners.write()
-    }
-
     pub(crate) fn inboxes(&self) -> &Inboxes {
         &self.inner.inboxes
+    }
+
+    pub(crate) fn all_listeners(&self) -> &Listeners {
+        &self.inner.listeners
     }
 
     pub(crate) fn job_stats(&self) -> &JobStats {
@@ -224,7 +221,8 @@ impl Runtime {
         &self.inner.drivers
     }
 
-    pub(crate) async fn commit(&self, commit: Commit) -> riverrun_store::Result<Receipt> {
+    /// Writes what somebody beside the runtime has decided, such as about a trigger.
+    pub async fn commit(&self, commit: Commit) -> riverrun_store::Result<Receipt> {
         for change in &commit.changes {
             // An earlier run of this id may have been swept away and still be known here.
             if let Change::Create(new) = change {
@@ -235,7 +233,7 @@ impl Runtime {
     }
 
     /// Runs a task that a shutdown waits for.
-    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.inner.tasks.spawn(task);
     }
 

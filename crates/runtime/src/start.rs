@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riverrun_engine::{Plan, RunState, Start};
-use riverrun_store::{Error as StoreError, Lease, NewJob, NewRun, Origin, RunRecord};
+use riverrun_store::{Change, Error as StoreError, Lease, NewJob, NewRun, Origin, RunRecord};
 use riverrun_types::{Json, Name, RunId, RunStatus, State};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
@@ -29,6 +29,8 @@ pub struct StartRequest {
     pub tags: Vec<String>,
     pub metadata: Option<Json>,
     pub delay_ms: Option<u64>,
+    /// Committed with the new run, or not at all: an earlier run with the same key changes nothing.
+    pub also: Vec<Change>,
     pub(crate) origin: Option<Origin>,
 }
 
@@ -44,6 +46,7 @@ impl StartRequest {
             tags: Vec::new(),
             metadata: None,
             delay_ms: None,
+            also: Vec::new(),
             origin: None,
         }
     }
@@ -113,7 +116,7 @@ impl Runtime {
             Effectful::Leave
         };
         driver.advance(effectful).await;
-        match self.bring_forth(driver, new, permit).await {
+        match self.bring_forth(driver, new, request.also, permit).await {
             Err(Error::Store(StoreError::Duplicate(first))) => {
                 let Loaded { record, state } = self.load(&first).await?;
                 Ok(Started::new(record, state, false))
@@ -123,10 +126,11 @@ impl Runtime {
     }
 
     /// Commits a new run and, if it has work that can be done now, goes on with it here.
-    pub(crate) async fn bring_forth(
+    async fn bring_forth(
         &self,
         mut driver: Driver,
         mut new: NewRun,
+        also: Vec<Change>,
         permit: Option<OwnedSemaphorePermit>,
     ) -> Result<Started> {
         let run = driver.run.clone();
@@ -148,7 +152,8 @@ impl Runtime {
                 at_ms: driver.state.wake_ms(),
             })
         };
-        let (commit, record) = driver.create_commit(new).await?;
+        let (mut commit, record) = driver.create_commit(new).await?;
+        commit.changes.extend(also);
         let Some(holder) = holder else {
             self.commit(commit).await?;
             self.cache().put(&run, driver.state.clone());

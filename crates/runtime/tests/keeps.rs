@@ -17,9 +17,9 @@ use riverrun_expr::{Limits, Sandbox};
 use riverrun_runtime::{Handler, Options, RunView, Runtime, StartRequest, Tailed, function};
 use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
-    EmitRecord, Error, EventQuery, FlowRecord, JobBeats, JobFilter, JobRecord, Lease, Page, Place,
-    Purge, QueueRecord, Receipt, Result, Retention, RunFilter, RunRecord, SignalRecord, Snapshot,
-    StalledJob, Stats, Store, StreamInfo,
+    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, JobBeats, JobFilter, JobRecord, Lease,
+    Page, Place, Purge, QueueRecord, Receipt, Result, Retention, RunFilter, RunRecord,
+    SignalRecord, Snapshot, StalledJob, Stats, Store, StreamInfo, TriggerRecord,
 };
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Event, Json, Millis, RunId, RunStatus, StreamName};
@@ -182,6 +182,26 @@ impl Store for Watched {
         limit: usize,
     ) -> Result<Vec<EmitRecord>> {
         self.store.emitted(kind, after, limit).await
+    }
+
+    async fn trigger(&self, id: &str) -> Result<Option<TriggerRecord>> {
+        self.store.trigger(id).await
+    }
+
+    async fn list_triggers(
+        &self,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<Page<TriggerRecord>> {
+        self.store.list_triggers(limit, cursor).await
+    }
+
+    async fn due_triggers(&self, now_ms: Millis, limit: usize) -> Result<DueTriggers> {
+        self.store.due_triggers(now_ms, limit).await
+    }
+
+    async fn trigger_version(&self, id: &str) -> Result<Option<u64>> {
+        self.store.trigger_version(id).await
     }
 
     async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {

@@ -28,6 +28,7 @@ pub mod retention;
 pub mod signals;
 pub mod snapshots;
 pub mod streams;
+pub mod triggers;
 
 use std::{any::Any, future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
 
@@ -282,6 +283,20 @@ macro_rules! with_checks {
                 what_is_cancelled_before_it_begins_says_so,
                 derived_events_have_places_and_pages,
                 an_expected_length_counts_what_is_derived,
+            }
+            triggers {
+                a_trigger_reads_back_whole,
+                every_change_is_the_next_version,
+                a_trigger_that_was_removed_keeps_its_version,
+                a_route_belongs_to_one,
+                triggers_are_listed_by_id,
+                schedules_come_when_they_are_due,
+                a_due_time_and_its_run_are_one_commit,
+                a_race_for_a_due_time_has_one_winner,
+                a_change_of_the_schedule_counts_from_then_on,
+                what_failed_or_was_missed_is_counted,
+                the_beginning_of_a_stream_can_be_forgotten,
+                a_removed_trigger_is_swept_with_its_stream,
             }
             idempotency {
                 a_key_names_one_run,

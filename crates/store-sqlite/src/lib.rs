@@ -24,6 +24,7 @@ mod read;
 mod room;
 mod stray;
 mod thread;
+mod triggers;
 mod upkeep;
 
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -31,9 +32,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
-    EmitRecord, Error, EventQuery, FlowRecord, JobBeats, JobFilter, JobRecord, Lease, Page, Place,
-    Purge, QueueRecord, Receipt, Result, Retention, RunFilter, RunRecord, SignalRecord, Snapshot,
-    StalledJob, Stats, Store, StreamInfo,
+    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, JobBeats, JobFilter, JobRecord, Lease,
+    Page, Place, Purge, QueueRecord, Receipt, Result, Retention, RunFilter, RunRecord,
+    SignalRecord, Snapshot, StalledJob, Stats, Store, StreamInfo, TriggerRecord,
 };
 use riverrun_types::{Event, Json, Millis, RunId, StreamName};
 
@@ -173,6 +174,32 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn trigger(&self, id: &str) -> Result<Option<TriggerRecord>> {
+        let id = id.to_owned();
+        self.read(move |view| read::trigger(view, &id)).await
+    }
+
+    async fn list_triggers(
+        &self,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<Page<TriggerRecord>> {
+        let cursor = cursor.map(str::to_owned);
+        self.read(move |view| read::list_triggers(view, limit, cursor.as_deref()))
+            .await
+    }
+
+    async fn due_triggers(&self, now_ms: Millis, limit: usize) -> Result<DueTriggers> {
+        self.read(move |view| read::due_triggers(view, now_ms, limit))
+            .await
+    }
+
+    async fn trigger_version(&self, id: &str) -> Result<Option<u64>> {
+        let id = id.to_owned();
+        self.read(move |view| read::trigger_version(view, &id))
+            .await
+    }
+
     async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {
         let id = id.clone();
         self.read(move |view| read::run(view, &id)).await
@@ -233,7 +260,9 @@ impl Store for SqliteStore {
                 let room = limit.saturating_sub(runs as usize);
                 let jobs = queue::sweep(core, &retention, now, room)?;
                 let room = room.saturating_sub(jobs as usize);
-                Ok(runs + jobs + awaits::trim(core, &retention, now, room)?)
+                let emits = awaits::trim(core, &retention, now, room)?;
+                let room = room.saturating_sub(emits as usize);
+                Ok(runs + jobs + emits + triggers::sweep(core, &retention, now, room)?)
             })
             .await
     }

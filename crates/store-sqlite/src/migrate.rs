@@ -12,6 +12,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0002_queues.sql"),
     include_str!("../migrations/0003_awaits.sql"),
     include_str!("../migrations/0004_job_lives.sql"),
+    include_str!("../migrations/0005_triggers.sql"),
 ];
 
 /// The schema that this program writes.

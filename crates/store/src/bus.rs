@@ -10,7 +10,7 @@ use dashmap::DashMap;
 use riverrun_types::{
     Draft, Event, EventType, Millis, Name, RunId, StreamName, event::EventContext, time::NEVER,
 };
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, broadcast, watch};
 
 use crate::{
     Change, ClaimedJob, Commit, JobChange, JobState, Listener, NewJob, Placed, Receipt, Steer,
@@ -64,6 +64,8 @@ pub struct Bus {
     due: Notify,
     /// Whoever looks after the outbox.
     signals: Notify,
+    /// Counts changes of triggers.
+    triggers: watch::Sender<u64>,
 }
 
 impl Default for Bus {
@@ -80,6 +82,7 @@ impl Default for Bus {
             due_ms: AtomicI64::new(NEVER),
             due: Notify::new(),
             signals: Notify::new(),
+            triggers: watch::Sender::new(0),
         }
     }
 }
@@ -248,6 +251,11 @@ impl Bus {
         &self.signals
     }
 
+    /// Changes whenever a trigger comes, goes or is changed, and a schedule with it.
+    pub fn triggers(&self) -> watch::Receiver<u64> {
+        self.triggers.subscribe()
+    }
+
     /// Tells everybody what a commit changed. Called by the writer, in the order of commits.
     pub(crate) fn publish(&self, commit: &Commit, receipt: &Receipt) {
         let mut placed = receipt.placed.iter();
@@ -351,6 +359,11 @@ impl Bus {
                 | Change::Signal(_)
                 | Change::Listen { .. }
                 | Change::Heard(_) => {}
+                Change::Trigger(_) | Change::Untrigger { .. } => {
+                    self.triggers.send_modify(|changes| *changes += 1);
+                }
+                // Whoever takes a due time knows the next one.
+                Change::Fired(_) | Change::Trim { .. } => {}
                 Change::Wake(run) => {
                     self.nudge(run);
                     self.due_at(0);

@@ -10,6 +10,7 @@ use crate::{
     awaits::{Fire, NewAwait, Signal},
     queue::{Added, NewJobs, Note, Settle, Steer, Steered},
     record::{FlowRecord, Lease, Origin, Parent},
+    triggers::{Firing, NewTrigger},
 };
 
 /// Everything that one decision changes. The store applies it whole or refuses it.
@@ -99,6 +100,23 @@ pub enum Change {
     Listen { kind: Name, on: bool },
     /// The signal of this number in the outbox is done with. Never refused.
     Heard(u64),
+    /// Keeps a trigger in a new version. Refused with `TriggerMoved` if its version is not the next
+    /// one, with `RouteTaken` if another trigger has its route.
+    Trigger(Box<NewTrigger>),
+    /// Removes the trigger of this version. It is remembered, with its stream, as long as cancelled
+    /// runs are. Refused with `TriggerNotFound` or `TriggerMoved`.
+    Untrigger {
+        id: Name,
+        version: u64,
+        now_ms: Millis,
+    },
+    /// Notes that a trigger was used, and takes a schedule's due time. Refused with
+    /// `TriggerNotFound`, or with `TriggerMoved` if somebody else took that time or the schedule
+    /// was changed.
+    Fired(Box<Firing>),
+    /// Forgets the beginning of a stream that is no run's: at least the last `keep` events stay,
+    /// and not many more. Positions stay what they were. Never refused.
+    Trim { stream: StreamName, keep: u64 },
     /// Removes a run and all that is its own. Refused with `NotEnded` while it has not ended.
     Delete(RunId),
 }

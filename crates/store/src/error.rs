@@ -51,6 +51,13 @@ pub enum Error {
     /// Try again when the run has taken note of what it was given.
     #[error("await {0} was used too often: its run has to catch up")]
     AwaitFull(Name),
+    #[error("there is no trigger {0:?}")]
+    TriggerNotFound(Name),
+    /// Look again and decide again.
+    #[error("trigger {0:?} was changed or used by somebody else meanwhile")]
+    TriggerMoved(Name),
+    #[error("the route {route} belongs to trigger {trigger:?}")]
+    RouteTaken { route: Name, trigger: Name },
     #[error("{0:?} is not a cursor of this list")]
     BadCursor(String),
     /// Give up until somebody makes room; nothing acknowledged is lost.
@@ -97,6 +104,9 @@ impl Error {
             Self::AwaitUsed(_) => "AWAIT_USED",
             Self::AwaitExpired(_) => "AWAIT_EXPIRED",
             Self::AwaitFull(_) => "AWAIT_FULL",
+            Self::TriggerNotFound(_) => "TRIGGER_NOT_FOUND",
+            Self::TriggerMoved(_) => "TRIGGER_MOVED",
+            Self::RouteTaken { .. } => "TRIGGER_ROUTE_TAKEN",
             Self::BadCursor(_) => "BAD_CURSOR",
             Self::Full(_) => "DISK_FULL",
             Self::ReadOnly(_) => "STORE_READ_ONLY",

@@ -18,6 +18,7 @@ mod life;
 mod query;
 mod queue;
 mod record;
+mod triggers;
 mod writer;
 
 use async_trait::async_trait;
@@ -43,6 +44,9 @@ pub use queue::{
 };
 pub use record::{
     Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Retention, RunRecord, Stats,
+};
+pub use triggers::{
+    DueTriggers, Fired, Firing, NewTrigger, NextDue, Take, TriggerRecord, TriggerStats,
 };
 pub use writer::Writer;
 
@@ -134,6 +138,21 @@ pub trait Store: Send + Sync + 'static {
         after: u64,
         limit: usize,
     ) -> Result<Vec<EmitRecord>>;
+
+    async fn trigger(&self, id: &str) -> Result<Option<TriggerRecord>>;
+
+    /// A page of triggers, by id.
+    async fn list_triggers(
+        &self,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<Page<TriggerRecord>>;
+
+    /// Up to `limit` enabled schedules that are due, and when another one will be.
+    async fn due_triggers(&self, now_ms: Millis, limit: usize) -> Result<DueTriggers>;
+
+    /// The version under which a trigger that is there, or was there and is remembered, is known.
+    async fn trigger_version(&self, id: &str) -> Result<Option<u64>>;
 
     async fn run(&self, id: &RunId) -> Result<Option<RunRecord>>;
 

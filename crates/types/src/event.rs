@@ -77,6 +77,7 @@ event_types! {
     61 TriggerFired "trigger.fired",
     62 TriggerTimeout "trigger.timeout",
     63 TriggerCancelled "trigger.cancelled",
+    64 TriggerFailed "trigger.failed",
     70 WorkerRegistered "worker.registered",
     71 WorkerHeartbeat "worker.heartbeat",
     72 WorkerStopped "worker.stopped",

@@ -120,6 +120,25 @@ impl From<riverrun_runtime::Error> for ApiError {
     }
 }
 
+impl From<riverrun_triggers::Error> for ApiError {
+    fn from(error: riverrun_triggers::Error) -> Self {
+        use riverrun_triggers::Error;
+        let refused = Self::new(error.code(), error.to_string());
+        match error {
+            Error::Runtime(error) => error.into(),
+            Error::Invalid { field, .. } => refused.details(json!({ "field": field })),
+            Error::Cron { .. } => refused.details(json!({ "field": "config.cron" })),
+            Error::TimeZone(_) => refused.details(json!({ "field": "config.timezone" })),
+            Error::Body(issues) => refused.details(json!({ "issues": issues })),
+            Error::Expression { field, error } => {
+                refused.details(json!({ "field": field, "code": error.code() }))
+            }
+            Error::Changed { found, .. } => refused.details(json!({ "version": found })),
+            _ => refused,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -166,7 +166,11 @@ fn json_only(format: Format) -> Result<(), ApiError> {
 }
 
 async fn bytes(request: Request, api: &Api) -> Result<Bytes, ApiError> {
-    let limit = api.options().max_body_bytes;
+    bytes_up_to(request, api.options().max_body_bytes).await
+}
+
+/// A body of any kind.
+pub(crate) async fn bytes_up_to(request: Request, limit: usize) -> Result<Bytes, ApiError> {
     let claimed = request.headers().get(header::CONTENT_LENGTH);
     let claimed = claimed.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if claimed.is_some_and(|length| length > limit) {

@@ -13,6 +13,7 @@ use riverrun_engine::{Failure, Outcome, SchemaIssue};
 use riverrun_expr::{Limits, Sandbox};
 use riverrun_runtime::{Action, Call, Effects, Handler, Options, Runtime};
 use riverrun_store_sqlite::SqliteStore;
+use riverrun_triggers::Triggers;
 use riverrun_types::Json;
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -75,7 +76,8 @@ impl Server {
         let runtime = Runtime::open(store, sandbox, handlers, Options::default())
             .await
             .unwrap();
-        let router = riverrun_api::router(runtime.clone(), options.clone());
+        let triggers = Triggers::open(&runtime).await.unwrap();
+        let router = riverrun_api::router(runtime.clone(), triggers, options.clone());
         Self {
             runtime,
             router,

@@ -19,4 +19,5 @@ mod runs;
 mod socket;
 mod sse;
 mod stopping;
+mod triggers;
 mod workers;

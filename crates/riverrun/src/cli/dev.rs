@@ -6,9 +6,9 @@ use std::{
 };
 
 use clap::Args;
-use riverrun::{Json, Riverrun, RunFilter, RunId, RunStatus, StartRequest, Tailed};
+use riverrun::{Json, Riverrun, RunFilter, RunId, RunStatus, StartRequest, Synced, Tailed};
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, mpsc::Receiver};
 
 use super::{
     Global,
@@ -20,7 +20,7 @@ use crate::{
     failure::{Exit, Failure, Result},
     logs,
     output::{self, EventLine, Format, paint, paint::paint},
-    project::{self, Processes, Registered, processes::Outcome},
+    project::{self, Processes, Registered, SyncedTrigger, processes::Outcome},
     server::Server,
     signals,
 };
@@ -43,6 +43,8 @@ impl Dev {
         let settings = self.flags.load(Some((folder.clone(), "the folder")))?;
         logs::init(&settings.config);
         logs::tell_warnings(&settings);
+        // Before the first look, so that what is saved while it looks is seen too.
+        let changes = watch(&folder)?;
         let server = Server::open(&settings).await?;
         let flows = match project::register_dev(&server.river, &folder).await {
             Ok(flows) => flows,
@@ -60,9 +62,15 @@ impl Dev {
                 .for_each(|failure| output::talk(&failure.to_string()));
             flows.extend(composed);
         }
+        tell_triggers(project::sync_triggers(&server.river, &folder).await);
         ready(&server, &settings, &flows);
         suggest(&server, &settings, &flows);
-        watch(server.river.clone(), server.processes.clone(), folder)?;
+        reload_on(
+            changes,
+            server.river.clone(),
+            server.processes.clone(),
+            folder,
+        );
         if let (Some(flow), false) = (&settings.config.dev.run, self.no_run) {
             let example = Example {
                 river: server.river.clone(),
@@ -109,17 +117,25 @@ fn suggest(server: &Server, settings: &Settings, flows: &[Registered]) {
     }
 }
 
-/// Registers what changed, whenever something does.
-fn watch(river: Riverrun, processes: Option<Arc<Mutex<Processes>>>, folder: PathBuf) -> Result<()> {
+fn watch(folder: &Path) -> Result<Receiver<Vec<PathBuf>>> {
     // What is reported is absolute; compare like with like.
-    let project = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-    let mut changes = project::watch(&project).map_err(|error| {
+    let project = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    project::watch(&project).map_err(|error| {
         Failure::new(
             "WATCH_FAILED",
             format!("cannot watch {}: {error}", folder.display()),
         )
         .next("riverrun serve --project <folder>, which does not watch")
-    })?;
+    })
+}
+
+/// Registers what changed, whenever something does.
+fn reload_on(
+    mut changes: Receiver<Vec<PathBuf>>,
+    river: Riverrun,
+    processes: Option<Arc<Mutex<Processes>>>,
+    folder: PathBuf,
+) {
     tokio::spawn(async move {
         while let Some(changed) = changes.recv().await {
             reload(&river, &folder).await;
@@ -131,9 +147,9 @@ fn watch(river: Riverrun, processes: Option<Arc<Mutex<Processes>>>, folder: Path
                     .for_each(|failure| output::talk(&failure.to_string()));
                 tell_flows(&river, &composed);
             }
+            tell_triggers(project::sync_triggers(&river, &folder).await);
         }
     });
-    Ok(())
 }
 
 /// What was loaded and what could not be. What runs goes on as it was.
@@ -157,6 +173,28 @@ fn tell_processes(outcome: &Outcome) {
     }
     for id in &outcome.removed {
         output::talk(&format!("removed {}", paint(paint::NAME, id)));
+    }
+}
+
+/// Which triggers came, changed or went, and which could not.
+fn tell_triggers(synced: std::result::Result<Vec<SyncedTrigger>, Vec<Failure>>) {
+    match synced {
+        Err(failures) => {
+            for failure in &failures {
+                output::talk(&failure.to_string());
+            }
+            output::talk("  that trigger is as it was; save the file again once it is right");
+        }
+        Ok(triggers) => {
+            for SyncedTrigger { id, synced } in &triggers {
+                let news = match synced {
+                    Synced::Same => continue,
+                    Synced::Changed => "set trigger",
+                    Synced::Removed => "removed trigger",
+                };
+                output::talk(&format!("{news} {}", paint(paint::NAME, id)));
+            }
+        }
     }
 }
 

@@ -16,10 +16,12 @@ mod queues;
 mod registry;
 mod run;
 mod runs;
+mod schedules;
 mod serve;
 mod server_flags;
 mod tail;
 mod top;
+mod triggers;
 mod version;
 mod worker;
 mod workers;
@@ -117,6 +119,12 @@ enum Command {
     /// Look at jobs that failed for good, try them again, remove them.
     #[command(before_help = "Example: riverrun dlq redrive emails")]
     Dlq(dlq::Dlq),
+    /// Look at what starts flows from outside: requests, schedules, events; fire and switch it.
+    #[command(before_help = "Example: riverrun triggers ls")]
+    Triggers(triggers::Triggers),
+    /// Look at schedules, and make up for due times of the past.
+    #[command(before_help = "Example: riverrun schedules ls")]
+    Schedules(schedules::Schedules),
     /// Run a process at once and print its result.
     #[command(before_help = "Example: riverrun call greet -d '{\"name\": \"Ada\"}' --follow")]
     Call(call::Call),
@@ -210,6 +218,8 @@ fn run(cli: Cli) -> Result<Exit> {
         Command::Jobs(jobs) => asking()?.block_on(jobs.run(&global)),
         Command::Queues(queues) => asking()?.block_on(queues.run(&global)),
         Command::Dlq(dlq) => asking()?.block_on(dlq.run(&global)),
+        Command::Triggers(triggers) => asking()?.block_on(triggers.run(&global)),
+        Command::Schedules(schedules) => asking()?.block_on(schedules.run(&global)),
         Command::Call(call) => asking()?.block_on(call.run(&global)),
         Command::Processes(processes) => asking()?.block_on(processes.run(&global)),
         Command::Emit(emit) => asking()?.block_on(emit.run(&global)),
@@ -317,6 +327,10 @@ mod tests {
             "riverrun worker --server http://x:4600 --project p --name a --tag b --tag c --concurrency 4 --wait 5s --log debug",
             "riverrun workers drain 3 --grace 1m",
             "riverrun top --once",
+            "riverrun triggers ls --type schedule",
+            "riverrun triggers fire t -d {} --key k",
+            "riverrun triggers rm a b",
+            "riverrun schedules backfill s --from 0 --to 1 --limit 5",
             "riverrun handlers",
             "riverrun handlers show http",
             "riverrun completions zsh",
@@ -346,6 +360,8 @@ mod tests {
             "riverrun jobs add emails --bulk --id j",
             "riverrun queues clean emails --state waiting",
             "riverrun dlq redrive emails a --limit 3",
+            "riverrun triggers ls --type cron",
+            "riverrun schedules backfill s --from 0",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use riverrun::{Json, Riverrun};
+use riverrun_triggers::Definition;
 use serde::{Deserialize, Serialize};
 
 use super::{Global, server_flags::ServerFlags, server_flags::project_folder};
 use crate::{
     failure::{Exit, Failure, Result},
     output::{self, paint, paint::paint},
-    project::{self, Processes, Registered, processes::Entry},
+    project::{self, FlowFile, Processes, Registered, SyncedTrigger, processes::Entry},
 };
 
 /// The name of the file in the project's folder.
@@ -25,6 +26,8 @@ struct Registry {
     riverrun: String,
     flows: Vec<Json>,
     processes: Vec<Entry>,
+    #[serde(default)]
+    triggers: Vec<Json>,
 }
 
 #[derive(Args, Debug)]
@@ -57,6 +60,15 @@ impl Build {
             }
             flows.push(Json::of(&file.definition));
         }
+        let mut triggers = Vec::new();
+        for file in project::read_triggers(&folder).await? {
+            let read = Definition::read(file.definition.clone());
+            read.map_err(|error| {
+                let message = format!("{}: {error}", file.path.display());
+                Failure::new(error.code(), message)
+            })?;
+            triggers.push(Json::of(&file.definition));
+        }
         let mut processes =
             Processes::new(river.clone(), &folder, settings.config.process_settings());
         let outcome = processes.look().await;
@@ -71,6 +83,7 @@ impl Build {
             riverrun: env!("CARGO_PKG_VERSION").to_owned(),
             flows,
             processes: entries,
+            triggers,
         };
         let path = self.out.unwrap_or_else(|| folder.join(NAME));
         let text = serde_json::to_string_pretty(&registry)
@@ -126,6 +139,19 @@ pub async fn flows(path: Option<&Path>, river: &Riverrun) -> Result<Vec<Register
         });
     }
     Ok(registered)
+}
+
+/// Brings triggers to what a registry file says.
+pub async fn sync_triggers(
+    path: &Path,
+    river: &Riverrun,
+) -> std::result::Result<Vec<SyncedTrigger>, Vec<Failure>> {
+    let triggers = read(path).map_err(|failure| vec![failure])?.triggers;
+    let files = triggers.iter().map(|definition| FlowFile {
+        path: path.to_owned(),
+        definition: definition.value(),
+    });
+    project::sync(river, files.collect()).await
 }
 
 /// Takes in the processes of a registry file.

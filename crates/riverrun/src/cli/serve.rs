@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     config::{LogFormat, Settings},
-    failure::{Exit, Result},
+    failure::{Exit, Failure, Result},
     logs, output,
     output::{paint, paint::paint},
     project::{self, Registered},
@@ -72,9 +72,26 @@ impl Serve {
         for failure in failures.iter().chain(&refused) {
             tracing::error!(code = %failure.code, "{}", failure.text());
         }
+        if let Some(failure) = self.sync_triggers(&server, &settings).await {
+            server.river.shutdown().await?;
+            return Err(failure);
+        }
         ready(&server, &settings, &flows);
         server.serve(signals::asked_to_stop()).await?;
         Ok(Exit::Ok)
+    }
+}
+
+impl Serve {
+    /// Brings triggers to what the project or the registry says; the first that is refused stops
+    /// the server, as a flow does.
+    async fn sync_triggers(&self, server: &Server, settings: &Settings) -> Option<Failure> {
+        let synced = match (&self.registry, &settings.config.project) {
+            (Some(registry), _) => registry::sync_triggers(registry, &server.river).await,
+            (None, Some(folder)) => project::sync_triggers(&server.river, folder).await,
+            (None, None) => return None,
+        };
+        synced.err()?.into_iter().next()
     }
 }
 
@@ -105,6 +122,10 @@ pub fn ready(server: &Server, settings: &Settings, flows: &[Registered]) {
     if !processes.is_empty() {
         let names: Vec<&str> = processes.iter().map(|process| &*process.id).collect();
         row("work", &output::shorten(&names.join(", "), 400));
+    }
+    let triggers = server.river.triggers().ids();
+    if !triggers.is_empty() {
+        row("starts", &output::shorten(&triggers.join(", "), 400));
     }
     row("docs", &format!("{}/api/docs", server.url));
 }

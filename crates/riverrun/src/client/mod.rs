@@ -236,6 +236,9 @@ pub fn told(code: &str, message: &str, exit: Exit, details: &Value) -> Failure {
         "JOB_NOT_FOUND" => failure.next("riverrun jobs ls <queue>"),
         "PROCESS_NOT_FOUND" => failure.next("riverrun processes ls"),
         "WORKER_NOT_FOUND" | "NO_WORKER" => failure.next("riverrun workers ls"),
+        "TRIGGER_NOT_FOUND" => failure.next("riverrun triggers ls"),
+        "TRIGGER_NO_SCHEDULE" => failure.next("riverrun schedules ls"),
+        "TRIGGER_DISABLED" => failure.next("riverrun triggers enable <id>"),
         "RUN_NOT_ENDED" => failure.next("riverrun runs cancel <id>"),
         _ => failure,
     }

@@ -1,7 +1,8 @@
-//! A project: a folder with `flows/**` and perhaps a `riverrun.toml`.
+//! A project: a folder with `flows/**`, `triggers/**` and perhaps a `riverrun.toml`.
 
 pub mod processes;
 mod register;
+mod triggers;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use crate::{
 
 pub use processes::Processes;
 pub use register::{Registered, register, register_composed, register_dev};
+pub use triggers::{SyncedTrigger, read_triggers, sync, sync_triggers};
 pub use watch::watch;
 
 /// A definition in a file.
@@ -29,8 +31,13 @@ pub struct FlowFile {
 
 /// The files under `<project>/flows`, by name. A folder that is not there has none.
 pub fn flow_files(project: &Path) -> Result<Vec<PathBuf>> {
+    definition_files(project, "flows")
+}
+
+/// The files in JSON or YAML under a folder of the project, by name.
+fn definition_files(project: &Path, below: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let mut folders = vec![project.join("flows")];
+    let mut folders = vec![project.join(below)];
     while let Some(folder) = folders.pop() {
         let entries = match std::fs::read_dir(&folder) {
             Ok(entries) => entries,

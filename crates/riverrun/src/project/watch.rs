@@ -1,6 +1,6 @@
 //! Tells which of a project's files changed, once per burst of changes.
 //!
-//! Flows, processes, and every source file that a process may import: all below the project's
+//! Flows, triggers, processes, and every source file that a process may import: all below the project's
 //! folder, but for what is installed, built or hidden. Each folder is watched on its own, so that
 //! those others cost nothing: the data folder changes with every commit.
 
@@ -167,7 +167,7 @@ impl Folders {
         let is_plain = path
             .extension()
             .is_none_or(|ending| ending == "sh" || format_of(path).is_some());
-        let is_ours = (is_in("flows") || is_in("processes")) && is_plain;
+        let is_ours = ["flows", "processes", "triggers"].into_iter().any(is_in) && is_plain;
         is_ours || language_of(path).is_some()
     }
 }

@@ -14,6 +14,7 @@ mod shop;
 mod support;
 mod top;
 mod torture;
+mod triggers;
 mod waiting;
 mod walk;
 mod work;

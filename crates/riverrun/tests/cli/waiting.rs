@@ -72,7 +72,11 @@ impl Works {
             }
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let url = format!("http://{}", listener.local_addr().unwrap());
-            let router = riverrun_api::router(river.runtime().clone(), ApiOptions::default());
+            let router = riverrun_api::router(
+                river.runtime().clone(),
+                river.triggers().clone(),
+                ApiOptions::default(),
+            );
             tokio::spawn(riverrun_api::serve(
                 listener,
                 router,

@@ -19,7 +19,7 @@ use crate::{
     awaits,
     core::Core,
     error::{Failure, Worked},
-    queue,
+    queue, triggers,
 };
 use scene::{RunRow, Scene};
 
@@ -116,6 +116,10 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
             Change::Signal(signal) => awaits::signal(core, signal, &mut told)?,
             Change::Listen { kind, on } => awaits::listen(core, kind, *on)?,
             Change::Heard(no) => awaits::heard(core, *no)?,
+            Change::Trigger(new) => triggers::put(core, new)?,
+            Change::Untrigger { id, now_ms, .. } => triggers::remove(core, id, *now_ms)?,
+            Change::Fired(firing) => triggers::fire(core, firing)?,
+            Change::Trim { stream, keep } => triggers::trim(core, stream, *keep)?,
             Change::Delete(run) => {
                 if let Some(row) = scene.run(core, run)? {
                     delete::remove(core, row.no)?;
@@ -156,7 +160,11 @@ fn judge(core: &Core, scene: &mut Scene, change: &Change, later: &[Change]) -> W
         Change::Unawait(id) => scene.awaits.end(core, id)?,
         Change::Fire(fire) => scene.awaits.fire(&fire.id),
         Change::Signal(signal) => scene.awaits.tell(signal),
-        Change::Listen { .. }
+        Change::Trigger(_)
+        | Change::Untrigger { .. }
+        | Change::Fired(_)
+        | Change::Trim { .. }
+        | Change::Listen { .. }
         | Change::Heard(_)
         | Change::Enqueue(_)
         | Change::Settle(_)
@@ -202,7 +210,13 @@ fn judge_alone(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
             scene.awaits.judge_new(core, new)
         }
         Change::Fire(fire) => scene.awaits.judge_fire(core, fire),
-        Change::Enqueue(_)
+        Change::Trigger(new) => triggers::judge_put(core, &mut scene.triggers, new),
+        Change::Untrigger { id, version, .. } => {
+            triggers::judge_removal(core, &mut scene.triggers, id, *version)
+        }
+        Change::Fired(firing) => triggers::judge_fire(core, &mut scene.triggers, firing),
+        Change::Trim { .. }
+        | Change::Enqueue(_)
         | Change::Abandon { .. }
         | Change::Pause { .. }
         | Change::Wake(_)

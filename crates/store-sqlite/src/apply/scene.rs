@@ -14,6 +14,7 @@ use crate::{
     core::Core,
     error::{Failure, Worked},
     queue::life::life,
+    triggers,
 };
 
 /// What judging and advancing a run needs of its row.
@@ -58,6 +59,7 @@ pub(super) struct Scene {
     flows: HashMap<(Name, Name), Json>,
     /// Only the judging needs them.
     pub(super) awaits: Foreseen,
+    pub(super) triggers: triggers::Foreseen,
 }
 
 impl Scene {

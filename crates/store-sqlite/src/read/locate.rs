@@ -26,7 +26,9 @@ pub(super) fn count(view: View<'_>, stream: &Stream, place: Place) -> Result<u64
     while low < high {
         let middle = low + (high - low) / 2;
         let Some(head) = head(view, stream, middle)? else {
-            break;
+            // The beginning was forgotten: it stands before everything that is there.
+            low = middle + 1;
+            continue;
         };
         if included(head.base_ms, head.first) {
             low = head.first + head.count;

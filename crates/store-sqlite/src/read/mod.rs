@@ -13,6 +13,7 @@ mod queues;
 mod runs;
 mod snapshots;
 mod streams;
+mod triggers;
 mod walk;
 
 use rusqlite::Connection;
@@ -32,6 +33,7 @@ pub(crate) use queues::{job, list_jobs, newest_job, queue, queues};
 pub(crate) use runs::{run, runs};
 pub(crate) use snapshots::snapshot;
 pub(crate) use streams::list_streams;
+pub(crate) use triggers::{due_triggers, list_triggers, trigger, trigger_version};
 
 /// What a read works with.
 #[derive(Clone, Copy)]

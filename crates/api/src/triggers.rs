@@ -1,0 +1,301 @@
+//! Triggers: what starts flows from outside, kept, changed and fired by hand.
+
+use axum::{Extension, extract::State, http::StatusCode};
+use riverrun_triggers::{Backfill, Kind, ManualFire, Put};
+use riverrun_types::{Json, Millis, RunId, time::Iso};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::IntoParams;
+
+use crate::{
+    app::Api,
+    edge::RequestId,
+    errors::ApiError,
+    extract::{Body, Definition, Query, Segments, page_limit},
+    page::{Items, default_limit},
+    reply::{Answer, json, ok},
+    schemas::{self, BackfillBody, FireBody},
+    start::started_answer,
+};
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct TriggerListQuery {
+    /// `http`, `schedule`, `event` or `manual`.
+    #[param(value_type = Option<String>)]
+    r#type: Option<Kind>,
+    /// Rows a page: 1 to 1,000, default 50.
+    #[serde(default = "default_limit", deserialize_with = "page_limit")]
+    #[param(value_type = Option<usize>)]
+    limit: usize,
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PageQuery {
+    /// Rows a page: 1 to 1,000, default 50.
+    #[serde(default = "default_limit", deserialize_with = "page_limit")]
+    #[param(value_type = Option<usize>)]
+    limit: usize,
+    cursor: Option<String>,
+}
+
+/// List triggers
+///
+/// By id.
+#[utoipa::path(get, path = "/api/triggers", tag = "triggers", params(TriggerListQuery),
+    responses((status = 200, description = "A page of triggers", body = schemas::TriggerList)))]
+pub(crate) async fn list_triggers(
+    State(api): State<Api>,
+    Query(query): Query<TriggerListQuery>,
+) -> Answer {
+    let cursor = query.cursor.as_deref();
+    let page = api
+        .triggers()
+        .list(query.r#type, query.limit, cursor)
+        .await?;
+    ok(&Items {
+        items: page.items,
+        next_cursor: page.next,
+    })
+}
+
+/// List schedules
+///
+/// The triggers of type `schedule`, with their next due times.
+#[utoipa::path(get, path = "/api/schedules", tag = "triggers", params(PageQuery),
+    responses((status = 200, description = "A page of schedules", body = schemas::TriggerList)))]
+pub(crate) async fn list_schedules(
+    State(api): State<Api>,
+    Query(query): Query<PageQuery>,
+) -> Answer {
+    let cursor = query.cursor.as_deref();
+    let page = api
+        .triggers()
+        .list(Some(Kind::Schedule), query.limit, cursor);
+    let page = page.await?;
+    ok(&Items {
+        items: page.items,
+        next_cursor: page.next,
+    })
+}
+
+/// Make a trigger
+///
+/// From now on it starts runs of its flow, unless it is disabled.
+#[utoipa::path(post, path = "/api/triggers", tag = "triggers",
+    request_body(description = "The trigger, in JSON or YAML", content(
+        (schemas::NewTrigger = "application/json"), (String = "application/yaml"))),
+    responses(
+        (status = 201, description = "Made", body = schemas::Trigger),
+        (status = 404, description = "FLOW_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "TRIGGER_EXISTS or TRIGGER_ROUTE_TAKEN", body = schemas::Failure),
+        (status = 422, description = "TRIGGER_INVALID, CRON_INVALID or TIME_ZONE_UNKNOWN", body = schemas::Failure)))]
+pub(crate) async fn create_trigger(
+    State(api): State<Api>,
+    Definition(definition): Definition,
+) -> Answer {
+    let Put { trigger, .. } = api.triggers().create(definition).await?;
+    json(StatusCode::CREATED, &trigger)
+}
+
+/// Read a trigger
+#[utoipa::path(get, path = "/api/triggers/{id}", tag = "triggers",
+    params(("id" = String, Path, description = "The trigger's id")),
+    responses(
+        (status = 200, description = "The trigger, its next due times and what became of it", body = schemas::Trigger),
+        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn get_trigger(State(api): State<Api>, Segments(id): Segments<String>) -> Answer {
+    ok(&api.triggers().show(&id).await?)
+}
+
+/// Change a trigger
+///
+/// Members that are given replace those that are there, those of `config` one by one; null takes
+/// away. Every change is a new version. With `version` the change is refused unless the trigger is
+/// in that version.
+#[utoipa::path(patch, path = "/api/triggers/{id}", tag = "triggers",
+    params(("id" = String, Path, description = "The trigger's id")),
+    request_body(content((schemas::NewTrigger = "application/json"), (String = "application/yaml"))),
+    responses(
+        (status = 200, description = "As it is now", body = schemas::Trigger),
+        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "TRIGGER_MOVED or TRIGGER_ROUTE_TAKEN", body = schemas::Failure)))]
+pub(crate) async fn change_trigger(
+    State(api): State<Api>,
+    Segments(id): Segments<String>,
+    Definition(changes): Definition,
+) -> Answer {
+    ok(&api.triggers().patch(&id, changes).await?.trigger)
+}
+
+/// Remove a trigger
+///
+/// The runs that it started go on.
+#[utoipa::path(delete, path = "/api/triggers/{id}", tag = "triggers",
+    params(("id" = String, Path, description = "The trigger's id")),
+    responses(
+        (status = 200, description = "Removed", body = schemas::RemovedTrigger),
+        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn remove_trigger(
+    State(api): State<Api>,
+    Segments(id): Segments<String>,
+) -> Answer {
+    api.triggers().remove(&id).await?;
+    ok(&json!({"id": id, "removed": true}))
+}
+
+/// Enable a trigger
+///
+/// A schedule goes on with its next due time; what would have been due meanwhile was not missed.
+#[utoipa::path(post, path = "/api/triggers/{id}/enable", tag = "triggers",
+    params(("id" = String, Path, description = "The trigger's id")),
+    responses(
+        (status = 200, description = "As it is now", body = schemas::Trigger),
+        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn enable_trigger(
+    State(api): State<Api>,
+    Segments(id): Segments<String>,
+) -> Answer {
+    ok(&api.triggers().enable(&id, true).await?.trigger)
+}
+
+/// Disable a trigger
+///
+/// It starts nothing until it is enabled.
+#[utoipa::path(post, path = "/api/triggers/{id}/disable", tag = "triggers",
+    params(("id" = String, Path, description = "The trigger's id")),
+    responses(
+        (status = 200, description = "As it is now", body = schemas::Trigger),
+        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn disable_trigger(
+    State(api): State<Api>,
+    Segments(id): Segments<String>,
+) -> Answer {
+    ok(&api.triggers().enable(&id, false).await?.trigger)
+}
+
+/// Fire a trigger by hand
+///
+/// Starts a run with the input that is given, whatever the trigger's type is.
+#[utoipa::path(post, path = "/api/triggers/{id}/fire", tag = "triggers",
+    params(("id" = String, Path, description = "The trigger's id")),
+    request_body(content = Option<FireBody>),
+    responses(
+        (status = 201, description = "Started", body = schemas::StartedRun),
+        (status = 200, description = "An earlier request with the same key had started it", body = schemas::StartedRun),
+        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "TRIGGER_DISABLED", body = schemas::Failure)))]
+pub(crate) async fn fire_trigger(
+    State(api): State<Api>,
+    Segments(id): Segments<String>,
+    Extension(request_id): Extension<RequestId>,
+    Body(body): Body<FireBody>,
+) -> Answer {
+    let fire = ManualFire {
+        input: body.input,
+        idempotency_key: body.idempotency_key,
+        source: body.source,
+        request_id: Some(request_id.0),
+    };
+    started_answer(api.triggers().fire(&id, fire).await?)
+}
+
+/// List what became of a trigger
+///
+/// Its last thousand events, the latest first: registered, fired, failed, missed, removed.
+#[utoipa::path(get, path = "/api/triggers/{id}/history", tag = "triggers",
+    params(("id" = String, Path, description = "The trigger's id"), PageQuery),
+    responses(
+        (status = 200, description = "A page of events", body = schemas::EventList),
+        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn trigger_history(
+    State(api): State<Api>,
+    Segments(id): Segments<String>,
+    Query(query): Query<PageQuery>,
+) -> Answer {
+    let cursor = query.cursor.as_deref();
+    let page = api.triggers().history(&id, query.limit, cursor).await?;
+    ok(&Items {
+        items: page.items,
+        next_cursor: page.next,
+    })
+}
+
+/// Count what became of a trigger
+#[utoipa::path(get, path = "/api/triggers/{id}/stats", tag = "triggers",
+    params(("id" = String, Path, description = "The trigger's id")),
+    responses(
+        (status = 200, description = "Counts over all its versions, and when it is due next", body = schemas::TriggerStats),
+        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn trigger_stats(
+    State(api): State<Api>,
+    Segments(id): Segments<String>,
+) -> Answer {
+    ok(&api.triggers().stats(&id).await?)
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownBackfill {
+    items: Vec<ShownDue>,
+    created: usize,
+    /// Where to go on; absent if nothing is left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_from: Option<Iso>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownDue {
+    due_at: Iso,
+    run_id: RunId,
+    created: bool,
+}
+
+/// Start the runs of a range of due times
+///
+/// One for each due time from `from` up to, not including, `to` for which there is none. At most
+/// 1,000 at a time; `nextFrom` says where to go on.
+#[utoipa::path(post, path = "/api/schedules/{id}/backfill", tag = "triggers",
+    params(("id" = String, Path, description = "The trigger's id")),
+    request_body(content = BackfillBody),
+    responses(
+        (status = 200, description = "The due times and their runs", body = schemas::Backfilled),
+        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "TRIGGER_NO_SCHEDULE", body = schemas::Failure)))]
+pub(crate) async fn backfill_schedule(
+    State(api): State<Api>,
+    Segments(id): Segments<String>,
+    Body(body): Body<BackfillBody>,
+) -> Answer {
+    let wanted = Backfill {
+        from_ms: moment("from", body.from.as_ref())?,
+        until_ms: moment("to", body.to.as_ref())?,
+        limit: body.limit.unwrap_or(100),
+    };
+    let (done, next) = api.triggers().backfill(&id, wanted).await?;
+    let items = done.into_iter().map(|done| ShownDue {
+        due_at: Iso(done.due_ms),
+        run_id: done.run,
+        created: done.created,
+    });
+    let items: Vec<ShownDue> = items.collect();
+    ok(&ShownBackfill {
+        created: items.iter().filter(|item| item.created).count(),
+        items,
+        next_from: next.map(Iso),
+    })
+}
+
+fn moment(field: &str, value: Option<&Json>) -> Result<Millis, ApiError> {
+    let found = value.and_then(|value| riverrun_types::time::parse(&value.as_text()));
+    found.ok_or_else(|| {
+        let message =
+            format!("{field}: give ISO 8601 (2026-01-31T12:00:00Z) or milliseconds since 1970");
+        ApiError::new("BAD_REQUEST", message).details(json!({ "field": field }))
+    })
+}

@@ -1,0 +1,85 @@
+//! `riverrun schedules`: look at what is due, and make up for what was not.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::{Global, triggers};
+use crate::{
+    failure::{Exit, Result},
+    output::{self, Row, Table, paint},
+};
+
+#[derive(Args, Debug)]
+pub struct Schedules {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// List schedules and when they are due.
+    #[command(before_help = "Example: riverrun schedules ls")]
+    Ls,
+    /// Start the runs of a range of due times for which there is none.
+    #[command(
+        before_help = "Example: riverrun schedules backfill nightly --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z"
+    )]
+    Backfill(Backfill),
+}
+
+#[derive(Args, Debug)]
+struct Backfill {
+    /// The schedule's id.
+    schedule: String,
+    /// The first moment that counts.
+    #[arg(long, value_name = "TIME")]
+    from: String,
+    /// The first that does not.
+    #[arg(long, value_name = "TIME")]
+    to: String,
+    /// At most so many due times, the earliest first.
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    limit: u64,
+}
+
+impl Schedules {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        match self.command {
+            Command::Ls => triggers::print(global, &["api", "schedules"], None).await,
+            Command::Backfill(backfill) => backfill.run(global).await,
+        }
+    }
+}
+
+impl Backfill {
+    async fn run(self, global: &Global) -> Result<Exit> {
+        let body = json!({"from": self.from, "to": self.to, "limit": self.limit});
+        let path = ["api", "schedules", &self.schedule, "backfill"];
+        let answer = global.client()?.post(&path, Some(body.to_string())).await?;
+        let (done, items) = (answer.value(), answer.items());
+        output::list(global.output, &items, || {
+            let mut table = Table::new(["due", "run", "news"]);
+            items.iter().for_each(|item| table.push(row(&item.value())));
+            table.print();
+        });
+        output::talk(&format!(
+            "{} of {} runs are new",
+            done["created"],
+            items.len()
+        ));
+        if let Some(next) = done["nextFrom"].as_str() {
+            output::talk(&format!("there are more\n  try: --from {next}"));
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+fn row(item: &Value) -> Row {
+    let row = Row::default()
+        .cell(output::moment(item["dueAt"].as_str()))
+        .styled(item["runId"].as_str().unwrap_or_default(), paint::NAME);
+    match item["created"].as_bool() {
+        Some(true) => row.styled("started", paint::GOOD),
+        _ => row.styled("was there", paint::DIM),
+    }
+}

@@ -1,0 +1,102 @@
+//! Triggers: what starts flows from outside, kept as data.
+//!
+//! A trigger is a row with a version that counts its changes. A schedule's next due time stands in
+//! that row; it is moved in the commit that starts the run, so that of several instances that see
+//! it due one wins, and a crash loses neither the run nor the time. What a definition says means
+//! nothing here.
+
+use riverrun_types::{Json, Millis, Name, RunId};
+
+/// A trigger that is new or changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewTrigger {
+    pub id: Name,
+    /// One more than the version that is there; 1 for one that never was. A trigger that was
+    /// removed is remembered for a while, and so is its version.
+    pub version: u64,
+    /// `http`, `schedule`, `event` or `manual`.
+    pub kind: Name,
+    pub enabled: bool,
+    pub definition: Json,
+    /// What no two triggers may have: the method and the path of an `http` trigger.
+    pub route: Option<Name>,
+    pub due: NextDue,
+    pub now_ms: Millis,
+}
+
+/// When a changed schedule is due next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NextDue {
+    /// As before.
+    Keep,
+    /// Then, or never again.
+    At(Option<Millis>),
+}
+
+/// A trigger is used, well or not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Firing {
+    pub trigger: Name,
+    pub now_ms: Millis,
+    pub outcome: Fired,
+    /// Takes a due time of a schedule.
+    pub due: Option<Take>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fired {
+    Run(RunId),
+    /// `{code, message}` of why no run was started.
+    Failed(Json),
+    /// Nothing was started, and nothing was to be.
+    Nothing,
+}
+
+/// Moves a schedule from one due time to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Take {
+    /// The version that this was decided on.
+    pub version: u64,
+    pub from_ms: Millis,
+    /// None if it is never due again.
+    pub to_ms: Option<Millis>,
+    /// How many due times are let go by.
+    pub missed: u64,
+}
+
+/// A trigger as it is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TriggerRecord {
+    pub id: Name,
+    pub version: u64,
+    pub kind: Name,
+    pub enabled: bool,
+    pub definition: Json,
+    pub created_ms: Millis,
+    /// When this version came to be.
+    pub updated_ms: Millis,
+    pub due_ms: Option<Millis>,
+    pub stats: TriggerStats,
+}
+
+/// What became of a trigger so far, over all its versions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TriggerStats {
+    pub fired: u64,
+    pub failed: u64,
+    pub missed: u64,
+    pub last_fired_ms: Option<Millis>,
+    pub last_run: Option<RunId>,
+    pub last_failed_ms: Option<Millis>,
+    /// `{code, message}`.
+    pub last_error: Option<Json>,
+}
+
+/// The schedules whose time has come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DueTriggers {
+    /// Earliest first.
+    pub due: Vec<TriggerRecord>,
+    /// The earliest time after that.
+    pub next_ms: Option<Millis>,
+}

@@ -1,0 +1,106 @@
+//! Why a trigger was refused or did not start a run, with the code that people see.
+
+use riverrun_engine::SchemaIssue;
+use riverrun_types::Name;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Runtime(#[from] riverrun_runtime::Error),
+    #[error("{field}: {message}")]
+    Invalid { field: String, message: String },
+    #[error("config.cron: {cron:?} is no cron pattern: {message}")]
+    Cron { cron: String, message: String },
+    #[error("config.timezone: there is no time zone {0:?}: use a name such as Europe/Berlin")]
+    TimeZone(String),
+    #[error("trigger {id:?} is in version {found}, not {expected}: somebody else changed it")]
+    Changed { id: Name, expected: u64, found: u64 },
+    #[error("there is a trigger {0:?}: change it, or choose another id")]
+    Exists(Name),
+    #[error("trigger {0:?} is disabled")]
+    Disabled(Name),
+    #[error("there are {0} triggers already")]
+    TooMany(usize),
+    #[error("trigger {id:?} is of type {kind}, and has no due times")]
+    NoSchedule { id: Name, kind: &'static str },
+    #[error("no trigger takes {method} {path}")]
+    NoRoute { method: String, path: String },
+    #[error("{path} has no method {method}, but {allowed}")]
+    WrongMethod {
+        method: String,
+        path: String,
+        allowed: String,
+    },
+    #[error("{0}")]
+    Signature(&'static str),
+    #[error("the body is not JSON: {0}")]
+    BadJson(String),
+    #[error("{0:?} is not understood: send JSON, a form or plain text")]
+    MediaType(String),
+    #[error("the body breaks the trigger's schema at {:?}: {}", first(.0).0, first(.0).1)]
+    Body(Vec<SchemaIssue>),
+    /// Of an expression of the trigger.
+    #[error("{field}: {error}")]
+    Expression {
+        field: &'static str,
+        error: riverrun_expr::Error,
+    },
+}
+
+fn first(issues: &[SchemaIssue]) -> (&str, &str) {
+    let first = issues.first();
+    first.map_or(("", ""), |issue| (&issue.path, &issue.message))
+}
+
+impl Error {
+    pub(crate) fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Invalid {
+            field: field.into(),
+            message: message.into(),
+        }
+    }
+
+    /// The stable code that people see.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Runtime(error) => error.code(),
+            Self::Invalid { .. } => "TRIGGER_INVALID",
+            Self::Cron { .. } => "CRON_INVALID",
+            Self::TimeZone(_) => "TIME_ZONE_UNKNOWN",
+            Self::Changed { .. } => "TRIGGER_MOVED",
+            Self::Exists(_) => "TRIGGER_EXISTS",
+            Self::Disabled(_) => "TRIGGER_DISABLED",
+            Self::TooMany(_) => "TRIGGER_LIMIT",
+            Self::NoSchedule { .. } => "TRIGGER_NO_SCHEDULE",
+            Self::NoRoute { .. } => "NOT_FOUND",
+            Self::WrongMethod { .. } => "METHOD_NOT_ALLOWED",
+            Self::Signature(_) => "SIGNATURE_INVALID",
+            Self::BadJson(_) => "BAD_JSON",
+            Self::MediaType(_) => "UNSUPPORTED_MEDIA_TYPE",
+            Self::Body(_) => "INPUT_INVALID",
+            Self::Expression { .. } => "TRIGGER_EXPRESSION",
+        }
+    }
+
+    /// Whether the store or the server was not able, which says nothing about the trigger: it is
+    /// to be tried again.
+    pub(crate) fn is_passing(&self) -> bool {
+        use riverrun_runtime::Error as Runtime;
+        match self {
+            Self::Runtime(error) => matches!(
+                error,
+                Runtime::Store(_) | Runtime::ShuttingDown | Runtime::Busy
+            ),
+            Self::Expression { error, .. } => *error == riverrun_expr::Error::Closed,
+            _ => false,
+        }
+    }
+}
+
+impl From<riverrun_store::Error> for Error {
+    fn from(error: riverrun_store::Error) -> Self {
+        Self::Runtime(error.into())
+    }
+}

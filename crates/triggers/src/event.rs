@@ -1,0 +1,121 @@
+//! Emitted events that start runs.
+
+use async_trait::async_trait;
+use riverrun_runtime::{Listener, now_ms};
+use riverrun_store::{SignalRecord, same_tenant};
+use riverrun_types::{Json, Name};
+
+use crate::{
+    Result, Trigger, Triggers,
+    fire::Shot,
+    read::{Given, is_true, key, land},
+    trigger::{EventRule, Rule},
+};
+
+#[async_trait]
+impl Listener for Triggers {
+    async fn hear(
+        &self,
+        signal: &SignalRecord,
+    ) -> std::result::Result<(), riverrun_runtime::Error> {
+        // One that a look back of an await asked for is told to that await alone.
+        if signal.only.is_some() {
+            return Ok(());
+        }
+        for trigger in self.listening(&signal.emit.kind) {
+            let Rule::Event(rule) = &trigger.rule else {
+                continue;
+            };
+            match self.react(&trigger, rule, signal).await {
+                Ok(()) => {}
+                // The signal stays, and is told again; the key lets none start twice.
+                Err(crate::Error::Runtime(error)) if is_passing(&error) => return Err(error),
+                Err(error) => {
+                    tracing::warn!(trigger = %trigger.id, %error, "an event started no run");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the same may go well later. A trigger that is gone hears nothing.
+fn is_passing(error: &riverrun_runtime::Error) -> bool {
+    use riverrun_store::Error as Store;
+    match error {
+        riverrun_runtime::Error::Store(Store::TriggerNotFound(_) | Store::TriggerMoved(_)) => false,
+        riverrun_runtime::Error::Store(_)
+        | riverrun_runtime::Error::ShuttingDown
+        | riverrun_runtime::Error::Busy => true,
+        _ => false,
+    }
+}
+
+impl Triggers {
+    async fn react(
+        &self,
+        trigger: &Trigger,
+        rule: &EventRule,
+        signal: &SignalRecord,
+    ) -> Result<()> {
+        let emit = &signal.emit;
+        let tenant = trigger.definition.tenant_id.as_deref().map(Name::from);
+        if !same_tenant(tenant.as_ref(), emit.tenant.as_ref()) {
+            return Ok(());
+        }
+        let given = Given {
+            name: "event",
+            what: &emit.event,
+            trigger: &trigger.about,
+        };
+        let request_id = emit.seq.to_string();
+        let mut shot = Shot {
+            trigger,
+            source: &emit.kind,
+            received_ms: now_ms(),
+            request_id: Some(&request_id),
+            key: Some(key(&trigger.id, &format!("event-{}", emit.seq))),
+            due_ms: None,
+            take: None,
+        };
+        let wanted = match &rule.when {
+            None => Ok(true),
+            Some(when) => {
+                let holds = given.eval(self.runtime(), "config.when", when).await;
+                holds.map(|holds| holds.is_some_and(|holds| is_true(&holds)))
+            }
+        };
+        let input = match wanted {
+            Ok(false) => return Ok(()),
+            Ok(true) => self.event_input(trigger, &given, &mut shot).await,
+            Err(error) => Err(error),
+        };
+        self.shoot(shot, input).await.map(drop)
+    }
+
+    async fn event_input(
+        &self,
+        trigger: &Trigger,
+        given: &Given<'_>,
+        shot: &mut Shot<'_>,
+    ) -> Result<Json> {
+        let expressions = &trigger.expressions;
+        if let Some(expr) = &expressions.idempotency_key {
+            let own = given.eval(self.runtime(), "idempotencyKey", expr).await?;
+            if let Some(own) = own.filter(|own| !own.is_null()) {
+                shot.key = Some(key(&trigger.id, &own.as_text()));
+            }
+        }
+        let value = match &expressions.input_map {
+            Some(expr) => {
+                let mapped = given.eval(self.runtime(), "inputMap", expr).await?;
+                mapped.unwrap_or_else(Json::null)
+            }
+            None => {
+                let data = given.what.get("data").filter(|data| !data.is_null());
+                data.unwrap_or_else(|| trigger.default_input())
+            }
+        };
+        Ok(land(value, expressions.context_key.as_ref()))
+    }
+}

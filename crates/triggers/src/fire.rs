@@ -1,0 +1,191 @@
+//! A trigger is used: a run starts, and the trigger's stream says so in the same commit.
+
+use riverrun_runtime::{StartRequest, Started, now_ms};
+use riverrun_store::{Append, Change, Commit, Expect, Fired, Firing, Take};
+use riverrun_types::{
+    Draft, EventType, Json, Millis, RunId, StreamName, event::EventContext, time::iso,
+};
+use serde_json::{Map, Value, json};
+
+use crate::{Error, Result, Trigger, Triggers, history::KEEP};
+
+/// What fires a trigger, and with what.
+pub(crate) struct Shot<'a> {
+    pub trigger: &'a Trigger,
+    /// Where it came from, in a word: a route, `cron`, a kind of event, a person's word.
+    pub source: &'a str,
+    pub received_ms: Millis,
+    pub request_id: Option<&'a str>,
+    pub key: Option<String>,
+    /// The due time of a schedule that this is for.
+    pub due_ms: Option<Millis>,
+    pub take: Option<Take>,
+}
+
+/// What somebody who fires a trigger by hand may say.
+#[derive(Clone, Debug, Default)]
+pub struct ManualFire {
+    pub input: Option<Json>,
+    pub idempotency_key: Option<String>,
+    pub source: Option<String>,
+    pub request_id: Option<String>,
+}
+
+impl Triggers {
+    /// Fires a trigger of any type by hand. What it would make of a request or an event is not
+    /// asked: the input is the run's.
+    pub async fn fire(&self, id: &str, fire: ManualFire) -> Result<Started> {
+        let trigger = self.get(id)?;
+        if !trigger.enabled {
+            return Err(Error::Disabled(trigger.id.clone()));
+        }
+        let shot = Shot {
+            trigger: &trigger,
+            source: fire.source.as_deref().unwrap_or("manual"),
+            received_ms: now_ms(),
+            request_id: fire.request_id.as_deref(),
+            key: fire.idempotency_key.map(|key| crate::read::key(id, &key)),
+            due_ms: None,
+            take: None,
+        };
+        let input = fire.input.unwrap_or_else(|| trigger.default_input());
+        self.shoot(shot, Ok(input)).await
+    }
+
+    /// Starts a run with an input, or notes why there is none.
+    pub(crate) async fn shoot(&self, shot: Shot<'_>, input: Result<Json>) -> Result<Started> {
+        let started = match input {
+            Ok(input) => self.start(&shot, input).await,
+            Err(error) => Err(error),
+        };
+        match started {
+            Ok(started) if !started.created => {
+                // The run is an earlier one, so nothing was committed with it.
+                let events = shot.fired(&started.run, false);
+                let changes = shot.changes(Fired::Run(started.run.clone()), events);
+                self.runtime().commit(all(changes)).await?;
+                Ok(started)
+            }
+            Err(error) if !error.is_passing() => {
+                let told = json!({"code": error.code(), "message": error.to_string()});
+                let changes = shot.changes(Fired::Failed(Json::of(&told)), shot.failed(told));
+                self.runtime().commit(all(changes)).await?;
+                Err(error)
+            }
+            answer => answer,
+        }
+    }
+
+    async fn start(&self, shot: &Shot<'_>, input: Json) -> Result<Started> {
+        let definition = &shot.trigger.definition;
+        let run = RunId::fresh();
+        let mut request = StartRequest::new(definition.flow.as_str(), input);
+        request.version = definition.flow_version.clone();
+        request.run_id = Some(run.clone());
+        request.idempotency_key = shot.key.clone();
+        request.tenant = definition.tenant_id.clone();
+        request.tags = definition.tags.clone();
+        request.metadata = Some(shot.metadata());
+        request.also = shot.changes(Fired::Run(run.clone()), shot.fired(&run, true));
+        Ok(self.runtime().start(request).await?)
+    }
+}
+
+impl Shot<'_> {
+    /// Where a run came from.
+    fn metadata(&self) -> Json {
+        let mut origin = json!({
+            "id": &*self.trigger.id,
+            "type": self.trigger.kind().as_str(),
+            "version": self.trigger.version,
+            "source": self.source,
+            "receivedAt": self.received_ms,
+        });
+        if let Some(id) = self.request_id {
+            origin["requestId"] = json!(id);
+        }
+        if let Some(due_ms) = self.due_ms {
+            origin["dueAt"] = json!(iso(due_ms));
+        }
+        let mut metadata: Map<String, Value> =
+            self.trigger.definition.metadata.clone().unwrap_or_default();
+        metadata.insert("trigger".to_owned(), origin);
+        Json::of(&metadata)
+    }
+
+    fn said(&self, mut data: Value) -> Value {
+        data["source"] = json!(self.source);
+        data["version"] = json!(self.trigger.version);
+        if let Some(id) = self.request_id {
+            data["requestId"] = json!(id);
+        }
+        if let Some(due_ms) = self.due_ms {
+            data["dueAt"] = json!(iso(due_ms));
+        }
+        data
+    }
+
+    fn fired(&self, run: &RunId, created: bool) -> Draft {
+        let data = self
+            .said(json!({"runId": run, "flow": self.trigger.definition.flow, "created": created}));
+        let mut draft = Draft::new(now_ms(), EventType::TriggerFired).data(data);
+        draft.correlation_id = Some(run.as_str().into());
+        draft
+    }
+
+    fn failed(&self, error: Value) -> Draft {
+        let data = self.said(json!({ "error": error }));
+        Draft::new(now_ms(), EventType::TriggerFailed).data(data)
+    }
+
+    fn changes(&self, outcome: Fired, event: Draft) -> Vec<Change> {
+        let missed = self.take.filter(|take| take.missed > 0);
+        let missed = missed.map(|take| missed_event(self.trigger, &take));
+        let firing = Firing {
+            trigger: self.trigger.id.clone(),
+            now_ms: event.ms,
+            outcome,
+            due: self.take,
+        };
+        let mut changes = vec![Change::Fired(Box::new(firing))];
+        changes.extend(tell(&self.trigger.id, missed.into_iter().chain([event])));
+        changes
+    }
+}
+
+/// Due times went by for which nothing is started.
+pub(crate) fn missed_event(trigger: &Trigger, take: &Take) -> Draft {
+    let data = json!({
+        "missed": take.missed,
+        "dueAt": iso(take.from_ms),
+        "version": trigger.version,
+    });
+    Draft::new(now_ms(), EventType::TriggerTimeout).data(data)
+}
+
+/// Events for the stream of a trigger, which keeps the last ones.
+pub(crate) fn tell(trigger: &str, events: impl IntoIterator<Item = Draft>) -> [Change; 2] {
+    let stream = stream(trigger);
+    let append = Append {
+        context: EventContext {
+            run_id: stream.id.clone(),
+            flow_name: stream.kind.clone(),
+            tenant_id: None,
+        },
+        stream: stream.clone(),
+        expect: Expect::Any,
+        events: events.into_iter().collect(),
+    };
+    [Change::Append(append), Change::Trim { stream, keep: KEEP }]
+}
+
+pub(crate) fn stream(trigger: &str) -> StreamName {
+    StreamName::new("trigger", trigger)
+}
+
+pub(crate) fn all(changes: Vec<Change>) -> Commit {
+    Commit {
+        lease: None,
+        changes,
+    }
+}

@@ -1,0 +1,557 @@
+//! The triggers that are there: kept in the store, known here, changed one at a time.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use riverrun_runtime::{Runtime, now_ms};
+use riverrun_store::{Change, Error as StoreError, NewTrigger, NextDue, Page, TriggerRecord};
+use riverrun_types::{Draft, EventType, Json, Millis, Name};
+use serde_json::{Value, json};
+use tokio::sync::{Mutex, watch};
+
+use crate::{
+    Definition, Error, Kind, Origin, REDACTED, Result, ShownTrigger, Trigger,
+    fire::{all, tell},
+    route::Routes,
+    shown::{redact, secret},
+    trigger::Rule,
+};
+
+/// The most triggers of a server: all of them are kept in memory.
+const MAX_TRIGGERS: usize = 10_000;
+
+/// Rows read at a time.
+const PAGE: usize = 500;
+
+/// A handle to the triggers of a runtime; clones share them.
+#[derive(Clone)]
+pub struct Triggers {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    runtime: Runtime,
+    known: watch::Sender<Arc<Known>>,
+    /// Whoever changes triggers here has it: what is decided on stays so until it is written.
+    changing: Mutex<()>,
+}
+
+/// What is known of all triggers.
+#[derive(Default)]
+pub(crate) struct Known {
+    by_id: BTreeMap<Name, Arc<Trigger>>,
+    pub routes: Routes,
+}
+
+/// A trigger that was put.
+pub struct Put {
+    pub trigger: ShownTrigger,
+    /// It was not there before.
+    pub created: bool,
+    /// It is not as it was before.
+    pub changed: bool,
+}
+
+impl Triggers {
+    /// Reads the triggers of a runtime's store, listens for events and starts the clock.
+    pub async fn open(runtime: &Runtime) -> Result<Self> {
+        let triggers = Self {
+            inner: Arc::new(Inner {
+                runtime: runtime.clone(),
+                known: watch::Sender::default(),
+                changing: Mutex::default(),
+            }),
+        };
+        // First, so that nothing is changed unseen between the two.
+        let changes = runtime.bus().triggers();
+        triggers.reload().await?;
+        runtime.add_listener(Arc::new(triggers.clone()));
+        runtime.spawn(triggers.clone().keep_time(changes));
+        Ok(triggers)
+    }
+
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.inner.runtime
+    }
+
+    pub(crate) fn known(&self) -> Arc<Known> {
+        self.inner.known.borrow().clone()
+    }
+
+    /// The ids of all triggers, in order.
+    pub fn ids(&self) -> Vec<String> {
+        let known = self.known();
+        known.by_id.keys().map(ToString::to_string).collect()
+    }
+
+    /// Resolves when a trigger is known here, or is not known any more, whoever changed it.
+    pub async fn until_known(&self, id: &str, is_known: bool) {
+        let mut news = self.inner.known.subscribe();
+        let holds = |known: &Arc<Known>| known.by_id.contains_key(id) == is_known;
+        // The sender lives as long as this handle.
+        let _ = news.wait_for(holds).await;
+    }
+
+    pub fn get(&self, id: &str) -> Result<Arc<Trigger>> {
+        let known = self.known();
+        known.by_id.get(id).cloned().ok_or_else(|| missing(id))
+    }
+
+    /// The enabled triggers that wait for events of a kind.
+    pub(crate) fn listening(&self, kind: &str) -> Vec<Arc<Trigger>> {
+        let known = self.known();
+        let listens = |trigger: &&Arc<Trigger>| {
+            trigger.enabled && trigger.listens_to().is_some_and(|known| **known == *kind)
+        };
+        known.by_id.values().filter(listens).cloned().collect()
+    }
+
+    pub async fn show(&self, id: &str) -> Result<ShownTrigger> {
+        let record = self.record(id).await?;
+        Ok(ShownTrigger::new(&Trigger::of(&record)?, &record))
+    }
+
+    /// What became of a trigger so far.
+    pub async fn stats(&self, id: &str) -> Result<crate::shown::Stats> {
+        Ok(crate::shown::Stats::of(&self.record(id).await?))
+    }
+
+    /// A page of triggers, by id.
+    pub async fn list(
+        &self,
+        kind: Option<Kind>,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<Page<ShownTrigger>> {
+        let limit = limit.max(1);
+        let mut cursor = cursor.map(str::to_owned);
+        let mut items = Vec::new();
+        loop {
+            let page = self
+                .runtime()
+                .store()
+                .list_triggers(PAGE, cursor.as_deref());
+            let page = page.await?;
+            for record in &page.items {
+                if kind.is_some_and(|kind| kind.as_str() != &*record.kind) {
+                    continue;
+                }
+                if items.len() == limit {
+                    let next: Option<&ShownTrigger> = items.last();
+                    let next = next.map(|last| last.id().to_owned());
+                    return Ok(Page { items, next });
+                }
+                match Trigger::of(record) {
+                    Ok(trigger) => items.push(ShownTrigger::new(&trigger, record)),
+                    Err(error) => {
+                        tracing::warn!(trigger = %record.id, %error, "a trigger cannot be read");
+                    }
+                }
+            }
+            match page.next {
+                Some(next) => cursor = Some(next),
+                None => return Ok(Page { items, next: None }),
+            }
+        }
+    }
+
+    async fn record(&self, id: &str) -> Result<TriggerRecord> {
+        let found = self.runtime().store().trigger(id).await?;
+        found.ok_or_else(|| missing(id))
+    }
+
+    /// Makes a trigger, or changes the one of this id to what the definition says.
+    pub async fn put(&self, definition: Value, origin: Origin) -> Result<Put> {
+        let (definition, expected) = Definition::read(definition)?;
+        self.keep(definition, expected, origin, false).await
+    }
+
+    /// Makes a trigger; one of this id must not be there.
+    pub async fn create(&self, definition: Value) -> Result<Put> {
+        let (definition, expected) = Definition::read(definition)?;
+        if expected.is_some() {
+            let message = "a new trigger has no version yet";
+            return Err(Error::invalid("version", message));
+        }
+        self.keep(definition, None, Origin::Api, true).await
+    }
+
+    /// Changes some members of a trigger; those that are null are taken away.
+    pub async fn patch(&self, id: &str, changes: Value) -> Result<Put> {
+        let Value::Object(changes) = changes else {
+            return Err(Error::invalid("(trigger)", "it must be an object"));
+        };
+        let record = self.record(id).await?;
+        let before = Trigger::of(&record)?;
+        let mut merged = Json::of(&before.definition).value();
+        for (key, value) in changes {
+            match (key.as_str(), value) {
+                ("id", value) if value != *id => {
+                    return Err(Error::invalid("id", "the id of a trigger never changes"));
+                }
+                (key, Value::Null) => {
+                    merged.as_object_mut().map(|merged| merged.remove(key));
+                }
+                ("config", Value::Object(config)) if merged["config"].is_object() => {
+                    for (key, value) in config {
+                        match value {
+                            Value::Null => {
+                                let config = merged["config"].as_object_mut();
+                                config.map(|config| config.remove(&key));
+                            }
+                            value => merged["config"][&key] = value,
+                        }
+                    }
+                }
+                (key, value) => merged[key] = value,
+            }
+        }
+        let (definition, expected) = Definition::read(merged)?;
+        // What it is merged with must still be there when it is written.
+        let expected = expected.unwrap_or(record.version);
+        self.keep(definition, Some(expected), before.definition.origin, false)
+            .await
+    }
+
+    pub async fn enable(&self, id: &str, enabled: bool) -> Result<Put> {
+        let _changing = self.inner.changing.lock().await;
+        let record = self.record(id).await?;
+        let before = Trigger::of(&record)?;
+        if before.enabled == enabled {
+            return Ok(unchanged(&before, &record));
+        }
+        let mut definition = before.definition.clone();
+        definition.enabled = Some(enabled);
+        self.write(definition, Some((before, record))).await
+    }
+
+    /// Removes a trigger. What it has started goes on.
+    pub async fn remove(&self, id: &str) -> Result<()> {
+        let _changing = self.inner.changing.lock().await;
+        let record = self.record(id).await?;
+        let now_ms = now_ms();
+        let mut changes = vec![Change::Untrigger {
+            id: record.id.clone(),
+            version: record.version,
+            now_ms,
+        }];
+        let kind = Trigger::of(&record).ok();
+        let kind = kind.and_then(|trigger| trigger.listens_to().cloned());
+        changes.extend(kind.and_then(|kind| self.listen(&record.id, &kind, false)));
+        let data = json!({"reason": "removed", "version": record.version});
+        let event = Draft::new(now_ms, EventType::TriggerCancelled).data(data);
+        changes.extend(tell(id, [event]));
+        self.runtime().commit(all(changes)).await?;
+        self.adopt(|by_id| {
+            by_id.remove(id);
+        });
+        Ok(())
+    }
+
+    /// Brings the triggers that files of the project keep to what the files say. Answers with the
+    /// ids of those that were made or changed, and of those that went.
+    pub async fn sync_project(&self, files: Vec<Value>) -> Vec<(String, Result<Synced>)> {
+        let mut told = Vec::new();
+        let mut ids: Vec<String> = Vec::new();
+        for definition in files {
+            let id = definition["id"].as_str().unwrap_or_default().to_owned();
+            if ids.contains(&id) {
+                told.push((id.clone(), Err(Error::Exists(id.into()))));
+                continue;
+            }
+            ids.push(id.clone());
+            let put = self.put(definition, Origin::Project).await;
+            told.push((
+                id,
+                put.map(|put| {
+                    if put.changed {
+                        Synced::Changed
+                    } else {
+                        Synced::Same
+                    }
+                }),
+            ));
+        }
+        let known = self.known();
+        let gone = known.by_id.values().filter(|trigger| {
+            trigger.definition.origin == Origin::Project
+                && !ids.iter().any(|id| **id == *trigger.id)
+        });
+        for trigger in gone {
+            let removed = self.remove(&trigger.id).await;
+            told.push((trigger.id.to_string(), removed.map(|()| Synced::Removed)));
+        }
+        told
+    }
+
+    async fn keep(
+        &self,
+        mut definition: Definition,
+        expected: Option<u64>,
+        origin: Origin,
+        new: bool,
+    ) -> Result<Put> {
+        definition.origin = origin;
+        let _changing = self.inner.changing.lock().await;
+        let before = self.runtime().store().trigger(&definition.id).await?;
+        let found = before.as_ref().map_or(0, |record| record.version);
+        let id = || Name::from(definition.id.as_str());
+        if let Some(expected) = expected.filter(|expected| *expected != found) {
+            return Err(Error::Changed {
+                id: id(),
+                expected,
+                found,
+            });
+        }
+        if new && before.is_some() {
+            return Err(Error::Exists(id()));
+        }
+        let Some(record) = before else {
+            return self.write(definition, None).await;
+        };
+        let before = Trigger::of(&record);
+        if let Ok(before) = &before {
+            keep_secret(&mut definition, &before.definition);
+            let is_same = Definition {
+                enabled: None,
+                ..definition.clone()
+            } == Definition {
+                enabled: None,
+                ..before.definition.clone()
+            };
+            if is_same
+                && definition
+                    .enabled
+                    .is_none_or(|enabled| enabled == before.enabled)
+            {
+                return Ok(unchanged(before, &record));
+            }
+        }
+        match before {
+            Ok(before) => self.write(definition, Some((before, record))).await,
+            // One that cannot be read any more is replaced by one that can.
+            Err(_) => {
+                self.write_over(definition, record.version, record.created_ms, None)
+                    .await
+            }
+        }
+    }
+
+    async fn write(
+        &self,
+        definition: Definition,
+        before: Option<(Trigger, TriggerRecord)>,
+    ) -> Result<Put> {
+        let Some((before, record)) = before else {
+            let known = self.known().by_id.len();
+            if known >= MAX_TRIGGERS {
+                return Err(Error::TooMany(known));
+            }
+            let version = self.runtime().store().trigger_version(&definition.id);
+            let version = version.await?.unwrap_or(0);
+            return self.write_over(definition, version, now_ms(), None).await;
+        };
+        let (version, created_ms) = (record.version, record.created_ms);
+        self.write_over(definition, version, created_ms, Some(before))
+            .await
+    }
+
+    async fn write_over(
+        &self,
+        definition: Definition,
+        version: u64,
+        created_ms: Millis,
+        before: Option<Trigger>,
+    ) -> Result<Put> {
+        let now_ms = now_ms();
+        let kept = before.as_ref().is_none_or(|before| before.enabled);
+        let enabled = definition.enabled.unwrap_or(kept);
+        let trigger = Trigger::new(definition, version + 1, enabled, created_ms)?;
+        self.check_flow(&trigger)?;
+        let due = next_due(&trigger, before.as_ref(), now_ms)?;
+        let new = NewTrigger {
+            id: trigger.id.clone(),
+            version: trigger.version,
+            kind: Name::from(trigger.kind().as_str()),
+            enabled,
+            definition: Json::of(&trigger.definition),
+            route: trigger.route(),
+            due,
+            now_ms,
+        };
+        let mut changes = vec![Change::Trigger(Box::new(new))];
+        let listened = before.as_ref().and_then(Trigger::listens_to);
+        let listens = trigger.listens_to().filter(|_| enabled);
+        if let Some(kind) = listened.filter(|kind| listens != Some(kind)) {
+            changes.extend(self.listen(&trigger.id, kind, false));
+        }
+        if let Some(kind) = listens {
+            changes.extend(self.listen(&trigger.id, kind, true));
+        }
+        changes.extend(tell(&trigger.id, [registered(&trigger, now_ms)]));
+        self.runtime().commit(all(changes)).await?;
+        let record = self.record(&trigger.id).await?;
+        let put = Put {
+            trigger: ShownTrigger::new(&trigger, &record),
+            created: before.is_none(),
+            changed: true,
+        };
+        self.adopt(|by_id| {
+            by_id.insert(trigger.id.clone(), Arc::new(trigger));
+        });
+        Ok(put)
+    }
+
+    fn check_flow(&self, trigger: &Trigger) -> Result<()> {
+        let Definition {
+            flow, flow_version, ..
+        } = &trigger.definition;
+        match self.runtime().flow(flow, flow_version.as_deref()) {
+            Some(_) => Ok(()),
+            None => Err(riverrun_runtime::Error::FlowNotFound {
+                id: flow.clone(),
+                version: flow_version.clone(),
+            }
+            .into()),
+        }
+    }
+
+    /// The change that lets events of a kind be heard, or no more if nobody else wants them.
+    fn listen(&self, id: &str, kind: &Name, on: bool) -> Option<Change> {
+        let others = self.listening(kind);
+        let is_wanted = others.iter().any(|other| *other.id != *id);
+        (on || !is_wanted).then(|| Change::Listen {
+            kind: kind.clone(),
+            on,
+        })
+    }
+
+    fn adopt(&self, change: impl FnOnce(&mut BTreeMap<Name, Arc<Trigger>>)) {
+        self.inner.known.send_modify(|known| {
+            let mut by_id = known.by_id.clone();
+            change(&mut by_id);
+            *known = Arc::new(Known::new(by_id));
+        });
+    }
+
+    /// Reads what changed elsewhere.
+    pub(crate) async fn reload(&self) -> Result<()> {
+        let _changing = self.inner.changing.lock().await;
+        let before = self.known();
+        let mut by_id = BTreeMap::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let page = self
+                .runtime()
+                .store()
+                .list_triggers(PAGE, cursor.as_deref());
+            let page = page.await?;
+            for record in &page.items {
+                let kept = before.by_id.get(&record.id);
+                let trigger = match kept.filter(|kept| kept.version == record.version) {
+                    Some(kept) => kept.clone(),
+                    None => match Trigger::of(record) {
+                        Ok(trigger) => Arc::new(trigger),
+                        Err(error) => {
+                            tracing::warn!(trigger = %record.id, %error, "a trigger cannot be read");
+                            continue;
+                        }
+                    },
+                };
+                by_id.insert(record.id.clone(), trigger);
+            }
+            match page.next {
+                Some(next) => cursor = Some(next),
+                None => break,
+            }
+        }
+        self.inner.known.send_replace(Arc::new(Known::new(by_id)));
+        Ok(())
+    }
+}
+
+/// What became of a trigger that a file keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Synced {
+    Same,
+    Changed,
+    Removed,
+}
+
+impl Known {
+    fn new(by_id: BTreeMap<Name, Arc<Trigger>>) -> Self {
+        let routes = by_id.values().filter_map(|trigger| match &trigger.rule {
+            Rule::Http(rule) => Some((rule.method, rule.pattern.form(), trigger.id.clone())),
+            _ => None,
+        });
+        Self {
+            routes: Routes::new(routes),
+            by_id,
+        }
+    }
+}
+
+fn missing(id: &str) -> Error {
+    let id: String = id.chars().take(128).collect();
+    StoreError::TriggerNotFound(id.into()).into()
+}
+
+fn unchanged(trigger: &Trigger, record: &TriggerRecord) -> Put {
+    Put {
+        trigger: ShownTrigger::new(trigger, record),
+        created: false,
+        changed: false,
+    }
+}
+
+/// A secret that was shown as a mark and comes back as one is the secret that is there.
+fn keep_secret(definition: &mut Definition, before: &Definition) {
+    let mut kept = before.config.clone();
+    let Some(kept) = secret(&mut kept) else {
+        return;
+    };
+    if let Some(given) = secret(&mut definition.config).filter(|given| **given == REDACTED) {
+        *given = kept.take();
+    }
+}
+
+/// When a trigger that was made or changed is due.
+fn next_due(trigger: &Trigger, before: Option<&Trigger>, now_ms: Millis) -> Result<NextDue> {
+    let Some(schedule) = trigger.schedule().filter(|_| trigger.enabled) else {
+        return Ok(NextDue::At(None));
+    };
+    // What was missed stays missed if only something else about it was changed.
+    let same = before.is_some_and(|before| {
+        before.enabled && before.definition.config == trigger.definition.config
+    });
+    if same {
+        return Ok(NextDue::Keep);
+    }
+    let next = schedule.next_after(now_ms);
+    match trigger
+        .definition
+        .config
+        .get("cron")
+        .and_then(Value::as_str)
+    {
+        Some(cron) if next.is_none() && !trigger.definition.config.contains_key("endAt") => {
+            Err(Error::Cron {
+                cron: cron.to_owned(),
+                message: "no time ever matches it".to_owned(),
+            })
+        }
+        _ => Ok(NextDue::At(next)),
+    }
+}
+
+fn registered(trigger: &Trigger, now_ms: Millis) -> Draft {
+    let mut config = trigger.definition.config.clone();
+    redact(&mut config);
+    let data = json!({
+        "version": trigger.version,
+        "type": trigger.kind().as_str(),
+        "flow": trigger.definition.flow,
+        "enabled": trigger.enabled,
+        "config": config,
+    });
+    Draft::new(now_ms, EventType::TriggerRegistered).data(data)
+}

@@ -1,0 +1,165 @@
+//! A trigger ready for use.
+
+use riverrun_engine::Schema;
+use riverrun_expr::Expr;
+use riverrun_store::TriggerRecord;
+use riverrun_types::{Json, Millis, Name};
+use serde_json::{Value, json};
+
+use crate::{
+    Definition, Error, Kind, Result, Schedule,
+    http::HttpRule,
+    read::{Expressions, compile},
+    schedule,
+};
+
+pub struct Trigger {
+    pub id: Name,
+    pub version: u64,
+    pub enabled: bool,
+    pub definition: Definition,
+    pub(crate) expressions: Expressions,
+    pub(crate) rule: Rule,
+    /// What expressions see of it.
+    pub(crate) about: Json,
+}
+
+pub(crate) enum Rule {
+    Http(Box<HttpRule>),
+    Schedule(Schedule),
+    Event(EventRule),
+    Manual,
+}
+
+/// Which emitted events start a run.
+pub(crate) struct EventRule {
+    pub kind: Name,
+    pub when: Option<Expr>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct EventConfig {
+    #[serde(alias = "eventKind", alias = "event")]
+    kind: String,
+    when: Option<String>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ManualConfig {}
+
+impl Trigger {
+    /// `created_ms` is what intervals are counted from.
+    pub(crate) fn new(
+        definition: Definition,
+        version: u64,
+        enabled: bool,
+        created_ms: Millis,
+    ) -> Result<Self> {
+        let expressions = Expressions::compile(
+            definition.input_map.as_deref(),
+            definition.idempotency_key.as_deref(),
+            definition.context_key.as_deref(),
+        )?;
+        let rule = match definition.kind {
+            Kind::Http => Rule::Http(Box::new(HttpRule::new(definition.config()?)?)),
+            Kind::Schedule => {
+                let config: schedule::Config = definition.config()?;
+                Rule::Schedule(Schedule::new(&config, created_ms)?)
+            }
+            Kind::Event => Rule::Event(event_rule(definition.config()?)?),
+            Kind::Manual => {
+                let ManualConfig {} = definition.config()?;
+                Rule::Manual
+            }
+        };
+        if definition.kind == Kind::Schedule && definition.idempotency_key.is_some() {
+            let message = "the key of a scheduled run is its due time";
+            return Err(Error::invalid("idempotencyKey", message));
+        }
+        if definition.kind == Kind::Manual && definition.input_map.is_some() {
+            let message = "whoever fires a manual trigger gives the input as it is to be";
+            return Err(Error::invalid("inputMap", message));
+        }
+        let id = Name::from(definition.id.as_str());
+        let about = json!({
+            "id": &*id, "type": definition.kind.as_str(), "version": version,
+            "flow": definition.flow,
+        });
+        Ok(Self {
+            about: Json::of(&about),
+            id,
+            version,
+            enabled,
+            definition,
+            expressions,
+            rule,
+        })
+    }
+
+    pub(crate) fn of(record: &TriggerRecord) -> Result<Self> {
+        let definition = serde_json::from_str(record.definition.as_str())
+            .map_err(|error| Error::invalid("(trigger)", error.to_string()))?;
+        Self::new(
+            definition,
+            record.version,
+            record.enabled,
+            record.created_ms,
+        )
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.definition.kind
+    }
+
+    pub fn schedule(&self) -> Option<&Schedule> {
+        match &self.rule {
+            Rule::Schedule(schedule) => Some(schedule),
+            _ => None,
+        }
+    }
+
+    /// The kind of events that an event trigger waits for.
+    pub(crate) fn listens_to(&self) -> Option<&Name> {
+        match &self.rule {
+            Rule::Event(rule) => Some(&rule.kind),
+            _ => None,
+        }
+    }
+
+    /// What no two triggers may have.
+    pub(crate) fn route(&self) -> Option<Name> {
+        match &self.rule {
+            Rule::Http(rule) => Some(Name::from(format!(
+                "{} {}",
+                rule.method,
+                rule.pattern.form()
+            ))),
+            _ => None,
+        }
+    }
+
+    /// The input of a run for which nobody gave one.
+    pub(crate) fn default_input(&self) -> Json {
+        let none = || Json::of(&json!({}));
+        self.definition.input.clone().unwrap_or_else(none)
+    }
+}
+
+fn event_rule(config: EventConfig) -> Result<EventRule> {
+    if !riverrun_types::label::is_valid(&config.kind) {
+        let message = format!("not {}", riverrun_types::label::RULE);
+        return Err(Error::invalid("config.kind", message));
+    }
+    Ok(EventRule {
+        kind: Name::from(config.kind),
+        when: compile("config.when", config.when.as_deref())?,
+    })
+}
+
+/// Compiles the schema of a field.
+pub(crate) fn schema(field: &str, schema: Option<&Value>) -> Result<Option<Schema>> {
+    let compiled = schema.map(Schema::compile).transpose();
+    compiled.map_err(|message| Error::invalid(field, message))
+}

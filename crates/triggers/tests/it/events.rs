@@ -1,0 +1,141 @@
+//! Emitted events that start runs.
+
+use riverrun_runtime::Listener;
+use riverrun_store::{Change, Commit, EmitRecord, Signal, SignalRecord};
+use riverrun_types::{Json, StreamName};
+use serde_json::{Value, json};
+
+use crate::given::*;
+
+fn signal(seq: u64, kind: &str, data: Value) -> SignalRecord {
+    SignalRecord {
+        no: seq,
+        emit: EmitRecord {
+            seq,
+            kind: kind.into(),
+            ms: 1,
+            stream: StreamName::new("shop", "s"),
+            tenant: None,
+            event: Json::of(&json!({"type": kind, "data": data})),
+        },
+        only: None,
+    }
+}
+
+fn paid(config: Value) -> Value {
+    json!({"id": "e", "type": "event", "flow": "order", "config": config})
+}
+
+#[tokio::test]
+async fn an_event_starts_one_run() {
+    let given = Given::new().await;
+    given.put(paid(json!({"kind": "order.paid", "when": "event.data.total > 10", "map": "({order: event.data.id})"}))).await;
+    let large = signal(1, "order.paid", json!({"id": 7, "total": 11}));
+    given.triggers.hear(&large).await.unwrap();
+    // Told again after a crash, it starts none.
+    given.triggers.hear(&large).await.unwrap();
+    given
+        .triggers
+        .hear(&signal(2, "order.paid", json!({"id": 8, "total": 10})))
+        .await
+        .unwrap();
+    given
+        .triggers
+        .hear(&signal(3, "order.sent", json!({"id": 9, "total": 99})))
+        .await
+        .unwrap();
+    // One that only an await looks back on is that await's.
+    let mut back = signal(4, "order.paid", json!({"id": 7, "total": 11}));
+    back.only = Some("a".into());
+    given.triggers.hear(&back).await.unwrap();
+    let runs = given.runs().await;
+    assert_eq!(runs.len(), 1);
+    let view = given.runtime.run(&runs[0].id).await.unwrap();
+    assert_eq!(view.state().input.value(), json!({"order": 7}));
+    let origin = origin(&runs[0]);
+    assert_eq!(
+        (&origin["source"], &origin["requestId"]),
+        (&json!("order.paid"), &json!("1"))
+    );
+    given.triggers.enable("e", false).await.unwrap();
+    given
+        .triggers
+        .hear(&signal(5, "order.paid", json!({"total": 11})))
+        .await
+        .unwrap();
+    assert_eq!(given.runs().await.len(), 1);
+}
+
+#[tokio::test]
+async fn tenants_and_failures() {
+    let given = Given::new().await;
+    let mut own = paid(json!({"kind": "k", "map": "event.data.a.b"}));
+    own["tenantId"] = json!("acme");
+    given.put(own).await;
+    let of = |seq, tenant: &str, data| {
+        let mut signal = signal(seq, "k", data);
+        signal.emit.tenant = Some(tenant.into());
+        signal
+    };
+    given
+        .triggers
+        .hear(&of(1, "acme", json!({"a": {"b": {"n": 1}}})))
+        .await
+        .unwrap();
+    given
+        .triggers
+        .hear(&of(2, "other", json!({"a": {"b": 1}})))
+        .await
+        .unwrap();
+    // An expression that throws is the trigger's failure, not the listener's.
+    given
+        .triggers
+        .hear(&of(3, "acme", json!({})))
+        .await
+        .unwrap();
+    assert_eq!(given.runs().await.len(), 1);
+    assert_eq!(
+        given.kinds("e").await,
+        ["trigger.registered", "trigger.fired", "trigger.failed"]
+    );
+    assert_eq!(
+        given.shown("e").await["stats"]["lastError"]["code"],
+        "TRIGGER_EXPRESSION"
+    );
+}
+
+/// Whether an event of a kind goes into the outbox.
+async fn is_heard(given: &Given, kind: &str) -> bool {
+    let before = given.runtime.store().signals(0, 1_000).await.unwrap().len();
+    let signal = Signal {
+        kind: kind.into(),
+        event: Json::of(&json!({"type": kind})),
+        tenant: None,
+        now_ms: 1,
+        stream: StreamName::new("shop", "s"),
+    };
+    let commit = Commit::of(Change::Signal(Box::new(signal)));
+    let receipt = given.runtime.commit(commit).await.unwrap();
+    // Somebody may have read it from there already.
+    let after = given.runtime.store().signals(0, 1_000).await.unwrap().len();
+    receipt.signalled || after > before
+}
+
+#[tokio::test]
+async fn kinds_are_listened_to_as_long_as_somebody_wants_them() {
+    let given = Given::new().await;
+    let of = |id: &str, kind: &str| json!({"id": id, "type": "event", "flow": "order", "config": {"kind": kind}});
+    assert!(!is_heard(&given, "a").await);
+    given.put(of("one", "a")).await;
+    given.put(of("two", "a")).await;
+    assert!(is_heard(&given, "a").await);
+    given.triggers.remove("one").await.unwrap();
+    assert!(is_heard(&given, "a").await);
+    given.put(of("two", "b")).await;
+    assert!(!is_heard(&given, "a").await);
+    assert!(is_heard(&given, "b").await);
+    given.triggers.enable("two", false).await.unwrap();
+    assert!(!is_heard(&given, "b").await);
+    given.triggers.enable("two", true).await.unwrap();
+    assert!(is_heard(&given, "b").await);
+}

@@ -1,0 +1,9 @@
+//! Triggers on a real embedded store.
+
+#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
+
+mod changes;
+mod events;
+mod given;
+mod hooks;
+mod schedules;

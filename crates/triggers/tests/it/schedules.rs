@@ -1,0 +1,253 @@
+//! Schedules that start runs, across stops and instances.
+
+use std::collections::HashSet;
+
+use riverrun_runtime::now_ms;
+use riverrun_store::{Change, Commit, NewTrigger, NextDue};
+use riverrun_store_sqlite::SqliteStore;
+use riverrun_triggers::{Backfill, Triggers};
+use riverrun_types::{Json, Millis, StreamName, time};
+use serde_json::{Value, json};
+
+use crate::given::*;
+
+fn schedule(config: Value) -> Value {
+    json!({"id": "s", "type": "schedule", "flow": "order", "config": config})
+}
+
+impl Given {
+    /// Lets the schedule be due at a time of the past, as if nobody had been there since.
+    async fn due_at(&self, due_ms: Millis) {
+        let record = self.runtime.store().trigger("s").await.unwrap().unwrap();
+        let changed = NewTrigger {
+            id: record.id,
+            version: record.version + 1,
+            kind: record.kind,
+            enabled: true,
+            definition: record.definition,
+            route: None,
+            due: NextDue::At(Some(due_ms)),
+            now_ms: now_ms(),
+        };
+        let commit = Commit::of(Change::Trigger(Box::new(changed)));
+        self.runtime.commit(commit).await.unwrap();
+    }
+
+    async fn due_times(&self) -> Vec<Millis> {
+        let runs = self.runs().await;
+        let due = runs.iter().map(|run| {
+            let origin = origin(run);
+            time::parse(origin["dueAt"].as_str().unwrap()).unwrap()
+        });
+        due.collect()
+    }
+}
+
+#[tokio::test]
+async fn an_interval_fires_again_and_again() {
+    let given = Given::new().await;
+    let mut every = schedule(json!({"everyMs": 100}));
+    every["inputMap"] = json!("({due: tick.dueMs, by: trigger.type})");
+    let shown = given.put(every).await;
+    let created = time::parse(shown["createdAt"].as_str().unwrap()).unwrap();
+    let fired = given.until("s", "trigger.fired", 3).await;
+    given.triggers.enable("s", false).await.unwrap();
+    assert_eq!(fired[0]["source"], "interval");
+    let due = given.due_times().await;
+    let distinct: HashSet<&Millis> = due.iter().collect();
+    assert_eq!(distinct.len(), due.len());
+    assert!(due.iter().all(|due| (due - created) % 100 == 0), "{due:?}");
+    let runs = given.runs().await;
+    let view = given.runtime.run(&runs[0].id).await.unwrap();
+    assert_eq!(
+        view.state().input.value(),
+        json!({"due": due[0], "by": "schedule"})
+    );
+    let key = format!("s:{}", time::iso(due[0]));
+    assert_eq!(runs[0].idempotency_key.as_deref(), Some(key.as_str()));
+    assert_eq!(given.shown("s").await.get("nextDueAt"), None);
+}
+
+#[tokio::test]
+async fn a_one_off_fires_once() {
+    let given = Given::new().await;
+    let at = now_ms() + 1_000;
+    let mut once = schedule(json!({"at": at}));
+    once["input"] = json!({"n": 1});
+    let shown = given.put(once).await;
+    assert_eq!(shown["nextDueAt"], time::iso(at));
+    given.until("s", "trigger.fired", 1).await;
+    let shown = given.shown("s").await;
+    assert_eq!(shown.get("nextDueAt"), None);
+    assert_eq!(given.due_times().await, [at]);
+    let view = given.runtime.run(&given.runs().await[0].id).await.unwrap();
+    assert_eq!(view.state().input.value(), json!({"n": 1}));
+}
+
+/// What is done about a schedule of every hour that nobody served for five and a half.
+async fn missed(config: Value) -> (Vec<Millis>, Value) {
+    const HOUR: Millis = 3_600_000;
+    let given = Given::new().await;
+    let last = now_ms() - HOUR / 2;
+    let mut whole = json!({"everyMs": HOUR, "startAt": last - 100 * HOUR});
+    for (key, value) in config.as_object().unwrap() {
+        whole[key] = value.clone();
+    }
+    let mut definition = schedule(whole);
+    definition["enabled"] = json!(true);
+    given.put(definition).await;
+    let stream = StreamName::new("trigger", "s");
+    let mut news = given.runtime.bus().subscribe(&stream);
+    given.due_at(last - 5 * HOUR).await;
+    // It has caught up when it is due in the future; each turn is told.
+    let mut after = given.shown("s").await;
+    while time::parse(after["nextDueAt"].as_str().unwrap()).unwrap() <= now_ms() {
+        tokio::time::timeout(LONG, news.next()).await.unwrap();
+        after = given.shown("s").await;
+    }
+    let mut hours: Vec<Millis> = given
+        .due_times()
+        .await
+        .iter()
+        .map(|due| (due - last) / HOUR)
+        .collect();
+    hours.sort_unstable();
+    (hours, after["stats"].clone())
+}
+
+#[tokio::test]
+async fn missed_times_are_made_up_for_as_the_policy_says() {
+    let (hours, stats) = missed(json!({"missed": "once"})).await;
+    assert_eq!((hours, &stats["missed"]), (vec![0], &json!(5)));
+    let (hours, stats) = missed(json!({"missed": "skip", "graceMs": 0})).await;
+    assert_eq!((hours, &stats["missed"]), (vec![], &json!(6)));
+    let (hours, stats) = missed(json!({"missed": "all"})).await;
+    assert_eq!(
+        (hours, &stats["missed"]),
+        (vec![-5, -4, -3, -2, -1, 0], &json!(0))
+    );
+    let (hours, stats) = missed(json!({"missed": "all", "maxMissed": 2})).await;
+    assert_eq!((hours, &stats["missed"]), (vec![-1, 0], &json!(4)));
+}
+
+#[tokio::test]
+async fn what_was_due_while_nobody_was_there_fires_once_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let given = Given::in_folder(folder.path()).await;
+    let at = now_ms() + 1_500;
+    given.put(schedule(json!({"at": at}))).await;
+    given.runtime.shutdown().await.unwrap();
+    assert!(now_ms() < at, "the server stopped too late for the test");
+    tokio::time::sleep(riverrun_runtime::until(at + 1)).await;
+    for _ in 0..2 {
+        let given = Given::in_folder(folder.path()).await;
+        given.until("s", "trigger.fired", 1).await;
+        assert_eq!(given.due_times().await, [at]);
+        assert_eq!(given.shown("s").await["stats"]["fired"], 1);
+        given.runtime.shutdown().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn several_clocks_on_one_store_fire_once() {
+    let store = SqliteStore::memory().unwrap();
+    let given = Given::on(store).await;
+    for _ in 0..3 {
+        Triggers::open(&given.runtime).await.unwrap();
+    }
+    given.put(schedule(json!({"everyMs": 100}))).await;
+    given.until("s", "trigger.fired", 5).await;
+    given.triggers.enable("s", false).await.unwrap();
+    let due = given.due_times().await;
+    let distinct: HashSet<&Millis> = due.iter().collect();
+    assert_eq!(distinct.len(), due.len());
+    let fired = given.kinds("s").await;
+    let fired = fired.iter().filter(|kind| *kind == "trigger.fired").count();
+    assert_eq!(fired, due.len());
+}
+
+#[tokio::test]
+async fn a_schedule_that_cannot_start_its_flow_goes_on() {
+    let given = Given::new().await;
+    let mut strict = schedule(json!({"everyMs": 100}));
+    strict["flow"] = json!("strict");
+    given.put(strict).await;
+    let failed = given.until("s", "trigger.failed", 2).await;
+    assert_eq!(failed[0]["error"]["code"], "INPUT_INVALID");
+    assert_ne!(failed[0]["dueAt"], failed[1]["dueAt"]);
+    assert!(given.runs().await.is_empty());
+}
+
+#[tokio::test]
+async fn only_a_change_of_the_schedule_moves_the_due_time() {
+    let given = Given::new().await;
+    let before = given.put(schedule(json!({"every": "1h"}))).await["nextDueAt"].clone();
+    let mut other = schedule(json!({"every": "1h"}));
+    other["description"] = json!("x");
+    assert_eq!(given.put(other).await["nextDueAt"], before);
+    assert_ne!(
+        given.put(schedule(json!({"every": "2h"}))).await["nextDueAt"],
+        before
+    );
+    let off = given.triggers.enable("s", false).await.unwrap();
+    assert_eq!(Json::of(&off.trigger).value().get("nextDueAt"), None);
+    let on = given.triggers.enable("s", true).await.unwrap();
+    assert_eq!(
+        Json::of(&on.trigger).value()["upcoming"]
+            .as_array()
+            .unwrap()
+            .len(),
+        5
+    );
+}
+
+#[tokio::test]
+async fn a_range_is_made_up_for_and_never_twice() {
+    let given = Given::new().await;
+    given
+        .put(schedule(
+            json!({"cron": "0 0 * * *", "timezone": "Europe/Berlin"}),
+        ))
+        .await;
+    let ms = |text: &str| time::parse(text).unwrap();
+    let wanted = Backfill {
+        from_ms: ms("2024-10-25T00:00:00+02:00"),
+        until_ms: ms("2024-10-29T00:00:00+01:00"),
+        limit: 3,
+    };
+    let (done, next) = given.triggers.backfill("s", wanted).await.unwrap();
+    let days: Vec<String> = done.iter().map(|done| time::iso(done.due_ms)).collect();
+    assert_eq!(
+        days,
+        [
+            "2024-10-24T22:00:00.000Z",
+            "2024-10-25T22:00:00.000Z",
+            "2024-10-26T22:00:00.000Z"
+        ]
+    );
+    assert!(done.iter().all(|done| done.created));
+    assert_eq!(next, Some(ms("2024-10-28T00:00:00+01:00")));
+    let all = Backfill {
+        limit: 100,
+        ..wanted
+    };
+    let (done, next) = given.triggers.backfill("s", all).await.unwrap();
+    let created: Vec<bool> = done.iter().map(|done| done.created).collect();
+    assert_eq!((created, next), (vec![false, false, false, true], None));
+    assert_eq!(given.runs().await.len(), 4);
+    let future = Backfill {
+        until_ms: now_ms() + 1_000_000,
+        ..wanted
+    };
+    assert_eq!(
+        code(given.triggers.backfill("s", future).await),
+        "BAD_REQUEST"
+    );
+    given
+        .put(json!({"id": "m", "type": "manual", "flow": "order"}))
+        .await;
+    assert_eq!(
+        code(given.triggers.backfill("m", wanted).await),
+        "TRIGGER_NO_SCHEDULE"
+    );
+}
