@@ -192,10 +192,16 @@ async fn over_http(bench: &Bench, report: &mut Report) -> Result<()> {
     let bulk = format!(r#"{{"jobs":[{}]}}"#, vec![job.as_str(); 1_000].join(","));
     let many = move |_: usize| (path.clone(), bulk.clone().into());
     let requests = 300 / bench.scale.min(100);
-    let added = load::requests(server.address, 4, requests, 201, many).await?;
+    let added = load::requests(server.address, 4, requests, 201, many.clone()).await?;
     let target = Target::AtLeast(60_000.0, By::Both);
     let rate = added.per_second * 1e3;
     report.judge("added over HTTP, 1,000 a request", rate, "/s", target);
+    let few = server.resident_mb();
+    report.add("memory with 400,000 waiting", few, "MB");
+    load::requests(server.address, 4, requests * 2, 201, many).await?;
+    let target = Target::Below(few * 1.05, By::Nothing);
+    let memory = server.resident_mb();
+    report.judge("memory with a million waiting", memory, "MB", target);
     Ok(())
 }
 

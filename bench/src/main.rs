@@ -20,6 +20,7 @@ mod server;
 mod sse;
 mod start;
 mod state;
+mod steps;
 mod target;
 
 use std::{path::PathBuf, time::Duration};
@@ -30,8 +31,8 @@ use report::Report;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// In the order in which they are measured.
-const PARTS: [&str; 9] = [
-    "library", "http", "append", "read", "sse", "state", "start", "memory", "jobs",
+const PARTS: [&str; 10] = [
+    "library", "http", "append", "read", "sse", "state", "start", "memory", "jobs", "steps",
 ];
 
 /// Measures riverrun and prints JSON lines and a table.
@@ -39,7 +40,7 @@ const PARTS: [&str; 9] = [
 /// Example: cargo run --release -p riverrun-bench -- --only library
 #[derive(Parser)]
 struct Args {
-    /// Only these parts: library, http, append, read, sse, state, start, memory, jobs.
+    /// Only these parts: library, http, append, read, sse, state, start, memory, jobs, steps.
     #[arg(long, value_delimiter = ',', value_parser = PARTS)]
     only: Vec<String>,
     /// Where data is written while measuring; a real disk, not a memory file system.
@@ -113,6 +114,7 @@ async fn measure(part: &str, bench: &Bench, report: &mut Report) -> Result<()> {
         "state" => state::measure(bench, report).await,
         "start" => start::measure(bench, report).await,
         "jobs" => jobs::measure(bench, report).await,
+        "steps" => steps::measure(bench, report).await,
         _ => memory::measure(bench, report).await,
     }
 }
