@@ -55,7 +55,7 @@ fn reasons(why: &Value, depth: usize) {
             true => format!("step {}: waits for run {}", text("step"), text("childId")),
             false => text("summary").to_owned(),
         };
-        let kind = paint::paint(paint::DIM, &format!("({})", text("kind")));
+        let kind = paint::paint(paint::DIM, format!("({})", text("kind")));
         let line = output::visible(&line);
         output::data(&format!("{margin}- {line} {kind}"));
         if child.is_object() {
