@@ -134,6 +134,7 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(run_reads::run_state),
         routes!(run_history::run_history),
         routes!(run_reads::run_children),
+        routes!(run_reads::run_why),
         routes!(jobs::run_jobs),
         routes!(sse::follow_run),
         routes!(run_actions::cancel_run),

@@ -206,6 +206,19 @@ struct StateView<'a> {
     state: &'a RunData,
 }
 
+/// Ask why a run waits
+///
+/// The exact reasons for which it does not move, with ids and times: one for each active visit,
+/// the most telling first. The id may be a job's.
+#[utoipa::path(get, path = "/api/runs/{id}/why", tag = "runs",
+    params(("id" = String, Path, description = "The run's or the job's id, or `latest`")),
+    responses(
+        (status = 200, description = "The reasons", body = schemas::Why),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn run_why(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
+    ok(&api.runtime().why(&run).await?)
+}
+
 /// List a run's children
 ///
 /// The runs that its steps started. The same as `/api/runs?parent=`.

@@ -96,6 +96,8 @@ pub struct FlowDiagram {
     pub name: Option<String>,
     pub nodes: Vec<FlowNode>,
     pub edges: Vec<FlowEdge>,
+    /// What has to come from outside: events that no step says it emits, and doors.
+    pub outside: Option<Vec<FlowOutside>>,
 }
 
 #[derive(ToSchema)]
@@ -110,17 +112,59 @@ pub struct FlowNode {
     /// Whether runs begin here.
     pub initial: Option<bool>,
     pub r#await: Option<FlowAwait>,
+    /// The kinds of events that its handler emits.
+    pub emits: Option<Vec<String>>,
+    /// The kinds of events that enter it.
+    pub subscriptions: Option<Vec<FlowSubscription>>,
+    /// `all` where one event of each kind enters it together.
+    pub join: Option<String>,
+    pub compensation: Option<FlowCompensation>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct FlowSubscription {
+    pub event_kind: String,
+    pub when: Option<String>,
+}
+
+/// What undoes a step.
+#[derive(ToSchema)]
+pub struct FlowCompensation {
+    pub step: String,
+    /// Kinds of events that call for it; the run's failure always does.
+    pub on: Option<Vec<String>>,
+}
+
+/// What comes from outside the flow.
+#[derive(ToSchema)]
+pub struct FlowOutside {
+    pub to: String,
+    /// The kind of the event, or who opens the door: `webhook`, `user` or `api`.
+    pub label: String,
+    /// `enters` (an event that enters the step), `resumes` (one that it waits for) or `opens` (a
+    /// door that it waits at).
+    pub r#type: String,
+    pub condition: Option<String>,
 }
 
 /// What a step waits for.
 #[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
 pub struct FlowAwait {
-    /// `time`.
+    /// `time`, `event` or `trigger`.
     pub r#type: String,
     /// How long, as the definition says it.
     pub delay: Option<Value>,
     /// Until when, as the definition says it.
     pub until: Option<Value>,
+    pub event_kind: Option<String>,
+    /// `webhook`, `user` or `api`.
+    pub trigger_type: Option<String>,
+    /// What must hold of the event.
+    pub condition: Option<String>,
+    /// How long it may take, in milliseconds.
+    pub timeout: Option<u64>,
 }
 
 #[derive(ToSchema)]
@@ -129,11 +173,14 @@ pub struct FlowEdge {
     pub to: String,
     /// When the run goes there, in a few words.
     pub label: String,
-    /// `then`, `await` (when the wait is over), `choice`, `inside` (before the step ends) or
-    /// `failure`.
+    /// `then`, `emit` (an event that enters the step there), `await` (when the wait is over; from
+    /// a step to itself, the wait), `timeout`, `choice`, `inside` (before the step ends),
+    /// `failure` or `compensation`.
     pub r#type: String,
     /// What must hold, in full.
     pub condition: Option<String>,
+    /// Of a wait: how long it may take, in milliseconds.
+    pub timeout: Option<u64>,
 }
 
 /// How to start a run. Everything may be absent, and so may the body.
@@ -270,6 +317,111 @@ pub struct StateAt {
     pub events: u64,
     pub status: String,
     pub state: Value,
+}
+
+/// Why a run, or a job, is where it is.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct Why {
+    pub run_id: String,
+    /// `flow` or `job`.
+    pub kind: String,
+    /// The id of a run's flow.
+    pub flow: Option<String>,
+    /// The run's status, or the job's state.
+    pub status: String,
+    /// Whether something is under way or about to begin.
+    pub moving: bool,
+    /// The first reason in a line, and how many others there are.
+    pub summary: String,
+    /// One for each active visit, the most telling first; those of the whole run before them.
+    pub reasons: Vec<WhyReason>,
+    /// Active visits that were not looked at, because there are so many.
+    pub more: Option<u32>,
+    /// The run has failed and undoes what it did.
+    pub compensating: Option<bool>,
+    /// When the run fails with TIMEOUT unless it has ended. ISO 8601.
+    pub deadline_at: Option<String>,
+}
+
+/// Which members there are depends on the kind.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct WhyReason {
+    /// `ended`, `paused`, `not-before`, `await-time`, `await-event`, `await-trigger`, `backoff`,
+    /// `queue-paused`, `no-worker`, `no-room`, `concurrency`, `rate-limit`, `gathering`,
+    /// `delayed`, `queued`, `lease-expired`, `running`, `child`, `branches` or `ready`.
+    pub kind: String,
+    /// In a line.
+    pub summary: String,
+    /// The visit that it is about; reasons of the whole run have none.
+    pub step: Option<String>,
+    pub visit: Option<u32>,
+    pub attempt: Option<u32>,
+    /// Of the visit.
+    pub status: Option<String>,
+    /// The finished visit that this one undoes.
+    pub undoes: Option<String>,
+    /// ISO 8601.
+    pub since: Option<String>,
+    /// When it is over by itself, as far as anybody knows. ISO 8601.
+    pub until: Option<String>,
+    /// Of a pause, or of a time that is waited for.
+    pub reason: Option<String>,
+    pub await_id: Option<String>,
+    pub event_kind: Option<String>,
+    /// What the event must be like: `{match?, where?}`.
+    pub condition: Option<Value>,
+    /// `webhook`, `user` or `api`.
+    pub trigger_type: Option<String>,
+    /// Where the trigger is fired.
+    pub url: Option<String>,
+    /// What is awaited has come, and the run is about to go on. ISO 8601.
+    pub fired_at: Option<String>,
+    /// Of the last attempt.
+    pub error: Option<Value>,
+    pub job: Option<WhyJob>,
+    /// The process that nobody here knows.
+    pub process: Option<String>,
+    /// Jobs of the queue that may run at once.
+    pub limit: Option<u32>,
+    /// Of `concurrency`: jobs of the queue that run. Of `branches`: those that are active, as
+    /// `{index, step, visit, status}`.
+    pub active: Option<Value>,
+    /// Jobs of the queue that may begin within a window.
+    pub max: Option<u32>,
+    pub window_ms: Option<i64>,
+    /// Jobs that make a batch, and how many wait.
+    pub count: Option<u32>,
+    pub waiting: Option<u64>,
+    /// The run that is waited for.
+    pub child_id: Option<String>,
+    pub child_flow: Option<String>,
+    /// Why that run is where it is: a `Why`, at most five deep.
+    pub child: Option<Value>,
+    /// Branches in all, ended, and failed of those.
+    pub total: Option<u64>,
+    pub ended: Option<u64>,
+    pub failed: Option<u64>,
+    /// The server drives as many runs as it may.
+    pub busy: Option<bool>,
+}
+
+/// The job that a reason is about.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct WhyJob {
+    pub id: String,
+    pub queue: String,
+    pub state: String,
+    /// Of a waiting one: how many of the same key, or without one, begin before it. Counted up to
+    /// 1,000.
+    pub ahead: Option<u64>,
+    /// Of an active one: who runs it, and how long that is believed (ISO 8601).
+    pub owner: Option<String>,
+    pub lease_until: Option<String>,
+    /// Somebody wants it stopped.
+    pub cancelling: Option<bool>,
 }
 
 /// An attempt that has ended.

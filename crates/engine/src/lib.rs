@@ -22,7 +22,10 @@ mod validate;
 
 pub use context::View;
 pub use decide::{Child, Decision, Entry, How, Input, Over, Queued, Start, decide, start};
-pub use diagram::{AwaitKind, EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, Ink, NodeKind};
+pub use diagram::{
+    EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, FlowOutside, FlowSubscription, Ink,
+    NodeKind, OutsideKind,
+};
 pub use fact::{Fact, OpKind, Started, StateOp};
 pub use history::{History, HistoryCursor, HistoryEntry, HistoryOutcome, HistoryPage, history};
 pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow};

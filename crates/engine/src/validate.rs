@@ -1,5 +1,7 @@
 //! Everything that is wrong with a definition, at once.
 
+mod heard;
+
 use std::{
     collections::{BTreeSet, VecDeque},
     sync::OnceLock,
@@ -73,6 +75,7 @@ pub fn validate(definition: &Value, catalog: &dyn Catalog) -> Vec<Issue> {
             check.step(name, step, steps);
         }
         check.reachable(definition, steps);
+        check.issues.extend(heard::issues(steps));
     }
     check.flow(definition);
     check.issues

@@ -6,7 +6,7 @@ use riverrun_engine::{Catalog, Schema, SchemaIssue};
 use riverrun_expr::Expr;
 use serde_json::Value;
 
-use crate::Handler;
+use crate::{Handler, steps::ProcessStep};
 
 /// Handlers by their type. A later one replaces an earlier one of the same type.
 #[derive(Default)]
@@ -20,13 +20,16 @@ struct Known {
 }
 
 impl Handlers {
+    /// These, and the one for steps that processes run.
     pub fn new(handlers: impl IntoIterator<Item = Arc<dyn Handler>>) -> Self {
         let with_schema = |handler: Arc<dyn Handler>| {
             let schema = Schema::compile(&handler.schema());
             (handler.kind().to_owned(), Known { handler, schema })
         };
+        let process: Arc<dyn Handler> = Arc::new(ProcessStep);
+        let handlers = handlers.into_iter().chain([process]);
         Self {
-            known: handlers.into_iter().map(with_schema).collect(),
+            known: handlers.map(with_schema).collect(),
         }
     }
 

@@ -27,6 +27,7 @@ mod start;
 mod steps;
 mod streams;
 mod tail;
+mod why;
 mod work;
 
 pub use clock::{now_ms, until};
@@ -45,6 +46,7 @@ pub use shown::Shown;
 pub use start::{StartRequest, Started};
 pub use steps::{Composable, Composed, ComposedFlow, Door, OpenDoor, Visitor, compose};
 pub use tail::{Tail, Tailed};
+pub use why::{ActiveBranch, AtJob, Cause, InVisit, JobStateName, Reason, Why};
 pub use work::{
     CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Host, Invocation, JobOptions,
     JobRequest, KeptOptions, OnFail, Percentiles, Places, Policy, Process, ProcessConfig, Provider,

@@ -25,7 +25,7 @@ use crate::{
     clock::now_ms,
     flows::Flows,
     listen::Listeners,
-    steps::{self, Inboxes, ProcessStep},
+    steps::{self, Inboxes},
     work::{self, JobStats, Keeper, Processes},
 };
 
@@ -78,8 +78,7 @@ impl Runtime {
             );
         }
         let bus = Arc::new(Bus::default());
-        let own: Arc<dyn Handler> = Arc::new(ProcessStep);
-        let handlers = Arc::new(Handlers::new(handlers.into_iter().chain([own])));
+        let handlers = Arc::new(Handlers::new(handlers));
         let flows = Arc::new(Flows::load(&*store, handlers.clone()).await?);
         let runtime = Self {
             inner: Arc::new(Inner {

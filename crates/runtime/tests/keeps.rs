@@ -122,6 +122,10 @@ impl Store for Watched {
         self.store.stalled_jobs(now_ms, limit).await
     }
 
+    async fn jobs_ahead(&self, id: &RunId) -> Result<Option<u64>> {
+        self.store.jobs_ahead(id).await
+    }
+
     async fn newest_job(&self) -> Result<Option<RunId>> {
         self.store.newest_job().await
     }

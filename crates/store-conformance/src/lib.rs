@@ -241,6 +241,8 @@ macro_rules! with_checks {
                 retention_removes_ended_jobs_with_their_streams,
                 a_dropped_job_leaves_nothing,
                 the_newest_job_is_the_one_added_last,
+                the_jobs_before_a_waiting_one_are_counted,
+                the_window_of_a_rate_is_shown,
                 many_claimers_share_a_queue_without_a_job_twice,
             }
             awaits {

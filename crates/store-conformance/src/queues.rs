@@ -2,8 +2,8 @@
 
 use riverrun_store::{
     Added, Change, ClaimJobs, ClaimedJob, ClaimedJobs, Commit, Gather, JobFilter, JobLease,
-    JobRecord, JobState, Lasts, NewQueued, Note, Purge, QueueLimits, QueueRecord, Rate, Result,
-    Retention, Settle, Settled, Steer, Unique,
+    JobRecord, JobState, Lasts, MAX_AHEAD, NewQueued, Note, Purge, QueueLimits, QueueRecord, Rate,
+    RateWindow, Result, Retention, Settle, Settled, Steer, Unique,
 };
 use riverrun_types::{EventType, Json, Millis, RunId, StreamName};
 
@@ -825,6 +825,67 @@ pub async fn the_newest_job_is_the_one_added_last(store: S) {
     // One that is there already is not added.
     added(&store, job("z")).await;
     assert_eq!(must(store.newest_job().await), Some(id("b")));
+}
+
+pub async fn the_jobs_before_a_waiting_one_are_counted(store: S) {
+    assert_eq!(must(store.jobs_ahead(&id("gone")).await), None);
+    let urgent = NewQueued {
+        priority: 5,
+        ..job("urgent")
+    };
+    let later = NewQueued {
+        at_ms: Some(T0 + 1_000),
+        ..job("later")
+    };
+    let elsewhere = NewQueued {
+        queue: "other".into(),
+        ..job("elsewhere")
+    };
+    add(&store, [job("a"), elsewhere, keyed("k1", "k"), job("b")]).await;
+    add(&store, [later, urgent, keyed("k2", "k"), keyed("o1", "o")]).await;
+    for (job, ahead) in [
+        ("urgent", Some(0)),
+        ("a", Some(1)),
+        ("b", Some(2)),
+        ("k1", Some(0)),
+        ("k2", Some(1)),
+        ("o1", Some(0)),
+        ("elsewhere", Some(0)),
+        ("later", None),
+    ] {
+        assert_eq!(must(store.jobs_ahead(&id(job)).await), ahead, "{job}");
+    }
+    let many = 5 + MAX_AHEAD;
+    add(&store, (0..many).map(|n| job(&format!("m{n}")))).await;
+    let last = format!("m{}", many - 1);
+    let ahead = must(store.jobs_ahead(&id(&last)).await);
+    assert_eq!(ahead, Some(MAX_AHEAD));
+    claim_jobs(&store, T0, 10).await;
+    assert_eq!(must(store.jobs_ahead(&id("urgent")).await), None);
+}
+
+pub async fn the_window_of_a_rate_is_shown(store: S) {
+    add(&store, [job("a"), job("b"), job("c")]).await;
+    assert_eq!(queue(&store).await.rate, None);
+    let limits = QueueLimits {
+        rate: Some(Rate {
+            max: 2,
+            window_ms: 1_000,
+        }),
+        ..QueueLimits::default()
+    };
+    claim_within(&store, T0, limits).await;
+    let window = RateWindow {
+        from_ms: T0,
+        begun: 2,
+    };
+    assert_eq!(queue(&store).await.rate, Some(window));
+    claim_within(&store, T0 + 1_000, limits).await;
+    let window = RateWindow {
+        from_ms: T0 + 1_000,
+        begun: 1,
+    };
+    assert_eq!(queue(&store).await.rate, Some(window));
 }
 
 pub async fn many_claimers_share_a_queue_without_a_job_twice(store: S) {

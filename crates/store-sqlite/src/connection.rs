@@ -96,6 +96,11 @@ mod tests {
             "work_waiting (queue=? AND lane=?)",
         );
         check(
+            "SELECT 1 FROM work
+             WHERE queue = ?1 AND lane = ?2 AND state = 0 AND rank = ?3 AND no < ?4",
+            "work_waiting (queue=? AND lane=? AND rank=? AND no<?)",
+        );
+        check(
             "SELECT no FROM shapes WHERE kind = ?1 AND class < 2 AND open > 0",
             "(kind=? AND class<?)",
         );

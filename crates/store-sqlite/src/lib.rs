@@ -97,6 +97,11 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn jobs_ahead(&self, id: &RunId) -> Result<Option<u64>> {
+        let id = id.clone();
+        self.read(move |view| read::jobs_ahead(view, &id)).await
+    }
+
     async fn newest_job(&self) -> Result<Option<RunId>> {
         self.read(read::newest_job).await
     }

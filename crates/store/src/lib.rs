@@ -39,8 +39,8 @@ pub use life::{Life, Reason, Told, Waits, in_order};
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
 pub use queue::{
     Added, ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobFilter, JobLease, JobRecord,
-    JobState, Lasts, NewJobs, NewQueued, Note, Purge, QueueLimits, QueueRecord, Rate, Settle,
-    Settled, StalledJob, Steer, Steered, Unique,
+    JobState, Lasts, NewJobs, NewQueued, Note, Purge, QueueLimits, QueueRecord, Rate, RateWindow,
+    Settle, Settled, StalledJob, Steer, Steered, Unique,
 };
 pub use record::{
     Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Retention, RunRecord, Stats,
@@ -51,6 +51,9 @@ pub use triggers::{
 pub use writer::Writer;
 
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// How far [`Store::jobs_ahead`] counts.
+pub const MAX_AHEAD: u64 = 1_000;
 
 /// Durable data. Every method may be called from any task at any time.
 #[async_trait]
@@ -93,6 +96,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// The job that was added last, to whatever queue.
     async fn newest_job(&self) -> Result<Option<RunId>>;
+
+    /// How many waiting jobs of the same queue and key (or of none) begin before this one, counted
+    /// up to [`MAX_AHEAD`]. None if it does not wait.
+    async fn jobs_ahead(&self, id: &RunId) -> Result<Option<u64>>;
 
     async fn list_jobs(&self, filter: &JobFilter) -> Result<Page<JobRecord>>;
 

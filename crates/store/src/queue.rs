@@ -306,6 +306,17 @@ pub struct QueueRecord {
     pub cancelled: u64,
     /// When the job that has waited longest was added.
     pub oldest_ms: Option<Millis>,
+    /// The latest window in which jobs were counted, where the queue has been claimed from under a
+    /// rate. It may be over.
+    pub rate: Option<RateWindow>,
+}
+
+/// A window of a rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateWindow {
+    pub from_ms: Millis,
+    /// Jobs begun in it.
+    pub begun: u64,
 }
 
 impl QueueRecord {

@@ -187,6 +187,64 @@ async fn a_flow_is_drawn() {
 }
 
 #[tokio::test]
+async fn a_flow_of_events_is_drawn_and_warned_of() {
+    let server = Server::new().await;
+    let step = |process: &str| json!({"type": "process", "config": {"process": process}});
+    let with = |mut step: Value, more: Value| {
+        let more = more.as_object().unwrap().clone();
+        step.as_object_mut().unwrap().extend(more);
+        step
+    };
+    let shop = json!({"id": "shop", "version": "1.0.0", "initialStepId": "create-order", "steps": {
+        "create-order": with(step("create"), json!({"emits": ["order.created"]})),
+        "wait-for-payment": with(step("wait"), json!({
+            "subscriptions": [{"eventKind": "order.created"}, {"eventKind": "order.reopened"}],
+            "await": {"type": "event", "eventKind": "payment.confirmed", "timeout": "24h", "onTimeout": "cancel-order"},
+            "emits": ["order.paid"]})),
+        "fulfill-order": with(step("fulfill"), json!({"subscriptions": [{"eventKind": "order.paid"}], "emits": ["order.fulfilled"]})),
+        "cancel-order": step("cancel"),
+    }});
+    let registered = server.post("/api/flows", shop).await.expect(201);
+    let issues: Vec<(&str, &str, &str)> = registered["issues"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|issue| {
+            let text = |key: &str| issue[key].as_str().unwrap();
+            (text("path"), text("rule"), text("severity"))
+        })
+        .collect();
+    assert_eq!(
+        issues,
+        [
+            (
+                "steps.wait-for-payment.subscriptions.1",
+                "subscription-unemitted",
+                "warning"
+            ),
+            ("steps.fulfill-order.emits.0", "emit-unheard", "warning"),
+        ]
+    );
+    let diagram = server.get("/api/flows/shop/diagram").await.expect(200);
+    assert_eq!(
+        diagram["nodes"][1]["await"],
+        json!({"type": "event", "eventKind": "payment.confirmed", "timeout": 86_400_000})
+    );
+    assert_eq!(
+        diagram["edges"][0],
+        json!({"from": "create-order", "to": "wait-for-payment", "label": "order.created", "type": "emit"})
+    );
+    let drawing = server.get("/api/flows/shop/diagram?format=text").await;
+    assert!(
+        drawing
+            .text()
+            .contains("wait-for-payment  process ⏱ event payment.confirmed, timeout 24h"),
+        "{}",
+        drawing.text()
+    );
+}
+
+#[tokio::test]
 async fn handlers_and_schemas_are_shown() {
     let server = Server::new().await;
     let handlers = server.get("/api/handlers").await.expect(200);

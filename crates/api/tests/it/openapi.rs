@@ -74,6 +74,8 @@ async fn answers_have_the_members_that_are_documented() {
         ("RunSummary", "/api/runs".to_owned(), "/items/0"),
         ("Event", format!("/api/runs/{id}/events"), "/items/2"),
         ("StateAt", format!("/api/runs/{id}/state"), ""),
+        ("Why", format!("/api/runs/{id}/why"), ""),
+        ("WhyReason", format!("/api/runs/{id}/why"), "/reasons/0"),
         (
             "HistoryEntry",
             format!("/api/runs/{id}/history"),

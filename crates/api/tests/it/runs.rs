@@ -54,6 +54,34 @@ async fn a_run_is_read_in_every_way() {
 }
 
 #[tokio::test]
+async fn a_run_says_why_it_waits() {
+    let server = Server::new().await;
+    let step = json!({"type": "process", "config": {"process": "absent"}});
+    let flow = json!({"id": "w", "version": "1.0.0", "initialStepId": "do", "steps": {"do": step}});
+    server.post("/api/flows", flow).await.expect(201);
+    let started = server.post("/api/flows/w/start", json!({})).await;
+    let id = text(&started.expect(201)["runId"]).to_owned();
+    let why = server.get(&format!("/api/runs/{id}/why")).await.expect(200);
+    let since = why["reasons"][0]["since"].clone();
+    assert!(text(&since).ends_with('Z'), "{why}");
+    let told = serde_json::to_string_pretty(&why).unwrap();
+    let told = told.replace(&id, "<run>").replace(&text(&since), "<since>");
+    insta::assert_snapshot!(told);
+    let latest = server.get("/api/runs/latest/why").await.expect(200);
+    assert_eq!(latest["runId"], id.as_str());
+    let job = server.get(&format!("/api/runs/{id}__do/why")).await;
+    assert_eq!(job.expect(200)["kind"], "job");
+
+    let ended = server.ended_run().await;
+    let why = server.get(&format!("/api/runs/{ended}/why")).await;
+    assert_eq!(why.expect(200)["reasons"][0]["kind"], "ended");
+    server
+        .get("/api/runs/gone/why")
+        .await
+        .refused(404, "RUN_NOT_FOUND");
+}
+
+#[tokio::test]
 async fn a_long_history_is_read_in_pages() {
     let server = Server::new().await;
     let id = server.ended_run().await;

@@ -2,6 +2,43 @@
 
 use serde_json::Value;
 
+use super::{EdgeKind, FlowEdge};
+
+/// The words on an edge in a drawing: an event with what must hold, a wait with its length.
+pub fn shown(edge: &FlowEdge) -> String {
+    let mut label = visible(&edge.label);
+    if let Some(timeout) = edge.timeout {
+        label.push_str(&format!(" {}", duration(timeout)));
+    }
+    let condition = edge.condition.as_deref();
+    match (edge.kind, condition) {
+        (EdgeKind::Emit | EdgeKind::Await, Some(condition)) => {
+            label.push_str(&format!(" if {}", shorten(condition, 40)));
+        }
+        (EdgeKind::Compensation, Some(kinds)) => {
+            label.push_str(&format!(" on {}", shorten(kinds, 40)));
+        }
+        _ => {}
+    }
+    label
+}
+
+/// Milliseconds as people say them: `24h`, `1h 30m`, `250ms`.
+pub fn duration(ms: u64) -> String {
+    if ms == 0 {
+        return "0ms".to_owned();
+    }
+    let mut left = ms;
+    let mut parts = Vec::new();
+    for (unit, length) in [("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)] {
+        if left >= length {
+            parts.push(format!("{}{unit}", left / length));
+        }
+        left %= length;
+    }
+    parts.join(" ")
+}
+
 /// What a target's place in the config means: a condition, a case, a branch. Then, for a
 /// condition, all of it.
 pub fn choice(config: &Value, path: &str, handler: &str) -> (String, Option<String>) {

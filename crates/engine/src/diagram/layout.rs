@@ -31,7 +31,7 @@ impl<'a> Layout<'a> {
                 out[*from].push((*to, edge));
             }
         }
-        let order = order(&out, diagram.nodes.iter().position(|node| node.initial));
+        let order = order(&out, roots(diagram));
         let mut place = vec![None; out.len()];
         for (at, node) in order.iter().enumerate() {
             place[*node] = Some(at);
@@ -49,12 +49,26 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The reverse of the order in which a search leaves the nodes.
-fn order(out: &[Vec<(usize, &FlowEdge)>], initial: Option<usize>) -> Vec<usize> {
-    let mut left = Vec::new();
+/// Where something begins: at the initial step, then wherever an event may enter.
+fn roots(diagram: &FlowDiagram) -> Vec<usize> {
+    let nodes = || diagram.nodes.iter().enumerate();
+    let initial = nodes().filter(|(_, node)| node.initial);
+    let entered = nodes().filter(|(_, node)| !node.subscriptions.is_empty());
+    initial.chain(entered).map(|(at, _)| at).collect()
+}
+
+/// What each root leads to, after what the roots before it lead to.
+fn order(out: &[Vec<(usize, &FlowEdge)>], roots: Vec<usize>) -> Vec<usize> {
     let mut seen = vec![false; out.len()];
+    let from = |root| search(out, root, &mut seen);
+    roots.into_iter().flat_map(from).collect()
+}
+
+/// The reverse of the order in which a search leaves the nodes.
+fn search(out: &[Vec<(usize, &FlowEdge)>], root: usize, seen: &mut [bool]) -> Vec<usize> {
+    let mut left = Vec::new();
     // Explicit, so that ten thousand steps in a row do not use up the stack.
-    let mut ahead: Vec<(usize, bool)> = initial.map(|node| (node, false)).into_iter().collect();
+    let mut ahead: Vec<(usize, bool)> = vec![(root, false)];
     while let Some((node, done)) = ahead.pop() {
         if done {
             left.push(node);

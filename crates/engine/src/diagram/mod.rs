@@ -3,12 +3,14 @@
 //! A diagram is data that leaves as JSON, and can be written as Mermaid or drawn with characters.
 //! It is read from a definition as it is: what is wrong with that is left out, not refused.
 
+mod events;
 mod label;
 mod layout;
 mod mermaid;
 mod read;
 mod text;
 
+use riverrun_types::{AwaitType, Compensation, Join, TriggerType};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -27,6 +29,10 @@ pub struct FlowDiagram {
     pub nodes: Vec<FlowNode>,
     /// In the order of the steps that they lead away from.
     pub edges: Vec<FlowEdge>,
+    /// The kinds of events that steps take and no step says it emits, and the doors that only
+    /// somebody outside can open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<FlowOutside>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +52,55 @@ pub struct FlowNode {
     /// What it waits for.
     #[serde(default, rename = "await", skip_serializing_if = "Option::is_none")]
     pub wait: Option<FlowAwait>,
+    /// The kinds of events that its handler emits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub emits: Vec<String>,
+    /// The kinds of events that enter it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subscriptions: Vec<FlowSubscription>,
+    /// `all` where one event of each kind enters it together.
+    #[serde(default, skip_serializing_if = "is_any")]
+    pub join: Join,
+    /// What undoes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compensation: Option<Compensation>,
+}
+
+fn is_any(join: &Join) -> bool {
+    *join == Join::Any
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FlowSubscription {
+    pub event_kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
+}
+
+/// What comes from outside the flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FlowOutside {
+    pub to: String,
+    /// The kind of the event, or who opens the door: `webhook`, `user` or `api`.
+    pub label: String,
+    #[serde(rename = "type")]
+    pub kind: OutsideKind,
+    /// What must hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutsideKind {
+    /// An event that enters the step.
+    Enters,
+    /// An event that the step waits for.
+    Resumes,
+    /// A door that the step waits at.
+    Opens,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,21 +112,26 @@ pub enum NodeKind {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct FlowAwait {
     #[serde(rename = "type")]
-    pub kind: AwaitKind,
+    pub kind: AwaitType,
     /// How long, as the definition says it: milliseconds, a duration or a template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Value>,
     /// Until when, as the definition says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Value>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AwaitKind {
-    Time,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_kind: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger_type: Option<TriggerType>,
+    /// What must hold of the event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+    /// How long it may take, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,6 +145,9 @@ pub struct FlowEdge {
     /// What must hold, in full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
+    /// Of a wait: how long it may take, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,14 +155,21 @@ pub struct FlowEdge {
 pub enum EdgeKind {
     /// What usually comes next.
     Then,
-    /// What comes next when the wait is over.
+    /// An event that enters the step there.
+    Emit,
+    /// What comes next when the wait is over; an event that ends a wait; and, from a step to
+    /// itself, the wait.
     Await,
+    /// What comes next if the wait takes too long.
+    Timeout,
     /// What comes next if something holds.
     Choice,
     /// What runs inside the step, before it ends.
     Inside,
     /// What comes next if the step fails.
     Failure,
+    /// What undoes the step.
+    Compensation,
 }
 
 impl FlowDiagram {

@@ -1,9 +1,10 @@
 //! From a definition to a diagram.
 
+use riverrun_types::AwaitType;
 use serde_json::{Map, Value};
 
 use super::{
-    AwaitKind, EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, NodeKind, label::choice,
+    EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, NodeKind, events, label::choice,
 };
 use crate::Catalog;
 
@@ -14,25 +15,37 @@ pub fn read(definition: &Value, handlers: &dyn Catalog) -> FlowDiagram {
     let nodes = steps
         .iter()
         .map(|(name, step)| node(name, step, name == text("initialStepId")));
+    let nodes: Vec<FlowNode> = nodes.collect();
+    let takers = events::Takers::of(&nodes);
     let edges = steps
         .iter()
-        .flat_map(|(name, step)| edges(name, step, handlers))
-        .filter(|edge| steps.contains_key(&edge.to));
+        .zip(&nodes)
+        .flat_map(|((name, step), node)| {
+            let mut found = edges(name, step, handlers);
+            found.extend(events::edges(node, step, &takers));
+            found
+        })
+        .filter(|edge| steps.contains_key(&edge.to))
+        .collect();
     FlowDiagram {
         flow: format!("{}@{}", text("id"), text("version")),
         name: definition["name"].as_str().map(str::to_owned),
-        nodes: nodes.collect(),
-        edges: edges.collect(),
+        outside: events::outside(&nodes),
+        nodes,
+        edges,
     }
 }
 
 fn node(id: &str, step: &Value, initial: bool) -> FlowNode {
     let handler = step["type"].as_str().unwrap_or_default();
-    let wait = (handler == "delay").then(|| FlowAwait {
-        kind: AwaitKind::Time,
-        delay: step["config"].get("ms").cloned(),
-        until: step["config"].get("until").cloned(),
-    });
+    let delay = || {
+        (handler == "delay").then(|| FlowAwait {
+            delay: step["config"].get("ms").cloned(),
+            until: step["config"].get("until").cloned(),
+            ..FlowAwait::of(AwaitType::Time)
+        })
+    };
+    let wait = events::wait(step).or_else(delay);
     FlowNode {
         id: id.to_owned(),
         kind: match wait {
@@ -43,6 +56,10 @@ fn node(id: &str, step: &Value, initial: bool) -> FlowNode {
         name: step["name"].as_str().map(str::to_owned),
         initial,
         wait,
+        emits: events::emits(step),
+        subscriptions: events::subscriptions(step),
+        join: events::join(step),
+        compensation: events::compensation(step),
     }
 }
 
@@ -54,6 +71,7 @@ fn edges(from: &str, step: &Value, handlers: &dyn Catalog) -> Vec<FlowEdge> {
         label: label.to_owned(),
         kind,
         condition: None,
+        timeout: None,
     };
     let handler = step["type"].as_str().unwrap_or_default();
     let config = &step["config"];

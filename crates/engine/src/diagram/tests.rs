@@ -208,3 +208,151 @@ fn ten_thousand_steps_in_a_row_are_drawn() {
     let drawn = FlowDiagram::of(&flow, &Handlers).text();
     assert_eq!(drawn.lines().count(), 2 + 10_000 + 2 * 9_999);
 }
+
+/// The shop of the specification, as its processes make it.
+fn shop() -> FlowDiagram {
+    let definition = json!({"id": "create-order", "version": "1.0.0", "initialStepId": "create-order", "steps": {
+        "create-order": {"type": "process", "config": {"process": "create-order"}, "emits": ["order.created"]},
+        "wait-for-payment": {
+            "type": "process", "config": {"process": "wait-for-payment"},
+            "subscriptions": [{"eventKind": "order.created", "when": "(event, ctx) => event.data.requiresPayment === true",
+                               "map": "(event) => ({orderId: event.data.orderId})"}],
+            "await": {"type": "event", "eventKind": "payment.confirmed", "where": "(event, ctx) => event.data.orderId === ctx.input.orderId",
+                      "timeout": 86_400_000, "onTimeout": "cancel-order"},
+            "emits": ["order.paid", "payment.timeout"],
+        },
+        "fulfill-order": {"type": "process", "config": {"process": "fulfill-order"},
+                          "subscriptions": [{"eventKind": "order.paid"}], "emits": ["order.fulfilled"]},
+        "cancel-order": {"type": "process", "config": {"process": "cancel-order"}},
+    }});
+    FlowDiagram::of(&definition, &Handlers)
+}
+
+#[test]
+fn the_shop_of_the_specification_is_nodes_and_edges() {
+    let shown = serde_json::to_value(shop()).unwrap();
+    assert_eq!(
+        shown["nodes"],
+        json!([
+            {"id": "create-order", "type": "step", "handler": "process", "initial": true, "emits": ["order.created"]},
+            {"id": "wait-for-payment", "type": "await-step", "handler": "process",
+             "await": {"type": "event", "eventKind": "payment.confirmed", "timeout": 86_400_000,
+                       "condition": "(event, ctx) => event.data.orderId === ctx.input.orderId"},
+             "emits": ["order.paid", "payment.timeout"],
+             "subscriptions": [{"eventKind": "order.created", "when": "(event, ctx) => event.data.requiresPayment === true"}]},
+            {"id": "fulfill-order", "type": "step", "handler": "process", "emits": ["order.fulfilled"],
+             "subscriptions": [{"eventKind": "order.paid"}]},
+            {"id": "cancel-order", "type": "step", "handler": "process"},
+        ])
+    );
+    assert_eq!(
+        shown["edges"],
+        json!([
+            {"from": "create-order", "to": "wait-for-payment", "label": "order.created", "type": "emit",
+             "condition": "(event, ctx) => event.data.requiresPayment === true"},
+            {"from": "wait-for-payment", "to": "wait-for-payment", "label": "⏱ payment.confirmed", "type": "await",
+             "condition": "(event, ctx) => event.data.orderId === ctx.input.orderId", "timeout": 86_400_000},
+            {"from": "wait-for-payment", "to": "fulfill-order", "label": "order.paid", "type": "emit"},
+            {"from": "wait-for-payment", "to": "cancel-order", "label": "timeout", "type": "timeout", "timeout": 86_400_000},
+        ])
+    );
+    assert_eq!(
+        shown["outside"],
+        json!([{"to": "wait-for-payment", "label": "payment.confirmed", "type": "resumes",
+                "condition": "(event, ctx) => event.data.orderId === ctx.input.orderId"}])
+    );
+}
+
+#[test]
+fn the_shop_of_the_specification_is_drawn() {
+    let drawn = "\
+create-order@1.0.0
+
+▶ create-order  process
+│ order.created if (event, ctx) => event.data.requiresPaym…
+▼
+● wait-for-payment  process ⏱ event payment.confirmed, timeout 24h
+│  ◀─ payment.confirmed comes from outside if (event, ctx) => event.data.orderId === …
+│  ─▶ payment.timeout taken by nobody here
+├─ order.paid ──▶ fulfill-order
+└─ timeout 24h ─▶ cancel-order
+● fulfill-order  process
+│  ─▶ order.fulfilled taken by nobody here
+● cancel-order  process";
+    assert_eq!(shop().text(), drawn);
+    let mermaid = "\
+flowchart TD
+  start((start)) --> s0
+  s0[\"create-order<br/><i>process</i>\"]
+  s1[\"wait-for-payment<br/><i>process</i><br/>⏱ payment.confirmed<br/>timeout 24h\"]
+  s2[\"fulfill-order<br/><i>process</i>\"]
+  s3[\"cancel-order<br/><i>process</i>\"]
+  s0 -->|\"order.created if (event, ctx) =#62; event.data.requiresPaym…\"| s1
+  s1 -->|\"order.paid\"| s2
+  s1 -.->|\"timeout 24h\"| s3
+  o0([\"payment.confirmed<br/><i>event from outside</i>\"]) -.->|\"if (event, ctx) =#62; event.data.orderId === ctx.input.orderId\"| s1";
+    assert_eq!(shop().mermaid(), mermaid);
+}
+
+#[test]
+fn a_flow_of_both_kinds_is_drawn() {
+    let definition = json!({"id": "trip", "version": "1.0.0", "initialStepId": "plan", "steps": {
+        "plan": {"type": "set", "config": {"value": 1}, "transitions": {"onSuccess": "book"}},
+        "book": {"type": "process", "config": {"process": "book"}, "emits": ["booked", "seat"],
+                 "compensation": {"step": "cancel", "on": ["trip.off"]}, "transitions": {"onFailure": "sorry"}},
+        "ask": {"type": "process", "config": {"process": "ask"}, "subscriptions": [{"eventKind": "booked"}],
+                "await": {"type": "trigger", "triggerType": "user", "timeout": "1h 30m"}, "emits": ["asked"]},
+        "both": {"type": "log", "join": "all", "subscriptions": [{"eventKind": "asked"}, {"eventKind": "paid"}],
+                 "transitions": {"onSuccess": "nap"}},
+        "nap": {"type": "log", "await": {"type": "event", "eventKind": "seat", "match": {"data.id": "input.id", "data.n": {"value": 2}}}},
+        "rest": {"type": "log", "await": {"type": "time", "delay": "2h"}, "subscriptions": [{"eventKind": "trip.late"}]},
+        "cancel": {"type": "log"},
+        "sorry": {"type": "log"},
+    }});
+    let diagram = FlowDiagram::of(&definition, &Handlers);
+    let expected = "\
+trip@1.0.0
+
+▶ plan  set
+│
+▼
+● book  process
+├─ failed ────────────────────────────────────▶ sorry
+├─ booked ────────────────────────────────────▶ ask
+├─ seat if data.id = input.id and data.n = 2 ─▶ nap
+└─ undo on trip.off ──────────────────────────▶ cancel
+● sorry  log
+● ask  process ⏱ trigger user, timeout 1h 30m
+│  ◀─ user opened from outside
+│ asked
+▼
+● both  log, one of each event
+│  ◀─ paid enters from outside
+│
+▼
+● nap  log ⏱ event seat
+● cancel  log
+● rest  log ⏱ 2h
+│  ◀─ trip.late enters from outside";
+    assert_eq!(diagram.text(), expected);
+    let shown = serde_json::to_value(&diagram).unwrap();
+    assert_eq!(shown["nodes"][3]["join"], "all");
+    assert_eq!(
+        serde_json::from_value::<FlowDiagram>(shown).unwrap(),
+        diagram
+    );
+}
+
+#[test]
+fn milliseconds_are_shown_as_people_say_them() {
+    for (ms, said) in [
+        (0, "0ms"),
+        (250, "250ms"),
+        (90_000, "1m 30s"),
+        (5_400_000, "1h 30m"),
+        (86_400_000, "24h"),
+        (1_001, "1s 1ms"),
+    ] {
+        assert_eq!(label::duration(ms), said);
+    }
+}

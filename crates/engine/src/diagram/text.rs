@@ -1,10 +1,14 @@
 //! A diagram drawn with characters.
 
+use std::collections::HashSet;
+
+use riverrun_types::{AwaitType, Join};
 use serde_json::Value;
 
 use super::{
-    EdgeKind, FlowAwait, FlowDiagram, FlowEdge,
-    label::{shorten, visible},
+    EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, OutsideKind,
+    events::door,
+    label::{duration, shorten, shown, visible},
     layout::Layout,
 };
 
@@ -16,12 +20,15 @@ pub enum Ink {
     Handler,
     /// The label of an edge.
     Edge(EdgeKind),
+    /// What comes from outside, or goes there.
+    Outside,
     /// Something that is probably a mistake.
     Warning,
 }
 
 pub fn draw(diagram: &FlowDiagram, paint: &dyn Fn(Ink, &str) -> String) -> String {
     Drawing {
+        taken: diagram.nodes.iter().flat_map(FlowNode::takes).collect(),
         diagram,
         layout: Layout::of(diagram),
         paint,
@@ -32,6 +39,8 @@ pub fn draw(diagram: &FlowDiagram, paint: &dyn Fn(Ink, &str) -> String) -> Strin
 
 struct Drawing<'a> {
     diagram: &'a FlowDiagram,
+    /// The kinds of events that somebody in the flow takes.
+    taken: HashSet<&'a str>,
     layout: Layout<'a>,
     paint: &'a dyn Fn(Ink, &str) -> String,
 }
@@ -47,6 +56,7 @@ impl Drawing<'_> {
         for node in self.layout.order.iter().copied() {
             let margin = "    ".repeat(self.layout.depth[node]);
             lines.push(self.step(node, &margin));
+            lines.extend(self.outside(node, &margin));
             lines.extend(self.ways(node, &margin));
         }
         let nodes = 0..self.diagram.nodes.len();
@@ -68,6 +78,9 @@ impl Drawing<'_> {
         if let Some(wait) = node.wait.as_ref().and_then(waits) {
             handler.push_str(&format!(" ⏱ {wait}"));
         }
+        if node.join == Join::All {
+            handler.push_str(", one of each event");
+        }
         format!(
             "{margin}{mark} {}  {}",
             (self.paint)(Ink::Step, &visible(&node.id)),
@@ -75,10 +88,38 @@ impl Drawing<'_> {
         )
     }
 
+    /// What comes to a step from outside, and what it emits that nobody in the flow takes.
+    fn outside(&self, node: usize, margin: &str) -> Vec<String> {
+        let node = &self.diagram.nodes[node];
+        let comes = self.diagram.outside.iter().filter(|at| at.to == node.id);
+        let come = comes.map(|come| {
+            let condition = come.condition.as_deref();
+            let condition = condition.map(|text| format!(" if {}", shorten(text, 40)));
+            let what = match come.kind {
+                OutsideKind::Enters => "enters from outside",
+                OutsideKind::Resumes => "comes from outside",
+                OutsideKind::Opens => "opened from outside",
+            };
+            let label = visible(&come.label);
+            format!("◀─ {label} {what}{}", condition.unwrap_or_default())
+        });
+        let is_taken = |kind: &&String| self.taken.contains(kind.as_str());
+        let unheard = node.emits.iter().filter(|kind| !is_taken(kind));
+        let gone = unheard.map(|kind| format!("─▶ {} taken by nobody here", visible(kind)));
+        come.chain(gone)
+            .map(|line| format!("{margin}│  {}", (self.paint)(Ink::Outside, &line)))
+            .collect()
+    }
+
     /// The lines below a step. A single way to the step on the next line needs only an arrow.
     fn ways(&self, node: usize, margin: &str) -> Vec<String> {
         let place = &self.layout.place;
-        match self.layout.out(node) {
+        // The step's own line says what it waits for.
+        let is_wait =
+            |(to, edge): &&(usize, &FlowEdge)| *to == node && edge.kind == EdgeKind::Await;
+        let ways = self.layout.out(node).iter().filter(|way| !is_wait(way));
+        let ways: Vec<(usize, &FlowEdge)> = ways.copied().collect();
+        match ways.as_slice() {
             [] => vec![],
             [(to, edge)]
                 if place[*to] == place[node].map(|at| at + 1) && edge.kind != EdgeKind::Inside =>
@@ -90,7 +131,7 @@ impl Drawing<'_> {
                 vec![format!("{margin}│{label}"), format!("{margin}▼")]
             }
             ways => {
-                let length = |edge: &FlowEdge| edge.label.chars().count();
+                let length = |edge: &FlowEdge| shown(edge).chars().count();
                 let width = ways.iter().map(|(_, edge)| length(edge)).max().unwrap_or(0);
                 let last = ways.len() - 1;
                 let line = |(at, (to, edge)): (usize, &(usize, &FlowEdge))| {
@@ -113,20 +154,32 @@ impl Drawing<'_> {
     }
 
     fn label(&self, edge: &FlowEdge) -> String {
-        (self.paint)(Ink::Edge(edge.kind), &visible(&edge.label))
+        (self.paint)(Ink::Edge(edge.kind), &shown(edge))
     }
 }
 
-/// How long or until when a step waits, as its definition says it.
+/// What a step waits for and how long, as its definition says it.
 fn waits(wait: &FlowAwait) -> Option<String> {
-    let shown = |value: &Value| match value {
+    let text = |value: &Value| match value {
         Value::String(text) => shorten(text, 40),
         other => shorten(&other.to_string(), 40),
     };
-    match (&wait.delay, &wait.until) {
-        (Some(Value::Number(ms)), _) => Some(format!("{ms} ms")),
-        (Some(delay), _) => Some(shown(delay)),
-        (None, Some(until)) => Some(format!("until {}", shown(until))),
-        (None, None) => None,
-    }
+    let what = match wait.kind {
+        AwaitType::Time => match (&wait.delay, &wait.until) {
+            (Some(Value::Number(ms)), _) => format!("{ms} ms"),
+            (Some(delay), _) => text(delay),
+            (None, Some(until)) => format!("until {}", text(until)),
+            (None, None) => return None,
+        },
+        AwaitType::Event => {
+            let kind = wait.event_kind.as_deref().unwrap_or_default();
+            format!("event {}", visible(kind))
+        }
+        AwaitType::Trigger => {
+            let kind = wait.trigger_type.map_or("", door);
+            format!("trigger {kind}")
+        }
+    };
+    let timeout = wait.timeout.map(|ms| format!(", timeout {}", duration(ms)));
+    Some(what + &timeout.unwrap_or_default())
 }

@@ -47,7 +47,7 @@ fn with_a_server() {
     );
     assert_eq!(
         server.json(&["handlers", "ls"]).as_array().unwrap().len(),
-        10
+        11
     );
     server
         .run(&["handlers", "show", "nothing"])
@@ -101,6 +101,25 @@ fn without_a_server() {
     let drawn = project.run(&["flows", "graph", file(&forked), "-o", "json"]);
     let drawn: serde_json::Value = serde_json::from_str(&drawn.out).unwrap();
     assert_eq!(drawn["edges"][1]["type"], "inside", "{drawn}");
+
+    let shop = project.write(
+        "shop.yaml",
+        "{id: shop, version: 1.0.0, initialStepId: order, steps: {order: {type: process, config: {process: order}, emits: [made, lost]}, pay: {type: process, config: {process: pay}, subscriptions: [{eventKind: made}], await: {type: event, eventKind: paid, timeout: 24h}}}}",
+    );
+    let drawn = project.run(&["flows", "graph", file(&shop)]);
+    assert_eq!(
+        drawn.out,
+        "shop@1.0.0\n\n▶ order  process\n│  ─▶ lost taken by nobody here\n│ made\n▼\n● pay  process ⏱ event paid, timeout 24h\n│  ◀─ paid comes from outside\n"
+    );
+    let ended = project.run(&["flows", "validate", file(&shop)]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(
+        ended.out.contains(
+            "warning: steps.order.emits.1: no step of the flow takes \"lost\" (emit-unheard)"
+        ),
+        "{}",
+        ended.out
+    );
 
     let listed = project.run(&["handlers"]);
     assert!(

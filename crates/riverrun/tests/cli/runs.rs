@@ -5,6 +5,40 @@ use serde_json::{Value, json};
 use crate::support::Project;
 
 #[test]
+fn a_run_that_does_not_move_says_why() {
+    let project = Project::with_flows();
+    project.write(
+        "flows/outer.yaml",
+        "{id: outer, version: 1.0.0, initialStepId: sub, steps: {sub: {type: sub-flow, config: {flowId: slow}}}}",
+    );
+    let server = project.serve();
+    server
+        .run(&["runs", "why", "latest"])
+        .refused(2, &["RUN_NOT_FOUND"]);
+    server.ok(&["run", "slow"]);
+    let run = server.json(&["runs", "show", "latest"])["runId"].clone();
+    let run = run.as_str().unwrap();
+    server.ok(&["runs", "pause", run, "--reason", "lunch"]);
+    let told = server.ok(&["runs", "why", run]);
+    assert!(told.contains("- paused (lunch), since "), "{told}");
+    let why = server.json(&["runs", "why", "latest"]);
+    assert_eq!(why["reasons"][0]["kind"], "paused", "{why}");
+    let shown = server.ok(&["runs", "show", run]);
+    assert!(shown.contains("why       paused (lunch)"), "{shown}");
+    server.ok(&["runs", "cancel", run]);
+    let shown = server.ok(&["runs", "show", run]);
+    assert!(!shown.contains("why  "), "{shown}");
+    let told = server.ok(&["runs", "why", run]);
+    assert!(told.contains("- nothing: it has ended at "), "{told}");
+
+    // A child is told below the step that waits for it.
+    let started = server.json(&["run", "outer"]);
+    let outer = started["runId"].as_str().unwrap();
+    let told = server.ok(&["runs", "why", outer]);
+    assert!(told.contains("- step sub: waits for run "), "{told}");
+}
+
+#[test]
 fn reading_and_steering() {
     let project = Project::with_flows();
     let server = project.serve();

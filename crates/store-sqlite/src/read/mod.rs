@@ -29,7 +29,7 @@ pub(crate) use jobs::{next_due, stats};
 pub(crate) use lists::list_runs;
 pub(crate) use locate::locate;
 pub(crate) use pool::Pool;
-pub(crate) use queues::{job, list_jobs, newest_job, queue, queues};
+pub(crate) use queues::{job, jobs_ahead, list_jobs, newest_job, queue, queues};
 pub(crate) use runs::{run, runs};
 pub(crate) use snapshots::snapshot;
 pub(crate) use streams::list_streams;

@@ -1,6 +1,8 @@
 //! Queues and their jobs.
 
-use riverrun_store::{Error, JobFilter, JobRecord, JobState, Page, QueueRecord, Result};
+use riverrun_store::{
+    Error, JobFilter, JobRecord, JobState, MAX_AHEAD, Page, QueueRecord, RateWindow, Result,
+};
 use riverrun_types::{Json, Millis, Name, RunId};
 use rusqlite::{OptionalExtension, Row, types::Value};
 
@@ -35,6 +37,35 @@ pub(crate) fn newest_job(view: View<'_>) -> Result<Option<RunId>> {
         .and_then(|mut statement| statement.query_row([], |row| row.get(0)).optional())
         .map_err(translate)?;
     Ok(id.map(|id| RunId::new(&id)))
+}
+
+/// One look at the index of waiting jobs, as far as it has to be counted. In two parts, because of
+/// a comparison of pairs SQLite uses only the first half and reads everything behind the job too.
+pub(crate) fn jobs_ahead(view: View<'_>, id: &RunId) -> Result<Option<u64>> {
+    let read = || -> rusqlite::Result<Option<u64>> {
+        let place = view
+            .conn
+            .prepare_cached("SELECT queue, lane, rank, no FROM work WHERE id = ?1 AND state = 0")?
+            .query_row([id.as_str()], |row| {
+                Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, i64>(3)?])
+            })
+            .optional()?;
+        let Some([queue, lane, rank, no]) = place else {
+            return Ok(None);
+        };
+        view.conn
+            .prepare_cached(
+                "SELECT count(*) FROM (
+                     SELECT 1 FROM work
+                     WHERE queue = ?1 AND lane = ?2 AND state = 0 AND rank < ?3
+                     UNION ALL SELECT 1 FROM work
+                     WHERE queue = ?1 AND lane = ?2 AND state = 0 AND rank = ?3 AND no < ?4
+                     LIMIT ?5)",
+            )?
+            .query_row((queue, lane, rank, no, MAX_AHEAD), |row| row.get(0))
+            .map(Some)
+    };
+    read().map_err(translate)
 }
 
 fn record(row: &Row<'_>) -> Result<JobRecord> {
@@ -196,7 +227,7 @@ fn read_queues(view: View<'_>, name: Option<&str>) -> Result<Vec<QueueRecord>> {
     let read = || -> rusqlite::Result<Vec<QueueRecord>> {
         let mut statement = view.conn.prepare_cached(
             "SELECT no, name, paused, created_ms, waiting, delayed, active, completed, failed,
-                    cancelled
+                    cancelled, rate_from_ms, rate_count
              FROM queues WHERE ?1 IS NULL OR name = ?1 ORDER BY name",
         )?;
         let mut rows = statement.query([name])?;
@@ -219,11 +250,17 @@ fn read_queues(view: View<'_>, name: Option<&str>) -> Result<Vec<QueueRecord>> {
                 failed: count(8)?,
                 cancelled: count(9)?,
                 oldest_ms: oldest(view, no)?,
+                rate: window(row.get(10)?, count(11)?),
             });
         }
         Ok(found)
     };
     read().map_err(translate)
+}
+
+/// A queue that no rate was ever asked of has none.
+fn window(from_ms: Millis, begun: u64) -> Option<RateWindow> {
+    (from_ms > 0).then_some(RateWindow { from_ms, begun })
 }
 
 /// When the job that has waited longest was added. Jobs of a lane and rank are in that order, so

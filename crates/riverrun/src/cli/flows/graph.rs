@@ -65,10 +65,10 @@ fn painted(ink: Ink, text: &str) -> String {
     let style = match ink {
         Ink::Title => paint::BOLD,
         Ink::Step => paint::NAME,
-        Ink::Handler => paint::DIM,
-        Ink::Edge(EdgeKind::Then | EdgeKind::Await) => anstyle::Style::new(),
+        Ink::Handler | Ink::Outside => paint::DIM,
+        Ink::Edge(EdgeKind::Then | EdgeKind::Emit | EdgeKind::Await) => anstyle::Style::new(),
         Ink::Edge(EdgeKind::Choice | EdgeKind::Inside) => paint::WAIT,
-        Ink::Edge(EdgeKind::Failure) => paint::BAD,
+        Ink::Edge(EdgeKind::Timeout | EdgeKind::Failure | EdgeKind::Compensation) => paint::BAD,
         Ink::Warning => paint::WARN,
     };
     paint::paint(style, text)

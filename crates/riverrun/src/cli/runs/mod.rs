@@ -7,6 +7,7 @@ mod list;
 mod show;
 mod state;
 mod transfer;
+mod why;
 
 use clap::{Args, Subcommand};
 
@@ -33,6 +34,9 @@ enum Command {
     /// Print a run's state, now or at an earlier moment.
     #[command(before_help = "Example: riverrun runs state latest --at 1761754554858-7")]
     State(state::State),
+    /// Say why a run, or a job, does not move.
+    #[command(before_help = "Example: riverrun runs why latest")]
+    Why(why::Why),
     /// Stop runs for good.
     #[command(before_help = "Example: riverrun runs cancel latest --reason wrong-input")]
     Cancel(act::Act),
@@ -66,6 +70,7 @@ impl Runs {
             Command::Show(show) => show.run(global).await,
             Command::Events(events) => events.run(global).await,
             Command::State(state) => state.run(global).await,
+            Command::Why(why) => why.run(global).await,
             Command::Cancel(act) => act.run(global, "cancel").await,
             Command::Pause(act) => act.run(global, "pause").await,
             Command::Resume(act) => act.run(global, "resume").await,

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     cli::Global,
-    client::Answer,
+    client::{Answer, Client},
     config::show_duration,
     failure::{Exit, Result},
     output::{self, Format, Row, Table, moment, paint},
@@ -22,20 +22,35 @@ impl Show {
         let client = global.client()?;
         let answer = client.get(&["api", "runs", &self.id], &Vec::new()).await?;
         match global.output {
-            Format::Table => show(&answer),
+            Format::Table => show(&answer, self.why(&client, &answer).await.as_deref()),
             format => output::json_text(format, &answer.text),
         }
         Ok(Exit::Ok)
     }
+
+    /// Why the run does not move, if it does not. What is shown does not depend on the answer.
+    async fn why(&self, client: &Client, answer: &Answer) -> Option<String> {
+        let run = answer.value();
+        if run["endedAt"].is_string() {
+            return None;
+        }
+        let path = ["api", "runs", run["runId"].as_str()?, "why"];
+        let why = client.get(&path, &Vec::new()).await.ok()?.value();
+        let summary = why["summary"].as_str().filter(|_| why["moving"] == false);
+        summary.map(str::to_owned)
+    }
 }
 
-pub fn show(answer: &Answer) {
+fn show(answer: &Answer, why: Option<&str>) {
     let run = answer.value();
     let text = |key: &str| run[key].as_str().unwrap_or_default();
     let (line, painted) = (output::field, output::painted_field);
     line("run", text("runId"));
     line("flow", &format!("{}@{}", text("flow"), text("version")));
     painted("status", paint::status(text("status")), text("status"));
+    if let Some(why) = why {
+        line("why", why);
+    }
     let took = run["durationMs"]
         .as_u64()
         .map(|ms| show_duration(std::time::Duration::from_millis(ms)));

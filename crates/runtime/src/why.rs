@@ -1,0 +1,264 @@
+//! Why a run does not move: one reason for each of its active visits, the most telling first.
+//!
+//! The judgement is pure: it stands on a run's state and on what was found out about its jobs,
+//! awaits and children (`facts`). `read` finds that out, `words` says it in a line.
+
+mod facts;
+mod judge;
+mod read;
+mod words;
+
+use riverrun_engine::Failure;
+use riverrun_store::JobState;
+use riverrun_types::{Json, Millis, Name, RunId, TriggerType, VisitStatus, time::Iso};
+use serde::Serialize;
+
+/// Why a run, or a job, is where it is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Why {
+    pub run_id: RunId,
+    /// `flow` or `job`.
+    pub kind: &'static str,
+    /// Of a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Name>,
+    /// The run's status, or the job's state.
+    pub status: &'static str,
+    /// Whether something is under way or about to begin, so that nobody needs to do anything.
+    pub moving: bool,
+    /// The first reason in a line, and how many others there are.
+    pub summary: String,
+    pub reasons: Vec<Reason>,
+    /// Active visits that were not looked at, because there are so many.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more: usize,
+    /// The run has failed and undoes what it did.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compensating: bool,
+    /// When the run fails with TIMEOUT unless it has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_at: Option<Iso>,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reason {
+    #[serde(flatten)]
+    pub cause: Cause,
+    pub summary: String,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub visit: Option<InVisit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Iso>,
+    /// When it is over by itself, as far as anybody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Iso>,
+}
+
+/// The visit that a reason is about; reasons of the whole run have none.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InVisit {
+    pub step: Name,
+    pub visit: u32,
+    /// 0 before the first.
+    pub attempt: u32,
+    pub status: VisitStatus,
+    /// The finished visit that this one undoes: `step` or `step#visit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(
+    tag = "kind",
+    rename_all = "kebab-case",
+    rename_all_fields = "camelCase"
+)]
+pub enum Cause {
+    /// Nothing: it is over.
+    Ended,
+    Paused {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// It was started with a delay.
+    NotBefore,
+    AwaitTime {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        await_id: Option<Name>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    AwaitEvent {
+        await_id: Name,
+        event_kind: Name,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        condition: Option<Json>,
+        /// It has come, and the run is about to go on.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fired_at: Option<Iso>,
+    },
+    AwaitTrigger {
+        await_id: Name,
+        trigger_type: TriggerType,
+        url: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fired_at: Option<Iso>,
+    },
+    /// The last attempt failed, and the next one has its time.
+    Backoff {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Json>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        job: Option<AtJob>,
+    },
+    QueuePaused {
+        job: AtJob,
+    },
+    /// Nobody here takes the jobs of the queue, or knows the process.
+    NoWorker {
+        job: AtJob,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        process: Option<Name>,
+    },
+    /// No connected worker has room for another job.
+    NoRoom {
+        job: AtJob,
+    },
+    /// As many jobs of the queue run as may run at once.
+    Concurrency {
+        job: AtJob,
+        limit: u32,
+        active: u64,
+    },
+    /// As many jobs of the queue have begun as may begin within a window.
+    RateLimit {
+        job: AtJob,
+        max: u32,
+        window_ms: Millis,
+    },
+    /// The queue's jobs are taken in batches, and this one is not full.
+    Gathering {
+        job: AtJob,
+        count: u32,
+        waiting: u64,
+    },
+    /// Its job has its time.
+    Delayed {
+        job: AtJob,
+    },
+    /// Its job is in the queue, behind others or about to be taken.
+    Queued {
+        job: AtJob,
+    },
+    /// Its worker has not been heard of in time: the job is about to be taken from it.
+    LeaseExpired {
+        job: AtJob,
+    },
+    /// An attempt is under way: as a job, or inside the run where there is none.
+    Running {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        job: Option<AtJob>,
+    },
+    /// Waits for another run to end.
+    Child {
+        child_id: RunId,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        child_flow: Option<Name>,
+        /// Why that one is where it is; absent where it is gone, or too deep down.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        child: Option<Box<Why>>,
+    },
+    /// Waits for its branches, whose visits have reasons of their own.
+    Branches {
+        total: usize,
+        ended: usize,
+        failed: usize,
+        active: Vec<ActiveBranch>,
+    },
+    /// About to begin: some server has to take the run up.
+    Ready {
+        /// This one drives as many runs as it may.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        busy: bool,
+    },
+}
+
+/// A job that a reason is about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AtJob {
+    pub id: RunId,
+    pub queue: Name,
+    pub state: JobStateName,
+    /// Of a waiting one: how many of the same key, or without one, begin before it. Counted up to
+    /// a thousand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<u64>,
+    /// Of an active one: who runs it, and how long that is believed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Name>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease_until: Option<Iso>,
+    /// Somebody wants it stopped.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cancelling: bool,
+}
+
+/// A job's state by its name on the wire.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JobStateName(pub JobState);
+
+impl Serialize for JobStateName {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.as_str())
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ActiveBranch {
+    pub index: usize,
+    pub step: Name,
+    pub visit: u32,
+    pub status: VisitStatus,
+}
+
+impl Cause {
+    /// What is worth saying first: what only people can change, then limits, then waits, then what
+    /// goes on by itself. A fork is told last, because the visits inside it know more.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Ended | Self::Paused { .. } => 0,
+            Self::NotBefore => 1,
+            Self::NoWorker { .. } | Self::QueuePaused { .. } => 2,
+            Self::LeaseExpired { .. } | Self::NoRoom { .. } => 3,
+            Self::Concurrency { .. } | Self::RateLimit { .. } | Self::Gathering { .. } => 4,
+            Self::Backoff { .. } => 5,
+            Self::AwaitEvent { .. } | Self::AwaitTrigger { .. } | Self::AwaitTime { .. } => 6,
+            Self::Child { .. } | Self::Delayed { .. } => 7,
+            Self::Queued { .. } => 8,
+            Self::Running { .. } => 9,
+            Self::Ready { .. } => 10,
+            Self::Branches { .. } => 11,
+        }
+    }
+
+    fn moves(&self) -> bool {
+        matches!(self, Self::Running { .. } | Self::Ready { busy: false })
+    }
+}
+
+/// A failure as reasons show it.
+fn shown(failure: &Failure) -> Json {
+    Json::of(failure)
+}
+
+#[cfg(test)]
+mod tests;

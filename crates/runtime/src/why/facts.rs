@@ -1,0 +1,46 @@
+//! What a judgement stands on beside the run's state.
+
+use std::collections::HashMap;
+
+use riverrun_engine::VisitKey;
+use riverrun_store::{JobRecord, QueueLimits, QueueRecord};
+use riverrun_types::{Millis, Name, RunId};
+
+use super::Why;
+
+#[derive(Default)]
+pub(super) struct Facts {
+    /// When the run was paused, and why.
+    pub paused: Option<(Millis, Option<String>)>,
+    /// When awaits were fired that the run has not heard of yet.
+    pub fired: HashMap<Name, Millis>,
+    /// The jobs of visits; of visits that were not looked at there is nothing.
+    pub jobs: HashMap<VisitKey, JobFacts>,
+    pub children: HashMap<RunId, Why>,
+    /// Visits that were not looked at.
+    pub unseen: usize,
+    /// This server drives as many runs as it may.
+    pub busy: bool,
+}
+
+/// What is known of a visit's job.
+#[derive(Clone)]
+pub(super) struct JobFacts {
+    /// None if it has just ended, or was dropped because the run is paused.
+    pub job: Option<JobRecord>,
+    pub queue: QueueRecord,
+    pub ahead: Option<u64>,
+    /// The process that is meant.
+    pub process: Option<Name>,
+    /// Who takes it here.
+    pub taker: Option<Taker>,
+}
+
+#[derive(Clone)]
+pub(super) struct Taker {
+    /// Jobs that this server runs at once.
+    pub concurrency: u32,
+    pub limits: QueueLimits,
+    /// Whether connected workers have room, where they do the work.
+    pub room: Option<bool>,
+}

@@ -1,0 +1,350 @@
+//! The judgement: from a state and facts to reasons. Pure.
+
+use riverrun_engine::{AwaitFor, Awaiting, Branches, InBranch, RunState, Visit, Wait};
+use riverrun_store::{Gather, JobRecord, JobState, QueueRecord, Rate};
+use riverrun_types::{Json, Millis, Name, RunId, VisitStatus, time::Iso};
+
+use super::{
+    ActiveBranch, AtJob, Cause, InVisit, JobStateName, Reason, Why,
+    facts::{Facts, JobFacts, Taker},
+    shown,
+    words::sentence,
+};
+
+/// Branches that are named at most.
+const MAX_BRANCHES: usize = 100;
+
+/// A cause with its times.
+#[derive(Debug, PartialEq)]
+pub(super) struct Found {
+    pub cause: Cause,
+    pub since: Option<Millis>,
+    pub until: Option<Millis>,
+}
+
+impl Found {
+    fn new(cause: Cause, since: impl Into<Option<Millis>>) -> Self {
+        Self {
+            cause,
+            since: since.into(),
+            until: None,
+        }
+    }
+
+    fn until(mut self, until: impl Into<Option<Millis>>) -> Self {
+        self.until = until.into();
+        self
+    }
+
+    fn reason(self, visit: Option<InVisit>) -> Reason {
+        let (since, until) = (self.since.map(Iso), self.until.map(Iso));
+        Reason {
+            summary: sentence(&self.cause, visit.as_ref(), since, until),
+            cause: self.cause,
+            visit,
+            since,
+            until,
+        }
+    }
+}
+
+/// Why a run is where it is.
+pub(super) fn run(run: &RunId, flow: &Name, state: &RunState, facts: &Facts, now: Millis) -> Why {
+    let mut reasons: Vec<Reason> = whole(state, facts, now)
+        .into_iter()
+        .map(|found| found.reason(None))
+        .collect();
+    if !state.status.is_ended() {
+        let visit = |visit: &Visit| Some(of_visit(state, facts, visit, now)?.reason(about(visit)));
+        reasons.extend(state.visits.iter().filter_map(visit));
+    }
+    if reasons.is_empty() {
+        let ready = Cause::Ready { busy: facts.busy };
+        reasons.push(Found::new(ready, state.updated_ms).reason(None));
+    }
+    Why {
+        flow: Some(flow.clone()),
+        compensating: state.compensating && !state.status.is_ended(),
+        deadline_at: state.deadline.map(Iso).filter(|_| !state.status.is_ended()),
+        ..told(run, "flow", state.status.as_str(), reasons, facts.unseen)
+    }
+}
+
+/// Why a job of a queue is where it is.
+pub(super) fn job(id: &RunId, status: JobState, facts: &JobFacts, now: Millis) -> Why {
+    let found = of_job(facts, now);
+    let found = found.unwrap_or_else(|| Found::new(Cause::Ready { busy: false }, None));
+    told(id, "job", status.as_str(), vec![found.reason(None)], 0)
+}
+
+fn told(
+    id: &RunId,
+    kind: &'static str,
+    status: &'static str,
+    mut reasons: Vec<Reason>,
+    more: usize,
+) -> Why {
+    reasons.sort_by_key(|reason| reason.cause.rank());
+    let first = reasons.first().map(|reason| reason.summary.clone());
+    let mut summary = first.unwrap_or_default();
+    let others = reasons.len().saturating_sub(1) + more;
+    if others > 0 {
+        summary.push_str(&format!(" (and {others} more)"));
+    }
+    let ends = |reason: &Reason| reason.cause == Cause::Ended;
+    Why {
+        run_id: id.clone(),
+        kind,
+        flow: None,
+        status,
+        moving: !reasons.iter().any(ends) && reasons.iter().any(|reason| reason.cause.moves()),
+        summary,
+        reasons,
+        more,
+        compensating: false,
+        deadline_at: None,
+    }
+}
+
+/// What holds for all visits of a run.
+fn whole(state: &RunState, facts: &Facts, now: Millis) -> Vec<Found> {
+    if state.status.is_ended() {
+        return vec![Found::new(Cause::Ended, state.ended_ms)];
+    }
+    let mut found = Vec::new();
+    if state.paused {
+        let (since, reason) = facts.paused.clone().unzip();
+        let reason = reason.flatten();
+        found.push(Found::new(Cause::Paused { reason }, since));
+    }
+    if let Some(until) = state.not_before.filter(|until| *until > now) {
+        found.push(Found::new(Cause::NotBefore, state.created_ms).until(until));
+    }
+    found
+}
+
+fn about(visit: &Visit) -> Option<InVisit> {
+    Some(InVisit {
+        step: visit.key.step.clone(),
+        visit: visit.key.visit,
+        attempt: visit.attempt,
+        status: visit.status,
+        undoes: visit.undoes.as_ref().map(|undone| match undone.visit {
+            1 => undone.step.to_string(),
+            number => format!("{}#{number}", undone.step),
+        }),
+    })
+}
+
+/// Why a visit does not move; nothing for one that only shares the reason of the whole run.
+pub(super) fn of_visit(
+    state: &RunState,
+    facts: &Facts,
+    visit: &Visit,
+    now: Millis,
+) -> Option<Found> {
+    let since = visit.since_ms;
+    let held = state.paused || state.not_before.is_some_and(|until| until > now);
+    let ready = || {
+        let cause = Cause::Ready { busy: facts.busy };
+        (!held).then(|| Found::new(cause, since))
+    };
+    Some(match &visit.wait {
+        Some(Wait::Time {
+            until_ms, reason, ..
+        }) => {
+            let (await_id, reason) = (None, reason.clone());
+            Found::new(Cause::AwaitTime { await_id, reason }, since).until(*until_ms)
+        }
+        Some(Wait::Await(awaiting)) => {
+            Found::new(awaited(awaiting, facts), since).until(awaiting.until_ms)
+        }
+        Some(Wait::Backoff { until_ms }) if *until_ms > now => {
+            let (error, job) = (last_error(state, visit), None);
+            Found::new(Cause::Backoff { error, job }, since).until(*until_ms)
+        }
+        Some(Wait::Backoff { .. }) => return ready(),
+        Some(Wait::Branches(inside)) => Found::new(branches(state, visit, inside), since),
+        Some(Wait::Run { run, flow }) => {
+            let cause = Cause::Child {
+                child_id: run.clone(),
+                child_flow: Some(flow.clone()),
+                child: facts.children.get(run).cloned().map(Box::new),
+            };
+            Found::new(cause, since)
+        }
+        Some(Wait::Job { .. }) => {
+            let job = facts.jobs.get(&visit.key)?;
+            let Some(found) = of_job(job, now) else {
+                return ready();
+            };
+            match found.cause {
+                Cause::Delayed { job } if visit.status == VisitStatus::Retrying => {
+                    let (error, job) = (last_error(state, visit), Some(job));
+                    let cause = Cause::Backoff { error, job };
+                    Found { cause, ..found }
+                }
+                _ => found,
+            }
+        }
+        None if visit.status == VisitStatus::Running => {
+            Found::new(Cause::Running { job: None }, since)
+        }
+        None => return ready(),
+    })
+}
+
+fn last_error(state: &RunState, visit: &Visit) -> Option<Json> {
+    let step = state.steps.get(&visit.key.step)?;
+    step.error.as_ref().map(shown)
+}
+
+fn awaited(awaiting: &Awaiting, facts: &Facts) -> Cause {
+    let await_id = awaiting.id.clone();
+    let fired_at = facts.fired.get(&await_id).copied().map(Iso);
+    match &awaiting.what {
+        AwaitFor::Time => Cause::AwaitTime {
+            await_id: Some(await_id),
+            reason: None,
+        },
+        AwaitFor::Event {
+            event_kind,
+            condition,
+        } => Cause::AwaitEvent {
+            await_id,
+            event_kind: event_kind.clone(),
+            condition: condition.clone(),
+            fired_at,
+        },
+        AwaitFor::Trigger { trigger_type } => Cause::AwaitTrigger {
+            url: format!("/api/triggers/{await_id}"),
+            trigger_type: *trigger_type,
+            await_id,
+            fired_at,
+        },
+    }
+}
+
+fn branches(state: &RunState, visit: &Visit, inside: &Branches) -> Cause {
+    let is_inside = |other: &&Visit| {
+        let branch = other.branch.as_ref();
+        branch.is_some_and(|InBranch { of, .. }| *of == visit.key)
+    };
+    let active = state.visits.iter().filter(is_inside).take(MAX_BRANCHES);
+    let active = active.map(|visit| ActiveBranch {
+        index: visit.branch.as_ref().map_or(0, |branch| branch.index),
+        step: visit.key.step.clone(),
+        visit: visit.key.visit,
+        status: visit.status,
+    });
+    Cause::Branches {
+        total: inside.branches.len(),
+        ended: inside.ended,
+        failed: inside.failed,
+        active: active.collect(),
+    }
+}
+
+/// Why a job does not move; nothing if there is none.
+pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
+    let record = facts.job.as_ref()?;
+    let job = at_job(record, facts.ahead);
+    Some(match record.state {
+        JobState::Completed | JobState::Failed | JobState::Cancelled => {
+            Found::new(Cause::Ended, record.ended_ms)
+        }
+        JobState::Active if record.until_ms.is_some_and(|until| until <= now) => {
+            Found::new(Cause::LeaseExpired { job }, record.until_ms)
+        }
+        JobState::Active => Found::new(Cause::Running { job: Some(job) }, record.started_ms),
+        JobState::Delayed => {
+            let tried = record.error.clone().filter(|_| record.attempt > 0);
+            let cause = match tried {
+                None => Cause::Delayed { job },
+                error => Cause::Backoff {
+                    error,
+                    job: Some(job),
+                },
+            };
+            Found::new(cause, record.created_ms).until(record.at_ms)
+        }
+        JobState::Waiting => {
+            let (cause, until) = waiting(facts, job, now);
+            Found::new(cause, record.created_ms).until(until)
+        }
+    })
+}
+
+/// What keeps a waiting job from being taken: what people decided, then what is missing, then
+/// limits, then those before it.
+fn waiting(facts: &JobFacts, job: AtJob, now: Millis) -> (Cause, Option<Millis>) {
+    let queue = &facts.queue;
+    if queue.paused {
+        return (Cause::QueuePaused { job }, None);
+    }
+    let Some(taker) = &facts.taker else {
+        let process = facts.process.clone();
+        return (Cause::NoWorker { job, process }, None);
+    };
+    if let Some(limit) = full(queue, taker) {
+        let active = queue.active;
+        return (Cause::Concurrency { job, limit, active }, None);
+    }
+    if let Some((rate, until)) = used_up(queue, taker, now) {
+        let Rate { max, window_ms } = rate;
+        let cause = Cause::RateLimit {
+            job,
+            max,
+            window_ms,
+        };
+        return (cause, Some(until));
+    }
+    if taker.room == Some(false) {
+        return (Cause::NoRoom { job }, None);
+    }
+    if let Some((gather, until)) = gathering(queue, taker, now) {
+        let (count, waiting) = (gather.count, queue.waiting);
+        let cause = Cause::Gathering {
+            job,
+            count,
+            waiting,
+        };
+        return (cause, Some(until));
+    }
+    (Cause::Queued { job }, None)
+}
+
+/// The limit that as many jobs as may run at once have reached: of the queue on all servers, or of
+/// this one, where connected workers do not count their own.
+fn full(queue: &QueueRecord, taker: &Taker) -> Option<u32> {
+    let here = Some(taker.concurrency).filter(|_| taker.room.is_none());
+    let limit = taker.limits.concurrency.into_iter().chain(here).min()?;
+    (queue.active >= u64::from(limit)).then_some(limit)
+}
+
+fn used_up(queue: &QueueRecord, taker: &Taker, now: Millis) -> Option<(Rate, Millis)> {
+    let rate = taker.limits.rate?;
+    let window = queue.rate?;
+    let until = window.from_ms.saturating_add(rate.window_ms);
+    let is_used_up = window.begun >= u64::from(rate.max);
+    (is_used_up && window.from_ms <= now && now < until).then_some((rate, until))
+}
+
+fn gathering(queue: &QueueRecord, taker: &Taker, now: Millis) -> Option<(Gather, Millis)> {
+    let gather = taker.limits.gather?;
+    let until = queue.oldest_ms?.saturating_add(gather.wait_ms);
+    (queue.waiting < u64::from(gather.count) && now < until).then_some((gather, until))
+}
+
+fn at_job(record: &JobRecord, ahead: Option<u64>) -> AtJob {
+    let is = |state: JobState| record.state == state;
+    AtJob {
+        id: record.id.clone(),
+        queue: record.queue.clone(),
+        state: JobStateName(record.state),
+        ahead: ahead.filter(|_| is(JobState::Waiting)),
+        owner: record.owner.clone().filter(|_| is(JobState::Active)),
+        lease_until: record.until_ms.map(Iso).filter(|_| is(JobState::Active)),
+        cancelling: record.cancelling,
+    }
+}

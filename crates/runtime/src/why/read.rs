@@ -1,0 +1,210 @@
+//! What has to be read before it can be judged why a run does not move.
+
+use std::collections::HashMap;
+
+use futures::future::BoxFuture;
+use riverrun_engine::{AwaitFor, RunState, VisitKey, Wait};
+use riverrun_store::{
+    AwaitState, Direction, Error as StoreError, EventQuery, JobRecord, JobState, QueueRecord,
+};
+use riverrun_types::{EventType, Json, Millis, Name, RunId, StreamName};
+
+use super::{
+    Why,
+    facts::{Facts, JobFacts, Taker},
+    judge,
+};
+use crate::{Error, Result, Runtime, clock::now_ms, work::KeptOptions};
+
+/// Runs below each other that are looked at.
+const MAX_DEPTH: usize = 5;
+/// Visits that are looked at, in all these runs together.
+const MAX_LOOKS: usize = 200;
+
+impl Runtime {
+    /// Why a run, or a job of a queue, is where it is.
+    pub async fn why(&self, run: &RunId) -> Result<Why> {
+        let mut looks = Looks {
+            left: MAX_LOOKS,
+            queues: HashMap::new(),
+        };
+        match self.why_run(run, MAX_DEPTH, &mut looks).await {
+            Err(Error::Store(StoreError::RunNotFound(id))) => {
+                let missing = || Error::Store(StoreError::RunNotFound(id));
+                let job = self.store().job(run).await?.ok_or_else(missing)?;
+                let state = job.state;
+                let facts = self.job_facts(job, &mut looks).await?;
+                Ok(judge::job(run, state, &facts, now_ms()))
+            }
+            answer => answer,
+        }
+    }
+
+    /// A run's children are judged first, so this calls itself.
+    fn why_run<'a>(
+        &'a self,
+        run: &'a RunId,
+        depth: usize,
+        looks: &'a mut Looks,
+    ) -> BoxFuture<'a, Result<Why>> {
+        Box::pin(async move {
+            let loaded = self.load(run).await?;
+            let state = &loaded.state;
+            let facts = self.facts(run, state, depth, looks).await?;
+            let flow = &loaded.record.flow;
+            Ok(judge::run(run, flow, state, &facts, now_ms()))
+        })
+    }
+
+    async fn facts(
+        &self,
+        run: &RunId,
+        state: &RunState,
+        depth: usize,
+        looks: &mut Looks,
+    ) -> Result<Facts> {
+        let mut facts = Facts {
+            busy: self.drivers().available_permits() == 0,
+            ..Facts::default()
+        };
+        if state.status.is_ended() {
+            return Ok(facts);
+        }
+        if state.paused {
+            facts.paused = self.paused_since(run).await?;
+        }
+        if state.visits.iter().any(|visit| is_awaited(&visit.wait)) {
+            let awaits = self.store().awaits_of(run).await?;
+            let fired = awaits
+                .into_iter()
+                .filter(|record| record.state == AwaitState::Fired);
+            let fired = fired.filter_map(|record| Some((record.id, record.fired_ms?)));
+            facts.fired = fired.collect();
+        }
+        for visit in state.visits.iter() {
+            match &visit.wait {
+                Some(Wait::Job { .. }) if looks.take() => {
+                    let job = self.visit_job(run, &visit.key, looks).await?;
+                    facts.jobs.insert(visit.key.clone(), job);
+                }
+                Some(Wait::Job { .. }) => facts.unseen += 1,
+                Some(Wait::Run { run: child, .. }) if depth > 1 && looks.take() => {
+                    match self.why_run(child, depth - 1, looks).await {
+                        Ok(why) => drop(facts.children.insert(child.clone(), why)),
+                        Err(Error::Store(StoreError::RunNotFound(_))) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(facts)
+    }
+
+    async fn paused_since(&self, run: &RunId) -> Result<Option<(Millis, Option<String>)>> {
+        let query = EventQuery {
+            direction: Direction::Backward,
+            from: None,
+            types: vec![EventType::FlowPaused],
+            ..EventQuery::forward(0, 1)
+        };
+        let events = self.store().events(&StreamName::flow(run), &query).await?;
+        Ok(events.first().map(|event| {
+            let data = event.data.as_ref().map(Json::value);
+            let reason = data.as_ref().and_then(|data| data["reason"].as_str());
+            (event.id.ms, reason.map(str::to_owned))
+        }))
+    }
+
+    async fn visit_job(
+        &self,
+        run: &RunId,
+        visit: &VisitKey,
+        looks: &mut Looks,
+    ) -> Result<JobFacts> {
+        let ids = self.jobs_of(run, std::slice::from_ref(visit));
+        let Some(id) = ids.first() else {
+            return Ok(JobFacts::gone());
+        };
+        match self.store().job(id).await? {
+            Some(job) => self.job_facts(job, looks).await,
+            None => Ok(JobFacts::gone()),
+        }
+    }
+
+    async fn job_facts(&self, job: JobRecord, looks: &mut Looks) -> Result<JobFacts> {
+        let ahead = match job.state {
+            JobState::Waiting => self.store().jobs_ahead(&job.id).await?,
+            _ => None,
+        };
+        let step = KeptOptions::read(job.options.as_ref()).step;
+        let process = step.map(|place| place.process);
+        let is_known = |id: &Name| self.processes().get(id).is_some();
+        let taker = match process.as_ref().is_none_or(is_known) {
+            true => self.taker_of(&job.queue),
+            false => None,
+        };
+        Ok(JobFacts {
+            queue: self.queue_of(&job.queue, looks).await?,
+            ahead,
+            process,
+            taker,
+            job: Some(job),
+        })
+    }
+
+    async fn queue_of(&self, queue: &Name, looks: &mut Looks) -> Result<QueueRecord> {
+        if let Some(known) = looks.queues.get(queue) {
+            return Ok(known.clone());
+        }
+        let record = self.store().queue(queue).await?.unwrap_or_default();
+        looks.queues.insert(queue.clone(), record.clone());
+        Ok(record)
+    }
+
+    fn taker_of(&self, queue: &str) -> Option<Taker> {
+        let process = self.processes().of_queue(queue)?;
+        let room = process.provider.places().map(|places| {
+            let taken = places.take(1).count;
+            if taken > 0 {
+                places.give_back(taken);
+            }
+            taken > 0
+        });
+        Some(Taker {
+            concurrency: process.config.concurrency,
+            limits: process.config.limits,
+            room,
+        })
+    }
+}
+
+/// How much may still be looked at, and what was.
+struct Looks {
+    left: usize,
+    queues: HashMap<Name, QueueRecord>,
+}
+
+impl Looks {
+    fn take(&mut self) -> bool {
+        let may = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        may
+    }
+}
+
+impl JobFacts {
+    fn gone() -> Self {
+        Self {
+            job: None,
+            queue: QueueRecord::default(),
+            ahead: None,
+            process: None,
+            taker: None,
+        }
+    }
+}
+
+fn is_awaited(wait: &Option<Wait>) -> bool {
+    matches!(wait, Some(Wait::Await(awaiting)) if awaiting.what != AwaitFor::Time)
+}

@@ -1,0 +1,515 @@
+use std::collections::HashMap;
+
+use riverrun_engine::{
+    AwaitFor, Awaiting, Branch, BranchStatus, Branches, InBranch, RunState, StepSummary, Visit,
+    VisitKey, Wait,
+};
+use riverrun_store::{Gather, JobRecord, QueueLimits, QueueRecord, Rate, RateWindow};
+use riverrun_types::{RunStatus, State};
+use serde_json::{Value, json};
+
+use super::{
+    facts::{Facts, JobFacts, Taker},
+    judge::{self, of_job, of_visit},
+    *,
+};
+
+const NOW: Millis = 1_000_000;
+
+fn key(step: &str, visit: u32) -> VisitKey {
+    VisitKey {
+        step: Name::from(step),
+        visit,
+    }
+}
+
+fn visit(step: &str, status: VisitStatus, wait: Option<Wait>) -> Visit {
+    Visit {
+        key: key(step, 1),
+        status,
+        attempt: 1,
+        failures: 0,
+        losses: 0,
+        branch: None,
+        caught: None,
+        since_ms: NOW - 10,
+        wait,
+        input: None,
+        awaited: None,
+        journal: Vec::new(),
+        undoes: None,
+    }
+}
+
+fn state(visits: Vec<Visit>) -> RunState {
+    let mut state = RunState::new();
+    state.status = RunStatus::Running;
+    state.visits = Json::of(&visits).read().unwrap();
+    state
+}
+
+fn record(state: JobState) -> JobRecord {
+    JobRecord {
+        id: RunId::new("j"),
+        queue: Name::from("q"),
+        name: None,
+        state,
+        data: Json::null(),
+        priority: 0,
+        key: None,
+        attempt: 0,
+        created_ms: NOW - 100,
+        at_ms: None,
+        started_ms: None,
+        ended_ms: None,
+        cancelling: false,
+        options: None,
+        progress: None,
+        checkpoint: None,
+        result: None,
+        error: None,
+        owner: None,
+        until_ms: None,
+    }
+}
+
+/// A job that waits with nothing against it.
+fn waiting() -> JobFacts {
+    JobFacts {
+        job: Some(record(JobState::Waiting)),
+        queue: QueueRecord {
+            name: Name::from("q"),
+            waiting: 1,
+            oldest_ms: Some(NOW - 100),
+            ..QueueRecord::default()
+        },
+        ahead: Some(0),
+        process: None,
+        taker: Some(Taker {
+            concurrency: 4,
+            limits: QueueLimits::default(),
+            room: None,
+        }),
+    }
+}
+
+fn kind(cause: &Cause) -> String {
+    let shown = serde_json::to_value(cause).unwrap();
+    shown["kind"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_job_has_one_reason_the_most_telling() {
+    let check = |change: &dyn Fn(&mut JobFacts), expected: Option<(&str, Option<Millis>)>| {
+        let mut facts = waiting();
+        change(&mut facts);
+        let found = of_job(&facts, NOW).map(|found| (kind(&found.cause), found.until));
+        let expected = expected.map(|(kind, until)| (kind.to_owned(), until));
+        assert_eq!(found, expected);
+    };
+    let limits = |change: &dyn Fn(&mut QueueLimits)| {
+        let mut limits = QueueLimits::default();
+        change(&mut limits);
+        move |facts: &mut JobFacts| facts.taker.as_mut().unwrap().limits = limits
+    };
+    let one_at_once = limits(&|limits| limits.concurrency = Some(1));
+    let rated = limits(&|limits| {
+        limits.rate = Some(Rate {
+            max: 2,
+            window_ms: 50,
+        });
+    });
+    let batched = limits(&|limits| {
+        limits.gather = Some(Gather {
+            count: 3,
+            wait_ms: 500,
+        });
+    });
+    let begun = |from_ms, begun| Some(RateWindow { from_ms, begun });
+
+    check(&|facts| facts.job = None, None);
+    check(&|_| {}, Some(("queued", None)));
+    check(&|facts| facts.taker = None, Some(("no-worker", None)));
+    check(
+        &|facts| {
+            facts.queue.paused = true;
+            facts.taker = None;
+        },
+        Some(("queue-paused", None)),
+    );
+    check(&one_at_once, Some(("queued", None)));
+    check(
+        &|facts| {
+            one_at_once(facts);
+            facts.queue.active = 1;
+        },
+        Some(("concurrency", None)),
+    );
+    check(&|facts| facts.queue.active = 4, Some(("concurrency", None)));
+    check(
+        &|facts| {
+            facts.queue.active = 4;
+            facts.taker.as_mut().unwrap().room = Some(true);
+        },
+        Some(("queued", None)),
+    );
+    check(
+        &|facts| facts.taker.as_mut().unwrap().room = Some(false),
+        Some(("no-room", None)),
+    );
+    check(
+        &|facts| {
+            rated(facts);
+            facts.queue.rate = begun(NOW - 20, 2);
+        },
+        Some(("rate-limit", Some(NOW + 30))),
+    );
+    for over in [begun(NOW - 20, 1), begun(NOW - 50, 2), None] {
+        check(
+            &|facts| {
+                rated(facts);
+                facts.queue.rate = over;
+            },
+            Some(("queued", None)),
+        );
+    }
+    check(&batched, Some(("gathering", Some(NOW + 400))));
+    check(
+        &|facts| {
+            batched(facts);
+            facts.queue.waiting = 3;
+        },
+        Some(("queued", None)),
+    );
+    check(
+        &|facts| {
+            let mut job = record(JobState::Delayed);
+            job.at_ms = Some(NOW + 5);
+            facts.job = Some(job);
+        },
+        Some(("delayed", Some(NOW + 5))),
+    );
+    check(
+        &|facts| {
+            let mut job = record(JobState::Delayed);
+            (job.at_ms, job.attempt) = (Some(NOW + 5), 1);
+            job.error = Some(Json::of(&json!({"code": "SMTP"})));
+            facts.job = Some(job);
+        },
+        Some(("backoff", Some(NOW + 5))),
+    );
+    for (until_ms, expected) in [(NOW + 1, "running"), (NOW, "lease-expired")] {
+        check(
+            &|facts| {
+                let mut job = record(JobState::Active);
+                job.until_ms = Some(until_ms);
+                facts.job = Some(job);
+            },
+            Some((expected, None)),
+        );
+    }
+    check(
+        &|facts| facts.job = Some(record(JobState::Failed)),
+        Some(("ended", None)),
+    );
+}
+
+#[test]
+fn a_visit_has_one_reason() {
+    let check = |visit: Visit, facts: &Facts, expected: Value| {
+        let mut state = state(vec![visit.clone()]);
+        let failure = Failure::new("HTTP_ERROR", "503");
+        let summary: StepSummary = serde_json::from_value(
+            json!({"status": "retrying", "visits": 1, "attempt": 1, "error": failure}),
+        )
+        .unwrap();
+        state.steps.insert(Name::from("a"), summary);
+        let found = of_visit(&state, facts, &visit, NOW);
+        let found = found.map(|found| {
+            let mut shown = serde_json::to_value(&found.cause).unwrap();
+            if let Some(until) = found.until {
+                shown["untilMs"] = json!(until - NOW);
+            }
+            shown
+        });
+        assert_eq!(found.unwrap_or_default(), expected);
+    };
+    let none = Facts::default();
+    let awaits = |what, until_ms| {
+        Some(Wait::Await(Awaiting {
+            id: Name::from("w1"),
+            what,
+            until_ms,
+            in_code: false,
+        }))
+    };
+    let fired = Facts {
+        fired: HashMap::from([(Name::from("w1"), 0)]),
+        ..Facts::default()
+    };
+    let event = || AwaitFor::Event {
+        event_kind: Name::from("paid"),
+        condition: Some(Json::of(&json!({"match": {"data.id": 1}}))),
+    };
+    use VisitStatus::{Pending, Retrying, Running, Waiting};
+    check(
+        visit(
+            "a",
+            Waiting,
+            Some(Wait::Time {
+                until_ms: NOW + 5,
+                reason: Some("delay".to_owned()),
+                output: None,
+            }),
+        ),
+        &none,
+        json!({"kind": "await-time", "reason": "delay", "untilMs": 5}),
+    );
+    check(
+        visit("a", Waiting, awaits(AwaitFor::Time, Some(NOW + 6))),
+        &none,
+        json!({"kind": "await-time", "awaitId": "w1", "untilMs": 6}),
+    );
+    check(
+        visit("a", Waiting, awaits(event(), None)),
+        &none,
+        json!({"kind": "await-event", "awaitId": "w1", "eventKind": "paid", "condition": {"match": {"data.id": 1}}}),
+    );
+    check(
+        visit("a", Waiting, awaits(event(), None)),
+        &fired,
+        json!({"kind": "await-event", "awaitId": "w1", "eventKind": "paid", "condition": {"match": {"data.id": 1}}, "firedAt": "1970-01-01T00:00:00.000Z"}),
+    );
+    let trigger_type = TriggerType::User;
+    check(
+        visit(
+            "a",
+            Waiting,
+            awaits(AwaitFor::Trigger { trigger_type }, Some(NOW + 7)),
+        ),
+        &none,
+        json!({"kind": "await-trigger", "awaitId": "w1", "triggerType": "user", "url": "/api/triggers/w1", "untilMs": 7}),
+    );
+    let until_ms = NOW + 8;
+    let mut backoff = visit("a", Retrying, Some(Wait::Backoff { until_ms }));
+    backoff.failures = 1;
+    check(
+        backoff.clone(),
+        &none,
+        json!({"kind": "backoff", "error": Failure::new("HTTP_ERROR", "503"), "untilMs": 8}),
+    );
+    backoff.wait = Some(Wait::Backoff { until_ms: NOW });
+    check(backoff, &none, json!({"kind": "ready"}));
+    check(visit("a", Running, None), &none, json!({"kind": "running"}));
+    check(visit("a", Pending, None), &none, json!({"kind": "ready"}));
+    let busy = Facts {
+        busy: true,
+        ..Facts::default()
+    };
+    check(
+        visit("a", Pending, None),
+        &busy,
+        json!({"kind": "ready", "busy": true}),
+    );
+    let mut job = record(JobState::Delayed);
+    job.at_ms = Some(NOW + 9);
+    let delayed = JobFacts {
+        job: Some(job),
+        ..waiting()
+    };
+    let facts = Facts {
+        jobs: HashMap::from([(key("a", 1), delayed)]),
+        ..Facts::default()
+    };
+    let until_ms = Some(NOW + 9);
+    let shown = json!({"id": "j", "queue": "q", "state": "delayed"});
+    check(
+        visit("a", Pending, Some(Wait::Job { until_ms })),
+        &facts,
+        json!({"kind": "delayed", "job": shown, "untilMs": 9}),
+    );
+    check(
+        visit("a", Retrying, Some(Wait::Job { until_ms })),
+        &facts,
+        json!({"kind": "backoff", "job": shown, "error": Failure::new("HTTP_ERROR", "503"), "untilMs": 9}),
+    );
+    // One that was not looked at has no reason.
+    check(
+        visit("a", Pending, Some(Wait::Job { until_ms: None })),
+        &none,
+        Value::Null,
+    );
+    let run = RunId::new("child");
+    let flow = Name::from("inner");
+    check(
+        visit("a", Waiting, Some(Wait::Run { run, flow })),
+        &none,
+        json!({"kind": "child", "childId": "child", "childFlow": "inner"}),
+    );
+}
+
+#[test]
+fn a_run_says_its_reasons_in_the_order_in_which_they_matter() {
+    let branch = || Branch {
+        step: Name::from("inner"),
+        status: BranchStatus::Active,
+        scope: State::default().into(),
+        result: None,
+        error: None,
+    };
+    let fork = Wait::Branches(Branches {
+        branches: vec![branch(), branch()],
+        concurrency: 0,
+        fail_fast: false,
+        as_list: false,
+        scoped: false,
+        entered: 2,
+        ended: 1,
+        failed: 0,
+    });
+    let mut inner = visit("inner", VisitStatus::Running, None);
+    inner.branch = Some(InBranch {
+        of: key("fork", 1),
+        index: 1,
+    });
+    let until_ms = NOW + 50;
+    let mut state = state(vec![
+        visit("fork", VisitStatus::Waiting, Some(fork)),
+        inner,
+        visit(
+            "slow",
+            VisitStatus::Retrying,
+            Some(Wait::Backoff { until_ms }),
+        ),
+        visit("next", VisitStatus::Pending, None),
+    ]);
+    let why = |state: &RunState, facts: &Facts| {
+        let (run, flow) = (RunId::new("r"), Name::from("f"));
+        judge::run(&run, &flow, state, facts, NOW)
+    };
+    let kinds = |why: &Why| -> Vec<String> {
+        let kinds = why.reasons.iter().map(|reason| kind(&reason.cause));
+        kinds.collect()
+    };
+    let facts = Facts {
+        paused: Some((0, Some("lunch".to_owned()))),
+        unseen: 3,
+        ..Facts::default()
+    };
+    let told = why(&state, &facts);
+    assert_eq!(kinds(&told), ["backoff", "running", "ready", "branches"]);
+    assert!(told.moving);
+    assert_eq!(
+        told.summary,
+        "step slow: attempt 1 failed, and is tried again, since 1970-01-01T00:16:39.990Z, until 1970-01-01T00:16:40.050Z (and 6 more)"
+    );
+    let shown = serde_json::to_value(&told).unwrap();
+    assert_eq!(
+        shown["reasons"][3],
+        json!({
+            "kind": "branches", "total": 2, "ended": 1, "failed": 0,
+            "active": [{"index": 1, "step": "inner", "visit": 1, "status": "running"}],
+            "step": "fork", "visit": 1, "attempt": 1, "status": "waiting", "since": "1970-01-01T00:16:39.990Z",
+            "summary": "step fork: waits for its branches: 1 of 2 have ended, 1 are active, since 1970-01-01T00:16:39.990Z",
+        })
+    );
+    assert_eq!(shown["more"], 3);
+
+    // What is under way in a paused run is still told; what is only held by the pause is not.
+    state.paused = true;
+    state.status = RunStatus::Paused;
+    let told = why(&state, &facts);
+    assert_eq!(kinds(&told), ["paused", "backoff", "running", "branches"]);
+    assert!(
+        told.summary
+            .starts_with("paused (lunch), since 1970-01-01T00:00:00.000Z")
+    );
+
+    state.paused = false;
+    state.not_before = Some(NOW + 1);
+    assert_eq!(kinds(&why(&state, &facts))[0], "not-before");
+
+    state.status = RunStatus::Completed;
+    state.ended_ms = Some(5);
+    let told = why(&state, &Facts::default());
+    assert_eq!(kinds(&told), ["ended"]);
+    assert_eq!(
+        (told.moving, told.summary.as_str()),
+        (false, "nothing: it has ended at 1970-01-01T00:00:00.005Z")
+    );
+
+    let told = why(&self::state(Vec::new()), &Facts::default());
+    assert_eq!(kinds(&told), ["ready"]);
+}
+
+#[test]
+fn every_cause_reads_as_a_line() {
+    let job = || AtJob {
+        id: RunId::new("j"),
+        queue: Name::from("q"),
+        state: JobStateName(JobState::Waiting),
+        ahead: Some(3),
+        owner: None,
+        lease_until: None,
+        cancelling: false,
+    };
+    let active = || AtJob {
+        ahead: None,
+        owner: Some(Name::from("w7")),
+        cancelling: true,
+        ..job()
+    };
+    let process = Some(Name::from("pay"));
+    for (cause, line) in [
+        (
+            Cause::QueuePaused { job: job() },
+            "queue q is paused (job j, 3 before it)",
+        ),
+        (
+            Cause::NoWorker {
+                job: job(),
+                process,
+            },
+            "nobody here runs process pay, for queue q (job j, 3 before it)",
+        ),
+        (
+            Cause::Concurrency {
+                job: AtJob {
+                    ahead: Some(1_000),
+                    ..job()
+                },
+                limit: 2,
+                active: 2,
+            },
+            "queue q runs 2 jobs of 2 at once (job j, 1000 or more before it)",
+        ),
+        (
+            Cause::Queued {
+                job: AtJob {
+                    ahead: Some(0),
+                    ..job()
+                },
+            },
+            "waits in queue q (job j, next)",
+        ),
+        (
+            Cause::Running {
+                job: Some(active()),
+            },
+            "runs in queue q on w7, to be stopped (job j)",
+        ),
+        (
+            Cause::LeaseExpired { job: active() },
+            "its worker w7 has not been heard of in time and loses the job (job j)",
+        ),
+        (
+            Cause::Backoff {
+                error: Some(Json::of(&json!({"code": "X", "message": "no"}))),
+                job: None,
+            },
+            "the last attempt failed (X: no), and is tried again",
+        ),
+    ] {
+        assert_eq!(words::sentence(&cause, None, None, None), line);
+    }
+}

@@ -1,0 +1,185 @@
+//! A reason in a line.
+
+use riverrun_store::MAX_AHEAD;
+use riverrun_types::{Json, time::Iso};
+
+use super::{AtJob, Cause, InVisit};
+
+/// `step pay: waits for event paid, since …, until …`.
+pub(super) fn sentence(
+    cause: &Cause,
+    visit: Option<&InVisit>,
+    since: Option<Iso>,
+    until: Option<Iso>,
+) -> String {
+    let mut line = match visit {
+        None => String::new(),
+        Some(InVisit { step, visit: 1, .. }) => format!("step {step}: "),
+        Some(InVisit { step, visit, .. }) => format!("step {step}, visit {visit}: "),
+    };
+    line.push_str(&words(cause, visit));
+    if let Some(since) = since {
+        let joint = match cause {
+            Cause::Ended => " at",
+            _ => ", since",
+        };
+        line.push_str(&format!("{joint} {since}"));
+    }
+    if let Some(until) = until {
+        line.push_str(&format!(", until {until}"));
+    }
+    line
+}
+
+fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
+    let attempt = visit.map_or(0, |visit| visit.attempt);
+    match cause {
+        Cause::Ended => "nothing: it has ended".to_owned(),
+        Cause::Paused { reason: None } => "paused".to_owned(),
+        Cause::Paused {
+            reason: Some(reason),
+        } => format!("paused ({reason})"),
+        Cause::NotBefore => "was started with a delay".to_owned(),
+        Cause::AwaitTime { .. } => "waits for a time".to_owned(),
+        Cause::AwaitEvent {
+            event_kind,
+            condition,
+            fired_at,
+            ..
+        } => {
+            let condition = condition.as_ref();
+            let condition = condition.map(|condition| format!(" with {}", condition.as_str()));
+            let condition = condition.unwrap_or_default();
+            match fired_at {
+                None => format!("waits for event {event_kind}{condition}"),
+                Some(at) => format!("event {event_kind} has come at {at} and is being led to it"),
+            }
+        }
+        Cause::AwaitTrigger { url, fired_at, .. } => match fired_at {
+            None => format!("waits for a trigger, POST {url}"),
+            Some(at) => format!("its trigger was fired at {at}, and it is about to go on"),
+        },
+        Cause::Backoff { error, .. } => {
+            let what = match attempt {
+                0 => "the last attempt".to_owned(),
+                attempt => format!("attempt {attempt}"),
+            };
+            format!("{what} failed{}, and is tried again", failed(error))
+        }
+        Cause::QueuePaused { job } => format!("queue {} is paused ({})", job.queue, at(job)),
+        Cause::NoWorker { job, process: None } => {
+            format!(
+                "nobody takes jobs of queue {} here ({})",
+                job.queue,
+                at(job)
+            )
+        }
+        Cause::NoWorker {
+            job,
+            process: Some(process),
+        } => format!(
+            "nobody here runs process {process}, for queue {} ({})",
+            job.queue,
+            at(job)
+        ),
+        Cause::NoRoom { job } => format!(
+            "no worker with room for queue {} is connected ({})",
+            job.queue,
+            at(job)
+        ),
+        Cause::Concurrency { job, limit, active } => format!(
+            "queue {} runs {active} jobs of {limit} at once ({})",
+            job.queue,
+            at(job)
+        ),
+        Cause::RateLimit {
+            job,
+            max,
+            window_ms,
+        } => format!(
+            "queue {} begins {max} jobs in {window_ms} ms and has begun them ({})",
+            job.queue,
+            at(job)
+        ),
+        Cause::Gathering {
+            job,
+            count,
+            waiting,
+        } => format!(
+            "queue {} gathers a batch of {count} and has {waiting} ({})",
+            job.queue,
+            at(job)
+        ),
+        Cause::Delayed { job } => format!("delayed in queue {} ({})", job.queue, at(job)),
+        Cause::Queued { job } => format!("waits in queue {} ({})", job.queue, at(job)),
+        Cause::LeaseExpired { job } => format!(
+            "its worker{} has not been heard of in time and loses the job ({})",
+            owner(job),
+            at(job)
+        ),
+        Cause::Running { job: Some(job) } => format!(
+            "runs in queue {}{}{} ({})",
+            job.queue,
+            match &job.owner {
+                None => String::new(),
+                Some(owner) => format!(" on {owner}"),
+            },
+            if job.cancelling {
+                ", to be stopped"
+            } else {
+                ""
+            },
+            at(job)
+        ),
+        Cause::Running { job: None } => format!("attempt {attempt} is under way"),
+        Cause::Child {
+            child_id, child, ..
+        } => match child {
+            None => format!("waits for run {child_id}"),
+            Some(child) => format!("waits for run {child_id}, which: {}", child.summary),
+        },
+        Cause::Branches {
+            total,
+            ended,
+            active,
+            ..
+        } => {
+            let count = active.len();
+            format!("waits for its branches: {ended} of {total} have ended, {count} are active")
+        }
+        Cause::Ready { busy: false } => "about to begin".to_owned(),
+        Cause::Ready { busy: true } => {
+            "ready, but this server drives as many runs as it may".to_owned()
+        }
+    }
+}
+
+fn owner(job: &AtJob) -> String {
+    let owner = job.owner.as_ref();
+    owner.map(|owner| format!(" {owner}")).unwrap_or_default()
+}
+
+fn at(job: &AtJob) -> String {
+    let ahead = match job.ahead {
+        None => String::new(),
+        Some(0) => ", next".to_owned(),
+        Some(ahead) if ahead >= MAX_AHEAD => {
+            format!(", {ahead} or more before it")
+        }
+        Some(ahead) => format!(", {ahead} before it"),
+    };
+    format!("job {}{ahead}", job.id)
+}
+
+fn failed(error: &Option<Json>) -> String {
+    let Some(error) = error.as_ref().map(Json::value) else {
+        return String::new();
+    };
+    let text = |key: &str| error[key].as_str().unwrap_or_default();
+    match (text("code"), text("message")) {
+        ("", "") => String::new(),
+        ("", message) => format!(" ({message})"),
+        (code, "") => format!(" ({code})"),
+        (code, message) => format!(" ({code}: {message})"),
+    }
+}
