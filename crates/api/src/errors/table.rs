@@ -385,8 +385,6 @@ pub const TABLE: &[ErrorCode] = &[
         "Look at the type and the id; a stream begins with its first event."),
     run("SUBFLOW_DEPTH", "Sub-flows are nested deeper than allowed, most likely because a flow starts itself.",
         "Look for a cycle of sub-flow steps."),
-    run("SUSPEND_UNSUPPORTED", "A handler wanted to wait without holding anything, which this server cannot do yet.",
-        "Use an SDK of the version of this server."),
     run("TIMEOUT", "A step or the whole run took longer than it may. On the command line: the server, or the run that the command waited for, took longer than the command waits; the run goes on.",
         "Raise timeoutMs, or give the step a retry or an onFailure; give the command a longer --timeout, or follow the run with `riverrun runs events <id> --follow`."),
     request("TIME_ZONE_UNKNOWN", 422, "The time zone of a schedule is none that this server knows.",

@@ -100,7 +100,7 @@ async fn a_worker_connects_is_listed_and_runs_jobs_and_calls() {
     worker
         .say(json!({"id": 1, "method": "state.set", "params": set}))
         .await;
-    assert_eq!(worker.next().await["result"]["version"], 1);
+    assert!(worker.next().await["result"]["version"].is_u64());
     answer(&mut worker, &invoke, json!({"done": true})).await;
     let done = job_is(&server, &job, "completed").await;
     assert_eq!(

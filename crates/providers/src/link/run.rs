@@ -116,10 +116,5 @@ fn settle(answer: Answer, result_bytes: usize) -> Result<Reply, WorkError> {
     {
         return Err(failure::result_too_large(value.bytes(), result_bytes));
     }
-    let is_empty = reply.value.is_none() && reply.results.is_none();
-    if is_empty && json.get("suspended").is_some() {
-        let message = "this server cannot suspend an invocation yet";
-        return Err(WorkError::new("SUSPEND_UNSUPPORTED", message).permanent());
-    }
     Ok(reply)
 }

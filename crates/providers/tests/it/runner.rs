@@ -32,10 +32,9 @@ async fn errors_of_handlers_come_back_as_they_are() {
         ("CARD_DECLINED", Some(false))
     );
     assert_eq!(error.message, "card declined");
-    assert_eq!(
-        fake.code(json!({"do": "suspend"})).await,
-        "SUSPEND_UNSUPPORTED"
-    );
+    let waits = fake.run(&invocation(json!({"do": "suspend"}))).await;
+    let waits = waits.unwrap().suspended.unwrap();
+    assert_eq!(waits.kind, "time");
 }
 
 #[tokio::test]

@@ -132,10 +132,10 @@ enum Command {
     #[command(before_help = "Example: riverrun processes ls")]
     Processes(processes::Processes),
     /// Say that something has happened, to whoever waits for it.
-    #[command(before_help = "Example: riverrun emit payment.confirmed -d '{\"orderId\": \"o-1\"}'")]
+    #[command(before_help = "Example: riverrun emit payment.confirmed -d @payment.json")]
     Emit(emit::Emit),
     /// Let a step go on that waits for a trigger.
-    #[command(before_help = "Example: riverrun fire 4f6c… -d '{\"approved\": true}'")]
+    #[command(before_help = "Example: riverrun fire 4f6c2d -d @answer.json")]
     Fire(emit::Fire),
     /// Follow a queue, a job, a run or any other stream, live.
     #[command(before_help = "Example: riverrun tail queue/emails")]

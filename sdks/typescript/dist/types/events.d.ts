@@ -223,6 +223,7 @@ export interface EventData {
     'state.snapshot': Record<string, unknown>;
     'trigger.registered': unknown;
     'trigger.fired': unknown;
+    'trigger.failed': unknown;
     'trigger.timeout': unknown;
     'trigger.cancelled': unknown;
     'worker.registered': unknown;
