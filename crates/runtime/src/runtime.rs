@@ -26,7 +26,7 @@ use crate::{
     clock::now_ms,
     flows::Flows,
     steps::{self, Inboxes, ProcessStep},
-    work::{self, JobStats, Keeper, Processes},
+    work::{self, JobStats, Keeper, Processes, Redrives},
 };
 
 /// A handle to a running riverrun; clones share it.
@@ -48,6 +48,7 @@ struct Inner {
     leases: Mutex<HashMap<RunId, Held>>,
     processes: Processes,
     keeper: Keeper,
+    redrives: Arc<Redrives>,
     job_stats: JobStats,
     inboxes: Inboxes,
     listeners: RwLock<Vec<Arc<dyn Listener>>>,
@@ -95,6 +96,7 @@ impl Runtime {
                 leases: Mutex::default(),
                 processes: Processes::default(),
                 keeper: Keeper::default(),
+                redrives: Arc::default(),
                 job_stats: JobStats::default(),
                 inboxes: Inboxes::default(),
                 listeners: RwLock::default(),
@@ -196,6 +198,10 @@ impl Runtime {
 
     pub(crate) fn keeper(&self) -> &Keeper {
         &self.inner.keeper
+    }
+
+    pub(crate) fn redrives(&self) -> &Arc<Redrives> {
+        &self.inner.redrives
     }
 
     pub(crate) fn listeners(&self) -> Vec<Arc<dyn Listener>> {

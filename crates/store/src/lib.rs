@@ -39,7 +39,7 @@ pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
 pub use queue::{
     Added, ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobFilter, JobLease, JobRecord,
     JobState, Lasts, NewJobs, NewQueued, Note, Purge, QueueLimits, QueueRecord, Rate, Settle,
-    Settled, StalledJob, Steer, Steered, Unique,
+    Settled, StalledJob, Steer, Steered, Unique, Wanted,
 };
 pub use record::{
     Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Retention, RunRecord, Stats,
