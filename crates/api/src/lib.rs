@@ -19,6 +19,7 @@ mod handlers;
 mod health;
 mod hosts;
 mod jobs;
+mod letters;
 mod page;
 mod queues;
 mod reply;

@@ -15,7 +15,7 @@ use utoipa_axum::{router::UtoipaMethodRouter, routes};
 use crate::{
     app::{Api, ApiOptions},
     call_socket, calls, docs_page, doors, edge, events, executions, flows, handlers, health, jobs,
-    queues, run_actions, run_history, run_reads, schemas, sse, start, workers,
+    letters, queues, run_actions, run_history, run_reads, schemas, sse, start, workers,
 };
 
 /// The routes of a runtime, ready to be served.
@@ -150,9 +150,9 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(queues::resume_queue),
         routes!(queues::drain_queue),
         routes!(queues::clean_queue),
-        routes!(queues::dead_letters),
-        routes!(queues::redrive),
-        routes!(queues::purge),
+        routes!(letters::dead_letters),
+        routes!(letters::redrive),
+        routes!(letters::purge),
         routes!(calls::execute),
         routes!(call_socket::call_socket),
         routes!(calls::list_processes),
