@@ -66,7 +66,7 @@ pub struct Failure {
     pub code: String,
     /// The kind of error in the handler's language, for `retryOn` alone: it is not recorded.
     #[serde(skip)]
-    pub name: Option<String>,
+    pub name: Option<Box<str>>,
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_id: Option<Name>,

@@ -21,11 +21,8 @@ pub fn after_failure(
         return None;
     }
     let is_named = |errors: &Vec<String>| {
-        errors.contains(&failure.code)
-            || failure
-                .name
-                .as_ref()
-                .is_some_and(|name| errors.contains(name))
+        let mut names = [Some(failure.code.as_str()), failure.name.as_deref()].into_iter();
+        names.any(|name| errors.iter().any(|error| Some(error.as_str()) == name))
     };
     if policy
         .retry_on

@@ -368,6 +368,6 @@ fn failure(error: WorkError) -> Failure {
     failure.retryable = error.retriable;
     failure.retry_after_ms = error.retry_after_ms;
     failure.details = error.details;
-    failure.name = error.name.map(Into::into);
+    failure.name = error.name;
     failure
 }

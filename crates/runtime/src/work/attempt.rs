@@ -427,7 +427,7 @@ fn decide(policy: &Policy, error: &WorkError, attempt: u32, now: Millis) -> Sett
     let mut failure = Failure::new(error.code.clone(), error.message.clone());
     failure.retryable = error.retriable;
     failure.retry_after_ms = error.retry_after_ms;
-    failure.name = error.name.as_deref().map(str::to_owned);
+    failure.name = error.name.clone();
     let mut retry = policy.retry.clone();
     if policy.on_fail == OnFail::Retry {
         retry.max_attempts = u32::MAX;
