@@ -62,7 +62,8 @@ struct Redrive {
     chosen: Chosen,
 }
 
-/// Only dead letters that have all that is named.
+// Only dead letters that have all that is named. No doc comment: it would be taken for the help of
+// the command that this is a part of.
 #[derive(Args, Debug)]
 struct Chosen {
     /// Only jobs whose error has this code.
