@@ -1,8 +1,8 @@
 //! Jobs: the leased work behind runs. Each run has one, and its id is the run's.
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse};
-use riverrun_store::{RunRecord, Steer};
-use riverrun_types::{Millis, RunId, RunStatus, time::iso};
+use riverrun_store::{JobState, RunRecord, Steer};
+use riverrun_types::{Millis, Name, RunId, RunStatus, time::iso};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -10,8 +10,8 @@ use crate::{
     app::Api,
     errors::ApiError,
     extract::{Body, JobPath, Query, RunPath, flag, page_limit},
-    page::default_limit,
-    queues::{ShownJob, now_ms},
+    page::{Items, default_limit},
+    queues::{self, QueueJobsQuery, ShownJob, now_ms, states},
     reply::{Answer, ok},
     run_reads::{RunListQuery, statuses},
     schemas::{self, Job, JobList},
@@ -32,6 +32,19 @@ pub(crate) struct JobListQuery {
     stalled: bool,
     /// The id of a flow.
     flow: Option<String>,
+    /// Lists the jobs of this queue instead of those of runs.
+    queue: Option<String>,
+    /// Lists the jobs of queues in these states, separated by commas: of all queues, one after the
+    /// other, or of `queue`.
+    #[serde(default, deserialize_with = "states")]
+    #[param(value_type = Option<String>)]
+    state: Vec<JobState>,
+    /// Only jobs of queues with this tag.
+    tag: Option<String>,
+    /// Only jobs of queues of this name.
+    name: Option<String>,
+    /// Only jobs of queues of this key.
+    key: Option<String>,
     /// Rows a page, 1 to 1,000. Default 50.
     #[serde(default = "default_limit", deserialize_with = "page_limit")]
     #[param(value_type = Option<u32>)]
@@ -40,10 +53,84 @@ pub(crate) struct JobListQuery {
     cursor: Option<String>,
 }
 
+impl JobListQuery {
+    fn is_of_queues(&self) -> bool {
+        let texts = [&self.queue, &self.tag, &self.name, &self.key];
+        !self.state.is_empty() || texts.iter().any(|text| text.is_some())
+    }
+}
+
+/// Queues that a page of the jobs of all of them looks at.
+const QUEUES: usize = 100;
+
+/// The jobs of a queue, or of all of them, one queue after the other.
+async fn of_queues(api: &Api, query: JobListQuery) -> Answer {
+    if !query.status.is_empty() || query.stalled || query.flow.is_some() {
+        let message = "status, stalled and flow are about the jobs of runs; \
+                       queue, state, tag, name and key about those of queues";
+        return Err(ApiError::new("BAD_QUERY", message));
+    }
+    let (queue, mut cursor) = (query.queue, query.cursor);
+    let asked = QueueJobsQuery {
+        state: query.state,
+        tag: query.tag,
+        name: query.name,
+        key: query.key,
+        limit: query.limit,
+        cursor: None,
+    };
+    let mut filter = asked.filter(Name::default());
+    if let Some(queue) = queue {
+        filter.queue = Name::from(queue);
+        filter.cursor = cursor;
+        return queues::list(api, &filter).await;
+    }
+    // A queue's name has no colon.
+    let from = match cursor.take() {
+        None => None,
+        Some(text) => match text.split_once(':') {
+            Some((queue, rest)) => Some((Name::from(queue), rest.to_owned())),
+            None => return Err(riverrun_store::Error::BadCursor(text).into()),
+        },
+    };
+    let mut items = Vec::new();
+    let mut next_cursor = None;
+    let all = api.runtime().queues().await?;
+    let after = |name: &Name| from.as_ref().is_none_or(|(from, _)| name >= from);
+    let names = all.into_iter().map(|view| view.record.name).filter(after);
+    for (looked, name) in names.enumerate() {
+        if items.len() == query.limit || looked == QUEUES {
+            next_cursor = Some(format!("{name}:"));
+            break;
+        }
+        let place = from.as_ref().filter(|(from, _)| *from == name);
+        let place = place.map(|(_, rest)| rest.clone());
+        filter.queue = name;
+        filter.cursor = place.filter(|rest| !rest.is_empty());
+        filter.limit = query.limit - items.len();
+        let page = api.runtime().jobs(&filter).await?;
+        items.extend(page.items);
+        if let Some(rest) = page.next {
+            next_cursor = Some(format!("{}:{rest}", filter.queue));
+            break;
+        }
+    }
+    ok(&Items {
+        items: items.iter().map(ShownJob::from).collect(),
+        next_cursor,
+    })
+}
+
 /// List jobs
+///
+/// Those of runs; with `queue` or `state` those of queues. A page of some jobs of queues only may
+/// hold fewer than `limit`, even none, although more follow: `nextCursor` says so.
 #[utoipa::path(get, path = "/api/jobs", tag = "jobs", params(JobListQuery),
-    responses((status = 200, description = "A page of jobs", body = JobList)))]
+    responses((status = 200, description = "A page of jobs", body = schemas::AnyJobList)))]
 pub(crate) async fn list_jobs(State(api): State<Api>, Query(query): Query<JobListQuery>) -> Answer {
+    if query.is_of_queues() {
+        return of_queues(&api, query).await;
+    }
     let open = || {
         RunStatus::ALL
             .iter()

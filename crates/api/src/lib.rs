@@ -20,6 +20,7 @@ mod health;
 mod hooks;
 mod hosts;
 mod jobs;
+mod letters;
 mod page;
 mod queues;
 mod reply;

@@ -1,8 +1,8 @@
-//! Queues: jobs added and listed, queues paused, drained and cleaned, dead letters.
+//! Queues: jobs added and listed, queues paused, drained and cleaned.
 
 use axum::{extract::State, http::StatusCode};
 use riverrun_runtime::{JobOptions, JobRequest, KeptOptions, QueueStats, QueueView};
-use riverrun_store::{Added, JobFilter, JobRecord, JobState};
+use riverrun_store::{Added, JobFilter, JobRecord, JobState, Wanted};
 use riverrun_types::{Json, Millis, Name, RunId, time::Iso};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use utoipa::IntoParams;
@@ -11,6 +11,7 @@ use crate::{
     app::Api,
     errors::ApiError,
     extract::{Body, Query, Segments, comma_list, flag, page_limit},
+    letters::LetterFilter,
     page::{Items, default_limit},
     reply::{Answer, json, ok},
     schemas,
@@ -163,8 +164,40 @@ pub(crate) struct AddBody {
     name: Option<String>,
     data: Option<Json>,
     #[serde(alias = "opts")]
-    options: JobOptions,
+    options: Option<JobOptions>,
     jobs: Option<Vec<JobRequest>>,
+    /// False without a body: nobody adds a job by sending nothing.
+    #[serde(skip_deserializing, default = "given")]
+    is_given: bool,
+}
+
+fn given() -> bool {
+    true
+}
+
+impl AddBody {
+    fn requests(self) -> Result<Vec<JobRequest>, ApiError> {
+        let Self {
+            name,
+            data,
+            options,
+            jobs,
+            is_given,
+        } = self;
+        let bad = |message: &str| Err(ApiError::new("BAD_REQUEST", message));
+        match jobs {
+            _ if !is_given => bad("there is no body: send {} for a job without data"),
+            Some(_) if name.is_some() || data.is_some() || options.is_some() => {
+                bad("jobs: give each of them its own name, data and options, and none beside them")
+            }
+            Some(jobs) => Ok(jobs),
+            None => Ok(vec![JobRequest {
+                name,
+                data,
+                options: options.unwrap_or_default(),
+            }]),
+        }
+    }
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -200,19 +233,7 @@ pub(crate) async fn add_jobs(
     Query(query): Query<AddQuery>,
     Body(body): Body<AddBody>,
 ) -> Answer {
-    let AddBody {
-        name: own,
-        data,
-        options,
-        jobs,
-    } = body;
-    let requests = jobs.unwrap_or_else(|| {
-        vec![JobRequest {
-            name: own,
-            data,
-            options,
-        }]
-    });
+    let requests = body.requests()?;
     let added = api.runtime().enqueue(&name, requests, query.create).await?;
     let status = match added.iter().any(|added| added.created) {
         true => StatusCode::CREATED,
@@ -242,16 +263,40 @@ pub(crate) struct QueueJobsQuery {
     /// States, separated by commas; all where absent.
     #[serde(default, deserialize_with = "states", alias = "status")]
     #[param(value_type = Option<String>)]
-    state: Vec<JobState>,
+    pub(crate) state: Vec<JobState>,
+    /// Only jobs with this tag. A page of some jobs only may hold fewer than `limit`, even none,
+    /// although more follow: `nextCursor` says so.
+    pub(crate) tag: Option<String>,
+    /// Only jobs of this name.
+    pub(crate) name: Option<String>,
+    /// Only jobs of this key.
+    pub(crate) key: Option<String>,
     /// Rows a page, 1 to 1,000. Default 50.
     #[serde(default = "default_limit", deserialize_with = "page_limit")]
     #[param(value_type = Option<u32>)]
-    limit: usize,
+    pub(crate) limit: usize,
     /// `nextCursor` of the page before.
-    cursor: Option<String>,
+    pub(crate) cursor: Option<String>,
 }
 
-fn states<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<JobState>, D::Error> {
+impl QueueJobsQuery {
+    pub(crate) fn filter(self, queue: Name) -> JobFilter {
+        JobFilter {
+            queue,
+            states: self.state,
+            wanted: Wanted {
+                tag: self.tag,
+                name: self.name,
+                key: self.key,
+                ..Wanted::default()
+            },
+            limit: self.limit,
+            cursor: self.cursor,
+        }
+    }
+}
+
+pub(crate) fn states<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<JobState>, D::Error> {
     let parse = |text: &str| {
         JobState::ALL
             .into_iter()
@@ -278,17 +323,11 @@ pub(crate) async fn queue_jobs(
     Segments(name): Segments<String>,
     Query(query): Query<QueueJobsQuery>,
 ) -> Answer {
-    list(&api, name, query).await
+    list(&api, &query.filter(Name::from(name))).await
 }
 
-async fn list(api: &Api, name: String, query: QueueJobsQuery) -> Answer {
-    let filter = JobFilter {
-        queue: Name::from(name),
-        states: query.state,
-        limit: query.limit,
-        cursor: query.cursor,
-    };
-    let page = api.runtime().jobs(&filter).await?;
+pub(crate) async fn list(api: &Api, filter: &JobFilter) -> Answer {
+    let page = api.runtime().jobs(filter).await?;
     ok(&Items {
         items: page.items.iter().map(ShownJob::from).collect(),
         next_cursor: page.next,
@@ -358,11 +397,13 @@ pub(crate) async fn drain_queue(
 pub(crate) struct CleanBody {
     /// `completed` (the default), `failed` or `cancelled`.
     #[schema(value_type = String)]
-    state: JobState,
+    pub(crate) state: JobState,
     /// Only those that ended at least this long ago.
     older_than_ms: u64,
     /// At most this many.
     limit: Option<u64>,
+    /// Only those that it names, the newest first; without it the oldest first.
+    filter: Option<LetterFilter>,
 }
 
 impl Default for CleanBody {
@@ -371,6 +412,7 @@ impl Default for CleanBody {
             state: JobState::Completed,
             older_than_ms: 0,
             limit: None,
+            filter: None,
         }
     }
 }
@@ -394,85 +436,18 @@ pub(crate) async fn clean_queue(
     remove(&api, &name, body).await
 }
 
-async fn remove(api: &Api, name: &str, body: CleanBody) -> Answer {
+pub(crate) async fn remove(api: &Api, name: &str, body: CleanBody) -> Answer {
     let older = i64::try_from(body.older_than_ms).unwrap_or(i64::MAX);
     let before = now_ms().saturating_sub(older);
     api.runtime().queue(name).await?;
-    let removed = api
-        .runtime()
-        .purge(name, body.state, before, body.limit)
-        .await?;
-    ok(&Removed { removed })
-}
-
-/// List the dead letters of a queue
-///
-/// Jobs that have failed for good, newest first.
-#[utoipa::path(get, path = "/api/queue/{name}/dlq", tag = "queues",
-    params(("name" = String, Path, description = "The queue's name"), schemas::PageQuery),
-    responses(
-        (status = 200, description = "A page of jobs", body = schemas::QueueJobList),
-        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
-pub(crate) async fn dead_letters(
-    State(api): State<Api>,
-    Segments(name): Segments<String>,
-    Query(page): Query<schemas::PageQuery>,
-) -> Answer {
-    let query = QueueJobsQuery {
-        state: vec![JobState::Failed],
-        limit: page.limit,
-        cursor: page.cursor,
+    let (state, limit) = (body.state, body.limit);
+    let mut wanted = body.filter.unwrap_or_default().wanted();
+    let removed = if wanted.is_any() {
+        api.runtime().purge(name, state, before, limit).await?
+    } else {
+        wanted.before_ms = Some(wanted.before_ms.map_or(before, |ms| ms.min(before)));
+        let removed = api.runtime().purge_wanted(name, state, wanted, limit);
+        removed.await?
     };
-    list(&api, name, query).await
-}
-
-#[derive(Default, Deserialize, utoipa::ToSchema)]
-#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct RedriveBody {
-    /// At most this many, the newest first; all where absent.
-    limit: Option<u64>,
-    /// At most so many of them begin in a second.
-    per_second: Option<u32>,
-}
-
-#[derive(Serialize)]
-struct Redriven {
-    redriven: u64,
-}
-
-/// Let dead letters wait again
-///
-/// From their first attempt on.
-#[utoipa::path(post, path = "/api/queue/{name}/dlq/redrive", tag = "queues",
-    params(("name" = String, Path, description = "The queue's name")),
-    request_body(content = Option<RedriveBody>),
-    responses(
-        (status = 200, description = "How many wait again", body = schemas::Redriven),
-        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
-pub(crate) async fn redrive(
-    State(api): State<Api>,
-    Segments(name): Segments<String>,
-    Body(body): Body<RedriveBody>,
-) -> Answer {
-    let redriven = api
-        .runtime()
-        .redrive(&name, body.limit, body.per_second)
-        .await?;
-    ok(&Redriven { redriven })
-}
-
-/// Remove dead letters
-#[utoipa::path(post, path = "/api/queue/{name}/dlq/purge", tag = "queues",
-    params(("name" = String, Path, description = "The queue's name")),
-    request_body(content = Option<CleanBody>),
-    responses(
-        (status = 200, description = "How many were removed", body = schemas::Removed),
-        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
-pub(crate) async fn purge(
-    State(api): State<Api>,
-    Segments(name): Segments<String>,
-    Body(mut body): Body<CleanBody>,
-) -> Answer {
-    body.state = JobState::Failed;
-    remove(&api, &name, body).await
+    ok(&Removed { removed })
 }

@@ -16,7 +16,8 @@ use utoipa_axum::{router::UtoipaMethodRouter, routes};
 use crate::{
     app::{Api, ApiOptions},
     call_socket, calls, docs_page, doors, edge, events, executions, flows, handlers, health, hooks,
-    jobs, queues, run_actions, run_history, run_reads, schemas, sse, start, triggers, workers,
+    jobs, letters, queues, run_actions, run_history, run_reads, schemas, sse, start, triggers,
+    workers,
 };
 
 /// The routes of a runtime, ready to be served.
@@ -165,9 +166,9 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(queues::resume_queue),
         routes!(queues::drain_queue),
         routes!(queues::clean_queue),
-        routes!(queues::dead_letters),
-        routes!(queues::redrive),
-        routes!(queues::purge),
+        routes!(letters::dead_letters),
+        routes!(letters::redrive),
+        routes!(letters::purge),
         routes!(triggers::list_triggers, triggers::create_trigger),
         routes!(
             triggers::get_trigger,

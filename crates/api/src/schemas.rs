@@ -726,8 +726,11 @@ pub struct AddOptions {
     /// `dlq`, `retry` or `drop`.
     pub on_fail: Option<String>,
     pub retriable_errors: Option<Vec<String>>,
-    /// One job for this key, as long as the job is known.
+    /// One job for this key, as long as the job is known or for a time.
     pub idempotency_key: Option<String>,
+    pub idempotency_window_ms: Option<u64>,
+    /// `{key, windowMs?}`: the same, said in one.
+    pub idempotency: Option<Value>,
     /// `{key, windowMs?}`: one job for this key, until it has ended or for a time.
     pub dedupe: Option<Value>,
     /// `{key?, windowMs}`: the first job of each window.
@@ -808,8 +811,18 @@ pub struct Removed {
 }
 
 #[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
 pub struct Redriven {
     pub redriven: u64,
+    /// There are more, and they follow in the background.
+    pub goes_on: bool,
+}
+
+/// The jobs of runs, or of queues where the request asks for those.
+#[derive(ToSchema)]
+pub enum AnyJobList {
+    Runs(JobList),
+    Queues(QueueJobList),
 }
 
 /// The result of a call.

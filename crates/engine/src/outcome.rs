@@ -64,6 +64,9 @@ impl Outcome {
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
     pub code: String,
+    /// The kind of error in the handler's language, for `retryOn` alone: it is not recorded.
+    #[serde(skip)]
+    pub name: Option<Box<str>>,
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_id: Option<Name>,
@@ -85,6 +88,7 @@ impl Failure {
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
+            name: None,
             message: message.into(),
             step_id: None,
             details: None,
@@ -103,6 +107,7 @@ impl Failure {
     pub(crate) fn at(self, step: &Name) -> Self {
         Self {
             step_id: Some(step.clone()),
+            name: None,
             retryable: None,
             retry_after_ms: None,
             ..self

@@ -20,10 +20,14 @@ pub fn after_failure(
     if failure.retryable == Some(false) || failures >= policy.max_attempts {
         return None;
     }
+    let is_named = |errors: &Vec<String>| {
+        let mut names = [Some(failure.code.as_str()), failure.name.as_deref()].into_iter();
+        names.any(|name| errors.iter().any(|error| Some(error.as_str()) == name))
+    };
     if policy
         .retry_on
         .as_ref()
-        .is_some_and(|codes| !codes.contains(&failure.code))
+        .is_some_and(|errors| !is_named(errors))
     {
         return None;
     }
@@ -129,6 +133,12 @@ mod tests {
         };
         check(only(), Failure::new("A", ""), 1, Some(100));
         check(only(), Failure::new("B", ""), 1, None);
+        let named = |name: &str| Failure {
+            name: Some(name.into()),
+            ..Failure::new("B", "")
+        };
+        check(only(), named("A"), 1, Some(100));
+        check(only(), named("C"), 1, None);
         check(policy(), Failure::new("A", "").permanent(), 1, None);
         check(
             policy(),

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use riverrun_engine::{Decision, Input, RunState, decide};
-use riverrun_protocol::CancelReason;
 use riverrun_store::{Advance, Change, Commit, Error as StoreError, Expect, JobChange};
 use riverrun_types::{RunId, RunStatus};
 
@@ -77,7 +76,7 @@ impl Runtime {
             match self.commit(commit).await {
                 Ok(receipt) => {
                     for job in told {
-                        self.keeper().cancel(&job, CancelReason::User);
+                        self.keeper().cancel(&job, None);
                     }
                     let state = Arc::new(state);
                     // Unless somebody appended in between, this is the state now.

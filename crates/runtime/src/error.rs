@@ -43,6 +43,9 @@ pub enum Error {
     Job { at: usize, error: Box<Error> },
     #[error("{field}: {rule}")]
     BadField { field: &'static str, rule: String },
+    /// One at a time: it goes on although whoever asked for it has been answered.
+    #[error("dead letters of queue {0:?} are being redriven already")]
+    Redriving(String),
     #[error("{0}")]
     BadId(String),
     /// Two runs of which one waits for the other can only be moved once that is over.
@@ -91,6 +94,7 @@ impl Error {
             Self::ForkAtEnd(_) => "FORK_AT_END",
             Self::Job { error, .. } => error.code(),
             Self::BadRequest(_) | Self::BadField { .. } => "BAD_REQUEST",
+            Self::Redriving(_) => "REDRIVE_ACTIVE",
             Self::BadId(_) => "BAD_ID",
             Self::Tied(_) => "RUN_TIED",
             Self::BadSignature => "BAD_SIGNATURE",

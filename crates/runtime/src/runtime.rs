@@ -26,7 +26,7 @@ use crate::{
     flows::Flows,
     listen::Listeners,
     steps::{self, Inboxes},
-    work::{self, JobStats, Keeper, Processes},
+    work::{self, JobStats, Keeper, Processes, Redrives},
 };
 
 /// A handle to a running riverrun; clones share it.
@@ -48,6 +48,7 @@ struct Inner {
     leases: Mutex<HashMap<RunId, Held>>,
     processes: Processes,
     keeper: Keeper,
+    redrives: Arc<Redrives>,
     job_stats: JobStats,
     inboxes: Inboxes,
     listeners: Listeners,
@@ -94,6 +95,7 @@ impl Runtime {
                 leases: Mutex::default(),
                 processes: Processes::default(),
                 keeper: Keeper::default(),
+                redrives: Arc::default(),
                 job_stats: JobStats::default(),
                 inboxes: Inboxes::default(),
                 listeners: Listeners::default(),
@@ -196,6 +198,10 @@ impl Runtime {
 
     pub(crate) fn keeper(&self) -> &Keeper {
         &self.inner.keeper
+    }
+
+    pub(crate) fn redrives(&self) -> &Arc<Redrives> {
+        &self.inner.redrives
     }
 
     pub(crate) fn inboxes(&self) -> &Inboxes {

@@ -425,7 +425,7 @@ async fn a_job_begins_after_it_was_added_however_many_there_are() {
         queue: "work".into(),
         states: vec![JobState::Completed],
         limit: 1_000,
-        cursor: None,
+        ..JobFilter::default()
     };
     assert_eq!(world.runtime.jobs(&filter).await.unwrap().items.len(), 200);
 }

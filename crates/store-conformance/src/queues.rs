@@ -3,7 +3,7 @@
 use riverrun_store::{
     Added, Change, ClaimJobs, ClaimedJob, ClaimedJobs, Commit, Gather, JobFilter, JobLease,
     JobRecord, JobState, Lasts, MAX_AHEAD, NewQueued, Note, Purge, QueueLimits, QueueRecord, Rate,
-    RateWindow, Result, Retention, Settle, Settled, Steer, Unique,
+    RateWindow, Result, Retention, Settle, Settled, Steer, Unique, Wanted,
 };
 use riverrun_types::{EventType, Json, Millis, RunId, StreamName};
 
@@ -130,7 +130,7 @@ async fn list(store: &S, states: &[JobState]) -> Vec<String> {
         queue: "mail".into(),
         states: states.to_vec(),
         limit: 3,
-        cursor: None,
+        ..JobFilter::default()
     };
     let mut found = Vec::new();
     loop {
@@ -654,6 +654,8 @@ pub async fn cancelling_ends_what_waits_and_tells_the_holder_of_what_runs(store:
     must(settle(&store, &lease, T0 + 2, Settled::Cancelled { error }).await);
     let runs = read(&store, "runs").await;
     assert_eq!((runs.state, runs.cancelling), (JobState::Cancelled, false));
+    // Why somebody wanted it to stop is worth more than what its handler made of that.
+    assert_eq!(runs.error, waits.error);
     assert_eq!(counts(&store).await, [0, 0, 0, 0, 0, 2]);
 }
 
@@ -681,6 +683,150 @@ pub async fn a_job_that_was_cancelled_is_not_tried_again(store: S) {
         assert!(claim_jobs(&store, T0 + 100, 10).await.is_empty());
     }
     assert_eq!(counts(&store).await, [0, 0, 0, 0, 0, 3]);
+}
+
+pub async fn the_reason_of_a_cancel_outlives_the_attempt(store: S) {
+    let again = Settled::Retry {
+        at_ms: T0,
+        error: wrong(),
+    };
+    for (name, outcome) in [("a", again), ("b", Settled::Released)] {
+        add(&store, [job(name)]).await;
+        let lease = only(&store, T0).await.lease;
+        let cancel = |reason: Option<&str>| Steer::Cancel {
+            reason: reason.map(str::to_owned),
+        };
+        must(steer(&store, name, cancel(Some("enough")), T0).await);
+        // Whoever cancels again without a word does not take it away.
+        must(steer(&store, name, cancel(None), T0).await);
+        must(settle(&store, &lease, T0 + 2, outcome).await);
+        let ended = read(&store, name).await;
+        assert_eq!(ended.state, JobState::Cancelled);
+        let reason = json(r#"{"code":"CANCELLED","message":"enough"}"#);
+        assert_eq!(ended.error, Some(reason));
+    }
+}
+
+pub async fn a_job_that_succeeds_has_no_error_any_more(store: S) {
+    add(&store, [job("a")]).await;
+    let lease = only(&store, T0).await.lease;
+    let again = Settled::Retry {
+        at_ms: T0,
+        error: wrong(),
+    };
+    must(settle(&store, &lease, T0, again).await);
+    assert_eq!(read(&store, "a").await.error, Some(wrong()));
+    let lease = only(&store, T0).await.lease;
+    must(settle(&store, &lease, T0, done("1")).await);
+    assert_eq!(read(&store, "a").await.error, None);
+}
+
+pub async fn a_claim_says_since_when_a_job_could_begin(store: S) {
+    let later = NewQueued {
+        at_ms: Some(T0 + 500),
+        ..job("later")
+    };
+    add(&store, [later]).await;
+    let claimed = only(&store, T0 + 900).await;
+    assert_eq!((claimed.created_ms, claimed.ready_ms), (T0, T0 + 500));
+    let again = Settled::Retry {
+        at_ms: T0 + 2_000,
+        error: wrong(),
+    };
+    must(settle(&store, &claimed.lease, T0 + 1_000, again).await);
+    let claimed = only(&store, T0 + 2_100).await;
+    assert_eq!(claimed.ready_ms, T0 + 2_000);
+    let error = wrong();
+    must(
+        settle(
+            &store,
+            &claimed.lease,
+            T0 + 2_200,
+            Settled::Failed { error },
+        )
+        .await,
+    );
+    must(steer(&store, "later", Steer::Retry { at_ms: 0 }, T0 + 5_000).await);
+    assert_eq!(only(&store, T0 + 5_100).await.ready_ms, T0 + 5_000);
+}
+
+pub async fn a_list_shows_the_jobs_that_are_wanted(store: S) {
+    let tagged = NewQueued {
+        options: Some(json(r#"{"tags":["t","u"]}"#)),
+        ..job("tagged")
+    };
+    let named = NewQueued {
+        name: Some("welcome".into()),
+        created_ms: T0 + 10,
+        ..job("named")
+    };
+    add(&store, [job("plain"), tagged, named, keyed("keyed", "k")]).await;
+    let list = async |states: &[JobState], wanted: Wanted, limit: usize| {
+        let mut filter = JobFilter {
+            queue: "mail".into(),
+            states: states.to_vec(),
+            wanted,
+            limit,
+            cursor: None,
+        };
+        let mut found = Vec::new();
+        loop {
+            let page = must(store.list_jobs(&filter).await);
+            assert!(page.items.len() <= limit);
+            found.extend(page.items.iter().map(|job| job.id.to_string()));
+            match page.next {
+                Some(next) => filter.cursor = Some(next),
+                None => return found,
+            }
+        }
+    };
+    let wanted = Wanted::default;
+    let some = |text: &str| Some(text.to_owned());
+    let tag = Wanted {
+        tag: some("u"),
+        ..wanted()
+    };
+    assert_eq!(list(&[], tag, 1).await, ["tagged"]);
+    let name = Wanted {
+        name: some("welcome"),
+        ..wanted()
+    };
+    assert_eq!(list(&[], name, 1).await, ["named"]);
+    let own = Wanted {
+        name: some("mail"),
+        ..wanted()
+    };
+    assert_eq!(list(&[], own, 2).await, ["plain", "tagged", "keyed"]);
+    let key = Wanted {
+        key: some("k"),
+        ..wanted()
+    };
+    assert_eq!(list(&[], key, 1).await, ["keyed"]);
+    let before = Wanted {
+        before_ms: Some(T0 + 9),
+        name: some("welcome"),
+        ..wanted()
+    };
+    assert!(list(&[], before, 1).await.is_empty());
+    for (at, claimed) in claim_jobs(&store, T0 + 20, 4).await.iter().enumerate() {
+        let error = match at {
+            0 => json(r#"{"code":"OTHER"}"#),
+            _ => wrong(),
+        };
+        let ms = T0 + 100 + at as i64;
+        must(settle(&store, &claimed.lease, ms, Settled::Failed { error }).await);
+    }
+    let code = Wanted {
+        code: some("SMTP"),
+        ..wanted()
+    };
+    assert_eq!(list(&[JobState::Failed], code, 1).await.len(), 3);
+    let times = Wanted {
+        before_ms: Some(T0 + 102),
+        after_ms: Some(T0 + 101),
+        ..wanted()
+    };
+    assert_eq!(list(&[JobState::Failed], times, 1).await.len(), 2);
 }
 
 pub async fn jobs_are_listed_by_state_in_pages(store: S) {

@@ -165,6 +165,8 @@ pub struct ClaimedJob {
     /// This attempt's number, from 1.
     pub attempt: u32,
     pub created_ms: Millis,
+    /// When it could begin: when it was added, its delay was over, or it was to be tried again.
+    pub ready_ms: Millis,
     pub options: Option<Json>,
     pub checkpoint: Option<Json>,
 }
@@ -230,7 +232,8 @@ pub enum Steer {
     },
     /// A job that is not active is removed.
     Remove,
-    /// A job that has not begun ends; of one that runs the holder is told.
+    /// A job that has not begun ends; of one that runs the holder is told, and the reason is the
+    /// message of the error that it ends with.
     Cancel {
         reason: Option<String>,
     },
@@ -275,7 +278,8 @@ pub struct JobRecord {
     pub progress: Option<Json>,
     pub checkpoint: Option<Json>,
     pub result: Option<Json>,
-    /// Of the latest attempt that failed.
+    /// Of the latest attempt that failed; none once one has succeeded. Of a job that is to stop,
+    /// the reason.
     pub error: Option<Json>,
     pub owner: Option<Name>,
     pub until_ms: Option<Millis>,
@@ -287,9 +291,64 @@ pub struct JobRecord {
 pub struct JobFilter {
     pub queue: Name,
     pub states: Vec<JobState>,
+    /// A list of what else jobs must have looks at a bounded number of them: a page may then hold
+    /// fewer than `limit`, even none, although more follow.
+    pub wanted: Wanted,
     /// Rows a page: at least 1.
     pub limit: usize,
     pub cursor: Option<String>,
+}
+
+/// What else a job must have, all of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wanted {
+    /// The code of its error.
+    pub code: Option<String>,
+    /// Its name; one without has its queue's.
+    pub name: Option<String>,
+    pub key: Option<String>,
+    /// One of the `tags` in its options.
+    pub tag: Option<String>,
+    /// Ended, or added if it has not, at or before this time.
+    pub before_ms: Option<Millis>,
+    /// The same, at or after.
+    pub after_ms: Option<Millis>,
+}
+
+impl Wanted {
+    pub fn is_any(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub fn fits(&self, job: &JobRecord) -> bool {
+        let is = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.as_deref().is_none_or(|text| found == Some(text))
+        };
+        let ms = job.ended_ms.unwrap_or(job.created_ms);
+        is(&self.name, Some(job.name.as_ref().unwrap_or(&job.queue)))
+            && is(&self.key, job.key.as_deref())
+            && self.before_ms.is_none_or(|before| ms <= before)
+            && self.after_ms.is_none_or(|after| ms >= after)
+            && self.has_code(job)
+            && self.has_tag(job)
+    }
+
+    fn has_code(&self, job: &JobRecord) -> bool {
+        let Some(code) = &self.code else {
+            return true;
+        };
+        let found = job.error.as_ref().and_then(|error| error.get("code"));
+        found.is_some_and(|found| found.as_text() == code.as_str())
+    }
+
+    fn has_tag(&self, job: &JobRecord) -> bool {
+        let Some(tag) = &self.tag else {
+            return true;
+        };
+        let tags = job.options.as_ref().and_then(|options| options.get("tags"));
+        let tags = tags.and_then(|tags| tags.read::<Vec<String>>().ok());
+        tags.is_some_and(|tags| tags.contains(tag))
+    }
 }
 
 /// A queue and how many jobs it has in each state.

@@ -307,6 +307,8 @@ pub const TABLE: &[ErrorCode] = &[
         "Use an SDK and a server of versions that fit."),
     request("QUEUE_NOT_FOUND", 404, "There is no such queue: no process takes its jobs, and it has had none.",
         "GET /api/queue lists the queues. Add `?create=true` to make a queue before its worker is there."),
+    request("REDRIVE_ACTIVE", 409, "Dead letters of this queue are being redriven already.",
+        "Wait until that has ended: the queue's counts show how many are left."),
     command("REGISTRY_INVALID", "The registry file cannot be read, or is of another riverrun's making.",
         "Make it anew: riverrun build <project>."),
     request("REQUEST_TIMEOUT", 504, "The server could not answer in time. The request may still take effect.",

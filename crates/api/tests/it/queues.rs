@@ -169,12 +169,34 @@ async fn dead_letters_are_listed_redriven_and_purged() {
         .post("/api/queue/mail/pause", json!({}))
         .await
         .expect(200);
-    let redriven = server
-        .post("/api/queue/mail/dlq/redrive", json!({"limit": 1}))
-        .await;
+    let redrive = async |body: Value| server.post("/api/queue/mail/dlq/redrive", body).await;
+    for (filter, expected) in [
+        (json!({"code": "OTHER"}), 0),
+        (json!({"before": "2020-01-01T00:00:00Z"}), 0),
+        (json!({"after": 32_503_680_000_000_u64}), 0),
+        (json!({"tag": "none"}), 0),
+    ] {
+        let redriven = redrive(json!({"filter": filter})).await.expect(200);
+        assert_eq!(redriven, json!({"redriven": expected, "goesOn": false}));
+    }
+    for bad in [
+        json!({"perSecond": 0}),
+        json!({"filter": {"before": "noon"}}),
+        json!({"filter": {"colour": "red"}}),
+    ] {
+        redrive(bad).await.refused(400, "BAD_REQUEST");
+    }
+    let filter = json!({"code": "CARD_DECLINED", "name": "mail"});
+    let redriven = redrive(json!({"limit": 1, "filter": filter})).await;
     assert_eq!(redriven.expect(200)["redriven"], 1);
+    let other = json!({"filter": {"code": "OTHER"}});
+    let purged = server.post("/api/queue/mail/dlq/purge", other).await;
+    assert_eq!(purged.expect(200)["removed"], 0);
     let purged = server
-        .post("/api/queue/mail/dlq/purge", json!({}))
+        .post(
+            "/api/queue/mail/dlq/purge",
+            json!({"filter": {"code": "CARD_DECLINED"}}),
+        )
         .await
         .expect(200);
     assert_eq!(purged["removed"], 1);
@@ -208,6 +230,10 @@ async fn unknown_queues_and_bad_bodies_are_refused() {
         json!({"options": {"prio": 1}}),
         json!({"options": {"attempts": 0}}),
         json!({"jobs": []}),
+        json!({"jobs": [{"data": 1}], "data": 2}),
+        json!({"jobs": [{"data": 1}], "options": {"priority": 2}}),
+        json!({"options": {"delayMs": 5, "runAt": 5}}),
+        json!({"options": {"runAt": "2999-01-01T00:00:00Z"}}),
         json!({"jobs": [{"options": {"runAt": "tomorrow"}}]}),
     ] {
         server
@@ -215,6 +241,9 @@ async fn unknown_queues_and_bad_bodies_are_refused() {
             .await
             .refused(400, "BAD_REQUEST");
     }
+    let empty = Request::post("/api/queue/mail/jobs").body(Body::empty());
+    let empty = server.send(empty.unwrap()).await;
+    empty.refused(400, "BAD_REQUEST");
     server
         .get("/api/queue/mail/jobs?state=sleeping")
         .await
@@ -223,6 +252,57 @@ async fn unknown_queues_and_bad_bodies_are_refused() {
         .get("/api/queue/mail/jobs?cursor=x")
         .await
         .refused(400, "BAD_CURSOR");
+}
+
+#[tokio::test]
+async fn jobs_are_found_by_tag_name_and_key_in_one_queue_or_all() {
+    let server = server(Value::Null).await;
+    let pause = server.post("/api/queue/mail/pause", json!({})).await;
+    pause.expect(200);
+    let job = |id: &str, name: &str, options: Value| {
+        let mut options = options;
+        options["jobId"] = json!(id);
+        json!({"name": name, "data": 1, "options": options})
+    };
+    let jobs = json!({"jobs": [
+        job("a", "x", json!({"tags": ["red", "big"]})),
+        job("b", "y", json!({"tags": ["red"], "key": "k"})),
+        job("c", "y", json!({"tenantId": "acme"})),
+    ]});
+    let added = server.post("/api/queue/mail/jobs", jobs).await;
+    added.expect(201);
+    let more = job("d", "y", json!({"tags": ["red"]}));
+    let added = server.post("/api/queue/other/jobs?create=true", more).await;
+    added.expect(201);
+    let ids = async |path: &str| {
+        let (mut found, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = server.get(&format!("{path}{cursor}")).await.expect(200);
+            let items = page["items"].as_array().unwrap();
+            found.extend(items.iter().map(|job| text(&job["id"])));
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        found.sort();
+        found.join(",")
+    };
+    for (path, expected) in [
+        ("/api/queue/mail/jobs?tag=red", "a,b"),
+        ("/api/queue/mail/jobs?tag=red&name=y", "b"),
+        ("/api/queue/mail/jobs?key=acme", "c"),
+        ("/api/jobs?queue=mail&state=waiting&name=y", "b,c"),
+        ("/api/jobs?queue=mail&state=completed", ""),
+        ("/api/jobs?tag=red&limit=1", "a,b,d"),
+        ("/api/jobs?state=waiting&limit=2", "a,b,c,d"),
+    ] {
+        assert_eq!(ids(path).await, expected, "{path}");
+    }
+    let mixed = server.get("/api/jobs?queue=mail&flow=f").await;
+    mixed.refused(400, "BAD_QUERY");
+    let bad = server.get("/api/jobs?state=waiting&cursor=x").await;
+    bad.refused(400, "BAD_CURSOR");
 }
 
 #[tokio::test]

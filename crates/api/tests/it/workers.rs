@@ -100,7 +100,8 @@ async fn a_worker_connects_is_listed_and_runs_jobs_and_calls() {
     worker
         .say(json!({"id": 1, "method": "state.set", "params": set}))
         .await;
-    assert!(worker.next().await["result"]["version"].is_u64());
+    // After that it was added, began, and said something.
+    assert_eq!(worker.next().await["result"]["version"], 4);
     answer(&mut worker, &invoke, json!({"done": true})).await;
     let done = job_is(&server, &job, "completed").await;
     assert_eq!(

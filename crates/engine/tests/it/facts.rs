@@ -68,6 +68,7 @@ fn failure() -> impl Strategy<Value = Failure> {
     )
         .prop_map(
             |(code, message, step_id, details, retryable, retry_after_ms)| Failure {
+                name: None,
                 code,
                 message,
                 step_id,

@@ -1,7 +1,7 @@
 //! `riverrun dlq`: jobs that failed for good, listed, tried again and removed.
 
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     Global,
@@ -26,7 +26,9 @@ enum Command {
     #[command(before_help = "Example: riverrun dlq ls emails")]
     Ls(List),
     /// Let dead letters wait again, from their first attempt on.
-    #[command(before_help = "Example: riverrun dlq redrive emails --limit 1000 --per-second 20")]
+    #[command(
+        before_help = "Example: riverrun dlq redrive emails --code SMTP_DOWN --per-second 20"
+    )]
     Redrive(Redrive),
     /// Remove dead letters.
     #[command(before_help = "Example: riverrun dlq purge emails --older-than 30d")]
@@ -46,7 +48,9 @@ struct Redrive {
     /// The queue's name.
     queue: String,
     /// Only these jobs; every dead letter of the queue without them.
-    #[arg(value_name = "ID", conflicts_with_all = ["limit", "per_second"])]
+    #[arg(value_name = "ID", conflicts_with_all = [
+        "limit", "per_second", "code", "name", "key", "tag", "before", "after",
+    ])]
     ids: Vec<String>,
     /// At most this many, the newest first.
     #[arg(long)]
@@ -54,6 +58,49 @@ struct Redrive {
     /// At most so many of them begin in a second.
     #[arg(long, value_name = "JOBS", value_parser = clap::value_parser!(u32).range(1..))]
     per_second: Option<u32>,
+    #[command(flatten)]
+    chosen: Chosen,
+}
+
+// Only dead letters that have all that is named. No doc comment: it would be taken for the help of
+// the command that this is a part of.
+#[derive(Args, Debug)]
+struct Chosen {
+    /// Only jobs whose error has this code.
+    #[arg(long)]
+    code: Option<String>,
+    /// Only jobs of this name.
+    #[arg(long)]
+    name: Option<String>,
+    /// Only jobs of this key.
+    #[arg(long)]
+    key: Option<String>,
+    /// Only jobs with this tag.
+    #[arg(long)]
+    tag: Option<String>,
+    /// Only jobs that failed at or before this time (ISO 8601 or milliseconds).
+    #[arg(long, value_name = "TIME")]
+    before: Option<String>,
+    /// Only jobs that failed at or after this time.
+    #[arg(long, value_name = "TIME")]
+    after: Option<String>,
+}
+
+impl Chosen {
+    fn add_to(&self, body: &mut Value) {
+        for (member, text) in [
+            ("code", &self.code),
+            ("name", &self.name),
+            ("key", &self.key),
+            ("tag", &self.tag),
+            ("before", &self.before),
+            ("after", &self.after),
+        ] {
+            if let Some(text) = text {
+                body["filter"][member] = json!(text);
+            }
+        }
+    }
 }
 
 #[derive(Args, Debug)]
@@ -62,6 +109,8 @@ struct Purge {
     queue: String,
     #[command(flatten)]
     which: Which,
+    #[command(flatten)]
+    chosen: Chosen,
 }
 
 impl Dlq {
@@ -74,7 +123,9 @@ impl Dlq {
             Command::Redrive(redrive) => redrive.run(global).await,
             Command::Purge(purge) => {
                 let path = [purge.queue.as_str(), "dlq", "purge"];
-                removed(global, &path, &purge.which.body()).await
+                let mut body = purge.which.body();
+                purge.chosen.add_to(&mut body);
+                removed(global, &path, &body).await
             }
         }
     }
@@ -96,11 +147,17 @@ impl Redrive {
         if let Some(per_second) = self.per_second {
             body["perSecond"] = json!(per_second);
         }
+        self.chosen.add_to(&mut body);
         let path = ["api", "queue", &self.queue, "dlq", "redrive"];
         let answer = client.post(&path, Some(body.to_string())).await?;
         match global.output {
             Format::Table => {
-                output::data(&format!("{} jobs wait again", answer.value()["redriven"]));
+                let answer = answer.value();
+                let rest = match answer["goesOn"].as_bool() {
+                    Some(true) => "; the others follow",
+                    _ => "",
+                };
+                output::data(&format!("{} jobs wait again{rest}", answer["redriven"]));
             }
             format => output::json_text(format, &answer.text),
         }

@@ -323,6 +323,8 @@ mod tests {
             "riverrun tail job/latest --from-start",
             "riverrun dlq redrive emails --limit 10 --per-second 2",
             "riverrun dlq redrive emails a b",
+            "riverrun dlq redrive emails --code X --name n --key k --tag t --before 1 --after 0",
+            "riverrun dlq purge emails --code X --older-than 1d",
             "riverrun call greet -d {} --timeout 5s --follow",
             "riverrun worker --server http://x:4600 --project p --name a --tag b --tag c --concurrency 4 --wait 5s --log debug",
             "riverrun workers drain 3 --grace 1m",
@@ -362,6 +364,7 @@ mod tests {
             "riverrun dlq redrive emails a --limit 3",
             "riverrun triggers ls --type cron",
             "riverrun schedules backfill s --from 0",
+            "riverrun dlq redrive emails a --code X",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

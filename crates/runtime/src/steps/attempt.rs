@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Compiled, Error, Runtime,
     clock::now_ms,
-    work::{Cancellation, Invocation, KeptOptions, Process, checked},
+    work::{Cancellation, Invocation, KeptOptions, Process, Stop, checked},
 };
 
 /// How long an attempt may take before its start is recorded on its own. What ends sooner records
@@ -43,9 +43,9 @@ impl Runtime {
             attempt,
         } = prepared;
         let queue = &process.config.queue;
-        self.job_stats().started(queue, now_ms() - job.created_ms);
+        self.job_stats().started(queue, now_ms() - job.ready_ms);
         let cancel = Cancellation::default();
-        self.keeper().begin(&job.lease, &cancel);
+        self.keeper().begin(&job.lease, Stop::of(&cancel));
         let host = StepHost::new(self, &process, job, &place, attempt, cancel.clone());
         let mut input = Json::null();
         let outcome = match invoke {
@@ -97,7 +97,7 @@ impl Runtime {
         flow: &Compiled,
         input: &Json,
     ) {
-        let said = host.close();
+        let said = host.close().await;
         let reason = cancel.reason();
         if reason == Some(CancelReason::LeaseLost) {
             tracing::warn!(job = %job.lease.id, "the lease was lost; the attempt records nothing");
@@ -368,5 +368,6 @@ fn failure(error: WorkError) -> Failure {
     failure.retryable = error.retriable;
     failure.retry_after_ms = error.retry_after_ms;
     failure.details = error.details;
+    failure.name = error.name;
     failure
 }

@@ -45,6 +45,9 @@ pub(super) struct StepHost {
     job: ClaimedJob,
     inner: JobHost,
     said: Mutex<Said>,
+    /// Held from the taking of what was said until it is stored, so that the stream has things in
+    /// the order in which they were said.
+    storing: tokio::sync::Mutex<()>,
     /// The run knows of the attempt.
     has_begun: AtomicBool,
     me: Weak<Self>,
@@ -84,21 +87,23 @@ impl StepHost {
             job: job.clone(),
             inner,
             said: Mutex::default(),
+            storing: tokio::sync::Mutex::default(),
             has_begun: AtomicBool::new(false),
             me: me.clone(),
         })
     }
 
     /// What was said and is not stored yet. Whatever comes later is dropped.
-    pub fn close(&self) -> Vec<Draft> {
-        let _ = self.inner.close();
-        let mut said = self.said.lock();
-        said.is_closed = true;
-        said.take()
+    pub async fn close(&self) -> Vec<Draft> {
+        let _ = self.inner.close().await;
+        self.said.lock().is_closed = true;
+        let _storing = self.storing.lock().await;
+        self.said.lock().take()
     }
 
     /// Records that the attempt has begun, and what it said so far.
     pub async fn flush(&self) {
+        let _storing = self.storing.lock().await;
         let said = {
             let mut said = self.said.lock();
             if said.is_closed {
@@ -171,12 +176,7 @@ impl StepHost {
             fence: vec![self.fence()],
             if_len: if_version,
         };
-        let drafts = Arc::from([draft]);
-        let written = self
-            .runtime
-            .append_to_run(&self.place.run, drafts, guard)
-            .await;
-        let ids = written.map_err(refused)?;
+        let ids = self.append(draft, guard).await?;
         let version = ids.last().map_or(0, |id| id.seq + 1);
         Ok(Json::of(&json!({ "version": version })))
     }
@@ -197,10 +197,34 @@ impl StepHost {
         let mut event = Draft::new(now_ms(), kind);
         event.data = data.filter(|data| !data.is_null());
         event.step = Some(self.at.clone());
+        let _storing = self.storing.lock().await;
+        let said = self.said.lock().take();
         let mut letter = self.letter();
+        letter.said = Some((self.place.visit(), self.at.attempt, said.clone()));
         letter.events.push(event);
-        let ids = self.tell(letter).await?;
-        Ok(Json::of(&json!({ "id": ids.first() })))
+        match self.tell(letter).await {
+            Ok(ids) => Ok(Json::of(&json!({ "id": ids.first() }))),
+            Err(error) => {
+                self.said.lock().put_back(said);
+                Err(error)
+            }
+        }
+    }
+
+    /// Appends an event to the run's stream, and before it what the handler said before.
+    async fn append(&self, draft: Draft, guard: Guard) -> Result<Vec<EventId>, WorkError> {
+        let _storing = self.storing.lock().await;
+        let said = self.said.lock().take();
+        let drafts = said.iter().cloned().map(|draft| Draft {
+            step: Some(self.at.clone()),
+            ..draft
+        });
+        let drafts = drafts.chain([draft]).collect();
+        let stored = self.runtime.append_to_run(&self.place.run, drafts, guard);
+        stored.await.map_err(|error| {
+            self.said.lock().put_back(said);
+            refused(error)
+        })
     }
 
     /// Records something that the code did. Takes no turn: it leads nowhere.
@@ -212,9 +236,7 @@ impl StepHost {
             fence: [self.fence()].into_iter().chain(more).collect(),
             if_len: None,
         };
-        let run = &self.place.run;
-        let stored = self.runtime.append_to_run(run, Arc::from([draft]), guard);
-        stored.await.map_err(refused)?;
+        self.append(draft, guard).await?;
         Ok(Json::of(&json!({})))
     }
 
@@ -278,6 +300,12 @@ impl StepHost {
 }
 
 impl Said {
+    /// It could not be stored: it waits again, before what came later.
+    fn put_back(&mut self, drafts: Vec<Draft>) {
+        let later = std::mem::replace(&mut self.drafts, drafts);
+        self.drafts.extend(later);
+    }
+
     fn take(&mut self) -> Vec<Draft> {
         if self.dropped > 0 {
             let dropped = std::mem::take(&mut self.dropped);

@@ -10,7 +10,6 @@ use std::{collections::HashMap, time::Duration};
 
 use parking_lot::Mutex;
 use riverrun_engine::{Fact, Input, RunState, VisitKey};
-use riverrun_protocol::CancelReason;
 use riverrun_store::{
     Change, Commit, Error as StoreError, JobChange, JobLease, NewAwait, Note, Receipt, Settle,
     Settled,
@@ -238,7 +237,7 @@ impl Runtime {
             self.cache().put_since(era, run, driver.state.clone());
         }
         for job in dequeued {
-            self.keeper().cancel(&job, CancelReason::User);
+            self.keeper().cancel(&job, None);
         }
         for (letter, events) in letters.iter_mut().zip(events) {
             let id = |index: usize| Some(placed?.id(index, drafts.get(index)?));

@@ -83,7 +83,8 @@ impl Runtime {
             priority: 0,
             at_ms: at_ms.filter(|at| *at > now),
             created_ms: now,
-            key: None,
+            // Tenants take turns where a step's queue is shared.
+            key: tenant.cloned(),
             unique: None,
             options: Some(Json::of(&options)),
         })

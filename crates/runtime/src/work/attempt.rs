@@ -14,7 +14,7 @@ use riverrun_types::{
 use serde_json::json;
 
 use super::{
-    Cancellation, Invocation, Process,
+    Cancellation, Invocation, Process, Stop,
     config::{OnFail, Policy},
     host::{BatchHost, JobHost},
     record,
@@ -25,12 +25,15 @@ use crate::{Runtime, clock::now_ms};
 /// How long a handler that was told to stop may take before it is given up. Providers stop it by
 /// force earlier than that.
 const GIVE_UP: Duration = Duration::from_secs(15);
+/// Characters of an error that a log line shows.
+const LOGGED: usize = 1_000;
 
 /// A job with what was decided about it when it was claimed.
 struct Held {
     job: ClaimedJob,
     policy: Policy,
     options: KeptOptions,
+    stop: Stop,
 }
 
 impl Runtime {
@@ -41,15 +44,19 @@ impl Runtime {
         {
             return self.attempt_step(job, place).await;
         }
+        let cancel = Cancellation::default();
+        let stops = Stop::each(&cancel, jobs.len());
         let held: Vec<Held> = jobs
             .into_iter()
-            .map(|job| {
+            .zip(stops)
+            .map(|(job, stop)| {
                 let options = KeptOptions::read(job.options.as_ref());
                 let policy = options.policy(Some(process));
                 Held {
                     job,
                     policy,
                     options,
+                    stop,
                 }
             })
             .collect();
@@ -59,11 +66,10 @@ impl Runtime {
         let began = now_ms();
         for held in &held {
             self.job_stats()
-                .started(&process.config.queue, began - held.job.created_ms);
+                .started(&process.config.queue, began - held.job.ready_ms);
         }
-        let cancel = Cancellation::default();
         for held in &held {
-            self.keeper().begin(&held.job.lease, &cancel);
+            self.keeper().begin(&held.job.lease, held.stop.clone());
         }
         let host = Arc::new(BatchHost::new(held.iter().map(|held| {
             JobHost::new(
@@ -90,10 +96,17 @@ impl Runtime {
                 self.bounded(process, invocation, timeout).await
             }
         };
-        let said = host.close();
+        let said = host.close().await;
+        let is_alone = held.len() == 1;
         let outcomes = each(outcome, held.len());
         for ((held, outcome), said) in held.iter().zip(outcomes).zip(said) {
-            let outcome = checked(process, outcome);
+            let outcome = match checked(process, outcome) {
+                // The others of its batch went on, so it did too; nobody wants what came of it.
+                Ok(_) if !is_alone && held.stop.is_wanted() => {
+                    Err(WorkError::new("CANCELLED", "it was cancelled"))
+                }
+                outcome => outcome,
+            };
             self.settle(process, held, outcome, &cancel, said).await;
             self.keeper().end(&held.job.lease);
         }
@@ -157,8 +170,11 @@ impl Runtime {
             Err(error) if ["SHUTTING_DOWN", "NO_WORKER"].contains(&error.code.as_str()) => {
                 Settled::Released
             }
-            Err(error) if cancel.reason() == Some(CancelReason::User) => Settled::Cancelled {
-                error: Json::of(&error),
+            Err(error) if held.stop.is_wanted() => Settled::Cancelled {
+                error: Json::of(&match held.stop.reason() {
+                    Some(reason) => WorkError::new("CANCELLED", reason),
+                    None => error,
+                }),
             },
             Err(error) => {
                 let decided = decide(&held.policy, &error, held.job.attempt, now);
@@ -175,6 +191,7 @@ impl Runtime {
             }
         };
         self.job_stats().settled(queue, &decided, now - started);
+        log(queue, &held.job, &decided);
         let (mut events, progress) = said;
         events.extend(waiting_event(queue, &decided, held.job.attempt, now, false));
         let mut commit = self.outcome(queue, &held.job, &held.policy, decided, now, false, events);
@@ -271,6 +288,7 @@ impl Runtime {
             },
         };
         tracing::warn!(job = %job.lease.id, %queue, attempt = job.attempt, "a job has stalled");
+        log(&queue, &job, &decided);
         let events = waiting_event(&queue, &decided, job.attempt, now, true)
             .into_iter()
             .collect();
@@ -332,6 +350,7 @@ async fn input(runtime: &Runtime, held: &Held) -> Result<JobInput, WorkError> {
         job,
         policy,
         options,
+        ..
     } = held;
     let journal = match job.attempt {
         1 => Vec::new(),
@@ -408,6 +427,7 @@ fn decide(policy: &Policy, error: &WorkError, attempt: u32, now: Millis) -> Sett
     let mut failure = Failure::new(error.code.clone(), error.message.clone());
     failure.retryable = error.retriable;
     failure.retry_after_ms = error.retry_after_ms;
+    failure.name = error.name.clone();
     let mut retry = policy.retry.clone();
     if policy.on_fail == OnFail::Retry {
         retry.max_attempts = u32::MAX;
@@ -420,6 +440,30 @@ fn decide(policy: &Policy, error: &WorkError, attempt: u32, now: Millis) -> Sett
         },
         None if policy.on_fail == OnFail::Drop => Settled::Dropped,
         None => Settled::Failed { error: kept },
+    }
+}
+
+/// Says of a failure what whoever looks after the server wants to know.
+fn log(queue: &Name, job: &ClaimedJob, decided: &Settled) {
+    let (id, attempt) = (&job.lease.id, job.attempt);
+    let text = |error: &Json, member: &str| {
+        let found = error.get(member).unwrap_or_else(Json::null);
+        found.as_text().chars().take(LOGGED).collect::<String>()
+    };
+    match decided {
+        Settled::Failed { error } => {
+            let (code, message) = (text(error, "code"), text(error, "message"));
+            tracing::warn!(job = %id, %queue, attempt, code, message, "a job has failed for good");
+        }
+        Settled::Dropped => {
+            tracing::warn!(job = %id, %queue, attempt, "a job has failed for good and is dropped");
+        }
+        Settled::Retry { at_ms, error } => {
+            let (code, message) = (text(error, "code"), text(error, "message"));
+            let at = iso(*at_ms);
+            tracing::info!(job = %id, %queue, attempt, code, message, at, "a job is tried again");
+        }
+        _ => {}
     }
 }
 

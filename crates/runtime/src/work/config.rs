@@ -36,8 +36,8 @@ pub struct ProcessConfig {
     pub idempotency: Option<Idempotency>,
     /// Gives a job its key where the enqueuer gave none.
     pub key: Option<Expr>,
-    pub throttle: Option<Duration>,
-    pub debounce: Option<Duration>,
+    pub throttle: Option<Pace>,
+    pub debounce: Option<Pace>,
     /// A handler gets up to this many jobs at a time.
     pub batch: Option<u32>,
     pub input_schema: Option<Schema>,
@@ -71,10 +71,23 @@ pub enum OnFail {
 }
 
 /// How a job gets its idempotency key.
-pub enum Idempotency {
-    /// From all of its data.
+pub struct Idempotency {
+    pub from: KeyFrom,
+    /// How long a key is taken; as long as its job is known where absent.
+    pub window: Option<Duration>,
+}
+
+pub enum KeyFrom {
+    /// All of the job's data.
     Auto,
     Expr(Expr),
+}
+
+/// One job in a while: the first of a window, or the last.
+pub struct Pace {
+    pub time: Duration,
+    /// Jobs of one key have a pace of their own. The job's own key where absent.
+    pub key: Option<Expr>,
 }
 
 /// Something in a config that does not fit.
@@ -96,6 +109,8 @@ struct Written {
     dlq: Option<WrittenDlq>,
     timeout_ms: Option<u64>,
     idempotency_key: Option<Function>,
+    idempotency_window_ms: Option<u64>,
+    idempotency: Option<WrittenIdempotency>,
     key: Option<Function>,
     throttle: Option<WrittenThrottle>,
     debounce: Option<WrittenDebounce>,
@@ -161,7 +176,15 @@ struct WrittenDlq {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
+struct WrittenIdempotency {
+    key: Function,
+    window_ms: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct WrittenThrottle {
+    key: Option<Function>,
     #[serde(alias = "durationMs")]
     window_ms: u64,
 }
@@ -169,6 +192,7 @@ struct WrittenThrottle {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WrittenDebounce {
+    key: Option<Function>,
     #[serde(alias = "durationMs", alias = "windowMs")]
     delay_ms: u64,
 }
@@ -229,6 +253,12 @@ impl ProcessConfig {
                 format!("must be 1 to {MAX_CONCURRENCY}"),
             ));
         }
+        if let Some(retry) = &written.retry_policy
+            && retry.attempts == Some(0)
+        {
+            let message = "must be 1 or more".to_owned();
+            issues.push(issue("retryPolicy.attempts", message));
+        }
         if written.key_concurrency == Some(0) {
             issues.push(issue("keyConcurrency", "must be 1 or more".to_owned()));
         }
@@ -263,11 +293,34 @@ impl ProcessConfig {
                 .ok()
         };
         let key = written.key.as_ref().and_then(|key| expr("key", key));
-        let idempotency = match &written.idempotency_key {
-            None => None,
-            Some(Function::Text(text)) if text == "auto" => Some(Idempotency::Auto),
-            Some(function) => expr("idempotencyKey", function).map(Idempotency::Expr),
+        let twin = written.idempotency.as_ref();
+        let from = match (&written.idempotency_key, twin) {
+            (None, None) => None,
+            (Some(Function::Text(text)), _) if text == "auto" => Some(KeyFrom::Auto),
+            (Some(function), _) => expr("idempotencyKey", function).map(KeyFrom::Expr),
+            (None, Some(twin)) => match &twin.key {
+                Function::Text(text) if text == "auto" => Some(KeyFrom::Auto),
+                function => expr("idempotency.key", function).map(KeyFrom::Expr),
+            },
         };
+        let window = written.idempotency_window_ms;
+        let window = window.or(twin.and_then(|twin| twin.window_ms));
+        let idempotency = from.map(|from| Idempotency {
+            from,
+            window: window.map(Duration::from_millis),
+        });
+        let mut pace = |path: &str, key: Option<&Function>, ms: u64| Pace {
+            time: Duration::from_millis(ms),
+            key: key.and_then(|key| expr(path, key)),
+        };
+        let throttle = written.throttle.as_ref();
+        let throttle = throttle.map(|t| pace("throttle.key", t.key.as_ref(), t.window_ms));
+        let debounce = written.debounce.as_ref();
+        let debounce = debounce.map(|d| pace("debounce.key", d.key.as_ref(), d.delay_ms));
+        if window.is_some() && idempotency.is_none() {
+            let message = "there is no key that it could hold for".to_owned();
+            issues.push(issue("idempotencyWindowMs", message));
+        }
         if !issues.is_empty() {
             return Err(issues);
         }
@@ -292,14 +345,8 @@ impl ProcessConfig {
             policy: policy(&written),
             idempotency,
             key,
-            throttle: written
-                .throttle
-                .as_ref()
-                .map(|t| Duration::from_millis(t.window_ms)),
-            debounce: written
-                .debounce
-                .as_ref()
-                .map(|d| Duration::from_millis(d.delay_ms)),
+            throttle,
+            debounce,
             batch: batch.map(|batch| batch.size),
             input_schema,
             output_schema,
@@ -411,8 +458,8 @@ mod tests {
             "retryPolicy": {"attempts": 5, "backoff": {"type": "fixed", "delayMs": 250},
                 "onFail": "drop", "retriableErrors": ["SMTP"]},
             "dlq": {"queue": "dead"}, "timeoutMs": 900,
-            "idempotencyKey": {"$function": "(input) => input.id"}, "key": "input.tenant",
-            "throttle": {"windowMs": 5}, "debounce": {"delayMs": 6},
+            "idempotencyKey": {"$function": "(input) => input.id"}, "idempotencyWindowMs": 7,
+            "key": "input.tenant", "throttle": {"windowMs": 5, "key": "input.user"}, "debounce": {"delayMs": 6},
             "batch": {"size": 20, "waitMs": 50},
             "inputSchema": {"type": "object"}, "outputSchema": true, "state": {"type": "object"},
         }))
@@ -454,7 +501,10 @@ mod tests {
             (OnFail::Drop, Some("dead"))
         );
         assert_eq!(timeout, Some(Duration::from_millis(900)));
-        assert!(matches!(config.idempotency, Some(Idempotency::Expr(_))));
+        let idempotency = config.idempotency.unwrap();
+        assert!(matches!(idempotency.from, KeyFrom::Expr(_)));
+        assert_eq!(idempotency.window, Some(Duration::from_millis(7)));
+        assert!(config.throttle.unwrap().key.is_some());
     }
 
     #[test]
@@ -462,7 +512,7 @@ mod tests {
         let issues = read(json!({
             "queue": "a b", "concurrency": 0, "rateLimit": {"max": 0, "durationMs": 1},
             "batch": {"size": 0}, "inputSchema": {"type": 7}, "idempotencyKey": "input.(",
-            "dlq": {"queue": ""},
+            "dlq": {"queue": ""}, "retryPolicy": {"attempts": 0}, "debounce": {"delayMs": 1, "key": ")"},
         }))
         .err()
         .unwrap();
@@ -472,11 +522,13 @@ mod tests {
             [
                 "queue",
                 "concurrency",
+                "retryPolicy.attempts",
                 "rateLimit",
                 "batch.size",
                 "dlq.queue",
                 "inputSchema",
-                "idempotencyKey"
+                "idempotencyKey",
+                "debounce.key"
             ]
         );
         let issues = read(json!({"retryPolicy": {"attempts": "many"}}))

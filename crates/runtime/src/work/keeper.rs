@@ -1,6 +1,12 @@
 //! The leases of jobs that run here: renewed together, and a way to whoever runs under one.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use parking_lot::Mutex;
 use riverrun_protocol::CancelReason;
@@ -11,19 +17,67 @@ use tokio::sync::Notify;
 use super::Cancellation;
 use crate::{Runtime, clock::now_ms, runtime::lease_ms};
 
+/// How one job of an invocation is stopped. The handler of a batch is told once all of its jobs
+/// are to stop: until then the others go on.
+#[derive(Clone)]
+pub(crate) struct Stop {
+    /// Somebody wants the job to stop, and why.
+    wanted: Arc<OnceLock<Option<String>>>,
+    /// Jobs of the invocation that nobody wants to stop.
+    left: Arc<AtomicUsize>,
+    cancel: Cancellation,
+}
+
+impl Stop {
+    /// Of the only job of an invocation.
+    pub fn of(cancel: &Cancellation) -> Self {
+        Self {
+            wanted: Arc::default(),
+            left: Arc::new(AtomicUsize::new(1)),
+            cancel: cancel.clone(),
+        }
+    }
+
+    /// Of each job of an invocation.
+    pub fn each(cancel: &Cancellation, count: usize) -> Vec<Self> {
+        let left = Arc::new(AtomicUsize::new(count));
+        let one = || Self {
+            wanted: Arc::default(),
+            left: left.clone(),
+            cancel: cancel.clone(),
+        };
+        std::iter::repeat_with(one).take(count).collect()
+    }
+
+    pub fn is_wanted(&self) -> bool {
+        self.wanted.get().is_some()
+    }
+
+    pub fn reason(&self) -> Option<&str> {
+        self.wanted.get()?.as_deref()
+    }
+
+    fn want(&self, reason: Option<&str>) {
+        let is_first = self.wanted.set(reason.map(str::to_owned)).is_ok();
+        if is_first && self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.cancel.cancel(CancelReason::User);
+        }
+    }
+}
+
 /// Jobs that run here.
 #[derive(Default)]
 pub(crate) struct Keeper {
-    running: Mutex<HashMap<RunId, (u64, Cancellation)>>,
+    running: Mutex<HashMap<RunId, (u64, Stop)>>,
     /// Told when the last one has ended.
     emptied: Notify,
 }
 
 impl Keeper {
-    pub fn begin(&self, lease: &JobLease, cancel: &Cancellation) {
+    pub fn begin(&self, lease: &JobLease, stop: Stop) {
         self.running
             .lock()
-            .insert(lease.id.clone(), (lease.token, cancel.clone()));
+            .insert(lease.id.clone(), (lease.token, stop));
     }
 
     pub fn end(&self, lease: &JobLease) {
@@ -40,14 +94,10 @@ impl Keeper {
         }
     }
 
-    /// Tells the job, if it runs here, to stop.
-    pub fn cancel(&self, job: &RunId, reason: CancelReason) -> bool {
-        match self.running.lock().get(job) {
-            None => false,
-            Some((_, cancel)) => {
-                cancel.cancel(reason);
-                true
-            }
+    /// Tells the job, if it runs here, to stop because somebody wants it to.
+    pub fn cancel(&self, job: &RunId, reason: Option<&str>) {
+        if let Some((_, stop)) = self.running.lock().get(job) {
+            stop.want(reason);
         }
     }
 
@@ -60,9 +110,9 @@ impl Keeper {
     }
 
     fn lost(&self, tokens: &[u64]) {
-        for (token, cancel) in self.running.lock().values() {
+        for (token, stop) in self.running.lock().values() {
             if tokens.contains(token) {
-                cancel.cancel(CancelReason::LeaseLost);
+                stop.cancel.cancel(CancelReason::LeaseLost);
             }
         }
     }
@@ -95,7 +145,7 @@ pub(crate) async fn keep(runtime: Runtime) {
             Ok(beats) => {
                 keeper.lost(&beats.lost);
                 for job in &beats.cancelling {
-                    keeper.cancel(job, CancelReason::User);
+                    keeper.cancel(job, None);
                 }
             }
             Err(error) => tracing::warn!(%error, "the leases of jobs could not be renewed"),

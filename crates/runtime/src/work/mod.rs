@@ -10,6 +10,7 @@ mod call;
 mod config;
 mod host;
 mod keeper;
+mod letters;
 mod process;
 mod provider;
 mod queues;
@@ -23,13 +24,17 @@ pub(crate) use attempt::checked;
 pub use call::CallRequest;
 pub use config::{ConfigIssue, OnFail, Policy, ProcessConfig, RunMode, check_queue_name};
 pub(crate) use host::JobHost;
-pub(crate) use keeper::{Keeper, keep};
+pub(crate) use keeper::{Keeper, Stop, keep};
+pub(crate) use letters::Redrives;
+pub use letters::{Redrive, Redriven};
 pub(crate) use process::Processes;
 pub use process::{Process, Source};
 pub use provider::{Cancellation, Host, Invocation, Places, Provider, Taken};
 pub use queues::QueueView;
 pub(crate) use reaper::reap;
 pub(crate) use record::frame as frame_event;
-pub use request::{Debounce, Dedupe, JobOptions, JobRequest, KeptOptions, Throttle};
+pub use request::{
+    Debounce, Dedupe, IdempotencyOptions, JobOptions, JobRequest, KeptOptions, Throttle,
+};
 pub(crate) use stats::JobStats;
 pub use stats::{Percentiles, QueueStats};

@@ -2,7 +2,6 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use riverrun_protocol::CancelReason;
 use riverrun_store::{
     Added, Change, Commit, Error as StoreError, JobFilter, JobRecord, JobState, Page, Purge,
     QueueRecord, Reason, Steer, Waits,
@@ -16,7 +15,7 @@ use super::{
 use crate::{Error, Result, Runtime, clock::now_ms};
 
 /// Jobs removed or moved in one commit.
-const BATCH: usize = 500;
+pub(super) const BATCH: usize = 500;
 
 /// A queue as people see it.
 #[derive(Clone, Debug)]
@@ -156,7 +155,10 @@ impl Runtime {
     }
 
     async fn commit_steer(&self, job: &RunId, steer: Steer, said: Option<Draft>) -> Result<()> {
-        let is_cancel = matches!(steer, Steer::Cancel { .. });
+        let cancelled = match &steer {
+            Steer::Cancel { reason } => Some(reason.clone()),
+            _ => None,
+        };
         let steer = Change::Steer {
             job: job.clone(),
             steer,
@@ -167,8 +169,8 @@ impl Runtime {
             commit = commit.and(Change::Append(to_job(job, vec![said])));
         }
         self.commit(commit.and(steer)).await?;
-        if is_cancel {
-            self.keeper().cancel(job, CancelReason::User);
+        if let Some(reason) = cancelled {
+            self.keeper().cancel(job, reason.as_deref());
         }
         Ok(())
     }
@@ -270,52 +272,6 @@ impl Runtime {
                 return Ok(removed);
             }
             tokio::task::yield_now().await;
-        }
-    }
-
-    /// Lets dead letters of a queue wait again, the newest first: at most `most`, and at most
-    /// `per_second` of them begin in a second. Says how many.
-    pub async fn redrive(
-        &self,
-        queue: &str,
-        most: Option<u64>,
-        per_second: Option<u32>,
-    ) -> Result<u64> {
-        self.refuse_when_stopping()?;
-        self.queue(queue).await?;
-        let mut redriven = 0;
-        let began = now_ms();
-        loop {
-            let left = most.map_or(BATCH as u64, |most| most.saturating_sub(redriven));
-            let limit = usize::try_from(left).unwrap_or(BATCH).min(BATCH);
-            if limit == 0 {
-                return Ok(redriven);
-            }
-            let filter = JobFilter {
-                queue: Name::from(queue),
-                states: vec![JobState::Failed],
-                limit,
-                cursor: None,
-            };
-            let page = self.jobs(&filter).await?;
-            if page.items.is_empty() {
-                return Ok(redriven);
-            }
-            for job in &page.items {
-                let at_ms = per_second.map_or(0, |per_second| {
-                    began + (redriven * 1_000 / u64::from(per_second.max(1))) as i64
-                });
-                match self
-                    .steer_in(&job.queue, &job.id, Steer::Retry { at_ms })
-                    .await
-                {
-                    Ok(()) => redriven += 1,
-                    // Somebody else was first.
-                    Err(Error::Store(StoreError::JobState { .. } | StoreError::JobNotFound(_))) => {
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use riverrun_expr::Arg;
-use riverrun_store::{Lasts, NewQueued, Unique};
+use riverrun_store::{Lasts, NewQueued, Unique, equality::canonical};
 use riverrun_types::{
     Json, Millis, Name, RunId, label,
     time::{self, MAX_WAIT_MS},
@@ -11,7 +11,7 @@ use riverrun_types::{
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use super::{
-    config::{Idempotency, OnFail, Policy, WrittenBackoff, WrittenRetry},
+    config::{KeyFrom, OnFail, Pace, Policy, WrittenBackoff, WrittenRetry},
     process::Process,
 };
 use crate::{Error, Result, Runtime, clock::now_ms, steps::StepPlace};
@@ -52,15 +52,19 @@ pub struct JobOptions {
     pub timeout_ms: Option<u64>,
     pub on_fail: Option<OnFail>,
     pub retriable_errors: Option<Vec<String>>,
-    /// One job for this key, as long as the job is known.
+    /// One job for this key, as long as the job is known or for a time.
     pub idempotency_key: Option<String>,
+    pub idempotency_window_ms: Option<u64>,
+    /// The same, said in one.
+    pub idempotency: Option<IdempotencyOptions>,
     /// One job for this key, until it has ended or for a time.
     pub dedupe: Option<Dedupe>,
     /// The first job in each window; the others are it.
     pub throttle: Option<Throttle>,
     /// The last job, once nobody has added another for a while.
     pub debounce: Option<Debounce>,
-    /// Jobs of one key take turns with other keys and share the key's concurrency.
+    /// Jobs of one key take turns with other keys and share the key's concurrency. Where there is
+    /// none, the tenant is the key.
     #[serde(alias = "group")]
     pub key: Option<String>,
     pub tenant_id: Option<String>,
@@ -68,6 +72,13 @@ pub struct JobOptions {
     pub metadata: Option<Json>,
     pub correlation_id: Option<String>,
     pub causation_id: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct IdempotencyOptions {
+    pub key: String,
+    pub window_ms: Option<u64>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -201,7 +212,7 @@ impl Runtime {
                 return Err(Error::InputInvalid(issues));
             }
         }
-        check(&options, name.as_deref())?;
+        check(&options, name.as_deref(), now)?;
         let id = match &options.job_id {
             None => RunId::fresh(),
             Some(id) => {
@@ -216,9 +227,12 @@ impl Runtime {
             (None, Some(expr)) => self.key_of(expr, &data).await?,
             (None, None) => None,
         };
+        let key = key.or_else(|| options.tenant_id.clone());
         let delay = |ms: u64| now.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX));
         let mut at_ms = options.run_at.or(options.delay_ms.map(delay));
-        let unique = self.unique(process, &options, &data, now).await?;
+        let unique = self
+            .unique(process, &options, &data, key.as_deref(), now)
+            .await?;
         if let Some(debounce) = debounce(process, &options) {
             at_ms = Some(now.saturating_add(debounce));
         }
@@ -241,6 +255,7 @@ impl Runtime {
         process: Option<&Process>,
         options: &JobOptions,
         data: &Json,
+        key: Option<&str>,
         now: Millis,
     ) -> Result<Option<Unique>> {
         let until =
@@ -250,50 +265,71 @@ impl Runtime {
             lasts,
             replace: prefix == "debounce",
         };
-        if debounce(process, options).is_some() {
-            let key = options.debounce.as_ref().and_then(|d| d.key.as_deref());
-            return Ok(Some(unique(
-                "debounce",
-                key.unwrap_or_default(),
-                Lasts::UntilEnd,
-            )));
-        }
         let config = process.map(|process| &process.config);
-        let throttle = options
-            .throttle
-            .as_ref()
-            .map(|throttle| (throttle.key.as_deref(), throttle.window_ms))
-            .or_else(|| {
-                let window = config?.throttle?;
-                Some((None, u64::try_from(window.as_millis()).unwrap_or(u64::MAX)))
-            });
-        if let Some((key, window_ms)) = throttle {
-            return Ok(Some(unique(
-                "throttle",
-                key.unwrap_or_default(),
-                until(window_ms),
-            )));
+        if debounce(process, options).is_some() {
+            let own = options.debounce.as_ref();
+            let theirs = config.and_then(|config| config.debounce.as_ref());
+            let given = own.map(|own| own.key.as_deref());
+            let name = self.pace_key(given, theirs, data, key).await?;
+            return Ok(Some(unique("debounce", &name, Lasts::UntilEnd)));
+        }
+        let theirs = config.and_then(|config| config.throttle.as_ref());
+        let own = options.throttle.as_ref();
+        if let Some(window_ms) = own
+            .map(|own| own.window_ms)
+            .or_else(|| theirs.map(|theirs| millis(theirs.time)))
+        {
+            let given = own.map(|own| own.key.as_deref());
+            let name = self.pace_key(given, theirs, data, key).await?;
+            return Ok(Some(unique("throttle", &name, until(window_ms))));
         }
         if let Some(dedupe) = &options.dedupe {
             let lasts = dedupe.window_ms.map_or(Lasts::UntilEnd, until);
             return Ok(Some(unique("dedupe", &dedupe.key, lasts)));
         }
-        if let Some(key) = &options.idempotency_key {
-            return Ok(Some(unique("key", key, Lasts::Always)));
+        let theirs = config.and_then(|config| config.idempotency.as_ref());
+        let own = options.idempotency.as_ref();
+        let window = options
+            .idempotency_window_ms
+            .or(own.and_then(|own| own.window_ms))
+            .or_else(|| theirs?.window.map(millis));
+        let lasts = window.map_or(Lasts::Always, until);
+        let given = options.idempotency_key.as_deref();
+        if let Some(given) = given.or(own.map(|own| own.key.as_str())) {
+            return Ok(Some(unique("key", given, lasts)));
         }
-        Ok(
-            match config.and_then(|config| config.idempotency.as_ref()) {
-                None => None,
-                Some(Idempotency::Auto) => {
-                    let id = RunId::of_content(data.value().to_string().as_bytes());
-                    Some(unique("key", id.as_str(), Lasts::Always))
-                }
-                Some(Idempotency::Expr(expr)) => {
-                    let key = self.key_of(expr, data).await?;
-                    key.map(|key| unique("key", &key, Lasts::Always))
-                }
-            },
-        )
+        Ok(match theirs.map(|theirs| &theirs.from) {
+            None => None,
+            // Equal data has one text: neither the order of members nor the spelling of a number
+            // makes another job, and no digit is lost.
+            Some(KeyFrom::Auto) => {
+                let id = RunId::of_content(canonical(data).as_bytes());
+                Some(unique("key", id.as_str(), lasts))
+            }
+            Some(KeyFrom::Expr(expr)) => {
+                let found = self.key_of(expr, data).await?;
+                found.map(|found| unique("key", &found, lasts))
+            }
+        })
+    }
+
+    /// What a pace is kept for: what the job says, else what the process says, else the job's key.
+    async fn pace_key(
+        &self,
+        given: Option<Option<&str>>,
+        theirs: Option<&Pace>,
+        data: &Json,
+        key: Option<&str>,
+    ) -> Result<String> {
+        if let Some(given) = given.flatten() {
+            return Ok(given.to_owned());
+        }
+        let expr = theirs.and_then(|theirs| theirs.key.as_ref());
+        let found = match expr {
+            Some(expr) => self.key_of(expr, data).await?,
+            None => None,
+        };
+        Ok(found.or(key.map(str::to_owned)).unwrap_or_default())
     }
 
     /// What an expression makes of a job's data, as text; nothing if it says null.
@@ -324,9 +360,13 @@ impl Runtime {
 /// How long a job waits for a later one to take its place.
 fn debounce(process: Option<&Process>, options: &JobOptions) -> Option<Millis> {
     let own = options.debounce.as_ref().map(|debounce| debounce.delay_ms);
-    let theirs = || Some(process?.config.debounce?.as_millis() as u64);
+    let theirs = || Some(millis(process?.config.debounce.as_ref()?.time));
     own.or_else(theirs)
         .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX))
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn kept(options: JobOptions) -> Option<Json> {
@@ -346,7 +386,7 @@ fn kept(options: JobOptions) -> Option<Json> {
     (kept != KeptOptions::default()).then(|| Json::of(&kept))
 }
 
-fn check(options: &JobOptions, name: Option<&str>) -> Result<()> {
+fn check(options: &JobOptions, name: Option<&str>, now: Millis) -> Result<()> {
     let text = |field: &str, text: Option<&str>| match text.is_none_or(label::is_valid) {
         true => Ok(()),
         false => Err(Error::BadRequest(format!("{field}: not {}", label::RULE))),
@@ -354,6 +394,8 @@ fn check(options: &JobOptions, name: Option<&str>) -> Result<()> {
     text("name", name)?;
     text("key", options.key.as_deref())?;
     text("idempotencyKey", options.idempotency_key.as_deref())?;
+    let idempotency = options.idempotency.as_ref();
+    text("idempotency.key", idempotency.map(|own| own.key.as_str()))?;
     text("tenantId", options.tenant_id.as_deref())?;
     text("correlationId", options.correlation_id.as_deref())?;
     text("causationId", options.causation_id.as_deref())?;
@@ -387,6 +429,8 @@ fn check(options: &JobOptions, name: Option<&str>) -> Result<()> {
         let message = "delayMs, timeoutMs and debounce.delayMs may be ten years at most";
         return Err(Error::BadRequest(message.to_owned()));
     }
+    check_time(options, now)?;
+    check_idempotency(options)?;
     if let Some(backoff) = &options.backoff
         && let Err(error) = backoff.read::<WrittenBackoff>()
     {
@@ -396,4 +440,26 @@ fn check(options: &JobOptions, name: Option<&str>) -> Result<()> {
         return Err(Error::BadRequest("attempts: must be 1 or more".to_owned()));
     }
     Ok(())
+}
+
+fn check_time(options: &JobOptions, now: Millis) -> Result<()> {
+    let bad = |message: &str| Err(Error::BadRequest(message.to_owned()));
+    match (options.run_at, options.delay_ms) {
+        (Some(_), Some(_)) => bad("delayMs and runAt: give one of them"),
+        (Some(at_ms), None) if at_ms.saturating_sub(now) > MAX_WAIT_MS => {
+            bad("runAt: may be ten years from now at most")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_idempotency(options: &JobOptions) -> Result<()> {
+    let bad = |message: &str| Err(Error::BadRequest(message.to_owned()));
+    let is_twice = options.idempotency_key.is_some() || options.idempotency_window_ms.is_some();
+    match (&options.idempotency, options.idempotency_window_ms) {
+        (Some(_), _) if is_twice => {
+            bad("idempotency: give it alone, or idempotencyKey and idempotencyWindowMs")
+        }
+        _ => Ok(()),
+    }
 }

@@ -18,7 +18,7 @@ pub struct QueueStats {
     pub started_per_s: f64,
     pub completed_per_s: f64,
     pub failed_per_s: f64,
-    /// From being added to the beginning of an attempt, and from being added to the end.
+    /// From when an attempt could begin to its beginning, and from being added to the end.
     pub wait_ms: Percentiles,
     pub total_ms: Percentiles,
     pub completed: u64,

@@ -218,7 +218,8 @@ fn take_lane(
                     told = min(told, 1)
              WHERE no IN (SELECT no FROM work WHERE queue = ?3 AND lane = ?4 AND state = 0
                           ORDER BY rank, no LIMIT ?5)
-             RETURNING no, id, name, data, key, attempt, created_ms, options, checkpoint, rank",
+             RETURNING no, id, name, data, key, attempt, created_ms, options, checkpoint, at_ms,
+                       rank",
         )?;
         let mut rows = statement.query(params![
             token_code(token),
@@ -229,7 +230,7 @@ fn take_lane(
         ])?;
         let mut jobs = Vec::new();
         while let Some(row) = rows.next()? {
-            jobs.push((row.get(9)?, claimed(row, &claim.queue, token)?));
+            jobs.push((row.get(10)?, claimed(row, &claim.queue, token)?));
         }
         jobs
     };
@@ -245,8 +246,8 @@ fn take_lane(
         .collect()
 }
 
-/// The columns `no, id, name, data, key, attempt, created_ms, options, checkpoint`. Data that is
-/// kept apart is null.
+/// The columns `no, id, name, data, key, attempt, created_ms, options, checkpoint, at_ms`. Data
+/// that is kept apart is null.
 fn claimed(row: &Row<'_>, queue: &Name, token: u64) -> Worked<ClaimedJob> {
     let text = |at: usize| row.get::<_, Option<String>>(at);
     let parsed = |text: Option<String>| text.map(json).transpose().map_err(Failure::Sql);
@@ -266,6 +267,7 @@ fn claimed(row: &Row<'_>, queue: &Name, token: u64) -> Worked<ClaimedJob> {
         created_ms: row.get(6)?,
         options: parsed(text(7)?)?,
         checkpoint: parsed(text(8)?)?,
+        ready_ms: row.get(9)?,
     })
 }
 
@@ -291,7 +293,7 @@ pub(crate) fn keep(core: &Core, tokens: &[u64], until_ms: Millis) -> Worked<JobB
         }
         let mut statement = core
             .conn
-            .prepare_cached("SELECT id FROM work WHERE state = 2 AND lease = ?1 AND cancel = 1")?;
+            .prepare_cached("SELECT id FROM work WHERE state = 2 AND lease = ?1 AND cancel > 0")?;
         let mut rows = statement.query([token_code(*token)])?;
         while let Some(row) = rows.next()? {
             let id: String = row.get(0)?;
@@ -317,19 +319,19 @@ pub(crate) fn stalled(
     {
         let mut statement = conn.prepare_cached(
             "SELECT w.no, w.id, w.name, w.data, w.key, w.attempt, w.created_ms, w.options,
-                    w.checkpoint, w.lease, w.cancel, q.name
+                    w.checkpoint, w.at_ms, w.lease, w.cancel > 0, q.name
              FROM leases l JOIN work w ON w.lease = l.no AND w.state = 2
                   JOIN queues q ON q.no = w.queue
              WHERE l.until_ms <= ?1 ORDER BY l.until_ms, w.no LIMIT ?2",
         )?;
         let mut rows = statement.query((now, limit))?;
         while let Some(row) = rows.next()? {
-            let token: i64 = row.get(9)?;
-            let queue = Name::from(row.get::<_, String>(11)?);
+            let token: i64 = row.get(10)?;
+            let queue = Name::from(row.get::<_, String>(12)?);
             stalled.push(StalledJob {
                 job: claimed(row, &queue, token.cast_unsigned())?,
                 queue,
-                cancelling: row.get(10)?,
+                cancelling: row.get(11)?,
             });
         }
     }

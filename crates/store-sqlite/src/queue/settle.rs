@@ -1,6 +1,6 @@
 //! What becomes of attempts, judged by their leases.
 
-use riverrun_store::{Error, JobLease, Note, Settle, Settled, Steer};
+use riverrun_store::{Error, JobLease, Note, Settle, Settled};
 use riverrun_types::{Json, Millis};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -47,6 +47,7 @@ pub(crate) fn settle(core: &Core, settle: &Settle) -> Worked<()> {
         return Err(lost(lease));
     }
     match &settle.outcome {
+        // What failed before is forgotten: the stream knows it.
         Settled::Completed { result } => end(core, settle, 3, None, Some(result)),
         Settled::Failed { error } => end(core, settle, 4, Some(error), None),
         Settled::Cancelled { error } => end(core, settle, 5, Some(error), None),
@@ -73,7 +74,7 @@ fn end(
     let row: Option<(i64, i64, i64)> = conn
         .prepare_cached(
             "UPDATE work SET state = ?3, lease = NULL, cancel = 0, ended_ms = ?4,
-                    error = coalesce(?5, error), result = ?6
+                    error = CASE WHEN ?3 = 5 AND cancel = 2 THEN error ELSE ?5 END, result = ?6
              WHERE no = ?1 AND lease = ?2 AND state = 2 RETURNING queue, lane, taken",
         )?
         .query_row(
@@ -113,10 +114,10 @@ fn again(
     error: Option<&Json>,
 ) -> Worked<()> {
     let (conn, lease) = (&core.conn, &settle.lease);
-    let row: Option<(i64, i64, bool)> = conn
+    let row: Option<(i64, i64, i64)> = conn
         .prepare_cached(
-            "UPDATE work SET state = ?3, lease = NULL, at_ms = ?4,
-                    attempt = attempt - ?5, error = coalesce(?6, error)
+            "UPDATE work SET state = ?3, lease = NULL, at_ms = ?4, attempt = attempt - ?5,
+                    error = CASE WHEN cancel = 2 THEN error ELSE coalesce(?6, error) END
              WHERE no = ?1 AND lease = ?2 AND state = 2 RETURNING queue, lane, cancel",
         )?
         .query_row(
@@ -131,7 +132,7 @@ fn again(
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )
         .optional()?;
-    let (queue, lane, is_cancelled) = row.ok_or_else(|| lost(lease))?;
+    let (queue, lane, cancel) = row.ok_or_else(|| lost(lease))?;
     lanes::shift(
         conn,
         core.queues.borrow_mut().numbered(queue),
@@ -139,15 +140,9 @@ fn again(
         Some(ACTIVE),
         Some(state),
     )?;
-    match is_cancelled {
-        true => steer::steer(
-            core,
-            &lease.id,
-            &Steer::Cancel { reason: None },
-            settle.now_ms,
-        )
-        .map(drop),
-        false => Ok(()),
+    match cancel {
+        0 => Ok(()),
+        _ => steer::stop(core, &lease.id, settle.now_ms),
     }
 }
 

@@ -91,9 +91,9 @@ pub(crate) fn steer(core: &Core, id: &RunId, steer: &Steer, now: Millis) -> Work
 
 fn follow(core: &Core, row: &Row, steer: &Steer, now: Millis) -> Worked<()> {
     match steer {
-        Steer::Promote => wait(core, row, 0, false),
-        Steer::Retry { at_ms } => wait(core, row, delay(*at_ms, now), true),
-        Steer::Delay { at_ms } => wait(core, row, delay(*at_ms, now), false),
+        Steer::Promote => wait(core, row, now, now, false),
+        Steer::Retry { at_ms } => wait(core, row, *at_ms, now, true),
+        Steer::Delay { at_ms } => wait(core, row, *at_ms, now, false),
         Steer::Remove => remove(core, row.no),
         Steer::Cancel { reason } => cancel(core, row, reason.as_deref(), now),
         Steer::Priority(priority) => {
@@ -116,24 +116,17 @@ pub(crate) fn abandon(core: &Core, id: &RunId, now: Millis) -> Worked<()> {
     }
 }
 
-/// A time that is yet to come, or 0 for now.
-fn delay(at_ms: Millis, now: Millis) -> Millis {
-    if at_ms > now { at_ms } else { 0 }
-}
-
 /// Lets a job wait: until a time, or from now on. `anew` forgets what became of it before.
-fn wait(core: &Core, row: &Row, at_ms: Millis, anew: bool) -> Worked<()> {
+fn wait(core: &Core, row: &Row, at_ms: Millis, now: Millis, anew: bool) -> Worked<()> {
     let (conn, queues) = (&core.conn, &mut *core.queues.borrow_mut());
     let queue = queues.numbered(row.queue);
     let lane = match anew {
         true => lanes::of(conn, queue, row.key.as_deref())?,
         false => row.lane,
     };
-    let state = if at_ms > 0 { DELAYED } else { WAITING };
-    conn.prepare_cached(
-        "UPDATE work SET state = ?2, lane = ?3, at_ms = iif(?4 > 0, ?4, at_ms) WHERE no = ?1",
-    )?
-    .execute((row.no, state, lane, at_ms))?;
+    let state = if at_ms > now { DELAYED } else { WAITING };
+    conn.prepare_cached("UPDATE work SET state = ?2, lane = ?3, at_ms = ?4 WHERE no = ?1")?
+        .execute((row.no, state, lane, at_ms.max(now)))?;
     if anew {
         conn.prepare_cached(
             "UPDATE work SET attempt = 0, started_ms = NULL, ended_ms = NULL, result = NULL,
@@ -147,14 +140,20 @@ fn wait(core: &Core, row: &Row, at_ms: Millis, anew: bool) -> Worked<()> {
 
 fn cancel(core: &Core, row: &Row, reason: Option<&str>, now: Millis) -> Worked<()> {
     let conn = &core.conn;
+    let error = Json::of(&json!({"code": "CANCELLED", "message": reason.unwrap_or("cancelled")}));
     if row.state == ACTIVE {
-        conn.prepare_cached("UPDATE work SET cancel = 1 WHERE no = ?1")?
-            .execute([row.no])?;
+        // 2: the reason waits in `error` for the end.
+        conn.prepare_cached(
+            "UPDATE work SET cancel = iif(?2 IS NULL, max(cancel, 1), 2), error = coalesce(?2, error)
+             WHERE no = ?1",
+        )?
+        .execute((row.no, reason.map(|_| error.as_str())))?;
         return Ok(());
     }
-    let error = Json::of(&json!({"code": "CANCELLED", "message": reason.unwrap_or("cancelled")}));
     conn.prepare_cached(
-        "UPDATE work SET state = 5, cancel = 0, ended_ms = ?2, error = ?3 WHERE no = ?1",
+        "UPDATE work SET state = 5, ended_ms = ?2,
+                error = CASE WHEN cancel = 2 THEN error ELSE ?3 END, cancel = 0
+         WHERE no = ?1",
     )?
     .execute((row.no, now, error.as_str()))?;
     if row.taken == 1 {
@@ -169,6 +168,11 @@ fn cancel(core: &Core, row: &Row, reason: Option<&str>, now: Millis) -> Worked<(
         Some(row.state),
         Some(5),
     )
+}
+
+/// Ends a job that was to be cancelled while it ran, and waits again.
+pub(super) fn stop(core: &Core, id: &RunId, now: Millis) -> Worked<()> {
+    cancel(core, &find(core, id)?, None, now)
 }
 
 /// Removes a job with all that is its own.

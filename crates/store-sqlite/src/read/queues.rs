@@ -1,7 +1,7 @@
 //! Queues and their jobs.
 
 use riverrun_store::{
-    Error, JobFilter, JobRecord, JobState, MAX_AHEAD, Page, QueueRecord, RateWindow, Result,
+    Error, JobFilter, JobRecord, JobState, MAX_AHEAD, Page, QueueRecord, RateWindow, Result, Wanted,
 };
 use riverrun_types::{Json, Millis, Name, RunId};
 use rusqlite::{OptionalExtension, Row, types::Value};
@@ -12,6 +12,9 @@ use crate::{
     error::translate,
     queue::{state, state_code},
 };
+
+/// Jobs that one page of a list looks at, where it shows only some of them.
+const LOOKED_AT: usize = 10_000;
 
 const COLUMNS: &str = "w.no, w.id, q.name, w.name, w.state, coalesce(w.data, d.data), w.rank,
     w.key, w.attempt, w.created_ms, w.at_ms, w.started_ms, w.ended_ms, w.cancel, w.options,
@@ -146,25 +149,38 @@ pub(crate) fn list_jobs(view: View<'_>, filter: &JobFilter) -> Result<Page<JobRe
             .position(|state| *state == place.state)
             .ok_or_else(bad)?,
     };
-    let mut items: Vec<(JobState, [i64; 3], JobRecord)> = Vec::new();
+    let mut list = List {
+        wanted: &filter.wanted,
+        limit,
+        left: LOOKED_AT,
+        items: Vec::new(),
+        last: None,
+    };
     for state in &states[from..] {
-        let room = limit + 1 - items.len();
-        if room == 0 {
-            break;
-        }
         let after = cursor.take().map(|place| place.key);
-        items.extend(page(view, number, *state, after, room)?);
+        if let Some(Place { state, key }) = list.page(view, number, *state, after)? {
+            let [a, b, c] = key;
+            return Ok(Page {
+                items: list.items,
+                next: Some(format!("{}.{a}.{b}.{c}", state.as_str())),
+            });
+        }
     }
-    let more = items.len() > limit;
-    items.truncate(limit);
-    let next = items.last().filter(|_| more).map(|(state, key, _)| {
-        let [a, b, c] = key;
-        format!("{}.{a}.{b}.{c}", state.as_str())
-    });
     Ok(Page {
-        items: items.into_iter().map(|(_, _, record)| record).collect(),
-        next,
+        items: list.items,
+        next: None,
     })
+}
+
+/// A page as it fills.
+struct List<'a> {
+    wanted: &'a Wanted,
+    limit: usize,
+    /// Jobs that may still be looked at.
+    left: usize,
+    items: Vec<JobRecord>,
+    /// The job that was looked at last.
+    last: Option<Place>,
 }
 
 fn read_cursor(text: &str) -> Option<Place> {
@@ -178,41 +194,73 @@ fn read_cursor(text: &str) -> Option<Place> {
     parts.next().is_none().then_some(Place { state, key })
 }
 
-fn page(
-    view: View<'_>,
-    queue: i64,
-    state: JobState,
-    after: Option<[i64; 3]>,
-    limit: usize,
-) -> Result<Vec<(JobState, [i64; 3], JobRecord)>> {
-    let ([a, b, c], down) = order(state);
-    let (compare, direction) = if down { ("<", "DESC") } else { (">", "ASC") };
-    let code = state_code(state);
-    let ended = if state.is_ended() {
-        "AND w.state > 2"
-    } else {
-        ""
-    };
-    let mut values = vec![Value::from(queue), Value::from(limit as i64)];
-    let mut place = String::new();
-    if let Some(key) = after {
-        place = format!("AND ({a}, {b}, {c}) {compare} (?3, ?4, ?5)");
-        values.extend(key.map(Value::from));
+impl List<'_> {
+    /// Takes the jobs of a state. Where the page ends before they do, the answer is where.
+    fn page(
+        &mut self,
+        view: View<'_>,
+        queue: i64,
+        state: JobState,
+        after: Option<[i64; 3]>,
+    ) -> Result<Option<Place>> {
+        let ([a, b, c], down) = order(state);
+        let (compare, direction) = if down { ("<", "DESC") } else { (">", "ASC") };
+        let code = state_code(state);
+        let mut values = vec![Value::from(queue)];
+        let mut rest = String::new();
+        if state.is_ended() {
+            // The index has the times of the end, so none is looked at in vain.
+            rest.push_str("AND w.state > 2");
+            for (compare, ms) in [(">=", self.wanted.after_ms), ("<=", self.wanted.before_ms)] {
+                if let Some(ms) = ms {
+                    values.push(Value::from(ms));
+                    rest.push_str(&format!(" AND w.ended_ms {compare} ?{}", values.len()));
+                }
+            }
+        }
+        if let Some(key) = after {
+            let at = values.len();
+            rest.push_str(&format!(
+                " AND ({a}, {b}, {c}) {compare} (?{}, ?{}, ?{})",
+                at + 1,
+                at + 2,
+                at + 3
+            ));
+            values.extend(key.map(Value::from));
+        }
+        let sql = format!(
+            "SELECT {COLUMNS}, {a}, {b}, {c} FROM {TABLES}
+             WHERE w.queue = ?1 AND w.state = {code} {rest}
+             ORDER BY {a} {direction}, {b} {direction}, {c} {direction} LIMIT ?{}",
+            values.len() + 1
+        );
+        values.push(Value::from(self.most() as i64));
+        let mut statement = view.conn.prepare_cached(&sql).map_err(translate)?;
+        let values = rusqlite::params_from_iter(values);
+        let mut rows = statement.query(values).map_err(translate)?;
+        while let Some(row) = rows.next().map_err(translate)? {
+            if (self.items.len() == self.limit || self.left == 0) && self.last.is_some() {
+                return Ok(self.last.take());
+            }
+            let number = |at: usize| row.get::<_, i64>(at).map_err(translate);
+            let key = [number(22)?, number(23)?, number(24)?];
+            let found = record(row)?;
+            self.left -= 1;
+            self.last = Some(Place { state, key });
+            if self.wanted.fits(&found) {
+                self.items.push(found);
+            }
+        }
+        Ok(None)
     }
-    let sql = format!(
-        "SELECT {COLUMNS}, {a}, {b}, {c} FROM {TABLES}
-         WHERE w.queue = ?1 AND w.state = {code} {ended} {place}
-         ORDER BY {a} {direction}, {b} {direction}, {c} {direction} LIMIT ?2"
-    );
-    let mut statement = view.conn.prepare_cached(&sql).map_err(translate)?;
-    let values = rusqlite::params_from_iter(values);
-    let mut rows = statement.query(values).map_err(translate)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(translate)? {
-        let number = |at: usize| row.get::<_, i64>(at).map_err(translate);
-        found.push((state, [number(22)?, number(23)?, number(24)?], record(row)?));
+
+    /// The most rows that are read: one more than the page takes, to know whether any follow.
+    fn most(&self) -> usize {
+        match self.wanted.is_any() {
+            true => self.limit + 1 - self.items.len(),
+            false => self.left + 1,
+        }
     }
-    Ok(found)
 }
 
 pub(crate) fn queue(view: View<'_>, name: &str) -> Result<Option<QueueRecord>> {

@@ -51,7 +51,7 @@ impl JobHost {
         let mut draft = Draft::new(now_ms(), kind);
         draft.data = data;
         draft.correlation_id = self.correlation_id.as_deref().map(Into::into);
-        let id = self.append(draft, Expect::Any).await?;
+        let id = self.append(draft, Expect::Any).await?.id;
         self.forget_stream().await;
         Ok(Json::of(&json!({ "id": id })))
     }

@@ -26,8 +26,12 @@ impl BatchHost {
     }
 
     /// What was said of each job and is not stored yet. Later frames are dropped.
-    pub fn close(&self) -> Vec<(Vec<Draft>, Option<Json>)> {
-        self.jobs.iter().map(JobHost::close).collect()
+    pub async fn close(&self) -> Vec<(Vec<Draft>, Option<Json>)> {
+        let mut said = Vec::with_capacity(self.jobs.len());
+        for job in &self.jobs {
+            said.push(job.close().await);
+        }
+        said
     }
 
     fn find(&self, job: Option<&str>) -> Option<&JobHost> {

@@ -62,8 +62,8 @@ impl JobHost {
 
     /// What was said and is not stored yet: events and the latest progress. Later frames are
     /// dropped.
-    pub fn close(&self) -> (Vec<Draft>, Option<Json>) {
-        self.said.close()
+    pub async fn close(&self) -> (Vec<Draft>, Option<Json>) {
+        self.said.close().await
     }
 
     fn note(&self, checkpoint: Option<Json>) -> Note {

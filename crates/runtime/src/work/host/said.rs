@@ -1,5 +1,7 @@
 //! What a handler says: gathered for a moment, stored in one commit with whatever else was said.
-//! What is left when it ends goes with the outcome.
+//! What is left when it ends goes with the outcome, and what waits when the handler asks for
+//! something durable goes with that, before it: the stream has things in the order in which they
+//! were said.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,6 +28,26 @@ pub(super) struct Said {
 struct Shared {
     waiting: Mutex<Waiting>,
     wake: Notify,
+    /// Held from the taking of what waits until it is stored.
+    storing: tokio::sync::Mutex<()>,
+}
+
+/// What was taken to be stored. Nobody else stores anything meanwhile.
+pub(super) struct Taken<'a> {
+    shared: &'a Shared,
+    pub drafts: Vec<Draft>,
+    pub progress: Option<Json>,
+    _storing: tokio::sync::MutexGuard<'a, ()>,
+}
+
+impl Taken<'_> {
+    /// It could not be stored: it waits again, before what came later.
+    pub fn put_back(self) {
+        let mut waiting = self.shared.waiting.lock();
+        let later = std::mem::replace(&mut waiting.drafts, self.drafts);
+        waiting.drafts.extend(later);
+        waiting.progress = waiting.progress.take().or(self.progress);
+    }
 }
 
 /// What waits to be stored.
@@ -69,12 +91,24 @@ impl Said {
         }
     }
 
+    /// Takes what waits, to be stored with something else.
+    pub async fn take(&self) -> Taken<'_> {
+        let storing = self.shared.storing.lock().await;
+        let (drafts, progress) = self.shared.waiting.lock().take();
+        Taken {
+            shared: &self.shared,
+            drafts,
+            progress,
+            _storing: storing,
+        }
+    }
+
     /// Whatever is not stored yet; later frames are dropped.
-    pub fn close(&self) -> (Vec<Draft>, Option<Json>) {
-        let mut waiting = self.shared.waiting.lock();
-        waiting.is_closed = true;
+    pub async fn close(&self) -> (Vec<Draft>, Option<Json>) {
+        self.shared.waiting.lock().is_closed = true;
         self.shared.wake.notify_one();
-        waiting.take()
+        let taken = self.take().await;
+        (taken.drafts, taken.progress)
     }
 
     pub fn is_closed(&self) -> bool {
@@ -103,6 +137,7 @@ async fn flush(runtime: Runtime, lease: JobLease, shared: Arc<Shared>) {
             () = tokio::time::sleep(GATHER) => {}
             () = shared.wake.notified() => {}
         }
+        let _storing = shared.storing.lock().await;
         let (drafts, progress) = {
             let mut waiting = shared.waiting.lock();
             if waiting.is_closed {

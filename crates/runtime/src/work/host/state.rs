@@ -119,7 +119,7 @@ impl JobHost {
     ) -> Result<Json, WorkError> {
         let mut guard = self.stream.lock().await;
         for _ in 0..TRIES {
-            let known = match guard.take() {
+            let mut known = match guard.take() {
                 Some(known) => known,
                 None => self.read_stream().await?,
             };
@@ -139,10 +139,13 @@ impl JobHost {
                 *guard = Some(known);
                 return Err(invalid(&issues));
             }
-            match self.append(draft, Expect::Len(known.len)).await {
-                Ok(id) => {
-                    let len = id.seq + 1;
-                    *guard = Some(after);
+            match self.append(draft.clone(), Expect::Len(known.len)).await {
+                Ok(placed) => {
+                    let len = placed.id.seq + 1;
+                    for draft in placed.said.iter().chain([&draft]) {
+                        known.apply(draft);
+                    }
+                    *guard = Some(known);
                     return Ok(Json::of(&json!({ "version": len })));
                 }
                 // A log line came between, or somebody else: look again.

@@ -3,33 +3,56 @@
 use riverrun_engine::RunState;
 use riverrun_protocol::{JournalEntry, WorkError};
 use riverrun_store::{Change, Commit, EventQuery, Expect, Receipt};
-use riverrun_types::{Draft, Event, EventId, EventType, RunId, StreamName};
+use riverrun_types::{Draft, Event, EventId, EventType, Json, RunId, StreamName};
 
 use super::{JobHost, params::MemoParams, refused};
 use crate::{Runtime, steps::signals, work::attempt::to_job};
+
+/// An event that was appended, and what was said before it.
+pub(super) struct Placed {
+    pub id: EventId,
+    pub said: Vec<Draft>,
+}
 
 impl JobHost {
     /// Commits under the lease.
     async fn fenced(
         &self,
+        progress: Option<Json>,
         changes: impl IntoIterator<Item = Change>,
     ) -> Result<Receipt, WorkError> {
-        let mut commit = Commit::of(Change::Note(Box::new(self.note(None))));
+        let mut note = self.note(None);
+        note.progress = progress;
+        let mut commit = Commit::of(Change::Note(Box::new(note)));
         commit.changes.extend(changes);
         self.runtime.commit(commit).await.map_err(refused)
     }
 
-    pub(super) async fn append(&self, draft: Draft, expect: Expect) -> Result<EventId, WorkError> {
-        let mut append = to_job(&self.lease.id, vec![draft.clone()]);
+    /// Appends an event, and before it what the handler said before.
+    pub(super) async fn append(&self, draft: Draft, expect: Expect) -> Result<Placed, WorkError> {
+        let said = self.said.take().await;
+        let mut events = said.drafts.clone();
+        events.push(draft.clone());
+        let mut append = to_job(&self.lease.id, events);
         append.expect = expect;
         append.context.tenant_id = self.tenant_id.as_deref().map(Into::into);
-        let told = signals(&append.stream, &append.context, &append.events, draft.ms);
+        let own = std::slice::from_ref(&draft);
+        let told = signals(&append.stream, &append.context, own, draft.ms);
         let changes = [Change::Append(append)].into_iter().chain(told);
-        let receipt = self.fenced(changes).await?;
+        let receipt = match self.fenced(said.progress.clone(), changes).await {
+            Ok(receipt) => receipt,
+            Err(error) => {
+                said.put_back();
+                return Err(error);
+            }
+        };
         let placed = receipt.placed.first();
-        placed
-            .map(|placed| placed.id(0, &draft))
-            .ok_or_else(|| WorkError::new("INTERNAL", "the store placed no event"))
+        let placed =
+            placed.ok_or_else(|| WorkError::new("INTERNAL", "the store placed no event"))?;
+        Ok(Placed {
+            id: placed.id(said.drafts.len(), &draft),
+            said: said.drafts,
+        })
     }
 
     pub(super) async fn read_stream(&self) -> Result<RunState, WorkError> {

@@ -1,0 +1,160 @@
+//! Dead letters: jobs that failed for good, listed, tried again and removed.
+
+use std::num::NonZeroU32;
+
+use axum::{extract::State, http::StatusCode};
+use riverrun_runtime::Redrive;
+use riverrun_store::{JobFilter, JobState, Wanted};
+use riverrun_types::{Millis, Name, time};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+
+use crate::{
+    app::Api,
+    extract::{Body, Query, Segments},
+    queues::{CleanBody, list, remove},
+    reply::{Answer, json},
+    schemas,
+};
+
+/// Which jobs: those that have all that is named.
+#[derive(Default, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct LetterFilter {
+    /// The code of the job's error.
+    code: Option<String>,
+    name: Option<String>,
+    key: Option<String>,
+    tag: Option<String>,
+    /// Ended at or before this time, as ISO 8601 or milliseconds.
+    #[serde(deserialize_with = "moment")]
+    #[schema(value_type = Option<String>)]
+    before: Option<Millis>,
+    /// Ended at or after this time.
+    #[serde(deserialize_with = "moment")]
+    #[schema(value_type = Option<String>)]
+    after: Option<Millis>,
+}
+
+impl LetterFilter {
+    pub(crate) fn wanted(self) -> Wanted {
+        Wanted {
+            code: self.code,
+            name: self.name,
+            key: self.key,
+            tag: self.tag,
+            before_ms: self.before,
+            after_ms: self.after,
+        }
+    }
+}
+
+fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Millis>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Moment {
+        Ms(Millis),
+        Text(String),
+    }
+    match Option::<Moment>::deserialize(from)? {
+        None => Ok(None),
+        Some(Moment::Ms(ms)) => Ok(Some(ms)),
+        Some(Moment::Text(text)) => time::parse(&text).map(Some).ok_or_else(|| {
+            D::Error::custom("before and after are times: ISO 8601 or milliseconds since 1970")
+        }),
+    }
+}
+
+/// List the dead letters of a queue
+///
+/// Jobs that have failed for good, newest first.
+#[utoipa::path(get, path = "/api/queue/{name}/dlq", tag = "queues",
+    params(("name" = String, Path, description = "The queue's name"), schemas::PageQuery),
+    responses(
+        (status = 200, description = "A page of jobs", body = schemas::QueueJobList),
+        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn dead_letters(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+    Query(page): Query<schemas::PageQuery>,
+) -> Answer {
+    let filter = JobFilter {
+        queue: Name::from(name),
+        states: vec![JobState::Failed],
+        wanted: Wanted::default(),
+        limit: page.limit,
+        cursor: page.cursor,
+    };
+    list(&api, &filter).await
+}
+
+#[derive(Default, Deserialize, utoipa::ToSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct RedriveBody {
+    /// At most this many, the newest first; all where absent.
+    limit: Option<u64>,
+    /// At most so many of them begin in a second.
+    #[schema(value_type = Option<u32>, minimum = 1)]
+    per_second: Option<NonZeroU32>,
+    /// Only those that it names.
+    filter: Option<LetterFilter>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Redriven {
+    redriven: u64,
+    goes_on: bool,
+}
+
+/// Let dead letters wait again
+///
+/// From their first attempt on: those that had failed when this was asked for, each once. Of very
+/// many the first are counted in the answer, and the others follow in the background.
+#[utoipa::path(post, path = "/api/queue/{name}/dlq/redrive", tag = "queues",
+    params(("name" = String, Path, description = "The queue's name")),
+    request_body(content = Option<RedriveBody>),
+    responses(
+        (status = 200, description = "How many wait again", body = schemas::Redriven),
+        (status = 202, description = "How many wait again already; the others follow", body = schemas::Redriven),
+        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "REDRIVE_ACTIVE", body = schemas::Failure)))]
+pub(crate) async fn redrive(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+    Body(body): Body<RedriveBody>,
+) -> Answer {
+    let redrive = Redrive {
+        most: body.limit,
+        per_second: body.per_second,
+        wanted: body.filter.unwrap_or_default().wanted(),
+        ..Redrive::default()
+    };
+    let done = api.runtime().redrive(&name, redrive).await?;
+    let status = match done.goes_on {
+        true => StatusCode::ACCEPTED,
+        false => StatusCode::OK,
+    };
+    json(
+        status,
+        &Redriven {
+            redriven: done.redriven,
+            goes_on: done.goes_on,
+        },
+    )
+}
+
+/// Remove dead letters
+#[utoipa::path(post, path = "/api/queue/{name}/dlq/purge", tag = "queues",
+    params(("name" = String, Path, description = "The queue's name")),
+    request_body(content = Option<CleanBody>),
+    responses(
+        (status = 200, description = "How many were removed", body = schemas::Removed),
+        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn purge(
+    State(api): State<Api>,
+    Segments(name): Segments<String>,
+    Body(mut body): Body<CleanBody>,
+) -> Answer {
+    body.state = JobState::Failed;
+    remove(&api, &name, body).await
+}
