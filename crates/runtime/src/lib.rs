@@ -45,9 +45,10 @@ pub use start::{StartRequest, Started};
 pub use steps::{Composable, Composed, ComposedFlow, Door, OpenDoor, Visitor, compose};
 pub use tail::{Tail, Tailed};
 pub use work::{
-    CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Host, Invocation, JobOptions,
-    JobRequest, KeptOptions, OnFail, Percentiles, Places, Policy, Process, ProcessConfig, Provider,
-    QueueStats, QueueView, RunMode, Source, Taken, Throttle, check_queue_name,
+    BrokenProcess, CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Host, Invocation,
+    JobOptions, JobRequest, KeptOptions, OnFail, Percentiles, Places, Policy, Process,
+    ProcessConfig, Provider, QueueStats, QueueView, RunMode, Source, Taken, Throttle,
+    check_queue_name,
 };
 
 pub type Result<T> = std::result::Result<T, Error>;

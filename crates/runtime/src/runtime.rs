@@ -26,7 +26,7 @@ use crate::{
     clock::now_ms,
     flows::Flows,
     steps::{self, Inboxes, ProcessStep},
-    work::{self, JobStats, Keeper, Processes},
+    work::{self, Broken, Calls, JobStats, Keeper, Processes},
 };
 
 /// A handle to a running riverrun; clones share it.
@@ -48,6 +48,8 @@ struct Inner {
     leases: Mutex<HashMap<RunId, Held>>,
     processes: Processes,
     keeper: Keeper,
+    calls: Calls,
+    broken: Broken,
     job_stats: JobStats,
     inboxes: Inboxes,
     listeners: RwLock<Vec<Arc<dyn Listener>>>,
@@ -95,6 +97,8 @@ impl Runtime {
                 leases: Mutex::default(),
                 processes: Processes::default(),
                 keeper: Keeper::default(),
+                calls: Calls::default(),
+                broken: Broken::default(),
                 job_stats: JobStats::default(),
                 inboxes: Inboxes::default(),
                 listeners: RwLock::default(),
@@ -192,6 +196,14 @@ impl Runtime {
 
     pub(crate) fn processes(&self) -> &Processes {
         &self.inner.processes
+    }
+
+    pub(crate) fn broken(&self) -> &Broken {
+        &self.inner.broken
+    }
+
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.inner.calls
     }
 
     pub(crate) fn keeper(&self) -> &Keeper {

@@ -138,6 +138,7 @@ fn watch(river: Riverrun, processes: Option<Arc<Mutex<Processes>>>, folder: Path
 
 /// What was loaded and what could not be. What runs goes on as it was.
 fn tell_processes(outcome: &Outcome) {
+    outcome.warn();
     for failure in &outcome.failures {
         output::talk(&failure.to_string());
     }

@@ -1,7 +1,9 @@
 //! A project: a folder with `flows/**` and perhaps a `riverrun.toml`.
 
+mod claims;
 pub mod processes;
 mod register;
+mod scripts;
 mod watch;
 
 use std::path::{Path, PathBuf};

@@ -1,31 +1,36 @@
-//! The stream of a job: what is written to it under the lease, and what earlier attempts left in it.
+//! The stream of a job or a call: what is written to it, and what earlier attempts left in it.
 
 use riverrun_engine::RunState;
 use riverrun_protocol::{JournalEntry, WorkError};
-use riverrun_store::{Change, Commit, EventQuery, Expect, Receipt};
+use riverrun_store::{Change, EventQuery, Expect};
 use riverrun_types::{Draft, Event, EventId, EventType, RunId, StreamName};
 
 use super::{JobHost, params::MemoParams, refused};
-use crate::{Runtime, steps::signals, work::attempt::to_job};
+use crate::{Runtime, steps::signals};
 
 impl JobHost {
-    /// Commits under the lease.
-    async fn fenced(
-        &self,
-        changes: impl IntoIterator<Item = Change>,
-    ) -> Result<Receipt, WorkError> {
-        let mut commit = Commit::of(Change::Note(Box::new(self.note(None))));
-        commit.changes.extend(changes);
-        self.runtime.commit(commit).await.map_err(refused)
-    }
-
     pub(super) async fn append(&self, draft: Draft, expect: Expect) -> Result<EventId, WorkError> {
-        let mut append = to_job(&self.lease.id, vec![draft.clone()]);
+        let mut append = self.home.append(vec![draft.clone()]);
         append.expect = expect;
         append.context.tenant_id = self.tenant_id.as_deref().map(Into::into);
         let told = signals(&append.stream, &append.context, &append.events, draft.ms);
-        let changes = [Change::Append(append)].into_iter().chain(told);
-        let receipt = self.fenced(changes).await?;
+        let mut commit = self.home.fenced(None).await;
+        let is_kept = self.home.is_kept();
+        if is_kept {
+            commit = commit.and(Change::Append(append));
+        }
+        commit.changes.extend(told);
+        if !is_kept {
+            if !commit.changes.is_empty() {
+                self.runtime.commit(commit).await.map_err(refused)?;
+            }
+            let seq = match expect {
+                Expect::Len(len) => len,
+                _ => 0,
+            };
+            return Ok(EventId { ms: draft.ms, seq });
+        }
+        let receipt = self.runtime.commit(commit).await.map_err(refused)?;
         let placed = receipt.placed.first();
         placed
             .map(|placed| placed.id(0, &draft))
@@ -34,7 +39,10 @@ impl JobHost {
 
     pub(super) async fn read_stream(&self) -> Result<RunState, WorkError> {
         let mut stream = RunState::new();
-        each_event(&self.runtime, &self.lease.id, |event| {
+        if !self.home.is_kept() {
+            return Ok(stream);
+        }
+        each_event(&self.runtime, &self.home.stream(), |event| {
             stream.apply(&event.clone().draft());
         })
         .await?;
@@ -43,7 +51,10 @@ impl JobHost {
 
     /// The stream has grown by something that is no state: its length is read again when needed.
     pub(super) async fn forget_stream(&self) {
-        *self.stream.lock().await = None;
+        // Where nothing is stored, what is known is all there is.
+        if self.home.is_kept() {
+            *self.stream.lock().await = None;
+        }
     }
 }
 
@@ -53,7 +64,8 @@ pub(in crate::work) async fn journal(
     job: &RunId,
 ) -> Result<Vec<JournalEntry>, WorkError> {
     let mut journal = Vec::new();
-    each_event(runtime, job, |event| {
+    let stream = StreamName::new("job", job.as_str());
+    each_event(runtime, &stream, |event| {
         if event.kind == EventType::StepMemo
             && let Some(memo) = event
                 .data
@@ -72,20 +84,19 @@ pub(in crate::work) async fn journal(
     Ok(journal)
 }
 
-/// Reads the job's stream from its beginning.
+/// Reads a stream from its beginning.
 async fn each_event(
     runtime: &Runtime,
-    job: &RunId,
+    stream: &StreamName,
     mut look: impl FnMut(&Event),
 ) -> Result<(), WorkError> {
     const PAGE: usize = 1_000;
-    let stream = StreamName::new("job", job.as_str());
     let mut from = 0;
     loop {
         let query = EventQuery::forward(from, PAGE);
         let events = runtime
             .store()
-            .events(&stream, &query)
+            .events(stream, &query)
             .await
             .map_err(refused)?;
         for event in &events {
