@@ -61,8 +61,9 @@ mod tests {
     use super::*;
 
     fn invoke(process: &str, job: &str) -> Invoke {
-        let job = json!({"jobId": job, "attempt": 1, "maxAttempts": 3});
-        let invoke = json!({"process": process, "kind": "job", "job": job});
+        let invoke = json!({
+            "process": process, "kind": "job", "jobId": job, "attempt": 1, "maxAttempts": 3,
+        });
         serde_json::from_value(invoke).unwrap()
     }
 
