@@ -281,23 +281,43 @@ pub(crate) fn shown(frame: &Frame) -> (&'static str, ShownFrame<'_>) {
 #[serde(rename_all = "camelCase")]
 struct ShownProcess<'a> {
     id: &'a Name,
-    run_mode: riverrun_runtime::RunMode,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_mode: Option<riverrun_runtime::RunMode>,
     #[serde(skip_serializing_if = "Option::is_none")]
     queue: Option<&'a Name>,
     #[serde(skip_serializing_if = "Option::is_none")]
     language: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
-    config: &'a Json,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config: Option<&'a Json>,
+    /// Of one whose file does not load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a WorkError>,
 }
 
 /// List processes
 ///
-/// What this server can run: queue workers and callables, with their configs.
+/// What this server can run: queue workers and callables, with their configs. What it cannot run,
+/// because its file does not load, has an error; an earlier version of it may go on.
 #[utoipa::path(get, path = "/api/processes", tag = "calls",
     responses((status = 200, description = "The processes, by id", body = schemas::ProcessList)))]
 pub(crate) async fn list_processes(State(api): State<Api>) -> Answer {
     let processes = api.runtime().known_processes();
+    let broken = api.runtime().broken_processes();
+    let error = |id: &Name| broken.iter().find(|broken| broken.id == *id);
+    let not_run = broken
+        .iter()
+        .filter(|broken| !processes.iter().any(|process| process.id == broken.id));
+    let not_run = not_run.map(|broken| ShownProcess {
+        id: &broken.id,
+        run_mode: None,
+        queue: None,
+        language: broken.language.as_deref(),
+        file: broken.file.as_deref(),
+        config: None,
+        error: Some(&broken.error),
+    });
     let shown = processes.iter().map(|process| {
         let ProcessConfig {
             run_mode,
@@ -307,12 +327,15 @@ pub(crate) async fn list_processes(State(api): State<Api>) -> Answer {
         } = &process.config;
         ShownProcess {
             id: &process.id,
-            run_mode: *run_mode,
+            run_mode: Some(*run_mode),
             queue: (*run_mode != riverrun_runtime::RunMode::Call).then_some(queue),
             language: process.source.language.as_deref(),
             file: process.source.file.as_deref(),
-            config: raw,
+            config: Some(raw),
+            error: error(&process.id).map(|broken| &broken.error),
         }
     });
-    answer(StatusCode::OK, &Items::all(shown.collect()))
+    let mut shown: Vec<_> = shown.chain(not_run).collect();
+    shown.sort_by(|a, b| a.id.cmp(b.id));
+    answer(StatusCode::OK, &Items::all(shown))
 }

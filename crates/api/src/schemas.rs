@@ -837,12 +837,14 @@ pub struct Executed {
 #[schema(rename_all = "camelCase")]
 pub struct ShownProcess {
     pub id: String,
-    /// `queue`, `flow` or `call`.
-    pub run_mode: String,
+    /// `queue`, `flow` or `call`; not known of one that never loaded.
+    pub run_mode: Option<String>,
     pub queue: Option<String>,
     pub language: Option<String>,
     pub file: Option<String>,
-    pub config: Value,
+    pub config: Option<Value>,
+    /// Why its file does not load, with a code and a message.
+    pub error: Option<Value>,
 }
 
 #[derive(ToSchema)]

@@ -358,7 +358,8 @@ pub enum Frame {
 }
 
 impl Frame {
-    /// Reads a notification that belongs to an invocation; `None` if it is none of these.
+    /// Reads a notification that belongs to an invocation; `None` if it is none of these. One that
+    /// does not fit is a warning that says so: whoever wrote it finds it in the log.
     pub fn read(method: &str, params: &Json) -> Option<(Whose, Self)> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -373,7 +374,17 @@ impl Frame {
             path: Option<String>,
             value: Option<Json>,
         }
-        let params: Params = params.read().ok()?;
+        if !["log", "progress", "partial", "heartbeat"].contains(&method) {
+            return None;
+        }
+        let params: Params = match params.read() {
+            Ok(params) => params,
+            Err(_) => {
+                let mut text = serde_json::Deserializer::from_str(params.as_str());
+                let read = serde_path_to_error::deserialize::<_, Params>(&mut text);
+                return Some(Self::malformed(method, params, read.err()));
+            }
+        };
         let frame = match method {
             "log" => Self::Log {
                 level: params.level.unwrap_or_default(),
@@ -396,6 +407,27 @@ impl Frame {
             job_id: params.job_id,
         };
         Some((whose, frame))
+    }
+
+    fn malformed(
+        method: &str,
+        params: &Json,
+        error: Option<serde_path_to_error::Error<serde_json::Error>>,
+    ) -> (Whose, Self) {
+        let why = error.map_or_else(String::new, |error| match error.path().to_string() {
+            path if path == "." => format!(": {}", error.inner()),
+            path => format!(": {path}: {}", error.inner()),
+        });
+        let whose = Whose {
+            invocation: params.get("invocation").and_then(|id| id.read().ok()),
+            job_id: params.get("jobId").and_then(|id| id.read().ok()),
+        };
+        let frame = Self::Log {
+            level: LogLevel::Warn,
+            message: format!("a {method:?} of the handler cannot be read and is left out{why}"),
+            meta: None,
+        };
+        (whose, frame)
     }
 
     /// The notification of an invocation that says it.
@@ -605,6 +637,38 @@ mod tests {
             assert_eq!(Frame::read(&method, &params), Some((whose, frame)));
         }
         assert_eq!(Frame::read("nope", &params), None);
-        assert_eq!(Frame::read("log", &Json::from("x")), None);
+    }
+
+    #[test]
+    fn a_frame_that_does_not_fit_is_a_warning() {
+        for (method, params, why) in [
+            (
+                "progress",
+                json!({"invocation": 7, "jobId": "a", "pct": "x"}),
+                "pct: invalid type: string \"x\"",
+            ),
+            (
+                "partial",
+                json!({"invocation": 7, "jobId": "a", "path": 3}),
+                "path: invalid type: integer `3`",
+            ),
+        ] {
+            let (whose, frame) = Frame::read(method, &Json::of(&params)).unwrap();
+            assert_eq!(
+                (whose.invocation, whose.job_id.as_deref()),
+                (Some(7), Some("a"))
+            );
+            let Frame::Log { level, message, .. } = frame else {
+                panic!("{frame:?}");
+            };
+            assert_eq!(level, LogLevel::Warn);
+            assert!(
+                message.contains(method) && message.contains(why),
+                "{message}"
+            );
+        }
+        let (whose, frame) = Frame::read("log", &Json::from("x")).unwrap();
+        assert_eq!(whose, Whose::default());
+        assert!(matches!(frame, Frame::Log { .. }));
     }
 }

@@ -41,6 +41,9 @@ pub enum Error {
     /// One of several jobs cannot be added, so none is.
     #[error("job {at}: {error}")]
     Job { at: usize, error: Box<Error> },
+    /// The process is there, and cannot be run.
+    #[error("{}", .0.message)]
+    ProcessBroken(Box<riverrun_protocol::WorkError>),
     #[error("{field}: {rule}")]
     BadField { field: &'static str, rule: String },
     /// One at a time: it goes on although whoever asked for it has been answered.
@@ -95,6 +98,7 @@ impl Error {
             Self::Job { error, .. } => error.code(),
             Self::BadRequest(_) | Self::BadField { .. } => "BAD_REQUEST",
             Self::Redriving(_) => "REDRIVE_ACTIVE",
+            Self::ProcessBroken(_) => "PROCESS_BROKEN",
             Self::BadId(_) => "BAD_ID",
             Self::Tied(_) => "RUN_TIED",
             Self::BadSignature => "BAD_SIGNATURE",

@@ -48,10 +48,10 @@ pub use steps::{Composable, Composed, ComposedFlow, Door, OpenDoor, Visitor, com
 pub use tail::{Tail, Tailed};
 pub use why::{ActiveBranch, AtJob, Cause, InVisit, JobStateName, Reason, Why};
 pub use work::{
-    CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Host, IdempotencyOptions, Invocation,
-    JobOptions, JobRequest, KeptOptions, OnFail, Percentiles, Places, Policy, Process,
-    ProcessConfig, Provider, QueueStats, QueueView, Redrive, Redriven, RunMode, Source, Taken,
-    Throttle, check_queue_name,
+    BrokenProcess, CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Host,
+    IdempotencyOptions, Invocation, JobOptions, JobRequest, KeptOptions, OnFail, Percentiles,
+    Places, Policy, Process, ProcessConfig, Provider, QueueStats, QueueView, Redrive, Redriven,
+    RunMode, Source, Taken, Throttle, check_queue_name,
 };
 
 pub type Result<T> = std::result::Result<T, Error>;

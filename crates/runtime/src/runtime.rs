@@ -26,7 +26,7 @@ use crate::{
     flows::Flows,
     listen::Listeners,
     steps::{self, Inboxes},
-    work::{self, JobStats, Keeper, Processes, Redrives},
+    work::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives},
 };
 
 /// A handle to a running riverrun; clones share it.
@@ -49,6 +49,8 @@ struct Inner {
     processes: Processes,
     keeper: Keeper,
     redrives: Arc<Redrives>,
+    calls: Calls,
+    broken: Broken,
     job_stats: JobStats,
     inboxes: Inboxes,
     listeners: Listeners,
@@ -96,6 +98,8 @@ impl Runtime {
                 processes: Processes::default(),
                 keeper: Keeper::default(),
                 redrives: Arc::default(),
+                calls: Calls::default(),
+                broken: Broken::default(),
                 job_stats: JobStats::default(),
                 inboxes: Inboxes::default(),
                 listeners: Listeners::default(),
@@ -194,6 +198,14 @@ impl Runtime {
 
     pub(crate) fn processes(&self) -> &Processes {
         &self.inner.processes
+    }
+
+    pub(crate) fn broken(&self) -> &Broken {
+        &self.inner.broken
+    }
+
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.inner.calls
     }
 
     pub(crate) fn keeper(&self) -> &Keeper {

@@ -158,6 +158,30 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
                     .await?,
             ))
         }
+        "meet" => {
+            let said = ask("state.set", json!({"key": "at", "value": "the gate"})).await?;
+            ask("memo", json!({"name": "look", "value": 7})).await?;
+            ask("emit", json!({"type": "guest.came", "data": {"n": 1}})).await?;
+            host.frame(Frame::Log {
+                level: LogLevel::Info,
+                message: "waits".to_owned(),
+                meta: None,
+            });
+            let kept = ask("checkpoint", json!({"data": 1})).await.unwrap_err();
+            let own = ask("emit", json!({"type": "call.completed"})).await;
+            let called = json!({"process": "work", "input": {"do": "state"}});
+            let state = ask("state.getAll", json!({})).await?.value();
+            let mut called = ask("call", called).await?.value();
+            if input["wait"] == true {
+                cancel.cancelled().await;
+            }
+            value(json!({
+                "version": said.value()["version"], "state": state["state"],
+                "checkpoint": kept.code, "own": own.unwrap_err().code,
+                "lease": ask("lease", json!({})).await?.value()["valid"],
+                "called": called["value"]["c"].take(),
+            }))
+        }
         "enqueue" => {
             let added = json!({"queue": "other", "data": 7, "options": {"priority": 1}});
             Ok(reply(ask("enqueue", added).await?))
@@ -698,6 +722,12 @@ async fn a_job_adds_jobs_that_know_where_they_come_from() {
     assert_eq!(options["causationId"], json!(job));
     assert_eq!(options["correlationId"], "story-1");
     assert_eq!(child.priority, 1);
+    // A job of which nobody said where it belongs begins a story of its own.
+    let first = world.add(json!({"data": {"do": "enqueue"}})).await;
+    let added = world.end(&first).await.result.unwrap().value();
+    let child = RunId::new(added["jobs"][0]["jobId"].as_str().unwrap());
+    let options = world.end(&child).await.options.unwrap().value();
+    assert_eq!(options["correlationId"], json!(first));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -1126,4 +1156,116 @@ async fn a_call_answers_at_once_and_is_recorded() {
             "call.failed"
         ]
     );
+}
+
+fn meet(id: &str, wait: bool, forget: bool) -> CallRequest {
+    CallRequest {
+        process: "work".to_owned(),
+        input: Json::of(&json!({"do": "meet", "wait": wait})),
+        call_id: Some(RunId::new(id)),
+        forget,
+        ..CallRequest::default()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_has_the_whole_context_and_can_be_followed_while_it_runs() {
+    let schema = json!({"type": "object", "properties": {"c": {"type": "number"}}});
+    let world = World::new(json!({"runMode": "call", "state": schema})).await;
+    let request = meet("met", true, false);
+    let cancel = request.cancel.clone();
+    let runtime = world.runtime.clone();
+    let running = tokio::spawn(async move { runtime.call(request).await });
+    let stream = StreamName::new("call", "met");
+    let told = async {
+        loop {
+            let events = world.events("call", &RunId::new("met")).await;
+            if events.iter().any(|kind| kind == "log.info") {
+                return events;
+            }
+            tokio::time::sleep(Duration::from_millis(3)).await;
+        }
+    };
+    let events = tokio::time::timeout(LONG, told).await.unwrap();
+    assert_eq!(events[0], "call.started");
+    for kind in ["state.set", "step.memo", "guest.came"] {
+        assert!(events.iter().any(|told| told == kind), "{kind}: {events:?}");
+    }
+    let again = world.runtime.call(meet("met", false, false)).await;
+    assert_eq!(again.unwrap_err().code, "CALL_EXISTS");
+    cancel.cancel(riverrun_protocol::CancelReason::User);
+    // What ends well in its last moment has ended well.
+    let value = running.await.unwrap().unwrap().value();
+    let expected = json!({
+        "version": 2, "state": {"at": "the gate"}, "checkpoint": "NOT_IN_A_CALL",
+        "own": "RESERVED_TYPE", "lease": true, "called": 5,
+    });
+    assert_eq!(value, expected);
+    let ended = async {
+        while world
+            .events("call", &RunId::new("met"))
+            .await
+            .last()
+            .unwrap()
+            != "call.completed"
+        {
+            tokio::time::sleep(Duration::from_millis(3)).await;
+        }
+    };
+    tokio::time::timeout(LONG, ended).await.unwrap();
+    let query = EventQuery::forward(0, 1);
+    let first = world.store.events(&stream, &query).await.unwrap().remove(0);
+    assert_eq!(first.data.unwrap().value()["process"], "work");
+    // The id is free again.
+    let after = world.runtime.call(meet("met", false, false)).await;
+    after.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_is_not_recorded_keeps_its_state_while_it_runs() {
+    let schema = json!({"type": "object", "properties": {"c": {"type": "number"}}});
+    let world = World::new(json!({"runMode": "call", "state": schema})).await;
+    let value = world.runtime.call(meet("off", false, true)).await;
+    let value = value.unwrap().value();
+    assert_eq!(value["state"], json!({"at": "the gate"}));
+    assert_eq!(value["version"], 1);
+    assert!(world.events("call", &RunId::new("off")).await.is_empty());
+    world.put("quiet", json!({"runMode": "call", "persistFrames": false}));
+    let quiet = CallRequest {
+        process: "quiet".to_owned(),
+        call_id: Some(RunId::new("quiet")),
+        ..CallRequest::default()
+    };
+    world.runtime.call(quiet).await.unwrap();
+    assert!(world.events("call", &RunId::new("quiet")).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_does_not_load_is_told_to_whoever_asks_for_it() {
+    let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
+    world.runtime.put_broken(riverrun_runtime::BrokenProcess {
+        id: "mail/send".into(),
+        queue: "send".into(),
+        file: None,
+        language: None,
+        error: WorkError::new("MODULE_SYNTAX", "a bracket is missing"),
+    });
+    let add = || async {
+        let request: JobRequest = serde_json::from_value(json!({"data": 1})).unwrap();
+        let added = world.runtime.enqueue("send", vec![request], false).await;
+        added.unwrap_err()
+    };
+    let error = add().await;
+    assert_eq!(error.code(), "PROCESS_BROKEN");
+    assert_eq!(error.to_string(), "a bracket is missing");
+    for process in ["mail/send", "mail/send.later"] {
+        let request = CallRequest {
+            process: process.to_owned(),
+            ..CallRequest::default()
+        };
+        let error = world.runtime.call(request).await.unwrap_err();
+        assert_eq!(error.code, "MODULE_SYNTAX");
+    }
+    world.runtime.forget_broken("mail/send");
+    assert_eq!(add().await.code(), "QUEUE_NOT_FOUND");
 }

@@ -10,6 +10,7 @@ from typing import Any
 import support  # noqa: F401
 
 from riverrun import Cancelled, Context, Job, NewJob, NonRetriableError, SyncContext, queue_worker
+from riverrun._failure import describe
 from riverrun.testing import LogLine, run, simulated
 
 
@@ -55,6 +56,25 @@ class Handlers(unittest.TestCase):
             started = {"flow": "flow", "input": {"x": 1}, "options": {"delayMs": 5}}
             self.assertEqual(outcome.started, [started])
             self.assertEqual(outcome.checkpoint, {"page": 2})
+
+    def test_a_job_knows_whether_it_is_still_leased(self) -> None:
+        @queue_worker
+        async def in_async(job: Job[int], ctx: Context) -> Any:
+            return [await job.is_lease_valid(), ctx.correlation_id() == (ctx.run_id or ctx.job_id)]
+
+        @queue_worker
+        def in_sync(job: Job[int], ctx: SyncContext) -> Any:
+            return [job.isLeaseValid(), ctx.correlation_id() == (ctx.run_id or ctx.job_id)]
+
+        for handler in (in_async, in_sync):
+            self.assertEqual(run(handler, 1, is_lease_valid=False).result(), [False, True])
+        with self.assertRaises(RuntimeError):
+            Job(id="a", name=None, queue=None, data=1).is_lease_valid()
+
+    def test_an_error_may_say_when_as_in_the_other_language(self) -> None:
+        error = ValueError("later")
+        error.retryAfter = 1500  # type: ignore[attr-defined]
+        self.assertEqual(describe(error)["retryAfterMs"], 1500)
 
     def test_state(self) -> None:
         async def in_async(input: Any, ctx: Context) -> Any:

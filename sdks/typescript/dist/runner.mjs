@@ -100,7 +100,8 @@ function describe(thrown) {
   if (typeof thrown.name === "string") failure2.name = thrown.name;
   if (typeof thrown.stack === "string") failure2.stack = cut(withCauses(thrown.stack, thrown.cause));
   if (typeof thrown.retriable === "boolean") failure2.retriable = thrown.retriable;
-  if (isDelay(thrown.retryAfterMs)) failure2.retryAfterMs = Math.round(thrown.retryAfterMs);
+  const retryAfter = thrown.retryAfterMs ?? thrown.retryAfter;
+  if (isDelay(retryAfter)) failure2.retryAfterMs = Math.round(retryAfter);
   if (thrown.details !== void 0 && isSmallJson(thrown.details)) failure2.details = thrown.details;
   return failure2;
 }
@@ -846,7 +847,7 @@ var InvocationContext = class _InvocationContext {
     this.#jobs ??= [];
     return this.#jobs[at] ??= this.#contextOf(job2);
   };
-  correlationId = () => this.#params.correlationId ?? void 0;
+  correlationId = () => this.#params.correlationId ?? this.#params.runId ?? this.#params.jobId ?? void 0;
   causationId = () => this.#params.causationId ?? void 0;
   emit = async (event, data) => {
     const { type = void 0, kind = type, data: given2 = data } = typeof event === "string" ? { kind: event } : event;
@@ -1047,10 +1048,19 @@ function definition(value) {
   return typeof value === "function" ? value[mark] : void 0;
 }
 function marked(handler, as) {
-  const own = (first, ctx) => handler(first, ctx);
+  const own = (first, ctx) => handler(as.takes === "job" ? leased(first, ctx) : first, ctx);
   Object.defineProperty(own, mark, { value: as });
   Object.defineProperty(own, "name", { value: handler.name });
   return own;
+}
+function leased(first, ctx) {
+  const give = (job2, of) => {
+    if (typeof job2 !== "object" || job2 === null || !Object.isExtensible(job2)) return;
+    Object.defineProperty(job2, "isLeaseValid", { value: () => of().isLeaseValid(), configurable: true });
+  };
+  if (Array.isArray(first)) first.forEach((job2, at) => give(job2, () => ctx.job(at)));
+  else give(first, () => ctx);
+  return first;
 }
 
 // src/runner/config-json.ts

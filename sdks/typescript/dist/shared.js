@@ -54,10 +54,19 @@ function definition(value) {
   return typeof value === "function" ? value[mark] : void 0;
 }
 function marked(handler, as) {
-  const own = (first, ctx) => handler(first, ctx);
+  const own = (first, ctx) => handler(as.takes === "job" ? leased(first, ctx) : first, ctx);
   Object.defineProperty(own, mark, { value: as });
   Object.defineProperty(own, "name", { value: handler.name });
   return own;
+}
+function leased(first, ctx) {
+  const give = (job, of) => {
+    if (typeof job !== "object" || job === null || !Object.isExtensible(job)) return;
+    Object.defineProperty(job, "isLeaseValid", { value: () => of().isLeaseValid(), configurable: true });
+  };
+  if (Array.isArray(first)) first.forEach((job, at) => give(job, () => ctx.job(at)));
+  else give(first, () => ctx);
+  return first;
 }
 
 // src/json.ts
@@ -74,7 +83,8 @@ function describe(thrown) {
   if (typeof thrown.name === "string") failure.name = thrown.name;
   if (typeof thrown.stack === "string") failure.stack = cut(withCauses(thrown.stack, thrown.cause));
   if (typeof thrown.retriable === "boolean") failure.retriable = thrown.retriable;
-  if (isDelay(thrown.retryAfterMs)) failure.retryAfterMs = Math.round(thrown.retryAfterMs);
+  const retryAfter = thrown.retryAfterMs ?? thrown.retryAfter;
+  if (isDelay(retryAfter)) failure.retryAfterMs = Math.round(retryAfter);
   if (thrown.details !== void 0 && isSmallJson(thrown.details)) failure.details = thrown.details;
   return failure;
 }

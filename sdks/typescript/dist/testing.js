@@ -667,7 +667,7 @@ var InvocationContext = class _InvocationContext {
     this.#jobs ??= [];
     return this.#jobs[at] ??= this.#contextOf(job2);
   };
-  correlationId = () => this.#params.correlationId ?? void 0;
+  correlationId = () => this.#params.correlationId ?? this.#params.runId ?? this.#params.jobId ?? void 0;
   causationId = () => this.#params.causationId ?? void 0;
   emit = async (event, data) => {
     const { type = void 0, kind = type, data: given2 = data } = typeof event === "string" ? { kind: event } : event;

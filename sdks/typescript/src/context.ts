@@ -205,4 +205,6 @@ export interface Job<Data = any> {
   readonly maxAttempts: number
   /** ISO 8601. */
   readonly enqueuedAt: string | undefined
+  /** Whether this job is still this worker's: as `ctx.isLeaseValid`. */
+  isLeaseValid(): Promise<boolean>
 }

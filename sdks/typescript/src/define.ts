@@ -83,8 +83,19 @@ export function definition(value: unknown): Mark | undefined {
 
 function marked(handler: (...args: any[]) => unknown, as: Mark): (...args: any[]) => unknown {
   // One function may be defined twice, with two configs: each definition is a function of its own.
-  const own = (first: unknown, ctx: unknown) => handler(first, ctx)
+  const own = (first: unknown, ctx: unknown) => handler(as.takes === 'job' ? leased(first, ctx as Context) : first, ctx)
   Object.defineProperty(own, mark, { value: as })
   Object.defineProperty(own, 'name', { value: handler.name })
   return own
+}
+
+/** Gives each job its `isLeaseValid`; it is not listed, so that a job can still be compared and copied. */
+function leased(first: unknown, ctx: Context): unknown {
+  const give = (job: unknown, of: () => Context): void => {
+    if (typeof job !== 'object' || job === null || !Object.isExtensible(job)) return
+    Object.defineProperty(job, 'isLeaseValid', { value: () => of().isLeaseValid(), configurable: true })
+  }
+  if (Array.isArray(first)) first.forEach((job, at) => give(job, () => ctx.job(at)))
+  else give(first, () => ctx)
+  return first
 }

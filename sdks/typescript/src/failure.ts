@@ -17,7 +17,8 @@ export function describe(thrown: unknown): Failure {
   if (typeof thrown.name === 'string') failure.name = thrown.name
   if (typeof thrown.stack === 'string') failure.stack = cut(withCauses(thrown.stack, thrown.cause))
   if (typeof thrown.retriable === 'boolean') failure.retriable = thrown.retriable
-  if (isDelay(thrown.retryAfterMs)) failure.retryAfterMs = Math.round(thrown.retryAfterMs)
+  const retryAfter = thrown.retryAfterMs ?? thrown.retryAfter
+  if (isDelay(retryAfter)) failure.retryAfterMs = Math.round(retryAfter)
   if (thrown.details !== undefined && isSmallJson(thrown.details)) failure.details = thrown.details
   return failure
 }

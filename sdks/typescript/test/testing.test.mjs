@@ -171,3 +171,17 @@ test('a context serves by itself', async () => {
   test.cancel('shutdown')
   assert.equal(test.ctx.signal.reason.reason, 'shutdown')
 })
+
+test('a job knows whether it is still leased', async () => {
+  const worker = defineQueueWorker(async (job, ctx) => {
+    const listed = Object.keys(job).includes('isLeaseValid')
+    return [await job.isLeaseValid(), listed, ctx.correlationId()]
+  })
+  const lost = await execute(worker, 1, { leaseValid: false, jobId: 'j' })
+  assert.deepEqual(lost.value, [false, false, 'run-0'])
+  const both = await execute(
+    defineQueueWorker(async (jobs) => Promise.all(jobs.map((job) => job.isLeaseValid())), { batch: { size: 2 } }),
+    [1, 2],
+  )
+  assert.deepEqual(both.value, [true, true])
+})

@@ -97,7 +97,12 @@ impl From<riverrun_store::Error> for ApiError {
 impl From<riverrun_runtime::Error> for ApiError {
     fn from(error: riverrun_runtime::Error) -> Self {
         use riverrun_runtime::Error;
-        let refused = Self::new(error.code(), error.to_string());
+        // What keeps the process from being run, with the code that its file was refused with.
+        let code = match &error {
+            Error::ProcessBroken(why) => find(&why.code).map_or(error.code(), |known| known.code),
+            error => error.code(),
+        };
+        let refused = Self::new(code, error.to_string());
         match error {
             Error::FlowInvalid(issues) => refused.details(json!({ "issues": issues })),
             Error::InputInvalid(issues) | Error::StateInvalid(issues) => {
@@ -114,6 +119,7 @@ impl From<riverrun_runtime::Error> for ApiError {
             Error::TooLarge { what, bytes, limit } => {
                 refused.details(json!({"what": what, "bytes": bytes, "limit": limit}))
             }
+            Error::ProcessBroken(why) => refused.details(json!({ "error": why })),
             Error::BadField { field, .. } => refused.details(json!({ "field": field })),
             _ => refused,
         }

@@ -17,6 +17,7 @@
 
 mod input;
 mod run;
+mod shebang;
 mod words;
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};

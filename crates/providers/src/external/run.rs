@@ -10,11 +10,12 @@ use tokio::{io::AsyncWriteExt, process::Child};
 use super::{
     ExternalOptions,
     input::Input,
+    shebang,
     words::{self, Word},
 };
 use crate::{
     failure,
-    process::{Group, Held, LINE_BYTES, Output, Printed, Spawned, Tail, spawn},
+    process::{Group, Held, LINE_BYTES, Line, Output, Printed, Spawned, Tail, spawn},
 };
 
 /// How long what is left in the pipes of an ended process is waited for.
@@ -35,8 +36,20 @@ pub(super) async fn run(
         .await
         .map_err(failed)?;
     let variables = input.variables.clone();
-    let spawned = spawn(command, options.folder.as_deref(), variables).map_err(failed)?;
-    attend(spawned, input.text.clone(), options, invocation).await
+    let spawned = spawn(command, options.folder.as_deref(), variables).map_err(|error| {
+        // The system says that the program is missing where it is its interpreter.
+        let missing = (error.kind() == std::io::ErrorKind::NotFound)
+            .then(|| shebang::missing(command, &input.variables));
+        missing.flatten().unwrap_or_else(|| failed(error))
+    })?;
+    let ended = attend(spawned, input.text.clone(), options, invocation).await;
+    match ended {
+        // What `env` says when it finds no such program.
+        Err(error) if error.code == "EXIT_127" => {
+            Err(shebang::missing(command, &input.variables).unwrap_or(error))
+        }
+        ended => ended,
+    }
 }
 
 async fn attend(
@@ -150,7 +163,7 @@ fn settle(
         if let Some(line) = &held {
             invocation.host.frame(Frame::Log {
                 level: LogLevel::Info,
-                message: line.as_str().to_owned(),
+                message: line.text().to_owned(),
                 meta: None,
             });
         }
@@ -170,7 +183,17 @@ fn settle(
             reply
         }
         None => Reply {
-            value: held,
+            value: match held {
+                None => None,
+                Some(Line::Json(value)) => Some(value),
+                Some(Line::Broken {
+                    line,
+                    error,
+                    is_cut,
+                }) => {
+                    return Err(no_result(&line, &error, is_cut, options));
+                }
+            },
             ..Reply::default()
         },
     };
@@ -179,6 +202,16 @@ fn settle(
         Some(value) => Err(failure::result_too_large(value.bytes(), limit)),
         None => Ok(reply),
     }
+}
+
+/// Of a last line that was meant to be the result.
+fn no_result(line: &str, error: &str, is_cut: bool, options: &ExternalOptions) -> WorkError {
+    if is_cut {
+        return failure::result_too_large(line.len(), options.limits.result_bytes);
+    }
+    let shown: String = line.chars().take(100).collect();
+    let message = format!("the last line that was printed is broken JSON: {error}: {shown}");
+    WorkError::new("OUTPUT_INVALID", message).permanent()
 }
 
 fn ended_badly(

@@ -12,7 +12,7 @@ mod timer;
 pub use environment::Environment;
 pub(crate) use group::Group;
 pub(crate) use guard::Leash;
-pub(crate) use output::{Held, LINE_BYTES, Output, Printed, Tail};
+pub(crate) use output::{Held, LINE_BYTES, Line, Output, Printed, Tail};
 pub(crate) use rss::rss_bytes;
 pub(crate) use spawn::{Spawned, find_program, spawn};
 pub(crate) use timer::timer;

@@ -29,12 +29,52 @@ pub(crate) struct Output {
     pub tail: Tail,
     /// A longer line is cut.
     pub line_bytes: usize,
-    /// Keeps the last line back if it is JSON: it may be a result rather than a log.
+    /// Keeps the last line back if it is meant as JSON: it may be a result rather than a log.
     pub held: Option<Held>,
 }
 
 /// A line that was kept back. Clones share it.
-pub(crate) type Held = Arc<Mutex<Option<Json>>>;
+pub(crate) type Held = Arc<Mutex<Option<Line>>>;
+
+/// A line that says, or wants to say, a value.
+pub(crate) enum Line {
+    Json(Json),
+    Broken {
+        line: String,
+        error: String,
+        /// It has more bytes than a line may have.
+        is_cut: bool,
+    },
+}
+
+impl Line {
+    /// None for a line that is only a line.
+    fn read(line: &str, line_bytes: usize) -> Option<Self> {
+        let error = match Json::parse_text(line.to_owned()) {
+            Ok(json) => return Some(Self::Json(json)),
+            Err(error) => error.to_string(),
+        };
+        // `[info] ready` is a line of a log, `["a"` is not.
+        let mut letters = line.trim_start().chars();
+        let is_meant = match letters.next() {
+            Some('{') => true,
+            Some('[') => letters.next().is_some_and(|next| "{[\"".contains(next)),
+            _ => false,
+        };
+        is_meant.then(|| Self::Broken {
+            line: line.to_owned(),
+            error,
+            is_cut: line.len() > line_bytes,
+        })
+    }
+
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Json(json) => json.as_str(),
+            Self::Broken { line, .. } => line,
+        }
+    }
+}
 
 impl Output {
     /// Reads to the end.
@@ -58,11 +98,11 @@ impl Output {
             None => line,
             Some(held) => {
                 if let Some(before) = held.lock().take() {
-                    self.show(flood, before.as_str().to_owned());
+                    self.show(flood, before.text().to_owned());
                 }
-                match Json::parse_text(line.clone()) {
-                    Ok(json) => return *held.lock() = Some(json),
-                    Err(_) => line,
+                match Line::read(&line, self.line_bytes) {
+                    Some(read) => return *held.lock() = Some(read),
+                    None => line,
                 }
             }
         };

@@ -7,7 +7,7 @@ use riverrun_protocol::{Invoke, Reply, WorkError};
 use riverrun_runtime::{Invocation, Provider};
 use serde::Serialize;
 
-use super::{RunnerOptions, child::Child, pool::Pool};
+use super::{RunnerOptions, child::Child, pool::Pool, spared};
 use crate::link::{Opened, Run, Stubborn};
 
 /// Runs the invocations of one process in the pool of its language.
@@ -47,6 +47,7 @@ impl Provider for RunnerProvider {
                 }
             };
             let hosted = Hosted {
+                process: invocation.invoke.process.clone(),
                 child: child.clone(),
                 options: self.pool.options.clone(),
             };
@@ -56,7 +57,10 @@ impl Provider for RunnerProvider {
                     reloads += 1;
                     child.retire();
                 }
-                ended => return ended,
+                ended => {
+                    let spared = &self.pool.spared;
+                    return ended.map_err(|error| spared.judge(&invocation.invoke, error));
+                }
             }
         }
     }
@@ -75,9 +79,10 @@ impl RunnerProvider {
 
 /// A handler that does not obey keeps its child from ever being idle, so the child gets no more
 /// work and ends. Where others run in it and it is alive they may end in peace, and what the
-/// handler still asks for is refused; else the child is ended now.
+/// handler still asks for is refused; else the child is ended now, and they are run again.
 #[derive(Clone)]
 struct Hosted {
+    process: String,
     child: Arc<Child>,
     options: Arc<RunnerOptions>,
 }
@@ -95,8 +100,8 @@ impl Stubborn for Hosted {
             tracing::warn!(runner, others, "a handler ignores that it was cancelled");
             return drop(opened);
         }
-        let message = format!("{runner} was ended: a handler in it did not stop when told to");
-        self.child.condemn(WorkError::new("RUNNER_HUNG", message));
+        // Its own attempt has ended by its timeout; this is what its neighbours are told.
+        self.child.condemn(spared::hung(runner, &self.process));
         self.child.gone.cancelled().await;
     }
 }

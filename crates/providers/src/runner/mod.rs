@@ -10,6 +10,7 @@ mod invoke;
 mod options;
 mod pool;
 mod sdk;
+mod spared;
 mod start;
 mod supervise;
 

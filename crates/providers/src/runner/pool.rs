@@ -15,7 +15,9 @@ use serde::Serialize;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{Language, RunnerOptions, child::Child, invoke::RunnerProvider, start::Start};
+use super::{
+    Language, RunnerOptions, child::Child, invoke::RunnerProvider, spared::Spared, start::Start,
+};
 use crate::failure;
 
 /// A child that died is replaced at once; one that lived less than this only after a pause.
@@ -57,6 +59,7 @@ impl Runners {
                 count: AtomicU64::new(0),
                 is_started: AtomicBool::new(false),
                 changed: Notify::new(),
+                spared: Spared::default(),
                 ending: CancellationToken::new(),
             }),
         }
@@ -132,6 +135,7 @@ pub(super) struct Pool {
     is_started: AtomicBool,
     /// Told when a seat is taken or in trouble.
     changed: Notify,
+    pub spared: Spared,
     ending: CancellationToken,
 }
 

@@ -176,3 +176,48 @@ async fn a_job_that_nobody_waits_for_ends() {
     let pid = std::fs::read_to_string(&file).unwrap().trim().to_owned();
     until(|| !is_alive(&pid)).await;
 }
+
+#[tokio::test]
+async fn a_last_line_that_is_broken_json_is_no_success() {
+    for line in [r#"{"a": 1"#, r#"["a", }"#, r"{'a': 1}"] {
+        let script = format!("cat <<'END'\n{line}\nEND");
+        let error = run(&script, &invocation(Value::Null)).await.unwrap_err();
+        assert_eq!(error.code, "OUTPUT_INVALID", "{line}");
+        assert!(error.message.contains(line), "{}", error.message);
+    }
+    // What was only printed, or was not the last, is a log.
+    for script in [
+        "echo '[info] ready'",
+        "echo '[2024-01-01] ready'",
+        "echo '{ready'; echo done",
+        "echo",
+    ] {
+        assert_eq!(value(script, Value::Null).await, Value::Null, "{script}");
+    }
+    assert_eq!(value("echo '{ready'; echo 7", Value::Null).await, 7);
+    assert_eq!(code("echo '{ready'; exit 4").await, "EXIT_4");
+}
+
+#[tokio::test]
+async fn an_interpreter_that_is_missing_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    for (name, line, missing) in [
+        ("direct", "#!/nowhere/perl6 -w", "/nowhere/perl6"),
+        (
+            "by-env",
+            "#!/usr/bin/env no-such-language",
+            "no-such-language",
+        ),
+    ] {
+        let file = folder.path().join(name);
+        std::fs::write(&file, format!("{line}\nsay 1\n")).unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+        let external = External::new(vec![file.into()], ExternalOptions::default());
+        let asked = invocation(Value::Null);
+        let error = within(external.invoke(asked.invocation.clone())).await;
+        let error = error.unwrap_err();
+        assert_eq!(error.code, "RUNTIME_MISSING");
+        assert!(error.message.contains(missing), "{}", error.message);
+    }
+}

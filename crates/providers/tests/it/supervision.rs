@@ -154,6 +154,23 @@ async fn a_child_that_floods_its_output_is_heard_in_part() {
     );
 }
 
+#[tokio::test]
+async fn a_neighbour_of_a_handler_that_hangs_its_child_is_run_again_for_free() {
+    let fake = Fake::new(|_| ());
+    let beside = invocation_with(json!({"do": "obey"}), |invoke| {
+        invoke.process = "other".to_owned();
+    });
+    let handle = fake.begin(&beside);
+    until(|| fake.running() == 1).await;
+    let bad = invocation_with(json!({"do": "block"}), |invoke| {
+        invoke.timeout_ms = Some(200)
+    });
+    assert_eq!(fake.run(&bad).await.unwrap_err().code, "RUNNER_HUNG");
+    let error = within(handle).await.unwrap().unwrap_err();
+    assert_eq!(error.code, "RUNNER_ENDED");
+    assert!(error.message.contains("deeds"), "{}", error.message);
+}
+
 /// A handler that waits for ever, and others in the same process that do not.
 #[tokio::test]
 async fn a_handler_that_ignores_its_cancellation_harms_nobody_beside_it() {

@@ -154,6 +154,7 @@ fn reload_on(
 
 /// What was loaded and what could not be. What runs goes on as it was.
 fn tell_processes(outcome: &Outcome) {
+    outcome.warn();
     for failure in &outcome.failures {
         output::talk(&failure.to_string());
     }

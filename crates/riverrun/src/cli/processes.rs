@@ -49,7 +49,7 @@ fn list(format: Format, processes: &[Json]) {
         if processes.is_empty() {
             return output::talk("no processes");
         }
-        let mut table = Table::new(["process", "mode", "queue", "language", "file"]);
+        let mut table = Table::new(["process", "mode", "queue", "language", "file", "error"]);
         for process in processes {
             let process = process.value();
             let text = |key: &str| process[key].as_str().unwrap_or("-").to_owned();
@@ -59,11 +59,20 @@ fn list(format: Format, processes: &[Json]) {
                     .cell(text("runMode"))
                     .cell(text("queue"))
                     .cell(text("language"))
-                    .styled(text("file"), paint::DIM),
+                    .styled(text("file"), paint::DIM)
+                    .styled(error(&process).unwrap_or_default(), paint::BAD),
             );
         }
         table.print();
     });
+}
+
+/// Why its file does not load, in one line.
+fn error(process: &Value) -> Option<String> {
+    let error = process.get("error")?;
+    let text = |key: &str| error[key].as_str().unwrap_or_default();
+    let message = text("message").lines().next().unwrap_or_default();
+    Some(format!("{}: {message}", text("code")))
 }
 
 fn show(format: Format, processes: &[Json], id: &str) -> Result<()> {
@@ -87,6 +96,9 @@ fn show(format: Format, processes: &[Json], id: &str) -> Result<()> {
         if let Some(value) = process[key].as_str() {
             output::field(title, value);
         }
+    }
+    if let Some(error) = error(&process) {
+        output::field("error", &error);
     }
     if let Some(config) = found.get("config") {
         output::json_text(Format::Json, config.as_str());

@@ -49,16 +49,21 @@ impl Build {
         let settings = self.flags.load(Some((folder.clone(), "the folder")))?;
         let river = Riverrun::builder().memory().open().await?;
         let mut flows = Vec::new();
+        let mut failures = Vec::new();
         for (path, file) in project::read_all(&folder).await? {
-            let file = file?;
+            let file = match file {
+                Ok(file) => file,
+                Err(failure) => {
+                    failures.push(failure);
+                    continue;
+                }
+            };
             let issues = river.runtime().validate(&file.definition);
-            if issues
-                .iter()
-                .any(|issue| issue.severity == riverrun::Severity::Error)
-            {
-                return Err(project::invalid(&path, &issues));
+            let is_error = |issue: &riverrun::Issue| issue.severity == riverrun::Severity::Error;
+            match issues.iter().any(is_error) {
+                true => failures.push(project::invalid(&path, &issues)),
+                false => flows.push(Json::of(&file.definition)),
             }
-            flows.push(Json::of(&file.definition));
         }
         let mut triggers = Vec::new();
         for file in project::read_triggers(&folder).await? {
@@ -75,8 +80,13 @@ impl Build {
         let entries = processes.entries();
         river.shutdown().await?;
         processes.end().await;
-        if let Some(failure) = outcome.failures.into_iter().next() {
-            return Err(failure);
+        outcome.warn();
+        failures.extend(outcome.failures);
+        if let Some(last) = failures.pop() {
+            for failure in &failures {
+                output::talk(&failure.to_string());
+            }
+            return Err(last);
         }
         let registry = Registry {
             form: FORM,

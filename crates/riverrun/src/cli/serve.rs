@@ -60,7 +60,13 @@ impl Serve {
                 registry::boot(registry, &mut *processes.lock().await)?;
                 Vec::new()
             }
-            (None, Some(processes)) => processes.lock().await.look().await.failures,
+            (None, Some(processes)) => {
+                let outcome = processes.lock().await.look().await;
+                for warning in &outcome.warnings {
+                    tracing::warn!("{warning}");
+                }
+                outcome.failures
+            }
             _ => Vec::new(),
         };
         let (composed, refused) = match &server.processes {

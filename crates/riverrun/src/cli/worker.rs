@@ -63,7 +63,11 @@ impl Worker {
         options.node.sdk_folder.clone_from(&sdk_folder);
         options.python.sdk_folder = sdk_folder;
         let mut processes = Processes::new(found.clone(), &folder, options);
-        let failures = processes.look().await.failures;
+        let outcome = processes.look().await;
+        for warning in &outcome.warnings {
+            tracing::warn!("{warning}");
+        }
+        let failures = outcome.failures;
         // One that does not load harms no other.
         for failure in &failures {
             tracing::error!(code = %failure.code, "{}", failure.text());

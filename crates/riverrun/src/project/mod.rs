@@ -1,7 +1,9 @@
 //! A project: a folder with `flows/**`, `triggers/**` and perhaps a `riverrun.toml`.
 
+mod claims;
 pub mod processes;
 mod register;
+mod scripts;
 mod triggers;
 mod watch;
 

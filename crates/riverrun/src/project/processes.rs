@@ -6,18 +6,22 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use riverrun::{Json, Riverrun};
+use riverrun_protocol::WorkError;
 use riverrun_providers::{External, ExternalOptions, Language, RunnerOptions, Runners};
-use riverrun_runtime::{Format, Process, ProcessConfig, Source, parse_definition};
+use riverrun_runtime::{BrokenProcess, Format, Process, ProcessConfig, Source, parse_definition};
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{Failure, Result};
+use super::{claims::Claims, scripts};
+use crate::{
+    failure::{Failure, Result},
+    output::{self, paint, paint::paint},
+};
 
 /// How long old runners may take to finish what they run.
 const OLD_GRACE: Duration = Duration::from_secs(3_600);
@@ -65,10 +69,19 @@ pub struct Entry {
     pub config: Json,
 }
 
-/// The files under `<project>/processes`, by name. A folder that is not there has none.
-pub fn process_files(project: &Path) -> Result<Vec<ProcessFile>> {
+/// What is under `<project>/processes`.
+#[derive(Default)]
+pub struct Found {
+    /// By name.
+    pub files: Vec<ProcessFile>,
+    /// Scripts that may not be executed.
+    pub forgotten: Vec<PathBuf>,
+}
+
+/// Looks through the folder. One that is not there has nothing.
+pub fn process_files(project: &Path) -> Result<Found> {
     let root = project.join("processes");
-    let mut found = Vec::new();
+    let mut found = Found::default();
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {
         let entries = match std::fs::read_dir(&folder) {
@@ -85,20 +98,24 @@ pub fn process_files(project: &Path) -> Result<Vec<ProcessFile>> {
                 _ if skipped => {}
                 Ok(meta) if meta.is_dir() => folders.push(path),
                 Ok(meta) if meta.is_file() => {
-                    if let Some(kind) = kind_of(&path, meta.permissions().mode()) {
+                    let is_executable = scripts::is_executable(&meta);
+                    if let Some(kind) = kind_of(&path, is_executable) {
                         let id = id_of(&root, &path);
-                        found.push(ProcessFile { id, path, kind });
+                        found.files.push(ProcessFile { id, path, kind });
+                    } else if !is_executable && scripts::is_forgotten(&path) {
+                        found.forgotten.push(path);
                     }
                 }
                 _ => {}
             }
         }
     }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.files.sort_by(|a, b| a.path.cmp(&b.path));
+    found.forgotten.sort();
     Ok(found)
 }
 
-fn kind_of(path: &Path, mode: u32) -> Option<Kind> {
+fn kind_of(path: &Path, is_executable: bool) -> Option<Kind> {
     let name = path.file_name()?.to_str()?;
     let is_aside = [".d.ts", ".test.", ".spec."]
         .iter()
@@ -110,7 +127,7 @@ fn kind_of(path: &Path, mode: u32) -> Option<Kind> {
         Some("ts" | "mts" | "js" | "mjs" | "cjs") => Some(Kind::Node),
         Some("py") => Some(Kind::Python),
         Some("json" | "yaml" | "yml" | "md" | "txt" | "toml" | "lock") => None,
-        _ => (mode & 0o111 != 0).then_some(Kind::Executable),
+        _ => is_executable.then_some(Kind::Executable),
     }
 }
 
@@ -146,6 +163,14 @@ pub trait Register: Send + Sync {
     fn remove(&self, id: &str);
     /// By id.
     fn known(&self) -> Vec<Arc<Process>>;
+    /// Takes note of one that cannot be run.
+    fn put_broken(&self, process: BrokenProcess) {
+        let _ = process;
+    }
+    /// It is mended, or gone.
+    fn forget_broken(&self, id: &str) {
+        let _ = id;
+    }
 }
 
 impl Register for Riverrun {
@@ -160,6 +185,14 @@ impl Register for Riverrun {
     fn known(&self) -> Vec<Arc<Process>> {
         self.runtime().known_processes()
     }
+
+    fn put_broken(&self, process: BrokenProcess) {
+        self.runtime().put_broken(process);
+    }
+
+    fn forget_broken(&self, id: &str) {
+        self.runtime().forget_broken(id);
+    }
 }
 
 /// The processes of one project, and the runners behind them.
@@ -170,6 +203,10 @@ pub struct Processes {
     runners: HashMap<Language, Runners>,
     /// What each file was when it was loaded, and the processes in it.
     loaded: HashMap<PathBuf, Loaded>,
+    /// Files that did not load, each with its id.
+    broken: HashMap<PathBuf, String>,
+    /// Files that were warned of.
+    warned: HashSet<PathBuf>,
 }
 
 struct Loaded {
@@ -195,6 +232,17 @@ pub struct Outcome {
     /// Files that are no process and have changed, each with how many files were loaded anew.
     pub anew: Vec<(PathBuf, usize)>,
     pub failures: Vec<Failure>,
+    /// What may be a mistake.
+    pub warnings: Vec<String>,
+}
+
+impl Outcome {
+    /// Says what may be a mistake to whoever called the command.
+    pub fn warn(&self) {
+        for warning in &self.warnings {
+            output::talk(&format!("{} {warning}", paint(paint::WARN, "warning:")));
+        }
+    }
 }
 
 impl Processes {
@@ -209,6 +257,8 @@ impl Processes {
             options,
             runners: HashMap::new(),
             loaded: HashMap::new(),
+            broken: HashMap::new(),
+            warned: HashSet::new(),
         }
     }
 
@@ -220,14 +270,21 @@ impl Processes {
     /// The same when these files have changed: those that processes import are loaded with them.
     pub async fn look_after(&mut self, changes: &[PathBuf]) -> Outcome {
         let mut outcome = Outcome::default();
-        let files = match process_files(&self.project) {
-            Ok(files) => files,
+        let Found { files, forgotten } = match process_files(&self.project) {
+            Ok(found) => found,
             Err(failure) => {
                 outcome.failures.push(failure);
                 return outcome;
             }
         };
         self.forget_missing(&files, &mut outcome);
+        self.warned.retain(|path| forgotten.contains(path));
+        for path in forgotten {
+            if self.warned.insert(path.clone()) {
+                let warning = scripts::warning(&path, &self.project);
+                outcome.warnings.push(warning);
+            }
+        }
         for kind in [Kind::Node, Kind::Python, Kind::Executable] {
             let of_kind: Vec<&ProcessFile> =
                 files.iter().filter(|file| file.kind == kind).collect();
@@ -265,6 +322,13 @@ impl Processes {
             .filter(|path| !files.iter().any(|file| file.path == **path))
             .cloned()
             .collect();
+        self.broken.retain(|path, id| {
+            let is_there = files.iter().any(|file| file.path == *path);
+            if !is_there {
+                self.register.forget_broken(id);
+            }
+            is_there
+        });
         for path in gone {
             let Some(loaded) = self.loaded.remove(&path) else {
                 continue;
@@ -280,20 +344,40 @@ impl Processes {
     async fn load(&mut self, kind: Kind, files: &[&ProcessFile], outcome: &mut Outcome) {
         let runners = kind.language().map(|language| self.new_runners(language));
         let mut moved: HashSet<&Path> = HashSet::new();
+        let mut read = Vec::new();
         for file in files {
-            let is_new = self.has_changed(file);
-            let read = match &runners {
+            let processes = match &runners {
                 Some(runners) => load_module(runners, file).await,
                 None => self.load_executable(file),
             };
-            let processes = match read {
-                Ok(processes) => processes,
-                Err(failure) => {
-                    // An earlier version of it goes on.
-                    outcome.failures.push(failure);
-                    continue;
-                }
-            };
+            match processes {
+                Ok(processes) => read.push((file, processes)),
+                // An earlier version of it goes on.
+                Err(failure) => self.note_broken(file, failure, outcome),
+            }
+        }
+        // What is loaded anew gives up what it had: two files may change places.
+        let known = self.register.known();
+        let stays = |process: &&Arc<Process>| {
+            let file = process.source.file.as_deref();
+            self.loaded.keys().any(|path| path.to_str() == file)
+                && !read.iter().any(|(new, _)| new.path.to_str() == file)
+        };
+        let mut claims = Claims::of(known.iter().filter(stays));
+        for (file, processes) in read {
+            let claimed = processes
+                .iter()
+                .try_for_each(|process| claims.claim(process));
+            if let Err(failure) = claimed {
+                self.note_broken(file, failure, outcome);
+                continue;
+            }
+            let is_new = self.has_changed(file);
+            self.mended(file);
+            if processes.is_empty() && is_new {
+                let warning = scripts::no_handler(&file.path, &self.project);
+                outcome.warnings.push(warning);
+            }
             moved.insert(&file.path);
             let ids: Vec<String> = processes.iter().map(|p| p.id.to_string()).collect();
             for process in processes {
@@ -339,6 +423,27 @@ impl Processes {
         };
         if let Some(old) = old {
             tokio::spawn(async move { old.drain(OLD_GRACE).await });
+        }
+    }
+
+    fn note_broken(&mut self, file: &ProcessFile, failure: Failure, outcome: &mut Outcome) {
+        let source = source(file, None);
+        self.broken.insert(file.path.clone(), file.id.clone());
+        self.register.put_broken(BrokenProcess {
+            id: file.id.as_str().into(),
+            queue: queue_name(&file.id).into(),
+            file: source.file,
+            language: source.language,
+            error: WorkError::new(&failure.code, failure.text()).permanent(),
+        });
+        outcome.failures.push(failure);
+    }
+
+    fn mended(&mut self, file: &ProcessFile) {
+        if self.broken.remove(&file.path).is_some()
+            && !self.broken.values().any(|id| *id == file.id)
+        {
+            self.register.forget_broken(&file.id);
         }
     }
 
@@ -543,12 +648,14 @@ fn executable_config(path: &Path) -> Result<Json> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
     fn processes_are_found_by_their_endings_and_rights() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(process_files(folder.path()).unwrap().is_empty());
+        assert!(process_files(folder.path()).unwrap().files.is_empty());
         let root = folder.path().join("processes");
         std::fs::create_dir_all(root.join("mail/deep")).unwrap();
         std::fs::create_dir_all(root.join("node_modules/x")).unwrap();
@@ -569,8 +676,12 @@ mod tests {
         let tool = root.join("tool.sh");
         std::fs::write(&tool, "#!/bin/sh\n").unwrap();
         std::fs::set_permissions(&tool, PermissionsExt::from_mode(0o755)).unwrap();
-        let found: Vec<(String, Kind)> = process_files(folder.path())
-            .unwrap()
+        let forgotten = root.join("forgotten.sh");
+        std::fs::write(&forgotten, "#!/bin/sh\n").unwrap();
+        let found = process_files(folder.path()).unwrap();
+        assert_eq!(found.forgotten, [forgotten]);
+        let found: Vec<(String, Kind)> = found
+            .files
             .into_iter()
             .map(|file| (file.id, file.kind))
             .collect();

@@ -57,8 +57,19 @@ fn the_example_runs_in_every_language() {
         json!({"url": "cat.jpg", "width": 640, "attempt": 1})
     );
     assert_eq!(
-        job(&server, "train", &json!({"epochs": 4})),
-        json!({"status": "complete", "epoch": 4, "accuracy": 0.8})
+        call("quote", json!({"width": 640, "copies": 3})),
+        json!({"cents": 21, "each": 7})
+    );
+    // It stops when it is good enough.
+    let mut trained = job(&server, "train", &json!({"epochs": 10}));
+    let began = trained["startTime"].take();
+    assert!(began.as_str().is_some_and(|at| at.contains('T')), "{began}");
+    assert_eq!(
+        trained,
+        json!({
+            "status": "complete", "epoch": 5, "totalEpochs": 10, "accuracy": 0.9543,
+            "loss": 0.1184, "startTime": null,
+        })
     );
     let sum = job(&server, "checksum", &json!("river"));
     assert_eq!(sum["attempt"], 1, "{sum}");
@@ -92,6 +103,66 @@ fn a_saved_process_is_what_starts_and_a_broken_one_harms_nobody() {
     server.said("removed stays");
     let gone = server.run(&["call", "stays", "-d", "null"]);
     gone.refused(2, &["PROCESS_NOT_FOUND"]);
+}
+
+#[test]
+fn what_does_not_load_is_shown_and_told_to_whoever_asks_for_it() {
+    let project = Project::new();
+    project.write("processes/broken.mjs", "export default (\n");
+    let mail = "export const config = { queue: 'mail' }\nexport default () => 1\n";
+    project.write("processes/mail.mjs", mail);
+    project.write("processes/post.mjs", mail);
+    let odd =
+        "export const config = { concurency: 2, timeoutMs: 'long' }\nexport default () => 1\n";
+    project.write("processes/odd.mjs", odd);
+    project.write("processes/nothing.mjs", "export const config = {}\n");
+    project.write("processes/plain.sh", "#!/bin/sh\necho 1\n");
+    let built = project.run(&["build"]);
+    assert_eq!(built.code, 1, "{}", built.err);
+    for told in [
+        "broken.mjs",
+        "MODULE_SYNTAX",
+        "mail.mjs",
+        "post.mjs",
+        "PROCESS_CONFLICT",
+        "did you mean concurrency?",
+        "timeoutMs: invalid type",
+        "chmod +x processes/plain.sh",
+        "processes/nothing.mjs has no handler",
+    ] {
+        assert!(built.err.contains(told), "{told}: {}", built.err);
+    }
+    let server = project.start(&DEV);
+    let listed = server.json(&["processes", "ls"]);
+    let error = |id: &str| {
+        let found = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["id"] == id);
+        found.unwrap_or_else(|| panic!("{listed}"))["error"].clone()
+    };
+    assert_eq!(error("broken")["code"], "MODULE_SYNTAX");
+    assert_eq!(error("odd")["code"], "PROCESS_INVALID");
+    assert_eq!(error("mail"), Value::Null);
+    let conflict = error("post");
+    assert_eq!(conflict["code"], "PROCESS_CONFLICT");
+    let message = conflict["message"].as_str().unwrap();
+    assert!(
+        message.contains("mail.mjs") && message.contains("post.mjs"),
+        "{message}"
+    );
+    let table = server.run(&["processes", "ls"]);
+    assert!(table.out.contains("MODULE_SYNTAX"), "{}", table.out);
+    let added = server.run(&["jobs", "add", "broken", "-d", "{}"]);
+    added.refused(1, &["MODULE_SYNTAX", "broken.mjs"]);
+    let called = server.run(&["call", "broken", "-d", "{}"]);
+    called.refused(1, &["MODULE_SYNTAX", "broken.mjs"]);
+    project.write("processes/broken.mjs", "export default () => 'mended'\n");
+    server.said("loaded broken");
+    assert_eq!(server.json(&["call", "broken", "-d", "{}"]), "mended");
+    let listed = server.json(&["processes", "ls"]);
+    assert!(!listed.to_string().contains("MODULE_SYNTAX"), "{listed}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl Runtime {
         }
         let mut suspended = None;
         let outcome = match outcome {
-            Err(error) if error.code == "SHUTTING_DOWN" => {
+            Err(error) if ["SHUTTING_DOWN", "RUNNER_ENDED"].contains(&error.code.as_str()) => {
                 return self.settle_alone(job, Settled::Released, false).await;
             }
             Ok(Reply {

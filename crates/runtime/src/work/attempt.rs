@@ -167,7 +167,10 @@ impl Runtime {
         let decided = match outcome {
             Ok(result) => Settled::Completed { result },
             // It was not begun, or will be taken up where it can run.
-            Err(error) if ["SHUTTING_DOWN", "NO_WORKER"].contains(&error.code.as_str()) => {
+            Err(error)
+                if ["SHUTTING_DOWN", "NO_WORKER", "RUNNER_ENDED"]
+                    .contains(&error.code.as_str()) =>
+            {
                 Settled::Released
             }
             Err(error) if held.stop.is_wanted() => Settled::Cancelled {
@@ -362,7 +365,12 @@ async fn input(runtime: &Runtime, held: &Held) -> Result<JobInput, WorkError> {
         input: Some(job.data.clone()),
         attempt: job.attempt,
         max_attempts: policy.retry.max_attempts,
-        correlation_id: options.correlation_id.clone(),
+        correlation_id: Some(
+            options
+                .correlation_id
+                .clone()
+                .unwrap_or_else(|| job.lease.id.to_string()),
+        ),
         causation_id: options.causation_id.clone(),
         tenant_id: options.tenant_id.clone(),
         checkpoint: job.checkpoint.clone(),

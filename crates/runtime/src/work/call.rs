@@ -1,21 +1,23 @@
 //! Calls: a process run at once, without a queue. The answer comes back to the caller, frames on
-//! the way; what happened is recorded in the call's own stream.
+//! the way; what happens is recorded in the call's own stream, which others can follow meanwhile.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use riverrun_protocol::{Frame, Invoke, JobInput, WorkError};
-use riverrun_store::{Append, Change, Commit, Expect};
-use riverrun_types::{Draft, EventType, Json, Name, RunId, StreamName, event::EventContext};
+use riverrun_store::{Change, Commit};
+use riverrun_types::{Draft, EventType, Json, Name, RunId};
 use serde_json::json;
-use tokio::sync::mpsc;
+use tokio::sync::{SetOnce, mpsc};
 
-use super::{Cancellation, Host, Invocation, Process, record};
+use super::{
+    Cancellation, Host, Invocation, Process,
+    host::{CallHome, Home, JobHost},
+    record,
+    request::KeptOptions,
+};
 use crate::{Runtime, clock::now_ms};
-
-/// Events of a call that are recorded; more are dropped and counted.
-const MAX_EVENTS: usize = 4_096;
 
 /// A wish to run a process at once.
 #[derive(Default)]
@@ -37,16 +39,42 @@ pub struct CallRequest {
 }
 
 struct CallHost {
-    runtime: Runtime,
+    inner: JobHost,
     frames: Option<mpsc::Sender<Frame>>,
-    /// None if nothing is recorded.
-    events: Option<Mutex<Events>>,
+    is_kept: bool,
 }
 
+/// The ids of the calls that this instance runs.
 #[derive(Default)]
-struct Events {
-    drafts: Vec<Draft>,
-    dropped: usize,
+pub(crate) struct Calls {
+    running: Mutex<HashSet<RunId>>,
+}
+
+/// An id in use, until it is dropped.
+struct Running {
+    runtime: Runtime,
+    id: RunId,
+}
+
+impl Running {
+    fn begin(runtime: &Runtime, id: &RunId) -> Result<Self, WorkError> {
+        match runtime.calls().running.lock().insert(id.clone()) {
+            true => Ok(Self {
+                runtime: runtime.clone(),
+                id: id.clone(),
+            }),
+            false => {
+                let message = format!("a call with the id {:?} is under way", id.as_str());
+                Err(WorkError::new("CALL_EXISTS", message).permanent())
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.runtime.calls().running.lock().remove(&self.id);
+    }
 }
 
 impl Runtime {
@@ -57,6 +85,9 @@ impl Runtime {
             return Err(WorkError::new("SHUTTING_DOWN", message));
         }
         let process = self.processes().get(&request.process).ok_or_else(|| {
+            if let Some(error) = self.broken().of_process(&request.process) {
+                return error;
+            }
             let known: Vec<String> = self
                 .processes()
                 .all()
@@ -75,17 +106,37 @@ impl Runtime {
         })?;
         check_input(&process, &request.input)?;
         let id = request.call_id.clone().unwrap_or_else(RunId::fresh);
+        let running = Running::begin(self, &id)?;
+        let correlation = request.correlation_id.unwrap_or_else(|| id.to_string());
+        let home = Arc::new(CallHome {
+            id: id.clone(),
+            is_kept: !request.forget && process.config.persist_frames,
+            begun: SetOnce::new(),
+        });
+        let began = now_ms();
+        if home.is_kept {
+            self.record_begin(&home, &process.id, began, &request.input);
+        }
+        let options = KeptOptions {
+            correlation_id: Some(correlation.clone()),
+            tenant_id: request.tenant_id.clone(),
+            ..KeptOptions::default()
+        };
         let host = Arc::new(CallHost {
-            runtime: self.clone(),
+            inner: JobHost::at(
+                self.clone(),
+                process.clone(),
+                Home::Call(home.clone()),
+                &options,
+                request.cancel.clone(),
+            ),
             frames: request.frames,
-            events: (!request.forget).then(Mutex::default),
+            is_kept: home.is_kept,
         });
         let timeout = request
             .timeout
             .or(process.config.policy.timeout)
             .unwrap_or(self.options().attempt_timeout);
-        let began = now_ms();
-        let input = request.input.clone();
         let invocation = Invocation {
             invoke: Arc::new(Invoke {
                 process: process.id.to_string(),
@@ -98,7 +149,7 @@ impl Runtime {
                     input: Some(request.input),
                     attempt: 1,
                     max_attempts: 1,
-                    correlation_id: Some(request.correlation_id.unwrap_or_else(|| id.to_string())),
+                    correlation_id: Some(correlation),
                     causation_id: request.causation_id,
                     tenant_id: request.tenant_id,
                     ..JobInput::default()
@@ -117,36 +168,37 @@ impl Runtime {
         };
         let outcome = self.bounded(&process, invocation, timeout).await;
         let outcome = finish(&process, outcome);
-        if let Some(events) = &host.events {
-            let events = std::mem::take(&mut *events.lock());
-            self.record_call(&id, &process.id, began, &input, events, &outcome);
+        let (said, _) = host.inner.close().await;
+        if home.is_kept {
+            self.record_end(home, began, said, &outcome);
         }
+        drop(running);
         outcome
     }
 
-    /// Stores what happened, after the caller has its answer.
-    fn record_call(
+    /// Stores that a call has begun, while it runs already.
+    fn record_begin(&self, home: &Arc<CallHome>, process: &Name, began: i64, input: &Json) {
+        let started = Draft::new(began, EventType::parse("call.started"))
+            .data(record::Called { process, input });
+        let append = Home::Call(home.clone()).append(vec![started]);
+        let (runtime, home) = (self.clone(), home.clone());
+        self.spawn(async move {
+            if let Err(error) = runtime.commit(Commit::of(Change::Append(append))).await {
+                tracing::warn!(call = %home.id, %error, "the beginning of a call could not be recorded");
+            }
+            let _ = home.begun.set(());
+        });
+    }
+
+    /// Stores how it ended and what it had said by then, after the caller has its answer.
+    fn record_end(
         &self,
-        id: &RunId,
-        process: &Name,
+        home: Arc<CallHome>,
         began: i64,
-        input: &Json,
-        events: Events,
+        mut drafts: Vec<Draft>,
         outcome: &Result<Json, WorkError>,
     ) {
         let now = now_ms();
-        let mut drafts = vec![
-            Draft::new(began, EventType::parse("call.started"))
-                .data(record::Called { process, input }),
-        ];
-        drafts.extend(events.drafts);
-        if events.dropped > 0 {
-            let message = format!(
-                "{} frames were dropped: the handler said more than is stored",
-                events.dropped
-            );
-            drafts.push(Draft::new(now, EventType::LogWarn).data(json!({ "message": message })));
-        }
         drafts.push(match outcome {
             Ok(value) => {
                 Draft::new(now, EventType::parse("call.completed")).data(record::Answered {
@@ -161,20 +213,13 @@ impl Runtime {
                 Draft::new(now, EventType::parse("call.failed")).data(record::Failed { error })
             }
         });
-        let append = Append {
-            stream: StreamName::new("call", id.as_str()),
-            context: EventContext {
-                run_id: Name::from(id.as_str()),
-                flow_name: Name::from("call"),
-                tenant_id: None,
-            },
-            expect: Expect::Any,
-            events: drafts.into(),
-        };
         let runtime = self.clone();
         self.spawn(async move {
-            if let Err(error) = runtime.commit(Commit::of(Change::Append(append))).await {
-                tracing::warn!(%error, "a call could not be recorded");
+            let home = Home::Call(home);
+            let append = Change::Append(home.append(drafts));
+            let commit = home.fenced(None).await.and(append);
+            if let Err(error) = runtime.commit(commit).await {
+                tracing::warn!(call = %home.id(), %error, "the end of a call could not be recorded");
             }
         });
     }
@@ -207,15 +252,8 @@ fn finish(
 #[async_trait]
 impl Host for CallHost {
     fn frame(&self, frame: Frame) {
-        if let Some(events) = &self.events
-            && let Some(draft) = record::frame(&frame)
-        {
-            let mut events = events.lock();
-            if events.drafts.len() < MAX_EVENTS {
-                events.drafts.push(draft);
-            } else {
-                events.dropped += 1;
-            }
+        if self.is_kept {
+            self.inner.frame(frame.clone());
         }
         if let Some(frames) = &self.frames {
             let _ = frames.try_send(frame);
@@ -223,29 +261,6 @@ impl Host for CallHost {
     }
 
     async fn ask(&self, method: &str, asked: Json) -> Result<Json, WorkError> {
-        match method {
-            "enqueue" => {
-                let asked: super::host::EnqueueParams = super::host::params(&asked)?;
-                let added = self.runtime.enqueue_each(asked.jobs()?, false).await;
-                added
-                    .map(|added| super::host::added(&added))
-                    .map_err(super::host::failed)
-            }
-            "start" => {
-                let asked: super::host::StartParams = super::host::params(&asked)?;
-                let started = self.runtime.start(asked.request()).await;
-                let started = started.map_err(super::host::failed)?;
-                Ok(Json::of(
-                    &json!({"runId": started.run, "created": started.created}),
-                ))
-            }
-            "lease" => Ok(Json::of(&json!({"valid": true}))),
-            method => {
-                let message = format!(
-                    "{method} has no meaning in a call: it has no stream of its own until it ends"
-                );
-                Err(WorkError::new("NOT_IN_A_CALL", message).permanent())
-            }
-        }
+        self.inner.ask(method, asked).await
     }
 }

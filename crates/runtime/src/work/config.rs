@@ -7,7 +7,9 @@ use riverrun_expr::Expr;
 use riverrun_store::{Gather, QueueLimits, Rate};
 use riverrun_types::{Json, Name, Retry};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use super::fields::Fields;
 
 /// Attempts where nobody says how many: a crash of a worker must not be the end of a job.
 const ATTEMPTS: u32 = 3;
@@ -43,6 +45,8 @@ pub struct ProcessConfig {
     pub input_schema: Option<Schema>,
     pub output_schema: Option<Schema>,
     pub state_schema: Option<Schema>,
+    /// Whether calls are recorded.
+    pub persist_frames: bool,
     /// As it was written.
     pub raw: Json,
 }
@@ -97,8 +101,29 @@ pub struct ConfigIssue {
     pub message: String,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+/// Settings that others read: flows, runners, SDKs and people.
+const OTHERS: &[&str] = &[
+    "await",
+    "cancelGraceMs",
+    "compensation",
+    "description",
+    "emits",
+    "flow",
+    "id",
+    "join",
+    "logger",
+    "metadata",
+    "name",
+    "onFailure",
+    "role",
+    "step",
+    "subscriptions",
+    "tags",
+    "triggers",
+    "version",
+];
+
+#[derive(Default)]
 struct Written {
     run_mode: RunMode,
     queue: Option<WrittenQueue>,
@@ -118,28 +143,85 @@ struct Written {
     input_schema: Option<Value>,
     output_schema: Option<Value>,
     state: Option<Value>,
+    persist_frames: Option<bool>,
+}
+
+impl Written {
+    fn read(fields: &mut Fields) -> Self {
+        Self {
+            run_mode: fields.take("runMode").unwrap_or_default(),
+            queue: fields.take("queue"),
+            concurrency: fields.take("concurrency"),
+            key_concurrency: fields.take("keyConcurrency"),
+            rate_limit: fields.take("rateLimit"),
+            retry_policy: fields.take("retryPolicy"),
+            dlq: fields.take("dlq"),
+            timeout_ms: fields.take("timeoutMs"),
+            idempotency_key: fields.take("idempotencyKey"),
+            idempotency_window_ms: fields.take("idempotencyWindowMs"),
+            idempotency: fields.take("idempotency"),
+            key: fields.take("key"),
+            throttle: fields.take("throttle"),
+            debounce: fields.take("debounce"),
+            batch: fields.take("batch"),
+            input_schema: fields.take("inputSchema"),
+            output_schema: fields.take("outputSchema"),
+            state: fields.take("state"),
+            persist_frames: fields.take("persistFrames"),
+        }
+    }
 }
 
 /// `'name'`, or `{name, …}` with settings of its own.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum WrittenQueue {
-    Name(String),
-    Settings {
-        name: Option<String>,
-        concurrency: Option<u32>,
-    },
+#[derive(Default)]
+struct WrittenQueue {
+    name: Option<String>,
+    concurrency: Option<u32>,
+}
+
+impl<'de> Deserialize<'de> for WrittenQueue {
+    fn deserialize<D: serde::Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        use serde::de::{MapAccess, Visitor, value::MapAccessDeserializer};
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Settings {
+            name: Option<String>,
+            concurrency: Option<u32>,
+        }
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = WrittenQueue;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("the name of a queue, or {name, concurrency}")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<WrittenQueue, E> {
+                Ok(WrittenQueue {
+                    name: Some(name.to_owned()),
+                    concurrency: None,
+                })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WrittenQueue, A::Error> {
+                let Settings { name, concurrency } =
+                    Settings::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(WrittenQueue { name, concurrency })
+            }
+        }
+        input.deserialize_any(Either)
+    }
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct WrittenRate {
     max: u32,
     duration_ms: i64,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct WrittenRetry {
     pub(super) attempts: Option<u32>,
     pub(super) backoff: Option<WrittenBackoff>,
@@ -148,7 +230,7 @@ pub(super) struct WrittenRetry {
 }
 
 #[derive(Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct WrittenBackoff {
     #[serde(rename = "type", default)]
     kind: BackoffKind,
@@ -168,21 +250,21 @@ enum BackoffKind {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 struct WrittenDlq {
     enabled: Option<bool>,
     queue: Option<String>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct WrittenIdempotency {
     key: Function,
     window_ms: Option<u64>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct WrittenThrottle {
     key: Option<Function>,
     #[serde(alias = "durationMs")]
@@ -190,7 +272,7 @@ struct WrittenThrottle {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct WrittenDebounce {
     key: Option<Function>,
     #[serde(alias = "durationMs", alias = "windowMs")]
@@ -198,7 +280,7 @@ struct WrittenDebounce {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct WrittenBatch {
     #[serde(alias = "max")]
     size: u32,
@@ -208,7 +290,10 @@ struct WrittenBatch {
 
 /// A function's source, an expression, or the word `auto`.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "must be a function, an expression as text, or 'auto'"
+)]
 enum Function {
     Source {
         #[serde(rename = "$function")]
@@ -231,18 +316,21 @@ impl ProcessConfig {
             path: path.to_owned(),
             message,
         };
-        let text = if raw.is_null() { "{}" } else { raw.as_str() };
-        let written: Written =
-            serde_json::from_str(text).map_err(|error| vec![issue("config", error.to_string())])?;
-        let mut issues = Vec::new();
-        let (queue, own) = match &written.queue {
-            None => (name, None),
-            Some(WrittenQueue::Name(queue)) => (queue.as_str(), None),
-            Some(WrittenQueue::Settings {
-                name: own,
-                concurrency,
-            }) => (own.as_deref().unwrap_or(name), *concurrency),
+        let settings: Map<String, Value> = match raw.value() {
+            Value::Null => Map::new(),
+            Value::Object(settings) => settings,
+            other => {
+                let message = format!("must be an object of settings, not {other}");
+                return Err(vec![issue("config", message)]);
+            }
         };
+        let mut fields = Fields::new(settings);
+        let written = Written::read(&mut fields);
+        let mut issues = fields.end(OTHERS);
+        let own_queue = written.queue.as_ref();
+        let queue = own_queue.and_then(|queue| queue.name.as_deref());
+        let queue = queue.unwrap_or(name);
+        let own = own_queue.and_then(|queue| queue.concurrency);
         if let Err(message) = check_queue_name(queue) {
             issues.push(issue("queue", message));
         }
@@ -351,6 +439,7 @@ impl ProcessConfig {
             input_schema,
             output_schema,
             state_schema,
+            persist_frames: written.persist_frames.unwrap_or(true),
             raw: raw.clone(),
         })
     }
@@ -531,9 +620,60 @@ mod tests {
                 "debounce.key"
             ]
         );
-        let issues = read(json!({"retryPolicy": {"attempts": "many"}}))
-            .err()
-            .unwrap();
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_by_its_setting() {
+        let issues = read(json!({
+            "retryPolicy": {"attempts": "many"}, "rateLimit": {"max": 1, "durationMS": 1},
+            "concurency": 2, "queue": 7, "runMode": "sideways", "zzz": 1, "key": 4,
+        }))
+        .err()
+        .unwrap();
+        let told: Vec<(&str, &str)> = issues
+            .iter()
+            .map(|issue| (issue.path.as_str(), issue.message.as_str()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (
+                    "runMode",
+                    "unknown variant `sideways`, expected one of `queue`, `flow`, `call`"
+                ),
+                (
+                    "queue",
+                    "invalid type: integer `7`, expected the name of a queue, or {name, concurrency}"
+                ),
+                (
+                    "rateLimit.durationMS",
+                    "unknown field `durationMS`, expected `max` or `durationMs`; did you mean durationMs?"
+                ),
+                (
+                    "retryPolicy.attempts",
+                    "invalid type: string \"many\", expected u32"
+                ),
+                (
+                    "key",
+                    "must be a function, an expression as text, or 'auto'"
+                ),
+                ("concurency", "is no setting; did you mean concurrency?"),
+                ("zzz", "is no setting"),
+            ]
+        );
+        let issues = read(json!([1])).err().unwrap();
         assert_eq!(issues[0].path, "config");
+    }
+
+    #[test]
+    fn what_flows_and_sdks_read_is_accepted() {
+        let config = read(json!({
+            "flow": {"id": "f", "role": "entry", "step": "a"}, "step": "a", "emits": ["x"],
+            "subscriptions": [{"eventKind": "x"}], "await": {"type": "time"}, "join": "all",
+            "compensation": {"step": "b", "on": "c"}, "triggers": "t", "onFailure": "b",
+            "description": "what it does", "name": "A", "version": "1", "id": "a", "logger": {},
+            "persistFrames": false, "cancelGraceMs": 5, "concurrency": null,
+        }));
+        assert!(config.is_ok());
     }
 }

@@ -6,8 +6,10 @@
 //! the reaper (`reaper`) looks after jobs whose holder has died.
 
 mod attempt;
+mod broken;
 mod call;
 mod config;
+mod fields;
 mod host;
 mod keeper;
 mod letters;
@@ -21,7 +23,10 @@ mod stats;
 mod worker;
 
 pub(crate) use attempt::checked;
+pub(crate) use broken::Broken;
+pub use broken::BrokenProcess;
 pub use call::CallRequest;
+pub(crate) use call::Calls;
 pub use config::{ConfigIssue, OnFail, Policy, ProcessConfig, RunMode, check_queue_name};
 pub(crate) use host::JobHost;
 pub(crate) use keeper::{Keeper, Stop, keep};

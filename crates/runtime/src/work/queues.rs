@@ -103,7 +103,10 @@ impl Runtime {
         check_queue_name(queue).map_err(Error::BadRequest)?;
         let process = self.processes().of_queue(queue);
         if process.is_none() && !create && self.store().queue(queue).await?.is_none() {
-            return Err(StoreError::QueueNotFound(queue.to_owned()).into());
+            let broken = self.broken().of_queue(queue);
+            return Err(
+                broken.unwrap_or_else(|| StoreError::QueueNotFound(queue.to_owned()).into())
+            );
         }
         Ok(process)
     }

@@ -30,6 +30,8 @@ def describe(error: BaseException) -> dict[str, Any]:
     for member, kind, wire in (
         ("code", str, "code"),
         ("retriable", bool, "retriable"),
+        ("retryAfter", int, "retryAfterMs"),
+        ("retry_after", int, "retryAfterMs"),
         ("retry_after_ms", int, "retryAfterMs"),
     ):
         value = getattr(error, member, None)

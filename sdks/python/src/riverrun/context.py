@@ -130,7 +130,8 @@ class _Invoked:
 
     def correlation_id(self) -> str | None:
         """What this run and all that it led to have in common."""
-        return self._params.get("correlationId")
+        params = self._params
+        return params.get("correlationId") or params.get("runId") or params.get("jobId")
 
     def causation_id(self) -> str | None:
         """The event or job that led to this one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -26,6 +26,19 @@ class Job(Record, Generic[Data]):
     enqueued_at: str | None = None
     #: What an earlier attempt saved. In a batch each job has its own.
     checkpoint: Any = None
+
+    def leased_by(self, ask: Callable[[], Any]) -> None:
+        self._is_lease_valid = ask
+
+    def is_lease_valid(self) -> Any:
+        """Whether the job is still this worker's: as `ctx.is_lease_valid`, awaited where that is."""
+        ask: Callable[[], Any] | None = getattr(self, "_is_lease_valid", None)
+        if ask is None:
+            raise RuntimeError("a job has a lease only while its handler runs")
+        return ask()
+
+    #: As the TypeScript SDK names it.
+    isLeaseValid = is_lease_valid  # noqa: N815
 
     def to_wire(self) -> dict[str, Any]:
         wire = super().to_wire()

@@ -127,7 +127,7 @@ export class InvocationContext implements Context {
     return (this.#jobs[at] ??= this.#contextOf(job))
   }
 
-  correlationId = (): string | undefined => this.#params.correlationId ?? undefined
+  correlationId = (): string | undefined => this.#params.correlationId ?? this.#params.runId ?? this.#params.jobId ?? undefined
 
   causationId = (): string | undefined => this.#params.causationId ?? undefined
 

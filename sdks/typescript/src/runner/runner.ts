@@ -204,7 +204,7 @@ function argument({ takes }: Process, params: InvokeParams): unknown {
   return params.jobs ? params.jobs.map((job) => jobOf(job, params)) : jobOf(params, params)
 }
 
-function jobOf(job: BatchJob, { queue }: InvokeParams): Job {
+function jobOf(job: BatchJob, { queue }: InvokeParams): Omit<Job, 'isLeaseValid'> {
   return {
     id: job.jobId ?? '',
     name: job.name ?? queue ?? '',

@@ -207,14 +207,14 @@ function contextOf(memories: Memory[], options: TestOptions, input: unknown): In
   return new InvocationContext(link, params, { level, redact: redactor(redact) })
 }
 
-function jobArgument(input: unknown, options: TestOptions): Job | Job[] {
+function jobArgument(input: unknown, options: TestOptions): unknown {
   const { jobId = 'job-0' } = options
   if (!options.config?.batch) return job(input, jobId, options)
   if (!Array.isArray(input)) throw new TypeError('the config has batch: give a list of inputs')
   return input.map((one, index) => job(one, `${jobId}-${index}`, options))
 }
 
-function job(data: unknown, id: string, options: TestOptions): Job {
+function job(data: unknown, id: string, options: TestOptions): Omit<Job, 'isLeaseValid'> {
   const queue = queueOf(options)
   return {
     id,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use riverrun_protocol::WorkError;
-use riverrun_store::{Added, Change, Commit, Expect};
+use riverrun_store::{Added, Change, Commit, Expect, Note};
 use riverrun_types::{Draft, EventType, Json};
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ impl JobHost {
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
         let EmitParams { kind, data } = params(asked)?;
         let kind = EventType::parse(&kind);
-        if kind.is_engines_own() || kind.family() == "job" || kind.family() == "state" {
+        if kind.is_engines_own() || ["job", "call", "state"].contains(&kind.family()) {
             let message = format!("only the server may write events of the type {kind:?}");
             return Err(WorkError::new("RESERVED_TYPE", message).permanent());
         }
@@ -71,15 +71,28 @@ impl JobHost {
 
     async fn checkpoint(&self, asked: &Json) -> Result<Json, WorkError> {
         let CheckpointParams { data } = params(asked)?;
-        let note = self.note(Some(data.unwrap_or_else(Json::null)));
+        let Some(lease) = self.home.lease() else {
+            let message =
+                "a call has no checkpoints: it is not tried again, so nobody would go on from them";
+            return Err(WorkError::new("NOT_IN_A_CALL", message).permanent());
+        };
+        let note = Note {
+            lease: lease.clone(),
+            progress: None,
+            checkpoint: Some(data.unwrap_or_else(Json::null)),
+        };
         let commit = Commit::of(Change::Note(Box::new(note)));
         self.runtime.commit(commit).await.map_err(refused)?;
         Ok(Json::of(&json!({})))
     }
 
     async fn keep_lease(&self) -> Result<Json, WorkError> {
+        // Nobody can take a call over: it is its handler's as long as it runs.
+        let Some(lease) = self.home.lease() else {
+            return Ok(Json::of(&json!({"valid": true})));
+        };
         let until = now_ms().saturating_add(lease_ms(&self.runtime));
-        let token = self.lease.token;
+        let token = lease.token;
         let beats = self.runtime.store().keep_jobs(&[token], until).await;
         let beats = beats.map_err(refused)?;
         let valid = beats.lost.is_empty();
@@ -97,7 +110,8 @@ impl JobHost {
             input: input.unwrap_or_else(Json::null),
             timeout: timeout_ms.map(Duration::from_millis),
             correlation_id: self.correlation_id.clone(),
-            causation_id: Some(self.lease.id.to_string()),
+            causation_id: Some(self.home.id().to_string()),
+            tenant_id: self.tenant_id.clone(),
             ..CallRequest::default()
         };
         let value = self.runtime.call(request).await?;
@@ -121,7 +135,7 @@ impl JobHost {
             let options = &mut job.options;
             options
                 .causation_id
-                .get_or_insert_with(|| self.lease.id.to_string());
+                .get_or_insert_with(|| self.home.id().to_string());
             if options.correlation_id.is_none() {
                 options.correlation_id = self.correlation_id.clone();
             }
@@ -139,7 +153,7 @@ impl JobHost {
 }
 
 /// What was added, as a handler is told.
-pub(in crate::work) fn added(added: &[Added]) -> Json {
+fn added(added: &[Added]) -> Json {
     let jobs: Vec<Value> = added
         .iter()
         .map(|added| json!({"jobId": added.id, "created": added.created}))

@@ -37,7 +37,7 @@ impl BatchHost {
     fn find(&self, job: Option<&str>) -> Option<&JobHost> {
         match job {
             None => self.jobs.first(),
-            Some(id) => self.jobs.iter().find(|job| job.lease.id.as_str() == id),
+            Some(id) => self.jobs.iter().find(|job| job.home.id().as_str() == id),
         }
     }
 }

@@ -1,11 +1,12 @@
-//! What a job's handler says and asks for while it runs.
+//! What the handler of a job or a call says and asks for while it runs.
 //!
 //! What it says (logs, progress, partial results) is gathered and stored a little later (`said`).
-//! What it asks for is answered when it is durable (`asked`; `state` for the job's state).
-//! Everything is fenced by the job's lease. A batch has a host for each of its jobs (`batch`).
+//! What it asks for is answered when it is durable (`asked`; `state` for the state).
+//! Everything is fenced by the job's lease; a call is its own holder (`home`). A batch has a host for each of its jobs (`batch`).
 
 mod asked;
 mod batch;
+mod home;
 mod params;
 mod said;
 mod state;
@@ -16,22 +17,21 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use riverrun_engine::RunState;
 use riverrun_protocol::{CancelReason, Frame, WorkError};
-use riverrun_store::{Error as StoreError, JobLease, Note};
+use riverrun_store::{Error as StoreError, JobLease};
 use riverrun_types::{Draft, EventType, Json};
 use serde_json::json;
 
 use super::{Cancellation, Host, Process, record, request::KeptOptions};
 use crate::{Error, Runtime};
-pub(super) use asked::added;
 pub(super) use batch::BatchHost;
-pub(super) use params::{EnqueueParams, StartParams, params};
+pub(super) use home::{CallHome, Home};
 use said::Said;
 pub(super) use stream::journal;
 
 pub(crate) struct JobHost {
     runtime: Runtime,
     process: Arc<Process>,
-    lease: JobLease,
+    home: Home,
     correlation_id: Option<String>,
     tenant_id: Option<String>,
     cancel: Cancellation,
@@ -48,12 +48,24 @@ impl JobHost {
         options: &KeptOptions,
         cancel: Cancellation,
     ) -> Self {
+        Self::at(runtime, process, Home::Job(lease), options, cancel)
+    }
+
+    pub(super) fn at(
+        runtime: Runtime,
+        process: Arc<Process>,
+        home: Home,
+        options: &KeptOptions,
+        cancel: Cancellation,
+    ) -> Self {
+        let own = options.correlation_id.clone();
+        let correlation = own.unwrap_or_else(|| home.id().to_string());
         Self {
-            said: Said::new(runtime.clone(), lease.clone()),
+            said: Said::new(runtime.clone(), home.clone()),
             runtime,
             process,
-            lease,
-            correlation_id: options.correlation_id.clone(),
+            home,
+            correlation_id: Some(correlation),
             tenant_id: options.tenant_id.clone(),
             cancel,
             stream: tokio::sync::Mutex::default(),
@@ -64,14 +76,6 @@ impl JobHost {
     /// dropped.
     pub async fn close(&self) -> (Vec<Draft>, Option<Json>) {
         self.said.close().await
-    }
-
-    fn note(&self, checkpoint: Option<Json>) -> Note {
-        Note {
-            lease: self.lease.clone(),
-            progress: None,
-            checkpoint,
-        }
     }
 }
 
@@ -106,7 +110,10 @@ fn refused(error: StoreError) -> WorkError {
     }
 }
 
-pub(super) fn failed(error: Error) -> WorkError {
+fn failed(error: Error) -> WorkError {
+    if let Error::ProcessBroken(error) = error {
+        return *error;
+    }
     let details = match &error {
         Error::InputInvalid(issues) => Some(json!({ "issues": issues })),
         _ => None,

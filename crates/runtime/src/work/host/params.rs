@@ -49,7 +49,7 @@ pub(super) struct CallParams {
 
 /// One job, or many, each with a queue of its own.
 #[derive(Deserialize)]
-pub(in crate::work) struct EnqueueParams {
+pub(super) struct EnqueueParams {
     queue: Option<String>,
     name: Option<String>,
     data: Option<Json>,
@@ -69,7 +69,7 @@ struct Enqueued {
 
 impl EnqueueParams {
     /// Where the jobs name no queue it is that of the request.
-    pub(in crate::work) fn jobs(self) -> Result<Vec<(Name, JobRequest)>, WorkError> {
+    pub(super) fn jobs(self) -> Result<Vec<(Name, JobRequest)>, WorkError> {
         let Self {
             queue: shared,
             name,
@@ -99,7 +99,7 @@ impl EnqueueParams {
 }
 
 #[derive(Deserialize)]
-pub(in crate::work) struct StartParams {
+pub(super) struct StartParams {
     flow: String,
     input: Option<Json>,
     #[serde(default)]
@@ -120,7 +120,7 @@ struct StartOptions {
 }
 
 impl StartParams {
-    pub(in crate::work) fn request(self) -> StartRequest {
+    pub(super) fn request(self) -> StartRequest {
         let input = self.input.unwrap_or_else(|| Json::of(&json!({})));
         let mut request = StartRequest::new(self.flow, input);
         request.version = self.options.version;
@@ -134,7 +134,7 @@ impl StartParams {
     }
 }
 
-pub(in crate::work) fn params<T: DeserializeOwned>(params: &Json) -> Result<T, WorkError> {
+pub(super) fn params<T: DeserializeOwned>(params: &Json) -> Result<T, WorkError> {
     params
         .read()
         .map_err(|error| WorkError::new("BAD_REQUEST", error.to_string()).permanent())

@@ -6,12 +6,13 @@
 use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use riverrun_store::{Change, Commit, JobLease, Note};
+use riverrun_store::Change;
 use riverrun_types::{Draft, EventType, Json};
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::{Runtime, clock::now_ms, work::attempt::to_job};
+use super::home::Home;
+use crate::{Runtime, clock::now_ms};
 
 /// How long what was said waits for more.
 const GATHER: Duration = Duration::from_millis(50);
@@ -20,7 +21,7 @@ const MAX_WAITING: usize = 4_096;
 
 pub(super) struct Said {
     runtime: Runtime,
-    lease: JobLease,
+    home: Home,
     shared: Arc<Shared>,
 }
 
@@ -61,10 +62,10 @@ struct Waiting {
 }
 
 impl Said {
-    pub fn new(runtime: Runtime, lease: JobLease) -> Self {
+    pub fn new(runtime: Runtime, home: Home) -> Self {
         Self {
             runtime,
-            lease,
+            home,
             shared: Arc::default(),
         }
     }
@@ -82,11 +83,7 @@ impl Said {
         waiting.progress = progress.or(waiting.progress.take());
         if !waiting.has_flusher {
             waiting.has_flusher = true;
-            let flush = flush(
-                self.runtime.clone(),
-                self.lease.clone(),
-                self.shared.clone(),
-            );
+            let flush = flush(self.runtime.clone(), self.home.clone(), self.shared.clone());
             tokio::spawn(flush);
         }
     }
@@ -130,8 +127,8 @@ impl Waiting {
     }
 }
 
-/// Stores what was said while the job runs.
-async fn flush(runtime: Runtime, lease: JobLease, shared: Arc<Shared>) {
+/// Stores what was said while the handler runs.
+async fn flush(runtime: Runtime, home: Home, shared: Arc<Shared>) {
     loop {
         tokio::select! {
             () = tokio::time::sleep(GATHER) => {}
@@ -150,15 +147,10 @@ async fn flush(runtime: Runtime, lease: JobLease, shared: Arc<Shared>) {
             }
             taken
         };
-        let note = Note {
-            lease: lease.clone(),
-            progress,
-            checkpoint: None,
-        };
-        let commit =
-            Commit::of(Change::Note(Box::new(note))).and(Change::Append(to_job(&lease.id, drafts)));
+        let append = Change::Append(home.append(drafts));
+        let commit = home.fenced(progress).await.and(append);
         if let Err(error) = runtime.commit(commit).await {
-            tracing::debug!(job = %lease.id, %error, "what a job said could not be stored");
+            tracing::debug!(job = %home.id(), %error, "what a job said could not be stored");
         }
     }
 }

@@ -1,12 +1,12 @@
-//! The stream of a job: what is written to it under the lease, and what earlier attempts left in it.
+//! The stream of a job or a call: what is written to it, and what earlier attempts left in it.
 
 use riverrun_engine::RunState;
 use riverrun_protocol::{JournalEntry, WorkError};
-use riverrun_store::{Change, Commit, EventQuery, Expect, Receipt};
-use riverrun_types::{Draft, Event, EventId, EventType, Json, RunId, StreamName};
+use riverrun_store::{Change, EventQuery, Expect};
+use riverrun_types::{Draft, Event, EventId, EventType, RunId, StreamName};
 
 use super::{JobHost, params::MemoParams, refused};
-use crate::{Runtime, steps::signals, work::attempt::to_job};
+use crate::{Runtime, steps::signals};
 
 /// An event that was appended, and what was said before it.
 pub(super) struct Placed {
@@ -15,35 +15,40 @@ pub(super) struct Placed {
 }
 
 impl JobHost {
-    /// Commits under the lease.
-    async fn fenced(
-        &self,
-        progress: Option<Json>,
-        changes: impl IntoIterator<Item = Change>,
-    ) -> Result<Receipt, WorkError> {
-        let mut note = self.note(None);
-        note.progress = progress;
-        let mut commit = Commit::of(Change::Note(Box::new(note)));
-        commit.changes.extend(changes);
-        self.runtime.commit(commit).await.map_err(refused)
-    }
-
     /// Appends an event, and before it what the handler said before.
     pub(super) async fn append(&self, draft: Draft, expect: Expect) -> Result<Placed, WorkError> {
         let said = self.said.take().await;
         let mut events = said.drafts.clone();
         events.push(draft.clone());
-        let mut append = to_job(&self.lease.id, events);
+        let mut append = self.home.append(events);
         append.expect = expect;
         append.context.tenant_id = self.tenant_id.as_deref().map(Into::into);
         let own = std::slice::from_ref(&draft);
         let told = signals(&append.stream, &append.context, own, draft.ms);
-        let changes = [Change::Append(append)].into_iter().chain(told);
-        let receipt = match self.fenced(said.progress.clone(), changes).await {
+        let mut commit = self.home.fenced(said.progress.clone()).await;
+        let is_kept = self.home.is_kept();
+        if is_kept {
+            commit = commit.and(Change::Append(append));
+        }
+        commit.changes.extend(told);
+        if !is_kept {
+            if !commit.changes.is_empty() {
+                self.runtime.commit(commit).await.map_err(refused)?;
+            }
+            let seq = match expect {
+                Expect::Len(len) => len,
+                _ => 0,
+            };
+            return Ok(Placed {
+                id: EventId { ms: draft.ms, seq },
+                said: Vec::new(),
+            });
+        }
+        let receipt = match self.runtime.commit(commit).await {
             Ok(receipt) => receipt,
             Err(error) => {
                 said.put_back();
-                return Err(error);
+                return Err(refused(error));
             }
         };
         let placed = receipt.placed.first();
@@ -57,7 +62,10 @@ impl JobHost {
 
     pub(super) async fn read_stream(&self) -> Result<RunState, WorkError> {
         let mut stream = RunState::new();
-        each_event(&self.runtime, &self.lease.id, |event| {
+        if !self.home.is_kept() {
+            return Ok(stream);
+        }
+        each_event(&self.runtime, &self.home.stream(), |event| {
             stream.apply(&event.clone().draft());
         })
         .await?;
@@ -66,7 +74,10 @@ impl JobHost {
 
     /// The stream has grown by something that is no state: its length is read again when needed.
     pub(super) async fn forget_stream(&self) {
-        *self.stream.lock().await = None;
+        // Where nothing is stored, what is known is all there is.
+        if self.home.is_kept() {
+            *self.stream.lock().await = None;
+        }
     }
 }
 
@@ -76,7 +87,8 @@ pub(in crate::work) async fn journal(
     job: &RunId,
 ) -> Result<Vec<JournalEntry>, WorkError> {
     let mut journal = Vec::new();
-    each_event(runtime, job, |event| {
+    let stream = StreamName::new("job", job.as_str());
+    each_event(runtime, &stream, |event| {
         if event.kind == EventType::StepMemo
             && let Some(memo) = event
                 .data
@@ -95,20 +107,19 @@ pub(in crate::work) async fn journal(
     Ok(journal)
 }
 
-/// Reads the job's stream from its beginning.
+/// Reads a stream from its beginning.
 async fn each_event(
     runtime: &Runtime,
-    job: &RunId,
+    stream: &StreamName,
     mut look: impl FnMut(&Event),
 ) -> Result<(), WorkError> {
     const PAGE: usize = 1_000;
-    let stream = StreamName::new("job", job.as_str());
     let mut from = 0;
     loop {
         let query = EventQuery::forward(from, PAGE);
         let events = runtime
             .store()
-            .events(&stream, &query)
+            .events(stream, &query)
             .await
             .map_err(refused)?;
         for event in &events {

@@ -42,12 +42,23 @@ class Handler:
         return Job.from_wire(params, data, queue) if self.takes_job else data
 
     def call(self, subject: Any, ctx: Context | SyncContext) -> Any:
+        if self.takes_job:
+            _lease(subject, ctx)
         form = self.form
         if form == "both":
             return self.function(subject, ctx)
         if form == "subject":
             return self.function(subject)
         return self.function(ctx) if form == "context" else self.function()
+
+
+def _lease(subject: Any, ctx: Context | SyncContext) -> None:
+    """Tells each job whose lease it is to ask for."""
+    if isinstance(subject, Job):
+        subject.leased_by(ctx.is_lease_valid)
+    elif isinstance(subject, list):
+        for at, job in enumerate(subject):
+            job.leased_by(lambda at=at: ctx.job(at).is_lease_valid())
 
 
 def _form(function: Callable[..., Any], name: str) -> tuple[Form, inspect.Parameter | None]:

@@ -1,0 +1,59 @@
+//! Processes that are there and cannot be run, because their file does not load. They are
+//! remembered, so that whoever asks for one is told why.
+
+use std::collections::BTreeMap;
+
+use parking_lot::RwLock;
+use riverrun_protocol::WorkError;
+use riverrun_types::Name;
+
+use crate::{Error, Runtime};
+
+#[derive(Clone, Debug)]
+pub struct BrokenProcess {
+    pub id: Name,
+    /// Which it would take jobs from, as far as that is known.
+    pub queue: Name,
+    pub file: Option<String>,
+    /// For people.
+    pub language: Option<String>,
+    /// Why it cannot be run.
+    pub error: WorkError,
+}
+
+#[derive(Default)]
+pub(crate) struct Broken(RwLock<BTreeMap<Name, BrokenProcess>>);
+
+impl Broken {
+    /// By the id of a process, which may be one of several exports of the file.
+    pub fn of_process(&self, id: &str) -> Option<WorkError> {
+        let broken = self.0.read();
+        let file = id.rsplit_once('.').map(|(file, _)| file);
+        let found = broken.get(id).or_else(|| broken.get(file?));
+        found.map(|broken| broken.error.clone())
+    }
+
+    pub fn of_queue(&self, queue: &str) -> Option<Error> {
+        let broken = self.0.read();
+        let found = broken.values().find(|broken| &*broken.queue == queue);
+        found.map(|broken| Error::ProcessBroken(Box::new(broken.error.clone())))
+    }
+}
+
+impl Runtime {
+    /// Takes note of a process that cannot be run. An earlier version of it that can goes on.
+    pub fn put_broken(&self, process: BrokenProcess) {
+        let mut broken = self.broken().0.write();
+        broken.insert(process.id.clone(), process);
+    }
+
+    /// It is mended, or gone.
+    pub fn forget_broken(&self, id: &str) {
+        self.broken().0.write().remove(id);
+    }
+
+    /// By id.
+    pub fn broken_processes(&self) -> Vec<BrokenProcess> {
+        self.broken().0.read().values().cloned().collect()
+    }
+}

@@ -1,0 +1,84 @@
+//! A config read setting by setting, so that everything that does not fit is told at once, each
+//! with its path, and a word that is no setting with the one that was meant.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::ConfigIssue;
+
+/// How like a setting a word must be to be taken for a slip of it.
+const LIKENESS: f64 = 0.8;
+
+pub(super) struct Fields {
+    left: Map<String, Value>,
+    asked: Vec<&'static str>,
+    pub issues: Vec<ConfigIssue>,
+}
+
+impl Fields {
+    pub fn new(left: Map<String, Value>) -> Self {
+        Self {
+            left,
+            asked: Vec::new(),
+            issues: Vec::new(),
+        }
+    }
+
+    /// Takes a setting; one that is not there, is null or does not fit is none.
+    pub fn take<T: DeserializeOwned>(&mut self, key: &'static str) -> Option<T> {
+        self.asked.push(key);
+        let value = self
+            .left
+            .shift_remove(key)
+            .filter(|value| !value.is_null())?;
+        match serde_path_to_error::deserialize(value) {
+            Ok(read) => Some(read),
+            Err(error) => {
+                let path = match error.path().to_string() {
+                    below if below == "." => key.to_owned(),
+                    below if below.starts_with('[') => format!("{key}{below}"),
+                    below => format!("{key}.{below}"),
+                };
+                let message = meant_within(&error.inner().to_string());
+                self.issues.push(ConfigIssue { path, message });
+                None
+            }
+        }
+    }
+
+    /// Whatever is left must be one of the words that others read.
+    pub fn end(mut self, others: &[&'static str]) -> Vec<ConfigIssue> {
+        let known: Vec<&str> = self.asked.iter().chain(others).copied().collect();
+        for key in self.left.keys() {
+            if !others.contains(&key.as_str()) {
+                let message = format!("is no setting{}", meant(key, &known));
+                self.issues.push(ConfigIssue {
+                    path: key.clone(),
+                    message,
+                });
+            }
+        }
+        self.issues
+    }
+}
+
+/// What somebody meant who wrote this, as the end of a sentence.
+fn meant(word: &str, known: &[&str]) -> String {
+    let likeness = |known: &str| strsim::jaro_winkler(known, word);
+    let nearest = known
+        .iter()
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+        .filter(|nearest| likeness(nearest) >= LIKENESS);
+    nearest.map_or_else(String::new, |nearest| format!("; did you mean {nearest}?"))
+}
+
+/// Adds it to a message of the form "unknown field `a`, expected one of `b`, `c`".
+fn meant_within(message: &str) -> String {
+    let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    match &words[..] {
+        [word, known @ ..] if message.starts_with("unknown ") => {
+            format!("{message}{}", meant(word, known))
+        }
+        _ => message.to_owned(),
+    }
+}

@@ -1,0 +1,88 @@
+//! Whose stream it is that a handler speaks into.
+
+use std::sync::Arc;
+
+use riverrun_store::{Append, Change, Commit, Expect, JobLease, Note};
+use riverrun_types::{Draft, Json, Name, RunId, StreamName, event::EventContext};
+use tokio::sync::SetOnce;
+
+use crate::work::attempt::to_job;
+
+#[derive(Clone)]
+pub(in crate::work) enum Home {
+    /// That of a job, written under its lease.
+    Job(JobLease),
+    /// That of a call, which nobody else ever takes up.
+    Call(Arc<CallHome>),
+}
+
+pub(in crate::work) struct CallHome {
+    pub id: RunId,
+    /// False for a call of which nothing is stored: its state lives as long as it does.
+    pub is_kept: bool,
+    /// Set when its first event is stored. Everything else comes behind it.
+    pub begun: SetOnce<()>,
+}
+
+impl Home {
+    pub fn id(&self) -> &RunId {
+        match self {
+            Self::Job(lease) => &lease.id,
+            Self::Call(call) => &call.id,
+        }
+    }
+
+    pub fn lease(&self) -> Option<&JobLease> {
+        match self {
+            Self::Job(lease) => Some(lease),
+            Self::Call(_) => None,
+        }
+    }
+
+    pub fn is_kept(&self) -> bool {
+        match self {
+            Self::Job(_) => true,
+            Self::Call(call) => call.is_kept,
+        }
+    }
+
+    pub fn stream(&self) -> StreamName {
+        match self {
+            Self::Job(lease) => StreamName::new("job", lease.id.as_str()),
+            Self::Call(call) => StreamName::new("call", call.id.as_str()),
+        }
+    }
+
+    pub fn append(&self, events: Vec<Draft>) -> Append {
+        match self {
+            Self::Job(lease) => to_job(&lease.id, events),
+            Self::Call(call) => Append {
+                stream: self.stream(),
+                context: EventContext {
+                    run_id: Name::from(call.id.as_str()),
+                    flow_name: Name::from("call"),
+                    tenant_id: None,
+                },
+                expect: Expect::Any,
+                events: events.into(),
+            },
+        }
+    }
+
+    /// A commit that only whoever holds the stream can make; more is added to it.
+    pub async fn fenced(&self, progress: Option<Json>) -> Commit {
+        match self {
+            Self::Job(lease) => Commit::of(Change::Note(Box::new(Note {
+                lease: lease.clone(),
+                progress,
+                checkpoint: None,
+            }))),
+            Self::Call(call) => {
+                if call.is_kept {
+                    call.begun.wait().await;
+                }
+                Commit::default()
+            }
+        }
+    }
+}
