@@ -64,7 +64,7 @@ mod tests {
         let invoke = json!({
             "process": process, "kind": "job", "jobId": job, "attempt": 1, "maxAttempts": 3,
         });
-        serde_json::from_value(invoke).unwrap()
+        Invoke::read(&riverrun_types::Json::of(&invoke)).unwrap()
     }
 
     #[test]
