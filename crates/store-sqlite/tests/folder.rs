@@ -82,7 +82,7 @@ async fn writes_are_synced_and_logged() {
     assert!(folder.path().join("riverrun.db-wal").exists());
     let facts = store.describe().await.unwrap().value();
     assert_eq!(facts["adapter"], "sqlite");
-    assert_eq!(facts["schema"], 4);
+    assert_eq!(facts["schema"], 5);
     assert_eq!(
         facts["synchronous"], 2,
         "FULL: a commit is on disk when it is answered"
@@ -103,12 +103,12 @@ async fn data_of_a_newer_riverrun_is_left_alone() {
     match open(folder.path()).map(drop) {
         Err(Error::NewerSchema {
             found: 99,
-            known: 4,
+            known: 5,
         }) => {}
         other => panic!("{other:?}"),
     }
     direct(folder.path())
-        .pragma_update(None, "user_version", 4)
+        .pragma_update(None, "user_version", 5)
         .unwrap();
     open(folder.path()).unwrap();
 }
@@ -429,7 +429,9 @@ async fn jobs_of_an_older_riverrun_have_lives_too() {
     // As the schema was before the stream of a job told its life.
     let before = direct(folder.path());
     before
-        .execute_batch("ALTER TABLE work DROP COLUMN told; PRAGMA user_version = 3;")
+        .execute_batch(
+            "DROP TABLE triggers; ALTER TABLE work DROP COLUMN told; PRAGMA user_version = 3;",
+        )
         .unwrap();
     drop(before);
     let store: S = open(folder.path()).unwrap();
