@@ -121,8 +121,10 @@ async fn follow(api: Api, stream: StreamName, query: TailQuery, headers: &Header
     if &*stream.kind == StreamName::QUEUE {
         return follow_queue(api, &stream.id, query, headers).await;
     }
-    let until = until(&api, &stream, query.follow).await?;
+    // The beginning first: whoever begins at the end must not begin behind an end that is not
+    // known yet.
     let begin = begin(&api, &stream, &query, headers).await?;
+    let until = until(&api, &stream, query.follow).await?;
     if matches!(until, Until::Position(len) if begin.position >= len) {
         return Ok(response(Body::empty()));
     }
