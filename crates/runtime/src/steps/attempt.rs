@@ -6,11 +6,13 @@ use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Memo, Outcome, RunStat
 use riverrun_protocol::{
     CancelReason, Invoke, JobInput, JournalEntry, Reply, Suspended, WorkError,
 };
-use riverrun_store::{Change, ClaimedJob, Commit, Error as StoreError, NewAwait, Settle, Settled};
+use riverrun_store::{
+    Awaited, Change, ClaimedJob, Commit, Error as StoreError, NewAwait, Settle, Settled,
+};
 use riverrun_types::{AwaitType, Json, Name, time::iso};
 
 use super::{
-    StepPlace, awaits,
+    Door, StepPlace, awaits,
     host::StepHost,
     inbox::{Fence, Letter},
 };
@@ -203,6 +205,12 @@ impl Runtime {
             let door = known.filter(|record| record.run == *run && record.step == key.step);
             let door = door.ok_or("the step waits for a trigger that is not its own")?;
             awaiting.until_ms = door.expires_ms;
+            if let Awaited::Door { door, .. } = &door.what {
+                let door: Door = door.read().unwrap_or_default();
+                awaiting.what = AwaitFor::Trigger {
+                    trigger_type: door.kind,
+                };
+            }
         }
         Ok((awaiting, new))
     }

@@ -43,7 +43,7 @@ pub(super) fn fresh_id() -> Name {
 }
 
 /// Where a door is opened: people are shown a page.
-pub(super) fn door_url(id: &str, kind: TriggerType) -> String {
+pub(crate) fn door_url(id: &str, kind: TriggerType) -> String {
     match kind {
         TriggerType::User => format!("/approve/{id}"),
         TriggerType::Webhook | TriggerType::Api => format!("/api/triggers/{id}"),

@@ -17,8 +17,8 @@ use parking_lot::Mutex;
 use riverrun_engine::{Fact, Input, Memo, RunState};
 use riverrun_protocol::{Frame, WorkError};
 use riverrun_store::{Awaited, Change, ClaimedJob, Error as StoreError, NewAwait, Note};
-use riverrun_types::{Draft, EventId, EventType, Json, Name, Path, StepRef, TriggerType};
-use serde::{Deserialize, de::DeserializeOwned};
+use riverrun_types::{Draft, EventId, EventType, Json, Name, StepRef, TriggerType};
+use serde::Deserialize;
 use serde_json::json;
 
 use super::{
@@ -30,7 +30,10 @@ use crate::{
     Error, Runtime,
     clock::now_ms,
     streams::Guard,
-    work::{Cancellation, Host, JobHost, KeptOptions, Process, frame_event},
+    work::{
+        BatchParams, Cancellation, EmitParams, Host, JobHost, KeptOptions, KeyParams, Process,
+        Read, ReadAll, frame_event, params, path,
+    },
 };
 
 /// How long what was said waits for more.
@@ -182,7 +185,7 @@ impl StepHost {
     }
 
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
-        let Emit { kind, data } = params(asked)?;
+        let EmitParams { kind, data } = params(asked)?;
         let kind = EventType::checked(&kind).ok_or_else(|| {
             WorkError::new("BAD_EVENT", format!("{kind:?} is no type of event")).permanent()
         })?;
@@ -320,28 +323,6 @@ impl Said {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Keyed {
-    key: String,
-    value: Option<Json>,
-    if_version: Option<u64>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Many {
-    values: indexmap::IndexMap<String, Json>,
-    if_version: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Emit {
-    #[serde(rename = "type", alias = "kind")]
-    kind: String,
-    data: Option<Json>,
-}
-
-#[derive(Deserialize)]
 struct Remembered {
     op: Option<String>,
     name: String,
@@ -359,20 +340,6 @@ struct NewDoor {
     #[serde(default)]
     many: bool,
     secret: Option<String>,
-}
-
-fn params<T: DeserializeOwned>(asked: &Json) -> Result<T, WorkError> {
-    asked
-        .read()
-        .map_err(|error| WorkError::new("BAD_REQUEST", error.to_string()).permanent())
-}
-
-fn path(key: &str) -> Result<Path, WorkError> {
-    let path = Path::new(key);
-    match path.is_valid() {
-        true => Ok(path),
-        false => Err(WorkError::new("BAD_REQUEST", "key: is no path").permanent()),
-    }
 }
 
 fn refused(error: Error) -> WorkError {
@@ -405,7 +372,7 @@ impl Host for StepHost {
         }
         match method {
             "state.get" => {
-                let path = path(&params::<Keyed>(&asked)?.key)?;
+                let path = path(&params::<KeyParams>(&asked)?.key)?;
                 self.state(|state| {
                     let value = state.state.path(&path);
                     Json::of(&Read {
@@ -416,7 +383,7 @@ impl Host for StepHost {
                 .await
             }
             "state.has" => {
-                let path = path(&params::<Keyed>(&asked)?.key)?;
+                let path = path(&params::<KeyParams>(&asked)?.key)?;
                 self.state(|state| Json::of(&json!({"has": state.state.path(&path).is_some()})))
                     .await
             }
@@ -430,7 +397,7 @@ impl Host for StepHost {
                 .await
             }
             "state.set" => {
-                let Keyed {
+                let KeyParams {
                     key,
                     value,
                     if_version,
@@ -440,14 +407,14 @@ impl Host for StepHost {
                 self.write(Fact::StateSet { key, value }, if_version).await
             }
             "state.delete" => {
-                let Keyed {
+                let KeyParams {
                     key, if_version, ..
                 } = params(&asked)?;
                 let key = path(&key)?;
                 self.write(Fact::StateDelete { key }, if_version).await
             }
             "state.setBatch" => {
-                let Many { values, if_version } = params(&asked)?;
+                let BatchParams { values, if_version } = params(&asked)?;
                 let mut operations = Vec::with_capacity(values.len());
                 for (key, value) in values {
                     operations.push(riverrun_engine::StateOp {
@@ -479,17 +446,4 @@ impl Host for StepHost {
             _ => self.inner.ask(method, asked).await,
         }
     }
-}
-
-#[derive(serde::Serialize)]
-struct Read {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<Json>,
-    version: u64,
-}
-
-#[derive(serde::Serialize)]
-struct ReadAll<'a> {
-    state: &'a riverrun_types::State,
-    version: u64,
 }

@@ -217,7 +217,7 @@ fn awaited(awaiting: &Awaiting, facts: &Facts) -> Cause {
             fired_at,
         },
         AwaitFor::Trigger { trigger_type } => Cause::AwaitTrigger {
-            url: format!("/api/triggers/{await_id}"),
+            url: crate::steps::door_url(&await_id, *trigger_type),
             trigger_type: *trigger_type,
             await_id,
             fired_at,

@@ -288,7 +288,7 @@ fn a_visit_has_one_reason() {
             awaits(AwaitFor::Trigger { trigger_type }, Some(NOW + 7)),
         ),
         &none,
-        json!({"kind": "await-trigger", "awaitId": "w1", "triggerType": "user", "url": "/api/triggers/w1", "untilMs": 7}),
+        json!({"kind": "await-trigger", "awaitId": "w1", "triggerType": "user", "url": "/approve/w1", "untilMs": 7}),
     );
     let until_ms = NOW + 8;
     let mut backoff = visit("a", Retrying, Some(Wait::Backoff { until_ms }));

@@ -28,7 +28,7 @@ pub use broken::BrokenProcess;
 pub use call::CallRequest;
 pub(crate) use call::Calls;
 pub use config::{ConfigIssue, OnFail, Policy, ProcessConfig, RunMode, check_queue_name};
-pub(crate) use host::JobHost;
+pub(crate) use host::{BatchParams, EmitParams, JobHost, KeyParams, params, path};
 pub(crate) use keeper::{Keeper, Stop, keep};
 pub(crate) use letters::Redrives;
 pub use letters::{Redrive, Redriven};
@@ -37,7 +37,7 @@ pub use process::{Process, Source};
 pub use provider::{Cancellation, Host, Invocation, Places, Provider, Taken};
 pub use queues::QueueView;
 pub(crate) use reaper::reap;
-pub(crate) use record::frame as frame_event;
+pub(crate) use record::{Read, ReadAll, frame as frame_event};
 pub use request::{
     Debounce, Dedupe, IdempotencyOptions, JobOptions, JobRequest, KeptOptions, Throttle,
 };

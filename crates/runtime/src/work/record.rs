@@ -95,14 +95,14 @@ pub(super) struct Writes<'a> {
 
 /// A value of a state, if there is one, and the state's version.
 #[derive(Serialize)]
-pub(super) struct Read {
+pub(crate) struct Read {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Json>,
     pub version: u64,
 }
 
 #[derive(Serialize)]
-pub(super) struct ReadAll<'a> {
+pub(crate) struct ReadAll<'a> {
     pub state: &'a State,
     pub version: u64,
 }

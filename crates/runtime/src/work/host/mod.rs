@@ -12,6 +12,9 @@ mod said;
 mod state;
 mod stream;
 
+pub(crate) use params::{BatchParams, EmitParams, KeyParams, params};
+pub(crate) use state::path;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;

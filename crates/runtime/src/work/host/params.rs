@@ -12,7 +12,7 @@ use crate::{
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct KeyParams {
+pub(crate) struct KeyParams {
     pub key: String,
     pub value: Option<Json>,
     pub if_version: Option<u64>,
@@ -20,13 +20,13 @@ pub(super) struct KeyParams {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct BatchParams {
+pub(crate) struct BatchParams {
     pub values: indexmap::IndexMap<String, Json>,
     pub if_version: Option<u64>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct EmitParams {
+pub(crate) struct EmitParams {
     #[serde(rename = "type", alias = "kind")]
     pub kind: String,
     pub data: Option<Json>,
@@ -134,7 +134,7 @@ impl StartParams {
     }
 }
 
-pub(super) fn params<T: DeserializeOwned>(params: &Json) -> Result<T, WorkError> {
+pub(crate) fn params<T: DeserializeOwned>(params: &Json) -> Result<T, WorkError> {
     params
         .read()
         .map_err(|error| WorkError::new("BAD_REQUEST", error.to_string()).permanent())

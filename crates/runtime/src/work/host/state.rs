@@ -180,7 +180,7 @@ fn invalid(issues: &[SchemaIssue]) -> WorkError {
     WorkError::new("STATE_INVALID", message).details(&json!({ "issues": issues }))
 }
 
-fn path(key: &str) -> Result<Path, WorkError> {
+pub(crate) fn path(key: &str) -> Result<Path, WorkError> {
     let path = Path::new(key);
     match path.is_valid() {
         true => Ok(path),
