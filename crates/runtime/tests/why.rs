@@ -236,7 +236,7 @@ async fn awaited_events_and_triggers_are_told() {
     let id = reason["awaitId"].as_str().unwrap();
     has(
         reason,
-        json!({"triggerType": "user", "url": format!("/api/triggers/{id}"), "until": null}),
+        json!({"triggerType": "user", "url": format!("/approve/{id}"), "until": null}),
     );
     world.runtime.door(id).await.unwrap();
 }
