@@ -94,13 +94,14 @@ async fn in_process(bench: &Bench, report: &mut Report) -> Result<()> {
             let started = runtime.start(StartRequest::new("three", json!({}))).await?;
             let wait = Duration::from_secs(60);
             let ended = runtime.wait(&started.run, wait).await?;
-            Ok::<_, riverrun_runtime::Error>(ended.loaded.state.status)
+            Ok::<_, riverrun_runtime::Error>(ended.loaded.state)
         }
     });
     let mut ended = ended.buffer_unordered(IN_FLIGHT);
-    while let Some(status) = ended.next().await {
-        if status? != RunStatus::Completed {
-            return Err("a flow did not complete".into());
+    while let Some(state) = ended.next().await {
+        let state = state?;
+        if state.status != RunStatus::Completed {
+            return Err(format!("a flow did not complete: {:?}", state.error).into());
         }
     }
     let rate = runs as f64 / begun.elapsed().as_secs_f64();

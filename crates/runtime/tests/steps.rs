@@ -668,3 +668,45 @@ fn now_ms() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     i64::try_from(since.unwrap().as_millis()).unwrap()
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_runs_at_once_all_end() {
+    use futures::StreamExt;
+    let folder = tempfile::tempdir().unwrap();
+    let options = riverrun_store_sqlite::Options::new(folder.path());
+    let store = SqliteStore::open(options).unwrap();
+    let world = World::on(store).await;
+    let wide = json!({"concurrency": 1_024});
+    world.put(
+        "a",
+        wide.clone(),
+        script!(|call| ask(&call, "emit", json!({"type": "one"})).await),
+    );
+    world.put(
+        "b",
+        wide.clone(),
+        script!(|call| ask(&call, "emit", json!({"type": "two"})).await),
+    );
+    world.put("c", wide, script!(|call| Ok(input(&call))));
+    let on = |kind: &str| json!({"subscriptions": [{"eventKind": kind}]});
+    let steps = json!({
+        "a": step("a"), "b": with(step("b"), on("one")), "c": with(step("c"), on("two")),
+    });
+    world.register(flow(steps)).await;
+    let runs = futures::stream::iter(0..1_000).map(|n| {
+        let world = &world;
+        async move {
+            let run = world.start("f", json!({ "n": n })).await;
+            let view = world.runtime.wait(&run, LONG).await.unwrap();
+            if !view.loaded.state.status.is_ended() {
+                panic!(
+                    "{:#?} {:#?}",
+                    world.events(&run).await,
+                    world.runtime.why(&run).await
+                );
+            }
+            assert_eq!(view.loaded.state.status, RunStatus::Completed);
+        }
+    });
+    runs.buffer_unordered(256).collect::<Vec<()>>().await;
+}

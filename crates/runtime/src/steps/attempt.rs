@@ -69,10 +69,8 @@ impl Runtime {
                 tokio::pin!(running);
                 tokio::select! {
                     outcome = &mut running => outcome,
-                    () = tokio::time::sleep(BRIEF) => {
-                        host.flush().await;
-                        running.await
-                    }
+                    // Side by side: the handler may hold what the other waits for.
+                    () = tokio::time::sleep(BRIEF) => tokio::join!(host.flush(), running).1,
                 }
             }
         };
