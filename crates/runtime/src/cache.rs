@@ -12,10 +12,19 @@ use std::{
 use moka::sync::Cache;
 use parking_lot::Mutex;
 use riverrun_engine::RunState;
-use riverrun_types::{RunId, event::EventContext};
+use riverrun_types::{Name, RunId, event::EventContext};
+
+/// A run as this server last saw it. Others may have moved it since: whoever decides on it says
+/// so, and the store refuses what was decided on too little.
+#[derive(Clone)]
+pub(crate) struct Known {
+    pub state: Arc<RunState>,
+    pub context: EventContext,
+    pub version: Name,
+}
 
 pub(crate) struct RunCache {
-    runs: Cache<RunId, Arc<RunState>>,
+    runs: Cache<RunId, Known>,
     /// What never changes about the runs that events are appended to from outside: it spares each
     /// append a read of the store.
     contexts: Cache<RunId, EventContext>,
@@ -36,8 +45,8 @@ const ERAS: usize = 1_024;
 
 impl RunCache {
     pub fn new(capacity: u64) -> Self {
-        let weigh = |_: &RunId, state: &Arc<RunState>| {
-            u32::try_from(state.state.bytes() / UNIT_BYTES + 1).unwrap_or(u32::MAX)
+        let weigh = |_: &RunId, known: &Known| {
+            u32::try_from(known.state.state.bytes() / UNIT_BYTES + 1).unwrap_or(u32::MAX)
         };
         Self {
             runs: Cache::builder()
@@ -50,7 +59,7 @@ impl RunCache {
         }
     }
 
-    pub fn get(&self, run: &RunId) -> Option<Arc<RunState>> {
+    pub fn get(&self, run: &RunId) -> Option<Known> {
         self.runs.get(run)
     }
 
@@ -59,18 +68,18 @@ impl RunCache {
     }
 
     /// Keeps the state of a run that this server has just brought forth.
-    pub fn put(&self, run: &RunId, state: Arc<RunState>) {
-        self.put_since(self.era(run), run, state);
+    pub fn put(&self, run: &RunId, known: Known) {
+        self.put_since(self.era(run), run, known);
     }
 
     /// Keeps what was learnt of a run in an era, unless the id has been forgotten since. Of two
     /// states of a run the longer one: commits may be answered out of order.
-    pub fn put_since(&self, era: Era, run: &RunId, state: Arc<RunState>) {
+    pub fn put_since(&self, era: Era, run: &RunId, new: Known) {
         let now = self.place(run).lock();
-        let age = |state: &RunState| (state.created_ms, state.len);
-        let newer = |known: Arc<RunState>| age(&known) <= age(&state);
+        let age = |known: &Known| (known.state.created_ms, known.state.len);
+        let newer = |known: Known| age(&known) <= age(&new);
         if *now == era && self.runs.get(run).is_none_or(newer) {
-            self.runs.insert(run.clone(), state);
+            self.runs.insert(run.clone(), new);
         }
     }
 
@@ -103,19 +112,31 @@ impl RunCache {
 mod tests {
     use super::*;
 
-    fn state(created_ms: i64, len: u64) -> Arc<RunState> {
-        Arc::new(RunState {
-            created_ms,
-            len,
-            ..RunState::new()
-        })
+    fn state(created_ms: i64, len: u64) -> Known {
+        Known {
+            state: Arc::new(RunState {
+                created_ms,
+                len,
+                ..RunState::new()
+            }),
+            context: EventContext {
+                run_id: "r".into(),
+                flow_name: "f".into(),
+                tenant_id: None,
+            },
+            version: "1".into(),
+        }
     }
 
     #[test]
     fn the_longer_state_is_kept_but_none_of_an_earlier_run() {
         let cache = RunCache::new(10);
         let run = RunId::new("r");
-        let kept = || cache.get(&run).map(|state| (state.created_ms, state.len));
+        let kept = || {
+            cache
+                .get(&run)
+                .map(|known| (known.state.created_ms, known.state.len))
+        };
         let before = cache.era(&run);
         cache.put_since(before, &run, state(1, 5));
         cache.put_since(before, &run, state(1, 4));

@@ -9,7 +9,7 @@ use riverrun_engine::{Decision, Input, RunState, decide};
 use riverrun_store::{Advance, Change, Commit, Error as StoreError, Expect, JobChange};
 use riverrun_types::{RunId, RunStatus};
 
-use crate::{Error, Loaded, Result, Runtime, clock::now_ms, drive::projection};
+use crate::{Error, Loaded, Result, Runtime, cache::Known, clock::now_ms, drive::projection};
 
 /// How often a decision is taken again because the run moved.
 const TRIES: usize = 20;
@@ -69,7 +69,7 @@ impl Runtime {
             }
             let now = now_ms();
             let tenant = loaded.record.tenant.as_ref();
-            let orders = self.orders(run, &flow.plan, tenant, &decision, now);
+            let orders = self.orders(run, &flow.plan, tenant, &decision, None, now);
             let told = self.jobs_of(run, &decision.dequeued);
             let mut commit = control_commit(&loaded, &state, decision);
             commit.changes.extend(orders);
@@ -85,7 +85,11 @@ impl Runtime {
                         .first()
                         .is_some_and(|placed| placed.len == state.len)
                     {
-                        self.cache().put_since(era, run, state.clone());
+                        let known = Known {
+                            state: state.clone(),
+                            ..loaded.known()
+                        };
+                        self.cache().put_since(era, run, known);
                     }
                     return Ok(state);
                 }

@@ -55,7 +55,7 @@ impl Runtime {
         let now = now_ms();
         let decision = decide(&flow.plan, &mut state, &id, Input::Forked, now);
         let tenant = source.record.tenant.as_ref();
-        let orders = self.orders(&id, &flow.plan, tenant, &decision, now);
+        let orders = self.orders(&id, &flow.plan, tenant, &decision, None, now);
         drafts.extend(decision.events);
         let new = NewRun {
             id: id.clone(),

@@ -95,7 +95,14 @@ impl Runtime {
                 queued: queued(&state),
                 ..Decision::default()
             };
-            orders = self.orders(&new.id, &flow.plan, new.tenant.as_ref(), &decision, now);
+            orders = self.orders(
+                &new.id,
+                &flow.plan,
+                new.tenant.as_ref(),
+                &decision,
+                None,
+                now,
+            );
         }
         new.created_ms = match new.created_ms {
             0 => state.created_ms,
@@ -162,8 +169,9 @@ impl Runtime {
         commit.changes.extend(orders);
         self.commit(commit).await?;
         let state = Arc::new(state);
-        self.cache().put(&record.id, state.clone());
-        Ok(Started::new(record, state, true))
+        let started = Started::new(record, state, true);
+        self.cache().put(&started.run, started.known());
+        Ok(started)
     }
 }
 

@@ -6,7 +6,7 @@ use riverrun_engine::RunState;
 use riverrun_store::{EventQuery, RunRecord};
 use riverrun_types::{Json, RunId, StreamName, event::EventContext};
 
-use crate::{Error, Result, Runtime};
+use crate::{Error, Result, Runtime, cache::Known};
 
 /// Events read at a time.
 const PAGE: usize = 1_000;
@@ -29,6 +29,14 @@ impl Loaded {
             tenant_id: self.record.tenant.clone(),
         }
     }
+
+    pub(crate) fn known(&self) -> Known {
+        Known {
+            state: self.state.clone(),
+            context: self.context(),
+            version: self.record.version.clone(),
+        }
+    }
 }
 
 impl Runtime {
@@ -39,13 +47,14 @@ impl Runtime {
             let era = self.cache().era(run);
             // The cache first: it holds what is committed, so the record is never behind it, and
             // what the cache lacks is only what came since.
-            let cached = self.cache().get(run);
+            let cached = self.cache().get(run).map(|known| known.state);
             let record = self.store().run(run).await?;
             let record = record.ok_or_else(|| riverrun_store::Error::RunNotFound(run.clone()))?;
             match self.state_of(&record, cached).await {
                 Ok(state) if is_of(&state, &record) || looked_at == Some(record.created_ms) => {
-                    self.cache().put_since(era, run, state.clone());
-                    return Ok(Loaded { record, state });
+                    let loaded = Loaded { record, state };
+                    self.cache().put_since(era, run, loaded.known());
+                    return Ok(loaded);
                 }
                 // The run was deleted and another one has its id: then its record is another, too.
                 Ok(_) => looked_at = Some(record.created_ms),

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use riverrun_engine::{Plan, RunState, Start};
 use riverrun_store::{Change, Error as StoreError, Lease, NewJob, NewRun, Origin, RunRecord};
-use riverrun_types::{Json, Name, RunId, RunStatus, State};
+use riverrun_types::{Json, Name, RunId, RunStatus, State, event::EventContext};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{
     Error, Loaded, Result, RunView, Runtime,
+    cache::Known,
     clock::now_ms,
     drive::{Driver, Effectful, projection},
     runtime::lease_ms,
@@ -71,6 +72,18 @@ impl Started {
             created,
             state,
             record,
+        }
+    }
+
+    pub(crate) fn known(&self) -> Known {
+        Known {
+            state: self.state.clone(),
+            context: EventContext {
+                run_id: self.run.as_str().into(),
+                flow_name: self.record.flow.clone(),
+                tenant_id: self.record.tenant.clone(),
+            },
+            version: self.record.version.clone(),
         }
     }
 
@@ -156,7 +169,7 @@ impl Runtime {
         commit.changes.extend(also);
         let Some(holder) = holder else {
             self.commit(commit).await?;
-            self.cache().put(&run, driver.state.clone());
+            self.cache().put(&run, driver.known());
             return Ok(Started::new(record, driver.state, true));
         };
         // In a task of its own: a caller that goes away between the commit and the first step must
@@ -169,7 +182,7 @@ impl Runtime {
                 return;
             }
             driver.born();
-            runtime.cache().put(&run, driver.state.clone());
+            runtime.cache().put(&run, driver.known());
             let keep = runtime.keep(Lease { run, token });
             let _ = born.send(Ok(driver.state.clone()));
             driver.go_on(keep, holder).await;

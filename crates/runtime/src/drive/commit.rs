@@ -90,8 +90,7 @@ impl Driver {
         self.stored_len = self.state.len;
         // What the cache shares with this driver is copied at the next decision.
         if job != JobChange::Keep || self.state.is_small() {
-            let state = self.state.clone();
-            self.runtime.cache().put_since(era, &self.run, state);
+            self.runtime.cache().put_since(era, &self.run, self.known());
         }
         Committed::Done
     }
@@ -116,9 +115,10 @@ impl Driver {
         let snapshot = self.snapshot();
         // A snapshot must cover exactly the stream's beginning.
         let expect = match snapshot {
-            Some(_) => Expect::Len(self.stored_len),
-            None => Expect::Turn(self.turn),
+            None if !self.is_from_memory => Expect::Turn(self.turn),
+            _ => Expect::Len(self.stored_len),
         };
+        let after = matches!(expect, Expect::Len(_)).then_some(self.state.len);
         let advance = Advance {
             run: self.run.clone(),
             context: self.context.clone(),
@@ -129,7 +129,7 @@ impl Driver {
             snapshot,
         };
         let commit = Commit::of(Change::Advance(Box::new(advance)));
-        self.with_relatives(commit).await
+        self.with_relatives(commit, after).await
     }
 
     /// The commit that brings the run into the world, and the run's record once it is there.
@@ -138,19 +138,19 @@ impl Driver {
         run.events = Arc::from(self.pending.events.as_slice());
         run.turn = 1;
         let record = record(&run, &self.state);
-        let commit = self
-            .with_relatives(Commit::of(Change::Create(Box::new(run))))
-            .await?;
+        let commit = Commit::of(Change::Create(Box::new(run)));
+        let commit = self.with_relatives(commit, Some(self.state.len)).await?;
         Ok((commit, record))
     }
 
     /// What a decision means for other runs: children begin, abandoned ones and the parent are
-    /// woken.
-    async fn with_relatives(&self, mut commit: Commit) -> Result<Commit> {
+    /// woken. `after` is the stream's length by then, where that is sure.
+    async fn with_relatives(&self, mut commit: Commit, after: Option<u64>) -> Result<Commit> {
         let tenant = self.context.tenant_id.as_ref();
-        let orders =
-            self.runtime
-                .orders(&self.run, &self.flow.plan, tenant, &self.pending, now_ms());
+        let plan = &self.flow.plan;
+        let orders = self
+            .runtime
+            .orders(&self.run, plan, tenant, &self.pending, after, now_ms());
         commit.changes.extend(orders);
         commit.changes.extend(self.new_awaits());
         commit.changes.extend(self.signals.iter().cloned());
@@ -182,9 +182,10 @@ impl Driver {
         };
         let (state, decision) = riverrun_engine::start(&flow.plan, start, now);
         let tenant = self.context.tenant_id.as_ref();
+        let after = Some(state.len);
         let orders = self
             .runtime
-            .orders(&child.run, &flow.plan, tenant, &decision, now);
+            .orders(&child.run, &flow.plan, tenant, &decision, after, now);
         let created = NewRun {
             id: child.run.clone(),
             flow: child.flow.clone(),

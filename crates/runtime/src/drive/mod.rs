@@ -22,6 +22,7 @@ pub(crate) use commit::{Committed, projection, record};
 
 use crate::{
     Compiled, Loaded, Result, Runtime,
+    cache::Known,
     clock::{now_ms, until},
     runtime::Keep,
 };
@@ -38,6 +39,8 @@ pub(crate) struct Driver {
     pub(crate) turn: u64,
     /// The stream's length as the store knows it.
     pub(crate) stored_len: u64,
+    /// The state may be behind the store's: what is decided holds only if nothing came since.
+    is_from_memory: bool,
     /// The length that the latest snapshot covers, and its size.
     pub(crate) snapshot_len: u64,
     snapshot_bytes: usize,
@@ -79,6 +82,7 @@ impl Driver {
             state: Arc::new(state),
             turn: 0,
             stored_len: 0,
+            is_from_memory: false,
             snapshot_len: 0,
             snapshot_bytes: 0,
             since_snapshot_bytes: 0,
@@ -92,15 +96,32 @@ impl Driver {
 
     /// A run as the store knows it.
     pub fn of(runtime: Runtime, flow: Arc<Compiled>, loaded: Loaded) -> Self {
-        let run = loaded.record.id.clone();
-        let context = loaded.context();
+        let mut driver = Self::remembered(runtime, flow, &loaded.record.id, loaded.known());
+        driver.turn = loaded.record.turn;
+        driver.is_from_memory = false;
+        driver
+    }
+
+    /// A run as this server last saw it, for one decision.
+    fn remembered(runtime: Runtime, flow: Arc<Compiled>, run: &RunId, known: Known) -> Self {
         let begun = (RunState::new(), Decision::default());
-        let mut driver = Self::unborn(runtime, run, flow, context, begun);
+        let mut driver = Self::unborn(runtime, run.clone(), flow, known.context, begun);
         // Whoever drives a run for one decision alone takes its snapshots too: at every so many
         // events.
-        driver.snapshot_len = loaded.state.len - loaded.state.len % commit::SNAPSHOT_EVERY;
-        driver.adopt(loaded);
+        driver.snapshot_len = known.state.len - known.state.len % commit::SNAPSHOT_EVERY;
+        driver.stored_len = known.state.len;
+        driver.state = known.state;
+        driver.is_from_memory = true;
         driver
+    }
+
+    /// What others may know of the run from here on.
+    pub(crate) fn known(&self) -> Known {
+        Known {
+            state: self.state.clone(),
+            context: self.context.clone(),
+            version: self.flow.plan.version.clone(),
+        }
     }
 
     /// Forgets what was not committed and goes on from what the store knows.
@@ -275,6 +296,16 @@ pub(crate) async fn take_up(runtime: Runtime, claimed: Claimed) {
             commit::fail_without_plan(&runtime, &run, &keep.held.lease, &error).await;
         }
     }
+}
+
+/// Opens a run for one decision without asking the store, if it is known here.
+pub(crate) async fn reopen(runtime: &Runtime, run: &RunId) -> Result<Driver> {
+    let Some(known) = runtime.cache().get(run) else {
+        return open(runtime, run).await;
+    };
+    let flow = &known.context.flow_name;
+    let flow = runtime.compiled(flow, Some(&known.version)).await?;
+    Ok(Driver::remembered(runtime.clone(), flow, run, known))
 }
 
 pub(crate) async fn open(runtime: &Runtime, run: &RunId) -> Result<Driver> {

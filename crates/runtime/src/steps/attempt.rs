@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Memo, Outcome, RunState, Visit, Wait};
+use riverrun_engine::{
+    AwaitFor, Awaiting, Failure, Input, Memo, Outcome, RunState, Visit, VisitKey, Wait,
+};
 use riverrun_protocol::{
     CancelReason, Invoke, JobInput, JournalEntry, Reply, Suspended, WorkError,
 };
@@ -18,6 +20,7 @@ use super::{
 };
 use crate::{
     Compiled, Error, Runtime,
+    cache::Known,
     clock::now_ms,
     work::{Cancellation, Invocation, KeptOptions, Process, Stop, checked},
 };
@@ -219,20 +222,20 @@ impl Runtime {
         job: &ClaimedJob,
         place: &StepPlace,
     ) -> crate::Result<Option<Prepared>> {
-        let loaded = match self.load(&place.run).await {
-            Ok(loaded) => loaded,
-            Err(Error::Store(StoreError::RunNotFound(_))) => return Ok(None),
-            Err(error) => return Err(error),
+        let known = match self.known_for(job, place) {
+            Some(known) => known,
+            None => match self.load(&place.run).await {
+                Ok(loaded) => loaded.known(),
+                Err(Error::Store(StoreError::RunNotFound(_))) => return Ok(None),
+                Err(error) => return Err(error),
+            },
         };
-        let state = &loaded.state;
-        let key = place.visit();
-        let waits = |visit: &&Visit| matches!(visit.wait, Some(Wait::Job { .. }));
-        let visit = state.visit(&key).filter(waits);
-        let Some(visit) = visit.filter(|_| !state.status.is_ended() && !state.paused) else {
+        let state = &known.state;
+        let Some(visit) = wanting(state, &place.visit()) else {
             return Ok(None);
         };
-        let version = loaded.record.version.clone();
-        let flow = self.compiled(&loaded.record.flow, Some(&version)).await?;
+        let flow = &known.context.flow_name;
+        let flow = self.compiled(flow, Some(&known.version)).await?;
         let Some(process) = self.processes().get(&place.process) else {
             let message = format!("there is no process {:?} here", place.process);
             return Err(Error::BadRequest(message));
@@ -245,6 +248,17 @@ impl Runtime {
             invoke,
             attempt,
         }))
+    }
+
+    /// What this server knows of the run, if that is all that there is to know for a first attempt:
+    /// the decision that asked for it, and no journal that an earlier one may have left.
+    fn known_for(&self, job: &ClaimedJob, place: &StepPlace) -> Option<Known> {
+        let after = place
+            .after
+            .filter(|_| job.attempt == 1 && place.before == 0)?;
+        let known = self.cache().get(&place.run)?;
+        let is_enough = known.state.len >= after && wanting(&known.state, &place.visit()).is_some();
+        is_enough.then_some(known)
     }
 
     #[expect(
@@ -342,6 +356,13 @@ impl Runtime {
             Err(error) => tracing::warn!(job = %job.lease.id, %error, "a job was not settled"),
         }
     }
+}
+
+/// The visit, if it waits for its job and its run goes on.
+fn wanting<'a>(state: &'a RunState, key: &VisitKey) -> Option<&'a Visit> {
+    let waits = |visit: &&Visit| matches!(visit.wait, Some(Wait::Job { .. }));
+    let visit = state.visit(key).filter(waits);
+    visit.filter(|_| !state.status.is_ended() && !state.paused)
 }
 
 struct Prepared {

@@ -38,8 +38,12 @@ use crate::{
 
 /// How long what was said waits for more.
 const GATHER: Duration = Duration::from_millis(50);
+/// How long what was emitted waits for the end of the attempt, to be stored with it.
+const LINGER: Duration = Duration::from_millis(5);
 /// Lines that wait to be stored; more are dropped and counted.
 const MAX_WAITING: usize = 4_096;
+/// Emitted events that wait to be stored; the next one waits for them.
+const MAX_EMITTED: usize = 256;
 
 pub(super) struct StepHost {
     runtime: Runtime,
@@ -59,8 +63,11 @@ pub(super) struct StepHost {
 #[derive(Default)]
 struct Said {
     drafts: Vec<Draft>,
+    /// How many of them were emitted.
+    emitted: usize,
     dropped: usize,
     is_flushing: bool,
+    is_lingering: bool,
     is_closed: bool,
 }
 
@@ -107,18 +114,25 @@ impl StepHost {
     /// Records that the attempt has begun, and what it said so far.
     pub async fn flush(&self) {
         let _storing = self.storing.lock().await;
-        let said = {
-            let mut said = self.said.lock();
-            if said.is_closed {
-                return;
-            }
-            said.take()
-        };
-        let mut letter = self.letter();
-        letter.said = Some((self.place.visit(), self.at.attempt, said));
-        if let Err(error) = self.tell(letter).await {
+        if self.said.lock().is_closed {
+            return;
+        }
+        if let Err(error) = self.store(None, Vec::new()).await {
             tracing::debug!(run = %self.place.run, error = error.message, "what a step said could not be stored");
         }
+    }
+
+    /// Stores what was said so far, and something after it. Whoever calls it is the only one who
+    /// stores.
+    async fn store(&self, last: Option<Draft>, more: Vec<Change>) -> Result<(), WorkError> {
+        let said = self.said.lock().take();
+        let mut letter = self.letter();
+        let drafts = said.iter().cloned().chain(last).collect();
+        letter.said = Some((self.place.visit(), self.at.attempt, drafts));
+        letter.more = more;
+        self.tell(letter).await.map(drop).inspect_err(|_| {
+            self.said.lock().put_back(said);
+        })
     }
 
     fn say(&self, draft: Draft) {
@@ -126,7 +140,7 @@ impl StepHost {
         if said.is_closed {
             return;
         }
-        if said.drafts.len() >= MAX_WAITING {
+        if said.drafts.len() - said.emitted >= MAX_WAITING {
             said.dropped += 1;
             return;
         }
@@ -200,23 +214,34 @@ impl StepHost {
         let mut event = Draft::new(now_ms(), kind);
         event.data = data.filter(|data| !data.is_null());
         event.step = Some(self.at.clone());
-        let _storing = self.storing.lock().await;
-        let said = self.said.lock().take();
-        let mut letter = self.letter();
-        letter.said = Some((self.place.visit(), self.at.attempt, said.clone()));
-        letter.events.push(event);
-        match self.tell(letter).await {
-            Ok(ids) => Ok(Json::of(&json!({ "id": ids.first() }))),
-            Err(error) => {
-                self.said.lock().put_back(said);
-                Err(error)
-            }
+        if self.said.lock().emitted >= MAX_EMITTED {
+            let _storing = self.storing.lock().await;
+            self.store(None, Vec::new()).await?;
         }
+        let mut said = self.said.lock();
+        said.drafts.push(event);
+        said.emitted += 1;
+        if !said.is_lingering {
+            said.is_lingering = true;
+            let me = self.me.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(LINGER).await;
+                if let Some(host) = me.upgrade() {
+                    host.said.lock().is_lingering = false;
+                    host.flush().await;
+                }
+            });
+        }
+        // Its place in the stream is known once it is stored, with the attempt's end at the latest.
+        Ok(Json::of(&json!({})))
     }
 
     /// Appends an event to the run's stream, and before it what the handler said before.
     async fn append(&self, draft: Draft, guard: Guard) -> Result<Vec<EventId>, WorkError> {
         let _storing = self.storing.lock().await;
+        if self.said.lock().emitted > 0 {
+            self.store(None, Vec::new()).await?;
+        }
         let said = self.said.lock().take();
         let drafts = said.iter().cloned().map(|draft| Draft {
             step: Some(self.at.clone()),
@@ -230,22 +255,17 @@ impl StepHost {
         })
     }
 
-    /// Records something that the code did. Takes no turn: it leads nowhere.
+    /// Records something that the code did.
     async fn remember(&self, memo: Memo, more: Vec<Change>) -> Result<Json, WorkError> {
-        self.begin().await?;
         let at = self.at.clone();
         let draft = Fact::Memo { at, memo }.draft(now_ms());
-        let guard = Guard {
-            fence: [self.fence()].into_iter().chain(more).collect(),
-            if_len: None,
-        };
-        self.append(draft, guard).await?;
+        let _storing = self.storing.lock().await;
+        self.store(Some(draft), more).await?;
         Ok(Json::of(&json!({})))
     }
 
     /// Makes a door that somebody outside can open, before anybody waits at it.
     async fn open_door(&self, asked: &Json) -> Result<Json, WorkError> {
-        self.begin().await?;
         let NewDoor {
             kind,
             payload,
@@ -305,11 +325,14 @@ impl StepHost {
 impl Said {
     /// It could not be stored: it waits again, before what came later.
     fn put_back(&mut self, drafts: Vec<Draft>) {
+        let is_emitted = |draft: &&Draft| matches!(Fact::read(draft), Fact::Emitted { .. });
+        self.emitted += drafts.iter().filter(is_emitted).count();
         let later = std::mem::replace(&mut self.drafts, drafts);
         self.drafts.extend(later);
     }
 
     fn take(&mut self) -> Vec<Draft> {
+        self.emitted = 0;
         if self.dropped > 0 {
             let dropped = std::mem::take(&mut self.dropped);
             let message =

@@ -22,7 +22,7 @@ use super::signals;
 use crate::{
     Error, Result, Runtime,
     clock::now_ms,
-    drive::{Driver, Effectful, open},
+    drive::{Driver, Effectful, open, reopen},
     runtime::pause,
 };
 
@@ -66,15 +66,18 @@ impl Inboxes {
 pub(crate) struct Letter {
     /// Judged first, in this order.
     pub inputs: Vec<Input>,
-    /// Said by an attempt, and recorded after these.
+    /// Said by an attempt, and recorded after these; what it emitted is led to the steps that
+    /// subscribe to it.
     pub said: Option<(VisitKey, u32, Vec<Draft>)>,
-    /// Led to the steps that subscribe to them.
+    /// From outside, led in the same way.
     pub events: Vec<Draft>,
     /// Judged last.
     pub last: Option<Input>,
     pub fence: Option<Fence>,
     /// What the last input waits for.
     pub awaits: Option<NewAwait>,
+    /// Stored with it.
+    pub more: Vec<Change>,
     /// The run is to look at what it waits for once this is stored.
     pub look: bool,
     answer: Option<oneshot::Sender<Result<Vec<EventId>>>>,
@@ -96,6 +99,7 @@ impl Letter {
             last: None,
             fence: None,
             awaits: None,
+            more: Vec::new(),
             look: false,
             answer: None,
         }
@@ -166,11 +170,12 @@ impl Runtime {
     /// Judges letters until what follows is stored, or they have lost their meaning.
     async fn judge_letters(&self, run: &RunId, mut letters: Vec<Letter>) {
         let mut backoff = Duration::from_millis(20);
+        let mut is_known = true;
         while !letters.is_empty() {
-            match self.try_letters(run, &mut letters).await {
+            match self.try_letters(run, &mut letters, is_known).await {
                 Ok(()) => return,
-                // Somebody else decided first: judge again on what is now.
-                Err(Error::Store(StoreError::Conflict(_))) => {}
+                // Somebody else decided or wrote first: judge again on what is now.
+                Err(Error::Store(StoreError::Conflict(_))) => is_known = false,
                 Err(Error::Store(StoreError::JobLost(job))) => {
                     let lost = letters.extract_if(.., |letter| letter.is_of(&job));
                     let mut is_mine = false;
@@ -208,9 +213,13 @@ impl Runtime {
         }
     }
 
-    async fn try_letters(&self, run: &RunId, letters: &mut [Letter]) -> Result<()> {
+    /// Judges letters on what this server knows of the run, or on what the store does.
+    async fn try_letters(&self, run: &RunId, letters: &mut [Letter], is_known: bool) -> Result<()> {
         let era = self.cache().era(run);
-        let mut driver = open(self, run).await?;
+        let mut driver = match is_known {
+            true => reopen(self, run).await?,
+            false => open(self, run).await?,
+        };
         if driver.state.status.is_ended() {
             return Err(StoreError::RunEnded(run.clone()).into());
         }
@@ -227,6 +236,9 @@ impl Runtime {
         // The old job goes before the new one of the same visit comes.
         let fences = letters.iter().filter_map(|letter| letter.fence(now));
         commit.changes.splice(..0, fences);
+        for letter in letters.iter() {
+            commit.changes.extend(letter.more.iter().cloned());
+        }
         if letters.iter().any(|letter| letter.look) {
             commit = commit.and(Change::Wake(run.clone()));
         }
@@ -234,7 +246,7 @@ impl Runtime {
         let receipt: Receipt = self.commit(commit).await?;
         let placed = receipt.placed.first().copied();
         if placed.is_some_and(|placed| placed.len == driver.state.len) {
-            self.cache().put_since(era, run, driver.state.clone());
+            self.cache().put_since(era, run, driver.known());
         }
         for job in dequeued {
             self.keeper().cancel(&job, None);
@@ -254,7 +266,12 @@ impl Driver {
             self.judge(input.clone());
         }
         if let Some((visit, attempt, said)) = &letter.said {
-            self.record(visit, *attempt, said.clone());
+            for draft in said {
+                match Fact::read(draft) {
+                    Fact::Emitted { .. } => self.emit(draft.clone()).await,
+                    _ => self.record(visit, *attempt, vec![draft.clone()]),
+                }
+            }
         }
         let mut places = Vec::with_capacity(letter.events.len());
         for event in &letter.events {

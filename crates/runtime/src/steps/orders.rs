@@ -11,13 +11,15 @@ use super::{
 use crate::{Runtime, work::KeptOptions};
 
 impl Runtime {
-    /// The changes that belong into the same commit as a decision's events.
+    /// The changes that belong into the same commit as a decision's events. `after` is the length
+    /// of the run's stream by then, where that is sure.
     pub(crate) fn orders(
         &self,
         run: &RunId,
         plan: &Plan,
         tenant: Option<&Name>,
         decision: &Decision,
+        after: Option<u64>,
         now: Millis,
     ) -> Vec<Change> {
         let settled = decision.settled.iter();
@@ -35,7 +37,7 @@ impl Runtime {
             .queued
             .iter()
             .filter(|queued| !gone(&queued.visit))
-            .filter_map(|queued| self.step_job(run, plan, tenant, queued, now))
+            .filter_map(|queued| self.step_job(run, plan, tenant, queued, after, now))
             .collect();
         if !jobs.is_empty() {
             changes.push(Change::Enqueue(jobs.into()));
@@ -54,6 +56,7 @@ impl Runtime {
         plan: &Plan,
         tenant: Option<&Name>,
         queued: &Queued,
+        after: Option<u64>,
         now: Millis,
     ) -> Option<NewQueued> {
         let Queued {
@@ -72,6 +75,7 @@ impl Runtime {
                 visit: visit.visit,
                 process,
                 before: *before,
+                after,
             }),
             ..KeptOptions::default()
         };

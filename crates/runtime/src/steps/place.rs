@@ -16,6 +16,9 @@ pub struct StepPlace {
     /// Attempts of the visit before the job's first.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub before: u32,
+    /// The length of the run's stream with the decision that asked for the job, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<u64>,
 }
 
 fn is_zero(number: &u32) -> bool {

@@ -147,6 +147,9 @@ fn again(
 }
 
 pub(crate) fn note(core: &Core, note: &Note) -> Worked<()> {
+    if note.progress.is_none() && note.checkpoint.is_none() {
+        return judge_lease(core, &note.lease);
+    }
     let noted = core
         .conn
         .prepare_cached(
