@@ -12,7 +12,9 @@ use std::{
 use parking_lot::Mutex;
 use riverrun_engine::Issue;
 use riverrun_expr::Sandbox;
-use riverrun_store::{Beat, Bus, Change, Commit, Lease, Receipt, Store, Writer};
+use riverrun_store::{
+    Beat, Bus, Change, Commit, Error as StoreError, Lease, Receipt, Store, Writer,
+};
 use riverrun_types::RunId;
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -26,7 +28,7 @@ use crate::{
     flows::Flows,
     listen::Listeners,
     steps::{self, Inboxes},
-    work::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives},
+    work::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives, Rooms, Stock},
 };
 
 /// A handle to a running riverrun; clones share it.
@@ -48,6 +50,8 @@ struct Inner {
     leases: Mutex<HashMap<RunId, Held>>,
     processes: Processes,
     keeper: Keeper,
+    rooms: Rooms,
+    stock: Stock,
     redrives: Arc<Redrives>,
     calls: Calls,
     broken: Broken,
@@ -97,6 +101,8 @@ impl Runtime {
                 leases: Mutex::default(),
                 processes: Processes::default(),
                 keeper: Keeper::default(),
+                rooms: Rooms::default(),
+                stock: Stock::default(),
                 redrives: Arc::default(),
                 calls: Calls::default(),
                 broken: Broken::default(),
@@ -208,6 +214,14 @@ impl Runtime {
         &self.inner.calls
     }
 
+    pub(crate) fn rooms(&self) -> &Rooms {
+        &self.inner.rooms
+    }
+
+    pub(crate) fn stock(&self) -> &Stock {
+        &self.inner.stock
+    }
+
     pub(crate) fn keeper(&self) -> &Keeper {
         &self.inner.keeper
     }
@@ -239,14 +253,30 @@ impl Runtime {
     }
 
     /// Writes what somebody beside the runtime has decided, such as about a trigger.
-    pub async fn commit(&self, commit: Commit) -> riverrun_store::Result<Receipt> {
+    pub async fn commit(&self, mut commit: Commit) -> riverrun_store::Result<Receipt> {
         for change in &commit.changes {
             // An earlier run of this id may have been swept away and still be known here.
             if let Change::Create(new) = change {
                 self.cache().forget(&new.id);
             }
         }
-        self.inner.writer.commit(commit).await
+        let Some(reserved) = self.reserve(&mut commit) else {
+            return self.inner.writer.commit(commit).await;
+        };
+        // In a task of its own: a caller that goes away after the commit must not leave jobs behind
+        // that are leased and do not run.
+        let runtime = self.clone();
+        let (sender, answer) = tokio::sync::oneshot::channel();
+        self.spawn(async move {
+            let receipt = runtime.inner.writer.commit(commit).await;
+            match &receipt {
+                Ok(receipt) => runtime.begin(reserved, receipt),
+                Err(_) => drop(reserved),
+            }
+            // Whoever asked may be gone.
+            let _ = sender.send(receipt);
+        });
+        answer.await.map_err(|_| StoreError::Closed)?
     }
 
     /// Runs a task that a shutdown waits for.

@@ -110,6 +110,10 @@ impl Store for Watched {
         self.store.claim_jobs(claim).await
     }
 
+    async fn lease_jobs(&self, owner: &riverrun_types::Name, until_ms: i64) -> Result<u64> {
+        self.store.lease_jobs(owner, until_ms).await
+    }
+
     async fn keep_jobs(&self, tokens: &[u64], until_ms: Millis) -> Result<JobBeats> {
         self.store.keep_jobs(tokens, until_ms).await
     }

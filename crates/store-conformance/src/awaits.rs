@@ -449,8 +449,8 @@ pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
     let any = |name: &str| waits(awaits(name, "r1", event("k", Matcher::Any)));
     let check = async |changes: Vec<Change>, expected: &str| {
         let refused = Commit {
-            lease: None,
             changes,
+            ..Commit::default()
         };
         assert_eq!(refusal(commit(&store, refused).await), expected);
         assert!(must(store.await_by("a").await).is_none());

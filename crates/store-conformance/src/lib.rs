@@ -28,6 +28,7 @@ pub mod retention;
 pub mod signals;
 pub mod snapshots;
 pub mod streams;
+pub mod taken;
 pub mod triggers;
 
 use std::{any::Any, future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
@@ -206,6 +207,14 @@ macro_rules! with_checks {
                 another_definition_needs_another_version,
                 all_definitions_are_listed,
                 a_definition_and_its_event_are_one_commit,
+            }
+            taken {
+                a_job_begins_where_it_is_added,
+                what_waits_goes_before_what_is_added,
+                nothing_is_taken_beyond_what_a_queue_allows,
+                a_job_that_is_there_already_is_not_taken,
+                a_lease_that_is_gone_takes_nothing,
+                what_was_taken_stalls_with_its_lease,
             }
             queues {
                 a_job_lives_from_its_add_to_its_end,

@@ -36,9 +36,12 @@ use riverrun_store::{
     Page, Place, Purge, QueueRecord, Receipt, Result, Retention, RunFilter, RunRecord,
     SignalRecord, Snapshot, StalledJob, Stats, Store, StreamInfo, TriggerRecord,
 };
-use riverrun_types::{Event, Json, Millis, RunId, StreamName};
+use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
 
 pub use open::{Options, SqliteStore};
+
+/// Events of one read that take no longer than handing it to another thread.
+const FEW: usize = 32;
 
 #[async_trait]
 impl Store for SqliteStore {
@@ -80,6 +83,13 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn lease_jobs(&self, owner: &Name, until_ms: Millis) -> Result<u64> {
+        let owner = owner.clone();
+        self.writer
+            .write(move |core| queue::lease(core, &owner, until_ms))
+            .await
+    }
+
     async fn keep_jobs(&self, tokens: &[u64], until_ms: Millis) -> Result<JobBeats> {
         let tokens = tokens.to_vec();
         self.writer
@@ -108,7 +118,7 @@ impl Store for SqliteStore {
 
     async fn job(&self, id: &RunId) -> Result<Option<JobRecord>> {
         let id = id.clone();
-        self.read(move |view| read::job(view, &id)).await
+        self.glance(move |view| read::job(view, &id)).await
     }
 
     async fn list_jobs(&self, filter: &JobFilter) -> Result<Page<JobRecord>> {
@@ -118,7 +128,7 @@ impl Store for SqliteStore {
 
     async fn queue(&self, name: &str) -> Result<Option<QueueRecord>> {
         let name = name.to_owned();
-        self.read(move |view| read::queue(view, &name)).await
+        self.glance(move |view| read::queue(view, &name)).await
     }
 
     async fn queues(&self) -> Result<Vec<QueueRecord>> {
@@ -134,7 +144,7 @@ impl Store for SqliteStore {
 
     async fn await_by(&self, id: &str) -> Result<Option<AwaitRecord>> {
         let id = id.to_owned();
-        self.read(move |view| read::await_by(view, &id)).await
+        self.glance(move |view| read::await_by(view, &id)).await
     }
 
     async fn awaits_of(&self, run: &RunId) -> Result<Vec<AwaitRecord>> {
@@ -181,7 +191,7 @@ impl Store for SqliteStore {
 
     async fn trigger(&self, id: &str) -> Result<Option<TriggerRecord>> {
         let id = id.to_owned();
-        self.read(move |view| read::trigger(view, &id)).await
+        self.glance(move |view| read::trigger(view, &id)).await
     }
 
     async fn list_triggers(
@@ -207,7 +217,7 @@ impl Store for SqliteStore {
 
     async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {
         let id = id.clone();
-        self.read(move |view| read::run(view, &id)).await
+        self.glance(move |view| read::run(view, &id)).await
     }
 
     async fn runs(&self, ids: &[RunId]) -> Result<Vec<RunRecord>> {
@@ -222,8 +232,12 @@ impl Store for SqliteStore {
 
     async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>> {
         let (stream, query) = (stream.clone(), query.clone());
-        self.read(move |view| read::events(view, &stream, &query))
-            .await
+        let few = query.limit <= FEW;
+        let read = move |view: read::View<'_>| read::events(view, &stream, &query);
+        match few {
+            true => self.glance(read).await,
+            false => self.read(read).await,
+        }
     }
 
     async fn locate(&self, stream: &StreamName, place: Place) -> Result<u64> {
@@ -250,7 +264,8 @@ impl Store for SqliteStore {
 
     async fn flow(&self, id: &str, version: &str) -> Result<Option<FlowRecord>> {
         let (id, version) = (id.to_owned(), version.to_owned());
-        self.read(move |view| read::flow(view, &id, &version)).await
+        self.glance(move |view| read::flow(view, &id, &version))
+            .await
     }
 
     async fn flows(&self) -> Result<Vec<FlowRecord>> {

@@ -97,12 +97,24 @@ impl SqliteStore {
         }))
     }
 
+    /// A read that may take long.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(View<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         match &self.readers {
             Some(readers) => readers.read(read).await,
+            None => self.glance(read).await,
+        }
+    }
+
+    /// A read of a few rows that an index finds.
+    pub(crate) async fn glance<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(View<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        match &self.readers {
+            Some(readers) => readers.glance(read).await,
             None => {
                 self.writer
                     .look(|core| {

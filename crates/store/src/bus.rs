@@ -13,8 +13,8 @@ use riverrun_types::{
 use tokio::sync::{Notify, broadcast, watch};
 
 use crate::{
-    Change, ClaimedJob, Commit, JobChange, JobState, Listener, NewJob, Placed, Receipt, Steer,
-    channel::Channels,
+    Change, ClaimedJob, Commit, JobChange, JobState, Listener, NewJob, Placed, Receipt, Settled,
+    Steer, channel::Channels,
 };
 
 /// Batches that a slow reader may lag behind before it has to read the store.
@@ -130,6 +130,18 @@ impl Bus {
             for job in jobs {
                 self.look(&job.lease.id);
             }
+        }
+    }
+
+    /// Tells listeners that a job began where it was added.
+    fn taken(&self, job: &ClaimedJob) {
+        if !self.channels.is_silent() {
+            let queue = &job.lease.queue;
+            self.channels
+                .claimed(queue, std::slice::from_ref(job), job.ready_ms);
+        }
+        if self.jobs.load(Ordering::Acquire) > 0 {
+            self.look(&job.lease.id);
         }
     }
 
@@ -261,6 +273,7 @@ impl Bus {
         let mut placed = receipt.placed.iter();
         let mut added = receipt.added.iter();
         let mut steered = receipt.steered.iter();
+        let mut taken = receipt.taken.iter().peekable();
         for change in &commit.changes {
             match change {
                 Change::Create(run) => {
@@ -301,7 +314,9 @@ impl Bus {
                         if added.created && !self.channels.is_silent() {
                             self.channels.added(job);
                         }
-                        if added.created || job.unique.is_some() {
+                        if let Some(job) = taken.next_if(|taken| taken.lease.id == added.id) {
+                            self.taken(job);
+                        } else if added.created || job.unique.is_some() {
                             self.work_in(&job.queue);
                         }
                     }
@@ -341,6 +356,9 @@ impl Bus {
                         self.channels.settled(settle);
                     }
                     self.look(&settle.lease.id);
+                    if matches!(settle.outcome, Settled::Retry { .. } | Settled::Released) {
+                        self.work_in(&settle.lease.queue);
+                    }
                 }
                 Change::Note(note) => {
                     if !self.channels.is_silent() {

@@ -8,7 +8,7 @@ use riverrun_types::{
 
 use crate::{
     awaits::{Fire, NewAwait, Signal},
-    queue::{Added, NewJobs, Note, Settle, Steer, Steered},
+    queue::{Added, ClaimedJob, NewJobs, Note, Settle, Steer, Steered, TakeJobs},
     record::{FlowRecord, Lease, Origin, Parent},
     triggers::{Firing, NewTrigger},
 };
@@ -21,13 +21,15 @@ pub struct Commit {
     pub lease: Option<Lease>,
     /// Applied in order; later changes see earlier ones.
     pub changes: Vec<Change>,
+    /// Jobs that it adds may begin at once.
+    pub take: Option<TakeJobs>,
 }
 
 impl Commit {
     pub fn of(change: Change) -> Self {
         Self {
-            lease: None,
             changes: vec![change],
+            ..Self::default()
         }
     }
 
@@ -251,6 +253,8 @@ pub struct Receipt {
     pub signalled: bool,
     /// For each `Steer`, in order.
     pub steered: Vec<Steered>,
+    /// The jobs of `added` that were taken at once, in their order.
+    pub taken: Vec<ClaimedJob>,
 }
 
 /// Where the events of a change landed.

@@ -22,7 +22,7 @@ mod triggers;
 mod writer;
 
 use async_trait::async_trait;
-use riverrun_types::{Event, Json, Millis, RunId, StreamName};
+use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
 
 pub use awaits::{
     AwaitFilter, AwaitRecord, AwaitState, AwaitStats, Awaited, EmitRecord, Fire, KindStats,
@@ -39,8 +39,8 @@ pub use life::{Life, Reason, Told, Waits, in_order};
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
 pub use queue::{
     Added, ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobFilter, JobLease, JobRecord,
-    JobState, Lasts, NewJobs, NewQueued, Note, Purge, QueueLimits, QueueRecord, Rate, RateWindow,
-    Settle, Settled, StalledJob, Steer, Steered, Unique, Wanted,
+    JobState, Lasts, NewJobs, NewQueued, Note, Purge, QueueLimits, QueueRecord, QueueRoom, Rate,
+    RateWindow, Settle, Settled, StalledJob, Steer, Steered, TakeJobs, Unique, Wanted,
 };
 pub use record::{
     Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Retention, RunRecord, Stats,
@@ -80,6 +80,9 @@ pub trait Store: Send + Sync + 'static {
     /// Takes up to `claim.limit` jobs of a queue that may begin within its limits, and leases them
     /// to `claim.owner`, durably.
     async fn claim_jobs(&self, claim: ClaimJobs) -> Result<ClaimedJobs>;
+
+    /// A lease that holds nothing yet, for jobs that begin where they are added ([`TakeJobs`]).
+    async fn lease_jobs(&self, owner: &Name, until_ms: Millis) -> Result<u64>;
 
     /// Moves the expiry of the leases with these tokens, and tells which are lost and which jobs
     /// under them somebody wants to stop.

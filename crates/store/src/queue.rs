@@ -123,6 +123,26 @@ pub struct ClaimJobs {
     pub limits: QueueLimits,
 }
 
+/// Whoever adds jobs has room for them: they are born active under this lease and need not be
+/// claimed. A job waits like any other where its queue is paused, where another one waits or is
+/// delayed, which goes first, where there is no room, or where the lease is gone.
+#[derive(Clone, Debug)]
+pub struct TakeJobs {
+    /// Given by [`crate::Store::lease_jobs`].
+    pub token: u64,
+    pub now_ms: Millis,
+    pub rooms: Vec<QueueRoom>,
+}
+
+/// Room for jobs of a queue.
+#[derive(Clone, Debug)]
+pub struct QueueRoom {
+    pub queue: Name,
+    pub jobs: usize,
+    /// Jobs of the queue that are active at once, on all instances together.
+    pub concurrency: Option<u32>,
+}
+
 /// What holds for a queue on all instances together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueLimits {

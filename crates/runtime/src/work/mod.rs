@@ -6,6 +6,7 @@
 //! the reaper (`reaper`) looks after jobs whose holder has died.
 
 mod attempt;
+mod begin;
 mod broken;
 mod call;
 mod config;
@@ -19,10 +20,12 @@ mod queues;
 mod reaper;
 mod record;
 mod request;
+mod room;
 mod stats;
 mod worker;
 
 pub(crate) use attempt::checked;
+pub(crate) use begin::Stock;
 pub(crate) use broken::Broken;
 pub use broken::BrokenProcess;
 pub use call::CallRequest;
@@ -41,5 +44,6 @@ pub(crate) use record::{Read, ReadAll, frame as frame_event};
 pub use request::{
     Debounce, Dedupe, IdempotencyOptions, JobOptions, JobRequest, KeptOptions, Throttle,
 };
+pub(crate) use room::Rooms;
 pub(crate) use stats::JobStats;
 pub use stats::{Percentiles, QueueStats};

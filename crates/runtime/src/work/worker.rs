@@ -3,22 +3,16 @@
 //! Nothing is polled. It wakes when a job is added or comes free, when one of its own ends, when a
 //! delay or a rate's window is over, when the process changes, and when a worker elsewhere has room.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use riverrun_store::{ClaimJobs, ClaimedJob, ClaimedJobs};
 use riverrun_types::{Millis, Name};
-use tokio::sync::Notify;
 
 use super::{
     process::{Current, Process},
     request::KeptOptions,
+    room::{Room, Taken},
 };
 use crate::{
     Runtime,
@@ -29,31 +23,8 @@ use crate::{
 /// The most jobs of one claim.
 const MAX_CLAIM: usize = 1_024;
 
-/// How many jobs of a queue run here.
-struct Room {
-    used: AtomicUsize,
-    /// Of the queue: an end makes room as an added job makes work.
-    work: Arc<Notify>,
-}
-
-/// Room that jobs take; given back when they have ended.
-struct Taken {
-    room: Arc<Room>,
-    count: usize,
-}
-
-impl Drop for Taken {
-    fn drop(&mut self) {
-        self.room.used.fetch_sub(self.count, Ordering::AcqRel);
-        self.room.work.notify_one();
-    }
-}
-
 pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
-    let room = Arc::new(Room {
-        used: AtomicUsize::new(0),
-        work: runtime.bus().work(&queue),
-    });
+    let room = runtime.rooms().of(&queue, || runtime.bus().work(&queue));
     loop {
         let Some(process) = current.borrow_and_update().clone() else {
             return;
@@ -62,6 +33,7 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
             return;
         }
         let mut free = free(&process, &room);
+        let is_full = free.jobs == 0;
         let mut next_ms = None;
         if free.jobs > 0 {
             match claim(&runtime, &process, free.jobs).await {
@@ -85,8 +57,12 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
         }
         let more = free.more.take();
         drop(free);
+        room.wants_ends(is_full || is_limited(&process));
+        if is_full && room.free(&process) > 0 {
+            continue;
+        }
         tokio::select! {
-            () = room.work.notified() => {}
+            () = room.news() => {}
             () = roomier(more) => {}
             () = sleep_until(next_ms) => {}
             changed = current.changed() => if changed.is_err() { return },
@@ -105,9 +81,7 @@ struct Free<'a> {
 }
 
 fn free<'a>(process: &'a Process, room: &Room) -> Free<'a> {
-    let own = (process.config.concurrency as usize)
-        .saturating_sub(room.used.load(Ordering::Acquire))
-        .min(MAX_CLAIM);
+    let own = room.free(process).min(MAX_CLAIM);
     let Some(places) = process.provider.places() else {
         return Free {
             process,
@@ -152,6 +126,15 @@ async fn roomier(more: Option<BoxFuture<'static, ()>>) {
 
 fn batch_size(process: &Process) -> usize {
     process.config.batch.map_or(1, |size| size.max(1) as usize)
+}
+
+/// Whether what may begin depends on what runs, not on room alone.
+fn is_limited(process: &Process) -> bool {
+    let limits = &process.config.limits;
+    process.provider.places().is_some()
+        || limits.concurrency.is_some()
+        || limits.per_key.is_some()
+        || limits.gather.is_some()
 }
 
 async fn sleep_until(ms: Option<Millis>) {
@@ -204,11 +187,16 @@ fn is_step(job: &ClaimedJob) -> bool {
 }
 
 fn launch_one(runtime: &Runtime, process: &Arc<Process>, room: &Arc<Room>, jobs: Vec<ClaimedJob>) {
-    room.used.fetch_add(jobs.len(), Ordering::AcqRel);
-    let taken = Taken {
-        room: room.clone(),
-        count: jobs.len(),
-    };
+    launch_in(runtime, process, room.take(jobs.len()), jobs);
+}
+
+/// Begins jobs that have their room.
+pub(super) fn launch_in(
+    runtime: &Runtime,
+    process: &Arc<Process>,
+    taken: Taken,
+    jobs: Vec<ClaimedJob>,
+) {
     let (task, process) = (runtime.clone(), process.clone());
     runtime.spawn(async move {
         task.attempt(&process, jobs).await;

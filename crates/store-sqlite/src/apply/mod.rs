@@ -63,6 +63,7 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
     }
     let mut receipt = Receipt::default();
     let mut told = awaits::Told::default();
+    let mut takes = queue::Takes::of(core, commit.take.as_ref())?;
     for change in &commit.changes {
         match change {
             Change::Create(new) => {
@@ -86,7 +87,9 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
             Change::Register(flow) => register::register(core, flow)?,
             Change::Enqueue(jobs) => {
                 for job in jobs.iter() {
-                    receipt.added.push(queue::add(core, job)?);
+                    let (added, claimed) = queue::add(core, job, takes.as_mut())?;
+                    receipt.added.push(added);
+                    receipt.taken.extend(claimed);
                 }
             }
             Change::Settle(settle) => queue::settle(core, settle)?,

@@ -1,39 +1,48 @@
 //! Adding jobs.
 
-use riverrun_store::{Added, Lasts, NewQueued, Unique};
+use riverrun_store::{Added, ClaimedJob, JobLease, Lasts, NewQueued, Unique};
 use riverrun_types::{Millis, RunId, time::NEVER};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{DELAYED, Queues, WAITING, lanes};
-use crate::{core::Core, error::Worked};
+use super::{ACTIVE, DELAYED, Queues, Takes, WAITING, lanes};
+use crate::{columns::token_code, core::Core, error::Worked};
 
 /// Data up to this size stands in the job's row.
 const INLINE: usize = 1_024;
 
-pub(crate) fn add(core: &Core, job: &NewQueued) -> Worked<Added> {
+/// Adds a job, unless it is there already. It is claimed at once if whoever adds it has room.
+pub(crate) fn add(
+    core: &Core,
+    job: &NewQueued,
+    takes: Option<&mut Takes>,
+) -> Worked<(Added, Option<ClaimedJob>)> {
     let (conn, queues) = (&core.conn, &mut *core.queues.borrow_mut());
     let queue = queues.named(conn, &job.queue, job.created_ms)?.no;
     if let Some(unique) = &job.unique
         && let Some(known) = taken(conn, queues, queue, unique, job)?
     {
         let id = known;
-        return Ok(Added { id, created: false });
+        return Ok((Added { id, created: false }, None));
     }
     let queue = queues.numbered(queue);
     let lane = lanes::of(conn, queue, job.key.as_deref())?;
     let at_ms = job.at_ms.unwrap_or(job.created_ms);
-    let state = if at_ms > job.created_ms {
-        DELAYED
-    } else {
-        WAITING
+    let takes = takes.filter(|takes| at_ms <= job.created_ms && takes.has_room(queue));
+    let state = match &takes {
+        Some(_) => ACTIVE,
+        None if at_ms > job.created_ms => DELAYED,
+        None => WAITING,
     };
+    let token = takes.as_ref().map(|takes| takes.token());
+    let started_ms = takes.as_ref().map(|takes| takes.now_ms());
     let data = job.data.as_str();
     let inline = (data.len() <= INLINE).then_some(data);
     let inserted = conn
         .prepare_cached(
             "INSERT OR IGNORE INTO work
-                 (id, queue, lane, state, rank, at_ms, taken, created_ms, name, key, data, options)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                 (id, queue, lane, state, rank, at_ms, taken, created_ms, name, key, data, options,
+                  lease, attempt, started_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
         )?
         .execute(params![
             job.id.as_str(),
@@ -48,12 +57,15 @@ pub(crate) fn add(core: &Core, job: &NewQueued) -> Worked<Added> {
             job.key.as_deref(),
             inline,
             job.options.as_ref().map(riverrun_types::Json::as_str),
+            token.map(token_code),
+            i64::from(token.is_some()),
+            started_ms,
         ])?;
     let id = job.id.clone();
     if inserted == 0 {
         conn.prepare_cached("DELETE FROM lanes WHERE no = ?1 AND held = 0")?
             .execute([lane])?;
-        return Ok(Added { id, created: false });
+        return Ok((Added { id, created: false }, None));
     }
     let no = conn.last_insert_rowid();
     if inline.is_none() {
@@ -71,7 +83,32 @@ pub(crate) fn add(core: &Core, job: &NewQueued) -> Worked<Added> {
         .execute((queue.no, &*unique.key, no, until))?;
     }
     lanes::shift(conn, queue, lane, None, Some(state))?;
-    Ok(Added { id, created: true })
+    let claimed = takes.map(|takes| {
+        takes.use_one(queue);
+        claimed(job, no, takes.token())
+    });
+    Ok((Added { id, created: true }, claimed))
+}
+
+/// A job that is born active.
+fn claimed(job: &NewQueued, place: i64, token: u64) -> ClaimedJob {
+    ClaimedJob {
+        lease: JobLease {
+            id: job.id.clone(),
+            queue: job.queue.clone(),
+            attempt: 1,
+            place,
+            token,
+        },
+        name: job.name.clone(),
+        data: job.data.clone(),
+        key: job.key.clone(),
+        attempt: 1,
+        created_ms: job.created_ms,
+        ready_ms: job.at_ms.unwrap_or(job.created_ms),
+        options: job.options.clone(),
+        checkpoint: None,
+    }
 }
 
 fn taking(unique: &Unique) -> i64 {

@@ -56,8 +56,7 @@ pub(crate) fn claim(core: &mut Core, claim: &ClaimJobs) -> Worked<ClaimedJobs> {
     }
     let jobs = take(conn, queue, claim, token, room)?;
     if !jobs.is_empty() {
-        conn.prepare_cached("INSERT INTO leases (no, owner, until_ms) VALUES (?1, ?2, ?3)")?
-            .execute((token_code(token), &*claim.owner, claim.until_ms))?;
+        write_lease(conn, token, &claim.owner, claim.until_ms)?;
         queue.rate_count += jobs.len() as i64;
     }
     Ok(ClaimedJobs { jobs, next_ms })
@@ -278,6 +277,19 @@ fn large(conn: &Connection, no: i64) -> Worked<Json> {
         .query_row([no], |row| row.get(0))
         .optional()?;
     data.map_or_else(|| Ok(Json::null()), |data| json(data).map_err(Failure::Sql))
+}
+
+/// A lease that holds nothing yet.
+pub(crate) fn lease(core: &mut Core, owner: &str, until_ms: Millis) -> Worked<u64> {
+    let token = core.token();
+    write_lease(&core.conn, token, owner, until_ms)?;
+    Ok(token)
+}
+
+fn write_lease(conn: &Connection, token: u64, owner: &str, until_ms: Millis) -> Worked<()> {
+    conn.prepare_cached("INSERT INTO leases (no, owner, until_ms) VALUES (?1, ?2, ?3)")?
+        .execute((token_code(token), owner, until_ms))?;
+    Ok(())
 }
 
 pub(crate) fn keep(core: &Core, tokens: &[u64], until_ms: Millis) -> Worked<JobBeats> {

@@ -9,6 +9,7 @@ mod lanes;
 pub(crate) mod life;
 mod settle;
 mod steer;
+mod take;
 
 use std::collections::HashMap;
 
@@ -17,9 +18,10 @@ use riverrun_types::{Millis, Name};
 use rusqlite::{Connection, params};
 
 pub(crate) use add::add;
-pub(crate) use claim::{claim, keep, reclaim, stalled};
+pub(crate) use claim::{claim, keep, lease, reclaim, stalled};
 pub(crate) use settle::{judge as judge_settle, judge_lease, note, settle};
 pub(crate) use steer::{abandon, judge as judge_steer, pause, purge, steer, sweep};
+pub(crate) use take::Takes;
 
 use crate::error::{Worked, corrupt};
 

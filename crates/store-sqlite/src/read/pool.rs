@@ -34,6 +34,7 @@ impl Pool {
         }
     }
 
+    /// Reads in a thread of its own, for as long as it takes.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(View<'_>) -> Result<T> + Send + 'static,
@@ -43,19 +44,30 @@ impl Pool {
         let pool = self.clone();
         let done = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            let conn = pool.connection()?;
-            // One moment for all that the read looks at.
-            let snapshot = conn.unchecked_transaction().map_err(translate)?;
-            let done = read(View {
-                conn: &snapshot,
-                names: &pool.names,
-            });
-            drop(snapshot);
-            pool.give_back(conn);
-            done
+            pool.read_now(read)
         });
         done.await
             .map_err(|error| Error::Unavailable(error.to_string()))?
+    }
+
+    /// Reads a few rows right here: handing that to another thread takes several times as long as
+    /// the read.
+    pub(crate) async fn glance<T>(&self, read: impl FnOnce(View<'_>) -> Result<T>) -> Result<T> {
+        let _turn = self.turns.acquire().await.map_err(|_| Error::Closed)?;
+        self.read_now(read)
+    }
+
+    fn read_now<T>(&self, read: impl FnOnce(View<'_>) -> Result<T>) -> Result<T> {
+        let conn = self.connection()?;
+        // One moment for all that the read looks at.
+        let snapshot = conn.unchecked_transaction().map_err(translate)?;
+        let done = read(View {
+            conn: &snapshot,
+            names: &self.names,
+        });
+        drop(snapshot);
+        self.give_back(conn);
+        done
     }
 
     /// Waits for the reads under way and refuses all later ones.

@@ -1,0 +1,113 @@
+//! How many jobs of a queue run here, and whether one more may.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+use dashmap::DashMap;
+use riverrun_types::Name;
+use tokio::sync::Notify;
+
+use super::process::Process;
+
+/// The rooms of the queues that have a worker here.
+#[derive(Default)]
+pub(crate) struct Rooms(DashMap<Name, Arc<Room>>);
+
+impl Rooms {
+    pub(super) fn of(&self, queue: &Name, work: impl FnOnce() -> Arc<Notify>) -> Arc<Room> {
+        let room = self.0.entry(queue.clone());
+        room.or_insert_with(|| Arc::new(Room::new(work()))).clone()
+    }
+
+    pub(super) fn get(&self, queue: &str) -> Option<Arc<Room>> {
+        Some(self.0.get(queue)?.clone())
+    }
+}
+
+pub(super) struct Room {
+    used: AtomicUsize,
+    /// Of the queue: an end makes room as an added job makes work.
+    work: Arc<Notify>,
+    /// The worker waits for jobs to end. One that waits for jobs to come need not hear of it.
+    wants_ends: AtomicBool,
+}
+
+impl Room {
+    fn new(work: Arc<Notify>) -> Self {
+        Self {
+            used: AtomicUsize::new(0),
+            work,
+            wants_ends: AtomicBool::new(true),
+        }
+    }
+
+    /// Resolves when jobs may have come or, if that is wanted, have ended.
+    pub async fn news(&self) {
+        self.work.notified().await;
+    }
+
+    /// How many more jobs may run here.
+    pub fn free(&self, process: &Process) -> usize {
+        let most = process.config.concurrency as usize;
+        most.saturating_sub(self.used.load(Ordering::SeqCst))
+    }
+
+    pub fn wants_ends(&self, wants: bool) {
+        self.wants_ends.store(wants, Ordering::SeqCst);
+    }
+
+    pub fn take(self: &Arc<Self>, count: usize) -> Taken {
+        self.used.fetch_add(count, Ordering::SeqCst);
+        Taken {
+            room: self.clone(),
+            count,
+        }
+    }
+
+    /// Takes as much as is free of what is wanted.
+    pub fn take_free(self: &Arc<Self>, process: &Process, wanted: usize) -> Taken {
+        let most = process.config.concurrency as usize;
+        let mut count = 0;
+        let more = |used: usize| {
+            count = most.saturating_sub(used).min(wanted);
+            Some(used + count)
+        };
+        let order = Ordering::SeqCst;
+        let _ = self.used.fetch_update(order, order, more);
+        Taken {
+            room: self.clone(),
+            count,
+        }
+    }
+}
+
+/// Room that jobs take; given back when they have ended.
+pub(super) struct Taken {
+    room: Arc<Room>,
+    pub count: usize,
+}
+
+impl Taken {
+    /// The room of one of its jobs.
+    pub fn split_one(&mut self) -> Option<Self> {
+        self.count = self.count.checked_sub(1)?;
+        Some(Self {
+            room: self.room.clone(),
+            count: 1,
+        })
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        if self.count == 0 {
+            return;
+        }
+        self.room.used.fetch_sub(self.count, Ordering::SeqCst);
+        if self.room.wants_ends.load(Ordering::SeqCst) {
+            self.room.work.notify_one();
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Jobs that begin where they are added.
+
+use riverrun_store::{
+    Change, ClaimJobs, Commit, Error, JobState, NewQueued, QueueLimits, QueueRoom, Receipt, Settle,
+    Settled, Steer, TakeJobs,
+};
+use riverrun_types::Millis;
+
+use crate::given::*;
+
+fn job(text: &str) -> NewQueued {
+    NewQueued {
+        id: id(text),
+        queue: "mail".into(),
+        name: None,
+        data: json(r#"{"n":1}"#),
+        priority: 0,
+        at_ms: None,
+        created_ms: T0,
+        key: None,
+        unique: None,
+        options: None,
+    }
+}
+
+async fn lease(store: &S) -> u64 {
+    must(store.lease_jobs(&"w1".into(), T0 + 30_000).await)
+}
+
+fn room(jobs: usize) -> QueueRoom {
+    QueueRoom {
+        queue: "mail".into(),
+        jobs,
+        concurrency: None,
+    }
+}
+
+async fn take(store: &S, token: u64, rooms: Vec<QueueRoom>, jobs: Vec<NewQueued>) -> Receipt {
+    let mut adding = Commit::of(Change::Enqueue(jobs.into()));
+    adding.take = Some(TakeJobs {
+        token,
+        now_ms: T0,
+        rooms,
+    });
+    must(commit(store, adding).await)
+}
+
+fn taken(receipt: &Receipt) -> Vec<&str> {
+    let taken = receipt.taken.iter();
+    taken.map(|job| job.lease.id.as_str()).collect()
+}
+
+async fn claimed(store: &S, now_ms: Millis) -> Vec<String> {
+    let claim = ClaimJobs {
+        queue: "mail".into(),
+        owner: "w2".into(),
+        limit: 10,
+        now_ms,
+        until_ms: now_ms + 30_000,
+        limits: QueueLimits::default(),
+    };
+    let jobs = must(store.claim_jobs(claim).await).jobs;
+    jobs.iter().map(|job| job.lease.id.to_string()).collect()
+}
+
+pub async fn a_job_begins_where_it_is_added(store: S) {
+    let token = lease(&store).await;
+    let receipt = take(&store, token, vec![room(1)], vec![job("a"), job("b")]).await;
+    assert_eq!(taken(&receipt), ["a"]);
+    let first = &receipt.taken[0];
+    assert_eq!((first.attempt, first.data.as_str()), (1, r#"{"n":1}"#));
+    let record = must(store.job(&id("a")).await).expect("it is there");
+    assert_eq!((record.state, record.attempt), (JobState::Active, 1));
+    assert_eq!(record.started_ms, Some(T0));
+    assert_eq!(claimed(&store, T0).await, ["b"], "it is nobody else's");
+    let settle = Settle {
+        lease: first.lease.clone(),
+        now_ms: T0 + 5,
+        if_expired: false,
+        outcome: Settled::Completed { result: json("1") },
+    };
+    must(change(&store, Change::Settle(Box::new(settle.clone()))).await);
+    let again = change(&store, Change::Settle(Box::new(settle))).await;
+    assert!(matches!(again, Err(Error::JobLost(_))));
+    let queue = must(store.queue("mail").await).expect("it is there");
+    assert_eq!((queue.waiting, queue.active, queue.completed), (0, 1, 1));
+}
+
+pub async fn what_waits_goes_before_what_is_added(store: S) {
+    let token = lease(&store).await;
+    let none = take(&store, token, Vec::new(), vec![job("a")]).await;
+    assert_eq!(taken(&none), [""; 0]);
+    let later = take(&store, token, vec![room(5)], vec![job("b")]).await;
+    assert_eq!(taken(&later), [""; 0], "a waits");
+    assert_eq!(claimed(&store, T0).await, ["a", "b"]);
+    let delayed = NewQueued {
+        at_ms: Some(T0 + 10),
+        ..job("c")
+    };
+    let receipt = take(&store, token, vec![room(5)], vec![delayed, job("d")]).await;
+    assert_eq!(taken(&receipt), [""; 0], "c may be due first");
+}
+
+pub async fn nothing_is_taken_beyond_what_a_queue_allows(store: S) {
+    let token = lease(&store).await;
+    let limited = QueueRoom {
+        concurrency: Some(2),
+        ..room(5)
+    };
+    let jobs = vec![job("a"), job("b"), job("c")];
+    let receipt = take(&store, token, vec![limited], jobs).await;
+    assert_eq!(taken(&receipt), ["a", "b"]);
+    must(
+        change(
+            &store,
+            Change::Steer {
+                job: id("c"),
+                steer: Steer::Remove,
+                now_ms: T0,
+            },
+        )
+        .await,
+    );
+    let pause = Change::Pause {
+        queue: "mail".into(),
+        paused: true,
+        now_ms: T0,
+    };
+    must(change(&store, pause).await);
+    let receipt = take(&store, token, vec![room(5)], vec![job("d")]).await;
+    assert_eq!(taken(&receipt), [""; 0], "the queue is paused");
+    let other = NewQueued {
+        queue: "other".into(),
+        ..job("e")
+    };
+    let receipt = take(&store, token, vec![room(5)], vec![other]).await;
+    assert_eq!(taken(&receipt), [""; 0], "the room is another queue's");
+}
+
+pub async fn a_job_that_is_there_already_is_not_taken(store: S) {
+    let token = lease(&store).await;
+    let receipt = take(&store, token, vec![room(5)], vec![job("a"), job("a")]).await;
+    assert_eq!(taken(&receipt), ["a"]);
+    assert_eq!(
+        receipt.added.iter().filter(|added| added.created).count(),
+        1
+    );
+}
+
+pub async fn a_lease_that_is_gone_takes_nothing(store: S) {
+    let receipt = take(&store, 77, vec![room(5)], vec![job("a")]).await;
+    assert_eq!(taken(&receipt), [""; 0], "nobody gave that lease");
+    assert_eq!(claimed(&store, T0).await, ["a"]);
+    let short = must(store.lease_jobs(&"w1".into(), T0).await);
+    let receipt = take(&store, short, vec![room(5)], vec![job("b")]).await;
+    assert_eq!(taken(&receipt), [""; 0], "it has run out");
+}
+
+pub async fn what_was_taken_stalls_with_its_lease(store: S) {
+    let token = lease(&store).await;
+    take(&store, token, vec![room(5)], vec![job("a"), job("b")]).await;
+    let (stalled, next) = must(store.stalled_jobs(T0 + 29_999, 10).await);
+    assert!(stalled.is_empty());
+    assert_eq!(next, Some(T0 + 30_000));
+    let beats = must(store.keep_jobs(&[token], T0 + 60_000).await);
+    assert!(beats.lost.is_empty());
+    assert!(must(store.stalled_jobs(T0 + 30_000, 10).await).0.is_empty());
+    let (stalled, _) = must(store.stalled_jobs(T0 + 60_000, 10).await);
+    assert_eq!(stalled.len(), 2);
+}
