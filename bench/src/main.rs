@@ -22,6 +22,7 @@ mod start;
 mod state;
 mod steps;
 mod target;
+mod waiting;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -31,8 +32,9 @@ use report::Report;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// In the order in which they are measured.
-const PARTS: [&str; 10] = [
+const PARTS: [&str; 11] = [
     "library", "http", "append", "read", "sse", "state", "start", "memory", "jobs", "steps",
+    "waiting",
 ];
 
 /// Measures riverrun and prints JSON lines and a table.
@@ -40,7 +42,7 @@ const PARTS: [&str; 10] = [
 /// Example: cargo run --release -p riverrun-bench -- --only library
 #[derive(Parser)]
 struct Args {
-    /// Only these parts: library, http, append, read, sse, state, start, memory, jobs, steps.
+    /// Only these parts: library, http, append, read, sse, state, start, memory, jobs, steps, waiting.
     #[arg(long, value_delimiter = ',', value_parser = PARTS)]
     only: Vec<String>,
     /// Where data is written while measuring; a real disk, not a memory file system.
@@ -115,6 +117,7 @@ async fn measure(part: &str, bench: &Bench, report: &mut Report) -> Result<()> {
         "start" => start::measure(bench, report).await,
         "jobs" => jobs::measure(bench, report).await,
         "steps" => steps::measure(bench, report).await,
+        "waiting" => waiting::measure(bench, report).await,
         _ => memory::measure(bench, report).await,
     }
 }

@@ -12,6 +12,7 @@ use std::{
 use moka::sync::Cache;
 use parking_lot::Mutex;
 use riverrun_engine::RunState;
+use riverrun_store::Receipt;
 use riverrun_types::{Name, RunId, event::EventContext};
 
 /// A run as this server last saw it. Others may have moved it since: whoever decides on it says
@@ -21,6 +22,14 @@ pub(crate) struct Known {
     pub state: Arc<RunState>,
     pub context: EventContext,
     pub version: Name,
+}
+
+/// What will be known of a run if a commit is taken: where its first change lands at this length.
+pub(crate) struct News {
+    pub run: RunId,
+    pub known: Known,
+    /// None where the commit brings the run forth.
+    pub era: Option<Era>,
 }
 
 pub(crate) struct RunCache {
@@ -68,6 +77,16 @@ impl RunCache {
     }
 
     /// Keeps the state of a run that this server has just brought forth.
+    /// Unless somebody wrote in between, the state is as it was foreseen.
+    pub fn learn(&self, news: News, receipt: &Receipt) {
+        let News { run, known, era } = news;
+        let placed = receipt.placed.first();
+        if placed.is_some_and(|placed| placed.len == known.state.len) {
+            let era = era.unwrap_or_else(|| self.era(&run));
+            self.put_since(era, &run, known);
+        }
+    }
+
     pub fn put(&self, run: &RunId, known: Known) {
         self.put_since(self.era(run), run, known);
     }

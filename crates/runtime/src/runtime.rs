@@ -12,9 +12,7 @@ use std::{
 use parking_lot::Mutex;
 use riverrun_engine::Issue;
 use riverrun_expr::Sandbox;
-use riverrun_store::{
-    Beat, Bus, Change, Commit, Error as StoreError, Lease, Receipt, Store, Writer,
-};
+use riverrun_store::{Beat, Bus, Change, Commit, Lease, Receipt, Store, Then, Writer};
 use riverrun_types::RunId;
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -22,7 +20,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     Compiled, Error, FlowEntry, Handler, Handlers, Options, RegisteredFlow, Result, Services,
-    cache::RunCache,
+    cache::{News, RunCache},
     claim,
     clock::now_ms,
     flows::Flows,
@@ -253,30 +251,38 @@ impl Runtime {
     }
 
     /// Writes what somebody beside the runtime has decided, such as about a trigger.
-    pub async fn commit(&self, mut commit: Commit) -> riverrun_store::Result<Receipt> {
+    pub async fn commit(&self, commit: Commit) -> riverrun_store::Result<Receipt> {
+        self.commit_knowing(commit, None).await
+    }
+
+    /// Writes a decision about a run. What is known of the run once it is durable is known here
+    /// before anybody hears of it, and before jobs that begin at once ask.
+    pub(crate) async fn commit_knowing(
+        &self,
+        mut commit: Commit,
+        news: Option<News>,
+    ) -> riverrun_store::Result<Receipt> {
         for change in &commit.changes {
             // An earlier run of this id may have been swept away and still be known here.
             if let Change::Create(new) = change {
                 self.cache().forget(&new.id);
             }
         }
-        let Some(reserved) = self.reserve(&mut commit) else {
+        let reserved = self.reserve(&mut commit);
+        if reserved.is_none() && news.is_none() {
             return self.inner.writer.commit(commit).await;
-        };
-        // In a task of its own: a caller that goes away after the commit must not leave jobs behind
-        // that are leased and do not run.
+        }
         let runtime = self.clone();
-        let (sender, answer) = tokio::sync::oneshot::channel();
-        self.spawn(async move {
-            let receipt = runtime.inner.writer.commit(commit).await;
-            match &receipt {
-                Ok(receipt) => runtime.begin(reserved, receipt),
-                Err(_) => drop(reserved),
+        let then = move |receipt: &Receipt| {
+            if let Some(news) = news {
+                runtime.cache().learn(news, receipt);
             }
-            // Whoever asked may be gone.
-            let _ = sender.send(receipt);
-        });
-        answer.await.map_err(|_| StoreError::Closed)?
+            if let Some(reserved) = reserved {
+                runtime.begin(reserved, receipt);
+            }
+        };
+        let then: Then = Box::new(then);
+        self.inner.writer.commit_then(commit, Some(then)).await
     }
 
     /// Runs a task that a shutdown waits for.

@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{
     Error, Loaded, Result, RunView, Runtime,
-    cache::Known,
+    cache::{Known, News},
     clock::now_ms,
     drive::{Driver, Effectful, projection},
     runtime::lease_ms,
@@ -167,9 +167,13 @@ impl Runtime {
         };
         let (mut commit, record) = driver.create_commit(new).await?;
         commit.changes.extend(also);
+        let news = News {
+            run: run.clone(),
+            known: driver.known(),
+            era: None,
+        };
         let Some(holder) = holder else {
-            self.commit(commit).await?;
-            self.cache().put(&run, driver.known());
+            self.commit_knowing(commit, Some(news)).await?;
             return Ok(Started::new(record, driver.state, true));
         };
         // In a task of its own: a caller that goes away between the commit and the first step must
@@ -177,12 +181,11 @@ impl Runtime {
         let runtime = self.clone();
         let (born, started) = oneshot::channel();
         self.spawn(async move {
-            if let Err(error) = runtime.commit(commit).await {
+            if let Err(error) = runtime.commit_knowing(commit, Some(news)).await {
                 let _ = born.send(Err(error));
                 return;
             }
             driver.born();
-            runtime.cache().put(&run, driver.known());
             let keep = runtime.keep(Lease { run, token });
             let _ = born.send(Ok(driver.state.clone()));
             driver.go_on(keep, holder).await;

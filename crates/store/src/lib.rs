@@ -48,7 +48,7 @@ pub use record::{
 pub use triggers::{
     DueTriggers, Fired, Firing, NewTrigger, NextDue, Take, TriggerRecord, TriggerStats,
 };
-pub use writer::Writer;
+pub use writer::{Then, Writer};
 
 pub type Result<T> = std::result::Result<T, Error>;
 

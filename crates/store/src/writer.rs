@@ -20,8 +20,13 @@ pub struct Writer {
 
 struct Request {
     commit: Commit,
+    then: Option<Then>,
     reply: oneshot::Sender<Result<Receipt>>,
 }
+
+/// What is done once a commit is durable, before anybody hears of it. Nobody else's commit goes on
+/// meanwhile, so it must be brief.
+pub type Then = Box<dyn FnOnce(&Receipt) + Send>;
 
 impl Writer {
     pub fn spawn(store: Arc<dyn Store>, bus: Arc<Bus>) -> Self {
@@ -32,11 +37,18 @@ impl Writer {
 
     /// Returns once the commit is durable, or was refused.
     pub async fn commit(&self, commit: Commit) -> Result<Receipt> {
+        self.commit_then(commit, None).await
+    }
+
+    /// The same, with something that is done even if the caller goes away meanwhile.
+    pub async fn commit_then(&self, commit: Commit, then: Option<Then>) -> Result<Receipt> {
         let (reply, answer) = oneshot::channel();
-        self.queue
-            .send(Request { commit, reply })
-            .await
-            .map_err(|_| Error::Closed)?;
+        let request = Request {
+            commit,
+            then,
+            reply,
+        };
+        self.queue.send(request).await.map_err(|_| Error::Closed)?;
         answer.await.map_err(|_| Error::Closed)?
     }
 }
@@ -44,16 +56,19 @@ impl Writer {
 async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receiver<Request>) {
     let mut waiting = Vec::with_capacity(MAX_GROUP);
     while requests.recv_many(&mut waiting, MAX_GROUP).await > 0 {
-        let (commits, replies): (Vec<_>, Vec<_>) = waiting
+        let (commits, rest): (Vec<_>, Vec<_>) = waiting
             .drain(..)
-            .map(|request| (request.commit, request.reply))
+            .map(|request| (request.commit, (request.then, request.reply)))
             .unzip();
         // What the bus needs afterwards: events are shared, so this copies pointers.
         let published = commits.clone();
         bus.begin_group();
         let results = store.commit(commits).await;
-        for ((commit, result), reply) in published.iter().zip(results).zip(replies) {
+        for ((commit, result), (then, reply)) in published.iter().zip(results).zip(rest) {
             if let Ok(receipt) = &result {
+                if let Some(then) = then {
+                    then(receipt);
+                }
                 bus.publish(commit, receipt);
             }
             // A caller that went away has lost only the answer.

@@ -185,7 +185,7 @@ pub(crate) fn stream(trigger: &str) -> StreamName {
 
 pub(crate) fn all(changes: Vec<Change>) -> Commit {
     Commit {
-        lease: None,
         changes,
+        ..Commit::default()
     }
 }

@@ -10,7 +10,7 @@ use riverrun_store::{
 use riverrun_types::{Draft, Json, RunId, time::NEVER};
 
 use super::Driver;
-use crate::{Error, Result, Runtime, cache::Era, clock::now_ms, runtime::pause};
+use crate::{Error, Result, Runtime, cache::News, clock::now_ms, runtime::pause};
 
 /// Events after which a snapshot is due, if they are also as large as the snapshot would be.
 pub(super) const SNAPSHOT_EVERY: u64 = 500;
@@ -41,10 +41,17 @@ impl Driver {
                 }
             };
             let era = self.runtime.cache().era(&self.run);
-            match self.runtime.commit(commit).await {
+            // What the cache shares with this driver is copied at the next decision.
+            let is_shared = job != JobChange::Keep || self.state.is_small();
+            let news = is_shared.then(|| News {
+                run: self.run.clone(),
+                known: self.known(),
+                era: Some(era),
+            });
+            match self.runtime.commit_knowing(commit, news).await {
                 Ok(receipt) => {
                     let placed = receipt.placed.first().copied();
-                    return self.committed(placed, job, era).await;
+                    return self.committed(placed).await;
                 }
                 Err(StoreError::Conflict(_)) => return self.reload().await,
                 Err(
@@ -67,7 +74,7 @@ impl Driver {
         }
     }
 
-    async fn committed(&mut self, placed: Option<Placed>, job: JobChange, era: Era) -> Committed {
+    async fn committed(&mut self, placed: Option<Placed>) -> Committed {
         self.turn += 1;
         self.outcomes.clear();
         self.forget_pending();
@@ -88,10 +95,6 @@ impl Driver {
             };
         }
         self.stored_len = self.state.len;
-        // What the cache shares with this driver is copied at the next decision.
-        if job != JobChange::Keep || self.state.is_small() {
-            self.runtime.cache().put_since(era, &self.run, self.known());
-        }
         Committed::Done
     }
 

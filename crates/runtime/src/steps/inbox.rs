@@ -21,6 +21,7 @@ use tokio::sync::oneshot;
 use super::signals;
 use crate::{
     Error, Result, Runtime,
+    cache::News,
     clock::now_ms,
     drive::{Driver, Effectful, open, reopen},
     runtime::pause,
@@ -243,11 +244,13 @@ impl Runtime {
             commit = commit.and(Change::Wake(run.clone()));
         }
         let drafts = driver.pending.events.clone();
-        let receipt: Receipt = self.commit(commit).await?;
+        let news = News {
+            run: run.clone(),
+            known: driver.known(),
+            era: Some(era),
+        };
+        let receipt: Receipt = self.commit_knowing(commit, Some(news)).await?;
         let placed = receipt.placed.first().copied();
-        if placed.is_some_and(|placed| placed.len == driver.state.len) {
-            self.cache().put_since(era, run, driver.known());
-        }
         for job in dequeued {
             self.keeper().cancel(&job, None);
         }
