@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use moka::sync::Cache;
+use moka::{policy::EvictionPolicy, sync::Cache};
 use parking_lot::Mutex;
 use riverrun_engine::RunState;
 use riverrun_store::Receipt;
@@ -58,11 +58,16 @@ impl RunCache {
             u32::try_from(known.state.state.bytes() / UNIT_BYTES + 1).unwrap_or(u32::MAX)
         };
         Self {
+            // The newest are those that are asked for next; by use alone they would not get in.
             runs: Cache::builder()
                 .max_capacity(capacity)
+                .eviction_policy(EvictionPolicy::lru())
                 .weigher(weigh)
                 .build(),
-            contexts: Cache::new(capacity),
+            contexts: Cache::builder()
+                .max_capacity(capacity)
+                .eviction_policy(EvictionPolicy::lru())
+                .build(),
             eras: (0..ERAS).map(|_| Mutex::default()).collect(),
             hasher: RandomState::new(),
         }
