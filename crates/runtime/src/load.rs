@@ -6,7 +6,7 @@ use riverrun_engine::RunState;
 use riverrun_store::{EventQuery, RunRecord};
 use riverrun_types::{Json, RunId, StreamName, event::EventContext};
 
-use crate::{Error, Result, Runtime, cache::Known};
+use crate::{Error, Result, Runtime, cache::Known, drive::SNAPSHOT_EVERY};
 
 /// Events read at a time.
 const PAGE: usize = 1_000;
@@ -86,6 +86,10 @@ impl Runtime {
         run: &RunId,
         len: u64,
     ) -> Result<Arc<RunState>> {
+        // So short a stream has none.
+        if len < SNAPSHOT_EVERY {
+            return self.reduce(run, RunState::default(), len).await;
+        }
         let snapshot = self.store().snapshot(run, len).await?;
         // A snapshot that does not read was written by another version: the stream is the truth.
         let state = snapshot.and_then(|snapshot| read_snapshot(&snapshot.body));

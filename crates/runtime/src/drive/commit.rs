@@ -13,7 +13,7 @@ use super::Driver;
 use crate::{Error, Result, Runtime, cache::News, clock::now_ms, runtime::pause};
 
 /// Events after which a snapshot is due, if they are also as large as the snapshot would be.
-pub(super) const SNAPSHOT_EVERY: u64 = 500;
+pub(crate) const SNAPSHOT_EVERY: u64 = 500;
 
 /// The longest pause between tries that a stop waits for.
 const LAST_TRY: Duration = Duration::from_millis(500);

@@ -18,7 +18,7 @@ use riverrun_types::{Millis, RunId, event::EventContext, time::NEVER};
 
 pub(crate) use advance::Effectful;
 pub(crate) use attempt::Attempts;
-pub(crate) use commit::{Committed, projection, record};
+pub(crate) use commit::{Committed, SNAPSHOT_EVERY, projection, record};
 
 use crate::{
     Compiled, Loaded, Result, Runtime,
