@@ -440,8 +440,8 @@ function milliseconds(what, duration) {
   return ms;
 }
 function literals(match) {
-  for (const [path, value] of Object.entries(match)) {
-    if (value === void 0 || typeof value === "function") throw invalid(`match has no value at ${JSON.stringify(path)}: it is ${typeof value}`);
+  for (const [path2, value] of Object.entries(match)) {
+    if (value === void 0 || typeof value === "function") throw invalid(`match has no value at ${JSON.stringify(path2)}: it is ${typeof value}`);
   }
   try {
     return JSON.parse(JSON.stringify(match));
@@ -859,7 +859,7 @@ var InvocationContext = class _InvocationContext {
     if (!Number.isFinite(pct)) throw new TypeError(`progress must be a number from 0 to 100, is ${pct}`);
     this.#link.notify("progress", { pct: Math.min(100, Math.max(0, pct)), detail });
   };
-  partial = (value, path) => this.#link.notify("partial", { path, value: value ?? null });
+  partial = (value, path2) => this.#link.notify("partial", { path: path2, value: value ?? null });
   run = async (name, fn) => {
     if (this.execution) return this.execution.run(name, async () => json(name, await fn()));
     this.#journal ??= new Journal(this.#params.journal ?? []);
@@ -1129,20 +1129,20 @@ async function zod3(schema, place) {
   throw invalid2(place.file, place.path, "is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4");
 }
 async function importFrom(file, name) {
-  let path;
+  let path2;
   try {
-    path = createRequire(file).resolve(name);
+    path2 = createRequire(file).resolve(name);
   } catch {
     return void 0;
   }
-  const module = await import(pathToFileURL(path).href);
+  const module = await import(pathToFileURL(path2).href);
   return isObject(module.default) ? { ...module.default, ...module } : module;
 }
 function plain2(value) {
   return JSON.parse(JSON.stringify(value));
 }
-function invalid2(file, path, problem) {
-  return new RiverrunError("MODULE_CONFIG", `${path} in ${file} ${problem}`, { retriable: false, details: { path } });
+function invalid2(file, path2, problem) {
+  return new RiverrunError("MODULE_CONFIG", `${path2} in ${file} ${problem}`, { retriable: false, details: { path: path2 } });
 }
 
 // src/runner/typescript.ts
@@ -1183,12 +1183,12 @@ async function tsx(file) {
     const api = join(dirname(manifest), exports[entry]?.import.default ?? "");
     (await import(pathToFileURL2(api).href)).register();
   }
-  return (path) => import(`${pathToFileURL2(path).href}?tsx`);
+  return (path2) => import(`${pathToFileURL2(path2).href}?tsx`);
 }
 async function esbuild(file) {
-  const path = resolveFrom(file, "esbuild");
-  if (!path) return void 0;
-  register2(asUrl(esbuildHooks), { data: { esbuild: pathToFileURL2(path).href } });
+  const path2 = resolveFrom(file, "esbuild");
+  if (!path2) return void 0;
+  register2(asUrl(esbuildHooks), { data: { esbuild: pathToFileURL2(path2).href } });
   return native;
 }
 function resolveFrom(file, specifier) {
@@ -1549,20 +1549,20 @@ function isFinal(event) {
 }
 
 // src/live/path.ts
-function getAt(value, path) {
+function getAt(value, path2) {
   let at = value;
-  for (const part2 of path.split(".")) {
+  for (const part2 of path2.split(".")) {
     if (Array.isArray(at)) at = at[Number(part2)];
     else if (isObject(at) && Object.hasOwn(at, part2)) at = at[part2];
     else return void 0;
   }
   return at;
 }
-function setAt(state, path, value) {
-  return put(state, path.split("."), value);
+function setAt(state, path2, value) {
+  return put(state, path2.split("."), value);
 }
-function deleteAt(state, path) {
-  return remove(state, path.split("."));
+function deleteAt(state, path2) {
+  return remove(state, path2.split("."));
 }
 function put(parent, [key2, ...rest], value) {
   if (key2 === void 0) return value;
@@ -1824,20 +1824,20 @@ var Http = class {
     this.#fetch = rest.fetch ?? globalThis.fetch.bind(globalThis);
     this.#timeoutMs = timeoutMs;
   }
-  get(path, options2) {
-    return this.#json("GET", path, options2);
+  get(path2, options2) {
+    return this.#json("GET", path2, options2);
   }
-  post(path, body, options2) {
-    return this.#json("POST", path, { ...options2, body: body ?? {} });
+  post(path2, body, options2) {
+    return this.#json("POST", path2, { ...options2, body: body ?? {} });
   }
-  patch(path, body) {
-    return this.#json("PATCH", path, { body });
+  patch(path2, body) {
+    return this.#json("PATCH", path2, { body });
   }
-  delete(path) {
-    return this.#json("DELETE", path);
+  delete(path2) {
+    return this.#json("DELETE", path2);
   }
   /** An answer whose body is read as it comes: no time limit. */
-  async open(method, path, { query, body, headers, signal } = {}) {
+  async open(method, path2, { query, body, headers, signal } = {}) {
     const init = {
       method,
       headers: { ...this.#headers, ...body !== void 0 && { "content-type": "application/json" }, ...headers },
@@ -1846,7 +1846,7 @@ var Http = class {
     };
     let response;
     try {
-      response = await this.#fetch(`${this.#base}${path}${queryText(query)}`, init);
+      response = await this.#fetch(`${this.#base}${path2}${queryText(query)}`, init);
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
       throw new RiverrunError("UNREACHABLE", `${this.#base} cannot be reached: ${reason(cause)}`, { cause });
@@ -1854,17 +1854,17 @@ var Http = class {
     if (!response.ok) throw await failure(response);
     return response;
   }
-  async #json(method, path, options2 = {}) {
+  async #json(method, path2, options2 = {}) {
     const limitMs = options2.timeoutMs ?? this.#timeoutMs;
     const limit = AbortSignal.timeout(limitMs);
     const signal = options2.signal ? AbortSignal.any([options2.signal, limit]) : limit;
     try {
-      const response = await this.open(method, path, { ...options2, signal });
+      const response = await this.open(method, path2, { ...options2, signal });
       const text2 = await response.text();
       return text2 ? JSON.parse(text2) : void 0;
     } catch (error) {
       if (!limit.aborted || options2.signal?.aborted) throw error;
-      throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path} took longer than ${limitMs} ms`, { cause: error });
+      throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path2} took longer than ${limitMs} ms`, { cause: error });
     }
   }
 };
@@ -1892,6 +1892,49 @@ function queryText(query) {
     params.set(key2, Array.isArray(value) ? value.join(",") : value instanceof Date ? value.toISOString() : String(value));
   }
   return params.size ? `?${params}` : "";
+}
+
+// src/client/path.ts
+function part(text2) {
+  return encodeURIComponent(text2);
+}
+
+// src/client/flows.ts
+var FlowsApi = class {
+  #http;
+  constructor(http) {
+    this.#http = http;
+  }
+  /** The newest version of every flow. */
+  async list() {
+    return (await this.#http.get("/api/flows")).items;
+  }
+  get(id, query) {
+    return this.#http.get(`/api/flows/${part(id)}`, { query: { ...query } });
+  }
+  /** The newest first. */
+  async versions(id) {
+    return (await this.#http.get(`/api/flows/${part(id)}/versions`)).items;
+  }
+  /** A definition is kept for ever under its id and version; the same again changes nothing. */
+  register(definition2) {
+    return this.#http.post("/api/flows", definition2);
+  }
+  /** What is wrong with a definition, if anything. Nothing is registered. */
+  validate(definition2) {
+    return this.#http.post("/api/flows/validate", definition2);
+  }
+  diagram(id, query) {
+    return this.#http.get(`/api/flows/${part(id)}/diagram`, { query: { ...query } });
+  }
+};
+
+// src/client/signature.ts
+async function signature(secret, body) {
+  const bytes = new TextEncoder();
+  const key2 = await crypto.subtle.importKey("raw", bytes.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const made = new Uint8Array(await crypto.subtle.sign("HMAC", key2, bytes.encode(body)));
+  return `sha256=${Array.from(made, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
 // src/client/sse.ts
@@ -1948,7 +1991,7 @@ var Block = class {
 
 // src/client/subscribe.ts
 var longestWaitMs = 3e4;
-async function* subscribe(http, path, options2 = {}) {
+async function* subscribe(http, path2, options2 = {}) {
   const { from, follow, signal } = options2;
   const types = options2.types && [...options2.types, ...follow === "until-end" ? finalTypes : []];
   let lastId;
@@ -1959,7 +2002,7 @@ async function* subscribe(http, path, options2 = {}) {
     let hasEnded = false;
     let reason2;
     try {
-      const connection = connect(http, path, {
+      const connection = connect(http, path2, {
         ...options2,
         query: { from: lastId === void 0 ? from : void 0, types, follow },
         lastId,
@@ -1985,13 +2028,13 @@ async function* subscribe(http, path, options2 = {}) {
     options2.onReconnect?.(reason2);
   }
 }
-function connect(http, path, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 6e4 }) {
+function connect(http, path2, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 6e4 }) {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
       const idle = new Idle(idleMs, signal);
       try {
-        const response = await http.open("GET", path, {
+        const response = await http.open("GET", path2, {
           query,
           headers: { accept: "text/event-stream", ...lastId && { "last-event-id": lastId } },
           signal: idle.signal
@@ -2062,11 +2105,93 @@ function wait(ms, signal) {
   });
 }
 
+// src/client/triggers.ts
+var TriggersApi = class {
+  #http;
+  constructor(http) {
+    this.#http = http;
+  }
+  list(query) {
+    return this.#http.get("/api/triggers", { query: { ...query } });
+  }
+  get(id) {
+    return this.#http.get(path(id));
+  }
+  create(trigger) {
+    return this.#http.post("/api/triggers", trigger);
+  }
+  update(id, changes) {
+    return this.#http.patch(path(id), changes);
+  }
+  /** The runs that it started go on. */
+  async remove(id) {
+    await this.#http.delete(path(id));
+  }
+  enable(id) {
+    return this.#http.post(path(id, "enable"));
+  }
+  disable(id) {
+    return this.#http.post(path(id, "disable"));
+  }
+  /** Starts a run of its flow with this input, whatever the trigger's type is. */
+  fire(id, input, options2) {
+    return this.#http.post(path(id, "fire"), { input, ...options2 });
+  }
+  /** What became of it, the latest first. */
+  history(id, query) {
+    return this.#http.get(path(id, "history"), { query: { ...query } });
+  }
+  stats(id) {
+    return this.#http.get(path(id, "stats"));
+  }
+};
+var SchedulesApi = class {
+  #http;
+  constructor(http) {
+    this.#http = http;
+  }
+  list(query) {
+    return this.#http.get("/api/schedules", { query: { ...query } });
+  }
+  /** Starts a run for each due time from `from` up to, not including, `to` for which there is none. */
+  backfill(id, range) {
+    return this.#http.post(`/api/schedules/${part(id)}/backfill`, range);
+  }
+};
+function path(id, action) {
+  return `/api/triggers/${part(id)}${action ? `/${action}` : ""}`;
+}
+
+// src/client/workers.ts
+var WorkersApi = class {
+  #http;
+  constructor(http) {
+    this.#http = http;
+  }
+  async list() {
+    return (await this.#http.get("/api/workers")).items;
+  }
+  /** Gives it no more work, and lets it go when what it runs has ended or `graceMs` are over. */
+  drain(id, options2) {
+    return this.#http.post(`/api/workers/${id}/drain`, options2);
+  }
+};
+
 // src/client/client.ts
+var allStates = ["waiting", "delayed", "active", "completed", "failed", "cancelled"];
+var longestWaitMs2 = 2e4;
 var Riverrun = class {
+  flows;
+  triggers;
+  schedules;
+  workers;
   #http;
   constructor(options2 = {}) {
     this.#http = new Http(options2);
+    this.flows = new FlowsApi(this.#http);
+    this.triggers = new TriggersApi(this.#http);
+    this.schedules = new SchedulesApi(this.#http);
+    this.workers = new WorkersApi(this.#http);
   }
   /** When this is answered the job is on disk. */
   async enqueue(queue, data, options2) {
@@ -2081,9 +2206,19 @@ var Riverrun = class {
   job(jobId) {
     return this.#http.get(`/api/jobs/${part(jobId)}`);
   }
+  /** A page may hold fewer jobs than `limit`, even none, although more follow: `nextCursor` says so. */
   jobs(queue, query) {
     return this.#http.get(`/api/queue/${part(queue)}/jobs`, { query: { ...query } });
   }
+  /** Jobs of all queues, one queue after the other, or of `queue`. */
+  findJobs(query = {}) {
+    return this.#http.get("/api/jobs", { query: { ...query, state: query.state ?? allStates } });
+  }
+  /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
+  runJobs(query) {
+    return this.#http.get("/api/jobs", { query: { ...query } });
+  }
+  /** Lets a job that has ended wait again, from its first attempt on. */
   retryJob(jobId) {
     return this.#http.post(`/api/jobs/${part(jobId)}/retry`);
   }
@@ -2143,7 +2278,10 @@ var Riverrun = class {
   deadLetters(queue, query) {
     return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...query } });
   }
-  /** Lets dead letters wait again, from their first attempt on. */
+  /**
+   * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
+   * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
+   */
   redrive(queue, options2) {
     return this.#http.post(`/api/queue/${part(queue)}/dlq/redrive`, options2);
   }
@@ -2151,17 +2289,18 @@ var Riverrun = class {
     return this.#http.post(`/api/queue/${part(queue)}/dlq/purge`, options2);
   }
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
-  async call(process2, input, { timeoutMs, signal } = {}) {
-    const body = { process: process2, input: input ?? null, timeoutMs };
+  async call(process2, input, { signal, ...options2 } = {}) {
+    const { timeoutMs } = options2;
+    const body = { process: process2, input: input ?? null, ...options2 };
     const patienceMs = timeoutMs === void 0 ? void 0 : timeoutMs + 1e4;
     return (await this.#http.post("/api/runner/execute", body, { signal, timeoutMs: patienceMs })).value;
   }
   /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
-  async *frames(process2, input, { timeoutMs, signal } = {}) {
+  async *frames(process2, input, { signal, ...options2 } = {}) {
     const abort = new AbortController();
     try {
       const response = await this.#http.open("POST", "/api/runner/execute", {
-        body: { process: process2, input: input ?? null, timeoutMs },
+        body: { process: process2, input: input ?? null, ...options2 },
         headers: { accept: "text/event-stream" },
         signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal
       });
@@ -2188,22 +2327,66 @@ var Riverrun = class {
   start(flow, input, options2) {
     return this.#http.post(`/api/flows/${part(flow)}/start`, { input, ...options2 });
   }
+  /** Starts a run and waits until it has ended, however it ends. */
+  async startAndWait(flow, input, { timeoutMs, signal, ...options2 } = {}) {
+    const startedMs = Date.now();
+    const wait2 = Math.min(timeoutMs ?? longestWaitMs2, longestWaitMs2);
+    const path2 = `/api/flows/${part(flow)}/start`;
+    const run = await this.#http.post(path2, { input, ...options2 }, { query: { wait: wait2 }, signal });
+    if (run.endedAt !== void 0) return run;
+    const leftMs = timeoutMs === void 0 ? void 0 : Math.max(0, startedMs + timeoutMs - Date.now());
+    return this.wait(run.runId, { ...leftMs !== void 0 && { timeoutMs: leftMs }, ...signal && { signal } });
+  }
   run(runId) {
     return this.#http.get(`/api/runs/${part(runId)}`);
   }
   runs(query) {
     return this.#http.get("/api/runs", { query: { ...query } });
   }
+  /** For good: what runs is told to stop, what waits is removed, children follow. */
   cancel(runId, reason2) {
     return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason: reason2 });
   }
-  /** Why a run does not move, or what it does: each active visit and what it waits for. */
+  /** It begins no more steps until it is resumed; attempts that run are let finish. */
+  pause(runId, reason2) {
+    return this.#http.post(`/api/runs/${part(runId)}/pause`, { reason: reason2 });
+  }
+  resume(runId) {
+    return this.#http.post(`/api/runs/${part(runId)}/resume`);
+  }
+  /** Starts the same again: with the same input or another one, in its own version or the `latest`. */
+  rerun(runId, options2) {
+    return this.#http.post(`/api/runs/${part(runId)}/rerun`, options2);
+  }
+  /** A new run that shares the past of this one up to the event `at`, or up to now. */
+  fork(runId, options2) {
+    return this.#http.post(`/api/runs/${part(runId)}/fork`, options2);
+  }
+  /** Deletes a run that has ended, with its stream. */
+  deleteRun(runId) {
+    return this.#http.delete(`/api/runs/${part(runId)}`);
+  }
+  /** The state now, or as it was after an event (its id) or at a time. */
+  state(runId, options2) {
+    return this.#http.get(`/api/runs/${part(runId)}/state`, { query: { ...options2 } });
+  }
+  /** The attempts of steps that have ended, in the order in which they ended. */
+  history(runId, query) {
+    return this.#http.get(`/api/runs/${part(runId)}/history`, { query: { ...query } });
+  }
+  /** The runs that its steps started. */
+  children(runId, query) {
+    return this.#http.get(`/api/runs/${part(runId)}/children`, { query: { ...query } });
+  }
+  /** Why a run or a job does not move, or what it does: each active visit and what it waits for. */
   why(runId) {
     return this.#http.get(`/api/runs/${part(runId)}/why`);
   }
-  /** Opens a trigger: whoever waits for it goes on with `payload`. */
-  fire(triggerId, payload) {
-    return this.#http.post(`/api/triggers/${part(triggerId)}`, payload);
+  /** Opens the trigger that a step waits for: it goes on with `payload`. `triggers.fire` starts a flow. */
+  async fire(triggerId, payload, { secret } = {}) {
+    const body = payload ?? {};
+    const headers = secret === void 0 ? {} : { "x-riverrun-signature": await signature(secret, JSON.stringify(body)) };
+    return this.#http.post(`/api/triggers/${part(triggerId)}`, body, { headers });
   }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
   async wait(runId, options2 = {}) {
@@ -2213,6 +2396,18 @@ var Riverrun = class {
   /** Emits an event into a run, a stream, or the global one. */
   emit(event) {
     return this.#http.post("/api/events", event);
+  }
+  /** Appends events to a stream, all of them or none: to `webhook` `github`, or to `flow` and a run's id. */
+  append(type, id, events) {
+    return this.#http.post(`/api/events/${part(type)}/${part(id)}`, events);
+  }
+  /** A page of what a run's stream holds. */
+  events(runId, query) {
+    return this.#http.get(`/api/runs/${part(runId)}/events`, { query: { ...query } });
+  }
+  /** A page of the stream with a full name, such as `nq:job:<jobId>` or `nq:global`. */
+  streamEvents(stream, query) {
+    return this.#http.get(`/api/events/${part(stream)}`, { query: { ...query } });
   }
   /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
   subscribe(stream, options2) {
@@ -2225,6 +2420,13 @@ var Riverrun = class {
   /** A run as it stands after each of its events, until it ends. */
   watch(runId, options2) {
     return followRun(this.follow(runId, { ...options2, follow: "until-end" }));
+  }
+  /** What the server can run, and what it cannot because its file does not load. */
+  async processes() {
+    return (await this.#http.get("/api/processes")).items;
+  }
+  version() {
+    return this.#http.get("/api/version");
   }
   async #add(queue, body, query) {
     return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs;
@@ -2239,9 +2441,6 @@ async function ended(what, { timeoutMs, signal }, open) {
     if (!limit?.aborted || signal?.aborted) throw error;
     throw new RiverrunError("TIMEOUT", `${what} had not ended after ${timeoutMs} ms`);
   }
-}
-function part(text2) {
-  return encodeURIComponent(text2);
 }
 function only([job2]) {
   if (!job2) throw new RiverrunError("INTERNAL", "the server answered without a job");
@@ -2420,11 +2619,11 @@ function stateIssues(check, state) {
   const { validate } = check["~standard"];
   const outcome = validate(state);
   if (outcome instanceof Promise) throw new TypeError("a state schema must not be asynchronous");
-  const issues = (outcome.issues ?? []).map(({ message, path = [] }) => ({
-    path: path.map((part2) => String(isObject(part2) ? part2.key : part2)),
+  const issues = (outcome.issues ?? []).map(({ message, path: path2 = [] }) => ({
+    path: path2.map((part2) => String(isObject(part2) ? part2.key : part2)),
     message
   }));
-  return issues.filter(({ path }) => path[0] === void 0 || path[0] in state).map(({ path, message }) => ({ path: path.join("."), message }));
+  return issues.filter(({ path: path2 }) => path2[0] === void 0 || path2[0] in state).map(({ path: path2, message }) => ({ path: path2.join("."), message }));
 }
 
 // src/testing/memory.ts
@@ -2531,8 +2730,8 @@ var Memory = class {
     }
     const issues = stateIssues(this.#options.stateSchema, next);
     if (issues.length) {
-      const { path, message } = issues[0];
-      throw new RiverrunError("STATE_INVALID", `state.${path}: ${message}`, { details: { issues } });
+      const { path: path2, message } = issues[0];
+      throw new RiverrunError("STATE_INVALID", `state.${path2}: ${message}`, { details: { issues } });
     }
     this.#store.state = next;
     this.#store.version += 1;
@@ -2751,7 +2950,7 @@ function seen({ type, kind = type, at: _, ...event }, ms, number) {
   return { id: `${ms}-${number}`, ts: new Date(ms).toISOString(), runId: "", flowName: "", ...event, type: kind, kind };
 }
 function matches(match, event) {
-  return Object.entries(match).every(([path, value]) => isSame(getAt(event, path), value));
+  return Object.entries(match).every(([path2, value]) => isSame(getAt(event, path2), value));
 }
 function milliseconds2(what, duration) {
   const ms = durationMs(duration);
@@ -3133,7 +3332,7 @@ var Simulation = class {
   }
   #fitsDeclared({ where, match }, event, visit) {
     const ctx = { ...this.#context(), input: visit.input };
-    const values = Object.entries(match ?? {}).map(([path, wanted]) => [path, typeof wanted === "string" ? getAt({ input: ctx.input, state: ctx.state }, wanted) : wanted.value]);
+    const values = Object.entries(match ?? {}).map(([path2, wanted]) => [path2, typeof wanted === "string" ? getAt({ input: ctx.input, state: ctx.state }, wanted) : wanted.value]);
     return matches(Object.fromEntries(values), event) && (where === void 0 || Boolean(evaluate(where, { event, ctx })));
   }
   #tooLate(visit, { onTimeout }) {

@@ -34,11 +34,21 @@ from .errors import (
 )
 from .job import Job
 from .logger import Logger
-from .options import Enqueued, EnqueueOptions, NewJob, Page, Started, StartOptions
+from .options import (
+    Enqueued,
+    EnqueueOptions,
+    Event,
+    JobFilter,
+    NewJob,
+    Page,
+    Redriven,
+    Started,
+    StartOptions,
+)
 from .state import State, SyncState
 
 if TYPE_CHECKING:
-    from .client import AsyncClient, Client, Event
+    from .client import AsyncClient, Client
 
 __all__ = [
     "AsyncClient",
@@ -57,12 +67,14 @@ __all__ = [
     "HttpError",
     "JavaScript",
     "Job",
+    "JobFilter",
     "Logger",
     "NewJob",
     "NonRetriableError",
     "Page",
     "QueueConfig",
     "RateLimit",
+    "Redriven",
     "RetryAfter",
     "RetryAfterError",
     "RetryBackoff",
@@ -89,7 +101,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # A runner does not need the client, and HTTP and TLS take long to import.
-    if name in ("AsyncClient", "Client", "Event"):
+    if name in ("AsyncClient", "Client"):
         from . import client
 
         return getattr(client, name)
