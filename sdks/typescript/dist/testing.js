@@ -47,7 +47,7 @@ var FakeClock = class {
   }
   restore() {
     if (installed === this) installed = void 0;
-    for (const undo of this.#undo.splice(0).reverse()) undo();
+    for (const undo2 of this.#undo.splice(0).reverse()) undo2();
     this.#timers.clear();
     syncBuiltinESMExports();
   }
@@ -712,9 +712,9 @@ var InvocationContext = class _InvocationContext {
   get cancelled() {
     return this.#cancelled;
   }
-  cancel(reason) {
+  cancel(reason2) {
     if (this.#cancelled) return;
-    this.#cancelled = new CancelledError(reason);
+    this.#cancelled = new CancelledError(reason2);
     this.#abort?.abort(this.#cancelled);
   }
   #contextOf(job2) {
@@ -963,7 +963,7 @@ function createTestContext(options = {}) {
   return {
     ...effects(memory),
     ctx: context,
-    cancel: (reason = "user") => context.cancel(reason),
+    cancel: (reason2 = "user") => context.cancel(reason2),
     get state() {
       return memory.state;
     },
@@ -1161,30 +1161,40 @@ function isSame(one, other) {
 }
 
 // src/testing/plan.ts
-function plan(executables, flow) {
+function plan(executables, { flow, entry }) {
   const named = Array.isArray(executables) ? executables.map((one) => [void 0, one]) : Object.entries(executables);
-  const ids = named.flatMap(([, one]) => roles(parts(one).config).map(({ id: id2 }) => id2));
-  const id = flow ?? ids[0] ?? "test";
-  if (flow !== void 0 && ids.length && !ids.includes(flow)) throw new Error(`no step is part of the flow ${flow}; they name ${[...new Set(ids)].join(", ")}`);
+  const all = named.flatMap(([key2, one]) => partsOf(one, key2));
+  const begins = flow === void 0 ? void 0 : all.find((part) => part.flow === void 0 && part.step.name === flow);
+  const ids = new Set(all.flatMap((part) => part.flow ?? []));
+  if (flow !== void 0 && ids.size && !ids.has(flow) && !begins) throw new Error(`no step is part of the flow ${flow}; they name ${[...ids].join(", ")}`);
+  const wanted = entry === void 0 ? void 0 : all.find(({ step }) => step.name === entry);
+  const id = flow ?? (wanted ? wanted.flow ?? wanted.step.name : [...ids][0]);
+  const steps = stepsOf(all.filter((part) => part.flow === void 0 || id === void 0 || part.flow === id));
+  const first = entryOf(steps, entry ?? begins?.step.name);
+  return { flow: id ?? first.name, entry: first, steps };
+}
+function plannedStep(executable, key2, flow) {
+  const all = partsOf(executable, key2);
+  return all.find((part) => flow === void 0 || part.flow === void 0 || part.flow === flow)?.step;
+}
+function partsOf(executable, key2) {
+  const { handler, config, takes } = parts(executable);
+  return roles(config).map((role) => {
+    const { step, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure } = { ...config, ...role };
+    const name = step ?? key2 ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
+    const heard = [...subscriptions.map(subscription), ...[triggers].flat().map((eventKind) => ({ eventKind }))];
+    const planned = { name, isEntry: role.role === "entry", subscriptions: heard, handler, takes, config };
+    return { flow: role.id, step: Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure })) };
+  });
+}
+function stepsOf(found) {
   const steps = /* @__PURE__ */ new Map();
-  for (const [key2, executable] of named) {
-    const step = plannedStep(executable, key2, id);
-    if (!step) continue;
+  for (const { step } of found) {
+    if (!step.name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
     if (steps.has(step.name)) throw new Error(`two steps are called ${step.name}`);
     steps.set(step.name, step);
   }
-  return { flow: id, steps };
-}
-function plannedStep(executable, key2, flow) {
-  const { handler, config, takes } = parts(executable);
-  const all = roles(config);
-  const role = all.find(({ id }) => flow === void 0 || id === flow);
-  if (!role && all.length) return void 0;
-  const { step, subscriptions, join, await: awaits, emits, compensation, onFailure } = { ...config, ...role };
-  const name = step ?? key2 ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
-  if (!name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
-  const planned = { name, isEntry: role?.role === "entry", subscriptions: (subscriptions ?? []).map(subscription), handler, takes, config };
-  return Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure }));
+  return steps;
 }
 function entryOf(steps, wanted) {
   const found = wanted === void 0 ? void 0 : steps.get(wanted);
@@ -1199,7 +1209,7 @@ function entryOf(steps, wanted) {
   return only;
 }
 function roles({ flow }) {
-  const list2 = flow === void 0 ? [] : Array.isArray(flow) ? flow : [flow];
+  const list2 = [flow ?? {}].flat();
   return list2.map((one) => typeof one === "string" ? { id: one } : one);
 }
 function subscription(given2) {
@@ -1212,15 +1222,50 @@ function given(members) {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== void 0));
 }
 
+// src/testing/undo.ts
+var Undoing = class {
+  /** The run has failed, and undoes what it did. */
+  hasBegun = false;
+  #finished = [];
+  finished({ step, number, undoes }, result) {
+    if (step.compensation && !undoes) this.#finished.push({ step, visit: number, result });
+  }
+  /** What ended last of all that can be undone. */
+  last(error) {
+    const last = this.#finished.pop();
+    return last && undo(last, error);
+  }
+  isCalledBy(kind) {
+    return !this.hasBegun && this.#finished.some((one) => isUndoneBy(one, kind));
+  }
+  /** What an event of this kind undoes, the latest first. A run that has failed undoes everything anyway. */
+  calledBy(kind) {
+    const called = this.hasBegun ? [] : this.#finished.filter((one) => isUndoneBy(one, kind));
+    for (const one of called) this.#finished.splice(this.#finished.indexOf(one), 1);
+    return called.reverse().map((one) => undo(one, null));
+  }
+};
+function reason({ code = "HANDLER_ERROR", message, details }, stepId) {
+  return { code, message, stepId, ...details !== void 0 && { details } };
+}
+function isUndoneBy({ step }, kind) {
+  return [step.compensation?.on ?? []].flat().includes(kind);
+}
+function undo({ step, visit, result }, error) {
+  const undone = { step: step.name, visit };
+  return { step: step.compensation?.step, visit: undone, input: { ...undone, result: result ?? null, error: error ?? null } };
+}
+
 // src/testing/visit.ts
 var mostExecutions = 1e4;
 var Visit = class {
-  constructor(step, number, input, run, options, store) {
+  constructor(step, number, input, run, options, store, undoes) {
     this.step = step;
     this.number = number;
     this.input = input;
     this.run = run;
     this.options = options;
+    this.undoes = undoes;
     this.memory = new Memory(memoryOptions({ ...options, config: step.config, journal: [], state: void 0 }), store, true);
   }
   awaits = [];
@@ -1253,9 +1298,9 @@ var Visit = class {
     this.memory.journal.push({ op: "await", name, ...outcome });
   }
   report() {
-    const { step, number, input, awaits, startedAt, outcome, memory } = this;
+    const { step, number, input, awaits, startedAt, outcome, memory, undoes } = this;
     const executions = this.#executions;
-    return { step: step.name, visit: number, input, ...outcome, awaits, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
+    return { step: step.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
   }
   get isActive() {
     return this.#endedAt === void 0;
@@ -1306,12 +1351,12 @@ var Visit = class {
 };
 
 // src/testing/flow.ts
+var mostVisits = 1e3;
 async function runFlow(steps, options = {}) {
-  const planned = plan(steps, options.flow);
-  const entry = entryOf(planned.steps, options.entry);
+  const planned = plan(steps, options);
   return simulate(options, async (clock) => {
-    const run = new Simulation(planned.flow, planned.steps, options, clock);
-    run.enter(entry, options.input);
+    const run = new Simulation(planned.flow, planned.steps, options, clock, planned.entry.onFailure);
+    run.enter(planned.entry, options.input);
     return run.play();
   });
 }
@@ -1325,11 +1370,12 @@ async function simulate({ clock, start = "2026-01-01T00:00:00.000Z" }, work) {
   }
 }
 var Simulation = class {
-  constructor(flow, steps, options, clock) {
+  constructor(flow, steps, options, clock, onFailure = "stop") {
     this.flow = flow;
     this.steps = steps;
     this.options = options;
     this.clock = clock;
+    this.onFailure = onFailure;
     this.store = new Store(options.state);
     this.#startMs = clock.now;
     const events = options.events ?? [];
@@ -1349,18 +1395,20 @@ var Simulation = class {
   /** Given events that come as soon as somebody waits for them. */
   #ready;
   #startMs;
-  #waiting = 0;
+  #undoing = new Undoing();
   #error;
-  #stopped = false;
-  enter(step, input) {
+  /** The error, as a step that undoes something is told of it. */
+  #reason;
+  enter(step, input, undoes) {
+    if (this.visits.length >= mostVisits) throw new RiverrunError("MAX_STEPS", `the run made ${mostVisits} visits, as many as it may: does a step feed itself?`);
     const number = this.visits.filter((visit2) => visit2.step === step).length + 1;
     const run = { runId: this.options.runId ?? "run-0", flow: this.flow, tenantId: this.options.tenantId, correlationId: this.options.correlationId };
-    const visit = new Visit(step, number, input ?? null, run, this.options, this.store);
+    const visit = new Visit(step, number, input ?? null, run, this.options, this.store, undoes);
     this.visits.push(visit);
     this.#plan(this.clock.now, () => this.#begin(visit));
   }
   async play() {
-    while (!this.#stopped && this.visits.some(({ isActive }) => isActive)) {
+    while (this.#isActive || this.#goesOn()) {
       const due = this.#agenda[0];
       if (due && due.atMs <= this.clock.now) await this.#act();
       else if (this.#takeReady()) continue;
@@ -1368,6 +1416,17 @@ var Simulation = class {
       else break;
     }
     return this.#report();
+  }
+  get #isActive() {
+    return this.visits.some(({ isActive }) => isActive);
+  }
+  /** Nothing is active any more: the run undoes one thing more, or has ended. */
+  #goesOn() {
+    if (this.#error === void 0) return false;
+    this.#undoing.hasBegun = true;
+    const undo2 = this.#undoing.last(this.#reason);
+    if (undo2) this.#undo(undo2);
+    return undo2 !== void 0;
   }
   async #act() {
     const due = this.#agenda.shift();
@@ -1381,6 +1440,7 @@ var Simulation = class {
     return due;
   }
   async #begin(visit) {
+    if (!visit.isActive) return;
     const { await: declared } = visit.step;
     if (!declared || declared.type === "time" || visit.awaited !== void 0) return this.#execute(visit);
     const done2 = (ending) => {
@@ -1423,7 +1483,10 @@ var Simulation = class {
   }
   #afterHandler(visit, value) {
     const { await: declared } = visit.step;
-    const end = () => visit.end({ status: "completed", value });
+    const end = () => {
+      visit.end({ status: "completed", value });
+      this.#undoing.finished(visit, value);
+    };
     if (declared?.type !== "time") return end();
     const { delay } = declared;
     const wanted = typeof delay === "function" ? evaluate(delay, { result: value }) : delay;
@@ -1450,6 +1513,7 @@ var Simulation = class {
       return;
     }
     const open = {
+      visit,
       kind,
       fits,
       settle: (event) => {
@@ -1472,18 +1536,18 @@ var Simulation = class {
   /** Notes that a wait has begun; gives what is to be called when it is over. */
   #wait(visit, type, name, done2) {
     const wait = visit.began(type, name);
-    this.#waiting += 1;
     return (ending) => {
-      this.#waiting -= 1;
+      if (!visit.isActive) return;
       const waitedMs = this.clock.now - Date.parse(wait.from);
       Object.assign(wait, { until: (/* @__PURE__ */ new Date()).toISOString(), waitedMs }, ending);
       return done2(ending);
     };
   }
-  /** Gives the first of the ready events that somebody waits for, or else that enters a step. */
+  /** Gives the first of the ready events that somebody waits for, or else that enters a step or undoes one. */
   #takeReady() {
     const asSeen = (given2) => seen(given2, this.clock.now, this.#events.length);
-    const wanted = this.#ready.find((given2) => this.#openFor(asSeen(given2)).length) ?? this.#ready.find((given2) => this.#entered(asSeen(given2)).length);
+    const isWanted = (event) => this.#entered(event).length > 0 || this.#undoing.isCalledBy(event.kind);
+    const wanted = this.#ready.find((given2) => this.#openFor(asSeen(given2)).length) ?? this.#ready.find((given2) => isWanted(asSeen(given2)));
     if (!wanted) return false;
     this.#ready.splice(this.#ready.indexOf(wanted), 1);
     this.#given(wanted);
@@ -1493,19 +1557,20 @@ var Simulation = class {
     this.#arrive(seen(event, this.clock.now, this.#events.length));
   }
   #arrive(event) {
-    if (this.#stopped) return;
-    this.#refuseCompensation((step) => [step.compensation?.on ?? []].flat().includes(event.kind));
     const open = this.#openFor(event);
     const entered = this.#entered(event);
+    const undone = this.#undoing.calledBy(event.kind);
     this.#events.push(event);
-    if (!open.length && !entered.length) this.#unclaimed.push(event);
+    if (!open.length && !entered.length && !undone.length) this.#unclaimed.push(event);
     for (const one of open) one.settle(event);
     for (const { step, input } of entered) this.#enterBy(step, event.kind, input);
+    for (const undo2 of undone) this.#undo(undo2);
   }
   #openFor(event) {
     return [...this.#open].filter((open) => open.kind === event.kind && open.fits(event));
   }
   #entered(event) {
+    if (this.#undoing.hasBegun) return [];
     const ctx = this.#context();
     const found = [];
     for (const step of this.steps.values()) {
@@ -1539,25 +1604,30 @@ var Simulation = class {
     visit.end({ status: "timeout" });
     this.enter(step, visit.input);
   }
+  /** The first failure is the run's; one while it undoes things is only recorded. */
   #fail(visit, status, error) {
     visit.end({ status, error });
-    this.#error ??= error;
-    this.#refuseCompensation(() => true);
-    const finishes = [...this.steps.values()].some(({ onFailure }) => onFailure === "finish");
-    if (!finishes) this.#stopped = true;
+    if (this.#error === void 0) {
+      this.#error = error;
+      this.#reason = reason(describe(error), visit.step.name);
+    }
+    if (this.onFailure === "finish" || this.#undoing.hasBegun) return;
+    for (const other of this.visits.filter(({ isActive }) => isActive)) this.#cancel(other);
   }
-  /** The server undoes what was done; a test that gets so far must not pass without it. */
-  #refuseCompensation(calls) {
-    const undone = this.visits.find(({ step, outcome }) => outcome.status === "completed" && step.compensation && calls(step));
-    if (!undone) return;
-    const { name, compensation } = undone.step;
-    throw new Error(`runFlow does not play compensation, and here step ${name} would be undone by ${compensation?.step}: test that step with runStep, and the saga with a server`, { cause: this.#error });
+  #cancel(visit) {
+    for (const open of this.#open) if (open.visit === visit) this.#open.delete(open);
+    visit.end({ status: "cancelled" });
+  }
+  #undo({ step: name, visit, input }) {
+    const step = this.steps.get(name);
+    if (!step) throw new Error(`step ${visit.step} has compensation by ${name}, and there is no such step`);
+    this.enter(step, input, visit);
   }
   #context() {
     return { runId: this.options.runId ?? "run-0", flowName: this.flow, input: this.options.input ?? null, state: this.store.state };
   }
   #report() {
-    const status = this.#error !== void 0 ? "failed" : this.#waiting ? "waiting" : "completed";
+    const status = this.#error === void 0 ? this.#isActive ? "waiting" : "completed" : this.#isActive ? "waiting" : "failed";
     return {
       status,
       ...this.#error !== void 0 && { error: this.#error },
@@ -1591,10 +1661,10 @@ async function runStep(executable, options = {}) {
     return { ...report, state, elapsedMs, journal: visit.memory.journal };
   });
 }
-function flowOf({ flow }, { config }) {
+function flowOf({ flow }, { config, name }) {
   if (flow !== void 0) return flow;
   const first = [config.flow].flat()[0];
-  return (typeof first === "object" ? first.id : first) ?? "test";
+  return (typeof first === "object" ? first.id : first) ?? name;
 }
 function withOnTimeout(steps, { await: declared }) {
   const name = declared && "onTimeout" in declared ? declared.onTimeout : void 0;
