@@ -1,4 +1,11 @@
 import {
+  deleteAt,
+  setAt
+} from "./shared/NN3GJPCN.js";
+import {
+  version
+} from "./shared/SL7GP35F.js";
+import {
   CancelledError,
   NonRetriableError,
   RetryAfterError,
@@ -7,11 +14,9 @@ import {
   defineQueueConfig,
   defineQueueWorker,
   defineStep,
-  deleteAt,
   isObject,
-  revive,
-  setAt
-} from "./shared.js";
+  revive
+} from "./shared/2TJ3RDNT.js";
 
 // src/events.ts
 var finalTypes = [
@@ -886,9 +891,6 @@ function only([job]) {
   if (!job) throw new RiverrunError("INTERNAL", "the server answered without a job");
   return job;
 }
-
-// src/version.ts
-var version = "0.1.0";
 export {
   CancelledError,
   HttpError,

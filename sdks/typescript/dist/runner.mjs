@@ -292,14 +292,14 @@ var Output = class {
   };
 };
 
-// src/runner/runner.ts
-import { AsyncLocalStorage as AsyncLocalStorage2 } from "node:async_hooks";
-
 // src/version.ts
 var version = "0.1.0";
 
 // src/wire.ts
 var protocolVersion = 1;
+
+// src/runner/invocations.ts
+import { AsyncLocalStorage as AsyncLocalStorage2 } from "node:async_hooks";
 
 // src/runner/answer.ts
 var envelopeBytes = 64;
@@ -946,10 +946,10 @@ function json(name, value) {
 
 // src/runner/invocation.ts
 var Invocation = class {
-  constructor(id, params, peer) {
+  constructor(id, params, voice) {
     this.id = id;
     this.params = params;
-    this.peer = peer;
+    this.voice = voice;
   }
   ended = false;
   /** Why it was cancelled before its handler was called. */
@@ -969,18 +969,138 @@ var Invocation = class {
   }
   async request(method, params) {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
-    return this.peer.request(method, { invocation: this.id, ...params });
+    return this.voice.request(method, { invocation: this.id, ...params });
   }
   notify(method, params) {
     if (this.ended) return;
     try {
-      this.peer.notify(method, { invocation: this.id, ...params });
+      this.voice.notify(method, { invocation: this.id, ...params });
     } catch (error) {
       const message = `a ${method} was left out: ${error.message}`;
-      this.peer.notify("log", { invocation: this.id, level: "warn", message });
+      this.voice.notify("log", { invocation: this.id, level: "warn", message });
     }
   }
 };
+
+// src/runner/invocations.ts
+var Invocations = class {
+  limits = { messageBytes: 16 * 1024 * 1024, resultBytes: 1024 * 1024 };
+  running = /* @__PURE__ */ new Map();
+  #voice;
+  #current = new AsyncLocalStorage2();
+  #idle = /* @__PURE__ */ new Set();
+  constructor(voice) {
+    this.#voice = voice;
+  }
+  /** The invocation whose code is running now, if one is known. */
+  get current() {
+    const current = this.#current.getStore();
+    return current?.ended ? void 0 : current;
+  }
+  add(id, params) {
+    const invocation = new Invocation(id, params, this.#voice);
+    this.running.set(id, invocation);
+    return invocation;
+  }
+  cancel(id, reason3 = "user") {
+    this.running.get(id)?.cancel(reason3);
+  }
+  cancelAll(reason3) {
+    for (const invocation of this.running.values()) invocation.cancel(reason3);
+  }
+  /** Calls `done` when nothing runs, or when the time is over. */
+  drain(graceMs, done2) {
+    const end2 = () => {
+      clearTimeout(timer);
+      this.#idle.delete(end2);
+      done2(this.running.size);
+    };
+    const timer = setTimeout(end2, graceMs);
+    if (this.running.size === 0) end2();
+    else this.#idle.add(end2);
+  }
+  execute(invocation, process2) {
+    const { params } = invocation;
+    const ctx = invocation.begin(process2.logs);
+    if (ctx.execution) ctx.execution.onLeave = (outcome) => this.#left(invocation, outcome);
+    let result;
+    try {
+      result = this.#current.run(invocation, process2.handler, argument(process2, params), ctx);
+    } catch (error) {
+      this.fail(invocation, error);
+      return;
+    }
+    if (!isThenable(result)) {
+      this.#finished(invocation, result);
+      return;
+    }
+    Promise.resolve(result).then(
+      (value) => this.#finished(invocation, value),
+      (error) => this.fail(invocation, error)
+    );
+  }
+  /** Ends an invocation with an error, unless it has ended. */
+  fail(invocation, error) {
+    if (invocation.ended) return;
+    invocation.ctx?.execution?.threw();
+    const failure2 = describe(error);
+    if (isCancellation(invocation, error)) this.#voice.refuse(invocation.id, { ...failure2, code: "CANCELLED" }, -32001);
+    else this.#voice.refuse(invocation.id, failure2);
+    this.#ended(invocation);
+  }
+  #finished(invocation, value) {
+    if (invocation.ended) return;
+    const returned = invocation.ctx?.execution?.returned();
+    if (!returned) return this.#answer(invocation, value);
+    returned.then((problem) => problem ? this.fail(invocation, problem) : this.#answer(invocation, value));
+  }
+  #left(invocation, outcome) {
+    if (invocation.ended) return;
+    if (outcome instanceof RiverrunError) return this.fail(invocation, outcome);
+    this.#voice.answer(invocation.id, JSON.stringify({ suspended: outcome }));
+    this.#ended(invocation);
+  }
+  #answer(invocation, value) {
+    if (invocation.ended) return;
+    const { jobs } = invocation.params;
+    let text2;
+    try {
+      text2 = jobs ? batchText(value, jobs.length, this.limits) : `{"value":${valueText(value, this.limits.resultBytes)}}`;
+    } catch (error) {
+      this.fail(invocation, error);
+      return;
+    }
+    this.#voice.answer(invocation.id, text2);
+    this.#ended(invocation);
+  }
+  #ended(invocation) {
+    invocation.ended = true;
+    this.running.delete(invocation.id);
+    if (this.running.size === 0) for (const wake of [...this.#idle]) wake();
+  }
+};
+function argument({ takes }, params) {
+  if (takes === "input") return params.jobs ? params.jobs.map((job2) => job2.input) : params.input;
+  return params.jobs ? params.jobs.map((job2) => jobOf(job2, params)) : jobOf(params, params);
+}
+function jobOf(job2, { queue }) {
+  return {
+    id: job2.jobId ?? "",
+    name: job2.name ?? queue ?? "",
+    queue: queue ?? "",
+    data: job2.input,
+    attempt: job2.attempt ?? 1,
+    maxAttempts: job2.maxAttempts ?? 1,
+    enqueuedAt: job2.enqueuedAt ?? void 0
+  };
+}
+function isCancellation({ ctx }, error) {
+  if (error instanceof CancelledError) return true;
+  return ctx?.cancelled !== void 0 && error instanceof Error && error.name === "AbortError";
+}
+function isThenable(value) {
+  return typeof value === "object" && value !== null && typeof value.then === "function";
+}
 
 // src/runner/modules.ts
 import { extname } from "node:path";
@@ -1336,19 +1456,16 @@ var Runner = class {
   };
   #output;
   #modules = new Modules();
-  #running = /* @__PURE__ */ new Map();
-  #current = new AsyncLocalStorage2();
-  #idle = /* @__PURE__ */ new Set();
-  #limits = { messageBytes: 16 * 1024 * 1024, resultBytes: 1024 * 1024 };
+  #invocations;
   constructor(output) {
     this.#output = output;
     this.peer = new Peer(output, this);
+    this.#invocations = new Invocations(this.peer);
     setInterval(() => this.#beat(), heartbeatMs).unref();
   }
   /** The invocation whose code is running now, if one is known. */
   get current() {
-    const current = this.#current.getStore();
-    return current?.ended ? void 0 : current;
+    return this.#invocations.current;
   }
   onRequest(id, method, params) {
     if (method === "invoke") this.#invoke(id, params);
@@ -1358,15 +1475,14 @@ var Runner = class {
     else this.peer.refuse(id, { message: `there is no method ${method}` }, -32601);
   }
   onNotification(method, params) {
-    if (method !== "cancel") return;
-    this.#running.get(params.invocation)?.cancel(params.reason ?? "user");
+    if (method === "cancel") this.#invocations.cancel(params.invocation, params.reason);
   }
   /** Ends an invocation with an error that none of its handler's promises carries. */
   fail(invocation, error) {
-    if (!invocation.ended) this.#failed(invocation, error);
+    this.#invocations.fail(invocation, error);
   }
   cancelAll(reason3) {
-    for (const invocation of this.#running.values()) invocation.cancel(reason3);
+    this.#invocations.cancelAll(reason3);
   }
   #initialise(id, { protocol, limits }) {
     if (protocol !== protocolVersion) {
@@ -1375,9 +1491,10 @@ var Runner = class {
       this.#output.finish(() => process.exit(1));
       return;
     }
-    this.#limits = { ...this.#limits, ...limits };
-    this.peer.limitBytes = this.#limits.messageBytes;
-    this.onLimits(this.#limits);
+    const known = { ...this.#invocations.limits, ...limits };
+    this.#invocations.limits = known;
+    this.peer.limitBytes = known.messageBytes;
+    this.onLimits(known);
     const answer2 = {
       protocol: protocolVersion,
       sdk: { name: "riverrun", version, language: "typescript" },
@@ -1396,122 +1513,39 @@ var Runner = class {
     );
   }
   #invoke(id, params) {
-    const invocation = new Invocation(id, params, this.peer);
-    this.#running.set(id, invocation);
-    const processes = this.#modules.loaded(params.file, params.revision);
+    const { file = "", revision } = params;
+    const invocation = this.#invocations.add(id, params);
+    const processes = this.#modules.loaded(file, revision);
     if (processes) {
       this.#execute(invocation, processes);
       return;
     }
-    this.#modules.load(params.file, params.revision).then(
+    this.#modules.load(file, revision).then(
       (loaded) => this.#execute(invocation, loaded),
-      (error) => this.#failed(invocation, error)
+      (error) => this.#invocations.fail(invocation, error)
     );
   }
   #execute(invocation, processes) {
-    const { params } = invocation;
+    const { file, export: name = "default" } = invocation.params;
     if (invocation.cancelledBefore) {
-      this.#failed(invocation, new CancelledError(invocation.cancelledBefore));
+      this.#invocations.fail(invocation, new CancelledError(invocation.cancelledBefore));
       return;
     }
-    const process2 = processes.get(params.export ?? "default");
-    if (!process2) {
-      const message = `${params.file} exports no handler under the name ${params.export ?? "default"}`;
-      this.#failed(invocation, new RiverrunError("HANDLER_NOT_FOUND", message, { retriable: false }));
+    const process2 = processes.get(name);
+    if (process2) {
+      this.#invocations.execute(invocation, process2);
       return;
     }
-    const ctx = invocation.begin(process2.logs);
-    if (ctx.execution) ctx.execution.onLeave = (outcome) => this.#left(invocation, outcome);
-    let result;
-    try {
-      result = this.#current.run(invocation, process2.handler, argument(process2, params), ctx);
-    } catch (error) {
-      this.#failed(invocation, error);
-      return;
-    }
-    if (!isThenable(result)) {
-      this.#finished(invocation, result);
-      return;
-    }
-    Promise.resolve(result).then(
-      (value) => this.#finished(invocation, value),
-      (error) => this.#failed(invocation, error)
-    );
-  }
-  #finished(invocation, value) {
-    if (invocation.ended) return;
-    const returned = invocation.ctx?.execution?.returned();
-    if (!returned) return this.#answer(invocation, value);
-    returned.then((problem) => problem ? this.#failed(invocation, problem) : this.#answer(invocation, value));
-  }
-  #left(invocation, outcome) {
-    if (invocation.ended) return;
-    if (outcome instanceof RiverrunError) return this.#failed(invocation, outcome);
-    this.peer.answer(invocation.id, JSON.stringify({ suspended: outcome }));
-    this.#ended(invocation);
-  }
-  #answer(invocation, value) {
-    if (invocation.ended) return;
-    const { jobs } = invocation.params;
-    let text2;
-    try {
-      text2 = jobs ? batchText(value, jobs.length, this.#limits) : `{"value":${valueText(value, this.#limits.resultBytes)}}`;
-    } catch (error) {
-      this.#failed(invocation, error);
-      return;
-    }
-    this.peer.answer(invocation.id, text2);
-    this.#ended(invocation);
-  }
-  #failed(invocation, error) {
-    if (invocation.ended) return;
-    invocation.ctx?.execution?.threw();
-    const failure2 = describe(error);
-    if (isCancellation(invocation, error)) this.peer.refuse(invocation.id, { ...failure2, code: "CANCELLED" }, -32001);
-    else this.peer.refuse(invocation.id, failure2);
-    this.#ended(invocation);
-  }
-  #ended(invocation) {
-    invocation.ended = true;
-    this.#running.delete(invocation.id);
-    if (this.#running.size === 0) for (const wake of [...this.#idle]) wake();
+    const message = `${file} exports no handler under the name ${name}`;
+    this.#invocations.fail(invocation, new RiverrunError("HANDLER_NOT_FOUND", message, { retriable: false }));
   }
   #drain(id, { graceMs = 0 }) {
-    const answer2 = () => {
-      clearTimeout(timer);
-      this.#idle.delete(answer2);
-      this.peer.answer(id, JSON.stringify({ unfinished: this.#running.size }));
-    };
-    const timer = setTimeout(answer2, graceMs);
-    if (this.#running.size === 0) answer2();
-    else this.#idle.add(answer2);
+    this.#invocations.drain(graceMs, (unfinished) => this.peer.answer(id, JSON.stringify({ unfinished })));
   }
   #beat() {
-    if (this.#running.size) this.peer.notify("heartbeat", {});
+    if (this.#invocations.running.size) this.peer.notify("heartbeat", {});
   }
 };
-function argument({ takes }, params) {
-  if (takes === "input") return params.jobs ? params.jobs.map((job2) => job2.input) : params.input;
-  return params.jobs ? params.jobs.map((job2) => jobOf(job2, params)) : jobOf(params, params);
-}
-function jobOf(job2, { queue }) {
-  return {
-    id: job2.jobId ?? "",
-    name: job2.name ?? queue ?? "",
-    queue: queue ?? "",
-    data: job2.input,
-    attempt: job2.attempt ?? 1,
-    maxAttempts: job2.maxAttempts ?? 1,
-    enqueuedAt: job2.enqueuedAt ?? void 0
-  };
-}
-function isCancellation({ ctx }, error) {
-  if (error instanceof CancelledError) return true;
-  return ctx?.cancelled !== void 0 && error instanceof Error && error.name === "AbortError";
-}
-function isThenable(value) {
-  return typeof value === "object" && value !== null && typeof value.then === "function";
-}
 
 // src/index.ts
 var index_exports = {};
