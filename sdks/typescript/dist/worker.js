@@ -747,13 +747,18 @@ var Worker = class {
   }
   /** Settles when the server knows the worker. */
   async begin() {
-    const first = await this.#firstConnection();
-    this.#beat = setInterval(() => this.running && this.#session.notify("heartbeat", {}), heartbeatMs);
     this.#listenToSignals();
-    this.#serve(first).then(
-      () => this.#over(),
-      (error) => this.#over(error)
-    );
+    this.#beat = setInterval(() => this.running && this.#session.notify("heartbeat", {}), heartbeatMs);
+    try {
+      const first = await this.#firstConnection();
+      this.#serve(first).then(
+        () => this.#over(),
+        (error) => this.#over(error)
+      );
+    } catch (error) {
+      this.#over(error);
+      throw error;
+    }
   }
   /**
    * Takes no more, and settles when what runs has ended and the server has let the worker go. What
@@ -779,7 +784,7 @@ var Worker = class {
       try {
         return await this.#connect();
       } catch (error) {
-        if (!isPassing(error) || Date.now() >= untilMs) throw error;
+        if (!isPassing(error) || this.#isLeaving || Date.now() >= untilMs) throw error;
       }
       await this.#pause(backoffMs(tries));
     }

@@ -49,6 +49,7 @@ from .state import State, SyncState
 
 if TYPE_CHECKING:
     from .client import AsyncClient, Client
+    from .worker import Worker
 
 __all__ = [
     "AsyncClient",
@@ -92,6 +93,7 @@ __all__ = [
     "SyncWaits",
     "Trigger",
     "Waits",
+    "Worker",
     "__version__",
     "js",
     "process",
@@ -100,9 +102,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # A runner does not need the client, and HTTP and TLS take long to import.
+    # A runner does not need the client and the worker, and HTTP and TLS take long to import.
     if name in ("AsyncClient", "Client"):
         from . import client
 
         return getattr(client, name)
+    if name == "Worker":
+        from .worker import Worker
+
+        return Worker
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

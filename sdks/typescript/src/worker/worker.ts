@@ -113,13 +113,19 @@ export class Worker {
 
   /** Settles when the server knows the worker. */
   async begin(): Promise<void> {
-    const first = await this.#firstConnection()
-    this.#beat = setInterval(() => this.running && this.#session.notify('heartbeat', {}), heartbeatMs)
+    // Work may come as soon as the server knows the worker, and a signal with it.
     this.#listenToSignals()
-    this.#serve(first).then(
-      () => this.#over(),
-      (error) => this.#over(error),
-    )
+    this.#beat = setInterval(() => this.running && this.#session.notify('heartbeat', {}), heartbeatMs)
+    try {
+      const first = await this.#firstConnection()
+      this.#serve(first).then(
+        () => this.#over(),
+        (error) => this.#over(error),
+      )
+    } catch (error) {
+      this.#over(error)
+      throw error
+    }
   }
 
   /**
@@ -147,7 +153,7 @@ export class Worker {
       try {
         return await this.#connect()
       } catch (error) {
-        if (!isPassing(error) || Date.now() >= untilMs) throw error
+        if (!isPassing(error) || this.#isLeaving || Date.now() >= untilMs) throw error
       }
       await this.#pause(backoffMs(tries))
     }
