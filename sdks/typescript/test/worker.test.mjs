@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { readFileSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect, createServer as createProxy } from 'node:net'
 import { join } from 'node:path'
@@ -228,6 +229,29 @@ test('SIGTERM drains a program, and then ends it as it would have', async (t) =>
   assert.deepEqual(await gone, [null, 'SIGTERM'])
   const job = await server.client.waitJob(jobId)
   assert.deepEqual([job.state, job.result, job.attempt], ['completed', 'done', 1])
+})
+
+test('the example of docs/workers.md works', async (t) => {
+  const server = await startServer(t)
+  const [, example] = /```ts\n\/\/ app.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/workers.md'), 'utf8'))
+  const options = { strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'], skipLibCheck: true }
+  const folder = project(
+    t,
+    {
+      'package.json': '{"type":"module"}',
+      'tsconfig.json': JSON.stringify({ compilerOptions: options }),
+      'app.ts': example.replace('http://127.0.0.1:4600', server.url),
+    },
+    { tsx: 'tsx', '@types/node': '@types/node' },
+  )
+  symlinkSync(root, join(folder, 'node_modules/riverrun'))
+  const checked = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' })
+  assert.equal(checked.status, 0, checked.stdout)
+  const child = spawn(process.execPath, ['--import', 'tsx', 'app.ts'], { cwd: folder, stdio: 'inherit' })
+  t.after(() => child.kill('SIGKILL'))
+  const { jobId } = await server.client.enqueue('resize', { width: 640 }, { create: true })
+  assert.deepEqual((await server.client.waitJob(jobId, { timeoutMs: 20_000 })).result, { width: 640 })
+  assert.equal(await server.client.call('greet', 'Ann'), 'Hello, Ann!')
 })
 
 test('a worker that cannot begin says why', async (t) => {
