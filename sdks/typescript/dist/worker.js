@@ -810,7 +810,7 @@ var Worker = class {
       try {
         connection = await this.#connect();
       } catch (error) {
-        if (!isPassing(error)) throw error;
+        if (error instanceof Refusal) throw error;
         connection = void 0;
       }
     }
@@ -848,7 +848,7 @@ var Worker = class {
           for (const line of text.split("\n")) {
             const message = line ? parse(line) : void 0;
             if (message) onMessage(message);
-            else if (line) refuse(new RiverrunError("PROTOCOL_ERROR", "the server said what is no message"));
+            else if (line) refuse(new Refusal("PROTOCOL_ERROR", "the server said what is no message"));
           }
         },
         onClose: (code, reason) => {
@@ -867,7 +867,7 @@ var Worker = class {
     if (protocol !== protocolVersion) {
       const message = `this SDK speaks version ${protocolVersion} of the protocol, the server ${protocol}`;
       socket.send(JSON.stringify({ id, error: { code: -32e3, message, data: { code: "PROTOCOL_VERSION" } } }));
-      return new RiverrunError("PROTOCOL_VERSION", message);
+      return new Refusal("PROTOCOL_VERSION", message);
     }
     this.#invocations.limits = { ...this.#invocations.limits, ...limits };
     this.#session.limitBytes = this.#invocations.limits.messageBytes;
@@ -942,6 +942,8 @@ var Worker = class {
     }
   }
 };
+var Refusal = class extends RiverrunError {
+};
 function backoffMs(tries) {
   return Math.min(firstBackoffMs * 2 ** Math.min(tries, 10), longestBackoffMs) * (0.5 + Math.random() / 2);
 }
@@ -950,7 +952,7 @@ function isPassing(error) {
 }
 function refusedBy({ params = {} }) {
   const { code = "REFUSED", message = "the server does not want this worker", details } = params;
-  return code === "SHUTTING_DOWN" ? void 0 : new RiverrunError(code, message, { details });
+  return code === "SHUTTING_DOWN" ? void 0 : new Refusal(code, message, { details });
 }
 function socketUrl(given) {
   const url = new URL(given);

@@ -244,17 +244,19 @@ class _Session:
         until = self.loop.time() + self._worker._wait_s
         while True:
             try:
-                opened = await connect(
-                    self._worker._server, _PATH, self._voice.message_bytes, _SILENT_S
-                )
+                server, limit = self._worker._server, self._voice.message_bytes
+                opened = await connect(server, _PATH, limit, _SILENT_S)
+            except RiverrunError as error:
+                # Once it was there, whatever answers in the server's place is waited out.
+                is_too_late = error.code != "UNREACHABLE" or self.loop.time() >= until
+                if not self._was_known and is_too_late:
+                    raise
+            else:
                 if await self._conversation.lead(opened, self._welcome) == "drained":
                     return
-                self._lost()
-            except RiverrunError as error:
-                if error.code != "UNREACHABLE":
-                    raise
                 if not self._was_known and self.loop.time() >= until:
-                    raise
+                    raise server.unreachable(EOFError("the connection broke"))
+                self._lost()
             if self._is_over():
                 return
             await self._pause()

@@ -181,7 +181,8 @@ export class Worker {
       try {
         connection = await this.#connect()
       } catch (error) {
-        if (!isPassing(error)) throw error
+        // Once it was there, whatever answers in the server's place meanwhile is waited out.
+        if (error instanceof Refusal) throw error
         connection = undefined
       }
     }
@@ -193,10 +194,10 @@ export class Worker {
     return new Promise((resolve, reject) => {
       let isKnown = false
       let isWelcome = false
-      let refused: RiverrunError | undefined
+      let refused: Refusal | undefined
       let end: (over: Over) => void
       const over = new Promise<Over>((settle) => (end = settle))
-      const refuse = (error: RiverrunError): void => {
+      const refuse = (error: Refusal): void => {
         refused ??= error
         socket.close(1002, error.message)
       }
@@ -220,7 +221,7 @@ export class Worker {
           for (const line of text.split('\n')) {
             const message = line ? parse(line) : undefined
             if (message) onMessage(message)
-            else if (line) refuse(new RiverrunError('PROTOCOL_ERROR', 'the server said what is no message'))
+            else if (line) refuse(new Refusal('PROTOCOL_ERROR', 'the server said what is no message'))
           }
         },
         onClose: (code, reason) => {
@@ -235,12 +236,12 @@ export class Worker {
   }
 
   /** Answers the server's first word: who this is, and what it still runs. */
-  #initialise(socket: WebSocket, { id, params = {} }: Message): RiverrunError | undefined {
+  #initialise(socket: WebSocket, { id, params = {} }: Message): Refusal | undefined {
     const { protocol, limits, reconnectMs } = params as { protocol?: number; limits?: Partial<Limits>; reconnectMs?: number }
     if (protocol !== protocolVersion) {
       const message = `this SDK speaks version ${protocolVersion} of the protocol, the server ${protocol}`
       socket.send(JSON.stringify({ id, error: { code: -32000, message, data: { code: 'PROTOCOL_VERSION' } } }))
-      return new RiverrunError('PROTOCOL_VERSION', message)
+      return new Refusal('PROTOCOL_VERSION', message)
     }
     this.#invocations.limits = { ...this.#invocations.limits, ...limits }
     this.#session.limitBytes = this.#invocations.limits.messageBytes
@@ -323,6 +324,9 @@ export class Worker {
   }
 }
 
+/** The server does not want this worker, or cannot be talked to: it does not connect again. */
+class Refusal extends RiverrunError {}
+
 /** Twice as long each time, and never at the same moment as all others. */
 function backoffMs(tries: number): number {
   return Math.min(firstBackoffMs * 2 ** Math.min(tries, 10), longestBackoffMs) * (0.5 + Math.random() / 2)
@@ -334,9 +338,9 @@ function isPassing(error: unknown): boolean {
 }
 
 /** Why the server does not want this worker; undefined if it only stops. */
-function refusedBy({ params = {} }: Message): RiverrunError | undefined {
+function refusedBy({ params = {} }: Message): Refusal | undefined {
   const { code = 'REFUSED', message = 'the server does not want this worker', details } = params as { code?: string; message?: string; details?: unknown }
-  return code === 'SHUTTING_DOWN' ? undefined : new RiverrunError(code, message, { details })
+  return code === 'SHUTTING_DOWN' ? undefined : new Refusal(code, message, { details })
 }
 
 function socketUrl(given: string | URL): URL {

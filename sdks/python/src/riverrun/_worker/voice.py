@@ -86,7 +86,9 @@ class Voice:
 
     def forget(self, id: int) -> None:
         with self._lock:
-            if self._asked.pop(id, None) is not None and self._later:
+            if self._asked.pop(id, None) is None:
+                self._later = deque(one for one in self._later if one[0] != id)
+            elif self._later:
                 self._ask(*self._later.popleft())
 
     def answer(self, id: int, line: bytes) -> None:
