@@ -458,6 +458,25 @@ var Session = class {
   };
 };
 
+// src/worker/signals.ts
+var ours = /* @__PURE__ */ new WeakSet();
+var draining = /* @__PURE__ */ new Map();
+function drainOn(signal, drain) {
+  const onSignal = () => {
+    const isOurs = process.listeners(signal).every((one) => ours.has(one));
+    draining.set(signal, (draining.get(signal) ?? 0) + 1);
+    const end = () => {
+      const left = (draining.get(signal) ?? 1) - 1;
+      draining.set(signal, left);
+      if (isOurs && left === 0) process.kill(process.pid, signal);
+    };
+    drain().then(end, end);
+  };
+  ours.add(onSignal);
+  process.prependOnceListener(signal, onSignal);
+  return () => process.removeListener(signal, onSignal);
+}
+
 // src/worker/websocket.ts
 import { createHash, randomBytes } from "node:crypto";
 import * as http from "node:http";
@@ -932,13 +951,7 @@ var Worker = class {
   }
   #listenToSignals() {
     for (const signal of this.#options.signals ?? ["SIGTERM", "SIGINT"]) {
-      const onSignal = () => {
-        const isOurs = process.listenerCount(signal) === 0;
-        const end = () => void (isOurs && process.kill(process.pid, signal));
-        this.stop().then(end, end);
-      };
-      process.once(signal, onSignal);
-      this.#undo.push(() => process.removeListener(signal, onSignal));
+      this.#undo.push(drainOn(signal, () => this.stop()));
     }
   }
 };

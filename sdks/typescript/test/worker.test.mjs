@@ -231,6 +231,39 @@ test('SIGTERM drains a program, and then ends it as it would have', async (t) =>
   assert.deepEqual([job.state, job.result, job.attempt], ['completed', 'done', 1])
 })
 
+test('a signal waits for every worker, and leaves the end to an application that listens', async (t) => {
+  const server = await startServer(t)
+  const folder = project(t, {
+    'package.json': '{"type":"module"}',
+    'app.mjs': `
+      import { startWorker } from ${JSON.stringify(join(root, 'dist/worker.js'))}
+      const slow = (ms) => async () => {
+        console.log('begun')
+        await new Promise((resolve) => setTimeout(resolve, ms))
+        return ms
+      }
+      const url = ${JSON.stringify(server.url)}
+      const workers = Promise.all([startWorker({ url, processes: { short: slow(100) } }), startWorker({ url, processes: { long: slow(600) } })])
+      if (process.argv[2] === 'listens') process.once('SIGTERM', async () => {
+        await Promise.all((await workers).map(({ ended }) => ended))
+        process.exit(7)
+      })
+    `,
+  })
+  for (const [args, expected] of [[[], [null, 'SIGTERM']], [['listens'], [7, null]]]) {
+    const child = spawn(process.execPath, [join(folder, 'app.mjs'), ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+    t.after(() => child.kill('SIGKILL'))
+    let said = ''
+    const begun = new Promise((resolve) => child.stdout.on('data', (text) => (said += text).split('begun').length > 2 && resolve()))
+    const gone = new Promise((resolve) => child.once('exit', (code, how) => resolve([code, how])))
+    const jobs = [await server.client.enqueue('short', null, { create: true }), await server.client.enqueue('long', null, { create: true })]
+    await begun
+    child.kill('SIGTERM')
+    assert.deepEqual(await gone, expected)
+    for (const { jobId } of jobs) assert.equal((await server.client.waitJob(jobId, { timeoutMs: 20_000 })).state, 'completed')
+  }
+})
+
 test('the example of docs/workers.md works', async (t) => {
   const server = await startServer(t)
   const [, example] = /```ts\n\/\/ app.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/workers.md'), 'utf8'))

@@ -14,6 +14,7 @@ import { version } from '../version.ts'
 import { type InvokeParams, type Limits, type Message, protocolVersion } from '../wire.ts'
 import { type Offered, processesOf } from './processes.ts'
 import { Session } from './session.ts'
+import { drainOn } from './signals.ts'
 import { connect, type WebSocket } from './websocket.ts'
 
 export interface WorkerOptions {
@@ -312,14 +313,7 @@ export class Worker {
 
   #listenToSignals(): void {
     for (const signal of this.#options.signals ?? ['SIGTERM', 'SIGINT']) {
-      const onSignal = (): void => {
-        // Where nobody else listens the signal ends the process, as it would have without a worker.
-        const isOurs = process.listenerCount(signal) === 0
-        const end = (): void => void (isOurs && process.kill(process.pid, signal))
-        this.stop().then(end, end)
-      }
-      process.once(signal, onSignal)
-      this.#undo.push(() => process.removeListener(signal, onSignal))
+      this.#undo.push(drainOn(signal, () => this.stop()))
     }
   }
 }
