@@ -48,16 +48,24 @@ class Triggers:
         return result
 
     def fire(
-        self, id: str, input: Any = None, *, idempotency_key: str | None = None, source: str | None = None
+        self,
+        id: str,
+        input: Any = None,
+        *,
+        idempotency_key: str | None = None,
+        source: str | None = None,
     ) -> Started:
         """Starts a run of its flow with this input, whatever the trigger's type is."""
-        return Started.from_wire(self._http.send(groups.fire_trigger(id, input, {"idempotency_key": idempotency_key, "source": source})))
+        options = {"idempotency_key": idempotency_key, "source": source}
+        request = groups.fire_trigger(id, input, options)
+        return Started.from_wire(self._http.send(request))
 
     def history(
         self, id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> Page[dict[str, Any]]:
         """What became of it, the latest first."""
-        return calls.page(self._http.send(groups.trigger(id, "/history", limit=limit, cursor=cursor)))
+        request = groups.trigger(id, "/history", limit=limit, cursor=cursor)
+        return calls.page(self._http.send(request))
 
     def stats(self, id: str) -> dict[str, Any]:
         result: dict[str, Any] = self._http.send(groups.trigger(id, "/stats"))
@@ -99,14 +107,22 @@ class AsyncTriggers:
         return result
 
     async def fire(
-        self, id: str, input: Any = None, *, idempotency_key: str | None = None, source: str | None = None
+        self,
+        id: str,
+        input: Any = None,
+        *,
+        idempotency_key: str | None = None,
+        source: str | None = None,
     ) -> Started:
-        return Started.from_wire(await self._http.send(groups.fire_trigger(id, input, {"idempotency_key": idempotency_key, "source": source})))
+        options = {"idempotency_key": idempotency_key, "source": source}
+        request = groups.fire_trigger(id, input, options)
+        return Started.from_wire(await self._http.send(request))
 
     async def history(
         self, id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> Page[dict[str, Any]]:
-        return calls.page(await self._http.send(groups.trigger(id, "/history", limit=limit, cursor=cursor)))
+        request = groups.trigger(id, "/history", limit=limit, cursor=cursor)
+        return calls.page(await self._http.send(request))
 
     async def stats(self, id: str) -> dict[str, Any]:
         result: dict[str, Any] = await self._http.send(groups.trigger(id, "/stats"))

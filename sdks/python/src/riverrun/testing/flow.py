@@ -381,7 +381,7 @@ class Simulation:
     # Events
 
     def _take_ready(self) -> bool:
-        """Gives the first ready event that somebody waits for, else that enters or undoes a step."""
+        """Gives the first ready event that is waited for, or else that enters or undoes a step."""
         for takers in (self._open_for, self._entered, self._undoes):
             for given in self._ready:
                 if takers(seen(given, self.clock.now, len(self._events))):
