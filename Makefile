@@ -34,7 +34,8 @@ node-modules: sdks/typescript/node_modules/.package-lock.json examples/work/node
 	npm ci --prefix $* --no-audit --no-fund
 	@touch $@
 
-sdks: node-modules ## test the SDKs, alone and in conversation with the server's side
+sdks: node-modules ## test the SDKs, alone and in conversation with the server
+	cargo build -p riverrun
 	npm test --prefix sdks/typescript
 	python3 -m unittest discover -s sdks/python/tests
 	node sdks/conformance/run.mjs --language typescript

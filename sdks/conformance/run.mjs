@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Plays the conversations against the runner of an SDK.
+ * Plays the conversations against the runner of an SDK, and against a worker that is made with it.
  *
  *     node run.mjs --language typescript [--only state,patch] [--jobs 4] [--verbose]
  */
@@ -39,8 +39,10 @@ if (!names.length) {
   process.exit(2)
 }
 
+const command = (parts) => parts.map((part) => (part.startsWith('.') ? resolve(here, part) : part))
 const setup = {
-  command: language.command.map((part) => (part.startsWith('.') ? resolve(here, part) : part)),
+  command: command(language.command),
+  worker: command(language.worker),
   env: Object.fromEntries(
     Object.entries(language.env ?? {}).map(([key, value]) => [key, value.startsWith('.') ? resolve(here, value) : value]),
   ),

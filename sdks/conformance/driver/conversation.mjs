@@ -1,10 +1,11 @@
 /**
- * Plays one conversation against a fresh runner. Throws if it goes another way.
+ * Plays one conversation against a fresh runner, or a fresh worker. Throws if it goes another way.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fill, mismatch } from './pattern.mjs'
 import { Runner } from './runner.mjs'
+import { Worker } from './worker.mjs'
 
 const patienceMs = 5000
 const limits = { messageBytes: 16777216, resultBytes: 1048576 }
@@ -38,11 +39,25 @@ const opening = (conversation) => [
 
 const closing = [{ closeInput: true }, { expectExit: { code: 0 } }]
 
+/** A worker connects by itself, and leaves when it is told to. */
+const workerOpening = [{ expectConnection: {} }]
+const workerClosing = [
+  { signal: 'SIGTERM' },
+  { expect: { method: 'leave', id: { $absent: true } } },
+  { send: { id: 900, method: 'drain', params: { graceMs: 1000 } } },
+  { expect: { id: 900, result: { unfinished: 0 } } },
+  { closeConnection: { code: 1000 } },
+  { expectExit: {} },
+]
+
 export async function play(conversation, language) {
-  const runner = new Runner(language.command, language.env, language.cwd)
+  const runner = conversation.worker
+    ? await Worker.start(language.worker, language.env, language.cwd)
+    : new Runner(language.command, language.env, language.cwd)
   const talk = new Talk(runner, language)
-  const steps = [...(conversation.initialise === false ? [] : opening(conversation)), ...conversation.steps]
-  if (!steps.some((step) => step.expectExit)) steps.push(...closing)
+  const opens = conversation.worker ? workerOpening : opening(conversation)
+  const steps = [...(conversation.initialise === false ? [] : opens), ...conversation.steps]
+  if (!steps.some((step) => step.expectExit)) steps.push(...(conversation.worker ? workerClosing : closing))
   try {
     for (const [index, step] of steps.entries()) {
       try {
@@ -63,9 +78,13 @@ export async function play(conversation, language) {
   }
 }
 
+/** As the server's: far from the ids of invocations. */
+const helloId = Number.MAX_SAFE_INTEGER
+
 class Talk {
   bound = new Map()
   transcript = []
+  connections = 0
 
   constructor(runner, language) {
     this.runner = runner
@@ -83,6 +102,11 @@ class Talk {
     if (step.expectNothing) return this.#expectNothing(step.expectNothing)
     if (step.expectPrinted) return this.#expectPrinted(step.expectPrinted)
     if (step.closeInput) return this.runner.closeInput()
+    if (step.expectConnection) return this.#expectConnection(step.expectConnection)
+    if (step.expectNoConnection) return this.#expectNoConnection(step.expectNoConnection)
+    if (step.cut) return this.runner.cut()
+    if (step.closeConnection) return this.runner.close(step.closeConnection.code, step.closeConnection.reason)
+    if (step.signal) return this.runner.child.kill(step.signal)
     if (step.expectExit) return this.#expectExit(step.expectExit)
     throw new Error('no such kind of step')
   }
@@ -125,6 +149,22 @@ class Talk {
       return this.runner.printed.includes(text) || undefined
     }, patienceMs)
     if (!found) throw new Error('this was neither printed nor logged')
+  }
+
+  /** The worker connects (again), and says who it is in a way that matches. */
+  async #expectConnection(pattern) {
+    this.connections += 1
+    const wanted = this.connections
+    const came = await this.runner.until(() => (this.runner.connections >= wanted ? true : this.runner.exit ? false : undefined), 20000)
+    if (!came) throw new Error(`the worker did not connect${this.runner.exit ? `, it exited: ${JSON.stringify(this.runner.exit)}` : ''}`)
+    const params = { protocol: 1, server: { name: 'conformance', version: '1' }, limits, reconnectMs: 30000 }
+    await this.#send(JSON.stringify({ id: helloId, method: 'initialise', params }))
+    await this.#expect({ id: helloId, result: { protocol: 1, ...pattern } })
+  }
+
+  async #expectNoConnection(ms) {
+    await sleep(ms)
+    if (this.runner.connections > this.connections) throw new Error('the worker connected again')
   }
 
   async #expectExit({ code, withinMs = patienceMs }) {

@@ -12,7 +12,7 @@ from typing import Any
 
 import support
 
-from riverrun import AsyncClient, Client, HttpError, NewJob, RiverrunError
+from riverrun import AsyncClient, Client, HttpError, NewJob, Redriven, RiverrunError
 
 Answer = tuple[int, Any]
 
@@ -291,7 +291,7 @@ class Both(unittest.TestCase):
             self.assertEqual(client.clean_queue("q", state="failed", older_than_ms=5), 2)
             page = client.dead_letters("q", limit=1)
             self.assertEqual((list(page), page.next_cursor), ([{"id": "a"}], "c"))
-            self.assertEqual(client.redrive("q", per_second=9), 3)
+            self.assertEqual(client.redrive("q", per_second=9), Redriven(3, False))
             self.assertEqual(client.purge_dead_letters("q", limit=4), 2)
 
         self.each(use)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import re
+import time
 import unittest
 from typing import Any
 
@@ -47,6 +48,14 @@ class Examples(unittest.TestCase):
         )
         self.assertEqual(done.result(), {"approved": True, "by": "card"})
         self.assertEqual((done.executions, len(done.enqueued)), (4, 1))
+
+    def test_the_example_of_the_page_on_testing(self) -> None:
+        page = README.parent.parent.parent / "docs" / "testing.md"
+        example = re.search(r"^```python\n(# test_trip.*?)^```", page.read_text(), re.M | re.S)
+        assert example is not None
+        began = time.monotonic()
+        exec(compile(example[1], str(page), "exec"), {})
+        self.assertLess(time.monotonic() - began, 1)
 
     def test_the_worker(self) -> None:
         send = self.spaces[1]["send"]

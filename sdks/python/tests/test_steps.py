@@ -516,10 +516,107 @@ class Flows(unittest.TestCase):
         done = run_flow([begins, (fails, on_go)])
         self.assertEqual((done.status, str(done.error)), ("failed", "no"))
         undone = (begins, {"compensation": {"step": "undo"}})
-        with self.assertRaisesRegex(NotImplementedError, "begins.*undo"):
+        with self.assertRaisesRegex(ValueError, "begins.*undo: there is no such step"):
             run_flow([undone, (fails, on_go)])
         with self.assertRaisesRegex(ValueError, "give entry"):
             run_flow({"a": fails, "b": fails})
+
+    def test_a_failed_run_undoes_what_it_did_the_last_first(self) -> None:
+        began = time.monotonic()
+        done = run_flow(saga(decline))
+        self.assertLess(time.monotonic() - began, 1)
+        self.assertEqual((done.status, done.elapsed_ms), ("failed", 30 * DAY_MS))
+        self.assertEqual(
+            [(visit.step, visit.status, visit.undoes) for visit in done.visits],
+            [
+                ("book", "completed", None),
+                ("charge", "completed", None),
+                ("ship", "failed", None),
+                ("refund", "completed", ("charge", 1)),
+                ("unbook", "completed", ("book", 1)),
+            ],
+        )
+        error = {"code": "CARD_DECLINED", "message": "no money", "stepId": "ship"}
+        told = {"step": "charge", "visit": 1, "result": {"charge": "c1"}, "error": error}
+        self.assertEqual(done.visits[3].input, told)
+
+    def test_an_undoing_that_fails_is_recorded_and_the_next_goes_on(self) -> None:
+        done = run_flow({**saga(decline), "refund": (decline, {"flow": {"role": "step"}})})
+        last = [(visit.step, visit.status) for visit in done.visits[3:]]
+        self.assertEqual(last, [("refund", "failed"), ("unbook", "completed")])
+        self.assertEqual((done.status, str(done.error)), ("failed", "no money"))
+
+    def test_an_event_can_call_for_undoing_too_once(self) -> None:
+        async def wait(input: Any, ctx: Context) -> None:
+            await ctx.wait.event("delivered")
+
+        events = [
+            {"type": "disputed", "at": "1d"},
+            {"type": "disputed", "at": "2d"},
+            {"type": "delivered", "at": "60d"},
+        ]
+        done = run_flow(saga(wait), events=events)
+        self.assertEqual(done.status, "completed")
+        undone = [(visit.step, visit.undoes, visit.value) for visit in done.visits[3:]]
+        self.assertEqual(undone, [("refund", ("charge", 1), None)])
+        self.assertEqual([event["ts"][:10] for event in done.unclaimed], ["2026-01-03"])
+
+    def test_the_entry_says_whether_a_failure_stops_the_others(self) -> None:
+        async def begin(input: Any, ctx: Context) -> int:
+            await ctx.emit("go")
+            return 1
+
+        async def slow(input: Any, ctx: Context) -> None:
+            await ctx.wait.time("1d")
+
+        def steps(on_failure: str) -> dict[str, Any]:
+            undo = {"compensation": {"step": "undo"}}
+            return {
+                "begin": (begin, {"flow": {"role": "entry", "on_failure": on_failure}, **undo}),
+                "slow": (slow, {"flow": {"triggers": ["go"]}, **undo}),
+                "breaks": (decline, {"subscriptions": [{"event_kind": "go"}]}),
+                "undo": (lambda: None, {"flow": {"role": "step"}}),
+            }
+
+        stopped = run_flow(steps("stop"))
+        statuses = [(visit.step, visit.status) for visit in stopped.visits]
+        self.assertEqual(statuses[1:3], [("slow", "cancelled"), ("breaks", "failed")])
+        self.assertEqual(stopped.visits[-1].undoes, ("begin", 1))
+        self.assertEqual((stopped.status, stopped.elapsed_ms), ("failed", 0))
+        finished = run_flow(steps("finish"))
+        undone = [visit.undoes for visit in finished.visits if visit.undoes]
+        self.assertEqual(undone, [("slow", 1), ("begin", 1)])
+        self.assertEqual((finished.status, finished.elapsed_ms), ("failed", DAY_MS))
+
+    def test_a_flow_without_an_id_is_called_as_its_entry(self) -> None:
+        async def create(input: Any, ctx: Context) -> str | None:
+            await ctx.emit("made")
+            return ctx.flow
+
+        made = [{"event_kind": "made"}]
+        steps = [
+            (create, {"step": "create-a"}),
+            (create, {"step": "create-b"}),
+            (lambda input, ctx: ctx.flow, {"step": "shared", "subscriptions": made}),
+            (
+                lambda input, ctx: ctx.flow,
+                {"step": "own", "flow": "create-b", "subscriptions": made},
+            ),
+        ]
+        for flow, expected in (("create-a", ["shared"]), ("create-b", ["shared", "own"])):
+            for wanted in ({"flow": flow}, {"entry": flow}):
+                done = run_flow(steps, **wanted)
+                self.assertEqual([visit.step for visit in done.visits], [flow, *expected])
+                self.assertEqual({visit.value for visit in done.visits}, {flow})
+        alone = run_flow([steps[0], steps[2]])
+        self.assertEqual(alone.visits[1].value, "create-a")
+
+    def test_a_step_that_feeds_itself_meets_the_limit(self) -> None:
+        async def loop(input: Any, ctx: Context) -> None:
+            await ctx.emit("go")
+
+        with self.assertRaisesRegex(RiverrunError, "does a step feed itself"):
+            run_flow([(loop, {"flow": {"role": "entry", "triggers": "go"}})])
 
     def test_await_is_a_word_of_python(self) -> None:
         wait = {"type": "time", "delay": "1h"}
@@ -537,6 +634,37 @@ class Flows(unittest.TestCase):
         given = run_step(wait_for_payment, input, awaited=event)
         self.assertEqual((given.value, given.awaits), ({"paid": True}, []))
         self.assertEqual(run_step(wait_for_payment, input).status, "timeout")
+
+
+def decline(input: Any) -> None:
+    raise RiverrunError("no money", code="CARD_DECLINED")
+
+
+def saga(ship: Any) -> dict[str, Any]:
+    """Book, charge, ship; what was done is undone in reverse."""
+
+    async def book(input: Any, ctx: Context) -> dict[str, Any]:
+        await ctx.emit("booked")
+        return {"seat": 7}
+
+    async def charge(input: Any, ctx: Context) -> dict[str, Any]:
+        await ctx.emit("charged")
+        return {"charge": "c1"}
+
+    async def refund(input: Any, ctx: Context) -> None:
+        await ctx.wait.time("30 days")
+
+    on_booked, on_charged = [{"event_kind": "booked"}], [{"event_kind": "charged"}]
+    return {
+        "book": (book, {"flow": {"role": "entry"}, "compensation": {"step": "unbook"}}),
+        "charge": (
+            charge,
+            {"subscriptions": on_booked, "compensation": {"step": "refund", "on": "disputed"}},
+        ),
+        "ship": (ship, {"subscriptions": on_charged}),
+        "unbook": (lambda input: input["result"], {"flow": {"role": "step"}}),
+        "refund": (refund, {"flow": {"role": "step"}}),
+    }
 
 
 if __name__ == "__main__":

@@ -1,4 +1,11 @@
 import {
+  deleteAt,
+  setAt
+} from "./shared/NN3GJPCN.js";
+import {
+  version
+} from "./shared/SL7GP35F.js";
+import {
   CancelledError,
   NonRetriableError,
   RetryAfterError,
@@ -7,11 +14,9 @@ import {
   defineQueueConfig,
   defineQueueWorker,
   defineStep,
-  deleteAt,
   isObject,
-  revive,
-  setAt
-} from "./shared.js";
+  revive
+} from "./shared/2TJ3RDNT.js";
 
 // src/events.ts
 var finalTypes = [
@@ -264,20 +269,20 @@ var Http = class {
     this.#fetch = rest.fetch ?? globalThis.fetch.bind(globalThis);
     this.#timeoutMs = timeoutMs;
   }
-  get(path, options) {
-    return this.#json("GET", path, options);
+  get(path2, options) {
+    return this.#json("GET", path2, options);
   }
-  post(path, body, options) {
-    return this.#json("POST", path, { ...options, body: body ?? {} });
+  post(path2, body, options) {
+    return this.#json("POST", path2, { ...options, body: body ?? {} });
   }
-  patch(path, body) {
-    return this.#json("PATCH", path, { body });
+  patch(path2, body) {
+    return this.#json("PATCH", path2, { body });
   }
-  delete(path) {
-    return this.#json("DELETE", path);
+  delete(path2) {
+    return this.#json("DELETE", path2);
   }
   /** An answer whose body is read as it comes: no time limit. */
-  async open(method, path, { query, body, headers, signal } = {}) {
+  async open(method, path2, { query, body, headers, signal } = {}) {
     const init = {
       method,
       headers: { ...this.#headers, ...body !== void 0 && { "content-type": "application/json" }, ...headers },
@@ -286,7 +291,7 @@ var Http = class {
     };
     let response;
     try {
-      response = await this.#fetch(`${this.#base}${path}${queryText(query)}`, init);
+      response = await this.#fetch(`${this.#base}${path2}${queryText(query)}`, init);
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
       throw new RiverrunError("UNREACHABLE", `${this.#base} cannot be reached: ${reason(cause)}`, { cause });
@@ -294,17 +299,17 @@ var Http = class {
     if (!response.ok) throw await failure(response);
     return response;
   }
-  async #json(method, path, options = {}) {
+  async #json(method, path2, options = {}) {
     const limitMs = options.timeoutMs ?? this.#timeoutMs;
     const limit = AbortSignal.timeout(limitMs);
     const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit;
     try {
-      const response = await this.open(method, path, { ...options, signal });
+      const response = await this.open(method, path2, { ...options, signal });
       const text = await response.text();
       return text ? JSON.parse(text) : void 0;
     } catch (error) {
       if (!limit.aborted || options.signal?.aborted) throw error;
-      throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path} took longer than ${limitMs} ms`, { cause: error });
+      throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path2} took longer than ${limitMs} ms`, { cause: error });
     }
   }
 };
@@ -332,6 +337,49 @@ function queryText(query) {
     params.set(key, Array.isArray(value) ? value.join(",") : value instanceof Date ? value.toISOString() : String(value));
   }
   return params.size ? `?${params}` : "";
+}
+
+// src/client/path.ts
+function part(text) {
+  return encodeURIComponent(text);
+}
+
+// src/client/flows.ts
+var FlowsApi = class {
+  #http;
+  constructor(http) {
+    this.#http = http;
+  }
+  /** The newest version of every flow. */
+  async list() {
+    return (await this.#http.get("/api/flows")).items;
+  }
+  get(id, query) {
+    return this.#http.get(`/api/flows/${part(id)}`, { query: { ...query } });
+  }
+  /** The newest first. */
+  async versions(id) {
+    return (await this.#http.get(`/api/flows/${part(id)}/versions`)).items;
+  }
+  /** A definition is kept for ever under its id and version; the same again changes nothing. */
+  register(definition) {
+    return this.#http.post("/api/flows", definition);
+  }
+  /** What is wrong with a definition, if anything. Nothing is registered. */
+  validate(definition) {
+    return this.#http.post("/api/flows/validate", definition);
+  }
+  diagram(id, query) {
+    return this.#http.get(`/api/flows/${part(id)}/diagram`, { query: { ...query } });
+  }
+};
+
+// src/client/signature.ts
+async function signature(secret, body) {
+  const bytes = new TextEncoder();
+  const key = await crypto.subtle.importKey("raw", bytes.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const made = new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes.encode(body)));
+  return `sha256=${Array.from(made, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
 // src/client/sse.ts
@@ -388,7 +436,7 @@ var Block = class {
 
 // src/client/subscribe.ts
 var longestWaitMs = 3e4;
-async function* subscribe(http, path, options = {}) {
+async function* subscribe(http, path2, options = {}) {
   const { from, follow, signal } = options;
   const types = options.types && [...options.types, ...follow === "until-end" ? finalTypes : []];
   let lastId;
@@ -399,7 +447,7 @@ async function* subscribe(http, path, options = {}) {
     let hasEnded = false;
     let reason2;
     try {
-      const connection = connect(http, path, {
+      const connection = connect(http, path2, {
         ...options,
         query: { from: lastId === void 0 ? from : void 0, types, follow },
         lastId,
@@ -425,13 +473,13 @@ async function* subscribe(http, path, options = {}) {
     options.onReconnect?.(reason2);
   }
 }
-function connect(http, path, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 6e4 }) {
+function connect(http, path2, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 6e4 }) {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
       const idle = new Idle(idleMs, signal);
       try {
-        const response = await http.open("GET", path, {
+        const response = await http.open("GET", path2, {
           query,
           headers: { accept: "text/event-stream", ...lastId && { "last-event-id": lastId } },
           signal: idle.signal
@@ -502,11 +550,93 @@ function wait(ms, signal) {
   });
 }
 
+// src/client/triggers.ts
+var TriggersApi = class {
+  #http;
+  constructor(http) {
+    this.#http = http;
+  }
+  list(query) {
+    return this.#http.get("/api/triggers", { query: { ...query } });
+  }
+  get(id) {
+    return this.#http.get(path(id));
+  }
+  create(trigger) {
+    return this.#http.post("/api/triggers", trigger);
+  }
+  update(id, changes) {
+    return this.#http.patch(path(id), changes);
+  }
+  /** The runs that it started go on. */
+  async remove(id) {
+    await this.#http.delete(path(id));
+  }
+  enable(id) {
+    return this.#http.post(path(id, "enable"));
+  }
+  disable(id) {
+    return this.#http.post(path(id, "disable"));
+  }
+  /** Starts a run of its flow with this input, whatever the trigger's type is. */
+  fire(id, input, options) {
+    return this.#http.post(path(id, "fire"), { input, ...options });
+  }
+  /** What became of it, the latest first. */
+  history(id, query) {
+    return this.#http.get(path(id, "history"), { query: { ...query } });
+  }
+  stats(id) {
+    return this.#http.get(path(id, "stats"));
+  }
+};
+var SchedulesApi = class {
+  #http;
+  constructor(http) {
+    this.#http = http;
+  }
+  list(query) {
+    return this.#http.get("/api/schedules", { query: { ...query } });
+  }
+  /** Starts a run for each due time from `from` up to, not including, `to` for which there is none. */
+  backfill(id, range) {
+    return this.#http.post(`/api/schedules/${part(id)}/backfill`, range);
+  }
+};
+function path(id, action) {
+  return `/api/triggers/${part(id)}${action ? `/${action}` : ""}`;
+}
+
+// src/client/workers.ts
+var WorkersApi = class {
+  #http;
+  constructor(http) {
+    this.#http = http;
+  }
+  async list() {
+    return (await this.#http.get("/api/workers")).items;
+  }
+  /** Gives it no more work, and lets it go when what it runs has ended or `graceMs` are over. */
+  drain(id, options) {
+    return this.#http.post(`/api/workers/${id}/drain`, options);
+  }
+};
+
 // src/client/client.ts
+var allStates = ["waiting", "delayed", "active", "completed", "failed", "cancelled"];
+var longestWaitMs2 = 2e4;
 var Riverrun = class {
+  flows;
+  triggers;
+  schedules;
+  workers;
   #http;
   constructor(options = {}) {
     this.#http = new Http(options);
+    this.flows = new FlowsApi(this.#http);
+    this.triggers = new TriggersApi(this.#http);
+    this.schedules = new SchedulesApi(this.#http);
+    this.workers = new WorkersApi(this.#http);
   }
   /** When this is answered the job is on disk. */
   async enqueue(queue, data, options) {
@@ -521,9 +651,19 @@ var Riverrun = class {
   job(jobId) {
     return this.#http.get(`/api/jobs/${part(jobId)}`);
   }
+  /** A page may hold fewer jobs than `limit`, even none, although more follow: `nextCursor` says so. */
   jobs(queue, query) {
     return this.#http.get(`/api/queue/${part(queue)}/jobs`, { query: { ...query } });
   }
+  /** Jobs of all queues, one queue after the other, or of `queue`. */
+  findJobs(query = {}) {
+    return this.#http.get("/api/jobs", { query: { ...query, state: query.state ?? allStates } });
+  }
+  /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
+  runJobs(query) {
+    return this.#http.get("/api/jobs", { query: { ...query } });
+  }
+  /** Lets a job that has ended wait again, from its first attempt on. */
   retryJob(jobId) {
     return this.#http.post(`/api/jobs/${part(jobId)}/retry`);
   }
@@ -583,7 +723,10 @@ var Riverrun = class {
   deadLetters(queue, query) {
     return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...query } });
   }
-  /** Lets dead letters wait again, from their first attempt on. */
+  /**
+   * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
+   * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
+   */
   redrive(queue, options) {
     return this.#http.post(`/api/queue/${part(queue)}/dlq/redrive`, options);
   }
@@ -591,17 +734,18 @@ var Riverrun = class {
     return this.#http.post(`/api/queue/${part(queue)}/dlq/purge`, options);
   }
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
-  async call(process, input, { timeoutMs, signal } = {}) {
-    const body = { process, input: input ?? null, timeoutMs };
+  async call(process, input, { signal, ...options } = {}) {
+    const { timeoutMs } = options;
+    const body = { process, input: input ?? null, ...options };
     const patienceMs = timeoutMs === void 0 ? void 0 : timeoutMs + 1e4;
     return (await this.#http.post("/api/runner/execute", body, { signal, timeoutMs: patienceMs })).value;
   }
   /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
-  async *frames(process, input, { timeoutMs, signal } = {}) {
+  async *frames(process, input, { signal, ...options } = {}) {
     const abort = new AbortController();
     try {
       const response = await this.#http.open("POST", "/api/runner/execute", {
-        body: { process, input: input ?? null, timeoutMs },
+        body: { process, input: input ?? null, ...options },
         headers: { accept: "text/event-stream" },
         signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal
       });
@@ -628,22 +772,66 @@ var Riverrun = class {
   start(flow, input, options) {
     return this.#http.post(`/api/flows/${part(flow)}/start`, { input, ...options });
   }
+  /** Starts a run and waits until it has ended, however it ends. */
+  async startAndWait(flow, input, { timeoutMs, signal, ...options } = {}) {
+    const startedMs = Date.now();
+    const wait2 = Math.min(timeoutMs ?? longestWaitMs2, longestWaitMs2);
+    const path2 = `/api/flows/${part(flow)}/start`;
+    const run = await this.#http.post(path2, { input, ...options }, { query: { wait: wait2 }, signal });
+    if (run.endedAt !== void 0) return run;
+    const leftMs = timeoutMs === void 0 ? void 0 : Math.max(0, startedMs + timeoutMs - Date.now());
+    return this.wait(run.runId, { ...leftMs !== void 0 && { timeoutMs: leftMs }, ...signal && { signal } });
+  }
   run(runId) {
     return this.#http.get(`/api/runs/${part(runId)}`);
   }
   runs(query) {
     return this.#http.get("/api/runs", { query: { ...query } });
   }
+  /** For good: what runs is told to stop, what waits is removed, children follow. */
   cancel(runId, reason2) {
     return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason: reason2 });
   }
-  /** Why a run does not move, or what it does: each active visit and what it waits for. */
+  /** It begins no more steps until it is resumed; attempts that run are let finish. */
+  pause(runId, reason2) {
+    return this.#http.post(`/api/runs/${part(runId)}/pause`, { reason: reason2 });
+  }
+  resume(runId) {
+    return this.#http.post(`/api/runs/${part(runId)}/resume`);
+  }
+  /** Starts the same again: with the same input or another one, in its own version or the `latest`. */
+  rerun(runId, options) {
+    return this.#http.post(`/api/runs/${part(runId)}/rerun`, options);
+  }
+  /** A new run that shares the past of this one up to the event `at`, or up to now. */
+  fork(runId, options) {
+    return this.#http.post(`/api/runs/${part(runId)}/fork`, options);
+  }
+  /** Deletes a run that has ended, with its stream. */
+  deleteRun(runId) {
+    return this.#http.delete(`/api/runs/${part(runId)}`);
+  }
+  /** The state now, or as it was after an event (its id) or at a time. */
+  state(runId, options) {
+    return this.#http.get(`/api/runs/${part(runId)}/state`, { query: { ...options } });
+  }
+  /** The attempts of steps that have ended, in the order in which they ended. */
+  history(runId, query) {
+    return this.#http.get(`/api/runs/${part(runId)}/history`, { query: { ...query } });
+  }
+  /** The runs that its steps started. */
+  children(runId, query) {
+    return this.#http.get(`/api/runs/${part(runId)}/children`, { query: { ...query } });
+  }
+  /** Why a run or a job does not move, or what it does: each active visit and what it waits for. */
   why(runId) {
     return this.#http.get(`/api/runs/${part(runId)}/why`);
   }
-  /** Opens a trigger: whoever waits for it goes on with `payload`. */
-  fire(triggerId, payload) {
-    return this.#http.post(`/api/triggers/${part(triggerId)}`, payload);
+  /** Opens the trigger that a step waits for: it goes on with `payload`. `triggers.fire` starts a flow. */
+  async fire(triggerId, payload, { secret } = {}) {
+    const body = payload ?? {};
+    const headers = secret === void 0 ? {} : { "x-riverrun-signature": await signature(secret, JSON.stringify(body)) };
+    return this.#http.post(`/api/triggers/${part(triggerId)}`, body, { headers });
   }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
   async wait(runId, options = {}) {
@@ -653,6 +841,18 @@ var Riverrun = class {
   /** Emits an event into a run, a stream, or the global one. */
   emit(event) {
     return this.#http.post("/api/events", event);
+  }
+  /** Appends events to a stream, all of them or none: to `webhook` `github`, or to `flow` and a run's id. */
+  append(type, id, events) {
+    return this.#http.post(`/api/events/${part(type)}/${part(id)}`, events);
+  }
+  /** A page of what a run's stream holds. */
+  events(runId, query) {
+    return this.#http.get(`/api/runs/${part(runId)}/events`, { query: { ...query } });
+  }
+  /** A page of the stream with a full name, such as `nq:job:<jobId>` or `nq:global`. */
+  streamEvents(stream, query) {
+    return this.#http.get(`/api/events/${part(stream)}`, { query: { ...query } });
   }
   /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
   subscribe(stream, options) {
@@ -665,6 +865,13 @@ var Riverrun = class {
   /** A run as it stands after each of its events, until it ends. */
   watch(runId, options) {
     return followRun(this.follow(runId, { ...options, follow: "until-end" }));
+  }
+  /** What the server can run, and what it cannot because its file does not load. */
+  async processes() {
+    return (await this.#http.get("/api/processes")).items;
+  }
+  version() {
+    return this.#http.get("/api/version");
   }
   async #add(queue, body, query) {
     return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs;
@@ -680,16 +887,10 @@ async function ended(what, { timeoutMs, signal }, open) {
     throw new RiverrunError("TIMEOUT", `${what} had not ended after ${timeoutMs} ms`);
   }
 }
-function part(text) {
-  return encodeURIComponent(text);
-}
 function only([job]) {
   if (!job) throw new RiverrunError("INTERNAL", "the server answered without a job");
   return job;
 }
-
-// src/version.ts
-var version = "0.1.0";
 export {
   CancelledError,
   HttpError,

@@ -80,9 +80,9 @@ var RetryAfterError = class extends RiverrunError {
 var CancelledError = class extends RiverrunError {
   name = "CancelledError";
   reason;
-  constructor(reason2) {
-    super("CANCELLED", `cancelled: ${reason2}`, { retriable: false });
-    this.reason = reason2;
+  constructor(reason3) {
+    super("CANCELLED", `cancelled: ${reason3}`, { retriable: false });
+    this.reason = reason3;
   }
 };
 
@@ -292,14 +292,14 @@ var Output = class {
   };
 };
 
-// src/runner/runner.ts
-import { AsyncLocalStorage as AsyncLocalStorage2 } from "node:async_hooks";
-
 // src/version.ts
 var version = "0.1.0";
 
 // src/wire.ts
 var protocolVersion = 1;
+
+// src/runner/invocations.ts
+import { AsyncLocalStorage as AsyncLocalStorage2 } from "node:async_hooks";
 
 // src/runner/answer.ts
 var envelopeBytes = 64;
@@ -333,14 +333,14 @@ function within(text2, limitBytes) {
 }
 function stringify(value) {
   if (value === void 0) return "null";
-  let reason2 = `a ${typeof value} has no form in JSON`;
+  let reason3 = `a ${typeof value} has no form in JSON`;
   try {
     const text2 = JSON.stringify(value);
     if (text2 !== void 0) return text2;
   } catch (error) {
-    reason2 = error.message.split("\n", 1)[0];
+    reason3 = error.message.split("\n", 1)[0];
   }
-  throw new RiverrunError("RESULT_NOT_JSON", `the result is not JSON: ${reason2}`, { retriable: false });
+  throw new RiverrunError("RESULT_NOT_JSON", `the result is not JSON: ${reason3}`, { retriable: false });
 }
 
 // src/duration.ts
@@ -440,8 +440,8 @@ function milliseconds(what, duration) {
   return ms;
 }
 function literals(match) {
-  for (const [path, value] of Object.entries(match)) {
-    if (value === void 0 || typeof value === "function") throw invalid(`match has no value at ${JSON.stringify(path)}: it is ${typeof value}`);
+  for (const [path2, value] of Object.entries(match)) {
+    if (value === void 0 || typeof value === "function") throw invalid(`match has no value at ${JSON.stringify(path2)}: it is ${typeof value}`);
   }
   try {
     return JSON.parse(JSON.stringify(match));
@@ -859,7 +859,7 @@ var InvocationContext = class _InvocationContext {
     if (!Number.isFinite(pct)) throw new TypeError(`progress must be a number from 0 to 100, is ${pct}`);
     this.#link.notify("progress", { pct: Math.min(100, Math.max(0, pct)), detail });
   };
-  partial = (value, path) => this.#link.notify("partial", { path, value: value ?? null });
+  partial = (value, path2) => this.#link.notify("partial", { path: path2, value: value ?? null });
   run = async (name, fn) => {
     if (this.execution) return this.execution.run(name, async () => json(name, await fn()));
     this.#journal ??= new Journal(this.#params.journal ?? []);
@@ -892,9 +892,9 @@ var InvocationContext = class _InvocationContext {
   get cancelled() {
     return this.#cancelled;
   }
-  cancel(reason2) {
+  cancel(reason3) {
     if (this.#cancelled) return;
-    this.#cancelled = new CancelledError(reason2);
+    this.#cancelled = new CancelledError(reason3);
     this.#abort?.abort(this.#cancelled);
   }
   #contextOf(job2) {
@@ -946,10 +946,10 @@ function json(name, value) {
 
 // src/runner/invocation.ts
 var Invocation = class {
-  constructor(id, params, peer) {
+  constructor(id, params, voice) {
     this.id = id;
     this.params = params;
-    this.peer = peer;
+    this.voice = voice;
   }
   ended = false;
   /** Why it was cancelled before its handler was called. */
@@ -963,24 +963,144 @@ var Invocation = class {
   get ctx() {
     return this.#ctx;
   }
-  cancel(reason2) {
-    if (this.#ctx) this.#ctx.cancel(reason2);
-    else this.cancelledBefore = reason2;
+  cancel(reason3) {
+    if (this.#ctx) this.#ctx.cancel(reason3);
+    else this.cancelledBefore = reason3;
   }
   async request(method, params) {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
-    return this.peer.request(method, { invocation: this.id, ...params });
+    return this.voice.request(method, { invocation: this.id, ...params });
   }
   notify(method, params) {
     if (this.ended) return;
     try {
-      this.peer.notify(method, { invocation: this.id, ...params });
+      this.voice.notify(method, { invocation: this.id, ...params });
     } catch (error) {
       const message = `a ${method} was left out: ${error.message}`;
-      this.peer.notify("log", { invocation: this.id, level: "warn", message });
+      this.voice.notify("log", { invocation: this.id, level: "warn", message });
     }
   }
 };
+
+// src/runner/invocations.ts
+var Invocations = class {
+  limits = { messageBytes: 16 * 1024 * 1024, resultBytes: 1024 * 1024 };
+  running = /* @__PURE__ */ new Map();
+  #voice;
+  #current = new AsyncLocalStorage2();
+  #idle = /* @__PURE__ */ new Set();
+  constructor(voice) {
+    this.#voice = voice;
+  }
+  /** The invocation whose code is running now, if one is known. */
+  get current() {
+    const current = this.#current.getStore();
+    return current?.ended ? void 0 : current;
+  }
+  add(id, params) {
+    const invocation = new Invocation(id, params, this.#voice);
+    this.running.set(id, invocation);
+    return invocation;
+  }
+  cancel(id, reason3 = "user") {
+    this.running.get(id)?.cancel(reason3);
+  }
+  cancelAll(reason3) {
+    for (const invocation of this.running.values()) invocation.cancel(reason3);
+  }
+  /** Calls `done` when nothing runs, or when the time is over. */
+  drain(graceMs, done2) {
+    const end2 = () => {
+      clearTimeout(timer);
+      this.#idle.delete(end2);
+      done2(this.running.size);
+    };
+    const timer = setTimeout(end2, graceMs);
+    if (this.running.size === 0) end2();
+    else this.#idle.add(end2);
+  }
+  execute(invocation, process2) {
+    const { params } = invocation;
+    const ctx = invocation.begin(process2.logs);
+    if (ctx.execution) ctx.execution.onLeave = (outcome) => this.#left(invocation, outcome);
+    let result;
+    try {
+      result = this.#current.run(invocation, process2.handler, argument(process2, params), ctx);
+    } catch (error) {
+      this.fail(invocation, error);
+      return;
+    }
+    if (!isThenable(result)) {
+      this.#finished(invocation, result);
+      return;
+    }
+    Promise.resolve(result).then(
+      (value) => this.#finished(invocation, value),
+      (error) => this.fail(invocation, error)
+    );
+  }
+  /** Ends an invocation with an error, unless it has ended. */
+  fail(invocation, error) {
+    if (invocation.ended) return;
+    invocation.ctx?.execution?.threw();
+    const failure2 = describe(error);
+    if (isCancellation(invocation, error)) this.#voice.refuse(invocation.id, { ...failure2, code: "CANCELLED" }, -32001);
+    else this.#voice.refuse(invocation.id, failure2);
+    this.#ended(invocation);
+  }
+  #finished(invocation, value) {
+    if (invocation.ended) return;
+    const returned = invocation.ctx?.execution?.returned();
+    if (!returned) return this.#answer(invocation, value);
+    returned.then((problem) => problem ? this.fail(invocation, problem) : this.#answer(invocation, value));
+  }
+  #left(invocation, outcome) {
+    if (invocation.ended) return;
+    if (outcome instanceof RiverrunError) return this.fail(invocation, outcome);
+    this.#voice.answer(invocation.id, JSON.stringify({ suspended: outcome }));
+    this.#ended(invocation);
+  }
+  #answer(invocation, value) {
+    if (invocation.ended) return;
+    const { jobs } = invocation.params;
+    let text2;
+    try {
+      text2 = jobs ? batchText(value, jobs.length, this.limits) : `{"value":${valueText(value, this.limits.resultBytes)}}`;
+    } catch (error) {
+      this.fail(invocation, error);
+      return;
+    }
+    this.#voice.answer(invocation.id, text2);
+    this.#ended(invocation);
+  }
+  #ended(invocation) {
+    invocation.ended = true;
+    this.running.delete(invocation.id);
+    if (this.running.size === 0) for (const wake of [...this.#idle]) wake();
+  }
+};
+function argument({ takes }, params) {
+  if (takes === "input") return params.jobs ? params.jobs.map((job2) => job2.input) : params.input;
+  return params.jobs ? params.jobs.map((job2) => jobOf(job2, params)) : jobOf(params, params);
+}
+function jobOf(job2, { queue }) {
+  return {
+    id: job2.jobId ?? "",
+    name: job2.name ?? queue ?? "",
+    queue: queue ?? "",
+    data: job2.input,
+    attempt: job2.attempt ?? 1,
+    maxAttempts: job2.maxAttempts ?? 1,
+    enqueuedAt: job2.enqueuedAt ?? void 0
+  };
+}
+function isCancellation({ ctx }, error) {
+  if (error instanceof CancelledError) return true;
+  return ctx?.cancelled !== void 0 && error instanceof Error && error.name === "AbortError";
+}
+function isThenable(value) {
+  return typeof value === "object" && value !== null && typeof value.then === "function";
+}
 
 // src/runner/modules.ts
 import { extname } from "node:path";
@@ -1129,20 +1249,20 @@ async function zod3(schema, place) {
   throw invalid2(place.file, place.path, "is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4");
 }
 async function importFrom(file, name) {
-  let path;
+  let path2;
   try {
-    path = createRequire(file).resolve(name);
+    path2 = createRequire(file).resolve(name);
   } catch {
     return void 0;
   }
-  const module = await import(pathToFileURL(path).href);
+  const module = await import(pathToFileURL(path2).href);
   return isObject(module.default) ? { ...module.default, ...module } : module;
 }
 function plain2(value) {
   return JSON.parse(JSON.stringify(value));
 }
-function invalid2(file, path, problem) {
-  return new RiverrunError("MODULE_CONFIG", `${path} in ${file} ${problem}`, { retriable: false, details: { path } });
+function invalid2(file, path2, problem) {
+  return new RiverrunError("MODULE_CONFIG", `${path2} in ${file} ${problem}`, { retriable: false, details: { path: path2 } });
 }
 
 // src/runner/typescript.ts
@@ -1183,12 +1303,12 @@ async function tsx(file) {
     const api = join(dirname(manifest), exports[entry]?.import.default ?? "");
     (await import(pathToFileURL2(api).href)).register();
   }
-  return (path) => import(`${pathToFileURL2(path).href}?tsx`);
+  return (path2) => import(`${pathToFileURL2(path2).href}?tsx`);
 }
 async function esbuild(file) {
-  const path = resolveFrom(file, "esbuild");
-  if (!path) return void 0;
-  register2(asUrl(esbuildHooks), { data: { esbuild: pathToFileURL2(path).href } });
+  const path2 = resolveFrom(file, "esbuild");
+  if (!path2) return void 0;
+  register2(asUrl(esbuildHooks), { data: { esbuild: pathToFileURL2(path2).href } });
   return native;
 }
 function resolveFrom(file, specifier) {
@@ -1336,19 +1456,16 @@ var Runner = class {
   };
   #output;
   #modules = new Modules();
-  #running = /* @__PURE__ */ new Map();
-  #current = new AsyncLocalStorage2();
-  #idle = /* @__PURE__ */ new Set();
-  #limits = { messageBytes: 16 * 1024 * 1024, resultBytes: 1024 * 1024 };
+  #invocations;
   constructor(output) {
     this.#output = output;
     this.peer = new Peer(output, this);
+    this.#invocations = new Invocations(this.peer);
     setInterval(() => this.#beat(), heartbeatMs).unref();
   }
   /** The invocation whose code is running now, if one is known. */
   get current() {
-    const current = this.#current.getStore();
-    return current?.ended ? void 0 : current;
+    return this.#invocations.current;
   }
   onRequest(id, method, params) {
     if (method === "invoke") this.#invoke(id, params);
@@ -1358,15 +1475,14 @@ var Runner = class {
     else this.peer.refuse(id, { message: `there is no method ${method}` }, -32601);
   }
   onNotification(method, params) {
-    if (method !== "cancel") return;
-    this.#running.get(params.invocation)?.cancel(params.reason ?? "user");
+    if (method === "cancel") this.#invocations.cancel(params.invocation, params.reason);
   }
   /** Ends an invocation with an error that none of its handler's promises carries. */
   fail(invocation, error) {
-    if (!invocation.ended) this.#failed(invocation, error);
+    this.#invocations.fail(invocation, error);
   }
-  cancelAll(reason2) {
-    for (const invocation of this.#running.values()) invocation.cancel(reason2);
+  cancelAll(reason3) {
+    this.#invocations.cancelAll(reason3);
   }
   #initialise(id, { protocol, limits }) {
     if (protocol !== protocolVersion) {
@@ -1375,9 +1491,10 @@ var Runner = class {
       this.#output.finish(() => process.exit(1));
       return;
     }
-    this.#limits = { ...this.#limits, ...limits };
-    this.peer.limitBytes = this.#limits.messageBytes;
-    this.onLimits(this.#limits);
+    const known = { ...this.#invocations.limits, ...limits };
+    this.#invocations.limits = known;
+    this.peer.limitBytes = known.messageBytes;
+    this.onLimits(known);
     const answer2 = {
       protocol: protocolVersion,
       sdk: { name: "riverrun", version, language: "typescript" },
@@ -1396,122 +1513,39 @@ var Runner = class {
     );
   }
   #invoke(id, params) {
-    const invocation = new Invocation(id, params, this.peer);
-    this.#running.set(id, invocation);
-    const processes = this.#modules.loaded(params.file, params.revision);
+    const { file = "", revision } = params;
+    const invocation = this.#invocations.add(id, params);
+    const processes = this.#modules.loaded(file, revision);
     if (processes) {
       this.#execute(invocation, processes);
       return;
     }
-    this.#modules.load(params.file, params.revision).then(
+    this.#modules.load(file, revision).then(
       (loaded) => this.#execute(invocation, loaded),
-      (error) => this.#failed(invocation, error)
+      (error) => this.#invocations.fail(invocation, error)
     );
   }
   #execute(invocation, processes) {
-    const { params } = invocation;
+    const { file, export: name = "default" } = invocation.params;
     if (invocation.cancelledBefore) {
-      this.#failed(invocation, new CancelledError(invocation.cancelledBefore));
+      this.#invocations.fail(invocation, new CancelledError(invocation.cancelledBefore));
       return;
     }
-    const process2 = processes.get(params.export ?? "default");
-    if (!process2) {
-      const message = `${params.file} exports no handler under the name ${params.export ?? "default"}`;
-      this.#failed(invocation, new RiverrunError("HANDLER_NOT_FOUND", message, { retriable: false }));
+    const process2 = processes.get(name);
+    if (process2) {
+      this.#invocations.execute(invocation, process2);
       return;
     }
-    const ctx = invocation.begin(process2.logs);
-    if (ctx.execution) ctx.execution.onLeave = (outcome) => this.#left(invocation, outcome);
-    let result;
-    try {
-      result = this.#current.run(invocation, process2.handler, argument(process2, params), ctx);
-    } catch (error) {
-      this.#failed(invocation, error);
-      return;
-    }
-    if (!isThenable(result)) {
-      this.#finished(invocation, result);
-      return;
-    }
-    Promise.resolve(result).then(
-      (value) => this.#finished(invocation, value),
-      (error) => this.#failed(invocation, error)
-    );
-  }
-  #finished(invocation, value) {
-    if (invocation.ended) return;
-    const returned = invocation.ctx?.execution?.returned();
-    if (!returned) return this.#answer(invocation, value);
-    returned.then((problem) => problem ? this.#failed(invocation, problem) : this.#answer(invocation, value));
-  }
-  #left(invocation, outcome) {
-    if (invocation.ended) return;
-    if (outcome instanceof RiverrunError) return this.#failed(invocation, outcome);
-    this.peer.answer(invocation.id, JSON.stringify({ suspended: outcome }));
-    this.#ended(invocation);
-  }
-  #answer(invocation, value) {
-    if (invocation.ended) return;
-    const { jobs } = invocation.params;
-    let text2;
-    try {
-      text2 = jobs ? batchText(value, jobs.length, this.#limits) : `{"value":${valueText(value, this.#limits.resultBytes)}}`;
-    } catch (error) {
-      this.#failed(invocation, error);
-      return;
-    }
-    this.peer.answer(invocation.id, text2);
-    this.#ended(invocation);
-  }
-  #failed(invocation, error) {
-    if (invocation.ended) return;
-    invocation.ctx?.execution?.threw();
-    const failure2 = describe(error);
-    if (isCancellation(invocation, error)) this.peer.refuse(invocation.id, { ...failure2, code: "CANCELLED" }, -32001);
-    else this.peer.refuse(invocation.id, failure2);
-    this.#ended(invocation);
-  }
-  #ended(invocation) {
-    invocation.ended = true;
-    this.#running.delete(invocation.id);
-    if (this.#running.size === 0) for (const wake of [...this.#idle]) wake();
+    const message = `${file} exports no handler under the name ${name}`;
+    this.#invocations.fail(invocation, new RiverrunError("HANDLER_NOT_FOUND", message, { retriable: false }));
   }
   #drain(id, { graceMs = 0 }) {
-    const answer2 = () => {
-      clearTimeout(timer);
-      this.#idle.delete(answer2);
-      this.peer.answer(id, JSON.stringify({ unfinished: this.#running.size }));
-    };
-    const timer = setTimeout(answer2, graceMs);
-    if (this.#running.size === 0) answer2();
-    else this.#idle.add(answer2);
+    this.#invocations.drain(graceMs, (unfinished) => this.peer.answer(id, JSON.stringify({ unfinished })));
   }
   #beat() {
-    if (this.#running.size) this.peer.notify("heartbeat", {});
+    if (this.#invocations.running.size) this.peer.notify("heartbeat", {});
   }
 };
-function argument({ takes }, params) {
-  if (takes === "input") return params.jobs ? params.jobs.map((job2) => job2.input) : params.input;
-  return params.jobs ? params.jobs.map((job2) => jobOf(job2, params)) : jobOf(params, params);
-}
-function jobOf(job2, { queue }) {
-  return {
-    id: job2.jobId ?? "",
-    name: job2.name ?? queue ?? "",
-    queue: queue ?? "",
-    data: job2.input,
-    attempt: job2.attempt ?? 1,
-    maxAttempts: job2.maxAttempts ?? 1,
-    enqueuedAt: job2.enqueuedAt ?? void 0
-  };
-}
-function isCancellation({ ctx }, error) {
-  if (error instanceof CancelledError) return true;
-  return ctx?.cancelled !== void 0 && error instanceof Error && error.name === "AbortError";
-}
-function isThenable(value) {
-  return typeof value === "object" && value !== null && typeof value.then === "function";
-}
 
 // src/index.ts
 var index_exports = {};
@@ -1549,20 +1583,20 @@ function isFinal(event) {
 }
 
 // src/live/path.ts
-function getAt(value, path) {
+function getAt(value, path2) {
   let at = value;
-  for (const part2 of path.split(".")) {
+  for (const part2 of path2.split(".")) {
     if (Array.isArray(at)) at = at[Number(part2)];
     else if (isObject(at) && Object.hasOwn(at, part2)) at = at[part2];
     else return void 0;
   }
   return at;
 }
-function setAt(state, path, value) {
-  return put(state, path.split("."), value);
+function setAt(state, path2, value) {
+  return put(state, path2.split("."), value);
 }
-function deleteAt(state, path) {
-  return remove(state, path.split("."));
+function deleteAt(state, path2) {
+  return remove(state, path2.split("."));
 }
 function put(parent, [key2, ...rest], value) {
   if (key2 === void 0) return value;
@@ -1824,20 +1858,20 @@ var Http = class {
     this.#fetch = rest.fetch ?? globalThis.fetch.bind(globalThis);
     this.#timeoutMs = timeoutMs;
   }
-  get(path, options2) {
-    return this.#json("GET", path, options2);
+  get(path2, options2) {
+    return this.#json("GET", path2, options2);
   }
-  post(path, body, options2) {
-    return this.#json("POST", path, { ...options2, body: body ?? {} });
+  post(path2, body, options2) {
+    return this.#json("POST", path2, { ...options2, body: body ?? {} });
   }
-  patch(path, body) {
-    return this.#json("PATCH", path, { body });
+  patch(path2, body) {
+    return this.#json("PATCH", path2, { body });
   }
-  delete(path) {
-    return this.#json("DELETE", path);
+  delete(path2) {
+    return this.#json("DELETE", path2);
   }
   /** An answer whose body is read as it comes: no time limit. */
-  async open(method, path, { query, body, headers, signal } = {}) {
+  async open(method, path2, { query, body, headers, signal } = {}) {
     const init = {
       method,
       headers: { ...this.#headers, ...body !== void 0 && { "content-type": "application/json" }, ...headers },
@@ -1846,7 +1880,7 @@ var Http = class {
     };
     let response;
     try {
-      response = await this.#fetch(`${this.#base}${path}${queryText(query)}`, init);
+      response = await this.#fetch(`${this.#base}${path2}${queryText(query)}`, init);
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
       throw new RiverrunError("UNREACHABLE", `${this.#base} cannot be reached: ${reason(cause)}`, { cause });
@@ -1854,17 +1888,17 @@ var Http = class {
     if (!response.ok) throw await failure(response);
     return response;
   }
-  async #json(method, path, options2 = {}) {
+  async #json(method, path2, options2 = {}) {
     const limitMs = options2.timeoutMs ?? this.#timeoutMs;
     const limit = AbortSignal.timeout(limitMs);
     const signal = options2.signal ? AbortSignal.any([options2.signal, limit]) : limit;
     try {
-      const response = await this.open(method, path, { ...options2, signal });
+      const response = await this.open(method, path2, { ...options2, signal });
       const text2 = await response.text();
       return text2 ? JSON.parse(text2) : void 0;
     } catch (error) {
       if (!limit.aborted || options2.signal?.aborted) throw error;
-      throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path} took longer than ${limitMs} ms`, { cause: error });
+      throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path2} took longer than ${limitMs} ms`, { cause: error });
     }
   }
 };
@@ -1892,6 +1926,49 @@ function queryText(query) {
     params.set(key2, Array.isArray(value) ? value.join(",") : value instanceof Date ? value.toISOString() : String(value));
   }
   return params.size ? `?${params}` : "";
+}
+
+// src/client/path.ts
+function part(text2) {
+  return encodeURIComponent(text2);
+}
+
+// src/client/flows.ts
+var FlowsApi = class {
+  #http;
+  constructor(http) {
+    this.#http = http;
+  }
+  /** The newest version of every flow. */
+  async list() {
+    return (await this.#http.get("/api/flows")).items;
+  }
+  get(id, query) {
+    return this.#http.get(`/api/flows/${part(id)}`, { query: { ...query } });
+  }
+  /** The newest first. */
+  async versions(id) {
+    return (await this.#http.get(`/api/flows/${part(id)}/versions`)).items;
+  }
+  /** A definition is kept for ever under its id and version; the same again changes nothing. */
+  register(definition2) {
+    return this.#http.post("/api/flows", definition2);
+  }
+  /** What is wrong with a definition, if anything. Nothing is registered. */
+  validate(definition2) {
+    return this.#http.post("/api/flows/validate", definition2);
+  }
+  diagram(id, query) {
+    return this.#http.get(`/api/flows/${part(id)}/diagram`, { query: { ...query } });
+  }
+};
+
+// src/client/signature.ts
+async function signature(secret, body) {
+  const bytes = new TextEncoder();
+  const key2 = await crypto.subtle.importKey("raw", bytes.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const made = new Uint8Array(await crypto.subtle.sign("HMAC", key2, bytes.encode(body)));
+  return `sha256=${Array.from(made, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
 // src/client/sse.ts
@@ -1948,7 +2025,7 @@ var Block = class {
 
 // src/client/subscribe.ts
 var longestWaitMs = 3e4;
-async function* subscribe(http, path, options2 = {}) {
+async function* subscribe(http, path2, options2 = {}) {
   const { from, follow, signal } = options2;
   const types = options2.types && [...options2.types, ...follow === "until-end" ? finalTypes : []];
   let lastId;
@@ -1957,9 +2034,9 @@ async function* subscribe(http, path, options2 = {}) {
   for (; ; ) {
     let isOver = false;
     let hasEnded = false;
-    let reason2;
+    let reason3;
     try {
-      const connection = connect(http, path, {
+      const connection = connect(http, path2, {
         ...options2,
         query: { from: lastId === void 0 ? from : void 0, types, follow },
         lastId,
@@ -1977,21 +2054,21 @@ async function* subscribe(http, path, options2 = {}) {
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (!isPassing(error)) throw error;
-      reason2 = error;
+      reason3 = error;
     }
     if (isOver) return;
     await wait(Math.min(retryMs * 2 ** Math.min(failures, 10), longestWaitMs) * (0.5 + Math.random() / 2), signal);
     failures += 1;
-    options2.onReconnect?.(reason2);
+    options2.onReconnect?.(reason3);
   }
 }
-function connect(http, path, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 6e4 }) {
+function connect(http, path2, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 6e4 }) {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
       const idle = new Idle(idleMs, signal);
       try {
-        const response = await http.open("GET", path, {
+        const response = await http.open("GET", path2, {
           query,
           headers: { accept: "text/event-stream", ...lastId && { "last-event-id": lastId } },
           signal: idle.signal
@@ -2062,11 +2139,93 @@ function wait(ms, signal) {
   });
 }
 
+// src/client/triggers.ts
+var TriggersApi = class {
+  #http;
+  constructor(http) {
+    this.#http = http;
+  }
+  list(query) {
+    return this.#http.get("/api/triggers", { query: { ...query } });
+  }
+  get(id) {
+    return this.#http.get(path(id));
+  }
+  create(trigger) {
+    return this.#http.post("/api/triggers", trigger);
+  }
+  update(id, changes) {
+    return this.#http.patch(path(id), changes);
+  }
+  /** The runs that it started go on. */
+  async remove(id) {
+    await this.#http.delete(path(id));
+  }
+  enable(id) {
+    return this.#http.post(path(id, "enable"));
+  }
+  disable(id) {
+    return this.#http.post(path(id, "disable"));
+  }
+  /** Starts a run of its flow with this input, whatever the trigger's type is. */
+  fire(id, input, options2) {
+    return this.#http.post(path(id, "fire"), { input, ...options2 });
+  }
+  /** What became of it, the latest first. */
+  history(id, query) {
+    return this.#http.get(path(id, "history"), { query: { ...query } });
+  }
+  stats(id) {
+    return this.#http.get(path(id, "stats"));
+  }
+};
+var SchedulesApi = class {
+  #http;
+  constructor(http) {
+    this.#http = http;
+  }
+  list(query) {
+    return this.#http.get("/api/schedules", { query: { ...query } });
+  }
+  /** Starts a run for each due time from `from` up to, not including, `to` for which there is none. */
+  backfill(id, range) {
+    return this.#http.post(`/api/schedules/${part(id)}/backfill`, range);
+  }
+};
+function path(id, action) {
+  return `/api/triggers/${part(id)}${action ? `/${action}` : ""}`;
+}
+
+// src/client/workers.ts
+var WorkersApi = class {
+  #http;
+  constructor(http) {
+    this.#http = http;
+  }
+  async list() {
+    return (await this.#http.get("/api/workers")).items;
+  }
+  /** Gives it no more work, and lets it go when what it runs has ended or `graceMs` are over. */
+  drain(id, options2) {
+    return this.#http.post(`/api/workers/${id}/drain`, options2);
+  }
+};
+
 // src/client/client.ts
+var allStates = ["waiting", "delayed", "active", "completed", "failed", "cancelled"];
+var longestWaitMs2 = 2e4;
 var Riverrun = class {
+  flows;
+  triggers;
+  schedules;
+  workers;
   #http;
   constructor(options2 = {}) {
     this.#http = new Http(options2);
+    this.flows = new FlowsApi(this.#http);
+    this.triggers = new TriggersApi(this.#http);
+    this.schedules = new SchedulesApi(this.#http);
+    this.workers = new WorkersApi(this.#http);
   }
   /** When this is answered the job is on disk. */
   async enqueue(queue, data, options2) {
@@ -2081,14 +2240,24 @@ var Riverrun = class {
   job(jobId) {
     return this.#http.get(`/api/jobs/${part(jobId)}`);
   }
+  /** A page may hold fewer jobs than `limit`, even none, although more follow: `nextCursor` says so. */
   jobs(queue, query) {
     return this.#http.get(`/api/queue/${part(queue)}/jobs`, { query: { ...query } });
   }
+  /** Jobs of all queues, one queue after the other, or of `queue`. */
+  findJobs(query = {}) {
+    return this.#http.get("/api/jobs", { query: { ...query, state: query.state ?? allStates } });
+  }
+  /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
+  runJobs(query) {
+    return this.#http.get("/api/jobs", { query: { ...query } });
+  }
+  /** Lets a job that has ended wait again, from its first attempt on. */
   retryJob(jobId) {
     return this.#http.post(`/api/jobs/${part(jobId)}/retry`);
   }
-  cancelJob(jobId, reason2) {
-    return this.#http.post(`/api/jobs/${part(jobId)}/cancel`, { reason: reason2 });
+  cancelJob(jobId, reason3) {
+    return this.#http.post(`/api/jobs/${part(jobId)}/cancel`, { reason: reason3 });
   }
   /** Lets a delayed job begin now. */
   promoteJob(jobId) {
@@ -2143,7 +2312,10 @@ var Riverrun = class {
   deadLetters(queue, query) {
     return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...query } });
   }
-  /** Lets dead letters wait again, from their first attempt on. */
+  /**
+   * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
+   * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
+   */
   redrive(queue, options2) {
     return this.#http.post(`/api/queue/${part(queue)}/dlq/redrive`, options2);
   }
@@ -2151,17 +2323,18 @@ var Riverrun = class {
     return this.#http.post(`/api/queue/${part(queue)}/dlq/purge`, options2);
   }
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
-  async call(process2, input, { timeoutMs, signal } = {}) {
-    const body = { process: process2, input: input ?? null, timeoutMs };
+  async call(process2, input, { signal, ...options2 } = {}) {
+    const { timeoutMs } = options2;
+    const body = { process: process2, input: input ?? null, ...options2 };
     const patienceMs = timeoutMs === void 0 ? void 0 : timeoutMs + 1e4;
     return (await this.#http.post("/api/runner/execute", body, { signal, timeoutMs: patienceMs })).value;
   }
   /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
-  async *frames(process2, input, { timeoutMs, signal } = {}) {
+  async *frames(process2, input, { signal, ...options2 } = {}) {
     const abort = new AbortController();
     try {
       const response = await this.#http.open("POST", "/api/runner/execute", {
-        body: { process: process2, input: input ?? null, timeoutMs },
+        body: { process: process2, input: input ?? null, ...options2 },
         headers: { accept: "text/event-stream" },
         signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal
       });
@@ -2188,22 +2361,66 @@ var Riverrun = class {
   start(flow, input, options2) {
     return this.#http.post(`/api/flows/${part(flow)}/start`, { input, ...options2 });
   }
+  /** Starts a run and waits until it has ended, however it ends. */
+  async startAndWait(flow, input, { timeoutMs, signal, ...options2 } = {}) {
+    const startedMs = Date.now();
+    const wait2 = Math.min(timeoutMs ?? longestWaitMs2, longestWaitMs2);
+    const path2 = `/api/flows/${part(flow)}/start`;
+    const run = await this.#http.post(path2, { input, ...options2 }, { query: { wait: wait2 }, signal });
+    if (run.endedAt !== void 0) return run;
+    const leftMs = timeoutMs === void 0 ? void 0 : Math.max(0, startedMs + timeoutMs - Date.now());
+    return this.wait(run.runId, { ...leftMs !== void 0 && { timeoutMs: leftMs }, ...signal && { signal } });
+  }
   run(runId) {
     return this.#http.get(`/api/runs/${part(runId)}`);
   }
   runs(query) {
     return this.#http.get("/api/runs", { query: { ...query } });
   }
-  cancel(runId, reason2) {
-    return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason: reason2 });
+  /** For good: what runs is told to stop, what waits is removed, children follow. */
+  cancel(runId, reason3) {
+    return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason: reason3 });
   }
-  /** Why a run does not move, or what it does: each active visit and what it waits for. */
+  /** It begins no more steps until it is resumed; attempts that run are let finish. */
+  pause(runId, reason3) {
+    return this.#http.post(`/api/runs/${part(runId)}/pause`, { reason: reason3 });
+  }
+  resume(runId) {
+    return this.#http.post(`/api/runs/${part(runId)}/resume`);
+  }
+  /** Starts the same again: with the same input or another one, in its own version or the `latest`. */
+  rerun(runId, options2) {
+    return this.#http.post(`/api/runs/${part(runId)}/rerun`, options2);
+  }
+  /** A new run that shares the past of this one up to the event `at`, or up to now. */
+  fork(runId, options2) {
+    return this.#http.post(`/api/runs/${part(runId)}/fork`, options2);
+  }
+  /** Deletes a run that has ended, with its stream. */
+  deleteRun(runId) {
+    return this.#http.delete(`/api/runs/${part(runId)}`);
+  }
+  /** The state now, or as it was after an event (its id) or at a time. */
+  state(runId, options2) {
+    return this.#http.get(`/api/runs/${part(runId)}/state`, { query: { ...options2 } });
+  }
+  /** The attempts of steps that have ended, in the order in which they ended. */
+  history(runId, query) {
+    return this.#http.get(`/api/runs/${part(runId)}/history`, { query: { ...query } });
+  }
+  /** The runs that its steps started. */
+  children(runId, query) {
+    return this.#http.get(`/api/runs/${part(runId)}/children`, { query: { ...query } });
+  }
+  /** Why a run or a job does not move, or what it does: each active visit and what it waits for. */
   why(runId) {
     return this.#http.get(`/api/runs/${part(runId)}/why`);
   }
-  /** Opens a trigger: whoever waits for it goes on with `payload`. */
-  fire(triggerId, payload) {
-    return this.#http.post(`/api/triggers/${part(triggerId)}`, payload);
+  /** Opens the trigger that a step waits for: it goes on with `payload`. `triggers.fire` starts a flow. */
+  async fire(triggerId, payload, { secret } = {}) {
+    const body = payload ?? {};
+    const headers = secret === void 0 ? {} : { "x-riverrun-signature": await signature(secret, JSON.stringify(body)) };
+    return this.#http.post(`/api/triggers/${part(triggerId)}`, body, { headers });
   }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
   async wait(runId, options2 = {}) {
@@ -2213,6 +2430,18 @@ var Riverrun = class {
   /** Emits an event into a run, a stream, or the global one. */
   emit(event) {
     return this.#http.post("/api/events", event);
+  }
+  /** Appends events to a stream, all of them or none: to `webhook` `github`, or to `flow` and a run's id. */
+  append(type, id, events) {
+    return this.#http.post(`/api/events/${part(type)}/${part(id)}`, events);
+  }
+  /** A page of what a run's stream holds. */
+  events(runId, query) {
+    return this.#http.get(`/api/runs/${part(runId)}/events`, { query: { ...query } });
+  }
+  /** A page of the stream with a full name, such as `nq:job:<jobId>` or `nq:global`. */
+  streamEvents(stream, query) {
+    return this.#http.get(`/api/events/${part(stream)}`, { query: { ...query } });
   }
   /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
   subscribe(stream, options2) {
@@ -2225,6 +2454,13 @@ var Riverrun = class {
   /** A run as it stands after each of its events, until it ends. */
   watch(runId, options2) {
     return followRun(this.follow(runId, { ...options2, follow: "until-end" }));
+  }
+  /** What the server can run, and what it cannot because its file does not load. */
+  async processes() {
+    return (await this.#http.get("/api/processes")).items;
+  }
+  version() {
+    return this.#http.get("/api/version");
   }
   async #add(queue, body, query) {
     return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs;
@@ -2239,9 +2475,6 @@ async function ended(what, { timeoutMs, signal }, open) {
     if (!limit?.aborted || signal?.aborted) throw error;
     throw new RiverrunError("TIMEOUT", `${what} had not ended after ${timeoutMs} ms`);
   }
-}
-function part(text2) {
-  return encodeURIComponent(text2);
 }
 function only([job2]) {
   if (!job2) throw new RiverrunError("INTERNAL", "the server answered without a job");
@@ -2297,7 +2530,7 @@ var FakeClock = class {
   }
   restore() {
     if (installed === this) installed = void 0;
-    for (const undo of this.#undo.splice(0).reverse()) undo();
+    for (const undo2 of this.#undo.splice(0).reverse()) undo2();
     this.#timers.clear();
     syncBuiltinESMExports();
   }
@@ -2420,11 +2653,11 @@ function stateIssues(check, state) {
   const { validate } = check["~standard"];
   const outcome = validate(state);
   if (outcome instanceof Promise) throw new TypeError("a state schema must not be asynchronous");
-  const issues = (outcome.issues ?? []).map(({ message, path = [] }) => ({
-    path: path.map((part2) => String(isObject(part2) ? part2.key : part2)),
+  const issues = (outcome.issues ?? []).map(({ message, path: path2 = [] }) => ({
+    path: path2.map((part2) => String(isObject(part2) ? part2.key : part2)),
     message
   }));
-  return issues.filter(({ path }) => path[0] === void 0 || path[0] in state).map(({ path, message }) => ({ path: path.join("."), message }));
+  return issues.filter(({ path: path2 }) => path2[0] === void 0 || path2[0] in state).map(({ path: path2, message }) => ({ path: path2.join("."), message }));
 }
 
 // src/testing/memory.ts
@@ -2531,8 +2764,8 @@ var Memory = class {
     }
     const issues = stateIssues(this.#options.stateSchema, next);
     if (issues.length) {
-      const { path, message } = issues[0];
-      throw new RiverrunError("STATE_INVALID", `state.${path}: ${message}`, { details: { issues } });
+      const { path: path2, message } = issues[0];
+      throw new RiverrunError("STATE_INVALID", `state.${path2}: ${message}`, { details: { issues } });
     }
     this.#store.state = next;
     this.#store.version += 1;
@@ -2568,7 +2801,7 @@ function createTestContext(options2 = {}) {
   return {
     ...effects(memory),
     ctx: context,
-    cancel: (reason2 = "user") => context.cancel(reason2),
+    cancel: (reason3 = "user") => context.cancel(reason3),
     get state() {
       return memory.state;
     },
@@ -2751,7 +2984,7 @@ function seen({ type, kind = type, at: _, ...event }, ms, number) {
   return { id: `${ms}-${number}`, ts: new Date(ms).toISOString(), runId: "", flowName: "", ...event, type: kind, kind };
 }
 function matches(match, event) {
-  return Object.entries(match).every(([path, value]) => isSame(getAt(event, path), value));
+  return Object.entries(match).every(([path2, value]) => isSame(getAt(event, path2), value));
 }
 function milliseconds2(what, duration) {
   const ms = durationMs(duration);
@@ -2766,30 +2999,40 @@ function isSame(one, other) {
 }
 
 // src/testing/plan.ts
-function plan(executables, flow) {
+function plan(executables, { flow, entry }) {
   const named = Array.isArray(executables) ? executables.map((one) => [void 0, one]) : Object.entries(executables);
-  const ids = named.flatMap(([, one]) => roles(parts(one).config).map(({ id: id2 }) => id2));
-  const id = flow ?? ids[0] ?? "test";
-  if (flow !== void 0 && ids.length && !ids.includes(flow)) throw new Error(`no step is part of the flow ${flow}; they name ${[...new Set(ids)].join(", ")}`);
+  const all = named.flatMap(([key2, one]) => partsOf(one, key2));
+  const begins = flow === void 0 ? void 0 : all.find((part2) => part2.flow === void 0 && part2.step.name === flow);
+  const ids = new Set(all.flatMap((part2) => part2.flow ?? []));
+  if (flow !== void 0 && ids.size && !ids.has(flow) && !begins) throw new Error(`no step is part of the flow ${flow}; they name ${[...ids].join(", ")}`);
+  const wanted = entry === void 0 ? void 0 : all.find(({ step }) => step.name === entry);
+  const id = flow ?? (wanted ? wanted.flow ?? wanted.step.name : [...ids][0]);
+  const steps = stepsOf(all.filter((part2) => part2.flow === void 0 || id === void 0 || part2.flow === id));
+  const first = entryOf(steps, entry ?? begins?.step.name);
+  return { flow: id ?? first.name, entry: first, steps };
+}
+function plannedStep(executable, key2, flow) {
+  const all = partsOf(executable, key2);
+  return all.find((part2) => flow === void 0 || part2.flow === void 0 || part2.flow === flow)?.step;
+}
+function partsOf(executable, key2) {
+  const { handler, config, takes } = parts(executable);
+  return roles(config).map((role) => {
+    const { step, subscriptions = [], triggers = [], join: join2, await: awaits, emits, compensation, onFailure } = { ...config, ...role };
+    const name = step ?? key2 ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
+    const heard = [...subscriptions.map(subscription), ...[triggers].flat().map((eventKind) => ({ eventKind }))];
+    const planned = { name, isEntry: role.role === "entry", subscriptions: heard, handler, takes, config };
+    return { flow: role.id, step: Object.assign(planned, given({ join: join2, await: awaits, emits, compensation, onFailure })) };
+  });
+}
+function stepsOf(found) {
   const steps = /* @__PURE__ */ new Map();
-  for (const [key2, executable] of named) {
-    const step = plannedStep(executable, key2, id);
-    if (!step) continue;
+  for (const { step } of found) {
+    if (!step.name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
     if (steps.has(step.name)) throw new Error(`two steps are called ${step.name}`);
     steps.set(step.name, step);
   }
-  return { flow: id, steps };
-}
-function plannedStep(executable, key2, flow) {
-  const { handler, config, takes } = parts(executable);
-  const all = roles(config);
-  const role = all.find(({ id }) => flow === void 0 || id === flow);
-  if (!role && all.length) return void 0;
-  const { step, subscriptions, join: join2, await: awaits, emits, compensation, onFailure } = { ...config, ...role };
-  const name = step ?? key2 ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
-  if (!name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
-  const planned = { name, isEntry: role?.role === "entry", subscriptions: (subscriptions ?? []).map(subscription), handler, takes, config };
-  return Object.assign(planned, given({ join: join2, await: awaits, emits, compensation, onFailure }));
+  return steps;
 }
 function entryOf(steps, wanted) {
   const found = wanted === void 0 ? void 0 : steps.get(wanted);
@@ -2804,7 +3047,7 @@ function entryOf(steps, wanted) {
   return only2;
 }
 function roles({ flow }) {
-  const list2 = flow === void 0 ? [] : Array.isArray(flow) ? flow : [flow];
+  const list2 = [flow ?? {}].flat();
   return list2.map((one) => typeof one === "string" ? { id: one } : one);
 }
 function subscription(given2) {
@@ -2817,15 +3060,50 @@ function given(members) {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== void 0));
 }
 
+// src/testing/undo.ts
+var Undoing = class {
+  /** The run has failed, and undoes what it did. */
+  hasBegun = false;
+  #finished = [];
+  finished({ step, number, undoes }, result) {
+    if (step.compensation && !undoes) this.#finished.push({ step, visit: number, result });
+  }
+  /** What ended last of all that can be undone. */
+  last(error) {
+    const last = this.#finished.pop();
+    return last && undo(last, error);
+  }
+  isCalledBy(kind) {
+    return !this.hasBegun && this.#finished.some((one) => isUndoneBy(one, kind));
+  }
+  /** What an event of this kind undoes, the latest first. A run that has failed undoes everything anyway. */
+  calledBy(kind) {
+    const called = this.hasBegun ? [] : this.#finished.filter((one) => isUndoneBy(one, kind));
+    for (const one of called) this.#finished.splice(this.#finished.indexOf(one), 1);
+    return called.reverse().map((one) => undo(one, null));
+  }
+};
+function reason2({ code = "HANDLER_ERROR", message, details }, stepId) {
+  return { code, message, stepId, ...details !== void 0 && { details } };
+}
+function isUndoneBy({ step }, kind) {
+  return [step.compensation?.on ?? []].flat().includes(kind);
+}
+function undo({ step, visit, result }, error) {
+  const undone = { step: step.name, visit };
+  return { step: step.compensation?.step, visit: undone, input: { ...undone, result: result ?? null, error: error ?? null } };
+}
+
 // src/testing/visit.ts
 var mostExecutions = 1e4;
 var Visit = class {
-  constructor(step, number, input, run, options2, store) {
+  constructor(step, number, input, run, options2, store, undoes) {
     this.step = step;
     this.number = number;
     this.input = input;
     this.run = run;
     this.options = options2;
+    this.undoes = undoes;
     this.memory = new Memory(memoryOptions({ ...options2, config: step.config, journal: [], state: void 0 }), store, true);
   }
   awaits = [];
@@ -2858,9 +3136,9 @@ var Visit = class {
     this.memory.journal.push({ op: "await", name, ...outcome });
   }
   report() {
-    const { step, number, input, awaits, startedAt, outcome, memory } = this;
+    const { step, number, input, awaits, startedAt, outcome, memory, undoes } = this;
     const executions = this.#executions;
-    return { step: step.name, visit: number, input, ...outcome, awaits, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
+    return { step: step.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
   }
   get isActive() {
     return this.#endedAt === void 0;
@@ -2911,12 +3189,12 @@ var Visit = class {
 };
 
 // src/testing/flow.ts
+var mostVisits = 1e3;
 async function runFlow(steps, options2 = {}) {
-  const planned = plan(steps, options2.flow);
-  const entry = entryOf(planned.steps, options2.entry);
+  const planned = plan(steps, options2);
   return simulate(options2, async (clock) => {
-    const run = new Simulation(planned.flow, planned.steps, options2, clock);
-    run.enter(entry, options2.input);
+    const run = new Simulation(planned.flow, planned.steps, options2, clock, planned.entry.onFailure);
+    run.enter(planned.entry, options2.input);
     return run.play();
   });
 }
@@ -2930,11 +3208,12 @@ async function simulate({ clock, start = "2026-01-01T00:00:00.000Z" }, work) {
   }
 }
 var Simulation = class {
-  constructor(flow, steps, options2, clock) {
+  constructor(flow, steps, options2, clock, onFailure = "stop") {
     this.flow = flow;
     this.steps = steps;
     this.options = options2;
     this.clock = clock;
+    this.onFailure = onFailure;
     this.store = new Store(options2.state);
     this.#startMs = clock.now;
     const events = options2.events ?? [];
@@ -2954,18 +3233,20 @@ var Simulation = class {
   /** Given events that come as soon as somebody waits for them. */
   #ready;
   #startMs;
-  #waiting = 0;
+  #undoing = new Undoing();
   #error;
-  #stopped = false;
-  enter(step, input) {
+  /** The error, as a step that undoes something is told of it. */
+  #reason;
+  enter(step, input, undoes) {
+    if (this.visits.length >= mostVisits) throw new RiverrunError("MAX_STEPS", `the run made ${mostVisits} visits, as many as it may: does a step feed itself?`);
     const number = this.visits.filter((visit2) => visit2.step === step).length + 1;
     const run = { runId: this.options.runId ?? "run-0", flow: this.flow, tenantId: this.options.tenantId, correlationId: this.options.correlationId };
-    const visit = new Visit(step, number, input ?? null, run, this.options, this.store);
+    const visit = new Visit(step, number, input ?? null, run, this.options, this.store, undoes);
     this.visits.push(visit);
     this.#plan(this.clock.now, () => this.#begin(visit));
   }
   async play() {
-    while (!this.#stopped && this.visits.some(({ isActive }) => isActive)) {
+    while (this.#isActive || this.#goesOn()) {
       const due = this.#agenda[0];
       if (due && due.atMs <= this.clock.now) await this.#act();
       else if (this.#takeReady()) continue;
@@ -2973,6 +3254,17 @@ var Simulation = class {
       else break;
     }
     return this.#report();
+  }
+  get #isActive() {
+    return this.visits.some(({ isActive }) => isActive);
+  }
+  /** Nothing is active any more: the run undoes one thing more, or has ended. */
+  #goesOn() {
+    if (this.#error === void 0) return false;
+    this.#undoing.hasBegun = true;
+    const undo2 = this.#undoing.last(this.#reason);
+    if (undo2) this.#undo(undo2);
+    return undo2 !== void 0;
   }
   async #act() {
     const due = this.#agenda.shift();
@@ -2986,6 +3278,7 @@ var Simulation = class {
     return due;
   }
   async #begin(visit) {
+    if (!visit.isActive) return;
     const { await: declared } = visit.step;
     if (!declared || declared.type === "time" || visit.awaited !== void 0) return this.#execute(visit);
     const done2 = (ending) => {
@@ -3028,7 +3321,10 @@ var Simulation = class {
   }
   #afterHandler(visit, value) {
     const { await: declared } = visit.step;
-    const end2 = () => visit.end({ status: "completed", value });
+    const end2 = () => {
+      visit.end({ status: "completed", value });
+      this.#undoing.finished(visit, value);
+    };
     if (declared?.type !== "time") return end2();
     const { delay } = declared;
     const wanted = typeof delay === "function" ? evaluate(delay, { result: value }) : delay;
@@ -3055,6 +3351,7 @@ var Simulation = class {
       return;
     }
     const open = {
+      visit,
       kind,
       fits,
       settle: (event) => {
@@ -3077,18 +3374,18 @@ var Simulation = class {
   /** Notes that a wait has begun; gives what is to be called when it is over. */
   #wait(visit, type, name, done2) {
     const wait2 = visit.began(type, name);
-    this.#waiting += 1;
     return (ending) => {
-      this.#waiting -= 1;
+      if (!visit.isActive) return;
       const waitedMs = this.clock.now - Date.parse(wait2.from);
       Object.assign(wait2, { until: (/* @__PURE__ */ new Date()).toISOString(), waitedMs }, ending);
       return done2(ending);
     };
   }
-  /** Gives the first of the ready events that somebody waits for, or else that enters a step. */
+  /** Gives the first of the ready events that somebody waits for, or else that enters a step or undoes one. */
   #takeReady() {
     const asSeen = (given2) => seen(given2, this.clock.now, this.#events.length);
-    const wanted = this.#ready.find((given2) => this.#openFor(asSeen(given2)).length) ?? this.#ready.find((given2) => this.#entered(asSeen(given2)).length);
+    const isWanted2 = (event) => this.#entered(event).length > 0 || this.#undoing.isCalledBy(event.kind);
+    const wanted = this.#ready.find((given2) => this.#openFor(asSeen(given2)).length) ?? this.#ready.find((given2) => isWanted2(asSeen(given2)));
     if (!wanted) return false;
     this.#ready.splice(this.#ready.indexOf(wanted), 1);
     this.#given(wanted);
@@ -3098,19 +3395,20 @@ var Simulation = class {
     this.#arrive(seen(event, this.clock.now, this.#events.length));
   }
   #arrive(event) {
-    if (this.#stopped) return;
-    this.#refuseCompensation((step) => [step.compensation?.on ?? []].flat().includes(event.kind));
     const open = this.#openFor(event);
     const entered = this.#entered(event);
+    const undone = this.#undoing.calledBy(event.kind);
     this.#events.push(event);
-    if (!open.length && !entered.length) this.#unclaimed.push(event);
+    if (!open.length && !entered.length && !undone.length) this.#unclaimed.push(event);
     for (const one of open) one.settle(event);
     for (const { step, input } of entered) this.#enterBy(step, event.kind, input);
+    for (const undo2 of undone) this.#undo(undo2);
   }
   #openFor(event) {
     return [...this.#open].filter((open) => open.kind === event.kind && open.fits(event));
   }
   #entered(event) {
+    if (this.#undoing.hasBegun) return [];
     const ctx = this.#context();
     const found = [];
     for (const step of this.steps.values()) {
@@ -3133,7 +3431,7 @@ var Simulation = class {
   }
   #fitsDeclared({ where, match }, event, visit) {
     const ctx = { ...this.#context(), input: visit.input };
-    const values = Object.entries(match ?? {}).map(([path, wanted]) => [path, typeof wanted === "string" ? getAt({ input: ctx.input, state: ctx.state }, wanted) : wanted.value]);
+    const values = Object.entries(match ?? {}).map(([path2, wanted]) => [path2, typeof wanted === "string" ? getAt({ input: ctx.input, state: ctx.state }, wanted) : wanted.value]);
     return matches(Object.fromEntries(values), event) && (where === void 0 || Boolean(evaluate(where, { event, ctx })));
   }
   #tooLate(visit, { onTimeout }) {
@@ -3144,25 +3442,30 @@ var Simulation = class {
     visit.end({ status: "timeout" });
     this.enter(step, visit.input);
   }
+  /** The first failure is the run's; one while it undoes things is only recorded. */
   #fail(visit, status, error) {
     visit.end({ status, error });
-    this.#error ??= error;
-    this.#refuseCompensation(() => true);
-    const finishes = [...this.steps.values()].some(({ onFailure }) => onFailure === "finish");
-    if (!finishes) this.#stopped = true;
+    if (this.#error === void 0) {
+      this.#error = error;
+      this.#reason = reason2(describe(error), visit.step.name);
+    }
+    if (this.onFailure === "finish" || this.#undoing.hasBegun) return;
+    for (const other of this.visits.filter(({ isActive }) => isActive)) this.#cancel(other);
   }
-  /** The server undoes what was done; a test that gets so far must not pass without it. */
-  #refuseCompensation(calls) {
-    const undone = this.visits.find(({ step, outcome }) => outcome.status === "completed" && step.compensation && calls(step));
-    if (!undone) return;
-    const { name, compensation } = undone.step;
-    throw new Error(`runFlow does not play compensation, and here step ${name} would be undone by ${compensation?.step}: test that step with runStep, and the saga with a server`, { cause: this.#error });
+  #cancel(visit) {
+    for (const open of this.#open) if (open.visit === visit) this.#open.delete(open);
+    visit.end({ status: "cancelled" });
+  }
+  #undo({ step: name, visit, input }) {
+    const step = this.steps.get(name);
+    if (!step) throw new Error(`step ${visit.step} has compensation by ${name}, and there is no such step`);
+    this.enter(step, input, visit);
   }
   #context() {
     return { runId: this.options.runId ?? "run-0", flowName: this.flow, input: this.options.input ?? null, state: this.store.state };
   }
   #report() {
-    const status = this.#error !== void 0 ? "failed" : this.#waiting ? "waiting" : "completed";
+    const status = this.#error === void 0 ? this.#isActive ? "waiting" : "completed" : this.#isActive ? "waiting" : "failed";
     return {
       status,
       ...this.#error !== void 0 && { error: this.#error },
@@ -3196,10 +3499,10 @@ async function runStep(executable, options2 = {}) {
     return { ...report, state, elapsedMs, journal: visit.memory.journal };
   });
 }
-function flowOf({ flow }, { config }) {
+function flowOf({ flow }, { config, name }) {
   if (flow !== void 0) return flow;
   const first = [config.flow].flat()[0];
-  return (typeof first === "object" ? first.id : first) ?? "test";
+  return (typeof first === "object" ? first.id : first) ?? name;
 }
 function withOnTimeout(steps, { await: declared }) {
   const name = declared && "onTimeout" in declared ? declared.onTimeout : void 0;

@@ -1,14 +1,21 @@
 import {
+  deleteAt,
+  getAt,
+  setAt
+} from "./shared/NN3GJPCN.js";
+import {
+  InvocationContext,
+  durationMs,
+  redactor,
+  source
+} from "./shared/N2XWYZJW.js";
+import {
   CancelledError,
   RiverrunError,
   definition,
-  deleteAt,
   describe,
-  getAt,
-  isObject,
-  revive,
-  setAt
-} from "./shared.js";
+  isObject
+} from "./shared/2TJ3RDNT.js";
 
 // src/testing/clock.ts
 import { createRequire, syncBuiltinESMExports } from "node:module";
@@ -47,7 +54,7 @@ var FakeClock = class {
   }
   restore() {
     if (installed === this) installed = void 0;
-    for (const undo of this.#undo.splice(0).reverse()) undo();
+    for (const undo2 of this.#undo.splice(0).reverse()) undo2();
     this.#timers.clear();
     syncBuiltinESMExports();
   }
@@ -68,8 +75,8 @@ var FakeClock = class {
   /** Lets time pass until a promise settles: from timer to timer, as far as there are any. */
   async run(promise) {
     let pending = true;
-    const done2 = () => void (pending = false);
-    promise.then(done2, done2);
+    const done = () => void (pending = false);
+    promise.then(done, done);
     await breathe();
     while (pending) {
       const timer = this.#next(Infinity);
@@ -163,651 +170,6 @@ async function breathe() {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => real.setImmediate(resolve));
 }
 
-// src/duration.ts
-var second = 1e3;
-var minute = 60 * second;
-var hour = 60 * minute;
-var day = 24 * hour;
-var units = [
-  [/^(w|wks?|weeks?)$/, 7 * day],
-  [/^(d|days?)$/, day],
-  [/^(h|hrs?|hours?)$/, hour],
-  [/^(m|mins?|minutes?)$/, minute],
-  [/^(s|secs?|seconds?)$/, second],
-  [/^(ms|msecs?|millis?|milliseconds?)$/, 1]
-];
-var iso = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d+)?)S)?)?$/i;
-function durationMs(duration) {
-  if (typeof duration === "number") return Number.isFinite(duration) && duration >= 0 ? Math.round(duration) : void 0;
-  const text = duration.trim().toLowerCase();
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text));
-  return isoMs(text) ?? friendlyMs(text);
-}
-function isoMs(text) {
-  const parts2 = iso.exec(text)?.slice(1);
-  if (!parts2?.some((part) => part !== void 0)) return void 0;
-  const sizes = [7 * day, day, hour, minute, second];
-  return Math.round(parts2.reduce((sum, part, index) => sum + Number((part ?? "0").replace(",", ".")) * sizes[index], 0));
-}
-function friendlyMs(text) {
-  const part = /(\d+(?:\.\d+)?)\s*([a-z]+)[\s,]*/gy;
-  let sum = 0;
-  for (let read = 0; read < text.length; read = part.lastIndex) {
-    const [, count, unit] = part.exec(text) ?? [];
-    const size = units.find(([name]) => unit !== void 0 && name.test(unit))?.[1];
-    if (size === void 0) return void 0;
-    sum += Number(count) * size;
-  }
-  return text ? Math.round(sum) : void 0;
-}
-
-// src/source.ts
-function source(fn) {
-  const text = fn.toString();
-  const [, isAsync = "", name] = /^(async\s+)?([\w$]+)\s*\(/.exec(text) ?? [];
-  const isMethod = name !== void 0 && name !== "function" && name !== "async";
-  return isMethod ? `${isAsync}function ${text.slice(isAsync.length)}` : text;
-}
-
-// src/ctx/awaits.ts
-var StepAwaits = class {
-  #step;
-  constructor(step) {
-    this.#step = step;
-  }
-  time = async (until) => {
-    await this.#step.wait("time", () => ({ type: "time", resumeAt: resumeAt(until) }));
-  };
-  event = async (options) => {
-    const { kind, match, where, timeout, lookback } = typeof options === "string" ? { kind: options } : options;
-    if (typeof kind !== "string" || !kind) throw invalid("await.event needs the kind of event");
-    return this.#step.wait(kind, () => {
-      const wait = { type: "event", eventKind: kind };
-      if (match) wait.match = literals(match);
-      if (where !== void 0) wait.where = typeof where === "function" ? source(where) : where;
-      if (lookback !== void 0) wait.lookbackMs = milliseconds("lookback", lookback);
-      if (timeout !== void 0) wait.timeoutMs = milliseconds("timeout", timeout);
-      return wait;
-    });
-  };
-  trigger = async ({ type = "webhook", payload, timeout, many, secret } = {}) => {
-    this.#step.refuseInRun();
-    const timeoutMs = timeout === void 0 ? void 0 : milliseconds("timeout", timeout);
-    const make = () => this.#step.request("await.trigger", { type, payload, timeoutMs, many, secret });
-    const { id, url } = await this.#step.once("trigger", type, make);
-    const wait = { type: "trigger", triggerId: id };
-    if (timeoutMs !== void 0) wait.timeoutMs = timeoutMs;
-    return { id, url, wait: () => this.#step.wait(id, () => wait) };
-  };
-};
-function awaitsOutside(kind) {
-  const refuse = async () => {
-    const message = `ctx.await works in a step of a flow, and this is a ${kind}: give the process's config a flow (or step), and start that flow`;
-    throw new RiverrunError("AWAIT_OUTSIDE_FLOW", message, { retriable: false });
-  };
-  return { time: refuse, event: refuse, trigger: refuse };
-}
-function resumeAt(until) {
-  const afterMs = until instanceof Date ? void 0 : durationMs(until);
-  const date = afterMs === void 0 ? new Date(until) : new Date(Date.now() + afterMs);
-  if (typeof until === "number" && afterMs === void 0) throw invalid(`await.time wants milliseconds from now, not ${until}`);
-  if (Number.isNaN(date.getTime())) throw invalid(`await.time wants milliseconds, a duration such as "1h 30m" or a date, not ${String(until)}`);
-  return date.toISOString();
-}
-function milliseconds(what, duration) {
-  const ms = durationMs(duration);
-  if (ms === void 0) throw invalid(`${what} must be milliseconds or a duration such as "24h", is ${String(duration)}`);
-  return ms;
-}
-function literals(match) {
-  for (const [path, value] of Object.entries(match)) {
-    if (value === void 0 || typeof value === "function") throw invalid(`match has no value at ${JSON.stringify(path)}: it is ${typeof value}`);
-  }
-  try {
-    return JSON.parse(JSON.stringify(match));
-  } catch (error) {
-    throw invalid(`match is not JSON: ${error.message}`);
-  }
-}
-function invalid(message) {
-  return new RiverrunError("INPUT_ERROR", message, { retriable: false });
-}
-
-// src/ctx/execution.ts
-import { AsyncLocalStorage } from "node:async_hooks";
-import { createHash } from "node:crypto";
-
-// src/ctx/journal.ts
-var shown = 20;
-var Journal = class {
-  #records;
-  /** Where the records of each use stand that were not asked for yet. */
-  #open = /* @__PURE__ */ new Map();
-  #uses = /* @__PURE__ */ new Map();
-  #taken = /* @__PURE__ */ new Set();
-  #done = [];
-  constructor(records) {
-    this.#records = records;
-    for (const [at, { op, name = "" }] of records.entries()) {
-      const places = this.#open.get(key(op, name));
-      if (places) places.push(at);
-      else this.#open.set(key(op, name), [at]);
-    }
-  }
-  /** The record for the next use of a name; undefined once they are used up. */
-  next(op, name) {
-    this.#done.push({ op, name });
-    this.#uses.set(key(op, name), this.uses(op, name) + 1);
-    const at = this.#open.get(key(op, name))?.shift();
-    if (at === void 0) return void 0;
-    this.#taken.add(at);
-    return this.#records[at];
-  }
-  /** How often this was done so far, in this execution. */
-  uses(op, name) {
-    return this.#uses.get(key(op, name)) ?? 0;
-  }
-  /** The error that records were left which nobody asked for: the code is not what it was. */
-  mismatch() {
-    const missing = this.#records.filter((_, at) => !this.#taken.has(at) && !this.#isInside(at)).map(done);
-    if (!missing.length) return void 0;
-    const recorded = this.#records.map(done);
-    const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
-    return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing } });
-  }
-  /**
-   * An emit may have been made inside of a `ctx.run`: its memo, which comes after it, then stands
-   * for it, and nobody asks for the emit again.
-   */
-  #isInside(at) {
-    if (this.#records[at]?.op !== "emit") return false;
-    return this.#records.some(({ op }, later2) => later2 > at && op === "memo" && this.#taken.has(later2));
-  }
-};
-function key(op, name) {
-  return `${op} ${name}`;
-}
-function done({ op, name = "" }) {
-  return { op, name };
-}
-function list(entries) {
-  if (!entries.length) return "nothing";
-  const texts = entries.slice(0, shown).map(({ op, name }) => `${op} ${JSON.stringify(name)}`);
-  return entries.length > shown ? `${texts.join(", ")} and ${entries.length - shown} more` : texts.join(", ");
-}
-
-// src/ctx/execution.ts
-var inside = new AsyncLocalStorage();
-var never = () => new Promise(() => {
-});
-var StepExecution = class {
-  /** Called when the code waits, or was found to be wrong when it did. */
-  onLeave = () => {
-  };
-  #link;
-  #params;
-  #journal;
-  #inFlight = /* @__PURE__ */ new Set();
-  /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
-  #thrown = [];
-  #waits = false;
-  #refused;
-  #ended = false;
-  #left = false;
-  constructor(link, params) {
-    this.#link = link;
-    this.#params = params;
-    this.#journal = new Journal(params.journal ?? []);
-  }
-  request(method, params) {
-    return this.#left ? never() : this.#track(() => this.#link.request(method, params));
-  }
-  notify(method, params) {
-    if (!this.#left) this.#link.notify(method, params);
-  }
-  /** Does something that the server records by itself. */
-  once(op, name, work) {
-    return this.#track(async () => {
-      const record = this.#journal.next(op, name);
-      return record ? answer(record) : work();
-    });
-  }
-  /**
-   * Does something and has its outcome recorded. `work` is given an id that is the same in every
-   * execution of the visit. Inside of a `ctx.run` nothing is recorded: the run is.
-   */
-  recorded(op, name, work) {
-    const run = inside.getStore();
-    if (run) return this.#track(async () => work(this.#idInside(run, op, name)));
-    return this.#track(async () => {
-      const record = this.#journal.next(op, name);
-      if (record) return answer(record);
-      const number = this.#journal.uses(op, name);
-      const value = await this.#outcome(op, name, () => work(this.#id(name, number)));
-      await this.#memo({ op, name, value });
-      return value;
-    });
-  }
-  /** A part of the work that is recorded as a whole. */
-  run(name, work) {
-    return this.recorded("memo", name, () => {
-      if (inside.getStore()) return work();
-      return inside.run({ name, number: this.#journal.uses("memo", name), uses: /* @__PURE__ */ new Map() }, work);
-    });
-  }
-  /** Gives what a wait has brought, or ends this execution. */
-  async wait(name, makeWait) {
-    this.refuseInRun();
-    const record = this.#journal.next("await", name);
-    if (record) return answer(record);
-    if (this.#left) return never();
-    if (this.#waits) {
-      this.#refused = concurrent();
-      throw this.#refused;
-    }
-    const wait = makeWait();
-    this.#waits = true;
-    void this.#leave(wait);
-    return never();
-  }
-  refuseInRun() {
-    const run = inside.getStore();
-    if (run) throw misplaced(run.name);
-  }
-  /** The handler has returned. Waits for what it left running; gives the error that its value does not count. */
-  async returned() {
-    this.#ended = true;
-    if (this.#inFlight.size) await this.#quiet();
-    return this.#refused ?? this.#journal.mismatch();
-  }
-  /** The handler has thrown. */
-  threw() {
-    this.#ended = true;
-  }
-  #id(name, number) {
-    const { runId, step, visit } = this.#params;
-    return `${runId}/${step}/${visit ?? 1}/${name}/${number}`;
-  }
-  /** A run that is taken from the journal does nothing, so what it does has numbers of its own. */
-  #idInside({ name: run, number, uses }, op, name) {
-    const nth = (uses.get(`${op} ${name}`) ?? 0) + 1;
-    uses.set(`${op} ${name}`, nth);
-    return this.#id(`${run}/${number}/${name}`, nth);
-  }
-  async #leave(wait) {
-    await this.#quiet();
-    if (this.#ended) return;
-    let outcome = this.#refused ?? this.#journal.mismatch() ?? wait;
-    try {
-      if (outcome === wait) for (const thrown of this.#thrown) await this.#memo(thrown);
-    } catch (error) {
-      outcome = error;
-    }
-    if (this.#ended) return;
-    this.#left = true;
-    this.onLeave(outcome);
-  }
-  /** Until nothing is under way, and what that has led to neither. */
-  async #quiet() {
-    do {
-      await Promise.all(this.#inFlight);
-      await new Promise((resolve) => setImmediate(resolve));
-    } while (this.#inFlight.size);
-  }
-  #track(begin) {
-    const work = begin();
-    const over = () => void this.#inFlight.delete(watched);
-    const watched = work.then(over, over);
-    this.#inFlight.add(watched);
-    return work.then((value) => value);
-  }
-  async #outcome(op, name, work) {
-    try {
-      return await work();
-    } catch (thrown) {
-      const error = describe(thrown);
-      if (error.retriable === false && !(thrown instanceof CancelledError)) await this.#memo({ op, name, error });
-      else this.#thrown.push({ op, name, error });
-      throw thrown;
-    }
-  }
-  async #memo({ op, ...outcome }) {
-    await this.#link.request("memo", op === "memo" ? outcome : { op, ...outcome });
-  }
-};
-function jobIdOf(text) {
-  const plain2 = text.replaceAll("/", ".");
-  return /^[\w.~-]{1,128}$/.test(plain2) ? plain2 : `step-${createHash("sha256").update(text).digest("hex")}`;
-}
-function answer({ op, value, error }) {
-  if (error) throw revive(op === "await" ? { retriable: false, ...error } : error);
-  return value ?? null;
-}
-function concurrent() {
-  const message = "a step waits for one thing at a time, and this execution already waits: await one after the other, and give an await a timeout where it is not to wait for ever";
-  return new RiverrunError("AWAIT_CONCURRENT", message, { retriable: false });
-}
-function misplaced(run) {
-  const message = `ctx.await cannot stand inside of ctx.run(${JSON.stringify(run)}): what runs there is recorded when it has ended. Await before it or after it`;
-  return new RiverrunError("AWAIT_IN_RUN", message, { retriable: false });
-}
-
-// src/ctx/link.ts
-function linkOfJob(link, jobId) {
-  return {
-    request: (method, params) => link.request(method, { jobId, ...params }),
-    notify: (method, params) => link.notify(method, { jobId, ...params })
-  };
-}
-
-// src/ctx/logger.ts
-var order = { debug: 0, info: 1, warn: 2, error: 3 };
-var LinkLogger = class _LinkLogger {
-  #link;
-  #settings;
-  #bindings;
-  constructor(link, settings, bindings) {
-    this.#link = link;
-    this.#settings = settings;
-    this.#bindings = bindings;
-  }
-  debug = (message, meta) => this.#log("debug", message, meta);
-  info = (message, meta) => this.#log("info", message, meta);
-  warn = (message, meta) => this.#log("warn", message, meta);
-  error = (message, meta) => this.#log("error", message, meta);
-  child = (bindings) => new _LinkLogger(this.#link, this.#settings, { ...this.#bindings, ...bindings });
-  #log(level, message, meta) {
-    const { redact, level: lowest } = this.#settings;
-    if (order[level] < order[lowest]) return;
-    const all = this.#bindings && meta ? { ...this.#bindings, ...meta } : meta ?? this.#bindings;
-    const line = { level, message: String(message) };
-    if (all !== void 0) line.meta = redact(all);
-    this.#link.notify("log", line);
-  }
-};
-
-// src/ctx/state.ts
-var LinkState = class {
-  #link;
-  constructor(link) {
-    this.#link = link;
-  }
-  get = async (key2) => (await this.#link.request("state.get", { key: key2 })).value;
-  has = async (key2) => (await this.#link.request("state.has", { key: key2 })).has;
-  getAll = async () => (await this.#link.request("state.getAll", {})).state;
-  set = async (key2, value) => {
-    if (value === void 0) throw new TypeError(`state.set(${JSON.stringify(key2)}) needs a value; state.delete removes one`);
-    await this.#link.request("state.set", { key: key2, value });
-  };
-  delete = async (key2) => {
-    await this.#link.request("state.delete", { key: key2 });
-  };
-  setBatch = async (values) => {
-    await this.#link.request("state.setBatch", { values });
-  };
-  patch = (first, second2, third) => typeof first === "string" ? retrying(third, () => this.#patchKey(first, second2)) : retrying(second2, () => this.#patchAll(first));
-  async #patchKey(key2, change) {
-    const { value: before, version } = await this.#link.request("state.get", { key: key2 });
-    const value = await change(before);
-    if (value !== void 0) await this.#link.request("state.set", { key: key2, value, ifVersion: version });
-    return value;
-  }
-  async #patchAll(change) {
-    const { state, version } = await this.#link.request("state.getAll", {});
-    const values = await change(state);
-    if (values !== void 0) await this.#link.request("state.setBatch", { values, ifVersion: version });
-    return values;
-  }
-};
-async function retrying(options, attempt) {
-  const retries = options?.retries ?? 100;
-  for (let tried = 0; ; tried++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const conflict = error instanceof RiverrunError && error.code === "STATE_CONFLICT";
-      if (!conflict || tried >= retries) throw error;
-      if (tried >= 3) await pause(Math.random() * Math.min(2 ** tried, 200));
-    }
-  }
-}
-function pause(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-// src/ctx/invocation.ts
-var InvocationContext = class _InvocationContext {
-  /** What a step does beyond a job: it is executed again and again, with what it did before. */
-  execution;
-  #link;
-  #params;
-  #settings;
-  #batch;
-  #jobs;
-  #state;
-  #logger;
-  #journal;
-  #await;
-  #checkpoint;
-  #abort;
-  #cancelled;
-  /** `batch` is the context of the batch to which this job belongs. */
-  constructor(link, params, settings, batch) {
-    this.execution = params.kind === "step" ? new StepExecution(link, params) : void 0;
-    this.#link = this.execution ?? link;
-    this.#params = params;
-    this.#settings = settings;
-    this.#batch = batch;
-  }
-  get state() {
-    return this.#state ??= new LinkState(this.#link);
-  }
-  get logger() {
-    return this.#logger ??= new LinkLogger(this.#link, this.#settings);
-  }
-  get signal() {
-    if (this.#batch) return this.#batch.signal;
-    if (!this.#abort) {
-      this.#abort = new AbortController();
-      if (this.#cancelled) this.#abort.abort(this.#cancelled);
-    }
-    return this.#abort.signal;
-  }
-  get checkpoint() {
-    return this.#checkpoint ??= checkpoint(this.#link, this.#params.checkpoint ?? void 0);
-  }
-  get await() {
-    return this.#await ??= this.execution ? new StepAwaits(this.execution) : awaitsOutside(this.kind);
-  }
-  get kind() {
-    return this.#params.kind ?? "job";
-  }
-  get process() {
-    return this.#params.process;
-  }
-  get jobId() {
-    return this.#params.jobId ?? void 0;
-  }
-  get queueName() {
-    return this.#params.queue ?? void 0;
-  }
-  get runId() {
-    return this.#params.runId ?? void 0;
-  }
-  get flow() {
-    return this.#params.flow ?? void 0;
-  }
-  get step() {
-    return this.#params.step ?? void 0;
-  }
-  get visit() {
-    return this.#params.visit ?? void 0;
-  }
-  get awaited() {
-    return this.#params.awaited ?? void 0;
-  }
-  get tenantId() {
-    return this.#params.tenantId ?? void 0;
-  }
-  get attempt() {
-    return this.#params.attempt ?? 1;
-  }
-  get maxAttempts() {
-    return this.#params.maxAttempts ?? 1;
-  }
-  get timeoutMs() {
-    return this.#params.timeoutMs ?? void 0;
-  }
-  job = (which) => {
-    const { jobs = [this.#params] } = this.#params;
-    const at = typeof which === "number" ? which : jobs.findIndex((job3) => job3.jobId === which);
-    const job2 = jobs[at];
-    if (!job2) throw new RangeError(`this invocation has no job ${JSON.stringify(which)}; it has ${jobs.length}`);
-    if (!this.#params.jobs) return this;
-    this.#jobs ??= [];
-    return this.#jobs[at] ??= this.#contextOf(job2);
-  };
-  correlationId = () => this.#params.correlationId ?? this.#params.runId ?? this.#params.jobId ?? void 0;
-  causationId = () => this.#params.causationId ?? void 0;
-  emit = async (event, data) => {
-    const { type = void 0, kind = type, data: given2 = data } = typeof event === "string" ? { kind: event } : event;
-    if (!kind) throw new TypeError("emit needs the type of the event");
-    const ask = async () => (await this.#link.request("emit", { type: kind, data: given2 })).id;
-    return await (this.execution ? this.execution.once("emit", kind, ask) : ask()) ?? "";
-  };
-  progress = (pct, detail) => {
-    if (!Number.isFinite(pct)) throw new TypeError(`progress must be a number from 0 to 100, is ${pct}`);
-    this.#link.notify("progress", { pct: Math.min(100, Math.max(0, pct)), detail });
-  };
-  partial = (value, path) => this.#link.notify("partial", { path, value: value ?? null });
-  run = async (name, fn) => {
-    if (this.execution) return this.execution.run(name, async () => json(name, await fn()));
-    this.#journal ??= new Journal(this.#params.journal ?? []);
-    const memo = this.#journal.next("memo", name);
-    if (memo?.error) throw revive(memo.error);
-    if (memo) return memo.value ?? null;
-    const value = json(name, await this.#outcome(name, fn));
-    await this.#link.request("memo", { name, value });
-    return value;
-  };
-  call = (process, input, options) => {
-    const ask = async () => (await this.#link.request("call", { process, input: input ?? null, ...options })).value;
-    return this.execution ? this.execution.recorded("call", process, ask) : ask();
-  };
-  enqueue = async (to, data, options) => {
-    if (typeof to !== "string") return this.#enqueue(to, (jobs) => ({ jobs }));
-    const { name, ...rest } = options ?? {};
-    const job2 = { queue: to, ...name !== void 0 && { name }, data: data ?? null };
-    if (Object.keys(rest).length) job2.options = rest;
-    return (await this.#enqueue([job2], ([one]) => ({ ...one })))[0];
-  };
-  start = (flow, input, options) => {
-    const ask = (given2) => this.#link.request("start", { flow, input: input ?? {}, options: given2 });
-    if (!this.execution) return ask(options);
-    const isNamed = options?.idempotencyKey !== void 0 || options?.runId !== void 0;
-    return this.execution.recorded("start", flow, (id) => ask(isNamed ? options : { ...options, idempotencyKey: id }));
-  };
-  isLeaseValid = async () => (await this.#link.request("lease", {})).valid === true;
-  /** Why the invocation is to stop; undefined while it is not. */
-  get cancelled() {
-    return this.#cancelled;
-  }
-  cancel(reason) {
-    if (this.#cancelled) return;
-    this.#cancelled = new CancelledError(reason);
-    this.#abort?.abort(this.#cancelled);
-  }
-  #contextOf(job2) {
-    const { jobs, ...shared } = this.#params;
-    return new _InvocationContext(linkOfJob(this.#link, job2.jobId ?? ""), { ...shared, ...job2 }, this.#settings, this);
-  }
-  async #enqueue(jobs, params) {
-    const ask = (given2) => this.#link.request("enqueue", params(given2));
-    const queues = [...new Set(jobs.map(({ queue }) => queue))].join(",");
-    const recorded = this.execution?.recorded("enqueue", queues, (id) => ask(jobs.map((job2, index) => withId(job2, jobs.length > 1 ? `${id}/${index + 1}` : id))));
-    return (await (recorded ?? ask(jobs))).jobs;
-  }
-  async #outcome(name, fn) {
-    try {
-      return await fn();
-    } catch (error) {
-      const failure = describe(error);
-      if (failure.retriable === false && !(error instanceof CancelledError)) {
-        await this.#link.request("memo", { name, error: failure });
-      }
-      throw error;
-    }
-  }
-};
-function withId(job2, id) {
-  const options = job2.options ?? {};
-  const isNamed = ["jobId", "idempotencyKey", "dedupe", "throttle", "debounce"].some((one) => options[one] !== void 0);
-  return isNamed ? job2 : { ...job2, options: { ...options, jobId: jobIdOf(id) } };
-}
-function checkpoint(link, first) {
-  let data = first;
-  return {
-    get data() {
-      return data;
-    },
-    async save(next) {
-      await link.request("checkpoint", { data: next });
-      data = next;
-    }
-  };
-}
-function json(name, value) {
-  try {
-    return JSON.parse(JSON.stringify(value) ?? "null");
-  } catch (cause) {
-    throw new RiverrunError("RESULT_NOT_JSON", `what run(${JSON.stringify(name)}) gave is not JSON: ${cause.message}`, { cause });
-  }
-}
-
-// src/ctx/redact.ts
-var secrets = ["password", "passwd", "passphrase", "secret", "token", "authorization", "apikey", "privatekey", "cookie", "credentials"];
-var deepest = 8;
-function redactor(more = []) {
-  const words = [...secrets, ...more].map(plain);
-  const known = /* @__PURE__ */ new Map();
-  const isSecret = (key2) => {
-    let answer2 = known.get(key2);
-    if (answer2 === void 0) {
-      const name = plain(key2);
-      answer2 = words.some((word) => name.endsWith(word));
-      if (known.size < 1e3) known.set(key2, answer2);
-    }
-    return answer2;
-  };
-  return (meta) => clean(meta, isSecret, []);
-}
-function clean(value, isSecret, around) {
-  if (typeof value === "bigint") return String(value);
-  if (typeof value === "function" || typeof value === "symbol") return void 0;
-  if (typeof value !== "object" || value === null) return value;
-  if (around.includes(value)) return "[circular]";
-  if (around.length === deepest) return "[deep]";
-  const inside2 = [...around, value];
-  if (value instanceof Error) return clean(errorMembers(value), isSecret, inside2);
-  if (value instanceof Map) return clean(Object.fromEntries(value), isSecret, inside2);
-  if (value instanceof Set) return clean([...value], isSecret, inside2);
-  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-  if ("toJSON" in value && typeof value.toJSON === "function") return clean(value.toJSON(), isSecret, inside2);
-  if (Array.isArray(value)) return value.map((item) => clean(item, isSecret, inside2) ?? null);
-  const copy2 = {};
-  for (const [key2, member] of Object.entries(value)) {
-    copy2[key2] = member != null && isSecret(key2) ? "[redacted]" : clean(member, isSecret, inside2);
-  }
-  return copy2;
-}
-function errorMembers(error) {
-  const { name, message, stack, cause } = error;
-  return { ...error, name, message, stack, cause };
-}
-function plain(key2) {
-  return key2.toLowerCase().replace(/[-_\s]/g, "");
-}
-
 // src/testing/state-check.ts
 function stateIssues(check, state) {
   if (!check) return [];
@@ -867,9 +229,9 @@ var Memory = class {
   /** Like the wire, it lets nothing through but JSON, and gives copies. */
   async request(method, params) {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
-    const answer2 = this.#answers[method];
-    if (!answer2) throw new RiverrunError("INTERNAL", `the test kit does not know ${method}`);
-    return copy(await answer2(copy(params)));
+    const answer = this.#answers[method];
+    if (!answer) throw new RiverrunError("INTERNAL", `the test kit does not know ${method}`);
+    return copy(await answer(copy(params)));
   }
   notify(method, params) {
     if (this.ended) return;
@@ -879,13 +241,13 @@ var Memory = class {
     else if (method === "partial") this.partials.push(said);
   }
   #answers = {
-    "state.get": ({ key: key2 }) => ({ value: getAt(this.state, key2), version: this.#store.version }),
-    "state.has": ({ key: key2 }) => ({ has: getAt(this.state, key2) !== void 0 }),
+    "state.get": ({ key }) => ({ value: getAt(this.state, key), version: this.#store.version }),
+    "state.has": ({ key }) => ({ has: getAt(this.state, key) !== void 0 }),
     "state.getAll": () => ({ state: this.state, version: this.#store.version }),
-    "state.set": ({ key: key2, value, ifVersion }) => this.#write(setAt(this.state, key2, value), ifVersion),
-    "state.delete": ({ key: key2, ifVersion }) => this.#write(deleteAt(this.state, key2), ifVersion),
+    "state.set": ({ key, value, ifVersion }) => this.#write(setAt(this.state, key, value), ifVersion),
+    "state.delete": ({ key, ifVersion }) => this.#write(deleteAt(this.state, key), ifVersion),
     "state.setBatch": ({ values, ifVersion }) => {
-      const next = Object.entries(values).reduce((state, [key2, value]) => setAt(state, key2, value), this.state);
+      const next = Object.entries(values).reduce((state, [key, value]) => setAt(state, key, value), this.state);
       return this.#write(next, ifVersion);
     },
     emit: ({ type, data }) => {
@@ -943,9 +305,9 @@ var Memory = class {
   }
   async #call(call) {
     this.calls.push(call);
-    const answer2 = this.#options.calls?.[call.process];
-    if (!answer2) throw new RiverrunError("PROCESS_NOT_FOUND", `no process is called ${call.process}; give one in calls`);
-    return { value: await answer2(call.input) ?? null };
+    const answer = this.#options.calls?.[call.process];
+    if (!answer) throw new RiverrunError("PROCESS_NOT_FOUND", `no process is called ${call.process}; give one in calls`);
+    return { value: await answer(call.input) ?? null };
   }
 };
 function isSameJob({ jobId, queue, options }, to, wanted) {
@@ -963,7 +325,7 @@ function createTestContext(options = {}) {
   return {
     ...effects(memory),
     ctx: context,
-    cancel: (reason = "user") => context.cancel(reason),
+    cancel: (reason2 = "user") => context.cancel(reason2),
     get state() {
       return memory.state;
     },
@@ -1013,8 +375,8 @@ function finished(memory, options, outcome) {
   return { ...outcome, ...kept(memory), attempt: attemptOf(options) };
 }
 function kept(memory) {
-  const { state, checkpoint: checkpoint2, journal } = memory;
-  return { ...effects(memory), state, checkpoint: checkpoint2, journal };
+  const { state, checkpoint, journal } = memory;
+  return { ...effects(memory), state, checkpoint, journal };
 }
 function isBatch(options, input) {
   return options.config?.batch !== void 0 && Array.isArray(input);
@@ -1125,12 +487,12 @@ function later(after, payload) {
   return { [isLater]: true, after, payload };
 }
 async function opened(triggers, trigger) {
-  const answer2 = typeof triggers === "function" ? triggers : triggers?.[trigger.type];
-  const given2 = await answer2?.(trigger);
+  const answer = typeof triggers === "function" ? triggers : triggers?.[trigger.type];
+  const given2 = await answer?.(trigger);
   if (given2 === void 0) return void 0;
   if (typeof given2 !== "object" || given2 === null || !(isLater in given2)) return { payload: given2, afterMs: 0 };
   const { after, payload } = given2;
-  return { payload: payload ?? null, afterMs: milliseconds2("later", after) };
+  return { payload: payload ?? null, afterMs: milliseconds("later", after) };
 }
 function arrivalMs({ at }, startMs) {
   if (at === void 0) return void 0;
@@ -1148,7 +510,7 @@ function seen({ type, kind = type, at: _, ...event }, ms, number) {
 function matches(match, event) {
   return Object.entries(match).every(([path, value]) => isSame(getAt(event, path), value));
 }
-function milliseconds2(what, duration) {
+function milliseconds(what, duration) {
   const ms = durationMs(duration);
   if (ms === void 0) throw new TypeError(`${what} must be milliseconds or a duration, is ${String(duration)}`);
   return ms;
@@ -1157,34 +519,44 @@ function isSame(one, other) {
   if (one === other) return true;
   if (typeof one !== "object" || typeof other !== "object" || !one || !other || Array.isArray(one) !== Array.isArray(other)) return false;
   const keys = Object.keys(one);
-  return keys.length === Object.keys(other).length && keys.every((key2) => isSame(one[key2], other[key2]));
+  return keys.length === Object.keys(other).length && keys.every((key) => isSame(one[key], other[key]));
 }
 
 // src/testing/plan.ts
-function plan(executables, flow) {
+function plan(executables, { flow, entry }) {
   const named = Array.isArray(executables) ? executables.map((one) => [void 0, one]) : Object.entries(executables);
-  const ids = named.flatMap(([, one]) => roles(parts(one).config).map(({ id: id2 }) => id2));
-  const id = flow ?? ids[0] ?? "test";
-  if (flow !== void 0 && ids.length && !ids.includes(flow)) throw new Error(`no step is part of the flow ${flow}; they name ${[...new Set(ids)].join(", ")}`);
+  const all = named.flatMap(([key, one]) => partsOf(one, key));
+  const begins = flow === void 0 ? void 0 : all.find((part) => part.flow === void 0 && part.step.name === flow);
+  const ids = new Set(all.flatMap((part) => part.flow ?? []));
+  if (flow !== void 0 && ids.size && !ids.has(flow) && !begins) throw new Error(`no step is part of the flow ${flow}; they name ${[...ids].join(", ")}`);
+  const wanted = entry === void 0 ? void 0 : all.find(({ step }) => step.name === entry);
+  const id = flow ?? (wanted ? wanted.flow ?? wanted.step.name : [...ids][0]);
+  const steps = stepsOf(all.filter((part) => part.flow === void 0 || id === void 0 || part.flow === id));
+  const first = entryOf(steps, entry ?? begins?.step.name);
+  return { flow: id ?? first.name, entry: first, steps };
+}
+function plannedStep(executable, key, flow) {
+  const all = partsOf(executable, key);
+  return all.find((part) => flow === void 0 || part.flow === void 0 || part.flow === flow)?.step;
+}
+function partsOf(executable, key) {
+  const { handler, config, takes } = parts(executable);
+  return roles(config).map((role) => {
+    const { step, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure } = { ...config, ...role };
+    const name = step ?? key ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
+    const heard = [...subscriptions.map(subscription), ...[triggers].flat().map((eventKind) => ({ eventKind }))];
+    const planned = { name, isEntry: role.role === "entry", subscriptions: heard, handler, takes, config };
+    return { flow: role.id, step: Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure })) };
+  });
+}
+function stepsOf(found) {
   const steps = /* @__PURE__ */ new Map();
-  for (const [key2, executable] of named) {
-    const step = plannedStep(executable, key2, id);
-    if (!step) continue;
+  for (const { step } of found) {
+    if (!step.name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
     if (steps.has(step.name)) throw new Error(`two steps are called ${step.name}`);
     steps.set(step.name, step);
   }
-  return { flow: id, steps };
-}
-function plannedStep(executable, key2, flow) {
-  const { handler, config, takes } = parts(executable);
-  const all = roles(config);
-  const role = all.find(({ id }) => flow === void 0 || id === flow);
-  if (!role && all.length) return void 0;
-  const { step, subscriptions, join, await: awaits, emits, compensation, onFailure } = { ...config, ...role };
-  const name = step ?? key2 ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
-  if (!name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
-  const planned = { name, isEntry: role?.role === "entry", subscriptions: (subscriptions ?? []).map(subscription), handler, takes, config };
-  return Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure }));
+  return steps;
 }
 function entryOf(steps, wanted) {
   const found = wanted === void 0 ? void 0 : steps.get(wanted);
@@ -1199,8 +571,8 @@ function entryOf(steps, wanted) {
   return only;
 }
 function roles({ flow }) {
-  const list2 = flow === void 0 ? [] : Array.isArray(flow) ? flow : [flow];
-  return list2.map((one) => typeof one === "string" ? { id: one } : one);
+  const list = [flow ?? {}].flat();
+  return list.map((one) => typeof one === "string" ? { id: one } : one);
 }
 function subscription(given2) {
   const { when } = given2;
@@ -1212,15 +584,50 @@ function given(members) {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== void 0));
 }
 
+// src/testing/undo.ts
+var Undoing = class {
+  /** The run has failed, and undoes what it did. */
+  hasBegun = false;
+  #finished = [];
+  finished({ step, number, undoes }, result) {
+    if (step.compensation && !undoes) this.#finished.push({ step, visit: number, result });
+  }
+  /** What ended last of all that can be undone. */
+  last(error) {
+    const last = this.#finished.pop();
+    return last && undo(last, error);
+  }
+  isCalledBy(kind) {
+    return !this.hasBegun && this.#finished.some((one) => isUndoneBy(one, kind));
+  }
+  /** What an event of this kind undoes, the latest first. A run that has failed undoes everything anyway. */
+  calledBy(kind) {
+    const called = this.hasBegun ? [] : this.#finished.filter((one) => isUndoneBy(one, kind));
+    for (const one of called) this.#finished.splice(this.#finished.indexOf(one), 1);
+    return called.reverse().map((one) => undo(one, null));
+  }
+};
+function reason({ code = "HANDLER_ERROR", message, details }, stepId) {
+  return { code, message, stepId, ...details !== void 0 && { details } };
+}
+function isUndoneBy({ step }, kind) {
+  return [step.compensation?.on ?? []].flat().includes(kind);
+}
+function undo({ step, visit, result }, error) {
+  const undone = { step: step.name, visit };
+  return { step: step.compensation?.step, visit: undone, input: { ...undone, result: result ?? null, error: error ?? null } };
+}
+
 // src/testing/visit.ts
 var mostExecutions = 1e4;
 var Visit = class {
-  constructor(step, number, input, run, options, store) {
+  constructor(step, number, input, run, options, store, undoes) {
     this.step = step;
     this.number = number;
     this.input = input;
     this.run = run;
     this.options = options;
+    this.undoes = undoes;
     this.memory = new Memory(memoryOptions({ ...options, config: step.config, journal: [], state: void 0 }), store, true);
   }
   awaits = [];
@@ -1253,9 +660,9 @@ var Visit = class {
     this.memory.journal.push({ op: "await", name, ...outcome });
   }
   report() {
-    const { step, number, input, awaits, startedAt, outcome, memory } = this;
+    const { step, number, input, awaits, startedAt, outcome, memory, undoes } = this;
     const executions = this.#executions;
-    return { step: step.name, visit: number, input, ...outcome, awaits, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
+    return { step: step.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
   }
   get isActive() {
     return this.#endedAt === void 0;
@@ -1306,12 +713,12 @@ var Visit = class {
 };
 
 // src/testing/flow.ts
+var mostVisits = 1e3;
 async function runFlow(steps, options = {}) {
-  const planned = plan(steps, options.flow);
-  const entry = entryOf(planned.steps, options.entry);
+  const planned = plan(steps, options);
   return simulate(options, async (clock) => {
-    const run = new Simulation(planned.flow, planned.steps, options, clock);
-    run.enter(entry, options.input);
+    const run = new Simulation(planned.flow, planned.steps, options, clock, planned.entry.onFailure);
+    run.enter(planned.entry, options.input);
     return run.play();
   });
 }
@@ -1325,11 +732,12 @@ async function simulate({ clock, start = "2026-01-01T00:00:00.000Z" }, work) {
   }
 }
 var Simulation = class {
-  constructor(flow, steps, options, clock) {
+  constructor(flow, steps, options, clock, onFailure = "stop") {
     this.flow = flow;
     this.steps = steps;
     this.options = options;
     this.clock = clock;
+    this.onFailure = onFailure;
     this.store = new Store(options.state);
     this.#startMs = clock.now;
     const events = options.events ?? [];
@@ -1349,18 +757,20 @@ var Simulation = class {
   /** Given events that come as soon as somebody waits for them. */
   #ready;
   #startMs;
-  #waiting = 0;
+  #undoing = new Undoing();
   #error;
-  #stopped = false;
-  enter(step, input) {
+  /** The error, as a step that undoes something is told of it. */
+  #reason;
+  enter(step, input, undoes) {
+    if (this.visits.length >= mostVisits) throw new RiverrunError("MAX_STEPS", `the run made ${mostVisits} visits, as many as it may: does a step feed itself?`);
     const number = this.visits.filter((visit2) => visit2.step === step).length + 1;
     const run = { runId: this.options.runId ?? "run-0", flow: this.flow, tenantId: this.options.tenantId, correlationId: this.options.correlationId };
-    const visit = new Visit(step, number, input ?? null, run, this.options, this.store);
+    const visit = new Visit(step, number, input ?? null, run, this.options, this.store, undoes);
     this.visits.push(visit);
     this.#plan(this.clock.now, () => this.#begin(visit));
   }
   async play() {
-    while (!this.#stopped && this.visits.some(({ isActive }) => isActive)) {
+    while (this.#isActive || this.#goesOn()) {
       const due = this.#agenda[0];
       if (due && due.atMs <= this.clock.now) await this.#act();
       else if (this.#takeReady()) continue;
@@ -1368,6 +778,17 @@ var Simulation = class {
       else break;
     }
     return this.#report();
+  }
+  get #isActive() {
+    return this.visits.some(({ isActive }) => isActive);
+  }
+  /** Nothing is active any more: the run undoes one thing more, or has ended. */
+  #goesOn() {
+    if (this.#error === void 0) return false;
+    this.#undoing.hasBegun = true;
+    const undo2 = this.#undoing.last(this.#reason);
+    if (undo2) this.#undo(undo2);
+    return undo2 !== void 0;
   }
   async #act() {
     const due = this.#agenda.shift();
@@ -1381,20 +802,21 @@ var Simulation = class {
     return due;
   }
   async #begin(visit) {
+    if (!visit.isActive) return;
     const { await: declared } = visit.step;
     if (!declared || declared.type === "time" || visit.awaited !== void 0) return this.#execute(visit);
-    const done2 = (ending) => {
+    const done = (ending) => {
       if (ending.outcome === "timeout") return this.#tooLate(visit, declared);
       visit.awaited = ending.value;
       return this.#execute(visit);
     };
-    const timeoutMs = declared.timeout === void 0 ? void 0 : milliseconds2("timeout", declared.timeout);
+    const timeoutMs = declared.timeout === void 0 ? void 0 : milliseconds("timeout", declared.timeout);
     if (declared.type === "trigger") {
       const trigger = this.store.makeTrigger(declared.triggerType ?? "webhook", declared.payload);
-      return this.#awaitTrigger(visit, trigger, timeoutMs, done2);
+      return this.#awaitTrigger(visit, trigger, timeoutMs, done);
     }
-    const lookbackMs = declared.lookback === void 0 ? 0 : milliseconds2("lookback", declared.lookback);
-    this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookbackMs, timeoutMs, done2);
+    const lookbackMs = declared.lookback === void 0 ? 0 : milliseconds("lookback", declared.lookback);
+    this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookbackMs, timeoutMs, done);
   }
   async #execute(visit) {
     const before = visit.memory.events.length;
@@ -1409,40 +831,43 @@ var Simulation = class {
   }
   async #suspend(visit, wait) {
     const name = wait.type === "time" ? "time" : wait.type === "event" ? wait.eventKind : wait.triggerId;
-    const done2 = ({ outcome, value = null }) => {
+    const done = ({ outcome, value = null }) => {
       visit.settle(name, outcome === "timeout" ? { error: timedOut(wait.type) } : { value });
       return this.#execute(visit);
     };
-    if (wait.type === "time") return this.#awaitTime(visit, Date.parse(wait.resumeAt), done2);
-    if (wait.type === "trigger") return this.#awaitTrigger(visit, this.store.triggers.get(wait.triggerId), wait.timeoutMs, done2);
+    if (wait.type === "time") return this.#awaitTime(visit, Date.parse(wait.resumeAt), done);
+    if (wait.type === "trigger") return this.#awaitTrigger(visit, this.store.triggers.get(wait.triggerId), wait.timeoutMs, done);
     const fits = (event) => {
       const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input };
       return matches(wait.match ?? {}, event) && (wait.where === void 0 || Boolean(evaluate(wait.where, args)));
     };
-    this.#awaitEvent(visit, wait.eventKind, fits, wait.lookbackMs ?? 0, wait.timeoutMs, done2);
+    this.#awaitEvent(visit, wait.eventKind, fits, wait.lookbackMs ?? 0, wait.timeoutMs, done);
   }
   #afterHandler(visit, value) {
     const { await: declared } = visit.step;
-    const end = () => visit.end({ status: "completed", value });
+    const end = () => {
+      visit.end({ status: "completed", value });
+      this.#undoing.finished(visit, value);
+    };
     if (declared?.type !== "time") return end();
     const { delay } = declared;
     const wanted = typeof delay === "function" ? evaluate(delay, { result: value }) : delay;
-    this.#awaitTime(visit, this.clock.now + milliseconds2("delay", wanted), end);
+    this.#awaitTime(visit, this.clock.now + milliseconds("delay", wanted), end);
   }
-  #awaitTime(visit, untilMs, done2) {
-    const finish = this.#wait(visit, "time", "time", done2);
+  #awaitTime(visit, untilMs, done) {
+    const finish = this.#wait(visit, "time", "time", done);
     this.#plan(untilMs, () => finish({ outcome: "time" }));
   }
-  async #awaitTrigger(visit, trigger, timeoutMs, done2) {
-    const finish = this.#wait(visit, "trigger", trigger.id, done2);
+  async #awaitTrigger(visit, trigger, timeoutMs, done) {
+    const finish = this.#wait(visit, "trigger", trigger.id, done);
     const fromMs = this.clock.now;
-    const answer2 = await opened(this.options.triggers, trigger);
-    if (answer2 && (timeoutMs === void 0 || answer2.afterMs <= timeoutMs)) {
-      this.#plan(fromMs + answer2.afterMs, () => finish({ outcome: "trigger", value: answer2.payload }));
+    const answer = await opened(this.options.triggers, trigger);
+    if (answer && (timeoutMs === void 0 || answer.afterMs <= timeoutMs)) {
+      this.#plan(fromMs + answer.afterMs, () => finish({ outcome: "trigger", value: answer.payload }));
     } else if (timeoutMs !== void 0) this.#plan(fromMs + timeoutMs, () => finish({ outcome: "timeout" }));
   }
-  #awaitEvent(visit, kind, fits, lookbackMs, timeoutMs, done2) {
-    const finish = this.#wait(visit, "event", kind, done2);
+  #awaitEvent(visit, kind, fits, lookbackMs, timeoutMs, done) {
+    const finish = this.#wait(visit, "event", kind, done);
     const sinceMs = this.clock.now - lookbackMs;
     const before = lookbackMs ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : void 0;
     if (before) {
@@ -1450,6 +875,7 @@ var Simulation = class {
       return;
     }
     const open = {
+      visit,
       kind,
       fits,
       settle: (event) => {
@@ -1470,20 +896,20 @@ var Simulation = class {
     if (at >= 0) this.#agenda.splice(at, 1);
   }
   /** Notes that a wait has begun; gives what is to be called when it is over. */
-  #wait(visit, type, name, done2) {
+  #wait(visit, type, name, done) {
     const wait = visit.began(type, name);
-    this.#waiting += 1;
     return (ending) => {
-      this.#waiting -= 1;
+      if (!visit.isActive) return;
       const waitedMs = this.clock.now - Date.parse(wait.from);
       Object.assign(wait, { until: (/* @__PURE__ */ new Date()).toISOString(), waitedMs }, ending);
-      return done2(ending);
+      return done(ending);
     };
   }
-  /** Gives the first of the ready events that somebody waits for, or else that enters a step. */
+  /** Gives the first of the ready events that somebody waits for, or else that enters a step or undoes one. */
   #takeReady() {
     const asSeen = (given2) => seen(given2, this.clock.now, this.#events.length);
-    const wanted = this.#ready.find((given2) => this.#openFor(asSeen(given2)).length) ?? this.#ready.find((given2) => this.#entered(asSeen(given2)).length);
+    const isWanted = (event) => this.#entered(event).length > 0 || this.#undoing.isCalledBy(event.kind);
+    const wanted = this.#ready.find((given2) => this.#openFor(asSeen(given2)).length) ?? this.#ready.find((given2) => isWanted(asSeen(given2)));
     if (!wanted) return false;
     this.#ready.splice(this.#ready.indexOf(wanted), 1);
     this.#given(wanted);
@@ -1493,19 +919,20 @@ var Simulation = class {
     this.#arrive(seen(event, this.clock.now, this.#events.length));
   }
   #arrive(event) {
-    if (this.#stopped) return;
-    this.#refuseCompensation((step) => [step.compensation?.on ?? []].flat().includes(event.kind));
     const open = this.#openFor(event);
     const entered = this.#entered(event);
+    const undone = this.#undoing.calledBy(event.kind);
     this.#events.push(event);
-    if (!open.length && !entered.length) this.#unclaimed.push(event);
+    if (!open.length && !entered.length && !undone.length) this.#unclaimed.push(event);
     for (const one of open) one.settle(event);
     for (const { step, input } of entered) this.#enterBy(step, event.kind, input);
+    for (const undo2 of undone) this.#undo(undo2);
   }
   #openFor(event) {
     return [...this.#open].filter((open) => open.kind === event.kind && open.fits(event));
   }
   #entered(event) {
+    if (this.#undoing.hasBegun) return [];
     const ctx = this.#context();
     const found = [];
     for (const step of this.steps.values()) {
@@ -1539,25 +966,30 @@ var Simulation = class {
     visit.end({ status: "timeout" });
     this.enter(step, visit.input);
   }
+  /** The first failure is the run's; one while it undoes things is only recorded. */
   #fail(visit, status, error) {
     visit.end({ status, error });
-    this.#error ??= error;
-    this.#refuseCompensation(() => true);
-    const finishes = [...this.steps.values()].some(({ onFailure }) => onFailure === "finish");
-    if (!finishes) this.#stopped = true;
+    if (this.#error === void 0) {
+      this.#error = error;
+      this.#reason = reason(describe(error), visit.step.name);
+    }
+    if (this.onFailure === "finish" || this.#undoing.hasBegun) return;
+    for (const other of this.visits.filter(({ isActive }) => isActive)) this.#cancel(other);
   }
-  /** The server undoes what was done; a test that gets so far must not pass without it. */
-  #refuseCompensation(calls) {
-    const undone = this.visits.find(({ step, outcome }) => outcome.status === "completed" && step.compensation && calls(step));
-    if (!undone) return;
-    const { name, compensation } = undone.step;
-    throw new Error(`runFlow does not play compensation, and here step ${name} would be undone by ${compensation?.step}: test that step with runStep, and the saga with a server`, { cause: this.#error });
+  #cancel(visit) {
+    for (const open of this.#open) if (open.visit === visit) this.#open.delete(open);
+    visit.end({ status: "cancelled" });
+  }
+  #undo({ step: name, visit, input }) {
+    const step = this.steps.get(name);
+    if (!step) throw new Error(`step ${visit.step} has compensation by ${name}, and there is no such step`);
+    this.enter(step, input, visit);
   }
   #context() {
     return { runId: this.options.runId ?? "run-0", flowName: this.flow, input: this.options.input ?? null, state: this.store.state };
   }
   #report() {
-    const status = this.#error !== void 0 ? "failed" : this.#waiting ? "waiting" : "completed";
+    const status = this.#error === void 0 ? this.#isActive ? "waiting" : "completed" : this.#isActive ? "waiting" : "failed";
     return {
       status,
       ...this.#error !== void 0 && { error: this.#error },
@@ -1591,10 +1023,10 @@ async function runStep(executable, options = {}) {
     return { ...report, state, elapsedMs, journal: visit.memory.journal };
   });
 }
-function flowOf({ flow }, { config }) {
+function flowOf({ flow }, { config, name }) {
   if (flow !== void 0) return flow;
   const first = [config.flow].flat()[0];
-  return (typeof first === "object" ? first.id : first) ?? "test";
+  return (typeof first === "object" ? first.id : first) ?? name;
 }
 function withOnTimeout(steps, { await: declared }) {
   const name = declared && "onTimeout" in declared ? declared.onTimeout : void 0;

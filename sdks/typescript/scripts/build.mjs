@@ -23,12 +23,12 @@ const shared = {
 
 rmSync(out, { recursive: true, force: true })
 
-// The classes of both entries are the same, so that an error of one is an error of the other.
+// The classes of all entries are the same, so that an error of one is an error of the other.
 await build({
   ...shared,
-  entryPoints: { index: 'src/index.ts', testing: 'src/testing/index.ts' },
+  entryPoints: { index: 'src/index.ts', testing: 'src/testing/index.ts', worker: 'src/worker/index.ts' },
   splitting: true,
-  chunkNames: 'shared',
+  chunkNames: 'shared/[hash]',
   outdir: out,
 })
 

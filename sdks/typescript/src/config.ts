@@ -115,16 +115,21 @@ export interface StepConfig {
   await?: AwaitConfig
   emits?: string[]
   compensation?: Compensation
-  /** What becomes of the run when a step has failed for good: everything stops (`stop`), or what is active goes on to its end (`finish`). */
+  /** Of the entry: what becomes of the run when a step has failed for good: everything stops (`stop`), or what is active goes on to its end (`finish`). */
   onFailure?: 'stop' | 'finish'
 }
 
 /** A flow that a process is a step of. */
 export interface FlowConfig extends StepConfig {
-  id: string
-  /** `entry`: where runs of the flow begin. `step` where absent. */
+  /**
+   * That of the entry's step where the entry gives none. Another step without one is part of every
+   * flow that emits what it subscribes to, or that names it.
+   */
+  id?: string
+  /** `entry`: where runs of the flow begin. Where absent, a step that no event enters is one. */
   role?: 'entry' | 'step'
   version?: string
+  /** Kinds of events that enter it: subscriptions without `when` and `map`. */
   triggers?: string | string[]
 }
 

@@ -27,11 +27,15 @@ test('the version is the package\'s', () => {
 
 test('there are no dependencies at run time', () => {
   assert.equal(manifest.dependencies, undefined)
-  for (const file of ['index.js', 'shared.js']) {
+  const shared = [...readFileSync(join(root, 'dist/index.js'), 'utf8').matchAll(/from "\.\/([^"]+)"/g)].map(([, file]) => file)
+  assert.ok(shared.length)
+  for (const file of ['index.js', ...shared]) {
     assert.doesNotMatch(readFileSync(join(root, 'dist', file), 'utf8'), /from "node:|require\(/, `${file} must run in a browser`)
   }
-  const imports = readFileSync(join(root, 'dist/runner.mjs'), 'utf8').matchAll(/^import .* from "([^"]+)"/gm)
-  for (const [, name] of imports) assert.match(name, /^node:/)
+  for (const file of ['runner.mjs', 'worker.js', 'testing.js']) {
+    const imports = readFileSync(join(root, 'dist', file), 'utf8').matchAll(/^import .* from "([^"]+)"/gm)
+    for (const [, name] of imports) assert.match(name, /^(node:|\.\/shared\/)/)
+  }
 })
 
 test('the lockfile names no host', () => {

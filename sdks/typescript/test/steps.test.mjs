@@ -321,7 +321,8 @@ test('a failure ends the run, and what the kit cannot play it says', async () =>
   const begins = (config) => defineStep((_, ctx) => ctx.emit('go'), { step: 'begins', ...config })
   const run = await runFlow([begins(), fails])
   assert.deepEqual([run.status, run.error.code, run.visits[1].status], ['failed', 'BROKEN', 'failed'])
-  await assert.rejects(runFlow([begins({ compensation: { step: 'undo' } }), fails]), /does not play compensation.*begins.*undo/)
+  await assert.rejects(runFlow([begins({ compensation: { step: 'undo' } }), fails]), /begins has compensation by undo, and there is no such step/)
+  await assert.rejects(runFlow([defineStep((_, ctx) => ctx.emit('go'), { step: 'loop', flow: { role: 'entry', triggers: 'go' } })]), { code: 'MAX_STEPS' })
   await assert.rejects(runFlow([fails, defineProcess(() => 1, { step: 'a' }), defineProcess(() => 1, { step: 'b' })]), /give entry/)
   const stuck = await runFlow({ only: (_, ctx) => ctx.await.event('never') })
   assert.equal(stuck.status, 'waiting')
@@ -334,4 +335,83 @@ test('a declared await is played before its step, or given', async () => {
   const given = await runStep(waitForPayment, { input: { orderId: 7 }, awaited: event })
   assert.deepEqual([given.value, given.awaits], [{ paid: true }, []])
   assert.equal((await runStep(waitForPayment, { input: { orderId: 7 } })).status, 'timeout')
+})
+
+const breaks = () => {
+  throw new RiverrunError('CARD_DECLINED', 'no money')
+}
+const undo = (input) => ({ undid: input.step, result: input.result, because: input.error?.code ?? null })
+
+/** A saga: book, charge, ship; what was done is undone in reverse. */
+const saga = (ship, more = {}) => ({
+  book: defineStep(async (_, ctx) => (await ctx.emit('booked'), { seat: 7 }), { flow: { role: 'entry', ...more }, compensation: { step: 'unbook' } }),
+  charge: defineStep(async (_, ctx) => (await ctx.emit('charged'), { charge: 'c1' }), { subscriptions: [{ eventKind: 'booked' }], compensation: { step: 'refund', on: 'disputed' } }),
+  ship: defineStep(ship, { subscriptions: [{ eventKind: 'charged' }] }),
+  unbook: defineStep(undo, { flow: { role: 'step' } }),
+  refund: defineStep(async (input, ctx) => (await ctx.await.time('30 days'), undo(input)), { flow: { role: 'step' } }),
+})
+
+test('a failed run undoes what it did, the last first, and stays failed', async () => {
+  const began = performance.now()
+  const run = await runFlow(saga(breaks))
+  assert.ok(performance.now() - began < 1000)
+  assert.deepEqual([run.status, run.error.code, run.elapsedMs], ['failed', 'CARD_DECLINED', 30 * 86_400_000])
+  assert.deepEqual(run.visits.map(({ step, status, undoes }) => [step, status, undoes?.step]), [
+    ['book', 'completed', undefined],
+    ['charge', 'completed', undefined],
+    ['ship', 'failed', undefined],
+    ['refund', 'completed', 'charge'],
+    ['unbook', 'completed', 'book'],
+  ])
+  assert.deepEqual(run.visits[3].input, { step: 'charge', visit: 1, result: { charge: 'c1' }, error: { code: 'CARD_DECLINED', message: 'no money', stepId: 'ship' } })
+  assert.deepEqual(run.visits[4].value, { undid: 'book', result: { seat: 7 }, because: 'CARD_DECLINED' })
+})
+
+test('an undoing that fails is recorded, and the next goes on', async () => {
+  const steps = { ...saga(breaks), refund: defineStep(() => { throw new Error('the bank is closed') }, { flow: { role: 'step' } }) }
+  const run = await runFlow(steps)
+  assert.deepEqual(run.visits.slice(3).map(({ step, status }) => [step, status]), [['refund', 'failed'], ['unbook', 'completed']])
+  assert.deepEqual([run.status, run.error.code], ['failed', 'CARD_DECLINED'])
+})
+
+test('an event can call for undoing too, once', async () => {
+  const wait = (_, ctx) => ctx.await.event('delivered')
+  const events = [{ type: 'disputed', at: '1d' }, { type: 'disputed', at: '2d' }, { type: 'delivered', at: '60d' }]
+  const run = await runFlow(saga(wait), { events })
+  assert.equal(run.status, 'completed')
+  assert.deepEqual(run.visits.slice(3).map(({ step, undoes, value }) => [step, undoes.step, value.because]), [['refund', 'charge', null]])
+  assert.deepEqual(run.unclaimed.map(({ ts }) => ts.slice(0, 10)), ['2026-01-03'])
+})
+
+test('the entry says whether a failure stops the others', async () => {
+  const steps = (onFailure) => ({
+    begin: defineStep(async (_, ctx) => (await ctx.emit('go'), 1), { flow: { role: 'entry', onFailure }, compensation: { step: 'undo' } }),
+    slow: defineStep(async (_, ctx) => (await ctx.await.time('1d'), 'slow'), { flow: { triggers: ['go'] }, compensation: { step: 'undo' } }),
+    breaks: defineStep(breaks, { subscriptions: [{ eventKind: 'go' }] }),
+    undo: defineStep(undo, { flow: { role: 'step' } }),
+  })
+  const stopped = await runFlow(steps('stop'))
+  assert.deepEqual(stopped.visits.map(({ step, status }) => [step, status]), [['begin', 'completed'], ['slow', 'cancelled'], ['breaks', 'failed'], ['undo', 'completed']])
+  assert.equal(stopped.elapsedMs, 0)
+  const finished = await runFlow(steps('finish'))
+  assert.deepEqual(finished.visits.map(({ step, status, undoes }) => [step, status, undoes?.step]), [
+    ['begin', 'completed', undefined],
+    ['slow', 'completed', undefined],
+    ['breaks', 'failed', undefined],
+    ['undo', 'completed', 'slow'],
+    ['undo', 'completed', 'begin'],
+  ])
+  assert.deepEqual([finished.status, finished.elapsedMs], ['failed', 86_400_000])
+})
+
+test('a flow without an id is called as its entry, and a step without one is part of any', async () => {
+  const create = (name) => defineStep(async (_, ctx) => (await ctx.emit('made'), ctx.flow), { step: name, emits: ['made'] })
+  const shared = defineStep((_, ctx) => ctx.flow, { step: 'shared', flow: { role: 'step' }, subscriptions: [{ eventKind: 'made' }] })
+  const own = defineStep((_, ctx) => ctx.flow, { step: 'own', flow: 'create-b', subscriptions: [{ eventKind: 'made' }] })
+  assert.deepEqual((await runFlow([create('create-a'), shared])).visits.map(({ value }) => value), ['create-a', 'create-a'])
+  const all = [create('create-a'), create('create-b'), shared, own]
+  assert.deepEqual((await runFlow(all, { flow: 'create-a' })).visits.map(({ step }) => step), ['create-a', 'shared'])
+  assert.deepEqual((await runFlow(all, { flow: 'create-b' })).visits.map(({ step, value }) => [step, value]), [['create-b', 'create-b'], ['shared', 'create-b'], ['own', 'create-b']])
+  assert.deepEqual((await runFlow(all, { entry: 'create-a' })).visits.map(({ step }) => step), ['create-a', 'shared'])
+  assert.equal((await runStep(shared)).value, 'shared')
 })

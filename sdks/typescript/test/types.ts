@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { type AwaitConfig, defineProcess, defineQueueConfig, defineQueueWorker, defineStep, type FlowConfig, type InferInput, type InferState, type KnownEvent, Riverrun, type RunEvent, type StepContext, type Subscription } from '../dist/types/index.js'
 import { execute, later, runFlow, runStep } from '../dist/types/testing/index.js'
+import { startWorker } from '../dist/types/worker/index.js'
 
 interface TrainingData {
   epochs: number
@@ -136,3 +137,22 @@ export function told(event: KnownEvent): string {
 }
 
 export const own: RunEvent = { id: '1-0', ts: '', type: 'order.paid', runId: 'r', flowName: 'f' }
+
+/** A flow need not have an id: its entry's step names it. */
+export const nameless: FlowConfig = { role: 'entry', step: 'begin', triggers: ['go'], onFailure: 'finish' }
+
+export async function everything(): Promise<void> {
+  const client = new Riverrun()
+  const { redriven, goesOn }: { redriven: number; goesOn: boolean } = await client.redrive('q', { perSecond: 5, filter: { code: 'X', before: new Date() } })
+  await client.enqueue('q', { redriven, goesOn }, { idempotencyKey: 'k', idempotencyWindowMs: 1000 })
+  const { reasons } = await client.why('r')
+  const waits = reasons.filter(({ kind }) => kind === 'await-event').map(({ eventKind }): string | undefined => eventKind)
+  const run = await client.startAndWait<{ total: number }, { ok: boolean }>('f', {}, { timeoutMs: 1000, tags: waits.map(String) })
+  const total: number = run.state.total
+  const trigger = await client.triggers.create({ id: 't', type: 'schedule', flow: 'f', config: { everyMs: total } })
+  await client.triggers.update(trigger.id, { inputMap: null, version: trigger.version })
+  // @ts-expect-error: no such type
+  await client.triggers.create({ id: 't', type: 'sometimes', flow: 'f' })
+  const worker = await startWorker({ processes: { echo: (input: number) => input, defined: inline, module: { default: () => 1, config } }, concurrency: 2 })
+  await worker.stop({ graceMs: 1000 })
+}

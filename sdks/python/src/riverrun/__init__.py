@@ -34,11 +34,22 @@ from .errors import (
 )
 from .job import Job
 from .logger import Logger
-from .options import Enqueued, EnqueueOptions, NewJob, Page, Started, StartOptions
+from .options import (
+    Enqueued,
+    EnqueueOptions,
+    Event,
+    JobFilter,
+    NewJob,
+    Page,
+    Redriven,
+    Started,
+    StartOptions,
+)
 from .state import State, SyncState
 
 if TYPE_CHECKING:
-    from .client import AsyncClient, Client, Event
+    from .client import AsyncClient, Client
+    from .worker import Worker
 
 __all__ = [
     "AsyncClient",
@@ -57,12 +68,14 @@ __all__ = [
     "HttpError",
     "JavaScript",
     "Job",
+    "JobFilter",
     "Logger",
     "NewJob",
     "NonRetriableError",
     "Page",
     "QueueConfig",
     "RateLimit",
+    "Redriven",
     "RetryAfter",
     "RetryAfterError",
     "RetryBackoff",
@@ -80,6 +93,7 @@ __all__ = [
     "SyncWaits",
     "Trigger",
     "Waits",
+    "Worker",
     "__version__",
     "js",
     "process",
@@ -88,9 +102,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # A runner does not need the client, and HTTP and TLS take long to import.
-    if name in ("AsyncClient", "Client", "Event"):
+    # A runner does not need the client and the worker, and HTTP and TLS take long to import.
+    if name in ("AsyncClient", "Client"):
         from . import client
 
         return getattr(client, name)
+    if name == "Worker":
+        from .worker import Worker
+
+        return Worker
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,17 @@ from typing import Any
 
 # What is below these belongs to the user, whose names stay as they are.
 _THEIRS = frozenset(
-    {"data", "env", "input", "inputSchema", "match", "metadata", "outputSchema", "state"}
+    {
+        "bodySchema",
+        "data",
+        "env",
+        "input",
+        "inputSchema",
+        "match",
+        "metadata",
+        "outputSchema",
+        "state",
+    }
 )
 
 

@@ -156,9 +156,13 @@ FlowConfig = TypedDict(
 
 @dataclass
 class Flow(Record):
-    """The step of a flow that a process is."""
+    """The step of a flow that a process is.
 
-    id: str
+    Without an `id` the flow has the name of its entry's step; another step without one is part of
+    every flow that emits what it subscribes to, or that names it.
+    """
+
+    id: str | None = None
     role: Literal["entry", "step"] | None = None
     step: str | None = None
     emits: Sequence[str] | None = None

@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypedDict, TypeVar
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Union
 
 from ._json import Record
 from ._naming import options_on_wire
 
 __all__ = [
     "Backoff",
+    "CallOptions",
     "Debounce",
     "Dedupe",
     "EnqueueOptions",
     "Enqueued",
+    "Event",
+    "EventQuery",
+    "Idempotency",
+    "JobFilter",
+    "JobQuery",
+    "Moment",
     "NewJob",
     "Page",
+    "Redriven",
+    "RunQuery",
     "StartOptions",
     "Started",
     "Throttle",
 ]
 
 T = TypeVar("T")
+
+#: An event as it is on the wire: `{id, ts, type, runId, flowName, …, data?}`.
+Event = dict[str, Any]
+
+#: A moment: a `datetime`, ISO 8601, or milliseconds since 1970.
+Moment = Union[datetime.datetime, str, int]
 
 
 class Backoff(TypedDict, total=False):
@@ -34,6 +49,11 @@ class Backoff(TypedDict, total=False):
 
 
 class Dedupe(TypedDict, total=False):
+    key: str
+    window_ms: int
+
+
+class Idempotency(TypedDict, total=False):
     key: str
     window_ms: int
 
@@ -58,7 +78,11 @@ class EnqueueOptions(TypedDict, total=False):
     attempts: int
     backoff: Backoff
     timeout_ms: int
+    #: One job for the key: as long as the job is known, or for `idempotency_window_ms`.
     idempotency_key: str
+    idempotency_window_ms: int
+    #: The same, said in one.
+    idempotency: Idempotency
     dedupe: Dedupe
     throttle: Throttle
     debounce: Debounce
@@ -70,6 +94,77 @@ class EnqueueOptions(TypedDict, total=False):
     causation_id: str
     on_fail: Literal["retry", "dlq", "drop"]
     retriable_errors: list[str]
+
+
+class CallOptions(TypedDict, total=False):
+    """How a process is to be called. Everything may be absent."""
+
+    timeout_ms: int
+    #: A fresh one where absent. The stream of the call is `call/<id>`.
+    call_id: str
+    correlation_id: str
+    #: False lets it go on when this program goes away.
+    cancel_on_disconnect: bool
+    #: False records nothing of it.
+    persist_frames: bool
+
+
+class JobQuery(TypedDict, total=False):
+    """Which jobs a list shows."""
+
+    state: str | Sequence[str]
+    tag: str
+    name: str
+    key: str
+    limit: int
+    cursor: str
+
+
+class RunQuery(TypedDict, total=False):
+    """Which runs a list shows."""
+
+    flow: str
+    version: str
+    status: str | Sequence[str]
+    tag: str
+    tenant: str
+    #: The run that started them.
+    parent: str
+    #: What their ids begin with.
+    prefix: str
+    #: Created at or after, and before.
+    since: Moment
+    until: Moment
+    order: Literal["asc", "desc"]
+    limit: int
+    cursor: str
+
+
+class EventQuery(TypedDict, total=False):
+    """Which events of a stream."""
+
+    direction: Literal["forward", "backward"]
+    #: `log` takes every `log.*`.
+    type: str | Sequence[str]
+    step: str
+    since: Moment
+    until: Moment
+    limit: int
+    cursor: str
+
+
+class JobFilter(TypedDict, total=False):
+    """Which ended jobs: those that have all that is named."""
+
+    #: The code of the job's error.
+    code: str
+    name: str
+    key: str
+    tag: str
+    #: Ended at or before this time.
+    before: Moment
+    #: Ended at or after this time.
+    after: Moment
 
 
 class StartOptions(TypedDict, total=False):
@@ -126,6 +221,14 @@ class Started(Record):
     @classmethod
     def from_wire(cls, run: Mapping[str, Any]) -> Started:
         return cls(run["runId"], run.get("created", True), run.get("status"))
+
+
+@dataclass(frozen=True)
+class Redriven(Record):
+    """Dead letters that wait again. With `goes_on` others follow in the background."""
+
+    redriven: int
+    goes_on: bool = False
 
 
 @dataclass(frozen=True)

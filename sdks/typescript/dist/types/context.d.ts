@@ -65,8 +65,14 @@ export interface EnqueueOptions {
     timeoutMs?: number;
     /** Codes or names of errors that are worth another attempt. */
     retriableErrors?: string[];
-    /** One job for the key, as long as the job is known. */
+    /** One job for the key: as long as the job is known, or for `idempotencyWindowMs`. */
     idempotencyKey?: string;
+    idempotencyWindowMs?: number;
+    /** The same, said in one. */
+    idempotency?: {
+        key: string;
+        windowMs?: number;
+    };
     /** One job for the key until it has ended, or for a time. */
     dedupe?: {
         key: string;

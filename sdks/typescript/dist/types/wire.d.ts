@@ -8,7 +8,8 @@ export interface Limits {
 }
 export interface InvokeParams {
     process?: string;
-    file: string;
+    /** Where the code is; a worker knows that itself. */
+    file?: string;
     export?: string;
     revision?: number;
     kind?: 'job' | 'call' | 'step';
@@ -31,6 +32,8 @@ export interface InvokeParams {
     awaited?: unknown;
     timeoutMs?: number | null;
     enqueuedAt?: string | null;
+    /** By it a worker that comes back names what it still runs. */
+    lease?: string | null;
 }
 export interface BatchJob {
     jobId?: string | null;

@@ -8,24 +8,99 @@ import { finalTypes, type RunEvent, type RunStatus } from '../events.ts'
 import { revive } from '../failure.ts'
 import { followRun, type RunView } from '../live/run.ts'
 import { Http, type ClientOptions } from './http.ts'
-import type { Frame, JobRecord, JobState, Page, PageQuery, QueueRecord, Run, RunRecord, Why } from './records.ts'
+import { FlowsApi } from './flows.ts'
+import { part } from './path.ts'
+import type { Attempt, Frame, JobRecord, JobState, Opened, Page, PageQuery, ProcessRecord, QueueRecord, Redriven, Run, RunJob, RunRecord, StateAt, Version, Why } from './records.ts'
+import { signature } from './signature.ts'
 import { readEvents } from './sse.ts'
 import { subscribe, type SubscribeOptions } from './subscribe.ts'
+import { SchedulesApi, TriggersApi } from './triggers.ts'
+import { WorkersApi } from './workers.ts'
 
 export interface AddOptions {
   /** Makes the queue although no process takes its jobs yet. */
   create?: boolean
 }
 
+/** A moment: a date, ISO 8601, or milliseconds since 1970. */
+export type Moment = Date | string | number
+
+/** Which ended jobs: those that have all that is named. */
+export interface JobFilter {
+  /** The code of the job's error. */
+  code?: string
+  name?: string
+  key?: string
+  tag?: string
+  /** Ended at or before this time. */
+  before?: Moment
+  /** Ended at or after this time. */
+  after?: Moment
+}
+
 export interface CleanOptions {
   /** Only those that ended at least this long ago. */
   olderThanMs?: number
   limit?: number
+  /** Only those that it names, the newest first; without it the oldest first. */
+  filter?: JobFilter
 }
 
-export interface CallOptions {
+export interface RedriveOptions {
+  /** At most this many, the newest first; all where absent. */
+  limit?: number
+  /** At most so many of them begin in a second. */
+  perSecond?: number
+  filter?: JobFilter
+}
+
+export interface JobQuery extends PageQuery {
+  state?: JobState | JobState[]
+  tag?: string
+  name?: string
+  key?: string
+}
+
+export interface RunQuery extends PageQuery {
+  flow?: string
+  version?: string
+  status?: RunStatus | RunStatus[]
+  tag?: string
+  tenant?: string
+  /** The run that started them. */
+  parent?: string
+  /** What their ids begin with. */
+  prefix?: string
+  /** Created at or after. */
+  since?: Moment
+  /** Created before. */
+  until?: Moment
+  /** `desc`, the newest first, where absent. */
+  order?: 'asc' | 'desc'
+}
+
+export interface EventQuery extends PageQuery {
+  direction?: 'forward' | 'backward'
+  /** Only these types; `log` takes every `log.*`. */
+  type?: string | string[]
+  step?: string
+  since?: Moment
+  until?: Moment
+}
+
+export interface WaitOptions {
   timeoutMs?: number
   signal?: AbortSignal
+}
+
+export interface CallOptions extends WaitOptions {
+  /** The call's id; a fresh one where absent. Its stream is `call/<id>`. */
+  callId?: string
+  correlationId?: string
+  /** False lets it go on when this program goes away. */
+  cancelOnDisconnect?: boolean
+  /** False records nothing of it. */
+  persistFrames?: boolean
 }
 
 export interface StartedRun {
@@ -34,22 +109,45 @@ export interface StartedRun {
   created: boolean
 }
 
-export interface NewEvent {
+export interface StreamEvent {
   type: string
   data?: unknown
-  /** The run whose stream it goes to. */
-  runId?: string
-  /** A full name, such as `nq:webhook:github`; `nq:global` where neither is given. */
-  stream?: string
+  stepName?: string
+  attempt?: number
   correlationId?: string
   causationId?: string
 }
 
+export interface NewEvent extends StreamEvent {
+  /** The run whose stream it goes to. */
+  runId?: string
+  /** A full name, such as `nq:webhook:github`; `nq:global` where neither is given. */
+  stream?: string
+}
+
+export interface FireOptions {
+  /** The secret that the trigger was made with: the payload is signed with it. */
+  secret?: string
+}
+
+const allStates: JobState[] = ['waiting', 'delayed', 'active', 'completed', 'failed', 'cancelled']
+
+/** How long the server is asked to hold one request open. */
+const longestWaitMs = 20_000
+
 export class Riverrun {
+  readonly flows: FlowsApi
+  readonly triggers: TriggersApi
+  readonly schedules: SchedulesApi
+  readonly workers: WorkersApi
   readonly #http: Http
 
   constructor(options: ClientOptions = {}) {
     this.#http = new Http(options)
+    this.flows = new FlowsApi(this.#http)
+    this.triggers = new TriggersApi(this.#http)
+    this.schedules = new SchedulesApi(this.#http)
+    this.workers = new WorkersApi(this.#http)
   }
 
   /** When this is answered the job is on disk. */
@@ -72,20 +170,32 @@ export class Riverrun {
     return this.#http.get(`/api/jobs/${part(jobId)}`)
   }
 
-  jobs(queue: string, query?: PageQuery & { state?: JobState | JobState[] }): Promise<Page<JobRecord>> {
+  /** A page may hold fewer jobs than `limit`, even none, although more follow: `nextCursor` says so. */
+  jobs(queue: string, query?: JobQuery): Promise<Page<JobRecord>> {
     return this.#http.get(`/api/queue/${part(queue)}/jobs`, { query: { ...query } })
   }
 
-  retryJob(jobId: string): Promise<unknown> {
+  /** Jobs of all queues, one queue after the other, or of `queue`. */
+  findJobs(query: JobQuery & { queue?: string } = {}): Promise<Page<JobRecord>> {
+    return this.#http.get('/api/jobs', { query: { ...query, state: query.state ?? allStates } })
+  }
+
+  /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
+  runJobs(query?: PageQuery & { flow?: string; status?: RunStatus | RunStatus[]; stalled?: boolean }): Promise<Page<RunJob>> {
+    return this.#http.get('/api/jobs', { query: { ...query } })
+  }
+
+  /** Lets a job that has ended wait again, from its first attempt on. */
+  retryJob(jobId: string): Promise<JobRecord> {
     return this.#http.post(`/api/jobs/${part(jobId)}/retry`)
   }
 
-  cancelJob(jobId: string, reason?: string): Promise<unknown> {
+  cancelJob(jobId: string, reason?: string): Promise<JobRecord> {
     return this.#http.post(`/api/jobs/${part(jobId)}/cancel`, { reason })
   }
 
   /** Lets a delayed job begin now. */
-  promoteJob(jobId: string): Promise<unknown> {
+  promoteJob(jobId: string): Promise<JobRecord> {
     return this.#http.post(`/api/jobs/${part(jobId)}/promote`)
   }
 
@@ -100,7 +210,7 @@ export class Riverrun {
   }
 
   /** Waits until a job has ended, however it ends, over reconnects and restarts of the server. */
-  async waitJob<Data = unknown, Result = unknown>(jobId: string, options: CallOptions = {}): Promise<JobRecord<Data, Result>> {
+  async waitJob<Data = unknown, Result = unknown>(jobId: string, options: WaitOptions = {}): Promise<JobRecord<Data, Result>> {
     await ended(`job ${jobId}`, options, (signal) =>
       this.followJob(jobId, { follow: 'until-end', from: 'end', types: [...finalTypes], signal }),
     )
@@ -125,11 +235,11 @@ export class Riverrun {
     return this.#http.get(`/api/queue/${part(name)}`)
   }
 
-  pauseQueue(name: string): Promise<unknown> {
+  pauseQueue(name: string): Promise<QueueRecord> {
     return this.#http.post(`/api/queue/${part(name)}/pause`)
   }
 
-  resumeQueue(name: string): Promise<unknown> {
+  resumeQueue(name: string): Promise<QueueRecord> {
     return this.#http.post(`/api/queue/${part(name)}/resume`)
   }
 
@@ -148,8 +258,11 @@ export class Riverrun {
     return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...query } })
   }
 
-  /** Lets dead letters wait again, from their first attempt on. */
-  redrive(queue: string, options?: { limit?: number; perSecond?: number }): Promise<{ redriven: number }> {
+  /**
+   * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
+   * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
+   */
+  redrive(queue: string, options?: RedriveOptions): Promise<Redriven> {
     return this.#http.post(`/api/queue/${part(queue)}/dlq/redrive`, options)
   }
 
@@ -158,19 +271,20 @@ export class Riverrun {
   }
 
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
-  async call<Value = any>(process: string, input?: unknown, { timeoutMs, signal }: CallOptions = {}): Promise<Value> {
-    const body = { process, input: input ?? null, timeoutMs }
+  async call<Value = any>(process: string, input?: unknown, { signal, ...options }: CallOptions = {}): Promise<Value> {
+    const { timeoutMs } = options
+    const body = { process, input: input ?? null, ...options }
     // The server keeps the time; the client waits a little longer for it to say so.
     const patienceMs = timeoutMs === undefined ? undefined : timeoutMs + 10_000
     return (await this.#http.post<{ value: Value }>('/api/runner/execute', body, { signal, timeoutMs: patienceMs })).value
   }
 
   /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
-  async *frames(process: string, input?: unknown, { timeoutMs, signal }: CallOptions = {}): AsyncGenerator<Frame, void> {
+  async *frames(process: string, input?: unknown, { signal, ...options }: CallOptions = {}): AsyncGenerator<Frame, void> {
     const abort = new AbortController()
     try {
       const response = await this.#http.open('POST', '/api/runner/execute', {
-        body: { process, input: input ?? null, timeoutMs },
+        body: { process, input: input ?? null, ...options },
         headers: { accept: 'text/event-stream' },
         signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal,
       })
@@ -200,32 +314,89 @@ export class Riverrun {
     return this.#http.post(`/api/flows/${part(flow)}/start`, { input, ...options })
   }
 
+  /** Starts a run and waits until it has ended, however it ends. */
+  async startAndWait<State = Record<string, unknown>, Result = unknown>(
+    flow: string,
+    input?: unknown,
+    { timeoutMs, signal, ...options }: StartOptions & WaitOptions = {},
+  ): Promise<Run<State, Result>> {
+    const startedMs = Date.now()
+    const wait = Math.min(timeoutMs ?? longestWaitMs, longestWaitMs)
+    const path = `/api/flows/${part(flow)}/start`
+    const run = await this.#http.post<Run<State, Result>>(path, { input, ...options }, { query: { wait }, signal })
+    if (run.endedAt !== undefined) return run
+    const leftMs = timeoutMs === undefined ? undefined : Math.max(0, startedMs + timeoutMs - Date.now())
+    return this.wait(run.runId, { ...(leftMs !== undefined && { timeoutMs: leftMs }), ...(signal && { signal }) })
+  }
+
   run<State = Record<string, unknown>, Result = unknown>(runId: string): Promise<Run<State, Result>> {
     return this.#http.get(`/api/runs/${part(runId)}`)
   }
 
-  runs(query?: PageQuery & { flow?: string; status?: RunStatus | RunStatus[] }): Promise<Page<RunRecord>> {
+  runs(query?: RunQuery): Promise<Page<RunRecord>> {
     return this.#http.get('/api/runs', { query: { ...query } })
   }
 
-  cancel(runId: string, reason?: string): Promise<unknown> {
+  /** For good: what runs is told to stop, what waits is removed, children follow. */
+  cancel(runId: string, reason?: string): Promise<Run> {
     return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason })
   }
 
-  /** Why a run does not move, or what it does: each active visit and what it waits for. */
+  /** It begins no more steps until it is resumed; attempts that run are let finish. */
+  pause(runId: string, reason?: string): Promise<Run> {
+    return this.#http.post(`/api/runs/${part(runId)}/pause`, { reason })
+  }
+
+  resume(runId: string): Promise<Run> {
+    return this.#http.post(`/api/runs/${part(runId)}/resume`)
+  }
+
+  /** Starts the same again: with the same input or another one, in its own version or the `latest`. */
+  rerun(runId: string, options?: { input?: unknown; latest?: boolean }): Promise<StartedRun> {
+    return this.#http.post(`/api/runs/${part(runId)}/rerun`, options)
+  }
+
+  /** A new run that shares the past of this one up to the event `at`, or up to now. */
+  fork(runId: string, options?: { at?: string }): Promise<StartedRun> {
+    return this.#http.post(`/api/runs/${part(runId)}/fork`, options)
+  }
+
+  /** Deletes a run that has ended, with its stream. */
+  deleteRun(runId: string): Promise<void> {
+    return this.#http.delete(`/api/runs/${part(runId)}`)
+  }
+
+  /** The state now, or as it was after an event (its id) or at a time. */
+  state<State = Record<string, unknown>>(runId: string, options?: { at?: Moment }): Promise<StateAt<State>> {
+    return this.#http.get(`/api/runs/${part(runId)}/state`, { query: { ...options } })
+  }
+
+  /** The attempts of steps that have ended, in the order in which they ended. */
+  history(runId: string, query?: PageQuery): Promise<Page<Attempt>> {
+    return this.#http.get(`/api/runs/${part(runId)}/history`, { query: { ...query } })
+  }
+
+  /** The runs that its steps started. */
+  children(runId: string, query?: RunQuery): Promise<Page<RunRecord>> {
+    return this.#http.get(`/api/runs/${part(runId)}/children`, { query: { ...query } })
+  }
+
+  /** Why a run or a job does not move, or what it does: each active visit and what it waits for. */
   why(runId: string): Promise<Why> {
     return this.#http.get(`/api/runs/${part(runId)}/why`)
   }
 
-  /** Opens a trigger: whoever waits for it goes on with `payload`. */
-  fire(triggerId: string, payload?: unknown): Promise<unknown> {
-    return this.#http.post(`/api/triggers/${part(triggerId)}`, payload)
+  /** Opens the trigger that a step waits for: it goes on with `payload`. `triggers.fire` starts a flow. */
+  async fire(triggerId: string, payload?: unknown, { secret }: FireOptions = {}): Promise<Opened> {
+    const body = payload ?? {}
+    const headers: Record<string, string> = secret === undefined ? {} : { 'x-riverrun-signature': await signature(secret, JSON.stringify(body)) }
+    return this.#http.post(`/api/triggers/${part(triggerId)}`, body, { headers })
   }
 
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
   async wait<State = Record<string, unknown>, Result = unknown>(
     runId: string,
-    options: CallOptions = {},
+    options: WaitOptions = {},
   ): Promise<Run<State, Result>> {
     await ended(`run ${runId}`, options, (signal) => this.follow(runId, { follow: 'until-end', types: [...finalTypes], signal }))
     return this.run(runId)
@@ -234,6 +405,21 @@ export class Riverrun {
   /** Emits an event into a run, a stream, or the global one. */
   emit(event: NewEvent): Promise<{ stream: string; ids: string[] }> {
     return this.#http.post('/api/events', event)
+  }
+
+  /** Appends events to a stream, all of them or none: to `webhook` `github`, or to `flow` and a run's id. */
+  append(type: string, id: string, events: StreamEvent | StreamEvent[]): Promise<{ stream: string; ids: string[] }> {
+    return this.#http.post(`/api/events/${part(type)}/${part(id)}`, events)
+  }
+
+  /** A page of what a run's stream holds. */
+  events(runId: string, query?: EventQuery): Promise<Page<RunEvent>> {
+    return this.#http.get(`/api/runs/${part(runId)}/events`, { query: { ...query } })
+  }
+
+  /** A page of the stream with a full name, such as `nq:job:<jobId>` or `nq:global`. */
+  streamEvents(stream: string, query?: EventQuery): Promise<Page<RunEvent>> {
+    return this.#http.get(`/api/events/${part(stream)}`, { query: { ...query } })
   }
 
   /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
@@ -251,6 +437,15 @@ export class Riverrun {
     return followRun(this.follow(runId, { ...options, follow: 'until-end' }))
   }
 
+  /** What the server can run, and what it cannot because its file does not load. */
+  async processes(): Promise<ProcessRecord[]> {
+    return (await this.#http.get<Page<ProcessRecord>>('/api/processes')).items
+  }
+
+  version(): Promise<Version> {
+    return this.#http.get('/api/version')
+  }
+
   async #add(queue: string, body: object, query?: AddOptions): Promise<Enqueued[]> {
     return (await this.#http.post<{ jobs: Enqueued[] }>(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs
   }
@@ -259,7 +454,7 @@ export class Riverrun {
 /** Reads a stream to its end, for so long. */
 async function ended(
   what: string,
-  { timeoutMs, signal }: CallOptions,
+  { timeoutMs, signal }: WaitOptions,
   open: (signal: AbortSignal) => AsyncGenerator<RunEvent, void>,
 ): Promise<void> {
   const limit = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)
@@ -270,10 +465,6 @@ async function ended(
     if (!limit?.aborted || signal?.aborted) throw error
     throw new RiverrunError('TIMEOUT', `${what} had not ended after ${timeoutMs} ms`)
   }
-}
-
-function part(text: string): string {
-  return encodeURIComponent(text)
 }
 
 function only([job]: Enqueued[]): Enqueued {

@@ -48,9 +48,81 @@ export interface Run<State = Record<string, unknown>, Result = unknown> extends 
   state: State
 }
 
-/** Why a run stands where it stands. Members that this version does not know are there too. */
+export interface StateAt<State = Record<string, unknown>> {
+  runId: string
+  /** The time of the last event that counts; absent before the first. */
+  at?: string
+  /** How many events led to it. */
+  events: number
+  status: RunStatus
+  state: State
+}
+
+/** An attempt of a step that has ended. */
+export interface Attempt {
+  stepId: string
+  handlerType?: string
+  visit: number
+  attempt: number
+  outcome: 'success' | 'failure' | 'wait' | 'cancelled'
+  startedAt: string
+  completedAt: string
+  durationMs: number
+  error?: RunError
+}
+
+/** Why a run, or a job, stands where it stands. */
 export interface Why {
+  runId: string
+  kind: 'flow' | 'job'
+  flow?: string
+  /** The run's status, or the job's state. */
+  status: string
+  /** Whether something is under way or about to begin. */
+  moving: boolean
+  /** The first reason in a line, and how many others there are. */
+  summary: string
+  /** One for each active visit, the most telling first; those of the whole run before them. */
+  reasons: WhyReason[]
+  /** Active visits that were not looked at, because there are so many. */
+  more?: number
+  /** The run has failed and undoes what it did. */
+  compensating?: boolean
+  /** When the run fails with TIMEOUT unless it has ended. */
+  deadlineAt?: string
+}
+
+export type WhyKind =
+  | 'ended' | 'paused' | 'not-before' | 'await-time' | 'await-event' | 'await-trigger' | 'backoff' | 'queue-paused' | 'no-worker' | 'no-room'
+  | 'concurrency' | 'rate-limit' | 'gathering' | 'delayed' | 'queued' | 'lease-expired' | 'running' | 'child' | 'branches' | 'ready'
+  | (string & {})
+
+/** Which members there are depends on the kind: docs/why.md. */
+export interface WhyReason {
+  kind: WhyKind
+  summary: string
+  step?: string
+  visit?: number
+  attempt?: number
+  status?: string
+  since?: string
+  until?: string
+  job?: { id: string; queue: string; state: string; ahead?: number; owner?: string; leaseUntil?: string; cancelling?: boolean }
+  awaitId?: string
+  eventKind?: string
+  triggerType?: string
+  url?: string
+  error?: RunError
+  childId?: string
+  child?: Why
   [member: string]: unknown
+}
+
+/** A trigger that a step waited for was opened. */
+export interface Opened {
+  success: boolean
+  triggerId: string
+  runId: string
 }
 
 export type JobState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed' | 'cancelled' | (string & {})
@@ -94,7 +166,160 @@ export interface QueueRecord {
   counts: Record<'waiting' | 'delayed' | 'active' | 'completed' | 'failed' | 'cancelled', number>
   /** How long the job that has waited longest has waited. */
   oldestMs?: number
+  /** Rates and latencies that this server has seen since it started. */
+  stats?: Record<string, unknown>
   [member: string]: unknown
+}
+
+export interface Redriven {
+  /** How many wait again. */
+  redriven: number
+  /** There are more, and they follow in the background. */
+  goesOn: boolean
+}
+
+/** The job that drives a run; its id is the run's. */
+export interface RunJob {
+  id: string
+  runId: string
+  flow: string
+  version: string
+  status: RunStatus
+  /** It was to move by itself longer than a lease ago, and nobody has taken it up. */
+  stalled: boolean
+  dueAt?: string
+  createdAt: string
+  updatedAt: string
+  endedAt?: string
+  tenantId?: string
+}
+
+export interface FlowSummary {
+  id: string
+  version: string
+  createdAt: string
+  name?: string
+  description?: string
+  tags?: string[]
+  /** How many steps it has. */
+  steps: number
+}
+
+export interface FlowDetail {
+  id: string
+  version: string
+  createdAt: string
+  /** As it was registered. */
+  definition: Record<string, unknown>
+}
+
+export interface FlowIssue {
+  /** A dot path into the definition. */
+  path: string
+  rule: string
+  message: string
+  severity: 'error' | 'warning'
+}
+
+export interface RegisteredFlow {
+  id: string
+  version: string
+  /** False where the same definition was there already. */
+  created: boolean
+  /** Warnings. */
+  issues: FlowIssue[]
+}
+
+/** Members that this version does not know are there too: docs/diagrams.md. */
+export interface FlowDiagram {
+  flow: string
+  name?: string
+  nodes: { id: string; type: string; handler: string; [member: string]: unknown }[]
+  edges: { from: string; to: string; label: string; type: string; [member: string]: unknown }[]
+  outside?: { to: string; label: string; type: string; [member: string]: unknown }[]
+}
+
+export interface TriggerStats {
+  fired: number
+  failed: number
+  /** Due times that passed without a run. */
+  missed: number
+  lastFiredAt?: string
+  lastRunId?: string
+  lastFailedAt?: string
+  lastError?: RunError
+  nextDueAt?: string
+}
+
+export interface TriggerRecord {
+  id: string
+  type: string
+  /** Counts its changes. */
+  version: number
+  flow: string
+  flowVersion?: string
+  enabled: boolean
+  description?: string
+  config: Record<string, unknown>
+  input?: unknown
+  inputMap?: string
+  contextKey?: string
+  idempotencyKey?: string
+  tenantId?: string
+  tags?: string[]
+  metadata?: Record<string, unknown>
+  /** `api`, or `project` where a file keeps it. */
+  origin: string
+  createdAt: string
+  updatedAt: string
+  /** Where requests go that fire it. */
+  path?: string
+  nextDueAt?: string
+  upcoming?: string[]
+  stats: TriggerStats
+}
+
+export interface Backfilled {
+  items: { dueAt: string; runId: string; created: boolean }[]
+  /** How many runs were started. */
+  created: number
+  /** Where to go on; absent if nothing is left. */
+  nextFrom?: string
+}
+
+export interface ProcessRecord {
+  id: string
+  runMode?: 'queue' | 'flow' | 'call'
+  queue?: string
+  language?: string
+  file?: string
+  config?: Record<string, unknown>
+  /** Why its file does not load. */
+  error?: RunError
+}
+
+export interface WorkerRecord {
+  /** Tells workers of the same name apart. */
+  id: number
+  name: string
+  tags: string[]
+  /** The language and version of its SDK. */
+  sdk: string
+  processes: string[]
+  /** Those of them that the server has itself, and runs itself. */
+  shadowed?: string[]
+  /** How many invocations it takes at once. */
+  window: number
+  running: number
+  since: string
+  state: 'connected' | 'draining' | 'away'
+}
+
+export interface Version {
+  name: string
+  version: string
+  /** Facts about the store, for people. */
+  store: unknown
 }
 
 /** What a call says on its way; `result`, `error` and `cancelled` are last. */

@@ -3,7 +3,7 @@ import type { Link } from '../ctx/link.ts'
 import type { LogSettings } from '../ctx/logger.ts'
 import { type CancelReason, RiverrunError } from '../errors.ts'
 import type { InvokeParams } from '../wire.ts'
-import type { Peer } from './peer.ts'
+import type { Voice } from './invocations.ts'
 
 /** One run of a handler, from the request to its answer. Once it has ended it says nothing more. */
 export class Invocation implements Link {
@@ -15,7 +15,7 @@ export class Invocation implements Link {
   constructor(
     readonly id: number,
     readonly params: InvokeParams,
-    readonly peer: Peer,
+    readonly voice: Voice,
   ) {}
 
   /** Makes the context, once the process and with it its settings are known. */
@@ -35,17 +35,17 @@ export class Invocation implements Link {
 
   async request(method: string, params: Record<string, unknown>): Promise<unknown> {
     if (this.ended) throw new RiverrunError('INVOCATION_ENDED', `${method} came after the handler had ended`)
-    return this.peer.request(method, { invocation: this.id, ...params })
+    return this.voice.request(method, { invocation: this.id, ...params })
   }
 
   notify(method: string, params: Record<string, unknown>): void {
     if (this.ended) return
     try {
-      this.peer.notify(method, { invocation: this.id, ...params })
+      this.voice.notify(method, { invocation: this.id, ...params })
     } catch (error) {
       // A log line must not fail a job.
       const message = `a ${method} was left out: ${(error as Error).message}`
-      this.peer.notify('log', { invocation: this.id, level: 'warn', message })
+      this.voice.notify('log', { invocation: this.id, level: 'warn', message })
     }
   }
 }

@@ -1,20 +1,18 @@
 /**
- * The runner's side of docs/protocol.md: answers the server's requests and runs handlers.
+ * The runner's side of docs/protocol.md: loads modules and runs their handlers.
  */
 
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { CancelledError, type CancelReason, RiverrunError } from '../errors.ts'
 import { describe } from '../failure.ts'
-import type { Job } from '../context.ts'
 import { version } from '../version.ts'
-import { type BatchJob, type InvokeParams, type Limits, protocolVersion, type Suspended } from '../wire.ts'
-import { batchText, valueText } from './answer.ts'
-import { Invocation } from './invocation.ts'
-import { Modules, type Process, type Processes } from './modules.ts'
+import { type InvokeParams, type Limits, protocolVersion } from '../wire.ts'
+import type { Invocation } from './invocation.ts'
+import { Invocations } from './invocations.ts'
+import { Modules, type Processes } from './modules.ts'
 import type { Output } from './output.ts'
 import { type Listener, Peer } from './peer.ts'
 
-const heartbeatMs = 10_000
+export const heartbeatMs = 10_000
 
 type Params = Record<string, unknown>
 
@@ -24,21 +22,18 @@ export class Runner implements Listener {
   onLimits: (limits: Limits) => void = () => {}
   readonly #output: Output
   readonly #modules = new Modules()
-  readonly #running = new Map<number, Invocation>()
-  readonly #current = new AsyncLocalStorage<Invocation>()
-  readonly #idle = new Set<() => void>()
-  #limits: Limits = { messageBytes: 16 * 1024 * 1024, resultBytes: 1024 * 1024 }
+  readonly #invocations: Invocations
 
   constructor(output: Output) {
     this.#output = output
     this.peer = new Peer(output, this)
+    this.#invocations = new Invocations(this.peer)
     setInterval(() => this.#beat(), heartbeatMs).unref()
   }
 
   /** The invocation whose code is running now, if one is known. */
   get current(): Invocation | undefined {
-    const current = this.#current.getStore()
-    return current?.ended ? undefined : current
+    return this.#invocations.current
   }
 
   onRequest(id: number, method: string, params: Params): void {
@@ -50,17 +45,16 @@ export class Runner implements Listener {
   }
 
   onNotification(method: string, params: Params): void {
-    if (method !== 'cancel') return
-    this.#running.get(params.invocation as number)?.cancel((params.reason as CancelReason | undefined) ?? 'user')
+    if (method === 'cancel') this.#invocations.cancel(params.invocation as number, params.reason as CancelReason | undefined)
   }
 
   /** Ends an invocation with an error that none of its handler's promises carries. */
   fail(invocation: Invocation, error: unknown): void {
-    if (!invocation.ended) this.#failed(invocation, error)
+    this.#invocations.fail(invocation, error)
   }
 
   cancelAll(reason: CancelReason): void {
-    for (const invocation of this.#running.values()) invocation.cancel(reason)
+    this.#invocations.cancelAll(reason)
   }
 
   #initialise(id: number, { protocol, limits }: { protocol?: number; limits?: Partial<Limits> }): void {
@@ -70,9 +64,10 @@ export class Runner implements Listener {
       this.#output.finish(() => process.exit(1))
       return
     }
-    this.#limits = { ...this.#limits, ...limits }
-    this.peer.limitBytes = this.#limits.messageBytes
-    this.onLimits(this.#limits)
+    const known = { ...this.#invocations.limits, ...limits }
+    this.#invocations.limits = known
+    this.peer.limitBytes = known.messageBytes
+    this.onLimits(known)
     const answer = {
       protocol: protocolVersion,
       sdk: { name: 'riverrun', version, language: 'typescript' },
@@ -93,135 +88,40 @@ export class Runner implements Listener {
   }
 
   #invoke(id: number, params: InvokeParams): void {
-    const invocation = new Invocation(id, params, this.peer)
-    this.#running.set(id, invocation)
-    const processes = this.#modules.loaded(params.file, params.revision)
+    const { file = '', revision } = params
+    const invocation = this.#invocations.add(id, params)
+    const processes = this.#modules.loaded(file, revision)
     if (processes) {
       this.#execute(invocation, processes)
       return
     }
-    this.#modules.load(params.file, params.revision).then(
+    this.#modules.load(file, revision).then(
       (loaded) => this.#execute(invocation, loaded),
-      (error) => this.#failed(invocation, error),
+      (error) => this.#invocations.fail(invocation, error),
     )
   }
 
   #execute(invocation: Invocation, processes: Processes): void {
-    const { params } = invocation
+    const { file, export: name = 'default' } = invocation.params
     // It was told to stop while its module was being loaded.
     if (invocation.cancelledBefore) {
-      this.#failed(invocation, new CancelledError(invocation.cancelledBefore))
+      this.#invocations.fail(invocation, new CancelledError(invocation.cancelledBefore))
       return
     }
-    const process = processes.get(params.export ?? 'default')
-    if (!process) {
-      const message = `${params.file} exports no handler under the name ${params.export ?? 'default'}`
-      this.#failed(invocation, new RiverrunError('HANDLER_NOT_FOUND', message, { retriable: false }))
+    const process = processes.get(name)
+    if (process) {
+      this.#invocations.execute(invocation, process)
       return
     }
-    const ctx = invocation.begin(process.logs)
-    if (ctx.execution) ctx.execution.onLeave = (outcome) => this.#left(invocation, outcome)
-    let result: unknown
-    try {
-      result = this.#current.run(invocation, process.handler, argument(process, params), ctx)
-    } catch (error) {
-      this.#failed(invocation, error)
-      return
-    }
-    if (!isThenable(result)) {
-      this.#finished(invocation, result)
-      return
-    }
-    // What only looks like a promise may throw from its `then`; a real one is taken as it is.
-    Promise.resolve(result).then(
-      (value) => this.#finished(invocation, value),
-      (error) => this.#failed(invocation, error),
-    )
-  }
-
-  #finished(invocation: Invocation, value: unknown): void {
-    if (invocation.ended) return
-    const returned = invocation.ctx?.execution?.returned()
-    if (!returned) return this.#answer(invocation, value)
-    returned.then((problem) => (problem ? this.#failed(invocation, problem) : this.#answer(invocation, value)))
-  }
-
-  #left(invocation: Invocation, outcome: Suspended | RiverrunError): void {
-    if (invocation.ended) return
-    if (outcome instanceof RiverrunError) return this.#failed(invocation, outcome)
-    this.peer.answer(invocation.id, JSON.stringify({ suspended: outcome }))
-    this.#ended(invocation)
-  }
-
-  #answer(invocation: Invocation, value: unknown): void {
-    if (invocation.ended) return
-    const { jobs } = invocation.params
-    let text: string
-    try {
-      text = jobs ? batchText(value, jobs.length, this.#limits) : `{"value":${valueText(value, this.#limits.resultBytes)}}`
-    } catch (error) {
-      this.#failed(invocation, error)
-      return
-    }
-    this.peer.answer(invocation.id, text)
-    this.#ended(invocation)
-  }
-
-  #failed(invocation: Invocation, error: unknown): void {
-    if (invocation.ended) return
-    invocation.ctx?.execution?.threw()
-    const failure = describe(error)
-    if (isCancellation(invocation, error)) this.peer.refuse(invocation.id, { ...failure, code: 'CANCELLED' }, -32001)
-    else this.peer.refuse(invocation.id, failure)
-    this.#ended(invocation)
-  }
-
-  #ended(invocation: Invocation): void {
-    invocation.ended = true
-    this.#running.delete(invocation.id)
-    if (this.#running.size === 0) for (const wake of [...this.#idle]) wake()
+    const message = `${file} exports no handler under the name ${name}`
+    this.#invocations.fail(invocation, new RiverrunError('HANDLER_NOT_FOUND', message, { retriable: false }))
   }
 
   #drain(id: number, { graceMs = 0 }: { graceMs?: number }): void {
-    const answer = (): void => {
-      clearTimeout(timer)
-      this.#idle.delete(answer)
-      this.peer.answer(id, JSON.stringify({ unfinished: this.#running.size }))
-    }
-    const timer = setTimeout(answer, graceMs)
-    if (this.#running.size === 0) answer()
-    else this.#idle.add(answer)
+    this.#invocations.drain(graceMs, (unfinished) => this.peer.answer(id, JSON.stringify({ unfinished })))
   }
 
   #beat(): void {
-    if (this.#running.size) this.peer.notify('heartbeat', {})
+    if (this.#invocations.running.size) this.peer.notify('heartbeat', {})
   }
-}
-
-/** What a handler gets first: a job or an input, or a list of them. */
-function argument({ takes }: Process, params: InvokeParams): unknown {
-  if (takes === 'input') return params.jobs ? params.jobs.map((job) => job.input) : params.input
-  return params.jobs ? params.jobs.map((job) => jobOf(job, params)) : jobOf(params, params)
-}
-
-function jobOf(job: BatchJob, { queue }: InvokeParams): Omit<Job, 'isLeaseValid'> {
-  return {
-    id: job.jobId ?? '',
-    name: job.name ?? queue ?? '',
-    queue: queue ?? '',
-    data: job.input,
-    attempt: job.attempt ?? 1,
-    maxAttempts: job.maxAttempts ?? 1,
-    enqueuedAt: job.enqueuedAt ?? undefined,
-  }
-}
-
-/** Whether a handler ended because it was told to, and not for a reason of its own. */
-function isCancellation({ ctx }: Invocation, error: unknown): boolean {
-  if (error instanceof CancelledError) return true
-  return ctx?.cancelled !== undefined && error instanceof Error && error.name === 'AbortError'
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }

@@ -1,10 +1,11 @@
 /**
  * A run of a flow in memory: what steps emit enters the steps that subscribe to it, waits jump the
- * clock, until nothing is active. A step is tried once; compensation is left to the server.
+ * clock, until nothing is active, and what a failed run did is undone. A step is tried once.
  */
 
 import type { AwaitConfig } from '../config.ts'
 import { RiverrunError } from '../errors.ts'
+import { describe } from '../failure.ts'
 import { getAt } from '../live/path.ts'
 import type { Failure, Suspended } from '../wire.ts'
 import { FakeClock } from './clock.ts'
@@ -12,8 +13,12 @@ import type { Executable } from './execute.ts'
 import { evaluate } from './expression.ts'
 import { arrivalMs, type GivenEvent, matches, milliseconds, opened, seen, type SeenEvent, type Triggers } from './given.ts'
 import { type MadeTrigger, type MemoryOptions, Store } from './memory.ts'
-import { entryOf, plan, type PlannedStep } from './plan.ts'
+import { plan, type PlannedStep } from './plan.ts'
+import { reason, type Undo, Undoing } from './undo.ts'
 import { type SimulatedAwait, Visit, type VisitRun } from './visit.ts'
+
+/** As many visits as a run may make on the server. */
+const mostVisits = 1000
 
 export interface FlowOptions extends Omit<MemoryOptions, 'journal' | 'checkpoint'> {
   input?: unknown
@@ -49,11 +54,10 @@ export interface FlowRun {
 }
 
 export async function runFlow(steps: Executable[] | Record<string, Executable>, options: FlowOptions = {}): Promise<FlowRun> {
-  const planned = plan(steps, options.flow)
-  const entry = entryOf(planned.steps, options.entry)
+  const planned = plan(steps, options)
   return simulate(options, async (clock) => {
-    const run = new Simulation(planned.flow, planned.steps, options, clock)
-    run.enter(entry, options.input)
+    const run = new Simulation(planned.flow, planned.steps, options, clock, planned.entry.onFailure)
+    run.enter(planned.entry, options.input)
     return run.play()
   })
 }
@@ -76,6 +80,7 @@ interface Due {
 
 /** A wait for an event that has not come. */
 interface Open {
+  visit: Visit
   kind: string
   fits: (event: SeenEvent) => boolean
   settle: (event: SeenEvent) => void
@@ -98,15 +103,17 @@ export class Simulation {
   /** Given events that come as soon as somebody waits for them. */
   readonly #ready: GivenEvent[]
   readonly #startMs: number
-  #waiting = 0
+  readonly #undoing = new Undoing()
   #error: unknown
-  #stopped = false
+  /** The error, as a step that undoes something is told of it. */
+  #reason: Record<string, unknown> | undefined
 
   constructor(
     readonly flow: string,
     readonly steps: Map<string, PlannedStep>,
     readonly options: FlowOptions,
     readonly clock: FakeClock,
+    readonly onFailure: 'stop' | 'finish' = 'stop',
   ) {
     this.store = new Store(options.state)
     this.#startMs = clock.now
@@ -118,17 +125,18 @@ export class Simulation {
     }
   }
 
-  enter(step: PlannedStep, input: unknown): void {
+  enter(step: PlannedStep, input: unknown, undoes?: Undo['visit']): void {
+    if (this.visits.length >= mostVisits) throw new RiverrunError('MAX_STEPS', `the run made ${mostVisits} visits, as many as it may: does a step feed itself?`)
     const number = this.visits.filter((visit) => visit.step === step).length + 1
     const run = { runId: this.options.runId ?? 'run-0', flow: this.flow, tenantId: this.options.tenantId, correlationId: this.options.correlationId }
-    const visit = new Visit(step, number, input ?? null, run, this.options, this.store)
+    const visit = new Visit(step, number, input ?? null, run, this.options, this.store, undoes)
     this.visits.push(visit)
     this.#plan(this.clock.now, () => this.#begin(visit))
   }
 
   async play(): Promise<FlowRun> {
     // What comes when nothing is active comes too late: the run has ended.
-    while (!this.#stopped && this.visits.some(({ isActive }) => isActive)) {
+    while (this.#isActive || this.#goesOn()) {
       const due = this.#agenda[0]
       if (due && due.atMs <= this.clock.now) await this.#act()
       else if (this.#takeReady()) continue
@@ -136,6 +144,19 @@ export class Simulation {
       else break
     }
     return this.#report()
+  }
+
+  get #isActive(): boolean {
+    return this.visits.some(({ isActive }) => isActive)
+  }
+
+  /** Nothing is active any more: the run undoes one thing more, or has ended. */
+  #goesOn(): boolean {
+    if (this.#error === undefined) return false
+    this.#undoing.hasBegun = true
+    const undo = this.#undoing.last(this.#reason)
+    if (undo) this.#undo(undo)
+    return undo !== undefined
   }
 
   async #act(): Promise<void> {
@@ -152,6 +173,7 @@ export class Simulation {
   }
 
   async #begin(visit: Visit): Promise<void> {
+    if (!visit.isActive) return
     const { await: declared } = visit.step
     if (!declared || declared.type === 'time' || visit.awaited !== undefined) return this.#execute(visit)
     const done = (ending: Ending): unknown => {
@@ -197,7 +219,10 @@ export class Simulation {
 
   #afterHandler(visit: Visit, value: unknown): void {
     const { await: declared } = visit.step
-    const end = (): void => visit.end({ status: 'completed', value })
+    const end = (): void => {
+      visit.end({ status: 'completed', value })
+      this.#undoing.finished(visit, value)
+    }
     if (declared?.type !== 'time') return end()
     const { delay } = declared
     const wanted = typeof delay === 'function' ? evaluate(delay, { result: value }) : delay
@@ -234,6 +259,7 @@ export class Simulation {
       return
     }
     const open: Open = {
+      visit,
       kind,
       fits,
       settle: (event) => {
@@ -258,19 +284,19 @@ export class Simulation {
   /** Notes that a wait has begun; gives what is to be called when it is over. */
   #wait(visit: Visit, type: SimulatedAwait['type'], name: string, done: (ending: Ending) => unknown): (ending: Ending) => unknown {
     const wait = visit.began(type, name)
-    this.#waiting += 1
     return (ending) => {
-      this.#waiting -= 1
+      if (!visit.isActive) return
       const waitedMs = this.clock.now - Date.parse(wait.from)
       Object.assign(wait, { until: new Date().toISOString(), waitedMs }, ending)
       return done(ending)
     }
   }
 
-  /** Gives the first of the ready events that somebody waits for, or else that enters a step. */
+  /** Gives the first of the ready events that somebody waits for, or else that enters a step or undoes one. */
   #takeReady(): boolean {
     const asSeen = (given: GivenEvent): SeenEvent => seen(given, this.clock.now, this.#events.length)
-    const wanted = this.#ready.find((given) => this.#openFor(asSeen(given)).length) ?? this.#ready.find((given) => this.#entered(asSeen(given)).length)
+    const isWanted = (event: SeenEvent): boolean => this.#entered(event).length > 0 || this.#undoing.isCalledBy(event.kind)
+    const wanted = this.#ready.find((given) => this.#openFor(asSeen(given)).length) ?? this.#ready.find((given) => isWanted(asSeen(given)))
     if (!wanted) return false
     this.#ready.splice(this.#ready.indexOf(wanted), 1)
     this.#given(wanted)
@@ -282,14 +308,14 @@ export class Simulation {
   }
 
   #arrive(event: FlowRun['events'][number]): void {
-    if (this.#stopped) return
-    this.#refuseCompensation((step) => [step.compensation?.on ?? []].flat().includes(event.kind))
     const open = this.#openFor(event)
     const entered = this.#entered(event)
+    const undone = this.#undoing.calledBy(event.kind)
     this.#events.push(event)
-    if (!open.length && !entered.length) this.#unclaimed.push(event)
+    if (!open.length && !entered.length && !undone.length) this.#unclaimed.push(event)
     for (const one of open) one.settle(event)
     for (const { step, input } of entered) this.#enterBy(step, event.kind, input)
+    for (const undo of undone) this.#undo(undo)
   }
 
   #openFor(event: SeenEvent): Open[] {
@@ -297,6 +323,8 @@ export class Simulation {
   }
 
   #entered(event: SeenEvent): { step: PlannedStep; input: unknown }[] {
+    // A run that undoes what it did begins nothing new.
+    if (this.#undoing.hasBegun) return []
     const ctx = this.#context()
     const found: { step: PlannedStep; input: unknown }[] = []
     for (const step of this.steps.values()) {
@@ -334,20 +362,26 @@ export class Simulation {
     this.enter(step, visit.input)
   }
 
+  /** The first failure is the run's; one while it undoes things is only recorded. */
   #fail(visit: Visit, status: 'failed' | 'cancelled', error: unknown): void {
     visit.end({ status, error })
-    this.#error ??= error
-    this.#refuseCompensation(() => true)
-    const finishes = [...this.steps.values()].some(({ onFailure }) => onFailure === 'finish')
-    if (!finishes) this.#stopped = true
+    if (this.#error === undefined) {
+      this.#error = error
+      this.#reason = reason(describe(error), visit.step.name)
+    }
+    if (this.onFailure === 'finish' || this.#undoing.hasBegun) return
+    for (const other of this.visits.filter(({ isActive }) => isActive)) this.#cancel(other)
   }
 
-  /** The server undoes what was done; a test that gets so far must not pass without it. */
-  #refuseCompensation(calls: (step: PlannedStep) => boolean): void {
-    const undone = this.visits.find(({ step, outcome }) => outcome.status === 'completed' && step.compensation && calls(step))
-    if (!undone) return
-    const { name, compensation } = undone.step
-    throw new Error(`runFlow does not play compensation, and here step ${name} would be undone by ${compensation?.step}: test that step with runStep, and the saga with a server`, { cause: this.#error })
+  #cancel(visit: Visit): void {
+    for (const open of this.#open) if (open.visit === visit) this.#open.delete(open)
+    visit.end({ status: 'cancelled' })
+  }
+
+  #undo({ step: name, visit, input }: Undo): void {
+    const step = this.steps.get(name)
+    if (!step) throw new Error(`step ${visit.step} has compensation by ${name}, and there is no such step`)
+    this.enter(step, input, visit)
   }
 
   #context(): { runId: string; flowName: string; input: unknown; state: Record<string, unknown> } {
@@ -355,7 +389,7 @@ export class Simulation {
   }
 
   #report(): FlowRun {
-    const status = this.#error !== undefined ? 'failed' : this.#waiting ? 'waiting' : 'completed'
+    const status = this.#error === undefined ? (this.#isActive ? 'waiting' : 'completed') : this.#isActive ? 'waiting' : 'failed'
     return {
       status,
       ...(this.#error !== undefined && { error: this.#error }),

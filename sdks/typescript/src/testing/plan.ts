@@ -1,5 +1,5 @@
 /**
- * The steps of a flow, as the configs of processes tell of them.
+ * The steps of a flow, as the configs of processes tell of them: as the server puts flows together.
  */
 
 import type { FlowConfig, ProcessConfig, StepConfig, Subscription } from '../config.ts'
@@ -14,37 +14,61 @@ export interface PlannedStep extends StepConfig {
   config: ProcessConfig
 }
 
-/** A step for each process that takes part in the flow; in the first flow that they name where none is given. */
-export function plan(executables: Executable[] | Record<string, Executable>, flow: string | undefined): { flow: string; steps: Map<string, PlannedStep> } {
+export interface Planned {
+  flow: string
+  entry: PlannedStep
+  steps: Map<string, PlannedStep>
+}
+
+/** A step, and the flow that it says it is part of; one that says none may be part of any. */
+interface Part {
+  flow: string | undefined
+  step: PlannedStep
+}
+
+/** The flow that is asked for; else the one of the entry, the first that is named, or the one with the only beginning. */
+export function plan(executables: Executable[] | Record<string, Executable>, { flow, entry }: { flow?: string; entry?: string }): Planned {
   const named = Array.isArray(executables) ? executables.map((one) => [undefined, one] as const) : Object.entries(executables)
-  const ids = named.flatMap(([, one]) => roles(parts(one).config).map(({ id }) => id))
-  const id = flow ?? ids[0] ?? 'test'
-  if (flow !== undefined && ids.length && !ids.includes(flow)) throw new Error(`no step is part of the flow ${flow}; they name ${[...new Set(ids)].join(', ')}`)
+  const all = named.flatMap(([key, one]) => partsOf(one, key))
+  const begins = flow === undefined ? undefined : all.find((part) => part.flow === undefined && part.step.name === flow)
+  const ids = new Set(all.flatMap((part) => part.flow ?? []))
+  if (flow !== undefined && ids.size && !ids.has(flow) && !begins) throw new Error(`no step is part of the flow ${flow}; they name ${[...ids].join(', ')}`)
+  const wanted = entry === undefined ? undefined : all.find(({ step }) => step.name === entry)
+  const id = flow ?? (wanted ? (wanted.flow ?? wanted.step.name) : [...ids][0])
+  const steps = stepsOf(all.filter((part) => part.flow === undefined || id === undefined || part.flow === id))
+  const first = entryOf(steps, entry ?? begins?.step.name)
+  return { flow: id ?? first.name, entry: first, steps }
+}
+
+/** The process as a step of that flow, or of its first one. Undefined if it is part of other flows alone. */
+export function plannedStep(executable: Executable, key: string | undefined, flow: string | undefined): PlannedStep | undefined {
+  const all = partsOf(executable, key)
+  return all.find((part) => flow === undefined || part.flow === undefined || part.flow === flow)?.step
+}
+
+function partsOf(executable: Executable, key: string | undefined): Part[] {
+  const { handler, config, takes } = parts(executable)
+  return roles(config).map((role) => {
+    const { step, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure } = { ...config, ...role }
+    const name = step ?? key ?? (typeof config.queue === 'string' ? config.queue : undefined) ?? (handler.name === 'default' ? '' : handler.name)
+    const heard = [...subscriptions.map(subscription), ...[triggers].flat().map((eventKind) => ({ eventKind }))]
+    const planned: PlannedStep = { name, isEntry: role.role === 'entry', subscriptions: heard, handler, takes, config }
+    return { flow: role.id, step: Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure })) }
+  })
+}
+
+function stepsOf(found: Part[]): Map<string, PlannedStep> {
   const steps = new Map<string, PlannedStep>()
-  for (const [key, executable] of named) {
-    const step = plannedStep(executable, key, id)
-    if (!step) continue
+  for (const { step } of found) {
+    if (!step.name) throw new Error('a step needs a name: config.step, config.flow.step, or a key in an object of steps')
     if (steps.has(step.name)) throw new Error(`two steps are called ${step.name}`)
     steps.set(step.name, step)
   }
-  return { flow: id, steps }
+  return steps
 }
 
-/** Undefined if the process is part of other flows alone. */
-export function plannedStep(executable: Executable, key: string | undefined, flow: string | undefined): PlannedStep | undefined {
-  const { handler, config, takes } = parts(executable)
-  const all = roles(config)
-  const role = all.find(({ id }) => flow === undefined || id === flow)
-  if (!role && all.length) return undefined
-  const { step, subscriptions, join, await: awaits, emits, compensation, onFailure } = { ...config, ...role }
-  const name = step ?? key ?? (typeof config.queue === 'string' ? config.queue : undefined) ?? (handler.name === 'default' ? '' : handler.name)
-  if (!name) throw new Error('a step needs a name: config.step, config.flow.step, or a key in an object of steps')
-  const planned: PlannedStep = { name, isEntry: role?.role === 'entry', subscriptions: (subscriptions ?? []).map(subscription), handler, takes, config }
-  return Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure }))
-}
-
-/** Where runs begin: the step that says so, or the only one that no event enters. */
-export function entryOf(steps: Map<string, PlannedStep>, wanted: string | undefined): PlannedStep {
+/** Where runs begin: the step that says so, or the only one that no event enters and no step names. */
+function entryOf(steps: Map<string, PlannedStep>, wanted: string | undefined): PlannedStep {
   const found = wanted === undefined ? undefined : steps.get(wanted)
   if (wanted !== undefined && !found) throw new Error(`there is no step ${wanted}; there are ${[...steps.keys()].join(', ')}`)
   if (found) return found
@@ -58,7 +82,7 @@ export function entryOf(steps: Map<string, PlannedStep>, wanted: string | undefi
 }
 
 function roles({ flow }: ProcessConfig): FlowConfig[] {
-  const list = flow === undefined ? [] : Array.isArray(flow) ? flow : [flow]
+  const list = [flow ?? {}].flat()
   return list.map((one) => (typeof one === 'string' ? { id: one } : one))
 }
 

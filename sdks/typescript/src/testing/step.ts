@@ -38,10 +38,10 @@ export async function runStep<Value = any>(executable: Executable, options: Step
   })
 }
 
-function flowOf({ flow }: StepOptions, { config }: PlannedStep): string {
+function flowOf({ flow }: StepOptions, { config, name }: PlannedStep): string {
   if (flow !== undefined) return flow
   const first = [config.flow].flat()[0]
-  return (typeof first === 'object' ? first.id : first) ?? 'test'
+  return (typeof first === 'object' ? first.id : first) ?? name
 }
 
 /** The step that a timeout leads to is not played: that it was entered is seen by the status. */

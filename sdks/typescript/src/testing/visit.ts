@@ -28,6 +28,8 @@ export interface VisitRun<Value = any> extends Readonly<Effects> {
   step: string
   visit: number
   input: unknown
+  /** The finished visit that this one undoes. */
+  undoes?: { step: string; visit: number }
   status: 'completed' | 'failed' | 'cancelled' | 'timeout' | 'waiting'
   value?: Value
   error?: any
@@ -57,6 +59,7 @@ export class Visit {
     readonly run: { runId: string; flow: string; tenantId?: string | undefined; correlationId?: string | undefined },
     readonly options: MemoryOptions,
     store: Store,
+    readonly undoes?: { step: string; visit: number },
   ) {
     this.memory = new Memory(memoryOptions({ ...options, config: step.config, journal: [], state: undefined }), store, true)
   }
@@ -87,9 +90,9 @@ export class Visit {
   }
 
   report(): VisitRun {
-    const { step, number, input, awaits, startedAt, outcome, memory } = this
+    const { step, number, input, awaits, startedAt, outcome, memory, undoes } = this
     const executions = this.#executions
-    return { step: step.name, visit: number, input, ...outcome, awaits, executions, startedAt, endedAt: this.#endedAt ?? new Date().toISOString(), ...effects(memory) }
+    return { step: step.name, visit: number, input, ...(undoes && { undoes }), ...outcome, awaits, executions, startedAt, endedAt: this.#endedAt ?? new Date().toISOString(), ...effects(memory) }
   }
 
   get isActive(): boolean {

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .. import _json
 from .._naming import options_on_wire
 from ..errors import RiverrunError
-from ..options import Enqueued, NewJob, Page, with_options
+from ..options import Enqueued, NewJob, Page, Redriven, with_options
 from .request import Request, segment
 
 #: Beyond what the server itself waits for, in seconds.
 _MARGIN_S = 10.0
+#: How long the server is asked to hold one request open, in milliseconds.
+_HOLD_MS = 20_000
+
+JOB_STATES = ("waiting", "delayed", "active", "completed", "failed", "cancelled")
 
 
-def enqueue(queue: str, data: Any, name: str | None, options: Mapping[str, Any]) -> Request:
-    body = with_options({"data": data}, name, options)
-    return Request("POST", f"/api/queue/{segment(queue)}/jobs", body=body)
+def enqueue(
+    queue: str, data: Any, name: str | None, create: bool, options: Mapping[str, Any]
+) -> Request:
+    return _add(queue, with_options({"data": data}, name, options), create)
 
 
-def enqueue_many(queue: str, jobs: Sequence[NewJob | Mapping[str, Any]]) -> Request:
-    wires = [_new_job(job, queue) for job in jobs]
-    return Request("POST", f"/api/queue/{segment(queue)}/jobs", body={"jobs": wires})
+def enqueue_many(
+    queue: str, jobs: Sequence[NewJob | Mapping[str, Any]], create: bool
+) -> Request:
+    return _add(queue, {"jobs": [_new_job(job, queue) for job in jobs]}, create)
+
+
+def _add(queue: str, body: Mapping[str, Any], create: bool) -> Request:
+    query = {"create": True} if create else {}
+    return Request("POST", f"/api/queue/{segment(queue)}/jobs", query, body)
 
 
 def _new_job(job: NewJob | Mapping[str, Any], queue: str) -> dict[str, Any]:
@@ -39,15 +52,27 @@ def enqueued(answer: Mapping[str, Any]) -> list[Enqueued]:
     return [Enqueued.from_wire(job) for job in answer["jobs"]]
 
 
-def jobs(
-    queue: str, state: str | Sequence[str] | None, limit: int | None, cursor: str | None
-) -> Request:
-    query = {"state": state, "limit": limit, "cursor": cursor}
+def jobs(queue: str, query: Mapping[str, Any]) -> Request:
     return Request("GET", f"/api/queue/{segment(queue)}/jobs", query)
+
+
+def find_jobs(query: Mapping[str, Any]) -> Request:
+    # Without a word about queues the server would list the jobs of runs.
+    state = query.get("state") or JOB_STATES
+    return Request("GET", "/api/jobs", {**query, "state": state})
+
+
+def run_jobs(query: Mapping[str, Any]) -> Request:
+    return Request("GET", "/api/jobs", query)
 
 
 def page(answer: Mapping[str, Any]) -> Page[dict[str, Any]]:
     return Page(answer["items"], answer.get("nextCursor"))
+
+
+def records(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A list that has no pages."""
+    return list(answer["items"])
 
 
 def job(job_id: str) -> Request:
@@ -89,21 +114,24 @@ def queue_action(name: str, action: str, **options: Any) -> Request:
     return Request("POST", f"/api/queue/{segment(name)}/{action}", body=body)
 
 
+def redriven(answer: Mapping[str, Any]) -> Redriven:
+    return Redriven(answer["redriven"], answer.get("goesOn", False))
+
+
 def dead_letters(queue: str, limit: int | None, cursor: str | None) -> Request:
     query = {"limit": limit, "cursor": cursor}
     return Request("GET", f"/api/queue/{segment(queue)}/dlq", query)
 
 
-def call(process: str, input: Any, timeout_ms: int | None) -> Request:
-    body = {"process": process, "input": input}
-    if timeout_ms is not None:
-        body["timeoutMs"] = timeout_ms
+def call(process: str, input: Any, options: Mapping[str, Any]) -> Request:
+    body = {"process": process, "input": input, **options_on_wire(options)}
+    timeout_ms = options.get("timeout_ms")
     timeout_s = None if timeout_ms is None else timeout_ms / 1000 + _MARGIN_S
     return Request("POST", "/api/runner/execute", body=body, timeout_s=timeout_s)
 
 
-def call_frames(process: str, input: Any, timeout_ms: int | None) -> Request:
-    plain = call(process, input, timeout_ms)
+def call_frames(process: str, input: Any, options: Mapping[str, Any]) -> Request:
+    plain = call(process, input, options)
     return Request(
         plain.method, plain.path, body=plain.body, headers={"accept": "text/event-stream"}
     )
@@ -114,22 +142,47 @@ def start(flow: str, input: Any, options: Mapping[str, Any]) -> Request:
     return Request("POST", f"/api/flows/{segment(flow)}/start", body=body)
 
 
+def start_and_wait(
+    flow: str, input: Any, options: Mapping[str, Any], timeout_s: float | None
+) -> Request:
+    plain = start(flow, input, options)
+    hold_ms = _HOLD_MS if timeout_s is None else min(_HOLD_MS, round(timeout_s * 1000))
+    waits_s = hold_ms / 1000 + _MARGIN_S
+    return Request(plain.method, plain.path, {"wait": hold_ms}, plain.body, timeout_s=waits_s)
+
+
 def run(run_id: str) -> Request:
     return Request("GET", f"/api/runs/{segment(run_id)}")
 
 
-def run_action(run_id: str, action: str, reason: str | None) -> Request:
-    body = {} if reason is None else {"reason": reason}
+def runs(query: Mapping[str, Any]) -> Request:
+    return Request("GET", "/api/runs", query)
+
+
+def run_action(run_id: str, action: str, **options: Any) -> Request:
+    body = options_on_wire(options)
     return Request("POST", f"/api/runs/{segment(run_id)}/{action}", body=body)
+
+
+def delete_run(run_id: str) -> Request:
+    return Request("DELETE", f"/api/runs/{segment(run_id)}")
+
+
+def run_part(run_id: str, part: str, query: Mapping[str, Any]) -> Request:
+    return Request("GET", f"/api/runs/{segment(run_id)}/{part}", query)
 
 
 def why(run_id: str) -> Request:
     return Request("GET", f"/api/runs/{segment(run_id)}/why")
 
 
-def fire(trigger_id: str, payload: Any) -> Request:
+def fire(trigger_id: str, payload: Any, secret: str | None) -> Request:
     body = {} if payload is None else payload
-    return Request("POST", f"/api/triggers/{segment(trigger_id)}", body=body)
+    headers = {}
+    if secret is not None:
+        made = hmac.new(secret.encode(), _json.encode(body), "sha256").hexdigest()
+        headers["x-riverrun-signature"] = f"sha256={made}"
+    return Request("POST", f"/api/triggers/{segment(trigger_id)}", body=body, headers=headers)
 
 
 def emit(
@@ -139,6 +192,28 @@ def emit(
     if data is not None:
         body["data"] = data
     return Request("POST", "/api/events", body=body)
+
+
+def append(type: str, id: str, events: Any) -> Request:
+    one = isinstance(events, Mapping)
+    wires = [options_on_wire(event) for event in ([events] if one else events)]
+    return Request(
+        "POST", f"/api/events/{segment(type)}/{segment(id)}", body=wires[0] if one else wires
+    )
+
+
+def processes() -> Request:
+    return Request("GET", "/api/processes")
+
+
+def version() -> Request:
+    return Request("GET", "/api/version")
+
+
+def events(stream: str, query: Mapping[str, Any]) -> Request:
+    if ":" in stream:
+        return Request("GET", f"/api/events/{segment(stream)}", query)
+    return Request("GET", f"/api/runs/{segment(stream)}/events", query)
 
 
 def stream_path(stream: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from ..errors import HttpError, RiverrunError
 
 #: A live stream says something at least every few seconds; one that is silent for so long is dead.
 IDLE_S = 60.0
+
+DEFAULT_URL = "http://127.0.0.1:4600"
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,12 @@ class Server:
     def too_slow(self, request: Request, timeout_s: float) -> RiverrunError:
         message = f"{request.method} {request.path} took longer than {timeout_s:g} s"
         return RiverrunError(message, code="REQUEST_TIMEOUT", retriable=True)
+
+
+def server_at(url: str | None, token: str | None, headers: Mapping[str, str] | None) -> Server:
+    """The server that the arguments name, else the environment, else one on this machine."""
+    url = url or os.environ.get("RIVERRUN_URL") or DEFAULT_URL
+    return Server.at(url, token or os.environ.get("RIVERRUN_TOKEN"), headers)
 
 
 def answer(status: int, content: bytes) -> Any:

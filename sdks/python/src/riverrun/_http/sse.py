@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from .. import _json
 
 
 @dataclass(frozen=True)
@@ -56,3 +59,9 @@ class Parser:
         self._event, self._data, self._id = "", [], None
         self.position = id or self.position
         return Message(event, "\n".join(data), id) if data else None
+
+
+def frame(event: str, data: str) -> dict[str, Any]:
+    """What a call says, with its type."""
+    said = _json.decode(data)
+    return {"type": event, **(said if isinstance(said, dict) else {"value": said})}

@@ -14,7 +14,7 @@ from ..cancellation import Signal, SyncSignal
 from ..errors import Cancelled, RiverrunError, from_wire
 
 if TYPE_CHECKING:
-    from .session import Session
+    from .invocations import Invocations
 
 _LOG_CHARACTERS = 65_536
 
@@ -24,7 +24,7 @@ class Invocation:
 
     __slots__ = ("_lines", "_session", "ended", "has_begun", "id", "params", "signal", "task")
 
-    def __init__(self, session: Session, id: int, params: dict[str, Any]) -> None:
+    def __init__(self, session: Invocations, id: int, params: dict[str, Any]) -> None:
         self.id = id
         self.params = params
         self.has_begun = False
@@ -77,11 +77,12 @@ class Invocation:
         id, line = self._request(method, params)
         answer: asyncio.Future[Mapping[str, Any]] = self._session.loop.create_future()
         self._session.open[id] = answer
-        self._session.wire.send(line)
+        self._session.wire.ask(id, line)
         try:
             return await answer
         finally:
             self._session.open.pop(id, None)
+            self._session.wire.forget(id)
 
     def ask_blocking(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
         id, line = self._request(method, params)
@@ -91,11 +92,12 @@ class Invocation:
             self.signal.on_trip(answer.give_up) if isinstance(self.signal, SyncSignal) else None
         )
         self._session.open[id] = answer
-        self._session.wire.send(line)
+        self._session.wire.ask(id, line)
         try:
             return answer.wait()
         finally:
             self._session.open.pop(id, None)
+            self._session.wire.forget(id)
             if forget is not None:
                 forget()
 

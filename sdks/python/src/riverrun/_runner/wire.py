@@ -57,6 +57,15 @@ class Wire:
         else:
             self._loop.call_soon_threadsafe(self._flush)
 
+    def ask(self, id: int, line: bytes) -> None:
+        self.send(line)
+
+    def forget(self, id: int) -> None:
+        pass
+
+    def answer(self, id: int, line: bytes) -> None:
+        self.send(line)
+
     def close(self) -> None:
         """Sends what is left, for a moment if it must wait, and no more after that."""
         self._stop_reading()

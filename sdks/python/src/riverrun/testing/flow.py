@@ -1,7 +1,7 @@
 """A run of a flow in memory.
 
 What steps emit enters the steps that subscribe to it, and waits jump the clock, until nothing is
-active. A step is tried once; compensation is left to the server.
+active, and what a failed run did is undone. A step is tried once.
 """
 
 from __future__ import annotations
@@ -27,9 +27,13 @@ from .given import (
     seen,
 )
 from .outcome import through_json
-from .plan import Executable, PlannedStep, entry_of, expression_of, plan
+from .plan import Executable, PlannedStep, expression_of, plan
 from .server import MadeTrigger, Store
+from .undo import Undo, Undoing, reason
 from .visit import Clock, Visit, VisitRun, Wait
+
+#: As many visits as a run may make on the server.
+_MOST_VISITS = 1000
 
 Event = dict[str, Any]
 #: Called with how a wait has ended, and with what it has brought.
@@ -70,12 +74,21 @@ def run_flow(
     """Runs the steps of a flow: handlers with a decorator, pairs of a handler and its config, or
     modules. `expressions` gives a Python function for each JavaScript text in their configs.
     """
-    id, planned = plan(steps, flow)
-    first = entry_of(planned, entry)
+    planned = plan(steps, flow, entry)
     simulation = Simulation(
-        id, planned, input, events, triggers, expressions, start, state, calls, run_id
+        planned.flow,
+        planned.steps,
+        input,
+        events,
+        triggers,
+        expressions,
+        start,
+        state,
+        calls,
+        run_id,
+        planned.entry.on_failure,
     )
-    simulation.enter(first, input)
+    simulation.enter(planned.entry, input)
     return simulation.play()
 
 
@@ -89,6 +102,7 @@ class _Due:
 class _Open:
     """A wait for an event that has not come."""
 
+    visit: Visit
     kind: str
     fits: Callable[[Event], bool]
     settle: Callable[[Event], None]
@@ -116,6 +130,7 @@ class Simulation:
         state: Mapping[str, Any] | None,
         calls: Mapping[str, Any] | None,
         run_id: str,
+        on_failure: str = "stop",
     ) -> None:
         self.visits: list[Visit] = []
         self.clock = Clock(date_ms(start))
@@ -133,7 +148,10 @@ class Simulation:
         self._events: list[Event] = []
         self._unclaimed: list[Event] = []
         self._error: BaseException | None = None
-        self._has_stopped = False
+        # The error, as a step that undoes something is told of it.
+        self._reason: dict[str, Any] | None = None
+        self._on_failure = on_failure
+        self._undoing = Undoing()
         # Given events that come as soon as somebody waits for them.
         self._ready = [event for event in events if event.get("at") is None]
         for event in events:
@@ -142,6 +160,9 @@ class Simulation:
                 self._plan(at_ms, lambda event=event: self._give(event))  # type: ignore[misc]
 
     def enter(self, step: PlannedStep, input: Any) -> Visit:
+        if len(self.visits) >= _MOST_VISITS:
+            message = f"the run made {_MOST_VISITS} visits: does a step feed itself?"
+            raise RiverrunError(message, code="MAX_STEPS", retriable=False)
         number = sum(visit.step is step for visit in self.visits) + 1
         about = {"runId": self._run_id, "flow": self._flow, "correlationId": self._run_id}
         visit = Visit(step, number, input, about, self._calls, self.store, self.clock)
@@ -151,7 +172,7 @@ class Simulation:
 
     def play(self) -> FlowRun:
         # What comes when nothing is active comes too late: the run has ended.
-        while not self._has_stopped and any(visit.is_active for visit in self.visits):
+        while self._is_active() or self._goes_on():
             is_due = bool(self._agenda) and self._agenda[0].at_ms <= self.clock.now
             if not is_due and self._take_ready():
                 continue
@@ -162,6 +183,19 @@ class Simulation:
             due.act()
         return self._report()
 
+    def _is_active(self) -> bool:
+        return any(visit.is_active for visit in self.visits)
+
+    def _goes_on(self) -> bool:
+        """Nothing is active any more: the run undoes one thing more, or has ended."""
+        if self._error is None:
+            return False
+        self._undoing.has_begun = True
+        undo = self._undoing.last()
+        if undo is not None:
+            self._undo(undo)
+        return undo is not None
+
     def _plan(self, at_ms: int, act: Callable[[], None]) -> _Due:
         due = _Due(at_ms, act)
         later = (n for n, other in enumerate(self._agenda) if other.at_ms > at_ms)
@@ -171,6 +205,8 @@ class Simulation:
     # A visit
 
     def _begin(self, visit: Visit) -> None:
+        if not visit.is_active:
+            return
         declared = visit.step.awaits
         if declared is None or declared["type"] == "time" or visit.awaited is not None:
             self._execute(visit)
@@ -233,13 +269,17 @@ class Simulation:
     def _after_handler(self, visit: Visit) -> None:
         declared = visit.step.awaits
         if declared is None or declared["type"] != "time":
-            visit.end("completed")
+            self._complete(visit)
             return
         delay = declared["delay"]
         if isinstance(delay, Mapping):
             delay = evaluate(delay["$function"], self._expressions, visit.run.value)
         until_ms = self.clock.now + milliseconds("delay", delay)
-        self._await_time(visit, until_ms, lambda outcome, value: visit.end("completed"))
+        self._await_time(visit, until_ms, lambda outcome, value: self._complete(visit))
+
+    def _complete(self, visit: Visit) -> None:
+        visit.end("completed")
+        self._undoing.finished(visit)
 
     def _too_late(self, visit: Visit, declared: Mapping[str, Any]) -> None:
         name = declared.get("onTimeout")
@@ -255,22 +295,24 @@ class Simulation:
         self.enter(self._steps[name], visit.run.input)
 
     def _fail(self, visit: Visit, error: BaseException) -> None:
+        """The first failure is the run's; one while it undoes things is only recorded."""
         visit.end("failed")
-        self._error = self._error or error
-        self._refuse_compensation(lambda step: True)
-        if not any(step.on_failure == "finish" for step in self._steps.values()):
-            self._has_stopped = True
+        if self._error is None:
+            self._error, self._reason = error, reason(error, visit.step.name)
+        if self._on_failure == "finish" or self._undoing.has_begun:
+            return
+        for other in self.visits:
+            if other.is_active:
+                self._open = [open for open in self._open if open.visit is not other]
+                other.end("cancelled")
 
-    def _refuse_compensation(self, calls: Callable[[PlannedStep], bool]) -> None:
-        # The server undoes what was done; a test that gets so far must not pass without it.
-        for visit in self.visits:
-            compensation = visit.step.compensation
-            if visit.run.status == "completed" and compensation and calls(visit.step):
-                raise NotImplementedError(
-                    f"run_flow does not play compensation, and here step {visit.step.name} would "
-                    f"be undone by {compensation['step']}: test that step with run_step, and the "
-                    "saga with a server"
-                ) from self._error
+    def _undo(self, undo: Undo) -> None:
+        run = undo.visit.run
+        if undo.by not in self._steps:
+            message = f"step {run.step} has compensation by {undo.by}: there is no such step"
+            raise ValueError(message) from self._error
+        visit = self.enter(self._steps[undo.by], undo.input(self._reason))
+        visit.run.undoes = (run.step, run.visit)
 
     # Waits
 
@@ -313,10 +355,11 @@ class Simulation:
                 self._agenda.remove(timeout)
 
         def expire() -> None:
-            self._open.remove(mine)
+            if mine in self._open:
+                self._open.remove(mine)
             finish("timeout", None)
 
-        mine = _Open(kind, fits, settle)
+        mine = _Open(visit, kind, fits, settle)
         self._open.append(mine)
         if timeout_ms is not None:
             timeout = self._plan(self.clock.now + timeout_ms, expire)
@@ -327,6 +370,8 @@ class Simulation:
         began_ms = self.clock.now
 
         def finish(outcome: str, value: Any) -> None:
+            if not visit.is_active:
+                return
             wait.ended_at, wait.waited_ms = iso(self.clock.now), self.clock.now - began_ms
             wait.outcome, wait.value = outcome, value  # type: ignore[assignment]
             done(outcome, value)
@@ -336,8 +381,8 @@ class Simulation:
     # Events
 
     def _take_ready(self) -> bool:
-        """Gives the first ready event that somebody waits for, or else that enters a step."""
-        for takers in (self._open_for, self._entered):
+        """Gives the first ready event that is waited for, or else that enters or undoes a step."""
+        for takers in (self._open_for, self._entered, self._undoes):
             for given in self._ready:
                 if takers(seen(given, self.clock.now, len(self._events))):
                     self._ready.remove(given)
@@ -349,24 +394,28 @@ class Simulation:
         self._arrive(seen(event, self.clock.now, len(self._events)))
 
     def _arrive(self, event: Event) -> None:
-        if self._has_stopped:
-            return
-        self._refuse_compensation(lambda step: event["kind"] in _kinds(step.compensation))
         open, entered = self._open_for(event), self._entered(event)
+        undone = self._undoing.called_by(event["kind"])
         self._events.append(event)
-        if not open and not entered:
+        if not open and not entered and not undone:
             self._unclaimed.append(event)
         for one in open:
             one.settle(event)
         for step, input in entered:
             self._enter_by(step, event["kind"], input)
+        for undo in undone:
+            self._undo(undo)
+
+    def _undoes(self, event: Event) -> bool:
+        return self._undoing.is_called_by(event["kind"])
 
     def _open_for(self, event: Event) -> list[_Open]:
         return [open for open in self._open if open.kind == event["kind"] and open.fits(event)]
 
     def _entered(self, event: Event) -> list[tuple[PlannedStep, Any]]:
         found: list[tuple[PlannedStep, Any]] = []
-        for step in self._steps.values():
+        # A run that undoes what it did begins nothing new.
+        for step in () if self._undoing.has_begun else self._steps.values():
             for subscription in step.subscriptions:
                 if subscription["eventKind"] != event["kind"]:
                     continue
@@ -424,9 +473,9 @@ class Simulation:
         for visit in self.visits:
             visit.run.ended_at = visit.run.ended_at or iso(self.clock.now)
             visit.run.state = self.store.state
-        is_waiting = any(visit.is_active for visit in self.visits)
+        ended: Literal["completed", "failed"] = "failed" if self._error else "completed"
         return FlowRun(
-            status="failed" if self._error else "waiting" if is_waiting else "completed",
+            status="waiting" if self._is_active() else ended,
             error=self._error,
             visits=[visit.run for visit in self.visits],
             events=self._events,
@@ -436,11 +485,6 @@ class Simulation:
             ended_at=iso(self.clock.now),
             elapsed_ms=self.clock.now - self.clock.start_ms,
         )
-
-
-def _kinds(compensation: Mapping[str, Any] | None) -> list[str]:
-    on = (compensation or {}).get("on") or []
-    return [on] if isinstance(on, str) else list(on)
 
 
 def _timed_out(type: str) -> dict[str, Any]:

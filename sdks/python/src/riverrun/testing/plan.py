@@ -18,63 +18,90 @@ Executable = Any
 class PlannedStep:
     name: str
     handler: Handler
+    #: The flow that it says it is part of; one that says none may be part of any.
+    flow: str | None = None
     is_entry: bool = False
     subscriptions: list[dict[str, Any]] = field(default_factory=list)
     join: str = "any"
     awaits: dict[str, Any] | None = None
     compensation: dict[str, Any] | None = None
     on_failure: str = "stop"
-    flows: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Planned:
+    flow: str
+    entry: PlannedStep
+    steps: dict[str, PlannedStep]
 
 
 def plan(
-    executables: Sequence[Executable] | Mapping[str, Executable], flow: str | None
-) -> tuple[str, dict[str, PlannedStep]]:
-    """A step for each process that takes part in the flow; in the first one that they name."""
+    executables: Sequence[Executable] | Mapping[str, Executable],
+    flow: str | None,
+    entry: str | None,
+) -> Planned:
+    """The flow that is asked for; else that of the entry, the first that is named, or the one with
+    the only beginning.
+    """
     if isinstance(executables, Mapping):
         named: list[tuple[str | None, Executable]] = list(executables.items())
     else:
         named = [(None, one) for one in executables]
-    ids = [role["id"] for _, one in named for role in _roles(_parts(one)[1])]
-    if flow is not None and ids and flow not in ids:
+    parts = [part for key, one in named for part in _parts_of(one, key)]
+    ids = list(dict.fromkeys(part.flow for part in parts if part.flow is not None))
+    begins = next((part for part in parts if part.flow is None and part.name == flow), None)
+    if flow is not None and ids and flow not in ids and begins is None:
         raise ValueError(f"no step is part of the flow {flow}; they name {', '.join(ids)}")
-    id = flow or (ids[0] if ids else "test")
+    wanted = next((part for part in parts if part.name == entry), None)
+    id = flow
+    if id is None and wanted is not None:
+        id = wanted.flow or wanted.name
+    elif id is None and ids:
+        id = ids[0]
     steps: dict[str, PlannedStep] = {}
-    for key, executable in named:
-        step = planned_step(executable, key, id)
-        if step is None:
+    for part in parts:
+        if part.flow is not None and id is not None and part.flow != id:
             continue
-        if step.name in steps:
-            raise ValueError(f"two steps are called {step.name}")
-        steps[step.name] = step
-    return id, steps
+        if part.name in steps:
+            raise ValueError(f"two steps are called {part.name}")
+        steps[part.name] = part
+    first = _entry_of(steps, begins.name if entry is None and begins is not None else entry)
+    return Planned(id or first.name, first, steps)
 
 
 def planned_step(executable: Executable, key: str | None, flow: str | None) -> PlannedStep | None:
-    """`None` if the process is part of other flows alone."""
+    """The process as a step of that flow, or of its first one. `None` if it is part of others."""
+    parts = _parts_of(executable, key)
+    return next((part for part in parts if flow is None or part.flow in (None, flow)), None)
+
+
+def _parts_of(executable: Executable, key: str | None) -> list[PlannedStep]:
     function, config = _parts(executable)
-    roles = _roles(config)
-    role = next((role for role in roles if flow is None or role["id"] == flow), None)
-    if role is None and roles:
-        return None
-    merged = {**config, **(role or {})}
-    own = config.get("queue") or getattr(function, "__name__", "step")
-    name = str(merged.get("step") or key or own)
-    return PlannedStep(
-        name=name,
-        handler=Handler(function, name),
-        is_entry=merged.get("role") == "entry",
-        subscriptions=[_subscription(one) for one in merged.get("subscriptions") or ()],
-        join=merged.get("join") or "any",
-        awaits=merged.get("await"),
-        compensation=merged.get("compensation"),
-        on_failure=merged.get("onFailure") or "stop",
-        flows=[role["id"] for role in roles],
-    )
+    parts = []
+    for role in _roles(config):
+        merged = {**config, **role}
+        own = config.get("queue") or getattr(function, "__name__", "step")
+        name = str(merged.get("step") or key or own)
+        triggers = merged.get("triggers") or ()
+        kinds = [triggers] if isinstance(triggers, str) else triggers
+        part = PlannedStep(
+            name=name,
+            handler=Handler(function, name),
+            flow=role.get("id"),
+            is_entry=merged.get("role") == "entry",
+            subscriptions=[_subscription(one) for one in merged.get("subscriptions") or ()]
+            + [{"eventKind": kind} for kind in kinds],
+            join=merged.get("join") or "any",
+            awaits=merged.get("await"),
+            compensation=merged.get("compensation"),
+            on_failure=merged.get("onFailure") or "stop",
+        )
+        parts.append(part)
+    return parts
 
 
-def entry_of(steps: Mapping[str, PlannedStep], wanted: str | None) -> PlannedStep:
-    """Where runs begin: the step that says so, or the only one that no event enters."""
+def _entry_of(steps: Mapping[str, PlannedStep], wanted: str | None) -> PlannedStep:
+    """Where runs begin: the step that says so, or the only one that nothing leads to."""
     if wanted is not None:
         if wanted not in steps:
             raise ValueError(f"there is no step {wanted}; there are {', '.join(steps)}")
@@ -109,7 +136,7 @@ def _parts(executable: Executable) -> tuple[Callable[..., Any], dict[str, Any]]:
 
 def _roles(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     flow = config.get("flow")
-    listed = flow if isinstance(flow, list) else [] if flow is None else [flow]
+    listed = flow if isinstance(flow, list) else [{} if flow is None else flow]
     return [{"id": one} if isinstance(one, str) else one for one in listed]
 
 

@@ -54,7 +54,7 @@ def run_step(
     if late is not None:
         # Where a timeout leads is not played: that it went there is seen by the status.
         steps[late] = _nothing(late)
-    id = flow or (planned.flows[0] if planned.flows else "test")
+    id = flow or planned.flow or planned.name
     simulation = Simulation(
         id, steps, input, events, triggers, expressions, start, state, calls, run_id
     )

@@ -48,7 +48,9 @@ class VisitRun(Outcome):
     step: str = ""
     visit: int = 1
     input: Any = None
-    status: Literal["completed", "failed", "timeout", "waiting"] = "waiting"
+    #: The name and the number of the finished visit that this one undoes.
+    undoes: tuple[str, int] | None = None
+    status: Literal["completed", "failed", "cancelled", "timeout", "waiting"] = "waiting"
     awaits: list[SimulatedAwait] = field(default_factory=list)
     #: How often the handler was called.
     executions: int = 0
@@ -140,7 +142,7 @@ class Visit:
         """What a wait has brought: the next execution is given it."""
         self.run.journal.append({"op": "await", "name": name, **outcome})
 
-    def end(self, status: Literal["completed", "failed", "timeout"]) -> None:
+    def end(self, status: Literal["completed", "failed", "cancelled", "timeout"]) -> None:
         self.is_active = False
         self.run.status = status
         self.run.ended_at = iso(self._clock.now)

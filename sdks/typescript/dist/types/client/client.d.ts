@@ -5,38 +5,116 @@ import type { Enqueued, EnqueueOptions, NewJob, StartOptions } from '../context.
 import { type RunEvent, type RunStatus } from '../events.ts';
 import { type RunView } from '../live/run.ts';
 import { type ClientOptions } from './http.ts';
-import type { Frame, JobRecord, JobState, Page, PageQuery, QueueRecord, Run, RunRecord, Why } from './records.ts';
+import { FlowsApi } from './flows.ts';
+import type { Attempt, Frame, JobRecord, JobState, Opened, Page, PageQuery, ProcessRecord, QueueRecord, Redriven, Run, RunJob, RunRecord, StateAt, Version, Why } from './records.ts';
 import { type SubscribeOptions } from './subscribe.ts';
+import { SchedulesApi, TriggersApi } from './triggers.ts';
+import { WorkersApi } from './workers.ts';
 export interface AddOptions {
     /** Makes the queue although no process takes its jobs yet. */
     create?: boolean;
+}
+/** A moment: a date, ISO 8601, or milliseconds since 1970. */
+export type Moment = Date | string | number;
+/** Which ended jobs: those that have all that is named. */
+export interface JobFilter {
+    /** The code of the job's error. */
+    code?: string;
+    name?: string;
+    key?: string;
+    tag?: string;
+    /** Ended at or before this time. */
+    before?: Moment;
+    /** Ended at or after this time. */
+    after?: Moment;
 }
 export interface CleanOptions {
     /** Only those that ended at least this long ago. */
     olderThanMs?: number;
     limit?: number;
+    /** Only those that it names, the newest first; without it the oldest first. */
+    filter?: JobFilter;
 }
-export interface CallOptions {
+export interface RedriveOptions {
+    /** At most this many, the newest first; all where absent. */
+    limit?: number;
+    /** At most so many of them begin in a second. */
+    perSecond?: number;
+    filter?: JobFilter;
+}
+export interface JobQuery extends PageQuery {
+    state?: JobState | JobState[];
+    tag?: string;
+    name?: string;
+    key?: string;
+}
+export interface RunQuery extends PageQuery {
+    flow?: string;
+    version?: string;
+    status?: RunStatus | RunStatus[];
+    tag?: string;
+    tenant?: string;
+    /** The run that started them. */
+    parent?: string;
+    /** What their ids begin with. */
+    prefix?: string;
+    /** Created at or after. */
+    since?: Moment;
+    /** Created before. */
+    until?: Moment;
+    /** `desc`, the newest first, where absent. */
+    order?: 'asc' | 'desc';
+}
+export interface EventQuery extends PageQuery {
+    direction?: 'forward' | 'backward';
+    /** Only these types; `log` takes every `log.*`. */
+    type?: string | string[];
+    step?: string;
+    since?: Moment;
+    until?: Moment;
+}
+export interface WaitOptions {
     timeoutMs?: number;
     signal?: AbortSignal;
+}
+export interface CallOptions extends WaitOptions {
+    /** The call's id; a fresh one where absent. Its stream is `call/<id>`. */
+    callId?: string;
+    correlationId?: string;
+    /** False lets it go on when this program goes away. */
+    cancelOnDisconnect?: boolean;
+    /** False records nothing of it. */
+    persistFrames?: boolean;
 }
 export interface StartedRun {
     runId: string;
     status: RunStatus;
     created: boolean;
 }
-export interface NewEvent {
+export interface StreamEvent {
     type: string;
     data?: unknown;
+    stepName?: string;
+    attempt?: number;
+    correlationId?: string;
+    causationId?: string;
+}
+export interface NewEvent extends StreamEvent {
     /** The run whose stream it goes to. */
     runId?: string;
     /** A full name, such as `nq:webhook:github`; `nq:global` where neither is given. */
     stream?: string;
-    correlationId?: string;
-    causationId?: string;
+}
+export interface FireOptions {
+    /** The secret that the trigger was made with: the payload is signed with it. */
+    secret?: string;
 }
 export declare class Riverrun {
     #private;
+    readonly flows: FlowsApi;
+    readonly triggers: TriggersApi;
+    readonly schedules: SchedulesApi;
+    readonly workers: WorkersApi;
     constructor(options?: ClientOptions);
     /** When this is answered the job is on disk. */
     enqueue<Data = unknown>(queue: string, data: Data, options?: EnqueueOptions & AddOptions & {
@@ -45,13 +123,23 @@ export declare class Riverrun {
     /** All of them or none. */
     enqueueMany<Data = unknown>(queue: string, jobs: Omit<NewJob<Data>, 'queue'>[], options?: AddOptions): Promise<Enqueued[]>;
     job<Data = unknown, Result = unknown>(jobId: string): Promise<JobRecord<Data, Result>>;
-    jobs(queue: string, query?: PageQuery & {
-        state?: JobState | JobState[];
+    /** A page may hold fewer jobs than `limit`, even none, although more follow: `nextCursor` says so. */
+    jobs(queue: string, query?: JobQuery): Promise<Page<JobRecord>>;
+    /** Jobs of all queues, one queue after the other, or of `queue`. */
+    findJobs(query?: JobQuery & {
+        queue?: string;
     }): Promise<Page<JobRecord>>;
-    retryJob(jobId: string): Promise<unknown>;
-    cancelJob(jobId: string, reason?: string): Promise<unknown>;
+    /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
+    runJobs(query?: PageQuery & {
+        flow?: string;
+        status?: RunStatus | RunStatus[];
+        stalled?: boolean;
+    }): Promise<Page<RunJob>>;
+    /** Lets a job that has ended wait again, from its first attempt on. */
+    retryJob(jobId: string): Promise<JobRecord>;
+    cancelJob(jobId: string, reason?: string): Promise<JobRecord>;
     /** Lets a delayed job begin now. */
-    promoteJob(jobId: string): Promise<unknown>;
+    promoteJob(jobId: string): Promise<JobRecord>;
     /** Changes a job that has not begun. */
     updateJob(jobId: string, changes: {
         priority?: number;
@@ -60,15 +148,15 @@ export declare class Riverrun {
     /** Removes a job that does not run. */
     removeJob(jobId: string): Promise<void>;
     /** Waits until a job has ended, however it ends, over reconnects and restarts of the server. */
-    waitJob<Data = unknown, Result = unknown>(jobId: string, options?: CallOptions): Promise<JobRecord<Data, Result>>;
+    waitJob<Data = unknown, Result = unknown>(jobId: string, options?: WaitOptions): Promise<JobRecord<Data, Result>>;
     /** What becomes of a job and what its handler says, as it happens. */
     followJob(jobId: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;
     /** What happens to the jobs of a queue from now on. Nothing of it is stored: see `onMissed`. */
     followQueue(queue: string, options?: Omit<SubscribeOptions, 'from' | 'follow'>): AsyncGenerator<RunEvent, void>;
     queues(): Promise<QueueRecord[]>;
     queue(name: string): Promise<QueueRecord>;
-    pauseQueue(name: string): Promise<unknown>;
-    resumeQueue(name: string): Promise<unknown>;
+    pauseQueue(name: string): Promise<QueueRecord>;
+    resumeQueue(name: string): Promise<QueueRecord>;
     /** Removes what waits; with `delayed` also what waits for its time. */
     drainQueue(name: string, options?: {
         delayed?: boolean;
@@ -83,45 +171,77 @@ export declare class Riverrun {
     }>;
     /** Jobs that have failed for good, newest first. */
     deadLetters(queue: string, query?: PageQuery): Promise<Page<JobRecord>>;
-    /** Lets dead letters wait again, from their first attempt on. */
-    redrive(queue: string, options?: {
-        limit?: number;
-        perSecond?: number;
-    }): Promise<{
-        redriven: number;
-    }>;
+    /**
+     * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
+     * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
+     */
+    redrive(queue: string, options?: RedriveOptions): Promise<Redriven>;
     purgeDeadLetters(queue: string, options?: CleanOptions): Promise<{
         removed: number;
     }>;
     /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
-    call<Value = any>(process: string, input?: unknown, { timeoutMs, signal }?: CallOptions): Promise<Value>;
+    call<Value = any>(process: string, input?: unknown, { signal, ...options }?: CallOptions): Promise<Value>;
     /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
-    frames(process: string, input?: unknown, { timeoutMs, signal }?: CallOptions): AsyncGenerator<Frame, void>;
+    frames(process: string, input?: unknown, { signal, ...options }?: CallOptions): AsyncGenerator<Frame, void>;
     /** Calls a process, hands each frame to `onFrame`, and gives back the value. */
     callWith<Value = any>(process: string, input: unknown, onFrame: (frame: Frame) => void, options?: CallOptions): Promise<Value>;
     /** Starts a run of a flow. When this is answered the run is on disk. */
     start(flow: string, input?: unknown, options?: StartOptions): Promise<StartedRun>;
+    /** Starts a run and waits until it has ended, however it ends. */
+    startAndWait<State = Record<string, unknown>, Result = unknown>(flow: string, input?: unknown, { timeoutMs, signal, ...options }?: StartOptions & WaitOptions): Promise<Run<State, Result>>;
     run<State = Record<string, unknown>, Result = unknown>(runId: string): Promise<Run<State, Result>>;
-    runs(query?: PageQuery & {
-        flow?: string;
-        status?: RunStatus | RunStatus[];
-    }): Promise<Page<RunRecord>>;
-    cancel(runId: string, reason?: string): Promise<unknown>;
-    /** Why a run does not move, or what it does: each active visit and what it waits for. */
+    runs(query?: RunQuery): Promise<Page<RunRecord>>;
+    /** For good: what runs is told to stop, what waits is removed, children follow. */
+    cancel(runId: string, reason?: string): Promise<Run>;
+    /** It begins no more steps until it is resumed; attempts that run are let finish. */
+    pause(runId: string, reason?: string): Promise<Run>;
+    resume(runId: string): Promise<Run>;
+    /** Starts the same again: with the same input or another one, in its own version or the `latest`. */
+    rerun(runId: string, options?: {
+        input?: unknown;
+        latest?: boolean;
+    }): Promise<StartedRun>;
+    /** A new run that shares the past of this one up to the event `at`, or up to now. */
+    fork(runId: string, options?: {
+        at?: string;
+    }): Promise<StartedRun>;
+    /** Deletes a run that has ended, with its stream. */
+    deleteRun(runId: string): Promise<void>;
+    /** The state now, or as it was after an event (its id) or at a time. */
+    state<State = Record<string, unknown>>(runId: string, options?: {
+        at?: Moment;
+    }): Promise<StateAt<State>>;
+    /** The attempts of steps that have ended, in the order in which they ended. */
+    history(runId: string, query?: PageQuery): Promise<Page<Attempt>>;
+    /** The runs that its steps started. */
+    children(runId: string, query?: RunQuery): Promise<Page<RunRecord>>;
+    /** Why a run or a job does not move, or what it does: each active visit and what it waits for. */
     why(runId: string): Promise<Why>;
-    /** Opens a trigger: whoever waits for it goes on with `payload`. */
-    fire(triggerId: string, payload?: unknown): Promise<unknown>;
+    /** Opens the trigger that a step waits for: it goes on with `payload`. `triggers.fire` starts a flow. */
+    fire(triggerId: string, payload?: unknown, { secret }?: FireOptions): Promise<Opened>;
     /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
-    wait<State = Record<string, unknown>, Result = unknown>(runId: string, options?: CallOptions): Promise<Run<State, Result>>;
+    wait<State = Record<string, unknown>, Result = unknown>(runId: string, options?: WaitOptions): Promise<Run<State, Result>>;
     /** Emits an event into a run, a stream, or the global one. */
     emit(event: NewEvent): Promise<{
         stream: string;
         ids: string[];
     }>;
+    /** Appends events to a stream, all of them or none: to `webhook` `github`, or to `flow` and a run's id. */
+    append(type: string, id: string, events: StreamEvent | StreamEvent[]): Promise<{
+        stream: string;
+        ids: string[];
+    }>;
+    /** A page of what a run's stream holds. */
+    events(runId: string, query?: EventQuery): Promise<Page<RunEvent>>;
+    /** A page of the stream with a full name, such as `nq:job:<jobId>` or `nq:global`. */
+    streamEvents(stream: string, query?: EventQuery): Promise<Page<RunEvent>>;
     /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
     subscribe(stream: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;
     /** The events of a run as they happen. */
     follow(runId: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;
     /** A run as it stands after each of its events, until it ends. */
     watch(runId: string, options?: Pick<SubscribeOptions, 'signal' | 'onReconnect'>): AsyncGenerator<RunView, RunView>;
+    /** What the server can run, and what it cannot because its file does not load. */
+    processes(): Promise<ProcessRecord[]>;
+    version(): Promise<Version>;
 }

@@ -3,17 +3,17 @@ import type { Link } from '../ctx/link.ts';
 import type { LogSettings } from '../ctx/logger.ts';
 import { type CancelReason } from '../errors.ts';
 import type { InvokeParams } from '../wire.ts';
-import type { Peer } from './peer.ts';
+import type { Voice } from './invocations.ts';
 /** One run of a handler, from the request to its answer. Once it has ended it says nothing more. */
 export declare class Invocation implements Link {
     #private;
     readonly id: number;
     readonly params: InvokeParams;
-    readonly peer: Peer;
+    readonly voice: Voice;
     ended: boolean;
     /** Why it was cancelled before its handler was called. */
     cancelledBefore: CancelReason | undefined;
-    constructor(id: number, params: InvokeParams, peer: Peer);
+    constructor(id: number, params: InvokeParams, voice: Voice);
     /** Makes the context, once the process and with it its settings are known. */
     begin(settings: LogSettings): InvocationContext;
     get ctx(): InvocationContext | undefined;

@@ -1,11 +1,12 @@
 /**
- * The runner's side of docs/protocol.md: answers the server's requests and runs handlers.
+ * The runner's side of docs/protocol.md: loads modules and runs their handlers.
  */
 import { type CancelReason } from '../errors.ts';
 import { type Limits } from '../wire.ts';
-import { Invocation } from './invocation.ts';
+import type { Invocation } from './invocation.ts';
 import type { Output } from './output.ts';
 import { type Listener, Peer } from './peer.ts';
+export declare const heartbeatMs = 10000;
 type Params = Record<string, unknown>;
 export declare class Runner implements Listener {
     #private;

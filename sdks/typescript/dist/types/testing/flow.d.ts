@@ -1,12 +1,13 @@
 /**
  * A run of a flow in memory: what steps emit enters the steps that subscribe to it, waits jump the
- * clock, until nothing is active. A step is tried once; compensation is left to the server.
+ * clock, until nothing is active, and what a failed run did is undone. A step is tried once.
  */
 import { FakeClock } from './clock.ts';
 import type { Executable } from './execute.ts';
 import { type GivenEvent, type SeenEvent, type Triggers } from './given.ts';
 import { type MemoryOptions, Store } from './memory.ts';
 import { type PlannedStep } from './plan.ts';
+import { type Undo } from './undo.ts';
 import { Visit, type VisitRun } from './visit.ts';
 export interface FlowOptions extends Omit<MemoryOptions, 'journal' | 'checkpoint'> {
     input?: unknown;
@@ -50,9 +51,10 @@ export declare class Simulation {
     readonly steps: Map<string, PlannedStep>;
     readonly options: FlowOptions;
     readonly clock: FakeClock;
+    readonly onFailure: 'stop' | 'finish';
     readonly visits: Visit[];
     readonly store: Store;
-    constructor(flow: string, steps: Map<string, PlannedStep>, options: FlowOptions, clock: FakeClock);
-    enter(step: PlannedStep, input: unknown): void;
+    constructor(flow: string, steps: Map<string, PlannedStep>, options: FlowOptions, clock: FakeClock, onFailure?: 'stop' | 'finish');
+    enter(step: PlannedStep, input: unknown, undoes?: Undo['visit']): void;
     play(): Promise<FlowRun>;
 }

@@ -1,5 +1,5 @@
 /**
- * The steps of a flow, as the configs of processes tell of them.
+ * The steps of a flow, as the configs of processes tell of them: as the server puts flows together.
  */
 import type { ProcessConfig, StepConfig, Subscription } from '../config.ts';
 import { type Executable, type Handler } from './execute.ts';
@@ -13,12 +13,15 @@ export interface PlannedStep extends StepConfig {
     takes: 'input' | 'job';
     config: ProcessConfig;
 }
-/** A step for each process that takes part in the flow; in the first flow that they name where none is given. */
-export declare function plan(executables: Executable[] | Record<string, Executable>, flow: string | undefined): {
+export interface Planned {
     flow: string;
+    entry: PlannedStep;
     steps: Map<string, PlannedStep>;
-};
-/** Undefined if the process is part of other flows alone. */
+}
+/** The flow that is asked for; else the one of the entry, the first that is named, or the one with the only beginning. */
+export declare function plan(executables: Executable[] | Record<string, Executable>, { flow, entry }: {
+    flow?: string;
+    entry?: string;
+}): Planned;
+/** The process as a step of that flow, or of its first one. Undefined if it is part of other flows alone. */
 export declare function plannedStep(executable: Executable, key: string | undefined, flow: string | undefined): PlannedStep | undefined;
-/** Where runs begin: the step that says so, or the only one that no event enters. */
-export declare function entryOf(steps: Map<string, PlannedStep>, wanted: string | undefined): PlannedStep;

@@ -22,6 +22,11 @@ export interface VisitRun<Value = any> extends Readonly<Effects> {
     step: string;
     visit: number;
     input: unknown;
+    /** The finished visit that this one undoes. */
+    undoes?: {
+        step: string;
+        visit: number;
+    };
     status: 'completed' | 'failed' | 'cancelled' | 'timeout' | 'waiting';
     value?: Value;
     error?: any;
@@ -43,6 +48,10 @@ export declare class Visit {
         correlationId?: string | undefined;
     };
     readonly options: MemoryOptions;
+    readonly undoes?: {
+        step: string;
+        visit: number;
+    } | undefined;
     readonly awaits: SimulatedAwait[];
     readonly memory: Memory;
     readonly startedAt: string;
@@ -53,7 +62,10 @@ export declare class Visit {
         flow: string;
         tenantId?: string | undefined;
         correlationId?: string | undefined;
-    }, options: MemoryOptions, store: Store);
+    }, options: MemoryOptions, store: Store, undoes?: {
+        step: string;
+        visit: number;
+    } | undefined);
     /** Calls the handler. Gives how it ended, or what it waits for. */
     execute(clock: FakeClock): Promise<Outcome | Suspended>;
     began(type: SimulatedAwait['type'], name: string): SimulatedAwait;

@@ -1,0 +1,1 @@
+"""What a client knows beside jobs and runs: a group of methods for each."""

@@ -1,0 +1,44 @@
+"""Triggers of the type `schedule`. They are made and changed as triggers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._http import blocking, calls, groups, streams
+from ..options import Moment, Page
+
+
+class Schedules:
+    """Triggers of the type `schedule`. They are made and changed as triggers."""
+
+    def __init__(self, http: blocking.Http) -> None:
+        self._http = http
+
+    def list(self, *, limit: int | None = None, cursor: str | None = None) -> Page[dict[str, Any]]:
+        """A page of schedules, with their next due times."""
+        return calls.page(self._http.send(groups.schedules(limit, cursor)))
+
+    def backfill(
+        self, id: str, since: Moment, until: Moment, *, limit: int | None = None
+    ) -> dict[str, Any]:
+        """Starts a run for each due time from `since` up to, not including, `until` without one."""
+        result: dict[str, Any] = self._http.send(groups.backfill(id, since, until, limit))
+        return result
+
+
+class AsyncSchedules:
+    """See `Schedules`."""
+
+    def __init__(self, http: streams.Http) -> None:
+        self._http = http
+
+    async def list(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[dict[str, Any]]:
+        return calls.page(await self._http.send(groups.schedules(limit, cursor)))
+
+    async def backfill(
+        self, id: str, since: Moment, until: Moment, *, limit: int | None = None
+    ) -> dict[str, Any]:
+        result: dict[str, Any] = await self._http.send(groups.backfill(id, since, until, limit))
+        return result

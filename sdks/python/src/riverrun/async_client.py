@@ -1,0 +1,424 @@
+"""The client to be awaited: the same methods as those of `client.Client`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from ._groups.flows import AsyncFlows
+from ._groups.schedules import AsyncSchedules
+from ._groups.triggers import AsyncTriggers
+from ._groups.workers import AsyncWorkers
+from ._http import calls, streams
+from ._http.deadline import Deadline
+from ._http.follow import FINAL, Follower, drop
+from ._http.request import server_at
+from ._http.sse import Parser, frame
+from .errors import RiverrunError
+from .options import Enqueued, Event, NewJob, Page, Redriven, Started
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from .options import (
+        CallOptions,
+        EnqueueOptions,
+        EventQuery,
+        JobFilter,
+        JobQuery,
+        Moment,
+        RunQuery,
+        StartOptions,
+    )
+
+
+class AsyncClient:
+    """Talks to a server from any number of tasks of one loop. See `Client`."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+    ) -> None:
+        self._http = streams.Http(server_at(url, token, headers), timeout)
+        self.flows = AsyncFlows(self._http)
+        self.triggers = AsyncTriggers(self._http)
+        self.schedules = AsyncSchedules(self._http)
+        self.workers = AsyncWorkers(self._http)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._http.close()
+
+    async def enqueue(
+        self,
+        queue: str,
+        data: Any = None,
+        *,
+        name: str | None = None,
+        create: bool = False,
+        **options: Unpack[EnqueueOptions],
+    ) -> Enqueued:
+        """Adds a job. When this returns it is on disk.
+
+        `create` makes the queue although no process takes its jobs yet.
+        """
+        request = calls.enqueue(queue, data, name, create, options)
+        return calls.enqueued(await self._http.send(request))[0]
+
+    async def enqueue_many(
+        self, queue: str, jobs: Sequence[NewJob | Mapping[str, Any]], *, create: bool = False
+    ) -> list[Enqueued]:
+        """Adds several jobs to a queue: all of them or none."""
+        if not jobs:
+            return []
+        return calls.enqueued(await self._http.send(calls.enqueue_many(queue, jobs, create)))
+
+    async def job(self, job_id: str) -> dict[str, Any]:
+        result: dict[str, Any] = await self._http.send(calls.job(job_id))
+        return result
+
+    async def jobs(
+        self,
+        queue: str,
+        **query: Unpack[JobQuery],
+    ) -> Page[dict[str, Any]]:
+        """A page of a queue's jobs.
+
+        It may hold fewer than `limit`, even none, although more follow: `next_cursor` says so.
+        """
+        return calls.page(await self._http.send(calls.jobs(queue, query)))
+
+    async def find_jobs(
+        self, *, queue: str | None = None, **query: Unpack[JobQuery]
+    ) -> Page[dict[str, Any]]:
+        """A page of the jobs of all queues, one queue after the other, or of one."""
+        return calls.page(await self._http.send(calls.find_jobs({"queue": queue, **query})))
+
+    async def run_jobs(
+        self,
+        *,
+        flow: str | None = None,
+        status: str | Sequence[str] | None = None,
+        stalled: bool | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[dict[str, Any]]:
+        """A page of the jobs that drive runs which have not ended.
+
+        `stalled`: those that were to move by themselves longer than a lease ago.
+        """
+        query = {
+            "flow": flow,
+            "status": status,
+            "stalled": stalled,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return calls.page(await self._http.send(calls.run_jobs(query)))
+
+    async def retry_job(self, job_id: str) -> Any:
+        """Lets a job that has ended wait again, from its first attempt on."""
+        return await self._http.send(calls.job_action(job_id, "retry"))
+
+    async def cancel_job(self, job_id: str, reason: str | None = None) -> Any:
+        return await self._http.send(calls.job_action(job_id, "cancel", reason))
+
+    async def promote_job(self, job_id: str) -> Any:
+        """Lets a delayed job begin now."""
+        return await self._http.send(calls.job_action(job_id, "promote"))
+
+    async def update_job(
+        self, job_id: str, *, priority: int | None = None, delay_ms: int | None = None
+    ) -> dict[str, Any]:
+        """Changes a job that has not begun."""
+        request = calls.update_job(job_id, priority, delay_ms)
+        result: dict[str, Any] = await self._http.send(request)
+        return result
+
+    async def remove_job(self, job_id: str) -> None:
+        """Removes a job that does not run."""
+        await self._http.send(calls.remove_job(job_id))
+
+    async def wait_job(self, job_id: str, timeout: float | None = None) -> dict[str, Any]:
+        """Waits until a job has ended, and gives it. Raises `TimeoutError` past `timeout` s."""
+        await self._until_end(calls.job_stream(job_id), Deadline(timeout, f"job {job_id}"))
+        return await self.job(job_id)
+
+    async def queues(self) -> list[dict[str, Any]]:
+        return list(calls.page(await self._http.send(calls.queues())))
+
+    async def queue(self, name: str) -> dict[str, Any]:
+        result: dict[str, Any] = await self._http.send(calls.queue(name))
+        return result
+
+    async def pause_queue(self, name: str) -> Any:
+        return await self._http.send(calls.queue_action(name, "pause"))
+
+    async def resume_queue(self, name: str) -> Any:
+        return await self._http.send(calls.queue_action(name, "resume"))
+
+    async def drain_queue(self, name: str, *, delayed: bool = False) -> int:
+        """Removes what waits, with `delayed` also what waits for its time; says how many."""
+        answer = await self._http.send(calls.queue_action(name, "drain", delayed=delayed))
+        return int(answer["removed"])
+
+    async def clean_queue(
+        self,
+        name: str,
+        *,
+        state: str = "completed",
+        older_than_ms: int | None = None,
+        limit: int | None = None,
+        filter: JobFilter | None = None,
+    ) -> int:
+        """Removes jobs that have ended; says how many."""
+        request = calls.queue_action(
+            name, "clean", state=state, older_than_ms=older_than_ms, limit=limit, filter=filter
+        )
+        return int((await self._http.send(request))["removed"])
+
+    async def dead_letters(
+        self, queue: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[dict[str, Any]]:
+        """A page of the jobs that have failed for good, newest first."""
+        return calls.page(await self._http.send(calls.dead_letters(queue, limit, cursor)))
+
+    async def redrive(
+        self,
+        queue: str,
+        *,
+        limit: int | None = None,
+        per_second: int | None = None,
+        filter: JobFilter | None = None,
+    ) -> Redriven:
+        """Lets dead letters wait again, from their first attempt on, the newest first.
+
+        Those that had failed by now, each once, at most `per_second` of them a second. What takes
+        longer than a few seconds goes on in the background, and `goes_on` is then true.
+        """
+        request = calls.queue_action(
+            queue, "dlq/redrive", limit=limit, per_second=per_second, filter=filter
+        )
+        return calls.redriven(await self._http.send(request))
+
+    async def purge_dead_letters(
+        self,
+        queue: str,
+        *,
+        older_than_ms: int | None = None,
+        limit: int | None = None,
+        filter: JobFilter | None = None,
+    ) -> int:
+        """Removes dead letters; says how many."""
+        request = calls.queue_action(
+            queue, "dlq/purge", older_than_ms=older_than_ms, limit=limit, filter=filter
+        )
+        return int((await self._http.send(request))["removed"])
+
+    async def call(self, process: str, input: Any = None, **options: Unpack[CallOptions]) -> Any:
+        """Runs a process at once and gives its result."""
+        answer = await self._http.send(calls.call(process, input, options))
+        return answer.get("value")
+
+    async def call_frames(
+        self, process: str, input: Any = None, **options: Unpack[CallOptions]
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """Runs a process at once and gives its frames as they come; see `Client.call_frames`."""
+        parser = Parser()
+        request = calls.call_frames(process, input, options)
+        async with aclosing(self._http.stream(request)) as body:
+            async for data in body:
+                for message in parser.feed(data):
+                    yield frame(message.event, message.data)
+
+    async def start(self, flow: str, input: Any = None, **options: Unpack[StartOptions]) -> Started:
+        """Starts a run of a flow. When this returns it is on disk."""
+        return Started.from_wire(await self._http.send(calls.start(flow, input, options)))
+
+    async def start_and_wait(
+        self,
+        flow: str,
+        input: Any = None,
+        *,
+        timeout: float | None = None,
+        **options: Unpack[StartOptions],
+    ) -> dict[str, Any]:
+        """Starts a run and waits until it has ended. Raises `TimeoutError` past `timeout` s."""
+        started = time.monotonic()
+        request = calls.start_and_wait(flow, input, options, timeout)
+        run: dict[str, Any] = await self._http.send(request)
+        if "endedAt" in run:
+            return run
+        left = None if timeout is None else max(0.0, started + timeout - time.monotonic())
+        return await self.wait(run["runId"], left)
+
+    async def run(self, run_id: str) -> dict[str, Any]:
+        """A run with its state."""
+        result: dict[str, Any] = await self._http.send(calls.run(run_id))
+        return result
+
+    async def runs(self, **query: Unpack[RunQuery]) -> Page[dict[str, Any]]:
+        """A page of runs, the newest first."""
+        return calls.page(await self._http.send(calls.runs(query)))
+
+    async def state(self, run_id: str, at: Moment | None = None) -> dict[str, Any]:
+        """The state now, or as it was after an event (its id) or at a time."""
+        result: dict[str, Any] = await self._http.send(calls.run_part(run_id, "state", {"at": at}))
+        return result
+
+    async def history(
+        self, run_id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[dict[str, Any]]:
+        """A page of the attempts of steps that have ended, in the order in which they ended."""
+        query = {"limit": limit, "cursor": cursor}
+        return calls.page(await self._http.send(calls.run_part(run_id, "history", query)))
+
+    async def children(self, run_id: str, **query: Unpack[RunQuery]) -> Page[dict[str, Any]]:
+        """A page of the runs that its steps started."""
+        return calls.page(await self._http.send(calls.run_part(run_id, "children", query)))
+
+    async def events(self, stream: str, **query: Unpack[EventQuery]) -> Page[Event]:
+        """A page of the events of a run, by its id, or of a stream, by a name like `nq:global`."""
+        return calls.page(await self._http.send(calls.events(stream, query)))
+
+    async def why(self, run_id: str) -> dict[str, Any]:
+        """Why a run or a job does not move: each active visit and what it waits for."""
+        result: dict[str, Any] = await self._http.send(calls.why(run_id))
+        return result
+
+    async def fire(self, trigger_id: str, payload: Any = None, *, secret: str | None = None) -> Any:
+        """Opens the trigger that a step waits for: it goes on with the payload.
+
+        One that was made with a secret wants it: the payload is signed with it. `triggers.fire`
+        starts a flow.
+        """
+        return await self._http.send(calls.fire(trigger_id, payload, secret))
+
+    async def cancel(self, run_id: str, reason: str | None = None) -> Any:
+        """For good: what runs is told to stop, what waits is removed, children follow."""
+        return await self._http.send(calls.run_action(run_id, "cancel", reason=reason))
+
+    async def pause(self, run_id: str, reason: str | None = None) -> Any:
+        """It begins no more steps until it is resumed; attempts that run are let finish."""
+        return await self._http.send(calls.run_action(run_id, "pause", reason=reason))
+
+    async def resume(self, run_id: str) -> Any:
+        return await self._http.send(calls.run_action(run_id, "resume"))
+
+    async def rerun(self, run_id: str, input: Any = None, *, latest: bool = False) -> Started:
+        """Starts the same again: with its input or another, in its version or the latest."""
+        request = calls.run_action(run_id, "rerun", input=input, latest=latest)
+        return Started.from_wire(await self._http.send(request))
+
+    async def fork(self, run_id: str, *, at: str | None = None) -> Started:
+        """A new run that shares the past of this one up to the event `at`, or up to now."""
+        return Started.from_wire(await self._http.send(calls.run_action(run_id, "fork", at=at)))
+
+    async def delete_run(self, run_id: str) -> None:
+        """Deletes a run that has ended, with its stream."""
+        await self._http.send(calls.delete_run(run_id))
+
+    async def wait(self, run_id: str, timeout: float | None = None) -> dict[str, Any]:
+        """Waits until a run has ended, and gives it. Raises `TimeoutError` past `timeout` s."""
+        await self._until_end(calls.run_stream(run_id), Deadline(timeout, f"run {run_id}"))
+        return await self.run(run_id)
+
+    async def _until_end(self, path: str, deadline: Deadline) -> None:
+        """Reads a stream to its end, over lost connections too."""
+        try:
+            await asyncio.wait_for(self._read_to_end(path), deadline.timeout)
+        except (asyncio.TimeoutError, TimeoutError):
+            raise deadline.over() from None
+
+    async def _read_to_end(self, path: str) -> None:
+        follower = Follower(path, "end", FINAL, until_end=True)
+        while not follower.is_over:
+            try:
+                body = self._http.stream(follower.connect())
+                async with aclosing(body):
+                    async for data in body:
+                        drop(follower.feed(data))
+                        if follower.is_over:
+                            break
+                follower.closed()
+            except RiverrunError as error:
+                follower.broken(error)
+            if not follower.is_over:
+                await asyncio.sleep(follower.wait_s())
+
+    async def emit(
+        self,
+        type: str,
+        data: Any = None,
+        *,
+        run_id: str | None = None,
+        stream: str | None = None,
+        correlation_id: str | None = None,
+        causation_id: str | None = None,
+    ) -> str:
+        """Appends an event to a run, to a stream, or to `nq:global`; gives its id."""
+        more = {"correlation_id": correlation_id, "causation_id": causation_id}
+        answer = await self._http.send(calls.emit(type, data, run_id, stream, more))
+        return str(answer["ids"][0])
+
+    async def append(
+        self, type: str, id: str, events: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    ) -> list[str]:
+        """Appends events to a stream, all of them or none; gives their ids.
+
+        `append("webhook", "github", {"type": "pushed"})`; `flow` and a run's id is a run.
+        """
+        answer = await self._http.send(calls.append(type, id, events))
+        return [str(one) for one in answer["ids"]]
+
+    async def processes(self) -> list[dict[str, Any]]:
+        """What the server can run, and what it cannot because its file does not load."""
+        return calls.records(await self._http.send(calls.processes()))
+
+    async def version(self) -> dict[str, Any]:
+        result: dict[str, Any] = await self._http.send(calls.version())
+        return result
+
+    async def subscribe(
+        self,
+        stream: str,
+        *,
+        after: str | None = None,
+        types: Sequence[str] | None = None,
+        until_end: bool = False,
+        on_missed: Callable[[dict[str, Any]], None] | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """The events of a stream as they happen; see `Client.subscribe`."""
+        follower = Follower(calls.stream_path(stream), after, types, until_end, on_missed)
+        while not follower.is_over:
+            try:
+                body = self._http.stream(follower.connect())
+                async with aclosing(body):
+                    async for data in body:
+                        for event in follower.feed(data):
+                            yield event
+                        if follower.is_over:
+                            return
+                follower.closed()
+            except RiverrunError as error:
+                follower.broken(error)
+            if not follower.is_over:
+                await asyncio.sleep(follower.wait_s())

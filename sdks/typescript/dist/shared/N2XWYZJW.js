@@ -1,0 +1,658 @@
+import {
+  CancelledError,
+  RiverrunError,
+  describe,
+  revive
+} from "./2TJ3RDNT.js";
+
+// src/duration.ts
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var units = [
+  [/^(w|wks?|weeks?)$/, 7 * day],
+  [/^(d|days?)$/, day],
+  [/^(h|hrs?|hours?)$/, hour],
+  [/^(m|mins?|minutes?)$/, minute],
+  [/^(s|secs?|seconds?)$/, second],
+  [/^(ms|msecs?|millis?|milliseconds?)$/, 1]
+];
+var iso = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d+)?)S)?)?$/i;
+function durationMs(duration) {
+  if (typeof duration === "number") return Number.isFinite(duration) && duration >= 0 ? Math.round(duration) : void 0;
+  const text = duration.trim().toLowerCase();
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text));
+  return isoMs(text) ?? friendlyMs(text);
+}
+function isoMs(text) {
+  const parts = iso.exec(text)?.slice(1);
+  if (!parts?.some((part) => part !== void 0)) return void 0;
+  const sizes = [7 * day, day, hour, minute, second];
+  return Math.round(parts.reduce((sum, part, index) => sum + Number((part ?? "0").replace(",", ".")) * sizes[index], 0));
+}
+function friendlyMs(text) {
+  const part = /(\d+(?:\.\d+)?)\s*([a-z]+)[\s,]*/gy;
+  let sum = 0;
+  for (let read = 0; read < text.length; read = part.lastIndex) {
+    const [, count, unit] = part.exec(text) ?? [];
+    const size = units.find(([name]) => unit !== void 0 && name.test(unit))?.[1];
+    if (size === void 0) return void 0;
+    sum += Number(count) * size;
+  }
+  return text ? Math.round(sum) : void 0;
+}
+
+// src/source.ts
+function source(fn) {
+  const text = fn.toString();
+  const [, isAsync = "", name] = /^(async\s+)?([\w$]+)\s*\(/.exec(text) ?? [];
+  const isMethod = name !== void 0 && name !== "function" && name !== "async";
+  return isMethod ? `${isAsync}function ${text.slice(isAsync.length)}` : text;
+}
+
+// src/ctx/awaits.ts
+var StepAwaits = class {
+  #step;
+  constructor(step) {
+    this.#step = step;
+  }
+  time = async (until) => {
+    await this.#step.wait("time", () => ({ type: "time", resumeAt: resumeAt(until) }));
+  };
+  event = async (options) => {
+    const { kind, match, where, timeout, lookback } = typeof options === "string" ? { kind: options } : options;
+    if (typeof kind !== "string" || !kind) throw invalid("await.event needs the kind of event");
+    return this.#step.wait(kind, () => {
+      const wait = { type: "event", eventKind: kind };
+      if (match) wait.match = literals(match);
+      if (where !== void 0) wait.where = typeof where === "function" ? source(where) : where;
+      if (lookback !== void 0) wait.lookbackMs = milliseconds("lookback", lookback);
+      if (timeout !== void 0) wait.timeoutMs = milliseconds("timeout", timeout);
+      return wait;
+    });
+  };
+  trigger = async ({ type = "webhook", payload, timeout, many, secret } = {}) => {
+    this.#step.refuseInRun();
+    const timeoutMs = timeout === void 0 ? void 0 : milliseconds("timeout", timeout);
+    const make = () => this.#step.request("await.trigger", { type, payload, timeoutMs, many, secret });
+    const { id, url } = await this.#step.once("trigger", type, make);
+    const wait = { type: "trigger", triggerId: id };
+    if (timeoutMs !== void 0) wait.timeoutMs = timeoutMs;
+    return { id, url, wait: () => this.#step.wait(id, () => wait) };
+  };
+};
+function awaitsOutside(kind) {
+  const refuse = async () => {
+    const message = `ctx.await works in a step of a flow, and this is a ${kind}: give the process's config a flow (or step), and start that flow`;
+    throw new RiverrunError("AWAIT_OUTSIDE_FLOW", message, { retriable: false });
+  };
+  return { time: refuse, event: refuse, trigger: refuse };
+}
+function resumeAt(until) {
+  const afterMs = until instanceof Date ? void 0 : durationMs(until);
+  const date = afterMs === void 0 ? new Date(until) : new Date(Date.now() + afterMs);
+  if (typeof until === "number" && afterMs === void 0) throw invalid(`await.time wants milliseconds from now, not ${until}`);
+  if (Number.isNaN(date.getTime())) throw invalid(`await.time wants milliseconds, a duration such as "1h 30m" or a date, not ${String(until)}`);
+  return date.toISOString();
+}
+function milliseconds(what, duration) {
+  const ms = durationMs(duration);
+  if (ms === void 0) throw invalid(`${what} must be milliseconds or a duration such as "24h", is ${String(duration)}`);
+  return ms;
+}
+function literals(match) {
+  for (const [path, value] of Object.entries(match)) {
+    if (value === void 0 || typeof value === "function") throw invalid(`match has no value at ${JSON.stringify(path)}: it is ${typeof value}`);
+  }
+  try {
+    return JSON.parse(JSON.stringify(match));
+  } catch (error) {
+    throw invalid(`match is not JSON: ${error.message}`);
+  }
+}
+function invalid(message) {
+  return new RiverrunError("INPUT_ERROR", message, { retriable: false });
+}
+
+// src/ctx/execution.ts
+import { AsyncLocalStorage } from "node:async_hooks";
+import { createHash } from "node:crypto";
+
+// src/ctx/journal.ts
+var shown = 20;
+var Journal = class {
+  #records;
+  /** Where the records of each use stand that were not asked for yet. */
+  #open = /* @__PURE__ */ new Map();
+  #uses = /* @__PURE__ */ new Map();
+  #taken = /* @__PURE__ */ new Set();
+  #done = [];
+  constructor(records) {
+    this.#records = records;
+    for (const [at, { op, name = "" }] of records.entries()) {
+      const places = this.#open.get(key(op, name));
+      if (places) places.push(at);
+      else this.#open.set(key(op, name), [at]);
+    }
+  }
+  /** The record for the next use of a name; undefined once they are used up. */
+  next(op, name) {
+    this.#done.push({ op, name });
+    this.#uses.set(key(op, name), this.uses(op, name) + 1);
+    const at = this.#open.get(key(op, name))?.shift();
+    if (at === void 0) return void 0;
+    this.#taken.add(at);
+    return this.#records[at];
+  }
+  /** How often this was done so far, in this execution. */
+  uses(op, name) {
+    return this.#uses.get(key(op, name)) ?? 0;
+  }
+  /** The error that records were left which nobody asked for: the code is not what it was. */
+  mismatch() {
+    const missing = this.#records.filter((_, at) => !this.#taken.has(at) && !this.#isInside(at)).map(done);
+    if (!missing.length) return void 0;
+    const recorded = this.#records.map(done);
+    const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
+    return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing } });
+  }
+  /**
+   * An emit may have been made inside of a `ctx.run`: its memo, which comes after it, then stands
+   * for it, and nobody asks for the emit again.
+   */
+  #isInside(at) {
+    if (this.#records[at]?.op !== "emit") return false;
+    return this.#records.some(({ op }, later) => later > at && op === "memo" && this.#taken.has(later));
+  }
+};
+function key(op, name) {
+  return `${op} ${name}`;
+}
+function done({ op, name = "" }) {
+  return { op, name };
+}
+function list(entries) {
+  if (!entries.length) return "nothing";
+  const texts = entries.slice(0, shown).map(({ op, name }) => `${op} ${JSON.stringify(name)}`);
+  return entries.length > shown ? `${texts.join(", ")} and ${entries.length - shown} more` : texts.join(", ");
+}
+
+// src/ctx/execution.ts
+var inside = new AsyncLocalStorage();
+var never = () => new Promise(() => {
+});
+var StepExecution = class {
+  /** Called when the code waits, or was found to be wrong when it did. */
+  onLeave = () => {
+  };
+  #link;
+  #params;
+  #journal;
+  #inFlight = /* @__PURE__ */ new Set();
+  /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
+  #thrown = [];
+  #waits = false;
+  #refused;
+  #ended = false;
+  #left = false;
+  constructor(link, params) {
+    this.#link = link;
+    this.#params = params;
+    this.#journal = new Journal(params.journal ?? []);
+  }
+  request(method, params) {
+    return this.#left ? never() : this.#track(() => this.#link.request(method, params));
+  }
+  notify(method, params) {
+    if (!this.#left) this.#link.notify(method, params);
+  }
+  /** Does something that the server records by itself. */
+  once(op, name, work) {
+    return this.#track(async () => {
+      const record = this.#journal.next(op, name);
+      return record ? answer(record) : work();
+    });
+  }
+  /**
+   * Does something and has its outcome recorded. `work` is given an id that is the same in every
+   * execution of the visit. Inside of a `ctx.run` nothing is recorded: the run is.
+   */
+  recorded(op, name, work) {
+    const run = inside.getStore();
+    if (run) return this.#track(async () => work(this.#idInside(run, op, name)));
+    return this.#track(async () => {
+      const record = this.#journal.next(op, name);
+      if (record) return answer(record);
+      const number = this.#journal.uses(op, name);
+      const value = await this.#outcome(op, name, () => work(this.#id(name, number)));
+      await this.#memo({ op, name, value });
+      return value;
+    });
+  }
+  /** A part of the work that is recorded as a whole. */
+  run(name, work) {
+    return this.recorded("memo", name, () => {
+      if (inside.getStore()) return work();
+      return inside.run({ name, number: this.#journal.uses("memo", name), uses: /* @__PURE__ */ new Map() }, work);
+    });
+  }
+  /** Gives what a wait has brought, or ends this execution. */
+  async wait(name, makeWait) {
+    this.refuseInRun();
+    const record = this.#journal.next("await", name);
+    if (record) return answer(record);
+    if (this.#left) return never();
+    if (this.#waits) {
+      this.#refused = concurrent();
+      throw this.#refused;
+    }
+    const wait = makeWait();
+    this.#waits = true;
+    void this.#leave(wait);
+    return never();
+  }
+  refuseInRun() {
+    const run = inside.getStore();
+    if (run) throw misplaced(run.name);
+  }
+  /** The handler has returned. Waits for what it left running; gives the error that its value does not count. */
+  async returned() {
+    this.#ended = true;
+    if (this.#inFlight.size) await this.#quiet();
+    return this.#refused ?? this.#journal.mismatch();
+  }
+  /** The handler has thrown. */
+  threw() {
+    this.#ended = true;
+  }
+  #id(name, number) {
+    const { runId, step, visit } = this.#params;
+    return `${runId}/${step}/${visit ?? 1}/${name}/${number}`;
+  }
+  /** A run that is taken from the journal does nothing, so what it does has numbers of its own. */
+  #idInside({ name: run, number, uses }, op, name) {
+    const nth = (uses.get(`${op} ${name}`) ?? 0) + 1;
+    uses.set(`${op} ${name}`, nth);
+    return this.#id(`${run}/${number}/${name}`, nth);
+  }
+  async #leave(wait) {
+    await this.#quiet();
+    if (this.#ended) return;
+    let outcome = this.#refused ?? this.#journal.mismatch() ?? wait;
+    try {
+      if (outcome === wait) for (const thrown of this.#thrown) await this.#memo(thrown);
+    } catch (error) {
+      outcome = error;
+    }
+    if (this.#ended) return;
+    this.#left = true;
+    this.onLeave(outcome);
+  }
+  /** Until nothing is under way, and what that has led to neither. */
+  async #quiet() {
+    do {
+      await Promise.all(this.#inFlight);
+      await new Promise((resolve) => setImmediate(resolve));
+    } while (this.#inFlight.size);
+  }
+  #track(begin) {
+    const work = begin();
+    const over = () => void this.#inFlight.delete(watched);
+    const watched = work.then(over, over);
+    this.#inFlight.add(watched);
+    return work.then((value) => value);
+  }
+  async #outcome(op, name, work) {
+    try {
+      return await work();
+    } catch (thrown) {
+      const error = describe(thrown);
+      if (error.retriable === false && !(thrown instanceof CancelledError)) await this.#memo({ op, name, error });
+      else this.#thrown.push({ op, name, error });
+      throw thrown;
+    }
+  }
+  async #memo({ op, ...outcome }) {
+    await this.#link.request("memo", op === "memo" ? outcome : { op, ...outcome });
+  }
+};
+function jobIdOf(text) {
+  const plain2 = text.replaceAll("/", ".");
+  return /^[\w.~-]{1,128}$/.test(plain2) ? plain2 : `step-${createHash("sha256").update(text).digest("hex")}`;
+}
+function answer({ op, value, error }) {
+  if (error) throw revive(op === "await" ? { retriable: false, ...error } : error);
+  return value ?? null;
+}
+function concurrent() {
+  const message = "a step waits for one thing at a time, and this execution already waits: await one after the other, and give an await a timeout where it is not to wait for ever";
+  return new RiverrunError("AWAIT_CONCURRENT", message, { retriable: false });
+}
+function misplaced(run) {
+  const message = `ctx.await cannot stand inside of ctx.run(${JSON.stringify(run)}): what runs there is recorded when it has ended. Await before it or after it`;
+  return new RiverrunError("AWAIT_IN_RUN", message, { retriable: false });
+}
+
+// src/ctx/link.ts
+function linkOfJob(link, jobId) {
+  return {
+    request: (method, params) => link.request(method, { jobId, ...params }),
+    notify: (method, params) => link.notify(method, { jobId, ...params })
+  };
+}
+
+// src/ctx/logger.ts
+var order = { debug: 0, info: 1, warn: 2, error: 3 };
+var LinkLogger = class _LinkLogger {
+  #link;
+  #settings;
+  #bindings;
+  constructor(link, settings, bindings) {
+    this.#link = link;
+    this.#settings = settings;
+    this.#bindings = bindings;
+  }
+  debug = (message, meta) => this.#log("debug", message, meta);
+  info = (message, meta) => this.#log("info", message, meta);
+  warn = (message, meta) => this.#log("warn", message, meta);
+  error = (message, meta) => this.#log("error", message, meta);
+  child = (bindings) => new _LinkLogger(this.#link, this.#settings, { ...this.#bindings, ...bindings });
+  #log(level, message, meta) {
+    const { redact, level: lowest } = this.#settings;
+    if (order[level] < order[lowest]) return;
+    const all = this.#bindings && meta ? { ...this.#bindings, ...meta } : meta ?? this.#bindings;
+    const line = { level, message: String(message) };
+    if (all !== void 0) line.meta = redact(all);
+    this.#link.notify("log", line);
+  }
+};
+
+// src/ctx/state.ts
+var LinkState = class {
+  #link;
+  constructor(link) {
+    this.#link = link;
+  }
+  get = async (key2) => (await this.#link.request("state.get", { key: key2 })).value;
+  has = async (key2) => (await this.#link.request("state.has", { key: key2 })).has;
+  getAll = async () => (await this.#link.request("state.getAll", {})).state;
+  set = async (key2, value) => {
+    if (value === void 0) throw new TypeError(`state.set(${JSON.stringify(key2)}) needs a value; state.delete removes one`);
+    await this.#link.request("state.set", { key: key2, value });
+  };
+  delete = async (key2) => {
+    await this.#link.request("state.delete", { key: key2 });
+  };
+  setBatch = async (values) => {
+    await this.#link.request("state.setBatch", { values });
+  };
+  patch = (first, second2, third) => typeof first === "string" ? retrying(third, () => this.#patchKey(first, second2)) : retrying(second2, () => this.#patchAll(first));
+  async #patchKey(key2, change) {
+    const { value: before, version } = await this.#link.request("state.get", { key: key2 });
+    const value = await change(before);
+    if (value !== void 0) await this.#link.request("state.set", { key: key2, value, ifVersion: version });
+    return value;
+  }
+  async #patchAll(change) {
+    const { state, version } = await this.#link.request("state.getAll", {});
+    const values = await change(state);
+    if (values !== void 0) await this.#link.request("state.setBatch", { values, ifVersion: version });
+    return values;
+  }
+};
+async function retrying(options, attempt) {
+  const retries = options?.retries ?? 100;
+  for (let tried = 0; ; tried++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const conflict = error instanceof RiverrunError && error.code === "STATE_CONFLICT";
+      if (!conflict || tried >= retries) throw error;
+      if (tried >= 3) await pause(Math.random() * Math.min(2 ** tried, 200));
+    }
+  }
+}
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+// src/ctx/invocation.ts
+var InvocationContext = class _InvocationContext {
+  /** What a step does beyond a job: it is executed again and again, with what it did before. */
+  execution;
+  #link;
+  #params;
+  #settings;
+  #batch;
+  #jobs;
+  #state;
+  #logger;
+  #journal;
+  #await;
+  #checkpoint;
+  #abort;
+  #cancelled;
+  /** `batch` is the context of the batch to which this job belongs. */
+  constructor(link, params, settings, batch) {
+    this.execution = params.kind === "step" ? new StepExecution(link, params) : void 0;
+    this.#link = this.execution ?? link;
+    this.#params = params;
+    this.#settings = settings;
+    this.#batch = batch;
+  }
+  get state() {
+    return this.#state ??= new LinkState(this.#link);
+  }
+  get logger() {
+    return this.#logger ??= new LinkLogger(this.#link, this.#settings);
+  }
+  get signal() {
+    if (this.#batch) return this.#batch.signal;
+    if (!this.#abort) {
+      this.#abort = new AbortController();
+      if (this.#cancelled) this.#abort.abort(this.#cancelled);
+    }
+    return this.#abort.signal;
+  }
+  get checkpoint() {
+    return this.#checkpoint ??= checkpoint(this.#link, this.#params.checkpoint ?? void 0);
+  }
+  get await() {
+    return this.#await ??= this.execution ? new StepAwaits(this.execution) : awaitsOutside(this.kind);
+  }
+  get kind() {
+    return this.#params.kind ?? "job";
+  }
+  get process() {
+    return this.#params.process;
+  }
+  get jobId() {
+    return this.#params.jobId ?? void 0;
+  }
+  get queueName() {
+    return this.#params.queue ?? void 0;
+  }
+  get runId() {
+    return this.#params.runId ?? void 0;
+  }
+  get flow() {
+    return this.#params.flow ?? void 0;
+  }
+  get step() {
+    return this.#params.step ?? void 0;
+  }
+  get visit() {
+    return this.#params.visit ?? void 0;
+  }
+  get awaited() {
+    return this.#params.awaited ?? void 0;
+  }
+  get tenantId() {
+    return this.#params.tenantId ?? void 0;
+  }
+  get attempt() {
+    return this.#params.attempt ?? 1;
+  }
+  get maxAttempts() {
+    return this.#params.maxAttempts ?? 1;
+  }
+  get timeoutMs() {
+    return this.#params.timeoutMs ?? void 0;
+  }
+  job = (which) => {
+    const { jobs = [this.#params] } = this.#params;
+    const at = typeof which === "number" ? which : jobs.findIndex((job2) => job2.jobId === which);
+    const job = jobs[at];
+    if (!job) throw new RangeError(`this invocation has no job ${JSON.stringify(which)}; it has ${jobs.length}`);
+    if (!this.#params.jobs) return this;
+    this.#jobs ??= [];
+    return this.#jobs[at] ??= this.#contextOf(job);
+  };
+  correlationId = () => this.#params.correlationId ?? this.#params.runId ?? this.#params.jobId ?? void 0;
+  causationId = () => this.#params.causationId ?? void 0;
+  emit = async (event, data) => {
+    const { type = void 0, kind = type, data: given = data } = typeof event === "string" ? { kind: event } : event;
+    if (!kind) throw new TypeError("emit needs the type of the event");
+    const ask = async () => (await this.#link.request("emit", { type: kind, data: given })).id;
+    return await (this.execution ? this.execution.once("emit", kind, ask) : ask()) ?? "";
+  };
+  progress = (pct, detail) => {
+    if (!Number.isFinite(pct)) throw new TypeError(`progress must be a number from 0 to 100, is ${pct}`);
+    this.#link.notify("progress", { pct: Math.min(100, Math.max(0, pct)), detail });
+  };
+  partial = (value, path) => this.#link.notify("partial", { path, value: value ?? null });
+  run = async (name, fn) => {
+    if (this.execution) return this.execution.run(name, async () => json(name, await fn()));
+    this.#journal ??= new Journal(this.#params.journal ?? []);
+    const memo = this.#journal.next("memo", name);
+    if (memo?.error) throw revive(memo.error);
+    if (memo) return memo.value ?? null;
+    const value = json(name, await this.#outcome(name, fn));
+    await this.#link.request("memo", { name, value });
+    return value;
+  };
+  call = (process, input, options) => {
+    const ask = async () => (await this.#link.request("call", { process, input: input ?? null, ...options })).value;
+    return this.execution ? this.execution.recorded("call", process, ask) : ask();
+  };
+  enqueue = async (to, data, options) => {
+    if (typeof to !== "string") return this.#enqueue(to, (jobs) => ({ jobs }));
+    const { name, ...rest } = options ?? {};
+    const job = { queue: to, ...name !== void 0 && { name }, data: data ?? null };
+    if (Object.keys(rest).length) job.options = rest;
+    return (await this.#enqueue([job], ([one]) => ({ ...one })))[0];
+  };
+  start = (flow, input, options) => {
+    const ask = (given) => this.#link.request("start", { flow, input: input ?? {}, options: given });
+    if (!this.execution) return ask(options);
+    const isNamed = options?.idempotencyKey !== void 0 || options?.runId !== void 0;
+    return this.execution.recorded("start", flow, (id) => ask(isNamed ? options : { ...options, idempotencyKey: id }));
+  };
+  isLeaseValid = async () => (await this.#link.request("lease", {})).valid === true;
+  /** Why the invocation is to stop; undefined while it is not. */
+  get cancelled() {
+    return this.#cancelled;
+  }
+  cancel(reason) {
+    if (this.#cancelled) return;
+    this.#cancelled = new CancelledError(reason);
+    this.#abort?.abort(this.#cancelled);
+  }
+  #contextOf(job) {
+    const { jobs, ...shared } = this.#params;
+    return new _InvocationContext(linkOfJob(this.#link, job.jobId ?? ""), { ...shared, ...job }, this.#settings, this);
+  }
+  async #enqueue(jobs, params) {
+    const ask = (given) => this.#link.request("enqueue", params(given));
+    const queues = [...new Set(jobs.map(({ queue }) => queue))].join(",");
+    const recorded = this.execution?.recorded("enqueue", queues, (id) => ask(jobs.map((job, index) => withId(job, jobs.length > 1 ? `${id}/${index + 1}` : id))));
+    return (await (recorded ?? ask(jobs))).jobs;
+  }
+  async #outcome(name, fn) {
+    try {
+      return await fn();
+    } catch (error) {
+      const failure = describe(error);
+      if (failure.retriable === false && !(error instanceof CancelledError)) {
+        await this.#link.request("memo", { name, error: failure });
+      }
+      throw error;
+    }
+  }
+};
+function withId(job, id) {
+  const options = job.options ?? {};
+  const isNamed = ["jobId", "idempotencyKey", "dedupe", "throttle", "debounce"].some((one) => options[one] !== void 0);
+  return isNamed ? job : { ...job, options: { ...options, jobId: jobIdOf(id) } };
+}
+function checkpoint(link, first) {
+  let data = first;
+  return {
+    get data() {
+      return data;
+    },
+    async save(next) {
+      await link.request("checkpoint", { data: next });
+      data = next;
+    }
+  };
+}
+function json(name, value) {
+  try {
+    return JSON.parse(JSON.stringify(value) ?? "null");
+  } catch (cause) {
+    throw new RiverrunError("RESULT_NOT_JSON", `what run(${JSON.stringify(name)}) gave is not JSON: ${cause.message}`, { cause });
+  }
+}
+
+// src/ctx/redact.ts
+var secrets = ["password", "passwd", "passphrase", "secret", "token", "authorization", "apikey", "privatekey", "cookie", "credentials"];
+var deepest = 8;
+function redactor(more = []) {
+  const words = [...secrets, ...more].map(plain);
+  const known = /* @__PURE__ */ new Map();
+  const isSecret = (key2) => {
+    let answer2 = known.get(key2);
+    if (answer2 === void 0) {
+      const name = plain(key2);
+      answer2 = words.some((word) => name.endsWith(word));
+      if (known.size < 1e3) known.set(key2, answer2);
+    }
+    return answer2;
+  };
+  return (meta) => clean(meta, isSecret, []);
+}
+function clean(value, isSecret, around) {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value === "function" || typeof value === "symbol") return void 0;
+  if (typeof value !== "object" || value === null) return value;
+  if (around.includes(value)) return "[circular]";
+  if (around.length === deepest) return "[deep]";
+  const inside2 = [...around, value];
+  if (value instanceof Error) return clean(errorMembers(value), isSecret, inside2);
+  if (value instanceof Map) return clean(Object.fromEntries(value), isSecret, inside2);
+  if (value instanceof Set) return clean([...value], isSecret, inside2);
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if ("toJSON" in value && typeof value.toJSON === "function") return clean(value.toJSON(), isSecret, inside2);
+  if (Array.isArray(value)) return value.map((item) => clean(item, isSecret, inside2) ?? null);
+  const copy = {};
+  for (const [key2, member] of Object.entries(value)) {
+    copy[key2] = member != null && isSecret(key2) ? "[redacted]" : clean(member, isSecret, inside2);
+  }
+  return copy;
+}
+function errorMembers(error) {
+  const { name, message, stack, cause } = error;
+  return { ...error, name, message, stack, cause };
+}
+function plain(key2) {
+  return key2.toLowerCase().replace(/[-_\s]/g, "");
+}
+
+export {
+  durationMs,
+  source,
+  InvocationContext,
+  redactor
+};

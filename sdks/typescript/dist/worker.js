@@ -1,0 +1,986 @@
+import {
+  version
+} from "./shared/SL7GP35F.js";
+import {
+  InvocationContext,
+  redactor,
+  source
+} from "./shared/N2XWYZJW.js";
+import {
+  CancelledError,
+  RiverrunError,
+  definition,
+  describe,
+  isObject,
+  refusal,
+  wireError
+} from "./shared/2TJ3RDNT.js";
+
+// src/worker/worker.ts
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+
+// src/runner/invocations.ts
+import { AsyncLocalStorage } from "node:async_hooks";
+
+// src/runner/answer.ts
+var envelopeBytes = 64;
+function valueText(value, limitBytes) {
+  return within(stringify(value), limitBytes);
+}
+function batchText(value, jobs, { resultBytes, messageBytes }) {
+  if (!Array.isArray(value)) return `{"value":${valueText(value, resultBytes)}}`;
+  if (value.length !== jobs) {
+    throw new RiverrunError("BATCH_RESULTS", `the handler returned ${value.length} results for ${jobs} jobs`, { retriable: false });
+  }
+  const text = `{"results":[${value.map((one) => entryText(one, resultBytes)).join(",")}]}`;
+  return within(text, messageBytes - envelopeBytes);
+}
+function entryText(one, limitBytes) {
+  if (one instanceof Error) return `{"error":${JSON.stringify(describe(one))}}`;
+  try {
+    return `{"value":${valueText(one, limitBytes)}}`;
+  } catch (error) {
+    return `{"error":${JSON.stringify(describe(error))}}`;
+  }
+}
+function within(text, limitBytes) {
+  if (text.length * 3 <= limitBytes) return text;
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= limitBytes) return text;
+  throw new RiverrunError("RESULT_TOO_LARGE", `the result has ${bytes} bytes, ${limitBytes} are allowed`, {
+    retriable: false,
+    details: { bytes, limit: limitBytes }
+  });
+}
+function stringify(value) {
+  if (value === void 0) return "null";
+  let reason = `a ${typeof value} has no form in JSON`;
+  try {
+    const text = JSON.stringify(value);
+    if (text !== void 0) return text;
+  } catch (error) {
+    reason = error.message.split("\n", 1)[0];
+  }
+  throw new RiverrunError("RESULT_NOT_JSON", `the result is not JSON: ${reason}`, { retriable: false });
+}
+
+// src/runner/invocation.ts
+var Invocation = class {
+  constructor(id, params, voice) {
+    this.id = id;
+    this.params = params;
+    this.voice = voice;
+  }
+  ended = false;
+  /** Why it was cancelled before its handler was called. */
+  cancelledBefore;
+  #ctx;
+  /** Makes the context, once the process and with it its settings are known. */
+  begin(settings) {
+    this.#ctx = new InvocationContext(this, this.params, settings);
+    return this.#ctx;
+  }
+  get ctx() {
+    return this.#ctx;
+  }
+  cancel(reason) {
+    if (this.#ctx) this.#ctx.cancel(reason);
+    else this.cancelledBefore = reason;
+  }
+  async request(method, params) {
+    if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
+    return this.voice.request(method, { invocation: this.id, ...params });
+  }
+  notify(method, params) {
+    if (this.ended) return;
+    try {
+      this.voice.notify(method, { invocation: this.id, ...params });
+    } catch (error) {
+      const message = `a ${method} was left out: ${error.message}`;
+      this.voice.notify("log", { invocation: this.id, level: "warn", message });
+    }
+  }
+};
+
+// src/runner/invocations.ts
+var Invocations = class {
+  limits = { messageBytes: 16 * 1024 * 1024, resultBytes: 1024 * 1024 };
+  running = /* @__PURE__ */ new Map();
+  #voice;
+  #current = new AsyncLocalStorage();
+  #idle = /* @__PURE__ */ new Set();
+  constructor(voice) {
+    this.#voice = voice;
+  }
+  /** The invocation whose code is running now, if one is known. */
+  get current() {
+    const current = this.#current.getStore();
+    return current?.ended ? void 0 : current;
+  }
+  add(id, params) {
+    const invocation = new Invocation(id, params, this.#voice);
+    this.running.set(id, invocation);
+    return invocation;
+  }
+  cancel(id, reason = "user") {
+    this.running.get(id)?.cancel(reason);
+  }
+  cancelAll(reason) {
+    for (const invocation of this.running.values()) invocation.cancel(reason);
+  }
+  /** Calls `done` when nothing runs, or when the time is over. */
+  drain(graceMs, done) {
+    const end = () => {
+      clearTimeout(timer);
+      this.#idle.delete(end);
+      done(this.running.size);
+    };
+    const timer = setTimeout(end, graceMs);
+    if (this.running.size === 0) end();
+    else this.#idle.add(end);
+  }
+  execute(invocation, process2) {
+    const { params } = invocation;
+    const ctx = invocation.begin(process2.logs);
+    if (ctx.execution) ctx.execution.onLeave = (outcome) => this.#left(invocation, outcome);
+    let result;
+    try {
+      result = this.#current.run(invocation, process2.handler, argument(process2, params), ctx);
+    } catch (error) {
+      this.fail(invocation, error);
+      return;
+    }
+    if (!isThenable(result)) {
+      this.#finished(invocation, result);
+      return;
+    }
+    Promise.resolve(result).then(
+      (value) => this.#finished(invocation, value),
+      (error) => this.fail(invocation, error)
+    );
+  }
+  /** Ends an invocation with an error, unless it has ended. */
+  fail(invocation, error) {
+    if (invocation.ended) return;
+    invocation.ctx?.execution?.threw();
+    const failure = describe(error);
+    if (isCancellation(invocation, error)) this.#voice.refuse(invocation.id, { ...failure, code: "CANCELLED" }, -32001);
+    else this.#voice.refuse(invocation.id, failure);
+    this.#ended(invocation);
+  }
+  #finished(invocation, value) {
+    if (invocation.ended) return;
+    const returned = invocation.ctx?.execution?.returned();
+    if (!returned) return this.#answer(invocation, value);
+    returned.then((problem) => problem ? this.fail(invocation, problem) : this.#answer(invocation, value));
+  }
+  #left(invocation, outcome) {
+    if (invocation.ended) return;
+    if (outcome instanceof RiverrunError) return this.fail(invocation, outcome);
+    this.#voice.answer(invocation.id, JSON.stringify({ suspended: outcome }));
+    this.#ended(invocation);
+  }
+  #answer(invocation, value) {
+    if (invocation.ended) return;
+    const { jobs } = invocation.params;
+    let text;
+    try {
+      text = jobs ? batchText(value, jobs.length, this.limits) : `{"value":${valueText(value, this.limits.resultBytes)}}`;
+    } catch (error) {
+      this.fail(invocation, error);
+      return;
+    }
+    this.#voice.answer(invocation.id, text);
+    this.#ended(invocation);
+  }
+  #ended(invocation) {
+    invocation.ended = true;
+    this.running.delete(invocation.id);
+    if (this.running.size === 0) for (const wake of [...this.#idle]) wake();
+  }
+};
+function argument({ takes }, params) {
+  if (takes === "input") return params.jobs ? params.jobs.map((job) => job.input) : params.input;
+  return params.jobs ? params.jobs.map((job) => jobOf(job, params)) : jobOf(params, params);
+}
+function jobOf(job, { queue }) {
+  return {
+    id: job.jobId ?? "",
+    name: job.name ?? queue ?? "",
+    queue: queue ?? "",
+    data: job.input,
+    attempt: job.attempt ?? 1,
+    maxAttempts: job.maxAttempts ?? 1,
+    enqueuedAt: job.enqueuedAt ?? void 0
+  };
+}
+function isCancellation({ ctx }, error) {
+  if (error instanceof CancelledError) return true;
+  return ctx?.cancelled !== void 0 && error instanceof Error && error.name === "AbortError";
+}
+function isThenable(value) {
+  return typeof value === "object" && value !== null && typeof value.then === "function";
+}
+
+// src/wire.ts
+var protocolVersion = 1;
+
+// src/runner/config-json.ts
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+async function configJson(config, file) {
+  if (config === void 0 || config === null) return {};
+  if (!isObject(config)) throw invalid(file, "config", `must be an object, is ${typeof config}`);
+  return await json(config, { file, path: "config", around: [] });
+}
+async function json(value, place) {
+  if (value === void 0) return void 0;
+  if (typeof value === "function") return isSchema(value) ? jsonSchema(value, place) : { $function: source(value) };
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (typeof value !== "object") throw invalid(place.file, place.path, `is ${String(value)}, which is not JSON`);
+  if (place.around.includes(value)) throw invalid(place.file, place.path, "contains itself");
+  if (isSchema(value)) return jsonSchema(value, place);
+  if (value instanceof RegExp) return value.source;
+  if ("toJSON" in value && typeof value.toJSON === "function") return json(value.toJSON(), place);
+  const around = [...place.around, value];
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => json(item, { ...place, path: `${place.path}[${index}]`, around }));
+    return (await Promise.all(items)).map((item) => item ?? null);
+  }
+  const object = {};
+  for (const [key, member] of Object.entries(value)) {
+    const made = await json(member, { ...place, path: `${place.path}.${key}`, around });
+    if (made !== void 0) object[key] = made;
+  }
+  return object;
+}
+function isSchema(value) {
+  const schema = value;
+  return "_zod" in schema || isZod3(schema) || isObject(schema["~standard"]);
+}
+function isZod3(schema) {
+  return isObject(schema._def) && typeof schema._def.typeName === "string" && schema._def.typeName.startsWith("Zod");
+}
+var options = { io: "input", unrepresentable: "any" };
+async function jsonSchema(value, place) {
+  const schema = value;
+  const standard = schema["~standard"];
+  try {
+    if (typeof schema.toJSONSchema === "function") return plain(schema.toJSONSchema(options));
+    if (typeof schema.toJsonSchema === "function") return plain(schema.toJsonSchema({}));
+    if (standard?.jsonSchema?.input) return plain(standard.jsonSchema.input({ target: "draft-2020-12" }));
+    if ("_zod" in schema) return await zod4(schema, place);
+    if (isZod3(schema)) return await zod3(schema, place);
+  } catch (error) {
+    if (error instanceof RiverrunError) throw error;
+    throw invalid(place.file, place.path, `cannot be made JSON Schema: ${error.message}`);
+  }
+  throw invalid(place.file, place.path, `is a schema of ${standard?.vendor ?? "a library"} that cannot be made JSON Schema; give a JSON Schema instead`);
+}
+async function zod4(schema, place) {
+  for (const name of ["zod", "zod/v4", "zod/v4/core"]) {
+    const zod = await importFrom(place.file, name);
+    if (zod?.toJSONSchema) return plain(zod.toJSONSchema(schema, options));
+  }
+  throw invalid(place.file, place.path, "is a zod schema, but zod is not found in the project (npm i zod)");
+}
+async function zod3(schema, place) {
+  const module = await importFrom(place.file, "zod-to-json-schema");
+  if (module?.zodToJsonSchema) return plain(module.zodToJsonSchema(schema));
+  throw invalid(place.file, place.path, "is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4");
+}
+async function importFrom(file, name) {
+  let path;
+  try {
+    path = createRequire(file).resolve(name);
+  } catch {
+    return void 0;
+  }
+  const module = await import(pathToFileURL(path).href);
+  return isObject(module.default) ? { ...module.default, ...module } : module;
+}
+function plain(value) {
+  return JSON.parse(JSON.stringify(value));
+}
+function invalid(file, path, problem) {
+  return new RiverrunError("MODULE_CONFIG", `${path} in ${file} ${problem}`, { retriable: false, details: { path } });
+}
+
+// src/runner/runner.ts
+var heartbeatMs = 1e4;
+
+// src/worker/processes.ts
+import { join } from "node:path";
+async function processesOf(offered) {
+  const processes = /* @__PURE__ */ new Map();
+  for (const [id, one] of Object.entries(offered)) processes.set(id, await processOf(id, one));
+  if (!processes.size) throw new RiverrunError("NO_PROCESSES", "a worker needs something to run: give processes");
+  return processes;
+}
+async function processOf(id, offered) {
+  const handler = isObject(offered) && typeof offered !== "function" ? offered.default : offered;
+  if (typeof handler !== "function") throw new RiverrunError("HANDLER_NOT_FOUND", `processes.${id} is no function, and no module that exports one as its default`);
+  const exported = typeof offered === "function" ? void 0 : offered.config;
+  const defined = definition(handler);
+  const config = { ...handler.config, ...defined?.config, ...exported };
+  const { level = "debug", redact } = config.logger ?? {};
+  return {
+    handler,
+    takes: defined?.takes ?? "input",
+    // Schemas are turned with what the application has installed.
+    config: await configJson(config, join(process.cwd(), `${id}.js`)),
+    logs: { level, redact: redactor(redact) }
+  };
+}
+
+// src/worker/session.ts
+var mostOpen = 512;
+var mostWaiting = 1024 * 1024;
+var Session = class {
+  limitBytes = 16 * 1024 * 1024;
+  /** Frames that were lost because too much waited. */
+  lost = 0;
+  #credits;
+  #open = /* @__PURE__ */ new Map();
+  #waiting = [];
+  /** The last answers: each may have been lost with its connection. */
+  #answers = [];
+  #begun = /* @__PURE__ */ new Map();
+  #lastId = 0;
+  #socket;
+  /** What was said and is not written yet. */
+  #text = [];
+  #textLength = 0;
+  #willFlush = false;
+  constructor(credits) {
+    this.#credits = credits;
+  }
+  /** What still runs, or may not have been heard to have ended. */
+  get running() {
+    return [...this.#begun.values(), ...this.#answers.map(({ running }) => running)];
+  }
+  /** Whether the server has still to hear of something. */
+  get hasMoreToSay() {
+    return this.#begun.size > 0 || this.#text.length > 0;
+  }
+  begun(id, { jobId, jobs, runId, lease }) {
+    this.#begun.set(id, { invocation: id, jobId: jobId ?? jobs?.[0]?.jobId ?? runId ?? "", lease: lease ?? "" });
+  }
+  /** The server knows this worker over a new connection: it is told what it may have missed. */
+  connected(socket) {
+    this.#socket = socket;
+    for (const { line } of this.#open.values()) this.#say(line);
+    for (const { line } of this.#answers) this.#say(line);
+    this.#willSend();
+  }
+  disconnected() {
+    this.#socket = void 0;
+  }
+  /** Hands an answer of the server to whoever asked. */
+  settle({ id, result, error }) {
+    const question = this.#open.get(id);
+    if (!question) return;
+    this.#open.delete(id);
+    if (error) question.reject(refusal(error));
+    else question.resolve(result);
+    const next = this.#waiting.shift();
+    if (next) this.#ask(...next);
+  }
+  request(method, params) {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      const line = this.#checked(method, JSON.stringify({ id, method, params }));
+      const question = { line, resolve, reject };
+      if (this.#open.size < mostOpen) this.#ask(id, question);
+      else this.#waiting.push([id, question]);
+    });
+  }
+  notify(method, params) {
+    const line = this.#checked(method, JSON.stringify({ method, params }));
+    if (this.#textLength + line.length > mostWaiting && !this.#socket) this.lost += 1;
+    else this.#say(line);
+  }
+  answer(id, result) {
+    this.#ended(id, `{"id":${id},"result":${result}}`);
+  }
+  refuse(id, failure, code) {
+    this.#ended(id, JSON.stringify({ id, error: wireError(failure, code) }));
+  }
+  #ask(id, question) {
+    this.#open.set(id, question);
+    if (this.#socket) this.#say(question.line);
+  }
+  #ended(id, line) {
+    const running = this.#begun.get(id);
+    this.#begun.delete(id);
+    if (running) {
+      this.#answers.push({ running, line });
+      while (this.#answers.length > this.#credits) this.#answers.shift();
+    }
+    this.#say(line);
+  }
+  #checked(method, line) {
+    if (line.length * 3 < this.limitBytes || Buffer.byteLength(line) < this.limitBytes) return line;
+    throw new RiverrunError("MESSAGE_TOO_LARGE", `a ${method} may have ${this.limitBytes} bytes at most`, { retriable: false });
+  }
+  /** What is said within one turn of the event loop is gathered and sent in one message. */
+  #say(line) {
+    this.#text.push(line);
+    this.#textLength += line.length;
+    this.#willSend();
+  }
+  #willSend() {
+    if (this.#willFlush || !this.#socket) return;
+    this.#willFlush = true;
+    setImmediate(this.#flush);
+  }
+  #flush = () => {
+    this.#willFlush = false;
+    const socket = this.#socket;
+    if (!socket || this.#text.length === 0) return;
+    const lines = this.#text;
+    this.#text = [];
+    this.#textLength = 0;
+    let begin = 0;
+    let bytes = 0;
+    for (let at = 0; at < lines.length; at++) {
+      const size = lines[at].length * 3 + 1;
+      if (bytes && bytes + size > this.limitBytes) {
+        socket.send(lines.slice(begin, at).join("\n"));
+        begin = at;
+        bytes = 0;
+      }
+      bytes += size;
+    }
+    socket.send(lines.slice(begin).join("\n"));
+  };
+};
+
+// src/worker/signals.ts
+var ours = /* @__PURE__ */ new WeakSet();
+var draining = /* @__PURE__ */ new Map();
+function drainOn(signal, drain) {
+  const onSignal = () => {
+    const isOurs = process.listeners(signal).every((one) => ours.has(one));
+    draining.set(signal, (draining.get(signal) ?? 0) + 1);
+    const end = () => {
+      const left = (draining.get(signal) ?? 1) - 1;
+      draining.set(signal, left);
+      if (isOurs && left === 0) process.kill(process.pid, signal);
+    };
+    drain().then(end, end);
+  };
+  ours.add(onSignal);
+  process.prependOnceListener(signal, onSignal);
+  return () => process.removeListener(signal, onSignal);
+}
+
+// src/worker/websocket.ts
+import { createHash, randomBytes } from "node:crypto";
+import * as http from "node:http";
+import * as https from "node:https";
+
+// src/worker/frames.ts
+import { isUtf8 } from "node:buffer";
+import { randomFillSync } from "node:crypto";
+var opcode = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 };
+var BrokenRules = class extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+};
+function frame(kind, payload) {
+  const { length } = payload;
+  const extended = length < 126 ? 0 : length < 65536 ? 2 : 8;
+  const bytes = Buffer.allocUnsafe(6 + extended + length);
+  bytes[0] = 128 | kind;
+  bytes[1] = 128 | (extended === 0 ? length : extended === 2 ? 126 : 127);
+  if (extended === 2) bytes.writeUInt16BE(length, 2);
+  else if (extended === 8) bytes.writeBigUInt64BE(BigInt(length), 2);
+  const mask = 2 + extended;
+  const start = mask + 4;
+  randomFillSync(bytes, mask, 4);
+  for (let at = 0; at < length; at++) bytes[start + at] = payload[at] ^ bytes[mask + (at & 3)];
+  return bytes;
+}
+var FrameReader = class {
+  constructor(limitBytes) {
+    this.limitBytes = limitBytes;
+  }
+  #held = [];
+  #heldBytes = 0;
+  /** So many bytes are needed before it is worth looking. */
+  #needed = 2;
+  #parts = [];
+  #partsBytes = 0;
+  #isInText = false;
+  /** What `chunk` completes. Throws `BrokenRules`. */
+  take(chunk) {
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    const came = [];
+    if (this.#heldBytes < this.#needed) return came;
+    const bytes = this.#held.length === 1 ? chunk : Buffer.concat(this.#held);
+    let at = 0;
+    for (; ; ) {
+      const end = this.#frameAt(bytes, at, came);
+      if (end === void 0) break;
+      at = end;
+    }
+    const rest = bytes.subarray(at);
+    this.#held = rest.length ? [rest] : [];
+    this.#heldBytes = rest.length;
+    return came;
+  }
+  /** Reads one frame; gives where it ends, or undefined if it is not all there. */
+  #frameAt(bytes, at, came) {
+    const there = bytes.length - at;
+    if (there < 2) return this.#wait(2);
+    const first = bytes[at];
+    const second = bytes[at + 1];
+    if (first & 112) throw new BrokenRules(1002, "a frame has bits that nobody agreed on");
+    if (second & 128) throw new BrokenRules(1002, "a frame of the server is masked");
+    let length = second & 127;
+    let start = 2;
+    if (length === 126) {
+      if (there < 4) return this.#wait(4);
+      length = bytes.readUInt16BE(at + 2);
+      start = 4;
+    } else if (length === 127) {
+      if (there < 10) return this.#wait(10);
+      length = Number(bytes.readBigUInt64BE(at + 2));
+      start = 10;
+    }
+    if (length > this.limitBytes) throw new BrokenRules(1009, `a frame has more than ${this.limitBytes} bytes`);
+    if (there < start + length) return this.#wait(start + length);
+    const payload = bytes.subarray(at + start, at + start + length);
+    const done = this.#frame(first & 15, (first & 128) !== 0, payload);
+    if (done) came.push(done);
+    return at + start + length;
+  }
+  #wait(bytes) {
+    this.#needed = bytes;
+  }
+  #frame(kind, isLast, payload) {
+    if (kind >= 8) return control(kind, isLast, payload);
+    if (kind === opcode.binary) throw new BrokenRules(1003, "binary messages are not spoken here");
+    if (kind !== opcode.text && kind !== opcode.continuation) throw new BrokenRules(1002, `there is no opcode ${kind}`);
+    if (kind === opcode.continuation !== this.#isInText) throw new BrokenRules(1002, "the parts of a message are out of order");
+    this.#partsBytes += payload.length;
+    if (this.#partsBytes > this.limitBytes) throw new BrokenRules(1009, `a message has more than ${this.limitBytes} bytes`);
+    this.#parts.push(isLast ? payload : Buffer.from(payload));
+    this.#isInText = !isLast;
+    if (!isLast) return void 0;
+    const whole = this.#parts.length === 1 ? payload : Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#partsBytes = 0;
+    if (!isUtf8(whole)) throw new BrokenRules(1007, "a text is not UTF-8");
+    return { type: "text", text: whole.toString("utf8") };
+  }
+};
+function control(kind, isLast, payload) {
+  if (!isLast || payload.length > 125) throw new BrokenRules(1002, "a control frame is too long");
+  if (kind === opcode.ping) return { type: "ping", payload };
+  if (kind === opcode.pong) return { type: "pong", payload };
+  if (kind !== opcode.close) throw new BrokenRules(1002, `there is no opcode ${kind}`);
+  if (payload.length === 1) throw new BrokenRules(1002, "a close frame is cut");
+  const code = payload.length ? payload.readUInt16BE(0) : 1005;
+  return { type: "close", code, reason: payload.subarray(2).toString("utf8") };
+}
+
+// src/worker/websocket.ts
+var connectMs = 1e4;
+var closeMs = 2e3;
+var crowdedBytes = 8 * 1024 * 1024;
+var accepted = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+function connect(url, options2) {
+  const key = randomBytes(16).toString("base64");
+  const headers = { ...options2.headers, connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": key };
+  return new Promise((resolve, reject) => {
+    const { request } = url.protocol === "https:" ? https : http;
+    const asking = request(url, { headers, timeout: connectMs });
+    const unreachable = (cause) => reject(new RiverrunError("UNREACHABLE", `${url.origin} cannot be reached: ${cause.message || cause.code}`, { cause }));
+    asking.on("error", unreachable);
+    asking.on("timeout", () => asking.destroy(new Error(`it did not answer within ${connectMs} ms`)));
+    asking.on("response", (response) => {
+      refusal2(url, response).then(reject, unreachable);
+    });
+    asking.on("upgrade", (response, socket, head) => {
+      const expected = createHash("sha1").update(key + accepted).digest("base64");
+      if (response.headers["sec-websocket-accept"] !== expected) {
+        socket.destroy();
+        reject(notRiverrun(url, "it does not speak WebSocket"));
+        return;
+      }
+      resolve(new WebSocket(socket, head, options2));
+    });
+    asking.end();
+  });
+}
+var WebSocket = class {
+  #socket;
+  #head;
+  #reader;
+  #silentMs;
+  #listener;
+  #silence;
+  #closed = false;
+  /** What the other side said when it closed. */
+  #end;
+  constructor(socket, head, { limitBytes, silentMs: silentMs2 }) {
+    this.#socket = socket;
+    this.#head = head;
+    this.#reader = new FrameReader(limitBytes);
+    this.#silentMs = silentMs2;
+    socket.on("error", () => {
+    });
+  }
+  /** Nothing is read before somebody listens. */
+  listen(listener) {
+    const socket = this.#socket;
+    this.#listener = listener;
+    this.#silence = setTimeout(() => socket.destroy(), this.#silentMs);
+    socket.setTimeout(0);
+    socket.setNoDelay(true);
+    socket.on("drain", () => socket.resume());
+    socket.on("end", () => socket.end());
+    socket.on("close", () => {
+      clearTimeout(this.#silence);
+      this.#closed = true;
+      listener.onClose(this.#end?.code ?? 1006, this.#end?.reason ?? "");
+    });
+    if (this.#head.length) this.#take(this.#head);
+    socket.on("data", (chunk) => this.#take(chunk));
+  }
+  /** While much of what was said is unwritten nothing more is read. */
+  send(text) {
+    this.#write(opcode.text, Buffer.from(text));
+    if (this.#socket.writableLength > crowdedBytes) this.#socket.pause();
+  }
+  close(code = 1e3, reason = "") {
+    if (this.#closed) return;
+    const payload = Buffer.alloc(2);
+    payload.writeUInt16BE(code);
+    this.#write(opcode.close, Buffer.concat([payload, Buffer.from(reason).subarray(0, 120)]));
+    this.#closed = true;
+    setTimeout(() => this.#socket.destroy(), closeMs).unref();
+  }
+  #write(kind, payload) {
+    if (!this.#closed) this.#socket.write(frame(kind, payload));
+  }
+  #take(chunk) {
+    this.#silence?.refresh();
+    try {
+      for (const came of this.#reader.take(chunk)) {
+        if (came.type === "text") this.#listener?.onText(came.text);
+        else if (came.type === "ping") this.#write(opcode.pong, came.payload);
+        else if (came.type === "close") this.#closedBy(came.code, came.reason);
+      }
+    } catch (error) {
+      if (!(error instanceof BrokenRules)) throw error;
+      this.close(error.code, error.message);
+      this.#socket.destroySoon();
+    }
+  }
+  #closedBy(code, reason) {
+    this.#end = { code, reason };
+    this.close(code === 1005 ? 1e3 : code);
+    this.#socket.end();
+  }
+};
+async function refusal2(url, response) {
+  let text = "";
+  for await (const chunk of response.setEncoding("utf8")) {
+    text += chunk;
+    if (text.length > 65536) break;
+  }
+  try {
+    const { error } = JSON.parse(text);
+    if (isObject(error) && typeof error.code === "string") return new RiverrunError(error.code, String(error.message), { details: error.details });
+  } catch {
+  }
+  return notRiverrun(url, `it answered with the status ${response.statusCode}`);
+}
+function notRiverrun(url, why) {
+  return new RiverrunError("NOT_RIVERRUN", `what answers at ${url.origin} is no riverrun server: ${why}`);
+}
+
+// src/worker/worker.ts
+var silentMs = 6e4;
+var firstBackoffMs = 100;
+var longestBackoffMs = 5e3;
+var leaseMs = 3e4;
+async function startWorker(options2) {
+  const worker = new Worker(options2, await processesOf(options2.processes));
+  await worker.begin();
+  return worker;
+}
+var Worker = class {
+  name;
+  /** Settles when the worker has ended: it was stopped or drained. Rejects if the server refuses it. */
+  ended;
+  #options;
+  #processes;
+  #concurrency;
+  #session;
+  #invocations;
+  /** By it the server knows this worker again. */
+  #instance = randomUUID();
+  #url;
+  #headers;
+  #socket;
+  #reconnectMs = leaseMs;
+  #isLeaving = false;
+  #isDraining = false;
+  /** Since when there is no connection. */
+  #awaySinceMs;
+  #wake = () => {
+  };
+  #settle;
+  #beat;
+  #undo = [];
+  constructor(options2, processes) {
+    const { concurrency = 16, token = process.env.RIVERRUN_TOKEN } = options2;
+    if (!Number.isInteger(concurrency) || concurrency < 1) throw new RangeError(`concurrency must be a whole number from 1 on, is ${concurrency}`);
+    this.name = options2.name ?? `${hostname()}-${process.pid}`;
+    this.#options = options2;
+    this.#processes = processes;
+    this.#concurrency = concurrency;
+    this.#session = new Session(concurrency);
+    this.#invocations = new Invocations(this.#session);
+    this.#url = socketUrl(options2.url ?? process.env.RIVERRUN_URL ?? "http://127.0.0.1:4600");
+    this.#headers = { ...token && { authorization: `Bearer ${token}` }, ...options2.headers };
+    this.ended = new Promise((resolve, reject) => this.#settle = { resolve, reject });
+    this.ended.catch(() => {
+    });
+  }
+  /** How many invocations run. */
+  get running() {
+    return this.#invocations.running.size;
+  }
+  get isConnected() {
+    return this.#socket !== void 0;
+  }
+  /** Settles when the server knows the worker. */
+  async begin() {
+    this.#listenToSignals();
+    this.#beat = setInterval(() => this.running && this.#session.notify("heartbeat", {}), heartbeatMs);
+    try {
+      const first = await this.#firstConnection();
+      this.#serve(first).then(
+        () => this.#over(),
+        (error) => this.#over(error)
+      );
+    } catch (error) {
+      this.#over(error);
+      throw error;
+    }
+  }
+  /**
+   * Takes no more, and settles when what runs has ended and the server has let the worker go. What
+   * has not ended after `graceMs` is told to stop.
+   */
+  async stop({ graceMs } = {}) {
+    const timer = graceMs === void 0 ? void 0 : setTimeout(() => this.#invocations.cancelAll("shutdown"), graceMs);
+    if (!this.#isLeaving) {
+      this.#isLeaving = true;
+      if (this.#socket) this.#session.notify("leave", {});
+      else this.#wake();
+    }
+    try {
+      await this.ended;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  async #firstConnection() {
+    const { waitMs = 0 } = this.#options;
+    const untilMs = Date.now() + waitMs;
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.#connect();
+      } catch (error) {
+        if (!isPassing(error) || this.#isLeaving || Date.now() >= untilMs) throw error;
+      }
+      await this.#pause(backoffMs(tries));
+    }
+  }
+  /** From the first connection to the last. */
+  async #serve(first) {
+    let connection = first;
+    let tries = 0;
+    for (; ; ) {
+      if (connection) {
+        const over = await connection.over;
+        if (over.how === "drained") return;
+        if (over.how === "refused") throw over.error;
+        tries = 0;
+        this.#awaySinceMs = Date.now();
+        this.#options.onDisconnect?.(over.error);
+      }
+      const isTooLate = this.#awaySinceMs !== void 0 && Date.now() - this.#awaySinceMs >= this.#reconnectMs;
+      if (isTooLate) this.#invocations.cancelAll("lease-lost");
+      if (this.#isLeaving && (isTooLate || !this.#session.hasMoreToSay)) return;
+      await this.#pause(backoffMs(tries++));
+      if (this.#isLeaving && !this.#session.hasMoreToSay) return;
+      try {
+        connection = await this.#connect();
+      } catch (error) {
+        if (error instanceof Refusal) throw error;
+        connection = void 0;
+      }
+    }
+  }
+  /** Settles when the server knows the worker. */
+  async #connect() {
+    const socket = await connect(this.#url, { headers: this.#headers, limitBytes: this.#session.limitBytes, silentMs });
+    return new Promise((resolve, reject) => {
+      let isKnown = false;
+      let isWelcome = false;
+      let refused;
+      let end;
+      const over = new Promise((settle) => end = settle);
+      const refuse = (error) => {
+        refused ??= error;
+        socket.close(1002, error.message);
+      };
+      const onMessage = (message) => {
+        if (message.method === "refused") refused = refusedBy(message);
+        else if (isKnown) this.#hear(message);
+        else if (message.method === "initialise") {
+          const problem = this.#initialise(socket, message);
+          if (problem) return refuse(problem);
+          isKnown = true;
+          this.#session.request("lease", { invocation: 0 }).catch(() => {
+          }).then(() => {
+            isWelcome = true;
+            this.#options.onConnect?.();
+            resolve({ over });
+          });
+        }
+      };
+      socket.listen({
+        onText: (text) => {
+          for (const line of text.split("\n")) {
+            const message = line ? parse(line) : void 0;
+            if (message) onMessage(message);
+            else if (line) refuse(new Refusal("PROTOCOL_ERROR", "the server said what is no message"));
+          }
+        },
+        onClose: (code, reason) => {
+          this.#session.disconnected();
+          this.#socket = void 0;
+          const error = refused ?? new RiverrunError("UNREACHABLE", reason || `the connection broke (${code})`);
+          if (!isWelcome) reject(error);
+          end(this.#isDraining ? { how: "drained" } : { how: refused ? "refused" : "broken", error });
+        }
+      });
+    });
+  }
+  /** Answers the server's first word: who this is, and what it still runs. */
+  #initialise(socket, { id, params = {} }) {
+    const { protocol, limits, reconnectMs } = params;
+    if (protocol !== protocolVersion) {
+      const message = `this SDK speaks version ${protocolVersion} of the protocol, the server ${protocol}`;
+      socket.send(JSON.stringify({ id, error: { code: -32e3, message, data: { code: "PROTOCOL_VERSION" } } }));
+      return new Refusal("PROTOCOL_VERSION", message);
+    }
+    this.#invocations.limits = { ...this.#invocations.limits, ...limits };
+    this.#session.limitBytes = this.#invocations.limits.messageBytes;
+    this.#reconnectMs = reconnectMs ?? leaseMs;
+    const result = {
+      protocol: protocolVersion,
+      sdk: { name: "riverrun", version, language: "typescript" },
+      runtime: `node ${process.versions.node}`,
+      pid: process.pid,
+      worker: { name: this.name, tags: this.#options.tags ?? [], instance: this.#instance },
+      processes: [...this.#processes].map(([process2, { config }]) => ({ id: process2, config })).sort((a, b) => a.id < b.id ? -1 : 1),
+      credits: this.#concurrency,
+      running: this.#session.running
+    };
+    socket.send(JSON.stringify({ id, result }));
+    this.#socket = socket;
+    this.#awaySinceMs = void 0;
+    this.#session.connected(socket);
+    if (this.#isLeaving) this.#session.notify("leave", {});
+    return void 0;
+  }
+  #hear(message) {
+    const { id, method, params = {} } = message;
+    if (method === void 0) this.#session.settle(message);
+    else if (id === void 0) {
+      if (method === "cancel") this.#invocations.cancel(params.invocation, params.reason);
+    } else if (method === "invoke") this.#invoke(id, params);
+    else if (method === "drain") this.#drain(id, params);
+    else this.#session.refuse(id, { message: `there is no method ${method}` }, -32601);
+  }
+  #invoke(id, params) {
+    this.#session.begun(id, params);
+    const invocation = this.#invocations.add(id, params);
+    const process2 = this.#processes.get(params.process ?? "");
+    if (process2) this.#invocations.execute(invocation, process2);
+    else this.#invocations.fail(invocation, new RiverrunError("PROCESS_NOT_FOUND", `this worker has no process ${params.process}`, { retriable: false }));
+  }
+  /** Nothing more comes: what runs has its time, and then the server hears of it and closes. */
+  #drain(id, { graceMs = 0 }) {
+    this.#isDraining = true;
+    this.#invocations.drain(graceMs, (unfinished) => {
+      this.#invocations.cancelAll("shutdown");
+      this.#session.answer(id, JSON.stringify({ unfinished }));
+    });
+  }
+  #over(error) {
+    clearInterval(this.#beat);
+    this.#invocations.cancelAll("shutdown");
+    if (error === void 0) this.#settle.resolve();
+    else this.#settle.reject(error);
+    for (const undo of this.#undo.splice(0)) undo();
+  }
+  /** Waits so long, or until the worker is to leave. */
+  #pause(ms) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+  #listenToSignals() {
+    for (const signal of this.#options.signals ?? ["SIGTERM", "SIGINT"]) {
+      this.#undo.push(drainOn(signal, () => this.stop()));
+    }
+  }
+};
+var Refusal = class extends RiverrunError {
+};
+function backoffMs(tries) {
+  return Math.min(firstBackoffMs * 2 ** Math.min(tries, 10), longestBackoffMs) * (0.5 + Math.random() / 2);
+}
+function isPassing(error) {
+  return error instanceof RiverrunError && (error.code === "UNREACHABLE" || error.code === "SHUTTING_DOWN");
+}
+function refusedBy({ params = {} }) {
+  const { code = "REFUSED", message = "the server does not want this worker", details } = params;
+  return code === "SHUTTING_DOWN" ? void 0 : new Refusal(code, message, { details });
+}
+function socketUrl(given) {
+  const url = new URL(given);
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}/api/workers/ws`;
+  return url;
+}
+function parse(line) {
+  try {
+    const message = JSON.parse(line);
+    return isObject(message) ? message : void 0;
+  } catch {
+    return void 0;
+  }
+}
+export {
+  Worker,
+  startWorker
+};
