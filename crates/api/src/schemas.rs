@@ -306,6 +306,18 @@ pub struct EventList {
     pub next_cursor: Option<String>,
 }
 
+/// Events of many streams.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct EventsOfKind {
+    /// Each also has `stream`, the full name of the stream that it is from.
+    pub items: Vec<Event>,
+    /// Give it as `cursor` to read on; absent where nothing more is there yet.
+    pub next_cursor: Option<String>,
+    /// Where to go on later: give it as `from`.
+    pub cursor: String,
+}
+
 /// The state at a moment.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]

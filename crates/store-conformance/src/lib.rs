@@ -23,6 +23,7 @@ pub mod jobs;
 pub mod lists;
 pub mod lives;
 pub mod locate;
+pub mod log;
 pub mod queues;
 pub mod retention;
 pub mod signals;
@@ -188,6 +189,13 @@ macro_rules! with_checks {
                 a_time_includes_its_millisecond,
                 an_empty_stream_has_no_places,
                 every_place_of_a_long_stream,
+            }
+            log {
+                all_streams_are_in_one_order,
+                kinds_are_found_among_others,
+                large_changes_have_their_numbers,
+                numbers_are_not_given_again,
+                what_is_heard_has_the_numbers_of_the_log,
             }
             snapshots {
                 the_latest_that_fits,

@@ -16,6 +16,7 @@ mod error;
 mod files;
 mod lease;
 mod lock;
+mod log;
 mod migrate;
 mod names;
 mod open;
@@ -33,8 +34,8 @@ use async_trait::async_trait;
 use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
     DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, JobBeats, JobFilter, JobRecord, Lease,
-    Page, Place, Purge, QueueRecord, Receipt, Result, Retention, RunFilter, RunRecord,
-    SignalRecord, Snapshot, StalledJob, Stats, Store, StreamInfo, TriggerRecord,
+    LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Result, Retention, RunFilter,
+    RunRecord, SignalRecord, Snapshot, StalledJob, Stats, Store, StreamInfo, TriggerRecord,
 };
 use riverrun_types::{Event, Json, Millis, RunId, StreamName};
 
@@ -224,6 +225,15 @@ impl Store for SqliteStore {
         let (stream, query) = (stream.clone(), query.clone());
         self.read(move |view| read::events(view, &stream, &query))
             .await
+    }
+
+    async fn log(&self, query: &LogQuery) -> Result<LogPage> {
+        let query = query.clone();
+        self.read(move |view| read::log(view, &query)).await
+    }
+
+    async fn log_end(&self) -> Result<u64> {
+        self.read(read::log_end).await
     }
 
     async fn locate(&self, stream: &StreamName, place: Place) -> Result<u64> {

@@ -15,6 +15,8 @@ mod commit;
 pub mod equality;
 mod error;
 mod life;
+mod log;
+mod log_channel;
 mod query;
 mod queue;
 mod record;
@@ -36,6 +38,8 @@ pub use commit::{
 };
 pub use error::Error;
 pub use life::{Life, Reason, Told, Waits, in_order};
+pub use log::{Kinds, LogPage, LogQuery, Logged, is_derived, topic};
+pub use log_channel::{LogBatch, LogListener, Noticed};
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
 pub use queue::{
     Added, ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobFilter, JobLease, JobRecord,
@@ -173,6 +177,14 @@ pub trait Store: Send + Sync + 'static {
     /// [`EventQuery::PAGE_BYTES`]). An unknown stream is empty. A job's stream ends with what its
     /// row knows of its life and the stream does not hold yet ([`Life::untold`]).
     async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>>;
+
+    /// Events of all streams, in the order of their commits: at most `query.limit`, and fewer where
+    /// they are large or far apart. Once a page was answered nothing appears before its `next`, so
+    /// a reader that goes on from there misses nothing. What was deleted or trimmed is left out.
+    async fn log(&self, query: &LogQuery) -> Result<LogPage>;
+
+    /// The number of the log's last event, whether it is still kept or not; 0 before the first.
+    async fn log_end(&self) -> Result<u64>;
 
     /// How many events of the stream stand at or before a place: the length of the prefix.
     async fn locate(&self, stream: &StreamName, place: Place) -> Result<u64>;

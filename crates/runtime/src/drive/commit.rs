@@ -75,6 +75,7 @@ impl Driver {
             first: self.stored_len,
             floor_ms: 0,
             len: self.state.len,
+            no: 0,
         });
         if placed.first != self.stored_len || placed.len != self.state.len {
             // Somebody appended in between, a log or a state write: take that in, in its order.

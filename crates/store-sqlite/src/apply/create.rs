@@ -83,7 +83,7 @@ pub(super) fn create(core: &Core, new: &NewRun) -> Worked<(RunRow, Placed)> {
     if let Some(job) = &new.job {
         job::add(core, row.no, job)?;
     }
-    let placed = stream::place(0, 0, &new.events);
+    let placed = stream::place(core, 0, 0, &new.events);
     stream::write(core, row.no, &placed, &new.events)?;
     if let Some(snapshot) = &new.snapshot {
         super::advance::keep_snapshot(core, row.no, snapshot)?;
