@@ -72,7 +72,7 @@ pub(crate) fn begin(text: Option<&str>, default: Begin<u64>) -> Result<Begin<u64
 /// Read or follow events of a kind
 ///
 /// All events of these kinds, of whatever run or stream, in the order in which they were stored.
-/// Each also names its `stream`. With `Accept: text/event-stream` they are followed live: `id` is
+/// Each also names its `stream` and its `cursor`. With `Accept: text/event-stream` they are followed live: `id` is
 /// the cursor to go on after, `event` the type, `data` the event.
 #[utoipa::path(get, path = "/api/events", tag = "events",
     params(KindsQuery),
@@ -126,6 +126,7 @@ pub(crate) fn shown(namespace: &Namespace) -> impl Fn(&Logged) -> InStream<'_> {
     |logged| InStream {
         event: &logged.event,
         stream: namespace.name(&logged.stream),
+        cursor: logged.no.to_string(),
     }
 }
 

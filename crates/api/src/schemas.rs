@@ -310,7 +310,7 @@ pub struct EventList {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct EventsOfKind {
-    /// Each also has `stream`, the full name of the stream that it is from.
+    /// Each also has `stream`, the full name of the stream that it is from, and `cursor`.
     pub items: Vec<Event>,
     /// Give it as `cursor` to read on; absent where nothing more is there yet.
     pub next_cursor: Option<String>,

@@ -378,11 +378,13 @@ impl Serialize for Event {
     }
 }
 
-/// An event among those of other streams: it also says which stream it is from.
+/// An event among those of other streams: it also says which stream it is from, and where it
+/// stands among them.
 pub struct InStream<'a> {
     pub event: &'a Event,
     /// The full name.
     pub stream: String,
+    pub cursor: String,
 }
 
 impl Serialize for InStream<'_> {
@@ -390,6 +392,7 @@ impl Serialize for InStream<'_> {
         let mut map = serializer.serialize_map(None)?;
         self.event.write(&mut map)?;
         map.serialize_entry("stream", &self.stream)?;
+        map.serialize_entry("cursor", &self.cursor)?;
         map.end()
     }
 }

@@ -388,7 +388,10 @@ var Block = class {
 
 // src/client/subscribe.ts
 var longestWaitMs = 3e4;
-async function* subscribe(http, path, options = {}) {
+function onKind(http, kinds, options = {}) {
+  return subscribe(http, "/api/events", options, { kind: kinds });
+}
+async function* subscribe(http, path, options = {}, more = {}) {
   const { from, follow, signal } = options;
   const types = options.types && [...options.types, ...follow === "until-end" ? finalTypes : []];
   let lastId;
@@ -401,14 +404,13 @@ async function* subscribe(http, path, options = {}) {
     try {
       const connection = connect(http, path, {
         ...options,
-        query: { from: lastId === void 0 ? from : void 0, types, follow },
+        query: { ...more, from: lastId === void 0 ? from : void 0, types, follow },
         lastId,
         onRetry: (ms) => retryMs = ms,
         onId: (id) => lastId = id
       });
       for await (const event of connection) {
         failures = 0;
-        lastId = event.id;
         hasEnded = follow === "until-end" && isFinal(event);
         if (isWanted(event.type, options.types)) yield event;
         if (hasEnded && !event.type.startsWith("job.")) return;
@@ -440,8 +442,9 @@ function connect(http, path, { query, lastId, onRetry, onId, signal, onMissed, i
           this.wasEmpty = false;
           idle.restart();
         };
-        for await (const { event, data } of readEvents(response.body, { onRetry, onId, onBytes })) {
+        for await (const { id, event, data } of readEvents(response.body, { onRetry, onId, onBytes })) {
           const parsed = JSON.parse(data);
+          if (id) onId(id);
           if (event === "stream.deleted") throw new RiverrunError("STREAM_NOT_FOUND", "the stream was deleted");
           if (event === "stream.missed") {
             onMissed?.(parsed);
@@ -657,6 +660,13 @@ var Riverrun = class {
   /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
   subscribe(stream, options) {
     return subscribe(this.#http, `/api/events/${part(stream)}/tail`, options);
+  }
+  /**
+   * All events of some kinds, of every run and stream, as they happen: `order.paid`, or `order` for
+   * every `order.*`. The `cursor` of the last one that was seen leads to those after it.
+   */
+  onKind(kinds, options) {
+    return onKind(this.#http, kinds, options);
   }
   /** The events of a run as they happen. */
   follow(runId, options) {

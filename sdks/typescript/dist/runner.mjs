@@ -1948,7 +1948,10 @@ var Block = class {
 
 // src/client/subscribe.ts
 var longestWaitMs = 3e4;
-async function* subscribe(http, path, options2 = {}) {
+function onKind(http, kinds, options2 = {}) {
+  return subscribe(http, "/api/events", options2, { kind: kinds });
+}
+async function* subscribe(http, path, options2 = {}, more = {}) {
   const { from, follow, signal } = options2;
   const types = options2.types && [...options2.types, ...follow === "until-end" ? finalTypes : []];
   let lastId;
@@ -1961,14 +1964,13 @@ async function* subscribe(http, path, options2 = {}) {
     try {
       const connection = connect(http, path, {
         ...options2,
-        query: { from: lastId === void 0 ? from : void 0, types, follow },
+        query: { ...more, from: lastId === void 0 ? from : void 0, types, follow },
         lastId,
         onRetry: (ms) => retryMs = ms,
         onId: (id) => lastId = id
       });
       for await (const event of connection) {
         failures = 0;
-        lastId = event.id;
         hasEnded = follow === "until-end" && isFinal(event);
         if (isWanted(event.type, options2.types)) yield event;
         if (hasEnded && !event.type.startsWith("job.")) return;
@@ -2000,8 +2002,9 @@ function connect(http, path, { query, lastId, onRetry, onId, signal, onMissed, i
           this.wasEmpty = false;
           idle.restart();
         };
-        for await (const { event, data } of readEvents(response.body, { onRetry, onId, onBytes })) {
+        for await (const { id, event, data } of readEvents(response.body, { onRetry, onId, onBytes })) {
           const parsed = JSON.parse(data);
+          if (id) onId(id);
           if (event === "stream.deleted") throw new RiverrunError("STREAM_NOT_FOUND", "the stream was deleted");
           if (event === "stream.missed") {
             onMissed?.(parsed);
@@ -2217,6 +2220,13 @@ var Riverrun = class {
   /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
   subscribe(stream, options2) {
     return subscribe(this.#http, `/api/events/${part(stream)}/tail`, options2);
+  }
+  /**
+   * All events of some kinds, of every run and stream, as they happen: `order.paid`, or `order` for
+   * every `order.*`. The `cursor` of the last one that was seen leads to those after it.
+   */
+  onKind(kinds, options2) {
+    return onKind(this.#http, kinds, options2);
   }
   /** The events of a run as they happen. */
   follow(runId, options2) {

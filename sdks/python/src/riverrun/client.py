@@ -273,7 +273,22 @@ class Client:
         `queue/<name>` is what happens to the queue's jobs from now on. Nothing of it is stored:
         `on_missed` is called when events are lost to this reader, which was too slow or away.
         """
-        follower = Follower(calls.stream_path(stream), after, types, until_end, on_missed)
+        yield from self._follow(
+            Follower(calls.stream_path(stream), after, types, until_end, on_missed)
+        )
+
+    def on_kind(
+        self, kinds: str | Sequence[str], *, after: str | None = None
+    ) -> Generator[Event, None, None]:
+        """All events of some kinds, of every run and stream, as they happen.
+
+        `order` takes every `order.*`. Each event also has its `stream`, and its `cursor`: give the
+        last one as `after` to go on where you were. Without it, begins with what happens from now
+        on; `after="start"` shows everything that is kept.
+        """
+        yield from self._follow(_on_kind(kinds, after))
+
+    def _follow(self, follower: Follower) -> Generator[Event, None, None]:
         while not follower.is_over:
             try:
                 body = self._http.stream(follower.connect())
@@ -518,6 +533,19 @@ class AsyncClient:
     ) -> AsyncGenerator[Event, None]:
         """The events of a stream as they happen; see `Client.subscribe`."""
         follower = Follower(calls.stream_path(stream), after, types, until_end, on_missed)
+        async with aclosing(self._follow(follower)) as events:
+            async for event in events:
+                yield event
+
+    async def on_kind(
+        self, kinds: str | Sequence[str], *, after: str | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """All events of some kinds, of every run and stream; see `Client.on_kind`."""
+        async with aclosing(self._follow(_on_kind(kinds, after))) as events:
+            async for event in events:
+                yield event
+
+    async def _follow(self, follower: Follower) -> AsyncGenerator[Event, None]:
         while not follower.is_over:
             try:
                 body = self._http.stream(follower.connect())
@@ -532,6 +560,11 @@ class AsyncClient:
                 follower.broken(error)
             if not follower.is_over:
                 await asyncio.sleep(follower.wait_s())
+
+
+def _on_kind(kinds: str | Sequence[str], after: str | None) -> Follower:
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    return Follower("/api/events", after, None, False, kinds=kinds)
 
 
 class _Deadline:

@@ -10,7 +10,7 @@ import { followRun, type RunView } from '../live/run.ts'
 import { Http, type ClientOptions } from './http.ts'
 import type { Frame, JobRecord, JobState, Page, PageQuery, QueueRecord, Run, RunRecord, Why } from './records.ts'
 import { readEvents } from './sse.ts'
-import { subscribe, type SubscribeOptions } from './subscribe.ts'
+import { onKind, subscribe, type LoggedEvent, type OnKindOptions, type SubscribeOptions } from './subscribe.ts'
 
 export interface AddOptions {
   /** Makes the queue although no process takes its jobs yet. */
@@ -239,6 +239,14 @@ export class Riverrun {
   /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
   subscribe(stream: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void> {
     return subscribe(this.#http, `/api/events/${part(stream)}/tail`, options)
+  }
+
+  /**
+   * All events of some kinds, of every run and stream, as they happen: `order.paid`, or `order` for
+   * every `order.*`. The `cursor` of the last one that was seen leads to those after it.
+   */
+  onKind(kinds: string | string[], options?: OnKindOptions): AsyncGenerator<LoggedEvent, void> {
+    return onKind(this.#http, kinds, options)
   }
 
   /** The events of a run as they happen. */

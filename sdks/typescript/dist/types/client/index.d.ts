@@ -3,4 +3,4 @@ export type { AddOptions, CallOptions, CleanOptions, NewEvent, StartedRun } from
 export { HttpError } from './http.ts';
 export type { ClientOptions } from './http.ts';
 export type * from './records.ts';
-export type { Missed, SubscribeOptions } from './subscribe.ts';
+export type { LoggedEvent, Missed, OnKindOptions, SubscribeOptions } from './subscribe.ts';
