@@ -126,7 +126,7 @@ pub(crate) fn shown(namespace: &Namespace) -> impl Fn(&Logged) -> InStream<'_> {
     |logged| InStream {
         event: &logged.event,
         stream: namespace.name(&logged.stream),
-        cursor: logged.no.to_string(),
+        cursor: Some(logged.no.to_string()),
     }
 }
 

@@ -36,6 +36,7 @@ mod serve;
 mod socket;
 mod sse;
 mod start;
+mod stories;
 mod triggers;
 mod workers;
 

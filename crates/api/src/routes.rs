@@ -147,6 +147,7 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(kinds::events_of_kind, events::emit_event),
         routes!(event_socket::event_socket),
         routes!(events::stream_events),
+        routes!(stories::get_story),
         routes!(sse::follow_named),
         routes!(events::list_streams),
         routes!(events::get_stream, events::append_events),

@@ -204,6 +204,10 @@ pub struct StartBody {
     pub version: Option<String>,
     /// A fresh id where absent.
     pub run_id: Option<String>,
+    /// The story that it belongs to; its own where absent.
+    pub correlation_id: Option<String>,
+    /// What brought it about: the id of a run, a job or an event.
+    pub causation_id: Option<String>,
 }
 
 /// A run that was started, now or by an earlier request with the same key.
@@ -245,6 +249,8 @@ pub struct RunSummary {
     pub parent: Option<Value>,
     /// The run it was forked or rerun from: `{runId, eventId}`.
     pub forked_from: Option<Value>,
+    /// The story that it belongs to, if that is not its own.
+    pub correlation_id: Option<String>,
     /// How many events its stream has.
     pub events: u64,
 }

@@ -28,6 +28,7 @@ pub mod queues;
 pub mod retention;
 pub mod signals;
 pub mod snapshots;
+pub mod story;
 pub mod streams;
 pub mod triggers;
 
@@ -201,6 +202,11 @@ macro_rules! with_checks {
                 the_latest_that_fits,
                 none_without_one,
                 a_new_run_may_bring_one,
+            }
+            story {
+                a_story_is_told_across_streams_in_order,
+                events_of_one_time_have_one_order,
+                a_story_goes_with_what_it_is_made_of,
             }
             streams {
                 streams_are_listed_newest_first,

@@ -162,6 +162,7 @@ fn run(at: usize) -> NewRun {
         metadata: None,
         parent: None,
         origin: None,
+        correlation: None,
         projection: Projection {
             status: RunStatus::Waiting,
             wake_ms: None,

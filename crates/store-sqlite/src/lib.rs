@@ -33,9 +33,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
-    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, JobBeats, JobFilter, JobRecord, Lease,
-    LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Result, Retention, RunFilter,
-    RunRecord, SignalRecord, Snapshot, StalledJob, Stats, Store, StreamInfo, TriggerRecord,
+    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, InStory, JobBeats, JobFilter,
+    JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Result,
+    Retention, RunFilter, RunRecord, SignalRecord, Snapshot, StalledJob, Stats, Store, StoryQuery,
+    StreamInfo, TriggerRecord,
 };
 use riverrun_types::{Event, Json, Millis, RunId, StreamName};
 
@@ -234,6 +235,11 @@ impl Store for SqliteStore {
 
     async fn log_end(&self) -> Result<u64> {
         self.read(read::log_end).await
+    }
+
+    async fn story(&self, query: &StoryQuery) -> Result<Page<InStory>> {
+        let query = query.clone();
+        self.read(move |view| read::story(view, &query)).await
     }
 
     async fn locate(&self, stream: &StreamName, place: Place) -> Result<u64> {

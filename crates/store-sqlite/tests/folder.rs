@@ -422,6 +422,7 @@ async fn jobs_of_an_older_riverrun_have_lives_too() {
         created_ms: T0,
         key: None,
         unique: None,
+        correlation: None,
         options: None,
     };
     must(change(&store, Change::Enqueue([job].into())).await);

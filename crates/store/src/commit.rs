@@ -135,6 +135,8 @@ pub struct NewRun {
     pub metadata: Option<Json>,
     pub parent: Option<Parent>,
     pub origin: Option<Origin>,
+    /// The story that it belongs to, if that is not its own.
+    pub correlation: Option<Name>,
     pub projection: Projection,
     /// Decisions that the events hold: the run's first turn.
     pub turn: u64,

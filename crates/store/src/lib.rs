@@ -20,6 +20,7 @@ mod log_channel;
 mod query;
 mod queue;
 mod record;
+mod story;
 mod triggers;
 mod writer;
 
@@ -49,6 +50,7 @@ pub use queue::{
 pub use record::{
     Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Retention, RunRecord, Stats,
 };
+pub use story::{InStory, StoryQuery};
 pub use triggers::{
     DueTriggers, Fired, Firing, NewTrigger, NextDue, Take, TriggerRecord, TriggerStats,
 };
@@ -185,6 +187,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// The number of the log's last event, whether it is still kept or not; 0 before the first.
     async fn log_end(&self) -> Result<u64>;
+
+    /// A page of the events of a story, in the order of their times; those of one time by stream. An
+    /// id that nothing has is an empty page.
+    async fn story(&self, query: &StoryQuery) -> Result<Page<InStory>>;
 
     /// How many events of the stream stand at or before a place: the length of the prefix.
     async fn locate(&self, stream: &StreamName, place: Place) -> Result<u64>;

@@ -180,6 +180,7 @@ pub(crate) fn scheduled<'a>(
         key: Some(key(&trigger.id, &iso(due_ms))),
         due_ms: Some(due_ms),
         take: None,
+        story: Story::default(),
     }
 }
 

@@ -213,6 +213,7 @@ impl Hook {
             key: None,
             due_ms: None,
             take: None,
+            story: Story::default(),
         };
         let input = self.input(triggers, rule, &body).await;
         let input = input.map(|(input, key)| {

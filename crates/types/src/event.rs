@@ -379,12 +379,12 @@ impl Serialize for Event {
 }
 
 /// An event among those of other streams: it also says which stream it is from, and where it
-/// stands among them.
+/// stands among all of them if they have one order.
 pub struct InStream<'a> {
     pub event: &'a Event,
     /// The full name.
     pub stream: String,
-    pub cursor: String,
+    pub cursor: Option<String>,
 }
 
 impl Serialize for InStream<'_> {
@@ -392,7 +392,9 @@ impl Serialize for InStream<'_> {
         let mut map = serializer.serialize_map(None)?;
         self.event.write(&mut map)?;
         map.serialize_entry("stream", &self.stream)?;
-        map.serialize_entry("cursor", &self.cursor)?;
+        if let Some(cursor) = &self.cursor {
+            map.serialize_entry("cursor", cursor)?;
+        }
         map.end()
     }
 }

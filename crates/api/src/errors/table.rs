@@ -395,6 +395,8 @@ pub const TABLE: &[ErrorCode] = &[
         "Send the request again; look at the store if it lasts."),
     command("STORE_UNKNOWN", "The store's URL names no kind of store that there is.",
         "Use sqlite://, sqlite:///folder or memory:."),
+    request("STORY_NOT_FOUND", 404, "Nothing that is kept has this correlation id.",
+        "Look at the id; it may be that of a run or a job too. What retention removed is in no story."),
     request("STREAM_NOT_FOUND", 404, "Nothing was ever appended to this stream.",
         "Look at the type and the id; a stream begins with its first event."),
     run("SUBFLOW_DEPTH", "Sub-flows are nested deeper than allowed, most likely because a flow starts itself.",

@@ -201,6 +201,7 @@ impl Driver {
                 visit: child.parent.visit,
             }),
             origin: None,
+            correlation: None,
             projection: projection(&state),
             turn: 1,
             events: Arc::from(decision.events),
@@ -266,6 +267,7 @@ pub(crate) fn record(run: &NewRun, state: &RunState) -> RunRecord {
         metadata: run.metadata.clone(),
         parent: run.parent.clone(),
         origin: run.origin.clone(),
+        correlation: run.correlation.clone(),
         len: state.len,
         turn: run.turn,
     }

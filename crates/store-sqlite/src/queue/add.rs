@@ -32,8 +32,9 @@ pub(crate) fn add(core: &Core, job: &NewQueued) -> Worked<Added> {
     let inserted = conn
         .prepare_cached(
             "INSERT OR IGNORE INTO work
-                 (id, queue, lane, state, rank, at_ms, taken, created_ms, name, key, data, options)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                 (id, queue, lane, state, rank, at_ms, taken, created_ms, name, key, data, options,
+                  correlation)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )?
         .execute(params![
             job.id.as_str(),
@@ -48,6 +49,7 @@ pub(crate) fn add(core: &Core, job: &NewQueued) -> Worked<Added> {
             job.key.as_deref(),
             inline,
             job.options.as_ref().map(riverrun_types::Json::as_str),
+            job.correlation.as_deref(),
         ])?;
     let id = job.id.clone();
     if inserted == 0 {

@@ -18,7 +18,7 @@ const MAX_CHUNKS: usize = 4_096;
 /// Kinds that are looked up by their marks; a family with more is read.
 const MAX_MARKED: usize = 64;
 
-const CHUNKS: &str =
+pub(super) const CHUNKS: &str =
     "c.first, c.base_ms, c.body, c.seq, c.stream, r.id, r.flow, r.tenant, s.kind, s.id
      FROM chunks c LEFT JOIN runs r ON r.no = c.stream LEFT JOIN streams s ON s.no = -c.stream";
 
@@ -151,7 +151,7 @@ fn by_marks(kinds: BTreeSet<String>, from: Value, limit: usize) -> (String, Vec<
 }
 
 /// The stream of a chunk, and what its events have in common.
-fn whose(view: View<'_>, row: &Row<'_>) -> Result<(StreamName, EventContext)> {
+pub(super) fn whose(view: View<'_>, row: &Row<'_>) -> Result<(StreamName, EventContext)> {
     let read = || -> rusqlite::Result<_> {
         let run: Option<Name> = row.get(5)?;
         let (flow, tenant): (Option<i64>, Option<i64>) = (row.get(6)?, row.get(7)?);

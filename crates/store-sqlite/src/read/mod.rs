@@ -13,6 +13,7 @@ mod pool;
 mod queues;
 mod runs;
 mod snapshots;
+mod story;
 mod streams;
 mod triggers;
 mod walk;
@@ -34,6 +35,7 @@ pub(crate) use pool::Pool;
 pub(crate) use queues::{job, jobs_ahead, list_jobs, newest_job, queue, queues};
 pub(crate) use runs::{run, runs};
 pub(crate) use snapshots::snapshot;
+pub(crate) use story::story;
 pub(crate) use streams::list_streams;
 pub(crate) use triggers::{due_triggers, list_triggers, trigger, trigger_version};
 
