@@ -38,6 +38,7 @@ mod sse;
 mod start;
 mod stories;
 mod triggers;
+mod unheard;
 mod workers;
 
 pub use app::ApiOptions;

@@ -17,7 +17,7 @@ use crate::{
     app::{Api, ApiOptions},
     call_socket, calls, docs_page, doors, edge, event_socket, events, executions, flows, handlers,
     health, hooks, jobs, kinds, letters, queues, run_actions, run_history, run_reads, schemas, sse,
-    start, triggers, workers,
+    start, triggers, unheard, workers,
 };
 
 /// The routes of a runtime, ready to be served.
@@ -148,6 +148,7 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(event_socket::event_socket),
         routes!(events::stream_events),
         routes!(stories::get_story),
+        routes!(unheard::get_unheard),
         routes!(sse::follow_named),
         routes!(events::list_streams),
         routes!(events::get_stream, events::append_events),

@@ -312,6 +312,23 @@ pub struct EventList {
     pub next_cursor: Option<String>,
 }
 
+/// Emitted events to which nobody reacted.
+#[derive(Serialize, ToSchema)]
+pub struct Unheard {
+    /// Of all kinds, since the store was made.
+    pub total: u64,
+    pub kinds: Vec<UnheardKind>,
+}
+
+/// How many events of a kind nobody reacted to.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnheardKind {
+    pub kind: String,
+    pub count: u64,
+    pub last_at: String,
+}
+
 /// Events of many streams.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -607,6 +624,9 @@ pub struct StreamSummary {
     pub r#type: String,
     /// The full name, as `/api/events/{stream}` takes it.
     pub stream: String,
+    /// Of a trigger: what its events reduce to, with `status` `registered`, `fired`, `timeout` or
+    /// `cancelled`.
+    pub state: Option<Value>,
     /// How many events it has.
     pub events: u64,
     pub created_at: String,
@@ -621,6 +641,9 @@ pub struct StreamView {
     pub r#type: String,
     /// The full name.
     pub stream: String,
+    /// Of a trigger: what its events reduce to, with `status` `registered`, `fired`, `timeout` or
+    /// `cancelled`.
+    pub state: Option<Value>,
     /// How many events it has.
     pub events: u64,
     pub first: Event,

@@ -295,6 +295,7 @@ macro_rules! with_checks {
                 the_outbox_keeps_its_order_until_it_is_heard,
                 the_log_is_trimmed_by_its_own_time,
                 many_who_signal_lose_nothing,
+                what_nobody_hears_is_counted,
             }
             lives {
                 a_row_tells_its_life,

@@ -135,6 +135,7 @@ fn paid(order: usize) -> Commit {
         tenant: None,
         now_ms: T0 + 1,
         stream: StreamName::new("events", "order.paid"),
+        is_heard: false,
     })))
 }
 

@@ -47,3 +47,15 @@ ALTER TABLE runs ADD COLUMN correlation TEXT;
 ALTER TABLE work ADD COLUMN correlation TEXT;
 CREATE INDEX runs_story ON runs (correlation) WHERE correlation IS NOT NULL;
 CREATE INDEX work_story ON work (correlation) WHERE correlation IS NOT NULL;
+
+-- Emitted events to which nobody reacted, by kind.
+CREATE TABLE unheard (
+    kind    TEXT PRIMARY KEY,
+    count   INTEGER NOT NULL,
+    last_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE INDEX unheard_last ON unheard (last_ms);
+
+-- unheard: how many there were, of all kinds.
+INSERT INTO meta (key, value) VALUES ('unheard', 0);

@@ -36,7 +36,7 @@ use riverrun_store::{
     DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, InStory, JobBeats, JobFilter,
     JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Result,
     Retention, RunFilter, RunRecord, SignalRecord, Snapshot, StalledJob, Stats, Store, StoryQuery,
-    StreamInfo, TriggerRecord,
+    StreamInfo, TriggerRecord, Unheard,
 };
 use riverrun_types::{Event, Json, Millis, RunId, StreamName};
 
@@ -179,6 +179,10 @@ impl Store for SqliteStore {
         let kind = kind.map(str::to_owned);
         self.read(move |view| read::emitted(view, kind.as_deref(), after, limit))
             .await
+    }
+
+    async fn unheard(&self) -> Result<Unheard> {
+        self.read(read::unheard).await
     }
 
     async fn trigger(&self, id: &str) -> Result<Option<TriggerRecord>> {

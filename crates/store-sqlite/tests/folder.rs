@@ -251,6 +251,7 @@ async fn awaits_and_signals_are_there_for_the_next_owner() {
             tenant: None,
             now_ms: T0,
             stream: StreamName::new("events", kind),
+            is_heard: false,
         }))
     };
     let order = |n: &str| vec![(riverrun_types::Path::new("order"), json(n))];
@@ -453,7 +454,8 @@ async fn jobs_of_an_older_riverrun_have_lives_too() {
 const WITHOUT_LOG: &str = "
     DROP INDEX runs_story; ALTER TABLE runs DROP COLUMN correlation;
     DROP INDEX work_story; ALTER TABLE work DROP COLUMN correlation;
-    DROP TABLE kinds; DROP TABLE stories; DELETE FROM meta WHERE key = 'log';
+    DROP TABLE kinds; DROP TABLE stories; DROP TABLE unheard;
+    DELETE FROM meta WHERE key IN ('log', 'unheard');
     ALTER TABLE chunks DROP COLUMN marks;
     PRAGMA user_version = 5;";
 

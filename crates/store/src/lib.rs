@@ -29,7 +29,7 @@ use riverrun_types::{Event, Json, Millis, RunId, StreamName};
 
 pub use awaits::{
     AwaitFilter, AwaitRecord, AwaitState, AwaitStats, Awaited, EmitRecord, Fire, KindStats,
-    Matcher, NewAwait, Signal, SignalRecord, same_tenant,
+    Matcher, NewAwait, Signal, SignalRecord, Unheard, UnheardKind, same_tenant,
 };
 pub use bus::{Batch, Bus, Heard, Holder, Subscription};
 pub use channel::{Listener, Overheard};
@@ -151,6 +151,9 @@ pub trait Store: Send + Sync + 'static {
         after: u64,
         limit: usize,
     ) -> Result<Vec<EmitRecord>>;
+
+    /// How many emitted events nobody reacted to.
+    async fn unheard(&self) -> Result<Unheard>;
 
     async fn trigger(&self, id: &str) -> Result<Option<TriggerRecord>>;
 

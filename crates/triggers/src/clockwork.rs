@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::{
     Error, Result, Trigger, Triggers,
-    fire::{Shot, all, missed_event, tell},
+    fire::{Shot, Story, all, missed_event, tell},
     read::{Given, key, land},
 };
 

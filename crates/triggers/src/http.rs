@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Error, Result, Trigger, Triggers,
-    fire::Shot,
+    fire::{Shot, Story},
     read::{self, Given, land},
     route::{Found, Pattern},
     signature::{self, Signature},

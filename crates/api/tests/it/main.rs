@@ -21,5 +21,6 @@ mod runs;
 mod socket;
 mod sse;
 mod stopping;
+mod stories;
 mod triggers;
 mod workers;
