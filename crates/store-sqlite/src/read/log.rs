@@ -18,9 +18,13 @@ const MAX_CHUNKS: usize = 4_096;
 /// Kinds that are looked up by their marks; a family with more is read.
 const MAX_MARKED: usize = 64;
 
-pub(super) const CHUNKS: &str =
-    "c.first, c.base_ms, c.body, c.seq, c.stream, r.id, r.flow, r.tenant, s.kind, s.id
-     FROM chunks c LEFT JOIN runs r ON r.no = c.stream LEFT JOIN streams s ON s.no = -c.stream";
+/// The columns that [`chunk`] and [`whose`] read, in their order.
+pub(super) const COLUMNS: &str = "c.first, c.base_ms, c.body, c.seq, c.stream, \
+     r.id, r.flow, r.tenant, s.kind, s.id";
+
+/// Whose the chunks `c` are.
+pub(super) const OWNERS: &str =
+    "LEFT JOIN runs r ON r.no = c.stream LEFT JOIN streams s ON s.no = -c.stream";
 
 pub(crate) fn log_end(view: View<'_>) -> Result<u64> {
     Ok(crate::log::load(view.conn).map_err(translate)? - 1)
@@ -34,7 +38,8 @@ pub(crate) fn log(view: View<'_>, query: &LogQuery) -> Result<LogPage> {
     let (sql, values) = match marked(view, &query.kinds)? {
         Some(kinds) => by_marks(kinds, from, limit),
         None => {
-            let sql = format!("SELECT {CHUNKS} WHERE c.seq >= ?1 ORDER BY c.seq");
+            let sql =
+                format!("SELECT {COLUMNS} FROM chunks c {OWNERS} WHERE c.seq >= ?1 ORDER BY c.seq");
             (sql, vec![from])
         }
     };
@@ -140,7 +145,8 @@ fn by_marks(kinds: BTreeSet<String>, from: Value, limit: usize) -> (String, Vec<
     let all: Vec<String> = (3..3 + kinds.len()).map(one).collect();
     let sql = format!(
         "WITH found AS ({} ORDER BY 1 LIMIT ?2)
-         SELECT {CHUNKS} WHERE c.seq IN (SELECT seq FROM found) ORDER BY c.seq",
+         SELECT {COLUMNS} FROM chunks c {OWNERS}
+         WHERE c.seq IN (SELECT seq FROM found) ORDER BY c.seq",
         all.join(" UNION ")
     );
     // One more, so that a full page is not taken for the end.

@@ -13,7 +13,7 @@ use super::{
     View,
     events::{self, chunk},
     lists::MAX_PAGE,
-    log::{CHUNKS, whose},
+    log::{COLUMNS, OWNERS, whose},
 };
 use crate::error::translate;
 
@@ -92,14 +92,16 @@ pub(crate) fn story(view: View<'_>, query: &StoryQuery) -> Result<Page<InStory>>
 }
 
 /// The id itself, and the runs that belong to its story.
+const PARTS: &str = "WITH RECURSIVE part (id) AS (
+         VALUES (?1)
+         UNION SELECT r.id FROM part p CROSS JOIN runs r ON r.parent = p.id
+         UNION SELECT r.id FROM part p CROSS JOIN runs r ON r.correlation = p.id
+         LIMIT ?2)";
+
 fn ids(view: View<'_>, correlation: &Name) -> Result<HashSet<Name>> {
-    let sql = "WITH RECURSIVE part (id) AS (
-             VALUES (?1)
-             UNION SELECT r.id FROM part p CROSS JOIN runs r ON r.parent = p.id
-             UNION SELECT r.id FROM part p CROSS JOIN runs r ON r.correlation = p.id)
-         SELECT id FROM part LIMIT ?2";
-    let rows = (&**correlation, StoryQuery::MAX_PARTS);
-    let found = all(view, sql, rows, |row| row.get::<_, Name>(0))?;
+    let sql = format!("{PARTS} SELECT id FROM part");
+    let values = (&**correlation, StoryQuery::MAX_PARTS);
+    let found = all(view, &sql, values, |row| row.get::<_, Name>(0))?;
     Ok(found.into_iter().collect())
 }
 
@@ -142,45 +144,16 @@ struct Marked {
 }
 
 fn sources(view: View<'_>, query: &StoryQuery, ids: &HashSet<Name>) -> Result<Vec<Source>> {
-    let mut whole: HashSet<StreamName> = HashSet::new();
-    for id in ids {
-        whole.insert(StreamName::flow(&RunId::new(id)));
-        let sql = "SELECT id FROM work WHERE correlation = ?1 ORDER BY no LIMIT ?2";
-        let room = StoryQuery::MAX_PARTS.saturating_sub(whole.len());
-        let jobs = all(view, sql, (&**id, room), |row| row.get::<_, String>(0))?;
-        whole.extend(jobs.iter().map(|job| StreamName::job(&RunId::new(job))));
-    }
-    for kind in [StreamName::JOB, "call"] {
-        whole.insert(StreamName::new(kind, &query.correlation));
-    }
-    let mut marked: BTreeMap<i64, (StreamName, VecDeque<Marked>)> = BTreeMap::new();
-    for id in ids {
-        let sql = format!(
-            "SELECT {CHUNKS} JOIN stories t ON t.stream = c.stream AND t.first = c.first
-             WHERE t.correlation = ?1 ORDER BY t.stream, t.first LIMIT ?2"
-        );
-        let mut statement = view.conn.prepare_cached(&sql).map_err(translate)?;
-        let mut rows = statement
-            .query((&**id, StoryQuery::MAX_PARTS))
-            .map_err(translate)?;
-        while let Some(row) = rows.next().map_err(translate)? {
-            let read = || -> rusqlite::Result<Marked> {
-                Ok(Marked {
-                    stream: row.get(4)?,
-                    first: row.get(0)?,
-                    base_ms: row.get(1)?,
-                })
-            };
-            let place = read().map_err(translate)?;
-            let (stream, _) = whose(view, row)?;
-            if !whole.contains(&stream) {
-                let part = marked.entry(place.stream);
-                part.or_insert_with(|| (stream, VecDeque::new()))
-                    .1
-                    .push_back(place);
-            }
-        }
-    }
+    let values = (&*query.correlation, StoryQuery::MAX_PARTS);
+    let sql = format!(
+        "{PARTS} SELECT w.id FROM part p CROSS JOIN work w ON w.correlation = p.id LIMIT ?2"
+    );
+    let jobs = all(view, &sql, values, |row| row.get::<_, String>(0))?;
+    let jobs = jobs.iter().map(|job| StreamName::job(&RunId::new(job)));
+    let runs = ids.iter().map(|id| StreamName::flow(&RunId::new(id)));
+    let own = [StreamName::JOB, "call"].map(|kind| StreamName::new(kind, &query.correlation));
+    let whole: HashSet<StreamName> = runs.chain(jobs).chain(own).collect();
+    let marked = marked(view, query, &whole)?;
     let all = whole.into_iter().map(|stream| Source {
         stream,
         part: Part::Whole {
@@ -189,17 +162,49 @@ fn sources(view: View<'_>, query: &StoryQuery, ids: &HashSet<Name>) -> Result<Ve
         },
         ready: VecDeque::new(),
     });
-    let parts = marked.into_values().map(|(stream, chunks)| {
-        let mut chunks: Vec<Marked> = chunks.into();
-        chunks.sort_by_key(|chunk| chunk.first);
-        chunks.dedup_by_key(|chunk| chunk.first);
-        Source {
-            stream,
-            part: Part::Chunks(chunks.into()),
-            ready: VecDeque::new(),
-        }
+    let parts = marked.into_values().map(|(stream, places)| Source {
+        stream,
+        part: Part::Chunks(places.into()),
+        ready: VecDeque::new(),
     });
     Ok(all.chain(parts).collect())
+}
+
+/// The chunks of other streams that hold events of the story.
+fn marked(
+    view: View<'_>,
+    query: &StoryQuery,
+    whole: &HashSet<StreamName>,
+) -> Result<BTreeMap<i64, (StreamName, Vec<Marked>)>> {
+    let sql = format!(
+        "{PARTS} SELECT {COLUMNS} FROM part p CROSS JOIN stories t ON t.correlation = p.id
+         CROSS JOIN chunks c ON c.stream = t.stream AND c.first = t.first {OWNERS} LIMIT ?2"
+    );
+    let mut statement = view.conn.prepare_cached(&sql).map_err(translate)?;
+    let values = (&*query.correlation, StoryQuery::MAX_PARTS);
+    let mut rows = statement.query(values).map_err(translate)?;
+    let mut found: BTreeMap<i64, (StreamName, Vec<Marked>)> = BTreeMap::new();
+    while let Some(row) = rows.next().map_err(translate)? {
+        let read = || -> rusqlite::Result<Marked> {
+            Ok(Marked {
+                stream: row.get(4)?,
+                first: row.get(0)?,
+                base_ms: row.get(1)?,
+            })
+        };
+        let place = read().map_err(translate)?;
+        let (stream, _) = whose(view, row)?;
+        if !whole.contains(&stream) {
+            let part = found.entry(place.stream);
+            let (_, places) = part.or_insert_with(|| (stream, Vec::new()));
+            places.push(place);
+        }
+    }
+    for (_, places) in found.values_mut() {
+        places.sort_by_key(|place| place.first);
+        places.dedup_by_key(|place| place.first);
+    }
+    Ok(found)
 }
 
 impl Source {
@@ -259,7 +264,9 @@ impl Source {
                     self.part = Part::Over;
                     return Ok(());
                 };
-                let sql = format!("SELECT {CHUNKS} WHERE c.stream = ?1 AND c.first = ?2");
+                let sql = format!(
+                    "SELECT {COLUMNS} FROM chunks c {OWNERS} WHERE c.stream = ?1 AND c.first = ?2"
+                );
                 let mut statement = view.conn.prepare_cached(&sql).map_err(translate)?;
                 let mut rows = statement
                     .query((place.stream, place.first))
