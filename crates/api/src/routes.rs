@@ -17,7 +17,7 @@ use crate::{
     app::{Api, ApiOptions},
     call_socket, calls, docs_page, doors, edge, event_socket, events, executions, flows, handlers,
     health, hooks, jobs, kinds, letters, queues, run_actions, run_history, run_reads, schemas, sse,
-    start, triggers, unheard, workers,
+    start, stories, triggers, unheard, workers,
 };
 
 /// The routes of a runtime, ready to be served.

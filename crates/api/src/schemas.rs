@@ -624,9 +624,6 @@ pub struct StreamSummary {
     pub r#type: String,
     /// The full name, as `/api/events/{stream}` takes it.
     pub stream: String,
-    /// Of a trigger: what its events reduce to, with `status` `registered`, `fired`, `timeout` or
-    /// `cancelled`.
-    pub state: Option<Value>,
     /// How many events it has.
     pub events: u64,
     pub created_at: String,

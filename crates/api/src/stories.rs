@@ -58,16 +58,16 @@ pub(crate) async fn get_story(
         let message = format!("nothing has the correlation id {id:?}");
         return Err(ApiError::new("STORY_NOT_FOUND", message));
     }
-    let shown = |item| -> InStream<'_> {
-        let InStory { stream, event } = item;
-        InStream {
-            event,
-            stream: api.namespace().name(stream),
-            cursor: None,
-        }
-    };
     ok(&Items {
-        items: page.items.iter().map(shown).collect(),
+        items: page.items.iter().map(|item| shown(&api, item)).collect(),
         next_cursor: page.next,
     })
+}
+
+fn shown<'a>(api: &Api, item: &'a InStory) -> InStream<'a> {
+    InStream {
+        event: &item.event,
+        stream: api.namespace().name(&item.stream),
+        cursor: None,
+    }
 }

@@ -131,7 +131,7 @@ async fn a_trigger_is_reduced_from_its_stream() {
         (&json!("registered"), &json!("manual"))
     );
     let fired = server
-        .post("/api/triggers/t", json!({"input": {"n": 1}}))
+        .post("/api/triggers/t/fire", json!({"input": {"n": 1}}))
         .await;
     let run = text(&fired.json()["runId"]);
     let after = state().await;
