@@ -115,7 +115,7 @@ mod tests {
             &[],
             json!({"status": "registered", "fired": 0, "failed": 0}),
         );
-        check(&[registered.clone()], begin("registered"));
+        check(std::slice::from_ref(&registered), begin("registered"));
         let mut fired = begin("fired");
         fired["firedAt"] = json!("1970-01-01T00:00:00.001Z");
         fired["payload"] = json!({"approved": true});

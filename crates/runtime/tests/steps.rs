@@ -392,8 +392,7 @@ async fn events_from_outside_enter_steps_too_and_a_hundred_at_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_emit_is_of_the_kind_of_its_topic() {
     let world = World::new().await;
-    let echo = script!(|call| Ok(input(&call)));
-    world.put("echo", Value::Null, echo);
+    world.put("echo", Value::Null, script!(|call| Ok(input(&call))));
     world
         .register(flow(json!({
             "wait": with(step("echo"), json!({
