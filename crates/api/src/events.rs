@@ -1,6 +1,7 @@
 //! Streams: read in pages, appended to from outside.
 
 use axum::{extract::State, http::StatusCode};
+use riverrun_engine::TriggerState;
 use riverrun_runtime::{Shown, check_queue_name};
 use riverrun_store::{Direction, EventQuery, Place, RunRecord};
 use riverrun_types::{
@@ -300,7 +301,7 @@ impl From<ViewQuery> for EventsQuery {
 /// Read what a stream reduces to
 ///
 /// For `flow` the run; for other types what the stream begins and ends with, and a page of its
-/// events. A job's stream holds its life (`job.added`, `job.active`, `job.completed` …) and what
+/// events; for `trigger` also the `state` that they reduce to. A job's stream holds its life (`job.added`, `job.active`, `job.completed` …) and what
 /// its handler said, in order.
 #[utoipa::path(get, path = "/api/events/{type}/{id}", tag = "events",
     params(("type" = String, Path, description = "`flow`, `trigger`, `webhook` …"),
@@ -339,7 +340,12 @@ pub(crate) async fn get_stream(
         };
         return Err(ApiError::new("STREAM_NOT_FOUND", message));
     };
+    let state = match &*stream.kind {
+        "trigger" => Some(api.runtime().trigger_state(&stream).await?),
+        _ => None,
+    };
     ok(&StreamView {
+        state,
         id: &stream.id,
         r#type: &stream.kind,
         stream: api.namespace().name(&stream),
@@ -355,6 +361,8 @@ struct StreamView<'a> {
     id: &'a str,
     r#type: &'a str,
     stream: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<TriggerState>,
     events: u64,
     first: Event,
     last: Event,

@@ -15,9 +15,9 @@ use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use crate::{
     app::{Api, ApiOptions},
-    call_socket, calls, docs_page, doors, edge, events, executions, flows, handlers, health, hooks,
-    jobs, letters, queues, run_actions, run_history, run_reads, schemas, sse, start, triggers,
-    workers,
+    call_socket, calls, docs_page, doors, edge, event_socket, events, executions, flows, handlers,
+    health, hooks, jobs, kinds, letters, queues, run_actions, run_history, run_reads, schemas, sse,
+    start, stories, triggers, unheard, workers,
 };
 
 /// The routes of a runtime, ready to be served.
@@ -144,8 +144,11 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(run_actions::rerun_run),
         routes!(run_actions::fork_run),
         routes!(run_actions::import_run),
-        routes!(events::emit_event),
+        routes!(kinds::events_of_kind, events::emit_event),
+        routes!(event_socket::event_socket),
         routes!(events::stream_events),
+        routes!(stories::get_story),
+        routes!(unheard::get_unheard),
         routes!(sse::follow_named),
         routes!(events::list_streams),
         routes!(events::get_stream, events::append_events),

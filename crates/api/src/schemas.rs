@@ -204,6 +204,10 @@ pub struct StartBody {
     pub version: Option<String>,
     /// A fresh id where absent.
     pub run_id: Option<String>,
+    /// The story that it belongs to; its own where absent.
+    pub correlation_id: Option<String>,
+    /// What brought it about: the id of a run, a job or an event.
+    pub causation_id: Option<String>,
 }
 
 /// A run that was started, now or by an earlier request with the same key.
@@ -245,6 +249,8 @@ pub struct RunSummary {
     pub parent: Option<Value>,
     /// The run it was forked or rerun from: `{runId, eventId}`.
     pub forked_from: Option<Value>,
+    /// The story that it belongs to, if that is not its own.
+    pub correlation_id: Option<String>,
     /// How many events its stream has.
     pub events: u64,
 }
@@ -304,6 +310,35 @@ pub struct EventList {
     pub items: Vec<Event>,
     /// Give it as `cursor` to read on; absent on the last page.
     pub next_cursor: Option<String>,
+}
+
+/// Emitted events to which nobody reacted.
+#[derive(Serialize, ToSchema)]
+pub struct Unheard {
+    /// Of all kinds, since the store was made.
+    pub total: u64,
+    pub kinds: Vec<UnheardKind>,
+}
+
+/// How many events of a kind nobody reacted to.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnheardKind {
+    pub kind: String,
+    pub count: u64,
+    pub last_at: String,
+}
+
+/// Events of many streams.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct EventsOfKind {
+    /// Each also has `stream`, the full name of the stream that it is from, and `cursor`.
+    pub items: Vec<Event>,
+    /// Give it as `cursor` to read on; absent where nothing more is there yet.
+    pub next_cursor: Option<String>,
+    /// Where to go on later: give it as `from`.
+    pub cursor: String,
 }
 
 /// The state at a moment.
@@ -603,6 +638,9 @@ pub struct StreamView {
     pub r#type: String,
     /// The full name.
     pub stream: String,
+    /// Of a trigger: what its events reduce to, with `status` `registered`, `fired`, `timeout` or
+    /// `cancelled`.
+    pub state: Option<Value>,
     /// How many events it has.
     pub events: u64,
     pub first: Event,

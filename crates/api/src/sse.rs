@@ -152,7 +152,7 @@ async fn follow_queue(api: Api, queue: &str, query: TailQuery, headers: &HeaderM
 
 /// What every live stream begins with. The id is for a reader that loses the connection before the
 /// first event.
-fn opening(after: Option<EventId>) -> String {
+pub(crate) fn opening(after: Option<impl std::fmt::Display>) -> String {
     let mut opening = ": riverrun\nretry: 1000\n".to_owned();
     if let Some(id) = after {
         let _ = writeln!(opening, "id: {id}");
@@ -235,13 +235,15 @@ struct Begin {
     after: Option<EventId>,
 }
 
+/// What a reader that comes back saw last.
+pub(crate) fn last_event_id(headers: &HeaderMap) -> Option<&str> {
+    let id = headers.get("last-event-id")?;
+    Some(id.to_str().unwrap_or("?")).filter(|id| !id.is_empty())
+}
+
 /// The place that a reader asked for.
 fn place<'a>(query: &'a TailQuery, headers: &'a HeaderMap) -> Option<&'a str> {
-    let header = match headers.get("last-event-id") {
-        None => None,
-        Some(id) => Some(id.to_str().unwrap_or("?")).filter(|id| !id.is_empty()),
-    };
-    header
+    last_event_id(headers)
         .or(query.last_event_id.as_deref())
         .or(query.from.as_deref())
 }
@@ -277,7 +279,7 @@ async fn begin(
     })
 }
 
-fn response(body: Body) -> Response {
+pub(crate) fn response(body: Body) -> Response {
     let mut response = with_type(StatusCode::OK, "text/event-stream", body);
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -415,11 +417,7 @@ impl Reader {
     }
 
     fn shows(&self, event: &Event) -> bool {
-        self.types.is_empty()
-            || self
-                .types
-                .iter()
-                .any(|wanted| *wanted == event.kind || wanted.as_str() == event.kind.family())
+        shows(&self.types, event)
     }
 
     fn ends_with(&self, events: &[Event]) -> bool {
@@ -431,6 +429,13 @@ impl Reader {
             Until::Position(len) => events.last().is_some_and(|last| last.id.seq + 1 >= len),
         }
     }
+}
+
+/// Whether somebody who wants these types, or all if there are none, wants the event.
+pub(crate) fn shows(types: &[EventType], event: &Event) -> bool {
+    let is_of =
+        |wanted: &EventType| *wanted == event.kind || wanted.as_str() == event.kind.family();
+    types.is_empty() || types.iter().any(is_of)
 }
 
 /// Text that all readers of a stream share.

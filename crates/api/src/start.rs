@@ -105,6 +105,8 @@ fn request(path: FlowPath, body: StartBody, headers: &HeaderMap) -> Result<Start
         delay_ms,
         version,
         run_id,
+        correlation_id,
+        causation_id,
     } = body;
     let input = input.unwrap_or_else(|| Json::of(&serde_json::Map::new()));
     let mut request = StartRequest::new(path.id, input);
@@ -115,6 +117,8 @@ fn request(path: FlowPath, body: StartBody, headers: &HeaderMap) -> Result<Start
     request.tenant = tenant_id;
     request.delay_ms = delay_ms;
     request.run_id = run_id.as_deref().map(RunId::new);
+    request.correlation_id = correlation_id;
+    request.causation_id = causation_id;
     Ok(request)
 }
 

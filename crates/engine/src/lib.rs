@@ -18,6 +18,7 @@ mod run;
 mod schema;
 mod select;
 mod template;
+mod trigger;
 mod validate;
 
 pub use context::View;
@@ -38,6 +39,7 @@ pub use run::{
 pub use schema::{Schema, SchemaIssue};
 pub use select::Select;
 pub use template::{Template, TemplateError};
+pub use trigger::{TriggerState, TriggerStatus};
 pub use validate::{Catalog, Issue, Severity, errors, flow_schema, validate};
 
 /// Error codes that the engine itself gives to failures.

@@ -44,10 +44,10 @@ pub use riverrun_engine::{Failure, Issue, Outcome, Severity};
 pub use riverrun_expr::Limits as ExprLimits;
 pub use riverrun_handlers::{AllowRule, HttpOptions, Options as HandlerOptions};
 pub use riverrun_runtime::{
-    Action, At, Call, Effects, Handler, Options, RegisteredFlow, Runtime, StartRequest, Started,
-    Tail, Tailed, function,
+    Action, At, Begin, Call, Effects, Handler, OnKind, Options, RegisteredFlow, Runtime,
+    StartRequest, Started, Subject, Tail, Tailed, Told, function,
 };
-pub use riverrun_store::{Page, Retention, RunFilter, RunRecord, Store};
+pub use riverrun_store::{Logged, Page, Retention, RunFilter, RunRecord, Store};
 pub use riverrun_triggers::{
     Backfill, Backfilled, Kind as TriggerKind, ManualFire, Origin as TriggerOrigin,
     Put as PutTrigger, ShownTrigger, Synced, Trigger, Triggers,

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use riverrun_runtime::{At, RegisteredFlow, Runtime, StartRequest, Started, Tail};
+use riverrun_runtime::{
+    At, Begin, OnKind, RegisteredFlow, Runtime, StartRequest, Started, Subject, Tail,
+};
 use riverrun_store::EventQuery;
 use riverrun_triggers::Triggers;
-use riverrun_types::{Event, Json, RunId, StreamName};
+use riverrun_types::{Event, EventId, Json, RunId, StreamName};
 use serde_json::Value;
 
 use crate::{Builder, Result, Run};
@@ -96,6 +98,60 @@ impl Riverrun {
     /// Reads a run's events as they come, from the first on, without a gap.
     pub fn follow(&self, run: &RunId) -> Tail {
         self.runtime.tail(StreamName::flow(run), 0)
+    }
+
+    /// Subscribes to one stream: a run's, a job's, a trigger's or any other. The id of the last event
+    /// that was told leads to those after it.
+    pub async fn subscribe_subject(
+        &self,
+        subject: &StreamName,
+        begin: Begin<EventId>,
+    ) -> Result<Subject> {
+        Ok(self.runtime.subscribe_subject(subject, begin).await?)
+    }
+
+    /// Subscribes to kinds of events, of every run and stream: exact types (`order.paid`) or families
+    /// (`order` takes every `order.*`).
+    ///
+    /// Each event has a number, which is the cursor. A subscriber that was away, or crashed, goes on
+    /// after the last number that it kept, and misses nothing. One that is too slow is told so
+    /// ([`Told::Late`]) and brought up from the store.
+    ///
+    /// ```
+    /// use riverrun::{Begin, Riverrun, StreamName, Told, json};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> riverrun::Result<()> {
+    /// let river = Riverrun::builder().memory().open().await?;
+    /// let mut paid = river.on_kind(["order.paid"], Begin::End).await?;
+    /// river.emit(&StreamName::new("webhook", "shop"), json!({
+    ///     "type": "order.paid", "data": {"orderId": 7},
+    /// })).await?;
+    /// let Told::Event(heard) = paid.next().await? else { panic!("nothing was late") };
+    /// assert_eq!(heard.event.kind.as_str(), "order.paid");
+    /// assert_eq!(&*heard.stream.id, "shop");
+    ///
+    /// // Later, perhaps in another process:
+    /// let mut paid = river.on_kind(["order"], Begin::After(heard.no)).await?;
+    /// river.emit(&StreamName::new("webhook", "shop"), json!({"type": "order.sent"})).await?;
+    /// let Told::Event(heard) = paid.next().await? else { panic!("nothing was late") };
+    /// assert_eq!(heard.event.kind.as_str(), "order.sent");
+    /// river.shutdown().await
+    /// # }
+    /// ```
+    pub async fn on_kind<T: AsRef<str>>(
+        &self,
+        kinds: impl IntoIterator<Item = T>,
+        begin: Begin<u64>,
+    ) -> Result<OnKind> {
+        Ok(self.runtime.on_kind(kinds, begin).await?)
+    }
+
+    /// Appends an event to a stream. Whoever waits for its kind, in whatever run, goes on.
+    pub async fn emit(&self, stream: &StreamName, event: Value) -> Result<EventId> {
+        let ids = self.runtime.append(stream, &[Json::of(&event)]).await?;
+        let id = ids.into_iter().next();
+        Ok(id.unwrap_or(EventId { ms: 0, seq: 0 }))
     }
 
     /// Stops a run for good.

@@ -71,6 +71,7 @@ impl Runtime {
                 run: run.clone(),
                 event: Some(last),
             }),
+            correlation: source.record.correlation.clone(),
             projection: projection(&state),
             turn: 1,
             events: Arc::from(drafts),

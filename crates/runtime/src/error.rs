@@ -30,6 +30,8 @@ pub enum Error {
     TooDeep { what: &'static str },
     #[error("{0}")]
     BadEvent(String),
+    #[error("{0}")]
+    BadKind(String),
     #[error("only the engine may write events of the type {0:?}")]
     ReservedType(String),
     #[error("run {run} is {status}: only a paused run can be resumed")]
@@ -92,6 +94,7 @@ impl Error {
             Self::TooLarge { .. } => "TOO_LARGE",
             Self::TooDeep { .. } => "TOO_DEEP",
             Self::BadEvent(_) => "BAD_EVENT",
+            Self::BadKind(_) => "BAD_KIND",
             Self::ReservedType(_) => "RESERVED_TYPE",
             Self::NotPaused { .. } => "RUN_NOT_PAUSED",
             Self::ForkAtEnd(_) => "FORK_AT_END",

@@ -49,6 +49,7 @@ pub struct ExportedRun {
     pub metadata: Option<Json>,
     pub idempotency_key: Option<String>,
     pub forked_from: Option<ForkedFrom>,
+    pub correlation_id: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -200,6 +201,7 @@ fn described(run: ExportedRun, now: Millis) -> Result<NewRun> {
     wish.tenant = run.tenant_id;
     wish.tags = run.tags;
     wish.metadata = run.metadata;
+    wish.correlation_id = run.correlation_id;
     wish.check()?;
     let created_ms = match &run.created_at {
         None => 0,
@@ -226,6 +228,7 @@ fn described(run: ExportedRun, now: Millis) -> Result<NewRun> {
         metadata: wish.metadata,
         parent: None,
         origin,
+        correlation: wish.correlation_id.as_deref().map(name),
         projection: projection(&RunState::new()),
         turn: 1,
         events: Arc::from([]),

@@ -26,6 +26,7 @@ mod shown;
 mod start;
 mod steps;
 mod streams;
+mod subscribe;
 mod tail;
 mod why;
 mod work;
@@ -45,6 +46,7 @@ pub use runtime::Runtime;
 pub use shown::Shown;
 pub use start::{StartRequest, Started};
 pub use steps::{Composable, Composed, ComposedFlow, Door, OpenDoor, Visitor, compose};
+pub use subscribe::{Begin, OnKind, Subject, Told};
 pub use tail::{Tail, Tailed};
 pub use why::{ActiveBranch, AtJob, Cause, InVisit, JobStateName, Reason, Why};
 pub use work::{

@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use riverrun_engine::{Failure, RunState};
-use riverrun_store::{Heard, Page, Place, RunFilter, RunRecord};
+use riverrun_engine::{Failure, RunState, TriggerState};
+use riverrun_store::{EventQuery, Heard, Page, Place, RunFilter, RunRecord};
 use riverrun_types::{EventId, EventType, Millis, RunId, StreamName};
 
 use crate::{Loaded, Result, Runtime};
@@ -46,6 +46,20 @@ impl Runtime {
             return Ok(loaded.state);
         }
         self.reduce_from_snapshot(run, len).await
+    }
+
+    /// What the events of a trigger's stream add up to, as far as they are kept.
+    pub async fn trigger_state(&self, stream: &StreamName) -> Result<TriggerState> {
+        let mut state = TriggerState::default();
+        let mut query = EventQuery::forward(0, 1_000);
+        loop {
+            let events = self.store().events(stream, &query).await?;
+            let Some(last) = events.last() else {
+                return Ok(state);
+            };
+            query.from = Some(last.id.seq + 1);
+            events.iter().for_each(|event| state.apply(event));
+        }
     }
 
     /// Waits until the run has ended, at most `timeout`; then the run as it is.

@@ -17,6 +17,12 @@ impl StartRequest {
         if let Some(tenant) = &self.tenant {
             check_label("tenantId", tenant)?;
         }
+        if let Some(id) = &self.correlation_id {
+            check_label("correlationId", id)?;
+        }
+        if let Some(id) = &self.causation_id {
+            check_label("causationId", id)?;
+        }
         check_tags(&self.tags)?;
         check_delay(self.delay_ms.unwrap_or(0))?;
         self.metadata.as_ref().map_or(Ok(()), check_metadata)

@@ -41,6 +41,8 @@ pub struct Shown<'a> {
     parent: Option<ShownParent<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     forked_from: Option<ShownOrigin<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correlation_id: Option<&'a Name>,
     events: u64,
 }
 
@@ -88,6 +90,7 @@ impl<'a> From<&'a RunRecord> for Shown<'a> {
                 run_id: &origin.run,
                 event_id: origin.event,
             }),
+            correlation_id: record.correlation.as_ref(),
             events: record.len,
         }
     }

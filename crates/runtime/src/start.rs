@@ -30,6 +30,10 @@ pub struct StartRequest {
     pub tags: Vec<String>,
     pub metadata: Option<Json>,
     pub delay_ms: Option<u64>,
+    /// The story that it belongs to; its own when absent.
+    pub correlation_id: Option<String>,
+    /// What brought it about: the id of a run, a job or an event.
+    pub causation_id: Option<String>,
     /// Committed with the new run, or not at all: an earlier run with the same key changes nothing.
     pub also: Vec<Change>,
     pub(crate) origin: Option<Origin>,
@@ -47,6 +51,8 @@ impl StartRequest {
             tags: Vec::new(),
             metadata: None,
             delay_ms: None,
+            correlation_id: None,
+            causation_id: None,
             also: Vec::new(),
             origin: None,
         }
@@ -119,7 +125,12 @@ impl Runtime {
             not_before,
             parent: None,
         };
-        let begun = riverrun_engine::start(&flow.plan, start, now);
+        let (state, mut begun) = riverrun_engine::start(&flow.plan, start, now);
+        if let Some(started) = begun.events.first_mut() {
+            started.correlation_id = request.correlation_id.as_deref().map(Name::from);
+            started.causation_id = request.causation_id.as_deref().map(Name::from);
+        }
+        let begun = (state, begun);
         let new = new_run(&run, &flow.plan, &request, now);
         let mut driver = Driver::unborn(self.clone(), run.clone(), flow, new.context(), begun);
         let permit = self.drivers().clone().try_acquire_owned().ok();
@@ -242,6 +253,7 @@ fn new_run(run: &RunId, plan: &Plan, request: &StartRequest, now: i64) -> NewRun
         metadata: request.metadata.clone(),
         parent: None,
         origin: request.origin.clone(),
+        correlation: name(&request.correlation_id),
         projection: projection(&RunState::new()),
         turn: 1,
         events: Arc::from([]),

@@ -167,7 +167,7 @@ impl Runtime {
         events: Arc<[Draft]>,
         fence: Vec<Change>,
     ) -> riverrun_store::Result<Vec<EventId>> {
-        let told = signals(stream, &context, &events, now_ms());
+        let told = signals(stream, &context, &events, now_ms(), |_| false);
         let append = Append {
             stream: stream.clone(),
             context,

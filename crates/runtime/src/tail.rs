@@ -97,6 +97,11 @@ impl Tail {
 }
 
 impl Tail {
+    /// Whether what comes may be read from a row: then reading is not being late.
+    pub(crate) fn is_derived(&self) -> bool {
+        self.stream.is_job()
+    }
+
     /// Whether the job was removed, with its stream.
     async fn is_gone(&self) -> Result<bool> {
         let end = Place::Time(NEVER);

@@ -17,9 +17,10 @@ use riverrun_expr::{Limits, Sandbox};
 use riverrun_runtime::{Handler, Options, RunView, Runtime, StartRequest, Tailed, function};
 use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
-    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, JobBeats, JobFilter, JobRecord, Lease,
-    Page, Place, Purge, QueueRecord, Receipt, Result, Retention, RunFilter, RunRecord,
-    SignalRecord, Snapshot, StalledJob, Stats, Store, StreamInfo, TriggerRecord,
+    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, InStory, JobBeats, JobFilter,
+    JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Result,
+    Retention, RunFilter, RunRecord, SignalRecord, Snapshot, StalledJob, Stats, Store, StoryQuery,
+    StreamInfo, TriggerRecord, Unheard,
 };
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Event, Json, Millis, RunId, RunStatus, StreamName};
@@ -190,6 +191,22 @@ impl Store for Watched {
         limit: usize,
     ) -> Result<Vec<EmitRecord>> {
         self.store.emitted(kind, after, limit).await
+    }
+
+    async fn unheard(&self) -> Result<Unheard> {
+        self.store.unheard().await
+    }
+
+    async fn log(&self, query: &LogQuery) -> Result<LogPage> {
+        self.store.log(query).await
+    }
+
+    async fn log_end(&self) -> Result<u64> {
+        self.store.log_end().await
+    }
+
+    async fn story(&self, query: &StoryQuery) -> Result<Page<InStory>> {
+        self.store.story(query).await
     }
 
     async fn trigger(&self, id: &str) -> Result<Option<TriggerRecord>> {

@@ -72,6 +72,7 @@ pub(crate) fn signal(kind: &str, event: &str) -> Signal {
         tenant: None,
         now_ms: T0 + 10,
         stream: StreamName::new("events", kind),
+        is_heard: false,
     }
 }
 

@@ -64,6 +64,7 @@ pub fn run(text: &str) -> NewRun {
         metadata: None,
         parent: None,
         origin: None,
+        correlation: None,
         projection: projection(RunStatus::Running),
         turn: 1,
         events: [draft(T0, EventType::FlowStarted)].into(),

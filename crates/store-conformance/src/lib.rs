@@ -23,10 +23,12 @@ pub mod jobs;
 pub mod lists;
 pub mod lives;
 pub mod locate;
+pub mod log;
 pub mod queues;
 pub mod retention;
 pub mod signals;
 pub mod snapshots;
+pub mod story;
 pub mod streams;
 pub mod taken;
 pub mod triggers;
@@ -190,10 +192,22 @@ macro_rules! with_checks {
                 an_empty_stream_has_no_places,
                 every_place_of_a_long_stream,
             }
+            log {
+                all_streams_are_in_one_order,
+                kinds_are_found_among_others,
+                large_changes_have_their_numbers,
+                numbers_are_not_given_again,
+                what_is_heard_has_the_numbers_of_the_log,
+            }
             snapshots {
                 the_latest_that_fits,
                 none_without_one,
                 a_new_run_may_bring_one,
+            }
+            story {
+                a_story_is_told_across_streams_in_order,
+                events_of_one_time_have_one_order,
+                a_story_goes_with_what_it_is_made_of,
             }
             streams {
                 streams_are_listed_newest_first,
@@ -290,6 +304,7 @@ macro_rules! with_checks {
                 the_outbox_keeps_its_order_until_it_is_heard,
                 the_log_is_trimmed_by_its_own_time,
                 many_who_signal_lose_nothing,
+                what_nobody_hears_is_counted,
             }
             lives {
                 a_row_tells_its_life,

@@ -23,6 +23,7 @@ async fn add(store: &S) {
         created_ms: T0,
         key: None,
         unique: None,
+        correlation: None,
         options: None,
     };
     must(change(store, Change::Enqueue([job].into())).await);

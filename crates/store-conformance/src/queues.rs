@@ -21,6 +21,7 @@ fn job(text: &str) -> NewQueued {
         created_ms: T0,
         key: None,
         unique: None,
+        correlation: None,
         options: None,
     }
 }

@@ -437,3 +437,67 @@ pub async fn many_who_signal_lose_nothing(store: S) {
     assert_eq!(must(store.emitted(Some("k"), 0, 1_000).await).len(), runs);
     assert_eq!(must(store.await_stats().await).events, 0);
 }
+
+pub async fn what_nobody_hears_is_counted(store: S) {
+    create(&store, run("r")).await;
+    let say = |kind: &'static str, ms: Millis, is_heard: bool| {
+        let store = store.clone();
+        async move {
+            let signal = Signal {
+                is_heard,
+                ..at(ms, signal(kind, "{}"))
+            };
+            must(change(&store, Change::Signal(Box::new(signal))).await);
+        }
+    };
+    let counted = async || {
+        let found = must(store.unheard().await);
+        let show = |kind: &riverrun_store::UnheardKind| {
+            format!("{} {} {}", kind.kind, kind.count, kind.last_ms - T0)
+        };
+        (
+            found.total,
+            found.kinds.iter().map(show).collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(counted().await, (0, Vec::new()));
+    say("a", 1, false).await;
+    say("b", 2, false).await;
+    say("a", 3, false).await;
+    // A step of its own run, an await or a trigger reacts.
+    say("a", 4, true).await;
+    must(
+        change(
+            &store,
+            Change::Listen {
+                kind: "b".into(),
+                on: true,
+            },
+        )
+        .await,
+    );
+    say("b", 5, false).await;
+    let new = awaits("w", "r", event("c", Matcher::Any));
+    must(change(&store, waits(new)).await);
+    say("c", 6, false).await;
+    assert_eq!(
+        counted().await,
+        (3, vec!["a 2 3".to_owned(), "b 1 2".to_owned()])
+    );
+    // It had its await.
+    say("c", 7, false).await;
+    assert_eq!(counted().await.0, 4);
+    must(
+        store
+            .sweep(
+                &Retention {
+                    emits_ms: Some(0),
+                    ..Retention::default()
+                },
+                T0 + 3,
+                100,
+            )
+            .await,
+    );
+    assert_eq!(counted().await, (4, vec!["c 1 7".to_owned()]));
+}

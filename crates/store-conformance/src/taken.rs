@@ -20,6 +20,7 @@ fn job(text: &str) -> NewQueued {
         key: None,
         unique: None,
         options: None,
+        correlation: None,
     }
 }
 

@@ -135,6 +135,7 @@ fn paid(order: usize) -> Commit {
         tenant: None,
         now_ms: T0 + 1,
         stream: StreamName::new("events", "order.paid"),
+        is_heard: false,
     })))
 }
 
@@ -162,6 +163,7 @@ fn run(at: usize) -> NewRun {
         metadata: None,
         parent: None,
         origin: None,
+        correlation: None,
         projection: Projection {
             status: RunStatus::Waiting,
             wake_ms: None,

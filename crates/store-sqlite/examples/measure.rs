@@ -91,6 +91,7 @@ fn finished(ms: Millis) -> NewRun {
         metadata: None,
         parent: None,
         origin: None,
+        correlation: None,
         projection: Projection {
             status: RunStatus::Completed,
             wake_ms: None,

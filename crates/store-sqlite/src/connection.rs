@@ -126,5 +126,21 @@ mod tests {
                  AND NOT EXISTS (SELECT 1 FROM signals WHERE emit = seq) ORDER BY ms LIMIT ?2",
             "emits_ms (ms<?)",
         );
+        check(
+            "SELECT seq FROM kinds WHERE kind = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3",
+            "PRIMARY KEY (kind=? AND seq>?)",
+        );
+        check(
+            "SELECT first FROM stories t WHERE t.correlation = ?1 ORDER BY t.stream, t.first",
+            "PRIMARY KEY (correlation=?)",
+        );
+        check(
+            "SELECT id FROM work WHERE correlation = ?1 ORDER BY no LIMIT ?2",
+            "work_story (correlation=?)",
+        );
+        check(
+            "SELECT r.id FROM runs r WHERE r.correlation = ?1",
+            "runs_story (correlation=?)",
+        );
     }
 }

@@ -10,7 +10,7 @@ use riverrun_store::{Error, Result};
 use riverrun_types::Millis;
 use rusqlite::Connection;
 
-use crate::{error::translate, files::Files, names::Names, queue::Queues, stray::Stray};
+use crate::{error::translate, files::Files, log, names::Names, queue::Queues, stray::Stray};
 
 /// Bits of a lease token that count within one life of the store; the rest counts the lives.
 const TOKEN_BITS: u32 = 40;
@@ -24,6 +24,8 @@ pub(crate) struct Core {
     pub(crate) queues: RefCell<Queues>,
     stray: Cell<Stray>,
     next_token: u64,
+    /// Of the log of all events. A transaction that fails leaves a gap.
+    next_no: Cell<u64>,
     /// None for a store in memory.
     files: Option<Arc<Files>>,
     looked: Cell<Instant>,
@@ -32,7 +34,7 @@ pub(crate) struct Core {
 impl Core {
     /// Takes over a connection to a file of the current schema.
     pub(crate) fn new(conn: Connection) -> Result<Self> {
-        let load = || -> rusqlite::Result<(Arc<Names>, Stray, Queues, u64)> {
+        let load = || -> rusqlite::Result<(Arc<Names>, Stray, Queues, u64, u64)> {
             let opens = conn.query_row(
                 "UPDATE meta SET value = value + 1 WHERE key = 'opens' RETURNING value",
                 [],
@@ -43,15 +45,17 @@ impl Core {
                 Stray::load(&conn)?,
                 Queues::load(&conn)?,
                 opens,
+                log::load(&conn)?,
             ))
         };
-        let (names, stray, queues, opens) = load().map_err(translate)?;
+        let (names, stray, queues, opens, next_no) = load().map_err(translate)?;
         Ok(Self {
             conn,
             names,
             queues: RefCell::new(queues),
             stray: Cell::new(stray),
             next_token: opens << TOKEN_BITS,
+            next_no: Cell::new(next_no),
             files: None,
             looked: Cell::new(Instant::now()),
         })
@@ -81,6 +85,18 @@ impl Core {
     pub(crate) fn token(&mut self) -> u64 {
         self.next_token += 1;
         self.next_token
+    }
+
+    /// The number that the next event of the log will have.
+    pub(crate) fn next_no(&self) -> u64 {
+        self.next_no.get()
+    }
+
+    /// Takes numbers for so many events; the first of them.
+    pub(crate) fn take_numbers(&self, count: u64) -> u64 {
+        let first = self.next_no.get();
+        self.next_no.set(first + count);
+        first
     }
 
     /// Begins a transaction, unless what it would write is lost.

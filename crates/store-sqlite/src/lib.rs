@@ -16,6 +16,7 @@ mod error;
 mod files;
 mod lease;
 mod lock;
+mod log;
 mod migrate;
 mod names;
 mod open;
@@ -32,9 +33,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
-    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, JobBeats, JobFilter, JobRecord, Lease,
-    Page, Place, Purge, QueueRecord, Receipt, Result, Retention, RunFilter, RunRecord,
-    SignalRecord, Snapshot, StalledJob, Stats, Store, StreamInfo, TriggerRecord,
+    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, InStory, JobBeats, JobFilter,
+    JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Result,
+    Retention, RunFilter, RunRecord, SignalRecord, Snapshot, StalledJob, Stats, Store, StoryQuery,
+    StreamInfo, TriggerRecord, Unheard,
 };
 use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
 
@@ -189,6 +191,10 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn unheard(&self) -> Result<Unheard> {
+        self.read(read::unheard).await
+    }
+
     async fn trigger(&self, id: &str) -> Result<Option<TriggerRecord>> {
         let id = id.to_owned();
         self.glance(move |view| read::trigger(view, &id)).await
@@ -238,6 +244,20 @@ impl Store for SqliteStore {
             true => self.glance(read).await,
             false => self.read(read).await,
         }
+    }
+
+    async fn log(&self, query: &LogQuery) -> Result<LogPage> {
+        let query = query.clone();
+        self.read(move |view| read::log(view, &query)).await
+    }
+
+    async fn log_end(&self) -> Result<u64> {
+        self.read(read::log_end).await
+    }
+
+    async fn story(&self, query: &StoryQuery) -> Result<Page<InStory>> {
+        let query = query.clone();
+        self.read(move |view| read::story(view, &query)).await
     }
 
     async fn locate(&self, stream: &StreamName, place: Place) -> Result<u64> {

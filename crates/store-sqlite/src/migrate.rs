@@ -4,7 +4,7 @@
 use riverrun_store::{Error, Result};
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::error::translate;
+use crate::{error::translate, log};
 
 /// In order; the n-th brings a file to version n.
 const MIGRATIONS: &[&str] = &[
@@ -13,7 +13,11 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0003_awaits.sql"),
     include_str!("../migrations/0004_job_lives.sql"),
     include_str!("../migrations/0005_triggers.sql"),
+    include_str!("../migrations/0006_log.sql"),
 ];
+
+/// The version from which on chunks of events are marked when they are written.
+const MARKED: u32 = 6;
 
 /// The schema that this program writes.
 pub(crate) const SCHEMA: u32 = MIGRATIONS.len() as u32;
@@ -35,6 +39,9 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
     }
     for sql in &MIGRATIONS[found as usize..] {
         transaction.execute_batch(sql).map_err(translate)?;
+    }
+    if (1..MARKED).contains(&found) {
+        log::mark_all(&transaction).map_err(translate)?;
     }
     transaction
         .pragma_update(None, "user_version", SCHEMA)

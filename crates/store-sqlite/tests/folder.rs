@@ -5,12 +5,12 @@
 use std::{path::Path, process::Command, sync::Arc};
 
 use riverrun_store::{
-    AwaitFilter, Awaited, Change, Error, FlowRecord, Matcher, NewAwait, NewJob, NewRun, RunFilter,
-    Signal, Store,
+    AwaitFilter, Awaited, Change, Error, FlowRecord, Kinds, LogQuery, Matcher, NewAwait, NewJob,
+    NewRun, RunFilter, Signal, Store,
 };
 use riverrun_store_conformance::given::*;
 use riverrun_store_sqlite::{Options, SqliteStore};
-use riverrun_types::{Event, StreamName, time::NEVER};
+use riverrun_types::{Draft, Event, EventType, StreamName, time::NEVER};
 
 fn open(folder: &Path) -> riverrun_store::Result<Arc<SqliteStore>> {
     SqliteStore::open(Options::new(folder))
@@ -82,7 +82,7 @@ async fn writes_are_synced_and_logged() {
     assert!(folder.path().join("riverrun.db-wal").exists());
     let facts = store.describe().await.unwrap().value();
     assert_eq!(facts["adapter"], "sqlite");
-    assert_eq!(facts["schema"], 5);
+    assert_eq!(facts["schema"], 6);
     assert_eq!(
         facts["synchronous"], 2,
         "FULL: a commit is on disk when it is answered"
@@ -103,12 +103,12 @@ async fn data_of_a_newer_riverrun_is_left_alone() {
     match open(folder.path()).map(drop) {
         Err(Error::NewerSchema {
             found: 99,
-            known: 5,
+            known: 6,
         }) => {}
         other => panic!("{other:?}"),
     }
     direct(folder.path())
-        .pragma_update(None, "user_version", 5)
+        .pragma_update(None, "user_version", 6)
         .unwrap();
     open(folder.path()).unwrap();
 }
@@ -251,6 +251,7 @@ async fn awaits_and_signals_are_there_for_the_next_owner() {
             tenant: None,
             now_ms: T0,
             stream: StreamName::new("events", kind),
+            is_heard: false,
         }))
     };
     let order = |n: &str| vec![(riverrun_types::Path::new("order"), json(n))];
@@ -422,12 +423,14 @@ async fn jobs_of_an_older_riverrun_have_lives_too() {
         created_ms: T0,
         key: None,
         unique: None,
+        correlation: None,
         options: None,
     };
     must(change(&store, Change::Enqueue([job].into())).await);
     store.close().await.unwrap();
     // As the schema was before the stream of a job told its life.
     let before = direct(folder.path());
+    before.execute_batch(WITHOUT_LOG).unwrap();
     before
         .execute_batch(
             "DROP TABLE triggers; ALTER TABLE work DROP COLUMN told; PRAGMA user_version = 3;",
@@ -445,4 +448,49 @@ async fn jobs_of_an_older_riverrun_have_lives_too() {
         kinds(all_events(&store, &stream).await),
         ["job.added", "log.info"]
     );
+}
+
+/// Takes back what brought the log of all events.
+const WITHOUT_LOG: &str = "
+    DROP INDEX runs_story; ALTER TABLE runs DROP COLUMN correlation;
+    DROP INDEX work_story; ALTER TABLE work DROP COLUMN correlation;
+    DROP TABLE kinds; DROP TABLE stories; DROP TABLE unheard;
+    DELETE FROM meta WHERE key IN ('log', 'unheard');
+    ALTER TABLE chunks DROP COLUMN marks;
+    PRAGMA user_version = 5;";
+
+#[tokio::test]
+async fn events_of_an_older_riverrun_are_in_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let store: S = open(folder.path()).unwrap();
+    let stream = StreamName::new("webhook", "w");
+    for _ in 0..3 {
+        let paid = Draft::new(T0, EventType::parse("order.paid"));
+        let log = Draft::new(T0, EventType::LogInfo);
+        let events = [log.clone(), paid, log].into();
+        must(change(&store, Change::Append(append(stream.clone(), events))).await);
+    }
+    store.close().await.unwrap();
+    let before = direct(folder.path());
+    before.execute_batch(WITHOUT_LOG).unwrap();
+    // Chunks were numbered one by one.
+    before
+        .execute_batch("UPDATE chunks SET seq = -(seq + 2) / 3; UPDATE chunks SET seq = -seq;")
+        .unwrap();
+    drop(before);
+    let store: S = open(folder.path()).unwrap();
+    for (kinds, expected) in [(&["order.paid"][..], 3), (&[], 9), (&["log"], 6)] {
+        let query = LogQuery {
+            after: 0,
+            kinds: Kinds::new(kinds),
+            limit: 100,
+        };
+        let page = must(store.log(&query).await);
+        assert_eq!(page.events.len(), expected, "{kinds:?}");
+        assert!(page.events.windows(2).all(|two| two[0].no < two[1].no));
+        assert!(page.is_end);
+    }
+    let end = must(store.log_end().await);
+    must(change(&store, Change::Append(append(stream, logs(T0, 1)))).await);
+    assert_eq!(must(store.log_end().await), end + 1);
 }

@@ -194,6 +194,9 @@ pub struct Signal {
     pub now_ms: Millis,
     /// The stream that holds the event.
     pub stream: StreamName,
+    /// A step of its own run reacts to it. If nobody else does either, it is counted as
+    /// [unheard](crate::Store::unheard).
+    pub is_heard: bool,
 }
 
 impl Signal {
@@ -226,6 +229,28 @@ pub struct SignalRecord {
     pub emit: EmitRecord,
     /// The one await that it is for: one that looked back and has a filter.
     pub only: Option<Name>,
+}
+
+/// Emitted events to which nobody reacted when they came: no step, no await, no trigger.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Unheard {
+    /// Of all kinds, since there is this store.
+    pub total: u64,
+    /// The kinds that came last, up to [`Unheard::MAX_KINDS`]; those that did not come for as long
+    /// as emitted events are kept are forgotten.
+    pub kinds: Vec<UnheardKind>,
+}
+
+impl Unheard {
+    pub const MAX_KINDS: usize = 1_000;
+}
+
+/// How many events of a kind nobody reacted to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnheardKind {
+    pub kind: Name,
+    pub count: u64,
+    pub last_ms: Millis,
 }
 
 /// Which awaits a list shows, newest first. Every field narrows; the default shows all.

@@ -13,8 +13,8 @@ use riverrun_types::{
 use tokio::sync::{Notify, broadcast, watch};
 
 use crate::{
-    Change, ClaimedJob, Commit, JobChange, JobState, Listener, NewJob, Placed, Receipt, Settled,
-    Steer, channel::Channels,
+    Change, ClaimedJob, Commit, JobChange, JobState, Kinds, Listener, LogListener, NewJob, Placed,
+    Receipt, Settled, Steer, channel::Channels, log_channel::LogChannels,
 };
 
 /// Batches that a slow reader may lag behind before it has to read the store.
@@ -51,6 +51,8 @@ pub struct Bus {
     jobs: AtomicUsize,
     /// The live channels of queues.
     channels: Channels,
+    /// Those who listen to kinds of events, in whatever stream.
+    log_channels: LogChannels,
     /// Groups of commits that were handed to the store, and those of them that were published.
     begun: AtomicU64,
     published: AtomicU64,
@@ -74,6 +76,7 @@ impl Default for Bus {
             streams: DashMap::new(),
             jobs: AtomicUsize::new(0),
             channels: Channels::default(),
+            log_channels: LogChannels::default(),
             begun: AtomicU64::new(0),
             published: AtomicU64::new(0),
             caught_up: Notify::new(),
@@ -114,6 +117,15 @@ impl Bus {
 
     pub(crate) fn channels(&self) -> &Channels {
         &self.channels
+    }
+
+    /// Listens to events of these kinds, of whatever stream, from now on.
+    pub fn listen_to(self: &Arc<Self>, kinds: &Kinds) -> LogListener {
+        LogListener::new(self.clone(), kinds)
+    }
+
+    pub(crate) fn log_channels(&self) -> &LogChannels {
+        &self.log_channels
     }
 
     /// Tells listeners that jobs of a queue have begun. What was committed before they were
@@ -410,12 +422,17 @@ impl Bus {
         drafts: &[Draft],
         placed: Option<&Placed>,
     ) {
-        let (Some(sender), Some(placed)) = (self.streams.get(stream), placed) else {
+        let Some(placed) = placed.filter(|_| !drafts.is_empty()) else {
             return;
         };
-        if drafts.is_empty() {
-            return;
+        if !self.log_channels.is_silent() {
+            let ids = placed.ids(drafts);
+            self.log_channels
+                .deliver(stream, context, placed.no, drafts, ids);
         }
+        let Some(sender) = self.streams.get(stream) else {
+            return;
+        };
         let events = drafts
             .iter()
             .zip(placed.ids(drafts))

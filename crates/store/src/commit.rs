@@ -137,6 +137,8 @@ pub struct NewRun {
     pub metadata: Option<Json>,
     pub parent: Option<Parent>,
     pub origin: Option<Origin>,
+    /// The story that it belongs to, if that is not its own.
+    pub correlation: Option<Name>,
     pub projection: Projection,
     /// Decisions that the events hold: the run's first turn.
     pub turn: u64,
@@ -266,12 +268,14 @@ pub struct Placed {
     pub floor_ms: Millis,
     /// The stream's length now.
     pub len: u64,
+    /// The number of the first event in the log of all events; those after it follow.
+    pub no: u64,
 }
 
 impl Placed {
     /// The ids that the change's drafts were given. Times never decrease along a stream, so a
     /// draft that is earlier than the one before it is moved forward.
-    pub fn ids<'a>(&self, drafts: &'a [Draft]) -> impl Iterator<Item = EventId> + use<'a> {
+    pub fn ids<'a>(&self, drafts: &'a [Draft]) -> impl Iterator<Item = EventId> + Clone + use<'a> {
         let mut ms = self.floor_ms;
         (self.first..).zip(drafts).map(move |(seq, draft)| {
             ms = ms.max(draft.ms);

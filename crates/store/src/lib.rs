@@ -15,9 +15,12 @@ mod commit;
 pub mod equality;
 mod error;
 mod life;
+mod log;
+mod log_channel;
 mod query;
 mod queue;
 mod record;
+mod story;
 mod triggers;
 mod writer;
 
@@ -26,7 +29,7 @@ use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
 
 pub use awaits::{
     AwaitFilter, AwaitRecord, AwaitState, AwaitStats, Awaited, EmitRecord, Fire, KindStats,
-    Matcher, NewAwait, Signal, SignalRecord, same_tenant,
+    Matcher, NewAwait, Signal, SignalRecord, Unheard, UnheardKind, same_tenant,
 };
 pub use bus::{Batch, Bus, Heard, Holder, Subscription};
 pub use channel::{Listener, Overheard};
@@ -36,6 +39,8 @@ pub use commit::{
 };
 pub use error::Error;
 pub use life::{Life, Reason, Told, Waits, in_order};
+pub use log::{Kinds, LogPage, LogQuery, Logged, is_derived, topic};
+pub use log_channel::{LogBatch, LogListener, Noticed};
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
 pub use queue::{
     Added, ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobFilter, JobLease, JobRecord,
@@ -45,6 +50,7 @@ pub use queue::{
 pub use record::{
     Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Retention, RunRecord, Stats,
 };
+pub use story::{InStory, StoryQuery};
 pub use triggers::{
     DueTriggers, Fired, Firing, NewTrigger, NextDue, Take, TriggerRecord, TriggerStats,
 };
@@ -149,6 +155,9 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<EmitRecord>>;
 
+    /// How many emitted events nobody reacted to.
+    async fn unheard(&self) -> Result<Unheard>;
+
     async fn trigger(&self, id: &str) -> Result<Option<TriggerRecord>>;
 
     /// A page of triggers, by id.
@@ -176,6 +185,18 @@ pub trait Store: Send + Sync + 'static {
     /// [`EventQuery::PAGE_BYTES`]). An unknown stream is empty. A job's stream ends with what its
     /// row knows of its life and the stream does not hold yet ([`Life::untold`]).
     async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>>;
+
+    /// Events of all streams, in the order of their commits: at most `query.limit`, and fewer where
+    /// they are large or far apart. Once a page was answered nothing appears before its `next`, so
+    /// a reader that goes on from there misses nothing. What was deleted or trimmed is left out.
+    async fn log(&self, query: &LogQuery) -> Result<LogPage>;
+
+    /// The number of the log's last event, whether it is still kept or not; 0 before the first.
+    async fn log_end(&self) -> Result<u64>;
+
+    /// A page of the events of a story, in the order of their times; those of one time by stream. An
+    /// id that nothing has is an empty page.
+    async fn story(&self, query: &StoryQuery) -> Result<Page<InStory>>;
 
     /// How many events of the stream stand at or before a place: the length of the prefix.
     async fn locate(&self, stream: &StreamName, place: Place) -> Result<u64>;

@@ -68,6 +68,8 @@ pub struct NewQueued {
     /// Jobs of one key share its concurrency and its turn: keys are served in turn.
     pub key: Option<Name>,
     pub unique: Option<Unique>,
+    /// The story that it belongs to, if that is not its own.
+    pub correlation: Option<Name>,
     /// Everything else that was asked for, as JSON.
     pub options: Option<Json>,
 }

@@ -22,6 +22,8 @@ pub struct RunRecord {
     pub metadata: Option<Json>,
     pub parent: Option<Parent>,
     pub origin: Option<Origin>,
+    /// The story that it belongs to, if that is not its own.
+    pub correlation: Option<Name>,
     /// Events in its stream.
     pub len: u64,
     /// Decisions taken.

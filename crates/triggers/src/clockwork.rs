@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::{
     Error, Result, Trigger, Triggers,
-    fire::{Shot, all, missed_event, tell},
+    fire::{Shot, Story, all, missed_event, tell},
     read::{Given, key, land},
 };
 
@@ -180,6 +180,7 @@ pub(crate) fn scheduled<'a>(
         key: Some(key(&trigger.id, &iso(due_ms))),
         due_ms: Some(due_ms),
         take: None,
+        story: Story::default(),
     }
 }
 

@@ -7,7 +7,7 @@ use riverrun_types::{Json, Name};
 
 use crate::{
     Result, Trigger, Triggers,
-    fire::Shot,
+    fire::{Shot, Story},
     read::{Given, is_true, key, land},
     trigger::{EventRule, Rule},
 };
@@ -51,6 +51,16 @@ fn is_passing(error: &riverrun_runtime::Error) -> bool {
     }
 }
 
+/// A run that an event starts goes on with the story of the event, or of the run that emitted it.
+fn story(event: &Json) -> Story {
+    let text = |key: &str| event.get(key).filter(|it| !it.is_null());
+    let text = |key: &str| text(key).map(|it| it.as_text().into_owned());
+    Story {
+        correlation: text("correlationId").or_else(|| text("runId")),
+        causation: text("runId"),
+    }
+}
+
 impl Triggers {
     async fn react(
         &self,
@@ -77,6 +87,7 @@ impl Triggers {
             key: Some(key(&trigger.id, &format!("event-{}", emit.seq))),
             due_ms: None,
             take: None,
+            story: story(&emit.event),
         };
         let wanted = match &rule.when {
             None => Ok(true),

@@ -20,6 +20,14 @@ pub(crate) struct Shot<'a> {
     /// The due time of a schedule that this is for.
     pub due_ms: Option<Millis>,
     pub take: Option<Take>,
+    pub story: Story,
+}
+
+/// What a run that is started belongs to, and what brought it about.
+#[derive(Default)]
+pub(crate) struct Story {
+    pub correlation: Option<String>,
+    pub causation: Option<String>,
 }
 
 /// What somebody who fires a trigger by hand may say.
@@ -47,6 +55,7 @@ impl Triggers {
             key: fire.idempotency_key.map(|key| crate::read::key(id, &key)),
             due_ms: None,
             take: None,
+            story: Story::default(),
         };
         let input = fire.input.unwrap_or_else(|| trigger.default_input());
         self.shoot(shot, Ok(input)).await
@@ -86,6 +95,8 @@ impl Triggers {
         request.tenant = definition.tenant_id.clone();
         request.tags = definition.tags.clone();
         request.metadata = Some(shot.metadata());
+        request.correlation_id = shot.story.correlation.clone();
+        request.causation_id = shot.story.causation.clone();
         request.also = shot.changes(Fired::Run(run.clone()), shot.fired(&run, true));
         Ok(self.runtime().start(request).await?)
     }

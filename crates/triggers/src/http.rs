@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Error, Result, Trigger, Triggers,
-    fire::Shot,
+    fire::{Shot, Story},
     read::{self, Given, land},
     route::{Found, Pattern},
     signature::{self, Signature},
@@ -213,6 +213,7 @@ impl Hook {
             key: None,
             due_ms: None,
             take: None,
+            story: Story::default(),
         };
         let input = self.input(triggers, rule, &body).await;
         let input = input.map(|(input, key)| {

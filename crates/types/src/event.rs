@@ -342,9 +342,8 @@ fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(160)]
 }
 
-impl Serialize for Event {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
+impl Event {
+    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("id", &self.id)?;
         map.serialize_entry("ts", &time::iso(self.id.ms))?;
         map.serialize_entry("type", &self.kind)?;
@@ -366,6 +365,35 @@ impl Serialize for Event {
         }
         if let Some(data) = &self.data {
             map.serialize_entry("data", data)?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.write(&mut map)?;
+        map.end()
+    }
+}
+
+/// An event among those of other streams: it also says which stream it is from, and where it
+/// stands among all of them if they have one order.
+pub struct InStream<'a> {
+    pub event: &'a Event,
+    /// The full name.
+    pub stream: String,
+    pub cursor: Option<String>,
+}
+
+impl Serialize for InStream<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.event.write(&mut map)?;
+        map.serialize_entry("stream", &self.stream)?;
+        if let Some(cursor) = &self.cursor {
+            map.serialize_entry("cursor", cursor)?;
         }
         map.end()
     }

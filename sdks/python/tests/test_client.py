@@ -378,6 +378,50 @@ class Both(unittest.TestCase):
         self.assertEqual(paths[0], "/api/runs/r/stream?from=0-0&follow=until-end")
         self.assertEqual(paths[1], "/api/runs/r/stream?follow=until-end")
 
+    def test_events_of_a_kind_go_on_from_their_cursor(self) -> None:
+        def numbered(n: int) -> bytes:
+            event = {"id": f"{n}-0", "type": "order.paid", "stream": "nq:global", "cursor": str(n)}
+            return f"id: {n}\nevent: order.paid\ndata: {json.dumps(event)}\n\n".encode()
+
+        turns: list[Any] = [
+            [b": riverrun\nretry: 1\nid: 7\n\n"],
+            [numbered(8), b": alive\nid: 20\n\n"],
+            (503, {"error": {"code": "SHUTTING_DOWN", "message": "later"}}),
+            [numbered(21)],
+            (400, {"error": {"code": "BAD_KIND", "message": "enough"}}),
+        ]
+        left = iter(turns * 2)
+        cursors: list[str | None] = []
+        seen: list[str] = []
+
+        def answer(_: str, path: str, headers: dict[str, str]) -> Any:
+            cursors.append(headers.get("last-event-id"))
+            return next(left)
+
+        self.server.answer = answer
+
+        def use(client: Any) -> None:
+            with self.assertRaises(HttpError):
+                for event in client.on_kind(["order.paid", "flow"], after="5"):
+                    seen.append(event["cursor"])
+
+        with Client(self.server.url) as client:
+            use(client)
+        self.assertEqual(seen, ["8", "21"])
+        self.assertEqual(cursors, [None, "7", "20", "20", "21"])
+        paths = [path for _, path, _ in self.server.requests[:2]]
+        self.assertEqual(paths[0], "/api/events?kind=order.paid%2Cflow&from=5")
+        self.assertEqual(paths[1], "/api/events?kind=order.paid%2Cflow")
+        self.server.answer = lambda *_: [numbered(1), numbered(2)]
+
+        async def first() -> str:
+            async with AsyncClient(self.server.url) as client:
+                async for event in client.on_kind("order.paid"):
+                    return str(event["cursor"])
+            return ""
+
+        self.assertEqual(asyncio.run(first()), "1")
+
     def test_a_stream_of_what_has_ended(self) -> None:
         self.server.answer = lambda *_: []
         both = self.each(lambda client: list(client.subscribe("r", until_end=True)))

@@ -436,7 +436,10 @@ var Block = class {
 
 // src/client/subscribe.ts
 var longestWaitMs = 3e4;
-async function* subscribe(http, path2, options = {}) {
+function onKind(http, kinds, options = {}) {
+  return subscribe(http, "/api/events", options, { kind: kinds });
+}
+async function* subscribe(http, path2, options = {}, more = {}) {
   const { from, follow, signal } = options;
   const types = options.types && [...options.types, ...follow === "until-end" ? finalTypes : []];
   let lastId;
@@ -449,14 +452,13 @@ async function* subscribe(http, path2, options = {}) {
     try {
       const connection = connect(http, path2, {
         ...options,
-        query: { from: lastId === void 0 ? from : void 0, types, follow },
+        query: { ...more, from: lastId === void 0 ? from : void 0, types, follow },
         lastId,
         onRetry: (ms) => retryMs = ms,
         onId: (id) => lastId = id
       });
       for await (const event of connection) {
         failures = 0;
-        lastId = event.id;
         hasEnded = follow === "until-end" && isFinal(event);
         if (isWanted(event.type, options.types)) yield event;
         if (hasEnded && !event.type.startsWith("job.")) return;
@@ -488,8 +490,9 @@ function connect(http, path2, { query, lastId, onRetry, onId, signal, onMissed, 
           this.wasEmpty = false;
           idle.restart();
         };
-        for await (const { event, data } of readEvents(response.body, { onRetry, onId, onBytes })) {
+        for await (const { id, event, data } of readEvents(response.body, { onRetry, onId, onBytes })) {
           const parsed = JSON.parse(data);
+          if (id) onId(id);
           if (event === "stream.deleted") throw new RiverrunError("STREAM_NOT_FOUND", "the stream was deleted");
           if (event === "stream.missed") {
             onMissed?.(parsed);
@@ -858,6 +861,13 @@ var Riverrun = class {
   subscribe(stream, options) {
     return subscribe(this.#http, `/api/events/${part(stream)}/tail`, options);
   }
+  /**
+   * All events of some kinds, of every run and stream, as they happen: `order.paid`, or `order` for
+   * every `order.*`. The `cursor` of the last one that was seen leads to those after it.
+   */
+  onKind(kinds, options) {
+    return onKind(this.#http, kinds, options);
+  }
   /** The events of a run as they happen. */
   follow(runId, options) {
     return subscribe(this.#http, `/api/runs/${part(runId)}/stream`, options);
@@ -891,6 +901,35 @@ function only([job]) {
   if (!job) throw new RiverrunError("INTERNAL", "the server answered without a job");
   return job;
 }
+
+// src/live/trigger.ts
+function emptyTrigger() {
+  return { status: "registered", fired: 0, failed: 0 };
+}
+function reduceTrigger(trigger, event) {
+  const { ts, correlationId } = event;
+  const data = event.data ?? {};
+  const next = { ...trigger, ...correlationId !== void 0 && { correlationId } };
+  switch (event.type) {
+    case "trigger.registered": {
+      const { endedAt: _, type: __, ...rest } = next;
+      return { ...rest, status: "registered", registeredAt: ts, ...data.type !== void 0 && { type: data.type } };
+    }
+    case "trigger.fired": {
+      const { payload: _, ...rest } = next;
+      const said = { ..."payload" in data && { payload: data.payload }, ...data.runId !== void 0 && { runId: data.runId } };
+      return { ...rest, status: "fired", firedAt: ts, fired: trigger.fired + 1, ...said };
+    }
+    case "trigger.failed":
+      return { ...next, failed: trigger.failed + 1 };
+    case "trigger.timeout":
+      return { ...next, status: "timeout", endedAt: ts };
+    case "trigger.cancelled":
+      return { ...next, status: "cancelled", endedAt: ts };
+    default:
+      return trigger;
+  }
+}
 export {
   CancelledError,
   HttpError,
@@ -903,10 +942,12 @@ export {
   defineQueueWorker,
   defineStep,
   emptyRun,
+  emptyTrigger,
   followRun,
   isFinal,
   reduceEvents,
   reduceRun,
   reduceState,
+  reduceTrigger,
   version
 };

@@ -1561,11 +1561,13 @@ __export(index_exports, {
   defineQueueWorker: () => defineQueueWorker,
   defineStep: () => defineStep,
   emptyRun: () => emptyRun,
+  emptyTrigger: () => emptyTrigger,
   followRun: () => followRun,
   isFinal: () => isFinal,
   reduceEvents: () => reduceEvents,
   reduceRun: () => reduceRun,
   reduceState: () => reduceState,
+  reduceTrigger: () => reduceTrigger,
   version: () => version
 });
 
@@ -2025,7 +2027,10 @@ var Block = class {
 
 // src/client/subscribe.ts
 var longestWaitMs = 3e4;
-async function* subscribe(http, path2, options2 = {}) {
+function onKind(http, kinds, options2 = {}) {
+  return subscribe(http, "/api/events", options2, { kind: kinds });
+}
+async function* subscribe(http, path2, options2 = {}, more = {}) {
   const { from, follow, signal } = options2;
   const types = options2.types && [...options2.types, ...follow === "until-end" ? finalTypes : []];
   let lastId;
@@ -2038,14 +2043,13 @@ async function* subscribe(http, path2, options2 = {}) {
     try {
       const connection = connect(http, path2, {
         ...options2,
-        query: { from: lastId === void 0 ? from : void 0, types, follow },
+        query: { ...more, from: lastId === void 0 ? from : void 0, types, follow },
         lastId,
         onRetry: (ms) => retryMs = ms,
         onId: (id) => lastId = id
       });
       for await (const event of connection) {
         failures = 0;
-        lastId = event.id;
         hasEnded = follow === "until-end" && isFinal(event);
         if (isWanted(event.type, options2.types)) yield event;
         if (hasEnded && !event.type.startsWith("job.")) return;
@@ -2077,8 +2081,9 @@ function connect(http, path2, { query, lastId, onRetry, onId, signal, onMissed, 
           this.wasEmpty = false;
           idle.restart();
         };
-        for await (const { event, data } of readEvents(response.body, { onRetry, onId, onBytes })) {
+        for await (const { id, event, data } of readEvents(response.body, { onRetry, onId, onBytes })) {
           const parsed = JSON.parse(data);
+          if (id) onId(id);
           if (event === "stream.deleted") throw new RiverrunError("STREAM_NOT_FOUND", "the stream was deleted");
           if (event === "stream.missed") {
             onMissed?.(parsed);
@@ -2447,6 +2452,13 @@ var Riverrun = class {
   subscribe(stream, options2) {
     return subscribe(this.#http, `/api/events/${part(stream)}/tail`, options2);
   }
+  /**
+   * All events of some kinds, of every run and stream, as they happen: `order.paid`, or `order` for
+   * every `order.*`. The `cursor` of the last one that was seen leads to those after it.
+   */
+  onKind(kinds, options2) {
+    return onKind(this.#http, kinds, options2);
+  }
   /** The events of a run as they happen. */
   follow(runId, options2) {
     return subscribe(this.#http, `/api/runs/${part(runId)}/stream`, options2);
@@ -2479,6 +2491,35 @@ async function ended(what, { timeoutMs, signal }, open) {
 function only([job2]) {
   if (!job2) throw new RiverrunError("INTERNAL", "the server answered without a job");
   return job2;
+}
+
+// src/live/trigger.ts
+function emptyTrigger() {
+  return { status: "registered", fired: 0, failed: 0 };
+}
+function reduceTrigger(trigger, event) {
+  const { ts, correlationId } = event;
+  const data = event.data ?? {};
+  const next = { ...trigger, ...correlationId !== void 0 && { correlationId } };
+  switch (event.type) {
+    case "trigger.registered": {
+      const { endedAt: _, type: __, ...rest } = next;
+      return { ...rest, status: "registered", registeredAt: ts, ...data.type !== void 0 && { type: data.type } };
+    }
+    case "trigger.fired": {
+      const { payload: _, ...rest } = next;
+      const said = { ..."payload" in data && { payload: data.payload }, ...data.runId !== void 0 && { runId: data.runId } };
+      return { ...rest, status: "fired", firedAt: ts, fired: trigger.fired + 1, ...said };
+    }
+    case "trigger.failed":
+      return { ...next, failed: trigger.failed + 1 };
+    case "trigger.timeout":
+      return { ...next, status: "timeout", endedAt: ts };
+    case "trigger.cancelled":
+      return { ...next, status: "cancelled", endedAt: ts };
+    default:
+      return trigger;
+  }
 }
 
 // src/testing/index.ts
@@ -3583,6 +3624,7 @@ export {
   defineQueueWorker,
   defineStep,
   emptyRun,
+  emptyTrigger,
   execute,
   fakeClock,
   followRun,
@@ -3591,6 +3633,7 @@ export {
   reduceEvents,
   reduceRun,
   reduceState,
+  reduceTrigger,
   runFlow,
   runStep,
   version

@@ -202,6 +202,30 @@ test('a subscription from the end goes on from where the stream stood', async (t
   assert.equal(requests[1].headers['last-event-id'], '8-3')
 })
 
+test('events of a kind go on from their cursor', async (t) => {
+  let tries = 0
+  const numbered = (n) => `id: ${n}\nevent: order.paid\ndata: ${JSON.stringify({ id: `${n}-0`, type: 'order.paid', stream: 'nq:global', cursor: String(n) })}\n\n`
+  const { client, requests } = await serve(t, {
+    'GET /api/events': (response) => {
+      tries += 1
+      if (tries === 1) response.end('retry: 10\nid: 7\n\n')
+      else if (tries === 2) response.end(`${numbered(8)}: alive\nid: 20\n\n`)
+      else response.write(numbered(21))
+    },
+  })
+  const seen = []
+  for await (const { cursor, stream } of client.onKind(['order.paid', 'flow'], { from: '5' })) {
+    seen.push(`${stream} ${cursor}`)
+    if (seen.length === 2) break
+  }
+  assert.deepEqual(seen, ['nq:global 8', 'nq:global 21'])
+  assert.deepEqual(requests.map(({ url, headers }) => [url, headers['last-event-id']]), [
+    ['/api/events?kind=order.paid%2Cflow&from=5', undefined],
+    ['/api/events?kind=order.paid%2Cflow', '7'],
+    ['/api/events?kind=order.paid%2Cflow', '20'],
+  ])
+})
+
 test('a subscription waits for a server that restarts, and gives up on what cannot be', async (t) => {
   let tries = 0
   const { client } = await serve(t, {

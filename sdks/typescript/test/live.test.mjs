@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { emptyRun, followRun, reduceEvents, reduceRun, reduceState } from '../dist/index.js'
+import { emptyRun, emptyTrigger, followRun, reduceEvents, reduceRun, reduceState, reduceTrigger } from '../dist/index.js'
 
 let n = 0
 function event(type, data, step) {
@@ -112,4 +112,24 @@ test('a live view follows as events come', async () => {
   const seen = []
   for await (const run of followRun(events())) seen.push(run.status)
   assert.deepEqual(seen, ['pending', 'completed'])
+})
+
+test('a trigger is what its events say', () => {
+  const of = (type, data) => ({ ...event(type, data), correlationId: 'run' })
+  const reduce = (...events) => events.reduce(reduceTrigger, emptyTrigger())
+  const registered = of('trigger.registered', { type: 'webhook' })
+  const begin = { status: 'registered', registeredAt: registered.ts, type: 'webhook', correlationId: 'run', fired: 0, failed: 0 }
+  assert.deepEqual(reduce(), { status: 'registered', fired: 0, failed: 0 })
+  assert.deepEqual(reduce(registered), begin)
+  const fired = of('trigger.fired', { payload: { approved: true }, source: 'webhook' })
+  const after = { ...begin, status: 'fired', firedAt: fired.ts, payload: { approved: true }, fired: 1 }
+  assert.deepEqual(reduce(registered, fired, event('log.info', {})), after)
+  for (const status of ['timeout', 'cancelled']) {
+    const ended = of(`trigger.${status}`)
+    assert.deepEqual(reduce(registered, ended), { ...begin, status, endedAt: ended.ts })
+  }
+  const started = of('trigger.fired', { runId: 'r2' })
+  const again = of('trigger.registered', { type: 'cron' })
+  const all = reduce(registered, fired, of('trigger.failed', {}), started, of('trigger.cancelled', {}), again)
+  assert.deepEqual(all, { status: 'registered', registeredAt: again.ts, firedAt: started.ts, type: 'cron', correlationId: 'run', runId: 'r2', fired: 2, failed: 1 })
 })

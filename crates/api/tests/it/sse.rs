@@ -60,6 +60,10 @@ impl Reader {
         let request = request.body(Body::empty()).unwrap();
         let response = server.router.clone().oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
+        Self::of(response)
+    }
+
+    pub fn of(response: axum::response::Response) -> Self {
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         assert_eq!(response.headers()["x-accel-buffering"], "no");
         assert!(!response.headers().contains_key("content-encoding"));

@@ -1,4 +1,4 @@
-//! `riverrun tail`: a stream or the channel of a queue, as it happens.
+//! `riverrun tail`: a stream, the channel of a queue, or events of a kind, as it happens.
 
 use std::time::Duration;
 
@@ -21,38 +21,43 @@ const AGAIN: Duration = Duration::from_millis(300);
 #[derive(Args, Debug)]
 pub struct Tail {
     /// What to follow: queue/<name>, job/<id>, flow/<run id>, or any other type/id.
-    stream: String,
+    #[arg(required_unless_present = "kind", conflicts_with = "kind")]
+    stream: Option<String>,
+    /// Follow all events of these kinds, of every run and stream: order.paid, or order for every
+    /// order.*; several separated by commas.
+    #[arg(long, value_name = "KINDS")]
+    kind: Option<String>,
     /// Show what happened before, too. A queue has no past.
     #[arg(long, conflicts_with = "after")]
     from_start: bool,
-    /// Begin after this event.
+    /// Begin after this event; with --kind, after this cursor.
     #[arg(long, value_name = "EVENT")]
     after: Option<String>,
-    /// Only these types, separated by commas; job takes every job.*.
-    #[arg(long = "type", value_name = "TYPES")]
-    kind: Option<String>,
+    /// Of a stream, only these types, separated by commas; job takes every job.*.
+    #[arg(long = "type", value_name = "TYPES", conflicts_with = "kind")]
+    types: Option<String>,
 }
 
 impl Tail {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let client = global.client()?;
-        let Some((kind, id)) = self.stream.split_once('/').filter(|(_, id)| !id.is_empty()) else {
-            let message = format!("{:?} does not say what to follow", self.stream);
-            return Err(Failure::usage("BAD_ID", message).next("riverrun tail queue/<name>"));
+        let mut query = Query::new();
+        let what = match (self.stream, self.kind) {
+            (_, Some(kinds)) => {
+                query.push(("kind", kinds));
+                What::Kinds
+            }
+            (stream, None) => {
+                query.push(("follow", "until-end".to_owned()));
+                query.extend(self.types.map(|types| ("types", types)));
+                stream_named(&client, stream.as_deref().unwrap_or_default()).await?
+            }
         };
-        let mut query: Query = vec![("follow", "until-end".to_owned())];
-        query.extend(self.kind.map(|kinds| ("types", kinds)));
-        if !self.from_start {
-            query.push(("from", "end".to_owned()));
-        }
+        let from = if self.from_start { "start" } else { "end" };
+        query.push(("from", from.to_owned()));
         let mut follow = Follow {
             client: &client,
-            id: match kind {
-                "job" => client.job_id(id).await?,
-                "flow" => client.run_id(id).await?,
-                _ => id.to_owned(),
-            },
-            kind,
+            what,
             query,
             line: EventLine::for_stdout(),
             format: global.output,
@@ -65,10 +70,40 @@ impl Tail {
     }
 }
 
+/// What is followed.
+enum What {
+    Stream {
+        kind: String,
+        id: String,
+    },
+    /// Events of all streams.
+    Kinds,
+}
+
+async fn stream_named(client: &Client, text: &str) -> Result<What> {
+    let Some((kind, id)) = text.split_once('/').filter(|(_, id)| !id.is_empty()) else {
+        let message = format!("{text:?} does not say what to follow");
+        return Err(Failure::usage("BAD_ID", message).next("riverrun tail queue/<name>"));
+    };
+    let id = match kind {
+        "job" => client.job_id(id).await?,
+        "flow" => client.run_id(id).await?,
+        _ => id.to_owned(),
+    };
+    let kind = kind.to_owned();
+    Ok(What::Stream { kind, id })
+}
+
+impl What {
+    /// Whether it is one stream of this type.
+    fn is_of(&self, wanted: &str) -> bool {
+        matches!(self, Self::Stream { kind, .. } if kind == wanted)
+    }
+}
+
 struct Follow<'a> {
     client: &'a Client,
-    kind: &'a str,
-    id: String,
+    what: What,
     query: Query,
     line: EventLine,
     format: Format,
@@ -108,7 +143,10 @@ impl Follow<'_> {
 
     /// One connection. True when the stream is over.
     async fn listen(&mut self) -> Result<bool> {
-        let path = ["api", "events", self.kind, &self.id, "stream"];
+        let path = match &self.what {
+            What::Stream { kind, id } => vec!["api", "events", kind, id, "stream"],
+            What::Kinds => vec!["api", "events"],
+        };
         let mut live = self
             .client
             .listen(&path, &self.query, self.after.as_deref())
@@ -126,7 +164,7 @@ impl Follow<'_> {
                 }
                 event => {
                     let event = EventType::parse(event);
-                    is_over = event.is_end() && event.family() == self.kind;
+                    is_over = event.is_end() && self.what.is_of(event.family());
                     self.show(&message);
                 }
             }
@@ -137,9 +175,9 @@ impl Follow<'_> {
 
     /// One that ended before it was followed has nothing more to say.
     async fn has_ended(&self) -> bool {
-        let path = match self.kind {
-            "job" => ["api", "jobs", &self.id],
-            "flow" => ["api", "runs", &self.id],
+        let path = match &self.what {
+            What::Stream { kind, id } if kind == "job" => ["api", "jobs", id],
+            What::Stream { kind, id } if kind == "flow" => ["api", "runs", id],
             _ => return false,
         };
         let answer = self.client.get(&path, &Vec::new()).await;
@@ -152,12 +190,12 @@ impl Follow<'_> {
         }
         let event: Value = serde_json::from_str(&message.data).unwrap_or_default();
         let line = self.line.show(&event);
-        match self.kind {
-            "queue" => {
-                let job = output::visible(event["runId"].as_str().unwrap_or_default());
-                output::data(&format!("{}  {line}", paint(paint::NAME, job)));
-            }
-            _ => output::data(&line),
-        }
+        let whose = match &self.what {
+            What::Kinds => &event["stream"],
+            what if what.is_of("queue") => &event["runId"],
+            What::Stream { .. } => return output::data(&line),
+        };
+        let whose = output::visible(whose.as_str().unwrap_or_default());
+        output::data(&format!("{}  {line}", paint(paint::NAME, whose)));
     }
 }

@@ -296,6 +296,33 @@ fn queues_and_jobs_are_tailed() {
 }
 
 #[test]
+fn events_of_a_kind_are_tailed() {
+    let works = Works::new();
+    works.ok(&["emit", "order.paid", "-d", "{\"n\":1}"]);
+    works.ok(&["emit", "other.thing"]);
+    let kinds = ["tail", "--kind", "order", "--from-start"];
+    let mut live = Running::of(works.command(&kinds));
+    wait_for(&live.out, "nq:global  ");
+    works.ok(&["emit", "order.sent"]);
+    wait_for(&live.out, "order.sent");
+    live.child.kill().unwrap();
+    live.child.wait().unwrap();
+    let mut later =
+        Running::of(works.command(&["tail", "--kind", "order", "--after", "1", "-o", "jsonl"]));
+    let line = wait_for(&later.out, "order.sent");
+    let event: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(event["cursor"], "3");
+    later.child.kill().unwrap();
+    later.child.wait().unwrap();
+    works
+        .run(&["tail", "--kind", "job"])
+        .refused(2, &["error[BAD_KIND]"]);
+    works
+        .run(&["tail", "--kind", "order", "queue/mail"])
+        .refused(2, &["cannot be used with"]);
+}
+
+#[test]
 fn calls_answer_with_their_result() {
     let works = Works::new();
     let call =

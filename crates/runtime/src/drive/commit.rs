@@ -82,6 +82,7 @@ impl Driver {
             first: self.stored_len,
             floor_ms: 0,
             len: self.state.len,
+            no: 0,
         });
         if placed.first != self.stored_len || placed.len != self.state.len {
             // Somebody appended in between, a log or a state write: take that in, in its order.
@@ -204,6 +205,7 @@ impl Driver {
                 visit: child.parent.visit,
             }),
             origin: None,
+            correlation: None,
             projection: projection(&state),
             turn: 1,
             events: Arc::from(decision.events),
@@ -269,6 +271,7 @@ pub(crate) fn record(run: &NewRun, state: &RunState) -> RunRecord {
         metadata: run.metadata.clone(),
         parent: run.parent.clone(),
         origin: run.origin.clone(),
+        correlation: run.correlation.clone(),
         len: state.len,
         turn: run.turn,
     }

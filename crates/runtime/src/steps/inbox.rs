@@ -296,7 +296,9 @@ impl Driver {
         let (entries, failures) = self.entries(&event, &kind, &payload).await;
         let ms = event.ms;
         let stream = StreamName::flow(&self.run);
-        let told = signals(&stream, &self.context, std::slice::from_ref(&event), ms);
+        let own = std::slice::from_ref(&event);
+        let plan = &self.flow.plan;
+        let told = signals(&stream, &self.context, own, ms, |kind| plan.hears(kind));
         self.signals.extend(told);
         let event = Box::new(event);
         self.judge(Input::Emitted { event, entries });

@@ -90,6 +90,7 @@ impl Runtime {
             // Tenants take turns where a step's queue is shared.
             key: tenant.cloned(),
             unique: None,
+            correlation: None,
             options: Some(Json::of(&options)),
         })
     }

@@ -23,12 +23,14 @@ use crate::{Result, Runtime, clock::now_ms, runtime::pause};
 /// Signals judged at a time, and candidates looked at at a time.
 const BATCH: usize = 100;
 
-/// What a commit that holds events must tell those who wait for such.
+/// What a commit that holds events must tell those who wait for such. `is_heard` says whether steps of
+/// the run that holds them react to a kind.
 pub(crate) fn signals(
     stream: &StreamName,
     context: &EventContext,
     drafts: &[Draft],
     now: i64,
+    is_heard: impl Fn(&str) -> bool,
 ) -> Vec<Change> {
     let is_run = stream.run().is_some();
     drafts
@@ -48,6 +50,7 @@ pub(crate) fn signals(
             }
             Some(Change::Signal(Box::new(Signal {
                 event: Json::of(&emission),
+                is_heard: is_heard(&kind),
                 kind,
                 tenant: context.tenant_id.clone(),
                 now_ms: now,

@@ -523,6 +523,7 @@ fn dead_letter(
     };
     let options = KeptOptions {
         metadata: Some(Json::of(&metadata)),
+        correlation_id: KeptOptions::read(job.options.as_ref()).correlation_id,
         causation_id: Some(id.to_string()),
         ..KeptOptions::default()
     };
@@ -536,6 +537,7 @@ fn dead_letter(
         created_ms: now,
         key: job.key.clone(),
         unique: None,
+        correlation: options.correlation_id.as_deref().map(Name::from),
         options: Some(Json::of(&options)),
     }
 }

@@ -245,6 +245,7 @@ impl Runtime {
             created_ms: now,
             key: key.map(Name::from),
             unique,
+            correlation: options.correlation_id.as_deref().map(Name::from),
             options: kept(options),
             data,
         })

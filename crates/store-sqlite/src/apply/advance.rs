@@ -26,7 +26,7 @@ pub(super) fn advance(
     let row = scene.known(core, &change.run)?;
     let next = foreseen(row, change);
     update(core, row, next, change)?;
-    let placed = stream::place(row.len, row.last_ms, &change.events);
+    let placed = stream::place(core, row.len, row.last_ms, &change.events);
     stream::write(core, row.no, &placed, &change.events)?;
     let token = lease
         .filter(|lease| lease.run == change.run)

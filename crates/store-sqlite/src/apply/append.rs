@@ -56,7 +56,7 @@ pub(super) fn append(core: &Core, scene: &mut Scene, change: &Append) -> Worked<
 
 fn append_to_run(core: &Core, scene: &mut Scene, change: &Append, run: &RunId) -> Worked<Placed> {
     let row = scene.known(core, run)?;
-    let placed = stream::place(row.len, row.last_ms, &change.events);
+    let placed = stream::place(core, row.len, row.last_ms, &change.events);
     if change.events.is_empty() {
         return Ok(placed);
     }
@@ -74,7 +74,7 @@ fn append_to_stream(core: &Core, scene: &mut Scene, change: &Append) -> Worked<P
     let stored = row.filter(|row| row.no != 0);
     let (len, floor_ms) = stored.map_or((0, 0), |row| (row.len, row.last_ms));
     if change.events.is_empty() {
-        return Ok(stream::place(len, floor_ms, &[]));
+        return Ok(stream::place(core, len, floor_ms, &[]));
     }
     let mut before = match change.stream.is_job() {
         true => tell(core, &change.stream)?,
@@ -88,7 +88,7 @@ fn append_to_stream(core: &Core, scene: &mut Scene, change: &Append) -> Worked<P
             &before[..]
         }
     };
-    let placed = stream::place(len, floor_ms, all);
+    let placed = stream::place(core, len, floor_ms, all);
     let mut next = StreamRow {
         no: stored.map_or(0, |row| row.no),
         len: placed.len,
@@ -124,6 +124,7 @@ fn append_to_stream(core: &Core, scene: &mut Scene, change: &Append) -> Worked<P
         first: placed.first + told,
         floor_ms: stream::last_ms(floor_ms, last_told),
         len: placed.len,
+        no: placed.no + told,
     })
 }
 

@@ -50,8 +50,8 @@ pub(super) fn create(core: &Core, new: &NewRun) -> Worked<(RunRow, Placed)> {
     let inserted = conn
         .prepare_cached(
             "INSERT INTO runs (id, flow, version, tenant, status, created_ms, last_ms, len, turn,
-                               wake_ms, ended_ms, error, idem, parent, extra)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+                               wake_ms, ended_ms, error, idem, parent, extra, correlation)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
              ON CONFLICT (id) DO NOTHING",
         )?
         .execute(params![
@@ -70,6 +70,7 @@ pub(super) fn create(core: &Core, new: &NewRun) -> Worked<(RunRow, Placed)> {
             new.idempotency_key.as_deref(),
             new.parent.as_ref().map(|parent| parent.run.as_str()),
             extra(new),
+            new.correlation.as_deref(),
         ])?;
     if inserted == 0 {
         return refuse(Error::RunExists(new.id.clone()));
@@ -83,7 +84,7 @@ pub(super) fn create(core: &Core, new: &NewRun) -> Worked<(RunRow, Placed)> {
     if let Some(job) = &new.job {
         job::add(core, row.no, job)?;
     }
-    let placed = stream::place(0, 0, &new.events);
+    let placed = stream::place(core, 0, 0, &new.events);
     stream::write(core, row.no, &placed, &new.events)?;
     if let Some(snapshot) = &new.snapshot {
         super::advance::keep_snapshot(core, row.no, snapshot)?;

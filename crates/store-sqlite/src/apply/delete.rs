@@ -5,6 +5,7 @@ use crate::{
     columns::Extra,
     core::Core,
     error::{Failure, Worked},
+    log,
 };
 
 pub(crate) fn remove(core: &Core, run: i64) -> Worked<()> {
@@ -19,11 +20,11 @@ pub(crate) fn remove(core: &Core, run: i64) -> Worked<()> {
         }
     }
     for sql in [
-        "DELETE FROM chunks WHERE stream = ?1",
         "DELETE FROM snapshots WHERE run = ?1",
         "DELETE FROM jobs WHERE run = ?1",
     ] {
         conn.prepare_cached(sql)?.execute([run])?;
     }
+    log::remove(core, "stream = ?1", [run])?;
     awaits::forget(core, run)
 }

@@ -3,7 +3,11 @@
 use riverrun_store::{Placed, codec};
 use riverrun_types::{Draft, Json, Millis};
 
-use crate::{core::Core, error::Worked};
+use crate::{
+    core::Core,
+    error::Worked,
+    log::{Chunk, Marks},
+};
 
 /// A chunk is read whole, so it is kept small enough to be read for one event of it.
 const MAX_EVENTS: usize = 256;
@@ -17,11 +21,12 @@ pub(super) fn last_ms(floor_ms: Millis, drafts: &[Draft]) -> Millis {
 }
 
 /// Where drafts land in a stream of this length whose last event has this time.
-pub(super) fn place(len: u64, floor_ms: Millis, drafts: &[Draft]) -> Placed {
+pub(super) fn place(core: &Core, len: u64, floor_ms: Millis, drafts: &[Draft]) -> Placed {
     Placed {
         first: len,
         floor_ms,
         len: len + drafts.len() as u64,
+        no: core.next_no(),
     }
 }
 
@@ -31,7 +36,8 @@ pub(super) fn write(core: &Core, stream: i64, placed: &Placed, drafts: &[Draft])
         return Ok(());
     }
     let mut insert = core.conn.prepare_cached(
-        "INSERT INTO chunks (stream, first, count, base_ms, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO chunks (seq, stream, first, count, base_ms, marks, body)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     let mut rest = drafts;
     let mut first = placed.first;
@@ -40,7 +46,14 @@ pub(super) fn write(core: &Core, stream: i64, placed: &Placed, drafts: &[Draft])
         let (chunk, later) = rest.split_at(fitting(rest));
         let base_ms = draft.ms.max(floor_ms);
         let body = codec::encode(chunk, base_ms);
-        insert.execute((stream, first, chunk.len(), base_ms, body))?;
+        let seq = core.take_numbers(chunk.len() as u64);
+        let marks = Marks::of(chunk);
+        let is_marked = !marks.are_none();
+        insert.execute((seq, stream, first, chunk.len(), base_ms, is_marked, body))?;
+        if is_marked {
+            let chunk = Chunk { seq, stream, first };
+            marks.put(&core.conn, chunk)?;
+        }
         first += chunk.len() as u64;
         floor_ms = last_ms(floor_ms, chunk);
         rest = later;

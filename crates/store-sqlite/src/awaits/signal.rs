@@ -42,11 +42,28 @@ pub(crate) fn signal(core: &Core, signal: &Signal, told: &mut Told) -> Worked<()
         shapes::shut(conn, shape.no, count)?;
         room -= count;
     }
+    if !is_left && !signal.is_heard && room == Signal::MAX_FIRED {
+        unheard(core, signal)?;
+    }
     if is_left {
         conn.prepare_cached("INSERT INTO signals (emit) VALUES (?1)")?
             .execute([seq])?;
         told.signalled = true;
     }
+    Ok(())
+}
+
+/// Counts an event to which nobody reacts.
+fn unheard(core: &Core, signal: &Signal) -> Worked<()> {
+    core.conn
+        .prepare_cached(
+            "INSERT INTO unheard (kind, count, last_ms) VALUES (?1, 1, ?2)
+             ON CONFLICT (kind) DO UPDATE SET count = count + 1, last_ms = max(last_ms, ?2)",
+        )?
+        .execute((&*signal.kind, signal.now_ms))?;
+    core.conn
+        .prepare_cached("UPDATE meta SET value = value + 1 WHERE key = 'unheard'")?
+        .execute([])?;
     Ok(())
 }
 

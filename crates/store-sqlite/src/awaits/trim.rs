@@ -33,6 +33,12 @@ pub(crate) fn trim(core: &Core, retention: &Retention, now: Millis, limit: usize
         }
     }
     shapes(core, over_ms, limit)?;
+    core.conn
+        .prepare_cached(
+            "DELETE FROM unheard WHERE kind IN (
+                 SELECT kind FROM unheard WHERE last_ms <= ?1 ORDER BY last_ms LIMIT ?2)",
+        )?
+        .execute((over_ms, limit.min(MAX_TRIM)))?;
     Ok(over.len() as u64)
 }
 

@@ -41,8 +41,8 @@ pub(crate) fn add(
         .prepare_cached(
             "INSERT OR IGNORE INTO work
                  (id, queue, lane, state, rank, at_ms, taken, created_ms, name, key, data, options,
-                  lease, attempt, started_ms)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+                  lease, attempt, started_ms, correlation)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
         )?
         .execute(params![
             job.id.as_str(),
@@ -60,6 +60,7 @@ pub(crate) fn add(
             token.map(token_code),
             i64::from(token.is_some()),
             started_ms,
+            job.correlation.as_deref(),
         ])?;
     let id = job.id.clone();
     if inserted == 0 {

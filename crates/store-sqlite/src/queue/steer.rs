@@ -9,6 +9,7 @@ use super::{ACTIVE, DELAYED, WAITING, lanes, state, state_code};
 use crate::{
     core::Core,
     error::{Failure, Worked},
+    log,
 };
 
 /// The most jobs that one purge removes, however many were asked for.
@@ -222,9 +223,7 @@ fn forget_stream(core: &Core, id: &str) -> Worked<()> {
         .query_row((kind, id), |row| row.get(0))
         .optional()?;
     if let Some(stream) = stream {
-        core.conn
-            .prepare_cached("DELETE FROM chunks WHERE stream = ?1")?
-            .execute([-stream])?;
+        log::remove(core, "stream = ?1", [-stream])?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The log of emitted events and the outbox.
 
-use riverrun_store::{EmitRecord, EventQuery, Result, SignalRecord};
+use riverrun_store::{EmitRecord, EventQuery, Result, SignalRecord, Unheard, UnheardKind};
 use riverrun_types::StreamName;
 use rusqlite::{Params, Row};
 
@@ -31,6 +31,30 @@ pub(crate) fn emitted(
             page(view, &sql, (after, limit), emit, bytes)
         }
     }
+}
+
+pub(crate) fn unheard(view: View<'_>) -> Result<Unheard> {
+    let read = || -> rusqlite::Result<Unheard> {
+        let total = view
+            .conn
+            .prepare_cached("SELECT value FROM meta WHERE key = 'unheard'")?
+            .query_row([], |row| row.get(0))?;
+        let kinds = view
+            .conn
+            .prepare_cached(
+                "SELECT kind, count, last_ms FROM unheard ORDER BY last_ms DESC LIMIT ?1",
+            )?
+            .query_map([Unheard::MAX_KINDS], |row| {
+                Ok(UnheardKind {
+                    kind: row.get(0)?,
+                    count: row.get(1)?,
+                    last_ms: row.get(2)?,
+                })
+            })?
+            .collect::<rusqlite::Result<_>>()?;
+        Ok(Unheard { total, kinds })
+    };
+    read().map_err(translate)
 }
 
 pub(crate) fn signals(view: View<'_>, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {

@@ -13,7 +13,7 @@ use crate::{
 /// The columns that [`record`] reads, in its order.
 pub(super) const COLUMNS: &str = "r.no, r.id, r.flow, r.version, r.tenant, r.status, \
      r.created_ms, r.last_ms, r.len, r.turn, r.wake_ms, r.ended_ms, r.error, r.idem, r.parent, \
-     r.extra";
+     r.extra, r.correlation";
 
 pub(crate) fn run(view: View<'_>, id: &RunId) -> Result<Option<RunRecord>> {
     let sql = format!("SELECT {COLUMNS} FROM runs r WHERE r.id = ?1");
@@ -58,6 +58,7 @@ pub(super) fn record(view: View<'_>, row: &Row<'_>) -> Result<RunRecord> {
                 visit: 0,
             }),
             origin: None,
+            correlation: row.get(16)?,
             len: row.get(8)?,
             turn: row.get(9)?,
         };

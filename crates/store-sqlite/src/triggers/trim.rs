@@ -4,7 +4,7 @@ use riverrun_store::Retention;
 use riverrun_types::{Millis, StreamName};
 use rusqlite::OptionalExtension;
 
-use crate::{core::Core, error::Worked};
+use crate::{core::Core, error::Worked, log};
 
 /// Forgets chunks that hold nothing of the last `keep` events.
 pub(crate) fn trim(core: &Core, stream: &StreamName, keep: u64) -> Worked<()> {
@@ -22,12 +22,8 @@ pub(crate) fn trim(core: &Core, stream: &StreamName, keep: u64) -> Worked<()> {
     let Some((no, len)) = found.filter(|(_, len)| *len > keep) else {
         return Ok(());
     };
-    core.conn
-        .prepare_cached(
-            "DELETE FROM chunks WHERE stream = ?1 AND first < ?2 AND first + count <= ?2",
-        )?
-        .execute((-no, len - keep))?;
-    Ok(())
+    let before = "stream = ?1 AND first < ?2 AND first + count <= ?2";
+    log::remove(core, before, (-no, len - keep))
 }
 
 /// Forgets up to `limit` triggers that were removed long ago, with their streams.
@@ -52,12 +48,8 @@ pub(crate) fn sweep(core: &Core, retention: &Retention, now: Millis, limit: usiz
         let Some(kind) = core.names.find("trigger") else {
             continue;
         };
-        core.conn
-            .prepare_cached(
-                "DELETE FROM chunks WHERE stream =
-                     (SELECT -no FROM streams WHERE kind = ?1 AND id = ?2)",
-            )?
-            .execute((kind, id))?;
+        let own = "stream = (SELECT -no FROM streams WHERE kind = ?1 AND id = ?2)";
+        log::remove(core, own, (kind, id))?;
         core.conn
             .prepare_cached("DELETE FROM streams WHERE kind = ?1 AND id = ?2")?
             .execute((kind, id))?;

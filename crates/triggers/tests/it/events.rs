@@ -113,6 +113,7 @@ async fn is_heard(given: &Given, kind: &str) -> bool {
         tenant: None,
         now_ms: 1,
         stream: StreamName::new("shop", "s"),
+        is_heard: false,
     };
     let commit = Commit::of(Change::Signal(Box::new(signal)));
     let receipt = given.runtime.commit(commit).await.unwrap();

@@ -15,7 +15,7 @@ from ._groups.triggers import AsyncTriggers
 from ._groups.workers import AsyncWorkers
 from ._http import calls, streams
 from ._http.deadline import Deadline
-from ._http.follow import FINAL, Follower, drop
+from ._http.follow import FINAL, Follower, drop, of_kinds
 from ._http.request import server_at
 from ._http.sse import Parser, frame
 from .errors import RiverrunError
@@ -408,6 +408,19 @@ class AsyncClient:
     ) -> AsyncGenerator[Event, None]:
         """The events of a stream as they happen; see `Client.subscribe`."""
         follower = Follower(calls.stream_path(stream), after, types, until_end, on_missed)
+        async with aclosing(self._follow(follower)) as events:
+            async for event in events:
+                yield event
+
+    async def on_kind(
+        self, kinds: str | Sequence[str], *, after: str | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """All events of some kinds, of every run and stream; see `Client.on_kind`."""
+        async with aclosing(self._follow(of_kinds(kinds, after))) as events:
+            async for event in events:
+                yield event
+
+    async def _follow(self, follower: Follower) -> AsyncGenerator[Event, None]:
         while not follower.is_over:
             try:
                 body = self._http.stream(follower.connect())

@@ -19,7 +19,7 @@ from ._groups.triggers import Triggers
 from ._groups.workers import Workers
 from ._http import blocking, calls
 from ._http.deadline import Deadline
-from ._http.follow import FINAL, Follower, drop
+from ._http.follow import FINAL, Follower, drop, of_kinds
 from ._http.request import server_at
 from ._http.sse import Parser, frame
 from .async_client import AsyncClient
@@ -423,7 +423,22 @@ class Client:
         `queue/<name>` is what happens to the queue's jobs from now on. Nothing of it is stored:
         `on_missed` is called when events are lost to this reader, which was too slow or away.
         """
-        follower = Follower(calls.stream_path(stream), after, types, until_end, on_missed)
+        yield from self._follow(
+            Follower(calls.stream_path(stream), after, types, until_end, on_missed)
+        )
+
+    def on_kind(
+        self, kinds: str | Sequence[str], *, after: str | None = None
+    ) -> Generator[Event, None, None]:
+        """All events of some kinds, of every run and stream, as they happen.
+
+        `order` takes every `order.*`. Each event also has its `stream`, and its `cursor`: give the
+        last one as `after` to go on where you were. Without it, begins with what happens from now
+        on; `after="start"` shows everything that is kept.
+        """
+        yield from self._follow(of_kinds(kinds, after))
+
+    def _follow(self, follower: Follower) -> Generator[Event, None, None]:
         while not follower.is_over:
             try:
                 body = self._http.stream(follower.connect())

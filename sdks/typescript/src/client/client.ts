@@ -13,7 +13,7 @@ import { part } from './path.ts'
 import type { Attempt, Frame, JobRecord, JobState, Opened, Page, PageQuery, ProcessRecord, QueueRecord, Redriven, Run, RunJob, RunRecord, StateAt, Version, Why } from './records.ts'
 import { signature } from './signature.ts'
 import { readEvents } from './sse.ts'
-import { subscribe, type SubscribeOptions } from './subscribe.ts'
+import { onKind, subscribe, type LoggedEvent, type OnKindOptions, type SubscribeOptions } from './subscribe.ts'
 import { SchedulesApi, TriggersApi } from './triggers.ts'
 import { WorkersApi } from './workers.ts'
 
@@ -425,6 +425,14 @@ export class Riverrun {
   /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
   subscribe(stream: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void> {
     return subscribe(this.#http, `/api/events/${part(stream)}/tail`, options)
+  }
+
+  /**
+   * All events of some kinds, of every run and stream, as they happen: `order.paid`, or `order` for
+   * every `order.*`. The `cursor` of the last one that was seen leads to those after it.
+   */
+  onKind(kinds: string | string[], options?: OnKindOptions): AsyncGenerator<LoggedEvent, void> {
+    return onKind(this.#http, kinds, options)
   }
 
   /** The events of a run as they happen. */

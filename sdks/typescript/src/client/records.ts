@@ -35,6 +35,8 @@ export interface RunRecord {
   metadata?: Record<string, unknown>
   parent?: { runId: string; step: string; visit: number }
   forkedFrom?: { runId: string; eventId: string }
+  /** The story that it belongs to, if that is not its own. */
+  correlationId?: string
   /** How many events its stream has. */
   events: number
 }

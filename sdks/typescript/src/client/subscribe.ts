@@ -33,9 +33,32 @@ export interface Missed {
   after?: string
 }
 
+/** What somebody who follows kinds of events may say. */
+export interface OnKindOptions extends Pick<SubscribeOptions, 'signal' | 'idleMs' | 'onReconnect'> {
+  /** Begin after this `cursor`. `start`: everything that is kept. What happens from now on where absent. */
+  from?: string
+}
+
+/** An event among those of other streams. */
+export interface LoggedEvent<Data = any> extends RunEvent<Data> {
+  /** The full name of the stream that it is from. */
+  stream: string
+  /** Its place among all events: give it as `from` to go on after it. */
+  cursor: string
+}
+
 const longestWaitMs = 30_000
 
-export async function* subscribe(http: Http, path: string, options: SubscribeOptions = {}): AsyncGenerator<RunEvent, void> {
+export function onKind(http: Http, kinds: string | string[], options: OnKindOptions = {}): AsyncGenerator<LoggedEvent, void> {
+  return subscribe(http, '/api/events', options, { kind: kinds }) as AsyncGenerator<LoggedEvent, void>
+}
+
+export async function* subscribe(
+  http: Http,
+  path: string,
+  options: SubscribeOptions = {},
+  more: Record<string, unknown> = {},
+): AsyncGenerator<RunEvent, void> {
   const { from, follow, signal } = options
   const types = options.types && [...options.types, ...(follow === 'until-end' ? finalTypes : [])]
   let lastId: string | undefined
@@ -48,14 +71,13 @@ export async function* subscribe(http: Http, path: string, options: SubscribeOpt
     try {
       const connection = connect(http, path, {
         ...options,
-        query: { from: lastId === undefined ? from : undefined, types, follow },
+        query: { ...more, from: lastId === undefined ? from : undefined, types, follow },
         lastId,
         onRetry: (ms) => (retryMs = ms),
         onId: (id) => (lastId = id),
       })
       for await (const event of connection) {
         failures = 0
-        lastId = event.id
         hasEnded = follow === 'until-end' && isFinal(event)
         if (isWanted(event.type, options.types)) yield event
         // A job that has ended may have begun anew: it is over when the server says no more.
@@ -101,8 +123,9 @@ function connect(http: Http, path: string, { query, lastId, onRetry, onId, signa
           this.wasEmpty = false
           idle.restart()
         }
-        for await (const { event, data } of readEvents(response.body as ReadableStream<Uint8Array>, { onRetry, onId, onBytes })) {
+        for await (const { id, event, data } of readEvents(response.body as ReadableStream<Uint8Array>, { onRetry, onId, onBytes })) {
           const parsed = JSON.parse(data)
+          if (id) onId(id)
           if (event === 'stream.deleted') throw new RiverrunError('STREAM_NOT_FOUND', 'the stream was deleted')
           if (event === 'stream.missed') {
             onMissed?.(parsed as Missed)

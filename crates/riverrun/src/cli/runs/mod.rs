@@ -6,6 +6,7 @@ mod events;
 mod list;
 mod show;
 mod state;
+mod story;
 mod transfer;
 mod why;
 
@@ -37,6 +38,9 @@ enum Command {
     /// Say why a run, or a job, does not move.
     #[command(before_help = "Example: riverrun runs why latest")]
     Why(why::Why),
+    /// Print all that has one correlation id: events of runs, jobs and triggers, in order.
+    #[command(before_help = "Example: riverrun runs story order-42")]
+    Story(story::Story),
     /// Stop runs for good.
     #[command(before_help = "Example: riverrun runs cancel latest --reason wrong-input")]
     Cancel(act::Act),
@@ -71,6 +75,7 @@ impl Runs {
             Command::Events(events) => events.run(global).await,
             Command::State(state) => state.run(global).await,
             Command::Why(why) => why.run(global).await,
+            Command::Story(story) => story.run(global).await,
             Command::Cancel(act) => act.run(global, "cancel").await,
             Command::Pause(act) => act.run(global, "pause").await,
             Command::Resume(act) => act.run(global, "resume").await,

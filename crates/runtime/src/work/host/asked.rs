@@ -123,6 +123,8 @@ impl JobHost {
         if request.tenant.is_none() {
             request.tenant = self.tenant_id.clone();
         }
+        request.correlation_id = self.correlation_id.clone();
+        request.causation_id = Some(self.home.id().to_string());
         let started = self.runtime.start(request).await.map_err(failed)?;
         Ok(Json::of(
             &json!({"runId": started.run, "created": started.created}),

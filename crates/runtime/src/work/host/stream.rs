@@ -24,7 +24,7 @@ impl JobHost {
         append.expect = expect;
         append.context.tenant_id = self.tenant_id.as_deref().map(Into::into);
         let own = std::slice::from_ref(&draft);
-        let told = signals(&append.stream, &append.context, own, draft.ms);
+        let told = signals(&append.stream, &append.context, own, draft.ms, |_| false);
         let mut commit = self.home.fenced(said.progress.clone()).await;
         let is_kept = self.home.is_kept();
         if is_kept {

@@ -35,9 +35,11 @@ class Follower:
         types: Sequence[str] | None,
         until_end: bool,
         on_missed: Callable[[dict[str, Any]], None] | None = None,
+        kinds: Sequence[str] | None = None,
     ) -> None:
         self.is_over = False
         self._path = path
+        self._kinds = kinds
         self._after = after
         self._types = types
         self._until_end = until_end
@@ -59,6 +61,7 @@ class Follower:
         if self._last_id is not None:
             headers["last-event-id"] = self._last_id
         query = {
+            "kind": self._kinds,
             "from": self._after if self._last_id is None else None,
             "types": types,
             "follow": "until-end" if self._until_end else None,
@@ -78,7 +81,8 @@ class Follower:
                     self._on_missed(_json.decode(message.data))
                 continue
             event: dict[str, Any] = _json.decode(message.data)
-            self._last_id = event["id"]
+            # Of events of many streams the place is not the event's id.
+            self._last_id = message.id or event["id"]
             self._failures = 0
             self._has_ended = self._until_end and event["type"] in FINAL
             if self._is_wanted(event["type"]):
@@ -119,3 +123,9 @@ class Follower:
 def drop(events: Iterator[Any]) -> None:
     for _ in events:
         pass
+
+
+def of_kinds(kinds: str | Sequence[str], after: str | None) -> Follower:
+    """Follows all events of some kinds."""
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    return Follower("/api/events", after, None, False, kinds=kinds)

@@ -7,7 +7,7 @@ import { type RunView } from '../live/run.ts';
 import { type ClientOptions } from './http.ts';
 import { FlowsApi } from './flows.ts';
 import type { Attempt, Frame, JobRecord, JobState, Opened, Page, PageQuery, ProcessRecord, QueueRecord, Redriven, Run, RunJob, RunRecord, StateAt, Version, Why } from './records.ts';
-import { type SubscribeOptions } from './subscribe.ts';
+import { type LoggedEvent, type OnKindOptions, type SubscribeOptions } from './subscribe.ts';
 import { SchedulesApi, TriggersApi } from './triggers.ts';
 import { WorkersApi } from './workers.ts';
 export interface AddOptions {
@@ -237,6 +237,11 @@ export declare class Riverrun {
     streamEvents(stream: string, query?: EventQuery): Promise<Page<RunEvent>>;
     /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
     subscribe(stream: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;
+    /**
+     * All events of some kinds, of every run and stream, as they happen: `order.paid`, or `order` for
+     * every `order.*`. The `cursor` of the last one that was seen leads to those after it.
+     */
+    onKind(kinds: string | string[], options?: OnKindOptions): AsyncGenerator<LoggedEvent, void>;
     /** The events of a run as they happen. */
     follow(runId: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;
     /** A run as it stands after each of its events, until it ends. */

@@ -4,6 +4,6 @@ export type { FlowsApi } from './flows.ts';
 export { HttpError } from './http.ts';
 export type { ClientOptions } from './http.ts';
 export type * from './records.ts';
-export type { Missed, SubscribeOptions } from './subscribe.ts';
+export type { LoggedEvent, Missed, OnKindOptions, SubscribeOptions } from './subscribe.ts';
 export type { NewTrigger, SchedulesApi, TriggerChanges, TriggersApi, TriggerType } from './triggers.ts';
 export type { WorkersApi } from './workers.ts';

@@ -27,4 +27,17 @@ export interface Missed {
     missed?: number;
     after?: string;
 }
-export declare function subscribe(http: Http, path: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;
+/** What somebody who follows kinds of events may say. */
+export interface OnKindOptions extends Pick<SubscribeOptions, 'signal' | 'idleMs' | 'onReconnect'> {
+    /** Begin after this `cursor`. `start`: everything that is kept. What happens from now on where absent. */
+    from?: string;
+}
+/** An event among those of other streams. */
+export interface LoggedEvent<Data = any> extends RunEvent<Data> {
+    /** The full name of the stream that it is from. */
+    stream: string;
+    /** Its place among all events: give it as `from` to go on after it. */
+    cursor: string;
+}
+export declare function onKind(http: Http, kinds: string | string[], options?: OnKindOptions): AsyncGenerator<LoggedEvent, void>;
+export declare function subscribe(http: Http, path: string, options?: SubscribeOptions, more?: Record<string, unknown>): AsyncGenerator<RunEvent, void>;

@@ -1,0 +1,215 @@
+//! What a subscription over a WebSocket reads from: a stream, the channel of a queue, or kinds of
+//! events of all streams.
+
+use std::collections::VecDeque;
+
+use riverrun_runtime::{Begin, OnKind, Subject, Told};
+use riverrun_store::{Listener, Overheard};
+use riverrun_types::{Event, EventId, EventType, Namespace, StreamName};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::{
+    app::Api,
+    errors::ApiError,
+    events::{cursor, stream_named, stream_of},
+    kinds,
+    sse::shows,
+};
+
+/// What somebody wants to subscribe to.
+pub(crate) enum Wanted {
+    Stream {
+        name: String,
+        types: Vec<EventType>,
+        from: Option<String>,
+    },
+    Kinds {
+        kinds: Vec<String>,
+        from: Option<String>,
+    },
+}
+
+/// What it says.
+pub(crate) enum Said {
+    Event {
+        cursor: String,
+        event: Box<RawValue>,
+    },
+    /// It was too slow and goes on from the store.
+    Late,
+    /// So many batches of a queue's channel are lost.
+    Missed(u64),
+    Deleted,
+}
+
+/// An open subscription.
+pub(crate) enum Source {
+    Stream {
+        name: String,
+        types: Vec<EventType>,
+        subject: Subject,
+    },
+    Queue {
+        name: String,
+        types: Vec<EventType>,
+        listener: Listener,
+        /// What somebody who comes back saw last: what came since is lost.
+        seen: Option<EventId>,
+        last: EventId,
+        ready: VecDeque<Event>,
+    },
+    Kinds {
+        kinds: Vec<String>,
+        events: OnKind,
+        namespace: Namespace,
+    },
+}
+
+impl Source {
+    pub async fn open(api: &Api, wanted: Wanted) -> Result<Self, ApiError> {
+        match wanted {
+            Wanted::Kinds { kinds, from } => {
+                let begin = kinds::begin(from.as_deref(), Begin::End)?;
+                let events = api.runtime().on_kind(&kinds, begin).await?;
+                Ok(Self::Kinds {
+                    kinds,
+                    events,
+                    namespace: api.namespace().clone(),
+                })
+            }
+            Wanted::Stream { name, types, from } => {
+                let stream = stream_named(api, &name)?;
+                let stream = stream_of(api, &stream.kind, &stream.id).await?;
+                let name = api.namespace().name(&stream);
+                match &*stream.kind {
+                    StreamName::QUEUE => Self::queue(api, name, &stream.id, types, from).await,
+                    _ => {
+                        let begin = match from.as_deref() {
+                            None | Some("start") => Begin::Start,
+                            Some("end") => Begin::End,
+                            Some(id) => Begin::After(cursor(id)?),
+                        };
+                        let subject = api.runtime().subscribe_subject(&stream, begin).await?;
+                        Ok(Self::Stream {
+                            name,
+                            types,
+                            subject,
+                        })
+                    }
+                }
+            }
+        }
+    }
+
+    /// The channel of a queue has no past: it begins now.
+    async fn queue(
+        api: &Api,
+        name: String,
+        queue: &str,
+        types: Vec<EventType>,
+        from: Option<String>,
+    ) -> Result<Self, ApiError> {
+        let seen = from.filter(|from| !matches!(from.as_str(), "start" | "end"));
+        let seen = seen.as_deref().map(cursor).transpose()?;
+        let listener = api.runtime().listen(queue);
+        api.runtime().queue(queue).await?;
+        Ok(Self::Queue {
+            name,
+            types,
+            last: listener.begin(),
+            listener,
+            seen,
+            ready: VecDeque::new(),
+        })
+    }
+
+    /// The full name of the stream that is subscribed to.
+    pub fn stream(&self) -> Option<&str> {
+        match self {
+            Self::Stream { name, .. } | Self::Queue { name, .. } => Some(name),
+            Self::Kinds { .. } => None,
+        }
+    }
+
+    pub fn kinds(&self) -> Option<&[String]> {
+        match self {
+            Self::Kinds { kinds, .. } => Some(kinds),
+            Self::Stream { .. } | Self::Queue { .. } => None,
+        }
+    }
+
+    /// Where to go on after this subscription.
+    pub fn cursor(&self) -> Option<String> {
+        match self {
+            Self::Stream { subject, .. } => subject.cursor().map(|id| id.to_string()),
+            Self::Queue { last, .. } => Some(last.to_string()),
+            Self::Kinds { events, .. } => Some(events.cursor().to_string()),
+        }
+    }
+
+    /// Lets the cursor of one that hears of nothing get ahead.
+    pub fn look(&mut self) {
+        if let Self::Kinds { events, .. } = self {
+            events.look();
+        }
+    }
+
+    /// The place from which on events are lost to somebody who came back to a queue.
+    pub fn missed(&self) -> Option<EventId> {
+        match self {
+            Self::Queue { seen, .. } => *seen,
+            Self::Stream { .. } | Self::Kinds { .. } => None,
+        }
+    }
+
+    /// What comes next. Cancel safe.
+    pub async fn next(&mut self) -> Result<Said, ApiError> {
+        match self {
+            Self::Stream { types, subject, .. } => loop {
+                match subject.next().await? {
+                    Told::Event(event) if shows(types, &event) => {
+                        return said(event.id.to_string(), &event);
+                    }
+                    Told::Event(_) => {}
+                    Told::Late => return Ok(Said::Late),
+                    Told::Gone => return Ok(Said::Deleted),
+                }
+            },
+            Self::Queue {
+                types,
+                listener,
+                last,
+                ready,
+                ..
+            } => loop {
+                while let Some(event) = ready.pop_front() {
+                    *last = event.id;
+                    if shows(types, &event) {
+                        return said(event.id.to_string(), &event);
+                    }
+                }
+                match listener.next().await {
+                    Overheard::Batch(batch) => ready.extend(batch.events.iter().cloned()),
+                    Overheard::Missed(batches) => return Ok(Said::Missed(batches)),
+                }
+            },
+            Self::Kinds {
+                events, namespace, ..
+            } => match events.next().await? {
+                Told::Event(logged) => {
+                    let shown = kinds::shown(namespace);
+                    said(logged.no.to_string(), &shown(&logged))
+                }
+                Told::Late => Ok(Said::Late),
+                Told::Gone => Ok(Said::Deleted),
+            },
+        }
+    }
+}
+
+fn said(cursor: String, event: &impl Serialize) -> Result<Said, ApiError> {
+    let event =
+        to_raw_value(event).map_err(|error| ApiError::new("INTERNAL", error.to_string()))?;
+    Ok(Said::Event { cursor, event })
+}

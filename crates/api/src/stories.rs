@@ -1,0 +1,73 @@
+//! Stories: what has one correlation id, across the streams of runs, jobs and triggers.
+
+use axum::extract::State;
+use riverrun_store::{InStory, StoryQuery};
+use riverrun_types::{Name, event::InStream, label};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::{
+    app::Api,
+    errors::ApiError,
+    extract::{Query, Segments, page_limit},
+    page::{Items, default_limit},
+    reply::{Answer, ok},
+    schemas,
+};
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct StoryPageQuery {
+    /// Events a page, 1 to 1,000. Default 50.
+    #[serde(default = "default_limit", deserialize_with = "page_limit")]
+    #[param(value_type = Option<u32>)]
+    limit: usize,
+    /// `nextCursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// Read a story
+///
+/// Everything that has one correlation id, in the order of time: the run, job or call of that id;
+/// runs and jobs that were given it; their sub-flows; and events of other streams that carry it,
+/// such as those of triggers. Each event names its `stream`, and what brought it about where that
+/// is known (`causationId`).
+#[utoipa::path(get, path = "/api/stories/{correlationId}", tag = "events",
+    params(("correlationId" = String, Path, description = "A correlation id: a run's, a job's or any other"), StoryPageQuery),
+    responses(
+        (status = 200, description = "A page of events", body = schemas::EventList),
+        (status = 404, description = "STORY_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn get_story(
+    State(api): State<Api>,
+    Segments(id): Segments<String>,
+    Query(query): Query<StoryPageQuery>,
+) -> Answer {
+    if !label::is_valid(&id) {
+        let message = format!("correlationId: not {}", label::RULE);
+        return Err(ApiError::new("BAD_ID", message));
+    }
+    let is_first = query.cursor.is_none();
+    let wanted = StoryQuery {
+        correlation: Name::from(id.as_str()),
+        limit: query.limit,
+        cursor: query.cursor,
+    };
+    let page = api.runtime().store().story(&wanted).await?;
+    if page.items.is_empty() && is_first {
+        let message = format!("nothing has the correlation id {id:?}");
+        return Err(ApiError::new("STORY_NOT_FOUND", message));
+    }
+    ok(&Items {
+        items: page.items.iter().map(|item| shown(&api, item)).collect(),
+        next_cursor: page.next,
+    })
+}
+
+fn shown<'a>(api: &Api, item: &'a InStory) -> InStream<'a> {
+    InStream {
+        event: &item.event,
+        stream: api.namespace().name(&item.stream),
+        cursor: None,
+    }
+}

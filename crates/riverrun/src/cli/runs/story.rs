@@ -1,0 +1,59 @@
+//! `riverrun runs story`.
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::{
+    cli::Global,
+    failure::{Exit, Result},
+    output::{self, EventLine, Format, paint, paint::paint},
+};
+
+/// Events asked for at a time.
+const PAGE: usize = 500;
+
+#[derive(Args, Debug)]
+pub struct Story {
+    /// A correlation id: a run's, a job's, or one that was given.
+    id: String,
+    /// Show at most so many events.
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+impl Story {
+    pub async fn run(self, global: &Global) -> Result<Exit> {
+        let client = global.client()?;
+        let line = EventLine::for_stdout();
+        let (mut left, mut cursor) = (self.limit.unwrap_or(usize::MAX), None);
+        while left > 0 {
+            let mut query = vec![("limit", left.min(PAGE).to_string())];
+            query.extend(cursor.take().map(|cursor| ("cursor", cursor)));
+            let page = client.get(&["api", "stories", &self.id], &query).await?;
+            let page = page.value();
+            let items = page["items"].as_array().cloned().unwrap_or_default();
+            for event in &items {
+                match global.output {
+                    Format::Table => show(&line, event),
+                    _ => output::json(Format::Jsonl, event),
+                }
+            }
+            left = left.saturating_sub(items.len());
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = Some(next.to_owned()),
+                None => break,
+            }
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+fn show(line: &EventLine, event: &Value) {
+    let text = |key: &str| event[key].as_str().unwrap_or_default();
+    let cause = match event["causationId"].is_string() {
+        true => paint(paint::DIM, format!("  because of {}", text("causationId"))),
+        false => String::new(),
+    };
+    let stream = paint(paint::NAME, text("stream"));
+    output::data(&format!("{stream}  {}{cause}", line.show(event)));
+}

@@ -1,0 +1,35 @@
+//! Hearing of events as they happen, and reading on where one was: all events of one stream
+//! ([`Runtime::subscribe_subject`](crate::Runtime::subscribe_subject)) or all events of some kinds,
+//! in whatever stream ([`Runtime::on_kind`](crate::Runtime::on_kind)).
+//!
+//! A subscriber pulls. It is given what the store has after its cursor, and then what happens, and
+//! whenever it is too slow for that it is told so and brought up from the store again. Nothing is
+//! queued for it beyond the bus's own bound, nothing is lost, and nothing comes twice.
+
+mod kind;
+mod subject;
+
+pub use kind::OnKind;
+pub use subject::Subject;
+
+/// Where a subscriber begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin<T> {
+    /// With the first event that is kept.
+    Start,
+    /// With what happens from now on.
+    End,
+    /// After what it has seen.
+    After(T),
+}
+
+/// What a subscriber is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told<T> {
+    Event(T),
+    /// It was slower than the events came, and reads from the store what it was not told live.
+    /// Nothing is missing.
+    Late,
+    /// The stream was deleted. There is nothing more.
+    Gone,
+}

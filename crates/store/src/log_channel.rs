@@ -1,0 +1,126 @@
+//! Live delivery by kind: events of all streams, to those who listen to their kinds.
+//!
+//! Listeners to the same kinds share a channel. Nothing is built while nobody listens, and what a
+//! listener loses it finds in the log.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use dashmap::DashMap;
+use riverrun_types::{Draft, EventId, StreamName, event::EventContext};
+use tokio::sync::broadcast;
+
+use crate::{Kinds, Logged};
+
+/// Batches that a listener may lag behind before it has to read the log.
+const BACKLOG: usize = 256;
+
+/// Events of one change, in order. Listeners share it.
+pub type LogBatch = Arc<[Logged]>;
+
+#[derive(Default)]
+pub(crate) struct LogChannels {
+    open: DashMap<Kinds, broadcast::Sender<LogBatch>>,
+    /// How many there are: looked at for every change, so it must cost nothing.
+    count: AtomicUsize,
+}
+
+impl LogChannels {
+    pub(crate) fn is_silent(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
+    fn listen(&self, kinds: &Kinds) -> broadcast::Receiver<LogBatch> {
+        let open = self.open.entry(kinds.clone()).or_insert_with(|| {
+            self.count.fetch_add(1, Ordering::AcqRel);
+            broadcast::channel(BACKLOG).0
+        });
+        open.subscribe()
+    }
+
+    fn close(&self, kinds: &Kinds) {
+        let closed = self
+            .open
+            .remove_if(kinds, |_, sender| sender.receiver_count() == 0);
+        if closed.is_some() {
+            self.count.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    /// Tells those who listen to the kinds of these events. The first has the number `no`.
+    pub(crate) fn deliver(
+        &self,
+        stream: &StreamName,
+        context: &EventContext,
+        no: u64,
+        drafts: &[Draft],
+        ids: impl Iterator<Item = EventId> + Clone,
+    ) {
+        for entry in &self.open {
+            let kinds = entry.key();
+            let taken = (no..)
+                .zip(drafts)
+                .zip(ids.clone())
+                .filter(|((_, draft), _)| kinds.take(&draft.kind, draft.data.as_ref()))
+                .map(|((no, draft), id)| Logged {
+                    no,
+                    stream: stream.clone(),
+                    event: draft.clone().at(id.seq, id.ms, context),
+                });
+            let taken: LogBatch = taken.collect();
+            if !taken.is_empty() {
+                // Nobody there any more is fine: the channel is about to be closed.
+                let _ = entry.value().send(taken);
+            }
+        }
+    }
+}
+
+/// What a listener to kinds hears.
+#[derive(Debug)]
+pub enum Noticed {
+    Batch(LogBatch),
+    /// Batches were dropped: read the log from the last number seen.
+    Missed,
+}
+
+/// A listener to kinds.
+pub struct LogListener {
+    bus: Arc<crate::Bus>,
+    kinds: Kinds,
+    receiver: Option<broadcast::Receiver<LogBatch>>,
+}
+
+impl LogListener {
+    pub(crate) fn new(bus: Arc<crate::Bus>, kinds: &Kinds) -> Self {
+        let receiver = Some(bus.log_channels().listen(kinds));
+        let kinds = kinds.clone();
+        Self {
+            bus,
+            kinds,
+            receiver,
+        }
+    }
+
+    /// Cancel safe.
+    pub async fn next(&mut self) -> Noticed {
+        let Some(receiver) = &mut self.receiver else {
+            return std::future::pending().await;
+        };
+        match receiver.recv().await {
+            Ok(batch) => Noticed::Batch(batch),
+            Err(broadcast::error::RecvError::Lagged(_)) => Noticed::Missed,
+            // The channel stays open for as long as it has a listener.
+            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for LogListener {
+    fn drop(&mut self) {
+        self.receiver = None;
+        self.bus.log_channels().close(&self.kinds);
+    }
+}

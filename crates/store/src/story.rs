@@ -1,0 +1,30 @@
+//! Stories: everything that has one correlation id, whichever streams hold it.
+//!
+//! The story of an id is made of the stream of the run, job or call of that id; of the runs and jobs
+//! that were given it as their correlation id; of the sub-flows of all these runs; and of single
+//! events of other streams that carry it, such as those of a trigger. What has the id of one of its
+//! runs as its correlation id belongs to it as well.
+
+use riverrun_types::{Event, Name, StreamName};
+
+/// A part of a story.
+#[derive(Clone, Debug)]
+pub struct StoryQuery {
+    pub correlation: Name,
+    /// Events a page: at least 1.
+    pub limit: usize,
+    /// The cursor of the page before. A text that is none is [`crate::Error::BadCursor`].
+    pub cursor: Option<String>,
+}
+
+impl StoryQuery {
+    /// The most runs, jobs and marked places that a story is gathered from: the earliest.
+    pub const MAX_PARTS: usize = 10_000;
+}
+
+/// An event in a story.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InStory {
+    pub stream: StreamName,
+    pub event: Event,
+}
