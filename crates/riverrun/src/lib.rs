@@ -26,6 +26,8 @@
 //! # }
 //! ```
 //!
+//! With [`Builder::clock`] a test moves time: a flow that waits for a month ends in milliseconds.
+//!
 //! With [`Builder::data`] instead of `memory` what was acknowledged survives a crash, and a run
 //! that was under way goes on when the folder is opened again.
 
@@ -44,8 +46,8 @@ pub use riverrun_engine::{Failure, Issue, Outcome, Severity};
 pub use riverrun_expr::Limits as ExprLimits;
 pub use riverrun_handlers::{AllowRule, HttpOptions, Options as HandlerOptions};
 pub use riverrun_runtime::{
-    Action, At, Call, Effects, Handler, Options, RegisteredFlow, Runtime, StartRequest, Started,
-    Tail, Tailed, function,
+    Action, At, Call, Clock, Effects, Handler, Options, RegisteredFlow, Runtime, SimulatedClock,
+    StartRequest, Started, Tail, Tailed, Unsettled, function,
 };
 pub use riverrun_store::{Page, Retention, RunFilter, RunRecord, Store};
 pub use riverrun_triggers::{

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use riverrun_runtime::{At, RegisteredFlow, Runtime, StartRequest, Started, Tail};
+use riverrun_runtime::{At, RegisteredFlow, Runtime, SimulatedClock, StartRequest, Started, Tail};
 use riverrun_store::EventQuery;
 use riverrun_triggers::Triggers;
 use riverrun_types::{Event, Json, RunId, StreamName};
@@ -67,6 +67,18 @@ impl Riverrun {
     /// Waits until a run has ended, at most this long; then the run as it is.
     pub async fn wait(&self, run: &RunId, timeout: Duration) -> Result<Run> {
         Ok(self.runtime.wait(run, timeout).await?.into())
+    }
+
+    /// Moves a test's clock from one due moment to the next until the run has ended, or until
+    /// nothing is due any more: then the run as it is, waiting for somebody.
+    pub async fn advance_to_end(&self, clock: &SimulatedClock, run: &RunId) -> Result<Run> {
+        loop {
+            clock.settle().await?;
+            let shown = self.get(run).await?;
+            if shown.status.is_ended() || clock.advance_to_next().await?.is_none() {
+                return Ok(shown);
+            }
+        }
     }
 
     pub async fn get(&self, run: &RunId) -> Result<Run> {

@@ -30,7 +30,7 @@ mod tail;
 mod why;
 mod work;
 
-pub use clock::{now_ms, until};
+pub use clock::{Busy, Clock, SimulatedClock, Unsettled};
 pub use definition::{Format, check_numbers, parse_definition};
 pub use error::Error;
 pub use flows::{Compiled, FlowEntry, RegisteredFlow};

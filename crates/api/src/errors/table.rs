@@ -165,6 +165,8 @@ pub const TABLE: &[ErrorCode] = &[
         "Look at the child run that details names. Give the step an onFailure to go on without it."),
     command("CLIENT_FAILED", "The command line could not set up its HTTP client.",
         "The message has the cause; the TLS set-up of the machine is the usual one."),
+    command("CLOCK_UNSETTLED", "A test moves its clock, and a handler that runs does not come to an end: time stands still for it.",
+        "Let the handler end, or pass it with advance_regardless, as for a timeout."),
     command("CONFIG_INVALID", "A setting has a value that it cannot have, or the configuration file is not TOML.",
         "The message names the key, the rule and where the value came from. `riverrun config` shows every setting with its source."),
     command("CONFIG_UNKNOWN_KEY", "The configuration file, the environment or a flag names a setting that does not exist.",

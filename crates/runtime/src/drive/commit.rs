@@ -10,7 +10,7 @@ use riverrun_store::{
 use riverrun_types::{Draft, Json, RunId, time::NEVER};
 
 use super::Driver;
-use crate::{Error, Result, Runtime, cache::Era, clock::now_ms, runtime::pause};
+use crate::{Error, Result, Runtime, cache::Era, runtime::pause};
 
 /// Events after which a snapshot is due, if they are also as large as the snapshot would be.
 pub(super) const SNAPSHOT_EVERY: u64 = 500;
@@ -148,9 +148,13 @@ impl Driver {
     /// woken.
     async fn with_relatives(&self, mut commit: Commit) -> Result<Commit> {
         let tenant = self.context.tenant_id.as_ref();
-        let orders =
-            self.runtime
-                .orders(&self.run, &self.flow.plan, tenant, &self.pending, now_ms());
+        let orders = self.runtime.orders(
+            &self.run,
+            &self.flow.plan,
+            tenant,
+            &self.pending,
+            self.runtime.now_ms(),
+        );
         commit.changes.extend(orders);
         commit.changes.extend(self.new_awaits());
         commit.changes.extend(self.signals.iter().cloned());
@@ -174,7 +178,7 @@ impl Driver {
             .runtime
             .compiled(&child.flow, Some(&child.version))
             .await?;
-        let now = now_ms();
+        let now = self.runtime.now_ms();
         let start = Start {
             input: child.input.clone(),
             not_before: None,
@@ -300,7 +304,7 @@ pub(super) async fn fail_without_plan(
     let Ok(loaded) = runtime.load(run).await else {
         return;
     };
-    let now = now_ms().max(loaded.state.updated_ms);
+    let now = runtime.now_ms().max(loaded.state.updated_ms);
     let error = Failure::new(cause.code(), cause.to_string());
     let fact = Fact::Failed {
         error,

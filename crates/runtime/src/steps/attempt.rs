@@ -18,7 +18,6 @@ use super::{
 };
 use crate::{
     Compiled, Error, Runtime,
-    clock::now_ms,
     work::{Cancellation, Invocation, KeptOptions, Process, Stop, checked},
 };
 
@@ -45,7 +44,8 @@ impl Runtime {
             attempt,
         } = prepared;
         let queue = &process.config.queue;
-        self.job_stats().started(queue, now_ms() - job.ready_ms);
+        self.job_stats()
+            .started(queue, self.now_ms() - job.ready_ms);
         let cancel = Cancellation::default();
         self.keeper().begin(&job.lease, Stop::of(&cancel));
         let host = StepHost::new(self, &process, job, &place, attempt, cancel.clone());
@@ -137,7 +137,7 @@ impl Runtime {
             },
             _ => Settled::Dropped,
         };
-        let took = now_ms() - job.created_ms;
+        let took = self.now_ms() - job.created_ms;
         self.job_stats()
             .settled(&process.config.queue, &settled, took);
         let visit = place.visit();
@@ -179,7 +179,7 @@ impl Runtime {
         };
         match self.delay_after(awaits, &output).await {
             Ok(ms) => Outcome::Wait {
-                until_ms: now_ms().saturating_add(ms),
+                until_ms: self.now_ms().saturating_add(ms),
                 reason: Some("declared".to_owned()),
                 output: Some(output),
             },
@@ -197,7 +197,7 @@ impl Runtime {
     ) -> std::result::Result<(Awaiting, Option<NewAwait>), String> {
         let options = KeptOptions::read(job.options.as_ref());
         let tenant = options.tenant_id.as_deref().map(Name::from);
-        let (run, key, now) = (&place.run, place.visit(), now_ms());
+        let (run, key, now) = (&place.run, place.visit(), self.now_ms());
         let (mut awaiting, new) = awaits::suspended(wait, input, run, &key, tenant.as_ref(), now)?;
         if matches!(awaiting.what, AwaitFor::Trigger { .. }) {
             let known = self.store().await_by(&awaiting.id).await;
@@ -320,7 +320,7 @@ impl Runtime {
         tracing::warn!(job = %job.lease.id, run = %place.run, "the job of a step has stalled");
         let error = WorkError::new("JOB_STALLED", "the worker gave no sign of life");
         let outcome = Settled::Retry {
-            at_ms: now_ms(),
+            at_ms: self.now_ms(),
             error: Json::of(&error),
         };
         self.settle_alone(job, outcome, true).await;
@@ -334,7 +334,7 @@ impl Runtime {
     async fn settle_alone(&self, job: &ClaimedJob, outcome: Settled, if_expired: bool) {
         let settle = Settle {
             lease: job.lease.clone(),
-            now_ms: now_ms(),
+            now_ms: self.now_ms(),
             if_expired,
             outcome,
         };

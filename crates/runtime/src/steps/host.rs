@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use riverrun_engine::{Fact, Input, Memo, RunState};
 use riverrun_protocol::{Frame, WorkError};
 use riverrun_store::{Awaited, Change, ClaimedJob, Error as StoreError, NewAwait, Note};
-use riverrun_types::{Draft, EventId, EventType, Json, Name, StepRef, TriggerType};
+use riverrun_types::{Draft, EventId, EventType, Json, Millis, Name, StepRef, TriggerType};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -28,7 +28,6 @@ use super::{
 };
 use crate::{
     Error, Runtime,
-    clock::now_ms,
     streams::Guard,
     work::{
         BatchParams, Cancellation, EmitParams, Host, JobHost, KeptOptions, KeyParams, Process,
@@ -101,7 +100,7 @@ impl StepHost {
         let _ = self.inner.close().await;
         self.said.lock().is_closed = true;
         let _storing = self.storing.lock().await;
-        self.said.lock().take()
+        self.said.lock().take(self.runtime.now_ms())
     }
 
     /// Records that the attempt has begun, and what it said so far.
@@ -112,7 +111,7 @@ impl StepHost {
             if said.is_closed {
                 return;
             }
-            said.take()
+            said.take(self.runtime.now_ms())
         };
         let mut letter = self.letter();
         letter.said = Some((self.place.visit(), self.at.attempt, said));
@@ -161,6 +160,7 @@ impl StepHost {
     fn fence(&self) -> Change {
         Change::Note(Box::new(Note {
             lease: self.job.lease.clone(),
+            now_ms: self.runtime.now_ms(),
             progress: None,
             checkpoint: None,
         }))
@@ -173,7 +173,7 @@ impl StepHost {
 
     async fn write(&self, fact: Fact, if_version: Option<u64>) -> Result<Json, WorkError> {
         self.begin().await?;
-        let mut draft = fact.draft(now_ms());
+        let mut draft = fact.draft(self.runtime.now_ms());
         draft.step = Some(self.at.clone());
         let guard = Guard {
             fence: vec![self.fence()],
@@ -197,11 +197,11 @@ impl StepHost {
             );
             return Err(WorkError::new("RESERVED_TYPE", message).permanent());
         }
-        let mut event = Draft::new(now_ms(), kind);
+        let mut event = Draft::new(self.runtime.now_ms(), kind);
         event.data = data.filter(|data| !data.is_null());
         event.step = Some(self.at.clone());
         let _storing = self.storing.lock().await;
-        let said = self.said.lock().take();
+        let said = self.said.lock().take(self.runtime.now_ms());
         let mut letter = self.letter();
         letter.said = Some((self.place.visit(), self.at.attempt, said.clone()));
         letter.events.push(event);
@@ -217,7 +217,7 @@ impl StepHost {
     /// Appends an event to the run's stream, and before it what the handler said before.
     async fn append(&self, draft: Draft, guard: Guard) -> Result<Vec<EventId>, WorkError> {
         let _storing = self.storing.lock().await;
-        let said = self.said.lock().take();
+        let said = self.said.lock().take(self.runtime.now_ms());
         let drafts = said.iter().cloned().map(|draft| Draft {
             step: Some(self.at.clone()),
             ..draft
@@ -234,7 +234,7 @@ impl StepHost {
     async fn remember(&self, memo: Memo, more: Vec<Change>) -> Result<Json, WorkError> {
         self.begin().await?;
         let at = self.at.clone();
-        let draft = Fact::Memo { at, memo }.draft(now_ms());
+        let draft = Fact::Memo { at, memo }.draft(self.runtime.now_ms());
         let guard = Guard {
             fence: [self.fence()].into_iter().chain(more).collect(),
             if_len: None,
@@ -253,7 +253,7 @@ impl StepHost {
             many,
             secret,
         } = params(asked)?;
-        let now = now_ms();
+        let now = self.runtime.now_ms();
         let id = awaits::fresh_id();
         let timeout = timeout_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
         let door = Door {
@@ -309,12 +309,12 @@ impl Said {
         self.drafts.extend(later);
     }
 
-    fn take(&mut self) -> Vec<Draft> {
+    fn take(&mut self, now_ms: Millis) -> Vec<Draft> {
         if self.dropped > 0 {
             let dropped = std::mem::take(&mut self.dropped);
             let message =
                 format!("{dropped} lines were dropped: the handler said more than can be stored");
-            let warning = Draft::new(now_ms(), EventType::LogWarn);
+            let warning = Draft::new(now_ms, EventType::LogWarn);
             self.drafts
                 .push(warning.data(json!({ "message": message })));
         }
@@ -360,7 +360,7 @@ fn refused(error: Error) -> WorkError {
 #[async_trait]
 impl Host for StepHost {
     fn frame(&self, frame: Frame) {
-        if let Some(draft) = frame_event(&frame) {
+        if let Some(draft) = frame_event(&frame, self.runtime.now_ms()) {
             self.say(draft);
         }
     }

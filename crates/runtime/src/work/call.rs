@@ -17,7 +17,7 @@ use super::{
     record,
     request::KeptOptions,
 };
-use crate::{Runtime, clock::now_ms};
+use crate::Runtime;
 
 /// A wish to run a process at once.
 #[derive(Default)]
@@ -107,13 +107,14 @@ impl Runtime {
         check_input(&process, &request.input)?;
         let id = request.call_id.clone().unwrap_or_else(RunId::fresh);
         let running = Running::begin(self, &id)?;
+        let _busy = self.clock().busy();
         let correlation = request.correlation_id.unwrap_or_else(|| id.to_string());
         let home = Arc::new(CallHome {
             id: id.clone(),
             is_kept: !request.forget && process.config.persist_frames,
             begun: SetOnce::new(),
         });
-        let began = now_ms();
+        let began = self.now_ms();
         if home.is_kept {
             self.record_begin(&home, &process.id, began, &request.input);
         }
@@ -198,7 +199,7 @@ impl Runtime {
         mut drafts: Vec<Draft>,
         outcome: &Result<Json, WorkError>,
     ) {
-        let now = now_ms();
+        let now = self.now_ms();
         drafts.push(match outcome {
             Ok(value) => {
                 Draft::new(now, EventType::parse("call.completed")).data(record::Answered {
@@ -217,7 +218,7 @@ impl Runtime {
         self.spawn(async move {
             let home = Home::Call(home);
             let append = Change::Append(home.append(drafts));
-            let commit = home.fenced(None).await.and(append);
+            let commit = home.fenced(None, now).await.and(append);
             if let Err(error) = runtime.commit(commit).await {
                 tracing::warn!(call = %home.id(), %error, "the end of a call could not be recorded");
             }

@@ -85,7 +85,7 @@ impl JobHost {
 #[async_trait]
 impl Host for JobHost {
     fn frame(&self, frame: Frame) {
-        if let Some(draft) = record::frame(&frame) {
+        if let Some(draft) = record::frame(&frame, self.runtime.now_ms()) {
             let is_progress = draft.kind == EventType::Progress;
             let progress = draft.data.clone().filter(|_| is_progress);
             self.said.say(draft, progress);

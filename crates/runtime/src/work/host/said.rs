@@ -7,12 +7,12 @@ use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use riverrun_store::Change;
-use riverrun_types::{Draft, EventType, Json};
+use riverrun_types::{Draft, EventType, Json, Millis};
 use serde_json::json;
 use tokio::sync::Notify;
 
 use super::home::Home;
-use crate::{Runtime, clock::now_ms};
+use crate::Runtime;
 
 /// How long what was said waits for more.
 const GATHER: Duration = Duration::from_millis(50);
@@ -91,7 +91,7 @@ impl Said {
     /// Takes what waits, to be stored with something else.
     pub async fn take(&self) -> Taken<'_> {
         let storing = self.shared.storing.lock().await;
-        let (drafts, progress) = self.shared.waiting.lock().take();
+        let (drafts, progress) = self.shared.waiting.lock().take(self.runtime.now_ms());
         Taken {
             shared: &self.shared,
             drafts,
@@ -114,13 +114,12 @@ impl Said {
 }
 
 impl Waiting {
-    fn take(&mut self) -> (Vec<Draft>, Option<Json>) {
+    fn take(&mut self, now_ms: Millis) -> (Vec<Draft>, Option<Json>) {
         if self.dropped > 0 {
             let dropped = std::mem::take(&mut self.dropped);
             let message =
                 format!("{dropped} lines were dropped: the handler said more than can be stored");
-            let draft =
-                Draft::new(now_ms(), EventType::LogWarn).data(json!({ "message": message }));
+            let draft = Draft::new(now_ms, EventType::LogWarn).data(json!({ "message": message }));
             self.drafts.push(draft);
         }
         (std::mem::take(&mut self.drafts), self.progress.take())
@@ -140,7 +139,7 @@ async fn flush(runtime: Runtime, home: Home, shared: Arc<Shared>) {
             if waiting.is_closed {
                 return;
             }
-            let taken = waiting.take();
+            let taken = waiting.take(runtime.now_ms());
             if taken.0.is_empty() {
                 waiting.has_flusher = false;
                 return;
@@ -148,7 +147,7 @@ async fn flush(runtime: Runtime, home: Home, shared: Arc<Shared>) {
             taken
         };
         let append = Change::Append(home.append(drafts));
-        let commit = home.fenced(progress).await.and(append);
+        let commit = home.fenced(progress, runtime.now_ms()).await.and(append);
         if let Err(error) = runtime.commit(commit).await {
             tracing::debug!(job = %home.id(), %error, "what a job said could not be stored");
         }
