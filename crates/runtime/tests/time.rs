@@ -12,9 +12,9 @@ use riverrun_runtime::{
     Invocation, JobRequest, Options, Process, ProcessConfig, Provider, Runtime, SimulatedClock,
     Source, StartRequest,
 };
-use riverrun_store::{JobState, Store};
+use riverrun_store::{EventQuery, JobFilter, JobState, Overheard, Store};
 use riverrun_store_sqlite::SqliteStore;
-use riverrun_types::{Json, RunId, RunStatus};
+use riverrun_types::{Json, RunId, RunStatus, StreamName};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -257,4 +257,51 @@ async fn code_that_waits_goes_on_when_its_time_has_come() {
     world.pass(2_592_000_000 - 86_400_000).await;
     assert_eq!(status(&runs[0]).await, RunStatus::Completed);
     assert_eq!(world.times(), [0, 0, 86_400_000, 2_592_000_000]);
+}
+
+/// The job of a step says that it waits again, in its own stream and on its queue's channel.
+#[tokio::test]
+async fn the_job_of_a_step_that_stalls_says_so() {
+    let store = SqliteStore::memory().unwrap();
+    let clock = SimulatedClock::starting_at_ms(0);
+    let mut second = World::on(store.clone(), clock, json!({"queue": "other"})).await;
+    let still = SimulatedClock::starting_at_ms(0);
+    let mut first = World::on(store.clone(), still, json!({})).await;
+    let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+        "a": {"type": "process", "config": {"process": "work"}}}});
+    first.runtime.register(&flow).await.unwrap();
+    let request = StartRequest::new("f", Json::of(&json!({"do": "hang"})));
+    first.runtime.start(request).await.unwrap();
+    first.began.recv().await.unwrap();
+    let mut queue = second.runtime.listen("work");
+    second.put(json!({}));
+    let pass = Duration::from_secs(40);
+    second.clock.advance_regardless(pass).await.unwrap();
+    second.began.recv().await.unwrap();
+    let mut heard = Vec::new();
+    while !heard.contains(&"job.active".to_owned()) {
+        let Overheard::Batch(batch) = queue.next().await else {
+            panic!("it missed something");
+        };
+        heard.extend(batch.events.iter().map(|event| event.kind.to_string()));
+    }
+    assert_eq!(heard, ["job.waiting", "job.active"]);
+    let job = JobFilter {
+        queue: "work".into(),
+        states: vec![JobState::Active],
+        limit: 2,
+        ..JobFilter::default()
+    };
+    let jobs = second.runtime.jobs(&job).await.unwrap().items;
+    let stream = StreamName::job(&jobs[0].id);
+    let events = store.events(&stream, &EventQuery::forward(0, 100)).await;
+    let events = events.unwrap();
+    let kinds: Vec<String> = events.iter().map(|event| event.kind.to_string()).collect();
+    assert_eq!(
+        kinds,
+        ["job.added", "job.active", "job.waiting", "job.active"]
+    );
+    let waits = events[2].data.as_ref().unwrap().value();
+    assert_eq!(waits["reason"], "stalled");
+    assert_eq!(waits["error"]["code"], "JOB_STALLED");
 }

@@ -301,7 +301,7 @@ pub const TABLE: &[ErrorCode] = &[
         "Stop it, or use another port: --listen 127.0.0.1:0 takes any free one."),
     request("PROCESS_BROKEN", 500, "The process cannot be run: its file does not load. Most often the code is that of the failure instead, such as MODULE_SYNTAX.",
         "Correct the file; `riverrun processes ls` shows what does not load, and why."),
-    command("PROCESS_CONFLICT", "Two files make the same process, or take the jobs of the same queue. The first is taken in, the other is not.",
+    command("PROCESS_CONFLICT", "Two files make the same process, take the jobs of the same queue, or are steps that share a queue and give it different limits. The first is taken in, the other is not.",
         "Rename one of them, or give one of them another queue in its config."),
     command("PROCESS_INVALID", "The config of a process has settings that it cannot have. The process is not taken in; others are.",
         "Correct every issue that the message lists, each with its path."),

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     Compiled, Error, Runtime,
-    work::{Cancellation, Invocation, KeptOptions, Process, Stop, checked},
+    work::{Cancellation, Invocation, KeptOptions, Process, Stop, checked, to_job, waiting_event},
 };
 
 /// How long an attempt may take before its start is recorded on its own. What ends sooner records
@@ -59,12 +59,7 @@ impl Runtime {
                     host: host.clone(),
                     cancel: cancel.clone(),
                 };
-                let step = flow.plan.step(&place.step);
-                let timeout = step
-                    .and_then(|step| step.timeout_ms)
-                    .map(Duration::from_millis);
-                let timeout = timeout.or(process.config.policy.timeout);
-                let timeout = timeout.unwrap_or(self.options().attempt_timeout);
+                let timeout = self.step_timeout(&flow, &place.step, &process);
                 let running = self.bounded(&process, invocation, timeout);
                 tokio::pin!(running);
                 tokio::select! {
@@ -168,6 +163,14 @@ impl Runtime {
                 tracing::debug!(job = %job.lease.id, %error, "the run has no use for the outcome");
             }
         }
+    }
+
+    /// How long one attempt of a step may take: the step's own word, else its process's.
+    fn step_timeout(&self, flow: &Compiled, step: &str, process: &Process) -> Duration {
+        let own = flow.plan.step(step).and_then(|step| step.timeout_ms);
+        let own = own.map(Duration::from_millis);
+        own.or(process.config.policy.timeout)
+            .unwrap_or(self.options().attempt_timeout)
     }
 
     /// The end of a handler, or of the time that its step declares after it.
@@ -281,8 +284,7 @@ impl Runtime {
                 return Err(error.details(&serde_json::json!({ "issues": issues })));
             }
         }
-        let timeout = process.config.policy.timeout;
-        let timeout = timeout.unwrap_or(self.options().attempt_timeout);
+        let timeout = self.step_timeout(flow, &place.step, process);
         Ok(Invoke {
             process: process.id.to_string(),
             file: process.source.file.clone(),
@@ -332,13 +334,20 @@ impl Runtime {
     }
 
     async fn settle_alone(&self, job: &ClaimedJob, outcome: Settled, if_expired: bool) {
+        let (now, lease) = (self.now_ms(), &job.lease);
+        let waits = waiting_event(&lease.queue, &outcome, job.attempt, now, if_expired);
         let settle = Settle {
-            lease: job.lease.clone(),
-            now_ms: self.now_ms(),
+            lease: lease.clone(),
+            now_ms: now,
             if_expired,
             outcome,
         };
-        let commit = Commit::of(Change::Settle(Box::new(settle)));
+        // What the row forgets when it waits again is stored before.
+        let mut commit = Commit::default();
+        if let Some(waits) = waits {
+            commit = commit.and(Change::Append(to_job(&lease.id, vec![waits])));
+        }
+        commit = commit.and(Change::Settle(Box::new(settle)));
         match self.commit(commit).await {
             Ok(_) | Err(StoreError::JobLost(_)) => {}
             Err(error) => tracing::warn!(job = %job.lease.id, %error, "a job was not settled"),

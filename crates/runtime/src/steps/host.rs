@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use riverrun_engine::{Fact, Input, Memo, RunState};
 use riverrun_protocol::{Frame, WorkError};
 use riverrun_store::{Awaited, Change, ClaimedJob, Error as StoreError, NewAwait, Note};
-use riverrun_types::{Draft, EventId, EventType, Json, Millis, Name, StepRef, TriggerType};
+use riverrun_types::{Draft, EventId, EventType, Json, Name, StepRef, TriggerType};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -31,14 +31,12 @@ use crate::{
     streams::Guard,
     work::{
         BatchParams, Cancellation, EmitParams, Host, JobHost, KeptOptions, KeyParams, Process,
-        Read, ReadAll, frame_event, params, path,
+        Read, ReadAll, Waiting, frame_event, params, path,
     },
 };
 
 /// How long what was said waits for more.
 const GATHER: Duration = Duration::from_millis(50);
-/// Lines that wait to be stored; more are dropped and counted.
-const MAX_WAITING: usize = 4_096;
 
 pub(super) struct StepHost {
     runtime: Runtime,
@@ -46,21 +44,13 @@ pub(super) struct StepHost {
     at: StepRef,
     job: ClaimedJob,
     inner: JobHost,
-    said: Mutex<Said>,
+    said: Mutex<Waiting>,
     /// Held from the taking of what was said until it is stored, so that the stream has things in
     /// the order in which they were said.
     storing: tokio::sync::Mutex<()>,
     /// The run knows of the attempt.
     has_begun: AtomicBool,
     me: Weak<Self>,
-}
-
-#[derive(Default)]
-struct Said {
-    drafts: Vec<Draft>,
-    dropped: usize,
-    is_flushing: bool,
-    is_closed: bool,
 }
 
 impl StepHost {
@@ -88,7 +78,7 @@ impl StepHost {
             },
             job: job.clone(),
             inner,
-            said: Mutex::default(),
+            said: Mutex::new(Waiting::new(process.config.logs)),
             storing: tokio::sync::Mutex::default(),
             has_begun: AtomicBool::new(false),
             me: me.clone(),
@@ -100,7 +90,7 @@ impl StepHost {
         let _ = self.inner.close().await;
         self.said.lock().is_closed = true;
         let _storing = self.storing.lock().await;
-        self.said.lock().take(self.runtime.now_ms())
+        self.said.lock().close(self.runtime.now_ms()).0
     }
 
     /// Records that the attempt has begun, and what it said so far.
@@ -111,7 +101,7 @@ impl StepHost {
             if said.is_closed {
                 return;
             }
-            said.take(self.runtime.now_ms())
+            said.take(self.runtime.now_ms()).0
         };
         let mut letter = self.letter();
         letter.said = Some((self.place.visit(), self.at.attempt, said));
@@ -121,19 +111,9 @@ impl StepHost {
     }
 
     fn say(&self, draft: Draft) {
-        let mut said = self.said.lock();
-        if said.is_closed {
+        if !self.said.lock().say(draft, None) {
             return;
         }
-        if said.drafts.len() >= MAX_WAITING {
-            said.dropped += 1;
-            return;
-        }
-        said.drafts.push(draft);
-        if said.is_flushing {
-            return;
-        }
-        said.is_flushing = true;
         let me = self.me.clone();
         tokio::spawn(async move {
             tokio::time::sleep(GATHER).await;
@@ -201,14 +181,14 @@ impl StepHost {
         event.data = data.filter(|data| !data.is_null());
         event.step = Some(self.at.clone());
         let _storing = self.storing.lock().await;
-        let said = self.said.lock().take(self.runtime.now_ms());
+        let said = self.said.lock().take(self.runtime.now_ms()).0;
         let mut letter = self.letter();
         letter.said = Some((self.place.visit(), self.at.attempt, said.clone()));
         letter.events.push(event);
         match self.tell(letter).await {
             Ok(ids) => Ok(Json::of(&json!({ "id": ids.first() }))),
             Err(error) => {
-                self.said.lock().put_back(said);
+                self.said.lock().put_back(said, None);
                 Err(error)
             }
         }
@@ -217,7 +197,7 @@ impl StepHost {
     /// Appends an event to the run's stream, and before it what the handler said before.
     async fn append(&self, draft: Draft, guard: Guard) -> Result<Vec<EventId>, WorkError> {
         let _storing = self.storing.lock().await;
-        let said = self.said.lock().take(self.runtime.now_ms());
+        let said = self.said.lock().take(self.runtime.now_ms()).0;
         let drafts = said.iter().cloned().map(|draft| Draft {
             step: Some(self.at.clone()),
             ..draft
@@ -225,7 +205,7 @@ impl StepHost {
         let drafts = drafts.chain([draft]).collect();
         let stored = self.runtime.append_to_run(&self.place.run, drafts, guard);
         stored.await.map_err(|error| {
-            self.said.lock().put_back(said);
+            self.said.lock().put_back(said, None);
             refused(error)
         })
     }
@@ -299,26 +279,6 @@ impl StepHost {
         let ids = told.map_err(refused)?;
         self.has_begun.store(true, Ordering::Release);
         Ok(ids)
-    }
-}
-
-impl Said {
-    /// It could not be stored: it waits again, before what came later.
-    fn put_back(&mut self, drafts: Vec<Draft>) {
-        let later = std::mem::replace(&mut self.drafts, drafts);
-        self.drafts.extend(later);
-    }
-
-    fn take(&mut self, now_ms: Millis) -> Vec<Draft> {
-        if self.dropped > 0 {
-            let dropped = std::mem::take(&mut self.dropped);
-            let message =
-                format!("{dropped} lines were dropped: the handler said more than can be stored");
-            let warning = Draft::new(now_ms, EventType::LogWarn);
-            self.drafts
-                .push(warning.data(json!({ "message": message })));
-        }
-        std::mem::take(&mut self.drafts)
     }
 }
 

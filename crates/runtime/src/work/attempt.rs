@@ -137,13 +137,14 @@ impl Runtime {
         };
         cancel.cancel(reason);
         let ended = tokio::time::timeout(GIVE_UP, &mut running).await;
-        // What ended well in its last moment has ended well.
         match (ended, reason) {
-            (Ok(Ok(reply)), _) => Ok(reply),
+            // An attempt that was too slow has failed, whatever it still brings.
             (_, CancelReason::Timeout) => {
                 let message = format!("the handler took longer than {} ms", timeout.as_millis());
                 Err(WorkError::new("TIMEOUT", message))
             }
+            // What ended well in the moment in which it was told to stop has ended well.
+            (Ok(Ok(reply)), _) => Ok(reply),
             (_, CancelReason::Shutdown) => Err(WorkError::new(
                 "SHUTTING_DOWN",
                 "the server is shutting down",
@@ -484,7 +485,7 @@ fn log(queue: &Name, job: &ClaimedJob, decided: &Settled) {
 }
 
 /// What the job's row will not know any more once the next attempt has begun.
-fn waiting_event(
+pub(crate) fn waiting_event(
     queue: &Name,
     decided: &Settled,
     attempt: u32,
@@ -549,7 +550,7 @@ fn dead_letter(
 }
 
 /// Events for the stream of a job.
-pub(super) fn to_job(job: &RunId, events: Vec<Draft>) -> Append {
+pub(crate) fn to_job(job: &RunId, events: Vec<Draft>) -> Append {
     Append {
         stream: StreamName::new("job", job.as_str()),
         context: EventContext {

@@ -11,9 +11,11 @@ mod params;
 mod said;
 mod state;
 mod stream;
+mod waiting;
 
 pub(crate) use params::{BatchParams, EmitParams, KeyParams, params};
 pub(crate) use state::path;
+pub(crate) use waiting::Waiting;
 
 use std::sync::Arc;
 
@@ -64,7 +66,7 @@ impl JobHost {
         let own = options.correlation_id.clone();
         let correlation = own.unwrap_or_else(|| home.id().to_string());
         Self {
-            said: Said::new(runtime.clone(), home.clone()),
+            said: Said::new(runtime.clone(), home.clone(), process.config.logs),
             runtime,
             process,
             home,
