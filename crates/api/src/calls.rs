@@ -26,7 +26,7 @@ use crate::{
     sse::field,
 };
 
-/// Frames that a slow reader may lag behind; further ones are dropped and counted.
+/// Frames that a slow reader may lag behind; it is told how many further ones were dropped.
 pub(crate) const BACKLOG: usize = 1_024;
 
 #[derive(Default, Deserialize, utoipa::ToSchema)]

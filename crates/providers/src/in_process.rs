@@ -68,10 +68,11 @@ impl Provider for InProcess {
         told.cancel(reason);
         let ended = tokio::time::timeout(self.cancel_grace, running).await;
         match (ended, reason) {
+            // What was too slow has failed, whatever it still brings.
+            (_, CancelReason::Timeout) => Err(failure::timeout(timeout_ms.unwrap_or_default())),
             (Ok(Ok(Ok(value))), _) => settle(Ok(Ok(value))),
             (Ok(Ok(Err(error))), _) if !error.is_cancelled() => Err(error),
             (Ok(Err(panic)), _) => settle(Err(panic)),
-            (_, CancelReason::Timeout) => Err(failure::timeout(timeout_ms.unwrap_or_default())),
             (_, reason) => Err(failure::cancelled(reason)),
         }
     }

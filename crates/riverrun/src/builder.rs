@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use riverrun_expr::{Limits, Sandbox};
-use riverrun_runtime::{Handler, Options, Runtime};
+use riverrun_runtime::{Handler, Options, Runtime, SimulatedClock};
 use riverrun_triggers::Triggers;
 
 use crate::{Error, HandlerOptions, Result, Riverrun, store};
@@ -61,9 +61,38 @@ impl Builder {
         self
     }
 
-    /// Leases, limits and retention.
+    /// Leases, limits, retention and the clock.
     pub fn options(mut self, options: Options) -> Self {
         self.options = options;
+        self
+    }
+
+    /// Goes by a clock that a test moves: waits, schedules, retries, timeouts, leases and limits.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use riverrun::{Riverrun, SimulatedClock, json};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> riverrun::Result<()> {
+    /// let clock = SimulatedClock::default();
+    /// let river = Riverrun::builder().memory().clock(&clock).open().await?;
+    /// river.register(json!({
+    ///     "id": "remind", "version": "1.0.0", "initialStepId": "wait",
+    ///     "steps": {
+    ///         "wait": { "type": "delay", "config": { "ms": "30 days" },
+    ///                   "transitions": { "onSuccess": "remind" } },
+    ///         "remind": { "type": "set", "config": { "value": "it is time" } },
+    ///     },
+    /// })).await?;
+    /// let run = river.start("remind", json!({})).await?;
+    /// clock.advance(Duration::from_secs(30 * 86_400)).await?;
+    /// assert_eq!(river.get(&run).await?.result, Some(json!("it is time")));
+    /// river.shutdown().await
+    /// # }
+    /// ```
+    pub fn clock(mut self, clock: &SimulatedClock) -> Self {
+        self.options.clock = clock.into();
         self
     }
 

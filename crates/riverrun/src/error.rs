@@ -13,6 +13,9 @@ pub enum Error {
     /// Use the embedded store until this one is there.
     #[error("the {scheme} store is not built in yet")]
     StoreNotBuiltIn { scheme: String },
+    /// A handler does not end; time that a test moves stands still.
+    #[error(transparent)]
+    Unsettled(#[from] riverrun_runtime::Unsettled),
     #[error("the threads for expressions could not be started")]
     Sandbox(#[source] std::io::Error),
 }
@@ -27,6 +30,7 @@ impl Error {
             Self::Trigger(error) => error.code(),
             Self::UnknownStore { .. } => "STORE_UNKNOWN",
             Self::StoreNotBuiltIn { .. } => "STORE_NOT_BUILT_IN",
+            Self::Unsettled(_) => "CLOCK_UNSETTLED",
             Self::Sandbox(_) => "SANDBOX_FAILED",
         }
     }

@@ -26,6 +26,8 @@
 //! # }
 //! ```
 //!
+//! With [`Builder::clock`] a test moves time: a flow that waits for a month ends in milliseconds.
+//!
 //! With [`Builder::data`] instead of `memory` what was acknowledged survives a crash, and a run
 //! that was under way goes on when the folder is opened again.
 
@@ -44,8 +46,8 @@ pub use riverrun_engine::{Failure, Issue, Outcome, Severity};
 pub use riverrun_expr::Limits as ExprLimits;
 pub use riverrun_handlers::{AllowRule, HttpOptions, Options as HandlerOptions};
 pub use riverrun_runtime::{
-    Action, At, Begin, Call, Effects, Handler, OnKind, Options, RegisteredFlow, Runtime,
-    StartRequest, Started, Subject, Tail, Tailed, Told, function,
+    Action, At, Begin, Call, Clock, Effects, Handler, OnKind, Options, RegisteredFlow, Runtime,
+    SimulatedClock, StartRequest, Started, Subject, Tail, Tailed, Told, Unsettled, function,
 };
 pub use riverrun_store::{Logged, Page, Retention, RunFilter, RunRecord, Store};
 pub use riverrun_triggers::{

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use riverrun_runtime::{
-    At, Begin, OnKind, RegisteredFlow, Runtime, StartRequest, Started, Subject, Tail,
+    At, Begin, OnKind, RegisteredFlow, Runtime, SimulatedClock, StartRequest, Started, Subject,
+    Tail,
 };
 use riverrun_store::EventQuery;
 use riverrun_triggers::Triggers;
@@ -69,6 +70,18 @@ impl Riverrun {
     /// Waits until a run has ended, at most this long; then the run as it is.
     pub async fn wait(&self, run: &RunId, timeout: Duration) -> Result<Run> {
         Ok(self.runtime.wait(run, timeout).await?.into())
+    }
+
+    /// Moves a test's clock from one due moment to the next until the run has ended, or until
+    /// nothing is due any more: then the run as it is, waiting for somebody.
+    pub async fn advance_to_end(&self, clock: &SimulatedClock, run: &RunId) -> Result<Run> {
+        loop {
+            clock.settle().await?;
+            let shown = self.get(run).await?;
+            if shown.status.is_ended() || clock.advance_to_next().await?.is_none() {
+                return Ok(shown);
+            }
+        }
     }
 
     pub async fn get(&self, run: &RunId) -> Result<Run> {

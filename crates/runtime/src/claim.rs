@@ -8,7 +8,6 @@ use riverrun_types::time::NEVER;
 
 use crate::{
     Runtime,
-    clock::{now_ms, until},
     drive::take_up,
     runtime::{lease_ms, pause},
 };
@@ -20,7 +19,8 @@ pub(crate) async fn claim(runtime: Runtime) {
     let retry = std::time::Duration::from_millis(500);
     loop {
         // Room first: what is claimed is driven at once.
-        let Ok(room) = runtime.drivers().clone().acquire_owned().await else {
+        let room = runtime.drivers().clone().acquire_owned();
+        let Ok(room) = runtime.clock().rest(room).await else {
             return;
         };
         drop(room);
@@ -56,7 +56,7 @@ pub(crate) async fn claim(runtime: Runtime) {
 }
 
 async fn take(runtime: &Runtime, limit: usize) -> crate::Result<usize> {
-    let now = now_ms();
+    let now = runtime.now_ms();
     let claim = Claim {
         owner: runtime.options().owner.clone(),
         limit,
@@ -82,13 +82,18 @@ async fn take(runtime: &Runtime, limit: usize) -> crate::Result<usize> {
 async fn sleep(runtime: &Runtime) -> bool {
     loop {
         let due = runtime.bus().next_due();
-        if due <= now_ms() {
+        if due <= runtime.now_ms() {
             return !runtime.is_stopping();
         }
-        tokio::select! {
-            () = tokio::time::sleep(until(due)) => {}
-            () = runtime.bus().due_changed() => {}
-            () = runtime.stopping() => return false,
+        let goes_on = async {
+            tokio::select! {
+                () = runtime.clock().sleep_until(due) => true,
+                () = runtime.bus().due_changed() => true,
+                () = runtime.stopping() => false,
+            }
+        };
+        if !runtime.clock().rest(goes_on).await {
+            return false;
         }
     }
 }

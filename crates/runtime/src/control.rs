@@ -9,7 +9,7 @@ use riverrun_engine::{Decision, Input, RunState, decide};
 use riverrun_store::{Advance, Change, Commit, Error as StoreError, Expect, JobChange};
 use riverrun_types::{RunId, RunStatus};
 
-use crate::{Error, Loaded, Result, Runtime, cache::Known, clock::now_ms, drive::projection};
+use crate::{Error, Loaded, Result, Runtime, cache::Known, drive::projection};
 
 /// How often a decision is taken again because the run moved.
 const TRIES: usize = 20;
@@ -63,11 +63,11 @@ impl Runtime {
             let version = loaded.record.version.clone();
             let flow = self.compiled(&loaded.record.flow, Some(&version)).await?;
             let mut state = (*loaded.state).clone();
-            let decision = decide(&flow.plan, &mut state, run, input.clone(), now_ms());
+            let decision = decide(&flow.plan, &mut state, run, input.clone(), self.now_ms());
             if decision.is_empty() {
                 return Ok(loaded.state);
             }
-            let now = now_ms();
+            let now = self.now_ms();
             let tenant = loaded.record.tenant.as_ref();
             let orders = self.orders(run, &flow.plan, tenant, &decision, None, now);
             let told = self.jobs_of(run, &decision.dequeued);

@@ -6,7 +6,7 @@ use riverrun_engine::{Input, RunState, decide};
 use riverrun_store::{EventQuery, NewJob, NewRun, Origin, Place};
 use riverrun_types::{Draft, EventId, Json, RunId, StreamName};
 
-use crate::{Error, Result, Runtime, StartRequest, Started, clock::now_ms, drive::projection};
+use crate::{Error, Result, Runtime, StartRequest, Started, drive::projection};
 
 impl Runtime {
     /// Starts the same flow again with the same input, or another one.
@@ -52,7 +52,7 @@ impl Runtime {
             return Err(Error::ForkAtEnd(run.clone()));
         }
         let id = RunId::fresh();
-        let now = now_ms();
+        let now = self.now_ms();
         let decision = decide(&flow.plan, &mut state, &id, Input::Forked, now);
         let tenant = source.record.tenant.as_ref();
         let orders = self.orders(&id, &flow.plan, tenant, &decision, None, now);

@@ -15,9 +15,7 @@ use riverrun_store::{
 use riverrun_types::{Draft, EventType, Flow, Json, Millis, Name, StreamName, event::EventContext};
 use serde_json::{Value, json};
 
-use crate::{
-    Action, Call, Effects, Error, FlowLookup, Handlers, Result, clock::now_ms, steps::Rules,
-};
+use crate::{Action, Call, Effects, Error, FlowLookup, Handlers, Result, steps::Rules};
 
 /// A flow ready to run: the engine's plan and each step's action.
 pub struct Compiled {
@@ -75,7 +73,12 @@ impl Flows {
     }
 
     /// Keeps a definition for ever, and says so in the registry's stream.
-    pub async fn register(&self, writer: &Writer, definition: &Value) -> Result<RegisteredFlow> {
+    pub async fn register(
+        &self,
+        writer: &Writer,
+        definition: &Value,
+        now_ms: Millis,
+    ) -> Result<RegisteredFlow> {
         let issues = self.validate(definition);
         if errors(&issues) {
             return Err(Error::FlowInvalid(issues));
@@ -86,7 +89,7 @@ impl Flows {
             id: Name::from(flow.id.as_str()),
             version: Name::from(flow.version.as_str()),
             definition: Json::of(definition),
-            created_ms: now_ms(),
+            created_ms: now_ms,
         };
         let (id, version) = (record.id.clone(), record.version.clone());
         let commit =

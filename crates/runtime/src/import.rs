@@ -17,7 +17,6 @@ use serde::Deserialize;
 
 use crate::{
     Error, Result, Runtime, StartRequest, Started,
-    clock::now_ms,
     drive::{projection, record},
     streams::{check_outside, is_too_deep},
 };
@@ -72,7 +71,7 @@ impl Runtime {
     pub async fn import(&self, exported: Exported) -> Result<Started> {
         self.refuse_when_stopping()?;
         let Exported { run, events } = exported;
-        let now = now_ms();
+        let now = self.now_ms();
         let mut new = described(run, now)?;
         let mut orders = Vec::new();
         let (drafts, state) = replayed(&events, &new.context(), now)?;

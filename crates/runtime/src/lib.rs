@@ -31,7 +31,7 @@ mod tail;
 mod why;
 mod work;
 
-pub use clock::{now_ms, until};
+pub use clock::{Busy, Clock, SimulatedClock, Unsettled};
 pub use definition::{Format, check_numbers, parse_definition};
 pub use error::Error;
 pub use flows::{Compiled, FlowEntry, RegisteredFlow};
@@ -51,9 +51,9 @@ pub use tail::{Tail, Tailed};
 pub use why::{ActiveBranch, AtJob, Cause, InVisit, JobStateName, Reason, Why};
 pub use work::{
     BrokenProcess, CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Host,
-    IdempotencyOptions, Invocation, JobOptions, JobRequest, KeptOptions, OnFail, Percentiles,
-    Places, Policy, Process, ProcessConfig, Provider, QueueStats, QueueView, Redrive, Redriven,
-    RunMode, Source, Taken, Throttle, check_queue_name,
+    IdempotencyOptions, Invocation, JobOptions, JobRequest, KeptOptions, LogLimit, OnFail,
+    Percentiles, Places, Policy, Process, ProcessConfig, Provider, QueueStats, QueueView, Redrive,
+    Redriven, RunMode, Source, Taken, Throttle, check_queue_name,
 };
 
 pub type Result<T> = std::result::Result<T, Error>;

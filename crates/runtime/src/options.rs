@@ -5,6 +5,8 @@ use std::time::Duration;
 use riverrun_store::Retention;
 use riverrun_types::Name;
 
+use crate::Clock;
+
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The name under which this instance holds leases. Default: a fresh id.
@@ -25,6 +27,9 @@ pub struct Options {
     pub sweep_every: Duration,
     /// How long a shutdown waits for attempts that run. Default 5 s.
     pub grace: Duration,
+    /// What tells the time. Default the machine's clock; a test gives one that it moves
+    /// ([`SimulatedClock`](crate::SimulatedClock)).
+    pub clock: Clock,
 }
 
 impl Options {
@@ -43,6 +48,7 @@ impl Default for Options {
             retention: Retention::default(),
             sweep_every: Duration::from_secs(60),
             grace: Duration::from_secs(5),
+            clock: Clock::default(),
         }
     }
 }

@@ -13,16 +13,16 @@ use parking_lot::Mutex;
 use riverrun_engine::Issue;
 use riverrun_expr::Sandbox;
 use riverrun_store::{Beat, Bus, Change, Commit, Lease, Receipt, Store, Then, Writer};
-use riverrun_types::RunId;
+use riverrun_types::{Millis, RunId};
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Compiled, Error, FlowEntry, Handler, Handlers, Options, RegisteredFlow, Result, Services,
+    Clock, Compiled, Error, FlowEntry, Handler, Handlers, Options, RegisteredFlow, Result,
+    Services,
     cache::{News, RunCache},
     claim,
-    clock::now_ms,
     flows::Flows,
     listen::Listeners,
     steps::{self, Inboxes},
@@ -46,6 +46,8 @@ struct Inner {
     options: Options,
     drivers: Arc<Semaphore>,
     leases: Mutex<HashMap<RunId, Held>>,
+    /// Told when there is a lease to be kept.
+    leased: Notify,
     processes: Processes,
     keeper: Keeper,
     rooms: Rooms,
@@ -97,6 +99,7 @@ impl Runtime {
                     options.max_drivers.min(Options::MAX_DRIVERS),
                 )),
                 leases: Mutex::default(),
+                leased: Notify::new(),
                 processes: Processes::default(),
                 keeper: Keeper::default(),
                 rooms: Rooms::default(),
@@ -173,7 +176,7 @@ impl Runtime {
     pub async fn register(&self, definition: &Value) -> Result<RegisteredFlow> {
         self.inner
             .flows
-            .register(&self.inner.writer, definition)
+            .register(&self.inner.writer, definition, self.now_ms())
             .await
     }
 
@@ -190,6 +193,16 @@ impl Runtime {
     /// All versions of a flow, newest first.
     pub fn versions(&self, id: &str) -> Vec<FlowEntry> {
         self.inner.flows.versions(id)
+    }
+
+    /// What tells this runtime the time.
+    pub fn clock(&self) -> &Clock {
+        &self.inner.options.clock
+    }
+
+    /// The time by the runtime's clock.
+    pub fn now_ms(&self) -> Millis {
+        self.clock().now_ms()
     }
 
     pub(crate) async fn compiled(&self, id: &str, version: Option<&str>) -> Result<Arc<Compiled>> {
@@ -287,7 +300,11 @@ impl Runtime {
 
     /// Runs a task that a shutdown waits for.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.inner.tasks.spawn(task);
+        let busy = self.clock().busy();
+        self.inner.tasks.spawn(async move {
+            task.await;
+            drop(busy);
+        });
     }
 
     /// Keeps a lease alive until the guard is dropped.
@@ -296,10 +313,13 @@ impl Runtime {
             lease,
             lost: Arc::default(),
         };
-        self.inner
-            .leases
-            .lock()
-            .insert(held.lease.run.clone(), held.clone());
+        {
+            let mut leases = self.inner.leases.lock();
+            if leases.is_empty() {
+                self.inner.leased.notify_one();
+            }
+            leases.insert(held.lease.run.clone(), held.clone());
+        }
         Keep {
             runtime: self.clone(),
             held,
@@ -344,7 +364,16 @@ impl Drop for Keep {
 async fn heartbeat(runtime: Runtime) {
     let every = runtime.options().lease / 3;
     let lease_ms = lease_ms(&runtime);
-    while pause(&runtime, every).await {
+    loop {
+        let beat = async {
+            if runtime.inner.leases.lock().is_empty() {
+                runtime.inner.leased.notified().await;
+            }
+            runtime.clock().sleep(every).await;
+        };
+        if !rest(&runtime, beat).await {
+            return;
+        }
         let held: Vec<Held> = runtime.inner.leases.lock().values().cloned().collect();
         if held.is_empty() {
             continue;
@@ -352,7 +381,7 @@ async fn heartbeat(runtime: Runtime) {
         let leases: Vec<Lease> = held.iter().map(|held| held.lease.clone()).collect();
         match runtime
             .store()
-            .heartbeat(&leases, now_ms().saturating_add(lease_ms))
+            .heartbeat(&leases, runtime.now_ms().saturating_add(lease_ms))
             .await
         {
             Ok(beats) => {
@@ -371,11 +400,12 @@ async fn heartbeat(runtime: Runtime) {
 /// Deletes what its retention is over for, a batch at a time.
 async fn sweep(runtime: Runtime) {
     const BATCH: usize = 200;
-    while pause(&runtime, runtime.options().sweep_every).await {
+    let every = runtime.options().sweep_every;
+    while rest(&runtime, runtime.clock().sleep_lightly(every)).await {
         loop {
             let swept = runtime
                 .store()
-                .sweep(&runtime.options().retention, now_ms(), BATCH)
+                .sweep(&runtime.options().retention, runtime.now_ms(), BATCH)
                 .await;
             if matches!(swept, Ok(deleted) if deleted > 0) {
                 runtime.bus().look_everywhere();
@@ -397,7 +427,18 @@ pub(crate) fn lease_ms(runtime: &Runtime) -> i64 {
     i64::try_from(runtime.options().lease.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Sleeps; false when a shutdown began.
+/// Waits for what others or time bring about; false when a shutdown began first.
+pub(crate) async fn rest(runtime: &Runtime, waiting: impl Future<Output = ()>) -> bool {
+    let goes_on = async {
+        tokio::select! {
+            () = waiting => true,
+            () = runtime.stopping() => false,
+        }
+    };
+    runtime.clock().rest(goes_on).await
+}
+
+/// Waits for trouble to pass, by the machine's time; false when a shutdown began.
 pub(crate) async fn pause(runtime: &Runtime, time: Duration) -> bool {
     tokio::select! {
         () = tokio::time::sleep(time) => true,

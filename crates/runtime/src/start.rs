@@ -10,7 +10,6 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use crate::{
     Error, Loaded, Result, RunView, Runtime,
     cache::{Known, News},
-    clock::now_ms,
     drive::{Driver, Effectful, projection},
     runtime::lease_ms,
 };
@@ -114,7 +113,7 @@ impl Runtime {
             .compiled(&request.flow, request.version.as_deref())
             .await?;
         check_input(&flow.plan, &request.input)?;
-        let now = now_ms();
+        let now = self.now_ms();
         let run = request.run_id.clone().unwrap_or_else(RunId::fresh);
         let not_before = request
             .delay_ms
@@ -158,7 +157,7 @@ impl Runtime {
         permit: Option<OwnedSemaphorePermit>,
     ) -> Result<Started> {
         let run = driver.run.clone();
-        let now = now_ms();
+        let now = self.now_ms();
         let busy = !driver.ready.is_empty() || driver.state.runnable(now).next().is_some();
         let token = rand::random::<u64>() >> 1;
         let holder = (busy && permit.is_some()).then(|| self.bus().hold(&run));

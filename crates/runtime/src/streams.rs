@@ -10,7 +10,6 @@ use riverrun_types::{
 
 use crate::{
     Error, Loaded, Result, Runtime,
-    clock::now_ms,
     steps::{Letter, signals},
 };
 
@@ -22,7 +21,7 @@ impl Runtime {
     /// them or none.
     pub async fn append(&self, stream: &StreamName, events: &[Json]) -> Result<Vec<EventId>> {
         self.refuse_when_stopping()?;
-        let now = now_ms();
+        let now = self.now_ms();
         let drafts = events
             .iter()
             .map(|event| read(event, now))
@@ -167,7 +166,7 @@ impl Runtime {
         events: Arc<[Draft]>,
         fence: Vec<Change>,
     ) -> riverrun_store::Result<Vec<EventId>> {
-        let told = signals(stream, &context, &events, now_ms(), |_| false);
+        let told = signals(stream, &context, &events, self.now_ms(), |_| false);
         let append = Append {
             stream: stream.clone(),
             context,

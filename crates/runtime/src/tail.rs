@@ -51,7 +51,7 @@ impl Runtime {
 impl Runtime {
     /// What happens to the jobs of a queue from now on. Nothing of it is stored.
     pub fn listen(&self, queue: &str) -> Listener {
-        self.bus().listen(&Name::from(queue))
+        self.bus().listen(&Name::from(queue), self.now_ms())
     }
 }
 

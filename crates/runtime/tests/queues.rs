@@ -108,6 +108,20 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
             let reason = cancel.cancelled().await;
             Err(WorkError::new("CANCELLED", format!("{reason:?}")))
         }
+        "late" => {
+            cancel.cancelled().await;
+            value(json!("what came too late"))
+        }
+        "chatter" => {
+            for n in 0..input["lines"].as_u64().unwrap() {
+                host.frame(Frame::Log {
+                    level: LogLevel::Info,
+                    message: format!("line {n}"),
+                    meta: None,
+                });
+            }
+            value(json!("said"))
+        }
         "slow" => {
             tokio::time::sleep(Duration::from_millis(input["ms"].as_u64().unwrap())).await;
             value(json!("slow"))
@@ -1268,4 +1282,67 @@ async fn a_process_that_does_not_load_is_told_to_whoever_asks_for_it() {
     }
     world.runtime.forget_broken("mail/send");
     assert_eq!(add().await.code(), "QUEUE_NOT_FOUND");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_timeout_is_final_whatever_the_handler_still_brings() {
+    let world = World::new(json!({"timeoutMs": 30, "retryPolicy": {"attempts": 1}})).await;
+    let job = world.add(json!({"data": {"do": "late"}})).await;
+    let ended = world.end(&job).await;
+    assert_eq!(ended.state, JobState::Failed);
+    assert_eq!(ended.error.unwrap().value()["code"], "TIMEOUT");
+    assert_eq!(ended.result, None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_job_says_beyond_its_limit_is_counted_in_a_last_line() {
+    let world = World::new(json!({"logs": {"maxLines": 20, "maxBytes": 100_000}})).await;
+    let job = world
+        .add(json!({"data": {"do": "chatter", "lines": 1_000}}))
+        .await;
+    world.end(&job).await;
+    let stream = StreamName::job(&job);
+    let query = EventQuery::forward(0, 2_000);
+    let events = world.store.events(&stream, &query).await.unwrap();
+    let said: Vec<String> = events
+        .iter()
+        .filter(|event| event.kind.family() == "log")
+        .map(|event| {
+            event.data.as_ref().unwrap().value()["message"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    assert_eq!(said.len(), 21, "{said:?}");
+    assert_eq!(said[19], "line 19");
+    assert!(
+        said[20].starts_with("980 lines were dropped"),
+        "{}",
+        said[20]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_is_too_slow_for_the_frames_of_a_call_is_told_how_many_are_missing() {
+    let world = World::new(json!({})).await;
+    let (frames, mut heard) = tokio::sync::mpsc::channel(8);
+    let call = CallRequest {
+        process: "work".to_owned(),
+        input: Json::of(&json!({"do": "chatter", "lines": 100})),
+        frames: Some(frames),
+        ..CallRequest::default()
+    };
+    world.runtime.call(call).await.unwrap();
+    let mut said = Vec::new();
+    while let Some(frame) = heard.recv().await {
+        if let Frame::Log { message, meta, .. } = frame {
+            said.push((message, meta));
+        }
+    }
+    assert_eq!(said.len(), 8);
+    assert_eq!(said[6].0, "line 6");
+    let (last, meta) = &said[7];
+    assert!(last.starts_with("93 frames were dropped"), "{last}");
+    assert_eq!(meta.as_ref().unwrap().value(), json!({"missed": 93}));
 }

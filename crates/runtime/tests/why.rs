@@ -238,6 +238,9 @@ async fn awaited_events_and_triggers_are_told() {
         reason,
         json!({"triggerType": "user", "url": format!("/approve/{id}"), "until": null}),
     );
+    let said = reason["summary"].as_str().unwrap();
+    let expected = format!("waits for somebody's answer at /approve/{id}, since");
+    assert!(said.contains(&expected), "{said}");
     world.runtime.door(id).await.unwrap();
 }
 

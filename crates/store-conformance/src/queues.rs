@@ -266,6 +266,7 @@ pub async fn a_retry_comes_back_with_the_next_attempt(store: S) {
     let first = only(&store, T0).await;
     let note = Note {
         lease: first.lease.clone(),
+        now_ms: T0,
         progress: Some(json("50")),
         checkpoint: Some(json(r#"{"page":7}"#)),
     };
@@ -311,6 +312,7 @@ pub async fn an_outcome_without_the_lease_is_refused(store: S) {
     }
     let note = Note {
         lease: first.lease.clone(),
+        now_ms: T0,
         progress: Some(json("1")),
         checkpoint: None,
     };

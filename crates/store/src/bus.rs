@@ -111,8 +111,8 @@ impl Bus {
     }
 
     /// Listens to what happens to the jobs of a queue from now on.
-    pub fn listen(self: &Arc<Self>, queue: &Name) -> Listener {
-        Listener::new(self.clone(), queue)
+    pub fn listen(self: &Arc<Self>, queue: &Name, now_ms: Millis) -> Listener {
+        Listener::new(self.clone(), queue, now_ms)
     }
 
     pub(crate) fn channels(&self) -> &Channels {

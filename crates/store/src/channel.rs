@@ -3,12 +3,9 @@
 //! Nothing of it is stored and nothing is built for a queue that nobody listens to. A listener that
 //! falls behind is told how much it has missed; the jobs themselves are in the store.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
-    },
-    time::{SystemTime, UNIX_EPOCH},
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 
 use dashmap::DashMap;
@@ -50,12 +47,12 @@ impl Channels {
         !self.is_silent() && self.open.contains_key(queue)
     }
 
-    fn listen(&self, queue: &Name) -> (broadcast::Receiver<Arc<Batch>>, EventId) {
+    fn listen(&self, queue: &Name, now_ms: Millis) -> (broadcast::Receiver<Arc<Batch>>, EventId) {
         let channel = self.open.entry(queue.clone()).or_insert_with(|| {
             self.count.fetch_add(1, Ordering::AcqRel);
             Arc::new(Channel {
                 sender: broadcast::channel(BACKLOG).0,
-                last_ms: Mutex::new(now_ms()),
+                last_ms: Mutex::new(now_ms),
             })
         });
         let last_ms = channel.last_ms.lock();
@@ -124,7 +121,7 @@ impl Channels {
         };
         let (id, queue) = (&note.lease.id, &note.lease.queue);
         self.send(queue, || {
-            let said = small(progress).map(|said| life::progress(now_ms(), queue, said));
+            let said = small(progress).map(|said| life::progress(note.now_ms, queue, said));
             said.map(|said| (id.clone(), said)).into_iter().collect()
         });
     }
@@ -192,13 +189,6 @@ fn small(json: &Json) -> Option<&Json> {
     (json.bytes() <= MAX_BYTES).then_some(json)
 }
 
-fn now_ms() -> Millis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
-    })
-}
-
 /// What a listener to a queue hears.
 #[derive(Debug)]
 pub enum Overheard {
@@ -216,8 +206,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    pub(crate) fn new(bus: Arc<crate::Bus>, queue: &Name) -> Self {
-        let (receiver, begin) = bus.channels().listen(queue);
+    pub(crate) fn new(bus: Arc<crate::Bus>, queue: &Name, now_ms: Millis) -> Self {
+        let (receiver, begin) = bus.channels().listen(queue, now_ms);
         Self {
             bus,
             queue: queue.clone(),

@@ -238,6 +238,7 @@ pub struct StalledJob {
 #[derive(Clone, Debug)]
 pub struct Note {
     pub lease: JobLease,
+    pub now_ms: Millis,
     pub progress: Option<Json>,
     /// For the next attempt, if there is one.
     pub checkpoint: Option<Json>,

@@ -1,6 +1,5 @@
 //! Due times of the past, made up for because somebody wants it.
 
-use riverrun_runtime::now_ms;
 use riverrun_types::{Millis, RunId};
 
 use crate::{Error, Result, Triggers, clockwork::scheduled};
@@ -43,7 +42,7 @@ impl Triggers {
                 kind: trigger.kind().as_str(),
             });
         };
-        let now = now_ms();
+        let now = self.runtime().now_ms();
         if wanted.from_ms >= wanted.until_ms || wanted.until_ms > now {
             let message = "the range must end after it begins, and not after now";
             return Err(riverrun_runtime::Error::BadRequest(message.to_owned()).into());

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use futures::StreamExt;
-use riverrun_runtime::{now_ms, until};
 use riverrun_store::{Error as StoreError, Fired, Firing, Take, TriggerRecord};
 use riverrun_types::{Json, Millis, time::NEVER, time::iso};
 use serde_json::json;
@@ -23,33 +22,53 @@ const AT_ONCE: usize = 16;
 /// How long to wait after a failure of the store.
 const RETRY: Duration = Duration::from_millis(500);
 
+/// What ended a wait for the next due time.
+enum Woken {
+    Due,
+    Changed,
+    Stopping,
+}
+
 impl Triggers {
     /// Serves schedules until the runtime stops.
     pub(crate) async fn keep_time(self, mut changes: watch::Receiver<u64>) {
         let runtime = self.runtime().clone();
         while !runtime.is_stopping() {
-            let pause = match self.serve_due().await {
+            let next_ms = match self.serve_due().await {
                 Ok(Served::Some) => continue,
-                Ok(Served::NoneUntil(next_ms)) => until(next_ms),
+                Ok(Served::NoneUntil(next_ms)) => Some(next_ms),
                 Err(error) => {
                     tracing::warn!(%error, "schedules could not be served; trying again");
-                    RETRY
+                    None
                 }
             };
-            tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                Ok(()) = changes.changed() => {
+            let pause = async {
+                match next_ms {
+                    Some(next_ms) => runtime.clock().sleep_until(next_ms).await,
+                    None => tokio::time::sleep(RETRY).await,
+                }
+            };
+            let woken = async {
+                tokio::select! {
+                    () = pause => Woken::Due,
+                    Ok(()) = changes.changed() => Woken::Changed,
+                    () = runtime.stopping() => Woken::Stopping,
+                }
+            };
+            match runtime.clock().rest(woken).await {
+                Woken::Due => {}
+                Woken::Changed => {
                     if let Err(error) = self.reload().await {
                         tracing::warn!(%error, "triggers could not be read");
                     }
                 }
-                () = runtime.stopping() => return,
+                Woken::Stopping => return,
             }
         }
     }
 
     async fn serve_due(&self) -> Result<Served> {
-        let now = now_ms();
+        let now = self.runtime().now_ms();
         let due = self.runtime().store().due_triggers(now, BATCH).await?;
         if due.due.is_empty() {
             return Ok(Served::NoneUntil(due.next_ms.unwrap_or(NEVER)));
@@ -99,7 +118,7 @@ impl Triggers {
         let Some(fire_ms) = turn.fire_ms else {
             let firing = firing(trigger, Fired::Nothing, take, now);
             let mut changes = vec![firing];
-            changes.extend(tell(&trigger.id, [missed_event(trigger, &take)]));
+            changes.extend(tell(&trigger.id, [missed_event(trigger, &take, now)]));
             self.runtime().commit(all(changes)).await?;
             return Ok(());
         };
@@ -122,7 +141,7 @@ impl Triggers {
         };
         let firing = Firing {
             trigger: record.id.clone(),
-            now_ms: now_ms(),
+            now_ms: self.runtime().now_ms(),
             outcome: Fired::Failed(told),
             due: Some(take),
         };

@@ -1,7 +1,7 @@
 //! Emitted events that start runs.
 
 use async_trait::async_trait;
-use riverrun_runtime::{Listener, now_ms};
+use riverrun_runtime::Listener;
 use riverrun_store::{SignalRecord, same_tenant};
 use riverrun_types::{Json, Name};
 
@@ -82,7 +82,7 @@ impl Triggers {
         let mut shot = Shot {
             trigger,
             source: &emit.kind,
-            received_ms: now_ms(),
+            received_ms: self.runtime().now_ms(),
             request_id: Some(&request_id),
             key: Some(key(&trigger.id, &format!("event-{}", emit.seq))),
             due_ms: None,

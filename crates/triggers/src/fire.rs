@@ -1,6 +1,6 @@
 //! A trigger is used: a run starts, and the trigger's stream says so in the same commit.
 
-use riverrun_runtime::{StartRequest, Started, now_ms};
+use riverrun_runtime::{StartRequest, Started};
 use riverrun_store::{Append, Change, Commit, Expect, Fired, Firing, Take};
 use riverrun_types::{
     Draft, EventType, Json, Millis, RunId, StreamName, event::EventContext, time::iso,
@@ -50,7 +50,7 @@ impl Triggers {
         let shot = Shot {
             trigger: &trigger,
             source: fire.source.as_deref().unwrap_or("manual"),
-            received_ms: now_ms(),
+            received_ms: self.runtime().now_ms(),
             request_id: fire.request_id.as_deref(),
             key: fire.idempotency_key.map(|key| crate::read::key(id, &key)),
             due_ms: None,
@@ -139,19 +139,19 @@ impl Shot<'_> {
     fn fired(&self, run: &RunId, created: bool) -> Draft {
         let data = self
             .said(json!({"runId": run, "flow": self.trigger.definition.flow, "created": created}));
-        let mut draft = Draft::new(now_ms(), EventType::TriggerFired).data(data);
+        let mut draft = Draft::new(self.received_ms, EventType::TriggerFired).data(data);
         draft.correlation_id = Some(run.as_str().into());
         draft
     }
 
     fn failed(&self, error: Value) -> Draft {
         let data = self.said(json!({ "error": error }));
-        Draft::new(now_ms(), EventType::TriggerFailed).data(data)
+        Draft::new(self.received_ms, EventType::TriggerFailed).data(data)
     }
 
     fn changes(&self, outcome: Fired, event: Draft) -> Vec<Change> {
         let missed = self.take.filter(|take| take.missed > 0);
-        let missed = missed.map(|take| missed_event(self.trigger, &take));
+        let missed = missed.map(|take| missed_event(self.trigger, &take, event.ms));
         let firing = Firing {
             trigger: self.trigger.id.clone(),
             now_ms: event.ms,
@@ -165,13 +165,13 @@ impl Shot<'_> {
 }
 
 /// Due times went by for which nothing is started.
-pub(crate) fn missed_event(trigger: &Trigger, take: &Take) -> Draft {
+pub(crate) fn missed_event(trigger: &Trigger, take: &Take, now_ms: Millis) -> Draft {
     let data = json!({
         "missed": take.missed,
         "dueAt": iso(take.from_ms),
         "version": trigger.version,
     });
-    Draft::new(now_ms(), EventType::TriggerTimeout).data(data)
+    Draft::new(now_ms, EventType::TriggerTimeout).data(data)
 }
 
 /// Events for the stream of a trigger, which keeps the last ones.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use percent_encoding::percent_decode_str;
 use riverrun_engine::Schema;
-use riverrun_runtime::{Started, now_ms};
+use riverrun_runtime::Started;
 use riverrun_types::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -195,7 +195,7 @@ impl Hook {
         let Some(rule) = self.rule() else {
             return Err(Error::Disabled(self.trigger.id.clone()));
         };
-        let received_ms = now_ms();
+        let received_ms = triggers.runtime().now_ms();
         if let Some(signature) = &rule.signature {
             // Whoever cannot sign may not even make the server write.
             let checked = signature.check(|name| self.header(name), &body, received_ms);

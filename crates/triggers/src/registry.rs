@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use riverrun_runtime::{Runtime, now_ms};
+use riverrun_runtime::Runtime;
 use riverrun_store::{Change, Error as StoreError, NewTrigger, NextDue, Page, TriggerRecord};
 use riverrun_types::{Draft, EventType, Json, Millis, Name};
 use serde_json::{Value, json};
@@ -228,7 +228,7 @@ impl Triggers {
     pub async fn remove(&self, id: &str) -> Result<()> {
         let _changing = self.inner.changing.lock().await;
         let record = self.record(id).await?;
-        let now_ms = now_ms();
+        let now_ms = self.runtime().now_ms();
         let mut changes = vec![Change::Untrigger {
             id: record.id.clone(),
             version: record.version,
@@ -348,7 +348,8 @@ impl Triggers {
             }
             let version = self.runtime().store().trigger_version(&definition.id);
             let version = version.await?.unwrap_or(0);
-            return self.write_over(definition, version, now_ms(), None).await;
+            let now_ms = self.runtime().now_ms();
+            return self.write_over(definition, version, now_ms, None).await;
         };
         let (version, created_ms) = (record.version, record.created_ms);
         self.write_over(definition, version, created_ms, Some(before))
@@ -362,7 +363,7 @@ impl Triggers {
         created_ms: Millis,
         before: Option<Trigger>,
     ) -> Result<Put> {
-        let now_ms = now_ms();
+        let now_ms = self.runtime().now_ms();
         let kept = before.as_ref().is_none_or(|before| before.enabled);
         let enabled = definition.enabled.unwrap_or(kept);
         let trigger = Trigger::new(definition, version + 1, enabled, created_ms)?;

@@ -490,10 +490,10 @@ impl RunState {
             |visit: &Visit| matches!(visit.status, VisitStatus::Waiting | VisitStatus::Retrying);
         self.status = if self.paused {
             RunStatus::Paused
-        } else if self.step_count == 0 {
-            RunStatus::Pending
         } else if !self.visits.is_empty() && self.visits.iter().all(waits) {
             RunStatus::Waiting
+        } else if self.step_count == 0 {
+            RunStatus::Pending
         } else {
             RunStatus::Running
         };

@@ -65,7 +65,8 @@ impl<'a, S: Stubborn> Run<'a, S> {
         // In a task of its own, so that it is done even if nobody waits for this.
         let stopped = tokio::spawn(stop(opened, reason, self.stubborn.clone())).await;
         match stopped.unwrap_or(None) {
-            Some(Err(error)) if error.is_cancelled() && reason == CancelReason::Timeout => {
+            // What was too slow has failed, whatever it still brings.
+            Some(_) if reason == CancelReason::Timeout => {
                 Err(failure::timeout(timeout_ms.unwrap_or_default()))
             }
             Some(answer) => settle(answer, link.limits.result_bytes),

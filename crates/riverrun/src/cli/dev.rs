@@ -44,7 +44,7 @@ impl Dev {
         logs::init(&settings.config);
         logs::tell_warnings(&settings);
         // Before the first look, so that what is saved while it looks is seen too.
-        let changes = watch(&folder)?;
+        let changes = watch(&folder, &settings.config.data)?;
         let server = Server::open(&settings).await?;
         let flows = match project::register_dev(&server.river, &folder).await {
             Ok(flows) => flows,
@@ -64,6 +64,7 @@ impl Dev {
         }
         tell_triggers(project::sync_triggers(&server.river, &folder).await);
         ready(&server, &settings, &flows);
+        warn(&flows);
         suggest(&server, &settings, &flows);
         reload_on(
             changes,
@@ -117,16 +118,32 @@ fn suggest(server: &Server, settings: &Settings, flows: &[Registered]) {
     }
 }
 
-fn watch(folder: &Path) -> Result<Receiver<Vec<PathBuf>>> {
+fn watch(folder: &Path, data: &Path) -> Result<Receiver<Vec<PathBuf>>> {
     // What is reported is absolute; compare like with like.
     let project = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    project::watch(&project).map_err(|error| {
+    project::watch(&project, &real(data)).map_err(|error| {
         Failure::new(
             "WATCH_FAILED",
             format!("cannot watch {}: {error}", folder.display()),
         )
         .next("riverrun serve --project <folder>, which does not watch")
     })
+}
+
+/// The real path of a folder that need not be there yet.
+fn real(folder: &Path) -> PathBuf {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(parent), Some(name)) if !absolute.exists() => real(parent).join(name),
+        _ => absolute.canonicalize().unwrap_or(absolute),
+    }
+}
+
+/// Says what may be meant otherwise in flows.
+fn warn<'a>(flows: impl IntoIterator<Item = &'a Registered>) {
+    for warning in flows.into_iter().flat_map(Registered::told_warnings) {
+        output::talk(&format!("{} {warning}", paint(paint::WARN, "warning:")));
+    }
 }
 
 /// Registers what changed, whenever something does.
@@ -209,6 +226,7 @@ async fn reload(river: &Riverrun, folder: &Path) {
 fn tell_flows(river: &Riverrun, flows: &[Registered]) {
     for flow in flows.iter().filter(|flow| flow.created) {
         output::talk(&format!("reloaded {}", paint(paint::NAME, flow)));
+        warn([flow]);
         let newest = river.runtime().flow(&flow.id, None);
         if let Some(newest) = newest.filter(|newest| *newest.version != *flow.version) {
             output::talk(&format!(

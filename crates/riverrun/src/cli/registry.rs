@@ -141,12 +141,7 @@ pub async fn flows(path: Option<&Path>, river: &Riverrun) -> Result<Vec<Register
     };
     let mut registered = Vec::new();
     for definition in read(path)?.flows {
-        let flow = river.register(definition.value()).await?;
-        registered.push(Registered {
-            id: flow.id.to_string(),
-            version: flow.version.to_string(),
-            created: flow.created,
-        });
+        registered.push(river.register(definition.value()).await?.into());
     }
     Ok(registered)
 }

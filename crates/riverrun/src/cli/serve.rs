@@ -83,6 +83,9 @@ impl Serve {
             return Err(failure);
         }
         ready(&server, &settings, &flows);
+        for warning in flows.iter().flat_map(Registered::told_warnings) {
+            tracing::warn!("{warning}");
+        }
         server.serve(signals::asked_to_stop()).await?;
         Ok(Exit::Ok)
     }

@@ -4,6 +4,7 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use riverrun::Json;
 use riverrun_runtime::{Process, RunMode};
+use riverrun_store::QueueLimits;
 
 use crate::failure::Failure;
 
@@ -19,6 +20,14 @@ struct Owner {
     id: String,
     file: PathBuf,
     is_step: bool,
+    limits: Limits,
+}
+
+/// What holds for the queue as a whole: whoever takes its jobs must say the same.
+#[derive(Clone, Copy, PartialEq)]
+struct Limits {
+    concurrency: u32,
+    all: QueueLimits,
 }
 
 impl Claims {
@@ -38,6 +47,10 @@ impl Claims {
             id: process.id.to_string(),
             file: PathBuf::from(process.source.file.as_deref().unwrap_or_default()),
             is_step: is_step(&process.config.raw),
+            limits: Limits {
+                concurrency: process.config.concurrency,
+                all: process.config.limits,
+            },
         };
         if let Some(other) = self.ids.get(&owner.id) {
             return Err(conflict(
@@ -58,12 +71,31 @@ impl Claims {
                         false => failure,
                     });
                 }
+                Some(other) if other.limits != owner.limits => {
+                    return Err(different_limits(&owner, other, &queue));
+                }
                 _ => self.queues.insert(queue, owner.clone()),
             };
         }
         self.ids.insert(owner.id, owner.file);
         Ok(())
     }
+}
+
+/// The queue would go by the limits of whichever was loaded last.
+fn different_limits(owner: &Owner, other: &Owner, queue: &str) -> Failure {
+    let message = format!(
+        "{} and {} take the jobs of queue {queue:?}, with different limits for it",
+        other.file.display(),
+        owner.file.display()
+    );
+    Failure::new("PROCESS_CONFLICT", message)
+        .note(format!(
+            "concurrency, keyConcurrency, rateLimit and batch hold for the queue as a whole; {} is \
+             not taken in",
+            owner.id
+        ))
+        .next("the same limits in both, or a queue of its own for one of them")
 }
 
 fn conflict(owner: &Owner, other: &std::path::Path, what: &str) -> Failure {

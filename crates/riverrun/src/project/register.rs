@@ -16,6 +16,29 @@ pub struct Registered {
     pub version: String,
     /// False where it was registered before.
     pub created: bool,
+    /// What may be meant otherwise, such as an event that nobody takes.
+    pub warnings: Vec<String>,
+}
+
+impl From<riverrun::RegisteredFlow> for Registered {
+    fn from(flow: riverrun::RegisteredFlow) -> Self {
+        Self {
+            id: flow.id.to_string(),
+            version: flow.version.to_string(),
+            created: flow.created,
+            warnings: warnings(&flow.issues),
+        }
+    }
+}
+
+impl Registered {
+    /// What may be meant otherwise, each with the flow's name.
+    pub fn told_warnings(&self) -> impl Iterator<Item = String> {
+        let flow = self.to_string();
+        self.warnings
+            .iter()
+            .map(move |warning| format!("{flow}: {warning}"))
+    }
 }
 
 impl std::fmt::Display for Registered {
@@ -110,13 +133,15 @@ fn has_errors(issues: &[riverrun::Issue]) -> bool {
         .any(|issue| issue.severity == riverrun::Severity::Error)
 }
 
+fn warnings(issues: &[riverrun::Issue]) -> Vec<String> {
+    let warns = |issue: &&riverrun::Issue| issue.severity == riverrun::Severity::Warning;
+    let shown = |issue: &riverrun::Issue| format!("{}: {}", issue.path, issue.message);
+    issues.iter().filter(warns).map(shown).collect()
+}
+
 async fn put(river: &Riverrun, file: &FlowFile, definition: &Value) -> Result<Registered> {
     match river.register(definition.clone()).await {
-        Ok(flow) => Ok(Registered {
-            id: flow.id.to_string(),
-            version: flow.version.to_string(),
-            created: flow.created,
-        }),
+        Ok(flow) => Ok(flow.into()),
         Err(riverrun::Error::Runtime(riverrun_runtime::Error::FlowInvalid(issues))) => {
             Err(invalid(&file.path, &issues))
         }
@@ -149,6 +174,7 @@ async fn put_dev(river: &Riverrun, file: &FlowFile) -> Result<Registered> {
             id: id.to_owned(),
             version,
             created: false,
+            warnings: warnings(&river.runtime().validate(&file.definition)),
         }),
         Next::New(version) => {
             let mut definition = file.definition.clone();

@@ -1,7 +1,7 @@
 //! Tells which of a project's files changed, once per burst of changes.
 //!
 //! Flows, triggers, processes, and every source file that a process may import: all below the project's
-//! folder, but for what is installed, built or hidden. Each folder is watched on its own, so that
+//! folder, but for what is installed, built, hidden or the server's own. Each folder is watched on its own, so that
 //! those others cost nothing: the data folder changes with every commit.
 
 use std::{
@@ -22,7 +22,7 @@ const QUIET: Duration = Duration::from_millis(80);
 const MAX_FOLDERS: usize = 8_192;
 
 /// Watches until the receiver is dropped. Each message holds the files that have changed.
-pub fn watch(project: &Path) -> notify::Result<mpsc::Receiver<Vec<PathBuf>>> {
+pub fn watch(project: &Path, data: &Path) -> notify::Result<mpsc::Receiver<Vec<PathBuf>>> {
     let seen = Arc::new(Seen::default());
     let heard = seen.clone();
     let root = project.to_owned();
@@ -35,6 +35,7 @@ pub fn watch(project: &Path) -> notify::Result<mpsc::Receiver<Vec<PathBuf>>> {
         watcher,
         watched: HashSet::new(),
         project: project.to_owned(),
+        data: data.to_owned(),
     };
     folders
         .watcher
@@ -96,6 +97,8 @@ struct Folders {
     /// By their real paths: links may lead in circles.
     watched: HashSet<PathBuf>,
     project: PathBuf,
+    /// What the server writes itself.
+    data: PathBuf,
 }
 
 impl Folders {
@@ -151,8 +154,11 @@ impl Folders {
         found
     }
 
-    /// What is installed, built or hidden.
+    /// What is installed, built, hidden or the server's own.
     fn is_noise(&self, path: &Path) -> bool {
+        if self.data != self.project && path.starts_with(&self.data) {
+            return true;
+        }
         let below = path.strip_prefix(&self.project).unwrap_or(path);
         below.iter().any(|part| {
             let part = part.to_string_lossy();
@@ -187,8 +193,10 @@ mod tests {
     async fn a_burst_of_changes_is_told_once_and_other_files_are_not() {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().canonicalize().unwrap();
-        let mut told = watch(&project).unwrap();
+        let mut told = watch(&project, &project.join("data")).unwrap();
         std::fs::create_dir(project.join(".riverrun")).unwrap();
+        std::fs::create_dir_all(project.join("data/sdk")).unwrap();
+        std::fs::write(project.join("data/sdk/runner.mjs"), "x").unwrap();
         std::fs::write(project.join("notes.md"), "x").unwrap();
         // The folder of flows itself may come later.
         std::fs::create_dir(project.join("flows")).unwrap();
@@ -212,7 +220,7 @@ mod tests {
         }
         // In circles.
         std::os::unix::fs::symlink(&project, project.join("lib/self")).unwrap();
-        let mut told = watch(&project).unwrap();
+        let mut told = watch(&project, &project.join("data")).unwrap();
         for name in [
             "node_modules/a/index.js",
             ".venv/lib/b.py",

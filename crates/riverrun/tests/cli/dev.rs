@@ -94,3 +94,27 @@ fn a_folder_that_is_not_there_is_refused() {
         &["error[PROJECT_NOT_FOUND]", "try: riverrun init nowhere"],
     );
 }
+
+#[test]
+fn flows_of_processes_warn_of_what_nobody_takes() {
+    let project = Project::new();
+    let step = |kind: &str| {
+        format!(
+            "export const config = {{ flow: {{ id: 'shop', step: 'order', role: 'entry', emits: ['{kind}'] }} }}\n\
+             export default () => 1\n"
+        )
+    };
+    project.write("processes/order.mjs", &step("ordered"));
+    let server = project.start(&["dev", "--listen", "127.0.0.1:0"]);
+    let told = server.said("warning: shop@");
+    assert!(
+        told.contains("no step of the flow takes \"ordered\""),
+        "{told}"
+    );
+    project.write("processes/order.mjs", &step("bought"));
+    let told = server.said("takes \"bought\"");
+    assert!(told.contains("warning: shop@"), "{told}");
+    server.kill();
+    let server = project.start(&["serve", "--project", ".", "--listen", "127.0.0.1:0"]);
+    server.said("takes \"bought\"");
+}

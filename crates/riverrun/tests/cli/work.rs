@@ -116,6 +116,13 @@ fn what_does_not_load_is_shown_and_told_to_whoever_asks_for_it() {
         "export const config = { concurency: 2, timeoutMs: 'long' }\nexport default () => 1\n";
     project.write("processes/odd.mjs", odd);
     project.write("processes/nothing.mjs", "export const config = {}\n");
+    for (file, limit) in [("one", 1), ("two", 2)] {
+        let step = format!(
+            "export const config = {{ queue: 'steps', concurrency: {limit}, flow: {{ id: 'f', step: '{file}', \
+             subscriptions: [{{ eventKind: 'go' }}] }} }}\nexport default () => 1\n"
+        );
+        project.write(&format!("processes/{file}.mjs"), &step);
+    }
     project.write("processes/plain.sh", "#!/bin/sh\necho 1\n");
     let built = project.run(&["build"]);
     assert_eq!(built.code, 1, "{}", built.err);
@@ -125,6 +132,8 @@ fn what_does_not_load_is_shown_and_told_to_whoever_asks_for_it() {
         "mail.mjs",
         "post.mjs",
         "PROCESS_CONFLICT",
+        "two.mjs take the jobs of queue \"steps\", with different limits for it",
+        "the same limits in both, or a queue of its own",
         "did you mean concurrency?",
         "timeoutMs: invalid type",
         "chmod +x processes/plain.sh",

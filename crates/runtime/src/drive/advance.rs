@@ -12,7 +12,7 @@ use riverrun_engine::{Failure, Input, Outcome, VisitKey};
 use riverrun_types::{Draft, VisitStatus};
 
 use super::Driver;
-use crate::{Call, Effects, clock::now_ms};
+use crate::{Call, Effects};
 
 /// Events after which what was decided so far is committed: a long chain of steps is seen while
 /// it runs, and no commit grows without bound.
@@ -71,7 +71,7 @@ impl Driver {
 
     fn next_runnable(&self, effectful: Effectful) -> Option<VisitKey> {
         self.state
-            .runnable(now_ms())
+            .runnable(self.runtime.now_ms())
             .map(|visit| &visit.key)
             .find(|key| effectful == Effectful::Begin || self.effects(key) == Effects::None)
             .cloned()
@@ -107,7 +107,7 @@ impl Driver {
             step: &step.name,
             visit: visit.visit,
             attempt,
-            now_ms: now_ms(),
+            now_ms: self.runtime.now_ms(),
             input,
             view,
             services: self.runtime.services(),

@@ -9,7 +9,7 @@ use riverrun_types::Draft;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::Driver;
-use crate::{Call, clock::now_ms};
+use crate::{Busy, Call, Clock};
 
 /// How an attempt ended.
 pub(crate) struct Finished {
@@ -17,7 +17,13 @@ pub(crate) struct Finished {
     pub attempt: u32,
     pub outcome: Outcome,
     pub events: Vec<Draft>,
+    /// Until the driver knows of it.
+    #[expect(dead_code, reason = "counts until it is dropped")]
+    pub going: Going,
 }
+
+/// An attempt goes on, with a handler that runs.
+type Going = (Busy, Busy);
 
 /// The attempts of one run that are under way. Dropping it cancels them.
 #[derive(Default)]
@@ -54,6 +60,7 @@ impl Attempts {
             driver.run.clone(),
         );
         let key = (visit.clone(), attempt);
+        let going = (runtime.clock().busy(), runtime.clock().handler());
         let task = async move {
             let input = match input {
                 Ok(input) => input,
@@ -63,6 +70,7 @@ impl Attempts {
                         attempt,
                         outcome: Outcome::Failure(failure),
                         events: Vec::new(),
+                        going,
                     };
                 }
             };
@@ -72,7 +80,7 @@ impl Attempts {
                 step: &visit.step,
                 visit: visit.visit,
                 attempt,
-                now_ms: now_ms(),
+                now_ms: runtime.now_ms(),
                 input,
                 view: View::of(&scope),
                 services: runtime.services(),
@@ -81,10 +89,10 @@ impl Attempts {
             let outcome = match flow.actions.get(&visit.step) {
                 Some(step) => {
                     let running = AssertUnwindSafe(step.action.run(&call)).catch_unwind();
-                    tokio::time::timeout(timeout, running)
+                    bounded(runtime.clock(), timeout, running)
                         .await
                         .map_or_else(
-                            |_| Err(timed_out(timeout)),
+                            || Err(timed_out(timeout)),
                             |ended| ended.map_err(|p| panicked(&*p)),
                         )
                         .unwrap_or_else(Outcome::Failure)
@@ -97,6 +105,7 @@ impl Attempts {
                 attempt,
                 outcome,
                 events,
+                going,
             }
         };
         self.handles.insert(key, self.running.spawn(task));
@@ -130,6 +139,18 @@ impl Attempts {
             wanted
         });
     }
+}
+
+/// What comes of it in time.
+async fn bounded<F: Future>(clock: &Clock, limit: Duration, running: F) -> Option<F::Output> {
+    let in_time = async {
+        tokio::select! {
+            biased;
+            ended = running => Some(ended),
+            () = clock.sleep(limit) => None,
+        }
+    };
+    clock.rest(in_time).await
 }
 
 fn timed_out(timeout: Duration) -> Failure {

@@ -10,7 +10,7 @@ use riverrun_store::{
 use riverrun_types::{Draft, Json, RunId, time::NEVER};
 
 use super::Driver;
-use crate::{Error, Result, Runtime, cache::News, clock::now_ms, runtime::pause};
+use crate::{Error, Result, Runtime, cache::News, runtime::pause};
 
 /// Events after which a snapshot is due, if they are also as large as the snapshot would be.
 pub(crate) const SNAPSHOT_EVERY: u64 = 500;
@@ -151,10 +151,10 @@ impl Driver {
     /// woken. `after` is the stream's length by then, where that is sure.
     async fn with_relatives(&self, mut commit: Commit, after: Option<u64>) -> Result<Commit> {
         let tenant = self.context.tenant_id.as_ref();
-        let plan = &self.flow.plan;
+        let (plan, now) = (&self.flow.plan, self.runtime.now_ms());
         let orders = self
             .runtime
-            .orders(&self.run, plan, tenant, &self.pending, after, now_ms());
+            .orders(&self.run, plan, tenant, &self.pending, after, now);
         commit.changes.extend(orders);
         commit.changes.extend(self.new_awaits());
         commit.changes.extend(self.signals.iter().cloned());
@@ -178,7 +178,7 @@ impl Driver {
             .runtime
             .compiled(&child.flow, Some(&child.version))
             .await?;
-        let now = now_ms();
+        let now = self.runtime.now_ms();
         let start = Start {
             input: child.input.clone(),
             not_before: None,
@@ -307,7 +307,7 @@ pub(super) async fn fail_without_plan(
     let Ok(loaded) = runtime.load(run).await else {
         return;
     };
-    let now = now_ms().max(loaded.state.updated_ms);
+    let now = runtime.now_ms().max(loaded.state.updated_ms);
     let error = Failure::new(cause.code(), cause.to_string());
     let fact = Fact::Failed {
         error,

@@ -14,18 +14,13 @@ use std::sync::Arc;
 
 use riverrun_engine::{Decision, Input, RunState, VisitKey, decide};
 use riverrun_store::{Change, Claimed, Holder, JobChange, NewAwait};
-use riverrun_types::{Millis, RunId, event::EventContext, time::NEVER};
+use riverrun_types::{RunId, event::EventContext};
 
 pub(crate) use advance::Effectful;
 pub(crate) use attempt::Attempts;
 pub(crate) use commit::{Committed, SNAPSHOT_EVERY, projection, record};
 
-use crate::{
-    Compiled, Loaded, Result, Runtime,
-    cache::Known,
-    clock::{now_ms, until},
-    runtime::Keep,
-};
+use crate::{Compiled, Loaded, Result, Runtime, cache::Known, runtime::Keep};
 
 /// One run under way.
 pub(crate) struct Driver {
@@ -62,6 +57,14 @@ pub(crate) struct Driver {
 enum Next {
     GoOn,
     Stop,
+}
+
+/// What ended a driver's wait.
+enum Woken {
+    Finished(attempt::Finished),
+    Nudged,
+    Due,
+    Stopping,
 }
 
 impl Driver {
@@ -142,7 +145,13 @@ impl Driver {
 
     pub(crate) fn judge(&mut self, input: Input) {
         let state = Arc::make_mut(&mut self.state);
-        let decision = decide(&self.flow.plan, state, &self.run, input, now_ms());
+        let decision = decide(
+            &self.flow.plan,
+            state,
+            &self.run,
+            input,
+            self.runtime.now_ms(),
+        );
         self.pending.extend(decision);
     }
 
@@ -183,7 +192,7 @@ impl Driver {
                 }
             }
             self.launch(&mut attempts);
-            if self.state.runnable(now_ms()).next().is_some() {
+            if self.state.runnable(self.runtime.now_ms()).next().is_some() {
                 continue;
             }
             match self.wait(&keep, &holder, &mut attempts).await {
@@ -194,7 +203,7 @@ impl Driver {
     }
 
     fn job_change(&self, attempts: &Attempts) -> JobChange {
-        let now = now_ms();
+        let now = self.runtime.now_ms();
         if self.state.status.is_ended() {
             JobChange::Finish
         } else if attempts.is_empty()
@@ -211,20 +220,24 @@ impl Driver {
 
     /// Waits until something happens: an attempt ends, somebody moves the run, time passes.
     async fn wait(&mut self, keep: &Keep, holder: &Holder, attempts: &mut Attempts) -> Next {
-        let wake = self.state.wake_ms();
-        tokio::select! {
-            finished = attempts.next() => {
+        let clock = self.runtime.clock();
+        let woken = async {
+            tokio::select! {
+                finished = attempts.next() => Woken::Finished(finished),
+                () = holder.nudged() => Woken::Nudged,
+                () = clock.sleep_until(self.state.wake_ms()) => Woken::Due,
+                () = self.runtime.stopping() => Woken::Stopping,
+            }
+        };
+        match clock.rest(woken).await {
+            Woken::Finished(finished) => {
                 self.finished(finished);
                 Next::GoOn
             }
-            () = holder.nudged() => {
-                if keep.is_lost() {
-                    return Next::Stop;
-                }
-                self.look_again(attempts).await
-            }
-            () = sleep_until(wake) => Next::GoOn,
-            () = self.runtime.stopping() => {
+            Woken::Nudged if keep.is_lost() => Next::Stop,
+            Woken::Nudged => self.look_again(attempts).await,
+            Woken::Due => Next::GoOn,
+            Woken::Stopping => {
                 self.hand_back(keep, attempts).await;
                 Next::Stop
             }
@@ -237,6 +250,7 @@ impl Driver {
             attempt,
             outcome,
             events,
+            going: _,
         } = attempt;
         let running = self
             .state
@@ -270,7 +284,7 @@ impl Driver {
             JobChange::Finish
         } else {
             JobChange::Park {
-                at_ms: self.state.wake_ms().min(now_ms()),
+                at_ms: self.state.wake_ms().min(self.runtime.now_ms()),
             }
         };
         self.commit(&keep.held.lease, job).await;
@@ -315,11 +329,4 @@ pub(crate) async fn open(runtime: &Runtime, run: &RunId) -> Result<Driver> {
         .compiled(&loaded.record.flow, Some(&version))
         .await?;
     Ok(Driver::of(runtime.clone(), flow, loaded))
-}
-
-async fn sleep_until(ms: Millis) {
-    if ms == NEVER {
-        return std::future::pending().await;
-    }
-    tokio::time::sleep(until(ms)).await;
 }

@@ -21,8 +21,7 @@ use super::{
 use crate::{
     Compiled, Error, Runtime,
     cache::Known,
-    clock::now_ms,
-    work::{Cancellation, Invocation, KeptOptions, Process, Stop, checked},
+    work::{Cancellation, Invocation, KeptOptions, Process, Stop, checked, to_job, waiting_event},
 };
 
 /// How long an attempt may take before its start is recorded on its own. What ends sooner records
@@ -48,7 +47,8 @@ impl Runtime {
             attempt,
         } = prepared;
         let queue = &process.config.queue;
-        self.job_stats().started(queue, now_ms() - job.ready_ms);
+        self.job_stats()
+            .started(queue, self.now_ms() - job.ready_ms);
         let cancel = Cancellation::default();
         self.keeper().begin(&job.lease, Stop::of(&cancel));
         let host = StepHost::new(self, &process, job, &place, attempt, cancel.clone());
@@ -62,12 +62,7 @@ impl Runtime {
                     host: host.clone(),
                     cancel: cancel.clone(),
                 };
-                let step = flow.plan.step(&place.step);
-                let timeout = step
-                    .and_then(|step| step.timeout_ms)
-                    .map(Duration::from_millis);
-                let timeout = timeout.or(process.config.policy.timeout);
-                let timeout = timeout.unwrap_or(self.options().attempt_timeout);
+                let timeout = self.step_timeout(&flow, &place.step, &process);
                 let running = self.bounded(&process, invocation, timeout);
                 tokio::pin!(running);
                 tokio::select! {
@@ -138,7 +133,7 @@ impl Runtime {
             },
             _ => Settled::Dropped,
         };
-        let took = now_ms() - job.created_ms;
+        let took = self.now_ms() - job.created_ms;
         self.job_stats()
             .settled(&process.config.queue, &settled, took);
         let visit = place.visit();
@@ -171,6 +166,14 @@ impl Runtime {
         }
     }
 
+    /// How long one attempt of a step may take: the step's own word, else its process's.
+    fn step_timeout(&self, flow: &Compiled, step: &str, process: &Process) -> Duration {
+        let own = flow.plan.step(step).and_then(|step| step.timeout_ms);
+        let own = own.map(Duration::from_millis);
+        own.or(process.config.policy.timeout)
+            .unwrap_or(self.options().attempt_timeout)
+    }
+
     /// The end of a handler, or of the time that its step declares after it.
     pub(crate) async fn ended_well(&self, flow: &Compiled, step: &str, output: Json) -> Outcome {
         let step = flow.plan.step(step);
@@ -180,7 +183,7 @@ impl Runtime {
         };
         match self.delay_after(awaits, &output).await {
             Ok(ms) => Outcome::Wait {
-                until_ms: now_ms().saturating_add(ms),
+                until_ms: self.now_ms().saturating_add(ms),
                 reason: Some("declared".to_owned()),
                 output: Some(output),
             },
@@ -198,7 +201,7 @@ impl Runtime {
     ) -> std::result::Result<(Awaiting, Option<NewAwait>), String> {
         let options = KeptOptions::read(job.options.as_ref());
         let tenant = options.tenant_id.as_deref().map(Name::from);
-        let (run, key, now) = (&place.run, place.visit(), now_ms());
+        let (run, key, now) = (&place.run, place.visit(), self.now_ms());
         let (mut awaiting, new) = awaits::suspended(wait, input, run, &key, tenant.as_ref(), now)?;
         if matches!(awaiting.what, AwaitFor::Trigger { .. }) {
             let known = self.store().await_by(&awaiting.id).await;
@@ -293,8 +296,7 @@ impl Runtime {
                 return Err(error.details(&serde_json::json!({ "issues": issues })));
             }
         }
-        let timeout = process.config.policy.timeout;
-        let timeout = timeout.unwrap_or(self.options().attempt_timeout);
+        let timeout = self.step_timeout(flow, &place.step, process);
         Ok(Invoke {
             process: process.id.to_string(),
             file: process.source.file.clone(),
@@ -332,7 +334,7 @@ impl Runtime {
         tracing::warn!(job = %job.lease.id, run = %place.run, "the job of a step has stalled");
         let error = WorkError::new("JOB_STALLED", "the worker gave no sign of life");
         let outcome = Settled::Retry {
-            at_ms: now_ms(),
+            at_ms: self.now_ms(),
             error: Json::of(&error),
         };
         self.settle_alone(job, outcome, true).await;
@@ -344,13 +346,20 @@ impl Runtime {
     }
 
     async fn settle_alone(&self, job: &ClaimedJob, outcome: Settled, if_expired: bool) {
+        let (now, lease) = (self.now_ms(), &job.lease);
+        let waits = waiting_event(&lease.queue, &outcome, job.attempt, now, if_expired);
         let settle = Settle {
-            lease: job.lease.clone(),
-            now_ms: now_ms(),
+            lease: lease.clone(),
+            now_ms: now,
             if_expired,
             outcome,
         };
-        let commit = Commit::of(Change::Settle(Box::new(settle)));
+        // What the row forgets when it waits again is stored before.
+        let mut commit = Commit::default();
+        if let Some(waits) = waits {
+            commit = commit.and(Change::Append(to_job(&lease.id, vec![waits])));
+        }
+        commit = commit.and(Change::Settle(Box::new(settle)));
         match self.commit(commit).await {
             Ok(_) | Err(StoreError::JobLost(_)) => {}
             Err(error) => tracing::warn!(job = %job.lease.id, %error, "a job was not settled"),

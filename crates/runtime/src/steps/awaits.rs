@@ -13,7 +13,7 @@ use riverrun_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{Result, Runtime, clock::now_ms, drive::Driver};
+use crate::{Result, Runtime, drive::Driver};
 
 /// What only an expression can tell of an event, with what the expression sees beside it.
 #[derive(Serialize, Deserialize)]
@@ -195,7 +195,7 @@ impl Driver {
                 .input(&self.state.view(visit))
                 .map_err(|failure| failure.message)?,
         };
-        let now = now_ms();
+        let now = self.runtime.now_ms();
         let timeout = awaits.timeout.as_ref().and_then(delay_ms);
         let until_ms = timeout.map(|ms| now.saturating_add(ms));
         let (what, awaited) = match awaits.kind {

@@ -8,7 +8,7 @@ use serde_json::json;
 use sha2::Sha256;
 
 use super::awaits::{Door, trigger_event};
-use crate::{Error, Result, Runtime, clock::now_ms};
+use crate::{Error, Result, Runtime};
 
 /// Somebody at a door.
 pub struct Visitor<'a> {
@@ -38,7 +38,7 @@ impl Runtime {
             return Err(missing());
         };
         let door = door.read().unwrap_or_default();
-        let is_over = record.expires_ms.is_some_and(|until| until < now_ms());
+        let is_over = record.expires_ms.is_some_and(|until| until < self.now_ms());
         Ok(OpenDoor {
             record,
             door,
@@ -54,7 +54,7 @@ impl Runtime {
         if let Some(secret) = &door.secret {
             check_signature(secret, visitor.body, visitor.signature)?;
         }
-        let now = now_ms();
+        let now = self.now_ms();
         if let Some(refusal) = record.refusal(now) {
             return Err(refusal.into());
         }

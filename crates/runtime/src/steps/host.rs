@@ -28,11 +28,10 @@ use super::{
 };
 use crate::{
     Error, Runtime,
-    clock::now_ms,
     streams::Guard,
     work::{
         BatchParams, Cancellation, EmitParams, Host, JobHost, KeptOptions, KeyParams, Process,
-        Read, ReadAll, frame_event, params, path,
+        Read, ReadAll, Waiting, frame_event, params, path,
     },
 };
 
@@ -40,8 +39,6 @@ use crate::{
 const GATHER: Duration = Duration::from_millis(50);
 /// How long what was emitted waits for the end of the attempt, to be stored with it.
 const LINGER: Duration = Duration::from_millis(5);
-/// Lines that wait to be stored; more are dropped and counted.
-const MAX_WAITING: usize = 4_096;
 /// Emitted events that wait to be stored; the next one waits for them.
 const MAX_EMITTED: usize = 256;
 
@@ -51,24 +48,13 @@ pub(super) struct StepHost {
     at: StepRef,
     job: ClaimedJob,
     inner: JobHost,
-    said: Mutex<Said>,
+    said: Mutex<Waiting>,
     /// Held from the taking of what was said until it is stored, so that the stream has things in
     /// the order in which they were said.
     storing: tokio::sync::Mutex<()>,
     /// The run knows of the attempt.
     has_begun: AtomicBool,
     me: Weak<Self>,
-}
-
-#[derive(Default)]
-struct Said {
-    drafts: Vec<Draft>,
-    /// How many of them were emitted.
-    emitted: usize,
-    dropped: usize,
-    is_flushing: bool,
-    is_lingering: bool,
-    is_closed: bool,
 }
 
 impl StepHost {
@@ -96,7 +82,7 @@ impl StepHost {
             },
             job: job.clone(),
             inner,
-            said: Mutex::default(),
+            said: Mutex::new(Waiting::new(process.config.logs)),
             storing: tokio::sync::Mutex::default(),
             has_begun: AtomicBool::new(false),
             me: me.clone(),
@@ -108,7 +94,7 @@ impl StepHost {
         let _ = self.inner.close().await;
         self.said.lock().is_closed = true;
         let _storing = self.storing.lock().await;
-        self.said.lock().take()
+        self.said.lock().close(self.runtime.now_ms()).0
     }
 
     /// Records that the attempt has begun, and what it said so far.
@@ -125,30 +111,20 @@ impl StepHost {
     /// Stores what was said so far, and something after it. Whoever calls it is the only one who
     /// stores.
     async fn store(&self, last: Option<Draft>, more: Vec<Change>) -> Result<(), WorkError> {
-        let said = self.said.lock().take();
+        let said = self.said.lock().take(self.runtime.now_ms()).0;
         let mut letter = self.letter();
         let drafts = said.iter().cloned().chain(last).collect();
         letter.said = Some((self.place.visit(), self.at.attempt, drafts));
         letter.more = more;
         self.tell(letter).await.map(drop).inspect_err(|_| {
-            self.said.lock().put_back(said);
+            self.said.lock().put_back(said, None);
         })
     }
 
     fn say(&self, draft: Draft) {
-        let mut said = self.said.lock();
-        if said.is_closed {
+        if !self.said.lock().say(draft, None) {
             return;
         }
-        if said.drafts.len() - said.emitted >= MAX_WAITING {
-            said.dropped += 1;
-            return;
-        }
-        said.drafts.push(draft);
-        if said.is_flushing {
-            return;
-        }
-        said.is_flushing = true;
         let me = self.me.clone();
         tokio::spawn(async move {
             tokio::time::sleep(GATHER).await;
@@ -175,6 +151,7 @@ impl StepHost {
     fn fence(&self) -> Change {
         Change::Note(Box::new(Note {
             lease: self.job.lease.clone(),
+            now_ms: self.runtime.now_ms(),
             progress: None,
             checkpoint: None,
         }))
@@ -187,7 +164,7 @@ impl StepHost {
 
     async fn write(&self, fact: Fact, if_version: Option<u64>) -> Result<Json, WorkError> {
         self.begin().await?;
-        let mut draft = fact.draft(now_ms());
+        let mut draft = fact.draft(self.runtime.now_ms());
         draft.step = Some(self.at.clone());
         let guard = Guard {
             fence: vec![self.fence()],
@@ -211,18 +188,14 @@ impl StepHost {
             );
             return Err(WorkError::new("RESERVED_TYPE", message).permanent());
         }
-        let mut event = Draft::new(now_ms(), kind);
+        let mut event = Draft::new(self.runtime.now_ms(), kind);
         event.data = data.filter(|data| !data.is_null());
         event.step = Some(self.at.clone());
-        if self.said.lock().emitted >= MAX_EMITTED {
+        if self.said.lock().emitted() >= MAX_EMITTED {
             let _storing = self.storing.lock().await;
             self.store(None, Vec::new()).await?;
         }
-        let mut said = self.said.lock();
-        said.drafts.push(event);
-        said.emitted += 1;
-        if !said.is_lingering {
-            said.is_lingering = true;
+        if self.said.lock().emit(event) {
             let me = self.me.clone();
             tokio::spawn(async move {
                 tokio::time::sleep(LINGER).await;
@@ -239,10 +212,10 @@ impl StepHost {
     /// Appends an event to the run's stream, and before it what the handler said before.
     async fn append(&self, draft: Draft, guard: Guard) -> Result<Vec<EventId>, WorkError> {
         let _storing = self.storing.lock().await;
-        if self.said.lock().emitted > 0 {
+        if self.said.lock().emitted() > 0 {
             self.store(None, Vec::new()).await?;
         }
-        let said = self.said.lock().take();
+        let said = self.said.lock().take(self.runtime.now_ms()).0;
         let drafts = said.iter().cloned().map(|draft| Draft {
             step: Some(self.at.clone()),
             ..draft
@@ -250,7 +223,7 @@ impl StepHost {
         let drafts = drafts.chain([draft]).collect();
         let stored = self.runtime.append_to_run(&self.place.run, drafts, guard);
         stored.await.map_err(|error| {
-            self.said.lock().put_back(said);
+            self.said.lock().put_back(said, None);
             refused(error)
         })
     }
@@ -258,7 +231,7 @@ impl StepHost {
     /// Records something that the code did.
     async fn remember(&self, memo: Memo, more: Vec<Change>) -> Result<Json, WorkError> {
         let at = self.at.clone();
-        let draft = Fact::Memo { at, memo }.draft(now_ms());
+        let draft = Fact::Memo { at, memo }.draft(self.runtime.now_ms());
         let _storing = self.storing.lock().await;
         self.store(Some(draft), more).await?;
         Ok(Json::of(&json!({})))
@@ -273,7 +246,7 @@ impl StepHost {
             many,
             secret,
         } = params(asked)?;
-        let now = now_ms();
+        let now = self.runtime.now_ms();
         let id = awaits::fresh_id();
         let timeout = timeout_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
         let door = Door {
@@ -322,29 +295,6 @@ impl StepHost {
     }
 }
 
-impl Said {
-    /// It could not be stored: it waits again, before what came later.
-    fn put_back(&mut self, drafts: Vec<Draft>) {
-        let is_emitted = |draft: &&Draft| matches!(Fact::read(draft), Fact::Emitted { .. });
-        self.emitted += drafts.iter().filter(is_emitted).count();
-        let later = std::mem::replace(&mut self.drafts, drafts);
-        self.drafts.extend(later);
-    }
-
-    fn take(&mut self) -> Vec<Draft> {
-        self.emitted = 0;
-        if self.dropped > 0 {
-            let dropped = std::mem::take(&mut self.dropped);
-            let message =
-                format!("{dropped} lines were dropped: the handler said more than can be stored");
-            let warning = Draft::new(now_ms(), EventType::LogWarn);
-            self.drafts
-                .push(warning.data(json!({ "message": message })));
-        }
-        std::mem::take(&mut self.drafts)
-    }
-}
-
 #[derive(Deserialize)]
 struct Remembered {
     op: Option<String>,
@@ -383,7 +333,7 @@ fn refused(error: Error) -> WorkError {
 #[async_trait]
 impl Host for StepHost {
     fn frame(&self, frame: Frame) {
-        if let Some(draft) = frame_event(&frame) {
+        if let Some(draft) = frame_event(&frame, self.runtime.now_ms()) {
             self.say(draft);
         }
     }

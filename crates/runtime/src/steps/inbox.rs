@@ -14,7 +14,7 @@ use riverrun_store::{
     Change, Commit, Error as StoreError, JobChange, JobLease, NewAwait, Note, Receipt, Settle,
     Settled,
 };
-use riverrun_types::{Draft, EventId, EventType, Json, RunId, StreamName};
+use riverrun_types::{Draft, EventId, EventType, Json, Millis, RunId, StreamName};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -22,7 +22,6 @@ use super::signals;
 use crate::{
     Error, Result, Runtime,
     cache::News,
-    clock::now_ms,
     drive::{Driver, Effectful, open, reopen},
     runtime::pause,
 };
@@ -126,6 +125,7 @@ impl Letter {
             })),
             false => Change::Note(Box::new(Note {
                 lease,
+                now_ms: now,
                 progress: None,
                 checkpoint: None,
             })),
@@ -202,7 +202,7 @@ impl Runtime {
     fn refuse(&self, letters: Vec<Letter>, error: &Error) {
         for mut letter in letters {
             let fence = letter.fence.as_ref().is_some_and(|fence| fence.settles);
-            if let Some(change) = letter.fence(now_ms()).filter(|_| fence) {
+            if let Some(change) = letter.fence(self.now_ms()).filter(|_| fence) {
                 let runtime = self.clone();
                 self.spawn(async move {
                     if let Err(error) = runtime.commit(Commit::of(change)).await {
@@ -231,8 +231,8 @@ impl Runtime {
         }
         driver.advance(Effectful::Leave).await;
         let dequeued = self.jobs_of(run, &driver.pending.dequeued);
-        let job = job_change(&driver.state, woke);
-        let now = now_ms();
+        let now = self.now_ms();
+        let job = job_change(&driver.state, woke, now);
         let mut commit = driver.advance_commit(job).await?;
         // The old job goes before the new one of the same visit comes.
         let fences = letters.iter().filter_map(|letter| letter.fence(now));
@@ -312,11 +312,10 @@ impl Driver {
 }
 
 /// When the run's own job has to look at it: only said where that is earlier than before.
-fn job_change(state: &RunState, woke: i64) -> JobChange {
+fn job_change(state: &RunState, woke: Millis, now: Millis) -> JobChange {
     if state.status.is_ended() {
         return JobChange::Finish;
     }
-    let now = now_ms();
     let at_ms = match state.runnable(now).next() {
         Some(_) => now,
         None => state.wake_ms(),

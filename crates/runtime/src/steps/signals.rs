@@ -18,7 +18,10 @@ use super::{
     awaits::Filter,
     rules::{Emission, evaluate, is_true},
 };
-use crate::{Result, Runtime, clock::now_ms, runtime::pause};
+use crate::{
+    Result, Runtime,
+    runtime::{pause, rest},
+};
 
 /// Signals judged at a time, and candidates looked at at a time.
 const BATCH: usize = 100;
@@ -65,10 +68,11 @@ pub(crate) async fn read_outbox(runtime: Runtime) {
     let told = runtime.bus().signals();
     loop {
         match runtime.judge_signals().await {
-            Ok(0) => tokio::select! {
-                () = told.notified() => {}
-                () = runtime.stopping() => return,
-            },
+            Ok(0) => {
+                if !rest(&runtime, told.notified()).await {
+                    return;
+                }
+            }
             Ok(_) => {}
             Err(error) => {
                 tracing::warn!(%error, "events could not be led to those who wait for them; trying again");
@@ -150,7 +154,7 @@ impl Runtime {
         let fire = Fire {
             id: id.clone(),
             value,
-            now_ms: now_ms(),
+            now_ms: self.now_ms(),
         };
         match self.commit(Commit::of(Change::Fire(Box::new(fire)))).await {
             Ok(_)

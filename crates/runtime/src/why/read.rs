@@ -14,7 +14,7 @@ use super::{
     facts::{Facts, JobFacts, Taker},
     judge,
 };
-use crate::{Error, Result, Runtime, clock::now_ms, work::KeptOptions};
+use crate::{Error, Result, Runtime, work::KeptOptions};
 
 /// Runs below each other that are looked at.
 const MAX_DEPTH: usize = 5;
@@ -34,7 +34,7 @@ impl Runtime {
                 let job = self.store().job(run).await?.ok_or_else(missing)?;
                 let state = job.state;
                 let facts = self.job_facts(job, &mut looks).await?;
-                Ok(judge::job(run, state, &facts, now_ms()))
+                Ok(judge::job(run, state, &facts, self.now_ms()))
             }
             answer => answer,
         }
@@ -52,7 +52,7 @@ impl Runtime {
             let state = &loaded.state;
             let facts = self.facts(run, state, depth, looks).await?;
             let flow = &loaded.record.flow;
-            Ok(judge::run(run, flow, state, &facts, now_ms()))
+            Ok(judge::run(run, flow, state, &facts, self.now_ms()))
         })
     }
 

@@ -1,7 +1,7 @@
 //! A reason in a line.
 
 use riverrun_store::MAX_AHEAD;
-use riverrun_types::{Json, time::Iso};
+use riverrun_types::{Json, TriggerType, time::Iso};
 
 use super::{AtJob, Cause, InVisit};
 
@@ -55,9 +55,17 @@ fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
                 Some(at) => format!("event {event_kind} has come at {at} and is being led to it"),
             }
         }
-        Cause::AwaitTrigger { url, fired_at, .. } => match fired_at {
-            None => format!("waits for a trigger, POST {url}"),
-            Some(at) => format!("its trigger was fired at {at}, and it is about to go on"),
+        Cause::AwaitTrigger {
+            trigger_type,
+            url,
+            fired_at,
+            ..
+        } => match (fired_at, trigger_type) {
+            (Some(at), _) => format!("its trigger was fired at {at}, and it is about to go on"),
+            (None, TriggerType::User) => format!("waits for somebody's answer at {url}"),
+            (None, TriggerType::Webhook | TriggerType::Api) => {
+                format!("waits for a trigger, POST {url}")
+            }
         },
         Cause::Backoff { error, .. } => {
             let what = match attempt {

@@ -20,7 +20,7 @@ use super::{
     record,
     request::KeptOptions,
 };
-use crate::{Runtime, clock::now_ms};
+use crate::Runtime;
 
 /// How long a handler that was told to stop may take before it is given up. Providers stop it by
 /// force earlier than that.
@@ -63,7 +63,7 @@ impl Runtime {
         let Some(first) = held.first() else {
             return;
         };
-        let began = now_ms();
+        let began = self.now_ms();
         for held in &held {
             self.job_stats()
                 .started(&process.config.queue, began - held.job.ready_ms);
@@ -119,24 +119,32 @@ impl Runtime {
         invocation: Invocation,
         timeout: Duration,
     ) -> Result<Reply, WorkError> {
+        let clock = self.clock();
+        let _running = clock.handler();
         let cancel = invocation.cancel.clone();
-        let running = process.provider.invoke(invocation);
-        tokio::pin!(running);
-        let reason = tokio::select! {
-            outcome = &mut running => return outcome,
-            () = tokio::time::sleep(timeout) => CancelReason::Timeout,
-            () = self.grace_over() => CancelReason::Shutdown,
-            reason = cancel.cancelled() => reason,
+        let mut running = process.provider.invoke(invocation);
+        let ended = async {
+            tokio::select! {
+                outcome = &mut running => Err(outcome),
+                () = clock.sleep(timeout) => Ok(CancelReason::Timeout),
+                () = self.grace_over() => Ok(CancelReason::Shutdown),
+                reason = cancel.cancelled() => Ok(reason),
+            }
+        };
+        let reason = match clock.rest(ended).await {
+            Err(outcome) => return outcome,
+            Ok(reason) => reason,
         };
         cancel.cancel(reason);
         let ended = tokio::time::timeout(GIVE_UP, &mut running).await;
-        // What ended well in its last moment has ended well.
         match (ended, reason) {
-            (Ok(Ok(reply)), _) => Ok(reply),
+            // An attempt that was too slow has failed, whatever it still brings.
             (_, CancelReason::Timeout) => {
                 let message = format!("the handler took longer than {} ms", timeout.as_millis());
                 Err(WorkError::new("TIMEOUT", message))
             }
+            // What ended well in the moment in which it was told to stop has ended well.
+            (Ok(Ok(reply)), _) => Ok(reply),
             (_, CancelReason::Shutdown) => Err(WorkError::new(
                 "SHUTTING_DOWN",
                 "the server is shutting down",
@@ -156,7 +164,7 @@ impl Runtime {
         cancel: &Cancellation,
         said: (Vec<Draft>, Option<Json>),
     ) {
-        let now = now_ms();
+        let now = self.now_ms();
         let queue = &process.config.queue;
         let started = held.job.created_ms;
         let lease = &held.job.lease;
@@ -201,6 +209,7 @@ impl Runtime {
         if progress.is_some() {
             let note = Change::Note(Box::new(Note {
                 lease: lease.clone(),
+                now_ms: now,
                 progress,
                 checkpoint: None,
             }));
@@ -277,7 +286,7 @@ impl Runtime {
         let process = self.processes().of_queue(&queue);
         let options = KeptOptions::read(job.options.as_ref());
         let policy = options.policy(process.as_deref());
-        let now = now_ms();
+        let now = self.now_ms();
         let message = "the worker gave no sign of life: it died, hangs or lost its connection";
         let error = WorkError::new("JOB_STALLED", message);
         let decided = match cancelling {
@@ -476,7 +485,7 @@ fn log(queue: &Name, job: &ClaimedJob, decided: &Settled) {
 }
 
 /// What the job's row will not know any more once the next attempt has begun.
-fn waiting_event(
+pub(crate) fn waiting_event(
     queue: &Name,
     decided: &Settled,
     attempt: u32,
@@ -543,7 +552,7 @@ fn dead_letter(
 }
 
 /// Events for the stream of a job.
-pub(super) fn to_job(job: &RunId, events: Vec<Draft>) -> Append {
+pub(crate) fn to_job(job: &RunId, events: Vec<Draft>) -> Append {
     Append {
         stream: StreamName::new("job", job.as_str()),
         context: EventContext {

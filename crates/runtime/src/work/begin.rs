@@ -14,7 +14,7 @@ use riverrun_store::{Change, Commit, NewQueued, QueueRoom, Receipt, TakeJobs};
 use riverrun_types::{Millis, Name};
 
 use super::{process::Process, room::Taken, worker::launch_in};
-use crate::{Runtime, clock::now_ms, runtime::lease_ms};
+use crate::{Runtime, runtime::lease_ms};
 
 /// A lease that jobs may be born under.
 #[derive(Default)]
@@ -56,7 +56,7 @@ impl Runtime {
         };
         commit.take = Some(TakeJobs {
             token,
-            now_ms: now_ms(),
+            now_ms: self.now_ms(),
             rooms: rooms.iter().map(rooms_of).collect(),
         });
         (!rooms.is_empty()).then_some(Reserved(rooms))
@@ -96,7 +96,7 @@ impl Runtime {
     /// A lease that is good for a while. The next one is asked for when half of its time is over.
     fn leased(&self) -> Option<u64> {
         let stock = self.stock();
-        let now = now_ms();
+        let now = self.now_ms();
         let lease = *stock.lease.lock();
         let left = lease.map_or(0, |(_, until_ms)| until_ms - now);
         if left < lease_ms(self) / 2 && !stock.is_asking.swap(true, Ordering::AcqRel) {
@@ -109,7 +109,7 @@ impl Runtime {
     }
 
     async fn restock(&self) {
-        let until_ms = now_ms().saturating_add(lease_ms(self));
+        let until_ms = self.now_ms().saturating_add(lease_ms(self));
         let owner = &self.options().owner;
         match self.store().lease_jobs(owner, until_ms).await {
             Ok(token) => *self.stock().lease.lock() = Some((token, until_ms)),

@@ -1,11 +1,18 @@
 //! Calls: a process run at once, without a queue. The answer comes back to the caller, frames on
 //! the way; what happens is recorded in the call's own stream, which others can follow meanwhile.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use riverrun_protocol::{Frame, Invoke, JobInput, WorkError};
+use riverrun_protocol::{Frame, Invoke, JobInput, LogLevel, WorkError};
 use riverrun_store::{Change, Commit};
 use riverrun_types::{Draft, EventType, Json, Name, RunId};
 use serde_json::json;
@@ -17,7 +24,7 @@ use super::{
     record,
     request::KeptOptions,
 };
-use crate::{Runtime, clock::now_ms};
+use crate::Runtime;
 
 /// A wish to run a process at once.
 #[derive(Default)]
@@ -29,7 +36,7 @@ pub struct CallRequest {
     pub timeout: Option<Duration>,
     /// Whether what happens is recorded. Default: yes.
     pub forget: bool,
-    /// Gets the frames as they come. A receiver that is full or gone misses them.
+    /// Gets the frames as they come. A receiver that is full misses some, and is told how many.
     pub frames: Option<mpsc::Sender<Frame>>,
     /// Stops the call.
     pub cancel: Cancellation,
@@ -40,8 +47,55 @@ pub struct CallRequest {
 
 struct CallHost {
     inner: JobHost,
-    frames: Option<mpsc::Sender<Frame>>,
+    frames: Option<Frames>,
     is_kept: bool,
+}
+
+/// The way to somebody who hears the frames of a call. Whoever is too slow misses some, and is told
+/// how many.
+struct Frames {
+    sender: mpsc::Sender<Frame>,
+    missed: AtomicU64,
+    /// Room for the last word about that.
+    last: Option<mpsc::OwnedPermit<Frame>>,
+}
+
+impl Frames {
+    fn new(sender: mpsc::Sender<Frame>) -> Self {
+        Self {
+            last: sender.clone().try_reserve_owned().ok(),
+            sender,
+            missed: AtomicU64::new(0),
+        }
+    }
+
+    fn send(&self, frame: Frame) {
+        let missed = self.missed.load(Ordering::Acquire);
+        let was_told = missed == 0 || self.sender.try_send(told_missed(missed)).is_ok();
+        if was_told {
+            self.missed.fetch_sub(missed, Ordering::AcqRel);
+        }
+        if !was_told || self.sender.try_send(frame).is_err() {
+            self.missed.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+}
+
+impl Drop for Frames {
+    fn drop(&mut self) {
+        let missed = self.missed.load(Ordering::Acquire);
+        if let (1.., Some(last)) = (missed, self.last.take()) {
+            last.send(told_missed(missed));
+        }
+    }
+}
+
+fn told_missed(missed: u64) -> Frame {
+    Frame::Log {
+        level: LogLevel::Warn,
+        message: format!("{missed} frames were dropped: the reader was too slow for them"),
+        meta: Some(Json::of(&json!({ "missed": missed }))),
+    }
 }
 
 /// The ids of the calls that this instance runs.
@@ -107,13 +161,14 @@ impl Runtime {
         check_input(&process, &request.input)?;
         let id = request.call_id.clone().unwrap_or_else(RunId::fresh);
         let running = Running::begin(self, &id)?;
+        let _busy = self.clock().busy();
         let correlation = request.correlation_id.unwrap_or_else(|| id.to_string());
         let home = Arc::new(CallHome {
             id: id.clone(),
             is_kept: !request.forget && process.config.persist_frames,
             begun: SetOnce::new(),
         });
-        let began = now_ms();
+        let began = self.now_ms();
         if home.is_kept {
             self.record_begin(&home, &process.id, began, &request.input);
         }
@@ -130,7 +185,7 @@ impl Runtime {
                 &options,
                 request.cancel.clone(),
             ),
-            frames: request.frames,
+            frames: request.frames.map(Frames::new),
             is_kept: home.is_kept,
         });
         let timeout = request
@@ -198,7 +253,7 @@ impl Runtime {
         mut drafts: Vec<Draft>,
         outcome: &Result<Json, WorkError>,
     ) {
-        let now = now_ms();
+        let now = self.now_ms();
         drafts.push(match outcome {
             Ok(value) => {
                 Draft::new(now, EventType::parse("call.completed")).data(record::Answered {
@@ -217,7 +272,7 @@ impl Runtime {
         self.spawn(async move {
             let home = Home::Call(home);
             let append = Change::Append(home.append(drafts));
-            let commit = home.fenced(None).await.and(append);
+            let commit = home.fenced(None, now).await.and(append);
             if let Err(error) = runtime.commit(commit).await {
                 tracing::warn!(call = %home.id(), %error, "the end of a call could not be recorded");
             }
@@ -256,7 +311,7 @@ impl Host for CallHost {
             self.inner.frame(frame.clone());
         }
         if let Some(frames) = &self.frames {
-            let _ = frames.try_send(frame);
+            frames.send(frame);
         }
     }
 

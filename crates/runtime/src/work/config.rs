@@ -47,8 +47,26 @@ pub struct ProcessConfig {
     pub state_schema: Option<Schema>,
     /// Whether calls are recorded.
     pub persist_frames: bool,
+    /// How much of what an attempt says is kept.
+    pub logs: LogLimit,
     /// As it was written.
     pub raw: Json,
+}
+
+/// How much of what one attempt says (logs, progress, partial results) is kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogLimit {
+    pub lines: usize,
+    pub bytes: usize,
+}
+
+impl Default for LogLimit {
+    fn default() -> Self {
+        Self {
+            lines: 10_000,
+            bytes: 4 << 20,
+        }
+    }
 }
 
 /// What happens to an attempt that fails.
@@ -144,6 +162,7 @@ struct Written {
     output_schema: Option<Value>,
     state: Option<Value>,
     persist_frames: Option<bool>,
+    logs: Option<WrittenLogs>,
 }
 
 impl Written {
@@ -168,6 +187,7 @@ impl Written {
             output_schema: fields.take("outputSchema"),
             state: fields.take("state"),
             persist_frames: fields.take("persistFrames"),
+            logs: fields.take("logs"),
         }
     }
 }
@@ -210,6 +230,23 @@ impl<'de> Deserialize<'de> for WrittenQueue {
             }
         }
         input.deserialize_any(Either)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WrittenLogs {
+    max_lines: Option<usize>,
+    max_bytes: Option<usize>,
+}
+
+impl WrittenLogs {
+    fn limit(&self) -> LogLimit {
+        let usual = LogLimit::default();
+        LogLimit {
+            lines: self.max_lines.unwrap_or(usual.lines),
+            bytes: self.max_bytes.unwrap_or(usual.bytes),
+        }
     }
 }
 
@@ -440,6 +477,10 @@ impl ProcessConfig {
             output_schema,
             state_schema,
             persist_frames: written.persist_frames.unwrap_or(true),
+            logs: written
+                .logs
+                .as_ref()
+                .map_or_else(LogLimit::default, WrittenLogs::limit),
             raw: raw.clone(),
         })
     }

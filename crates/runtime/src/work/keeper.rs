@@ -15,7 +15,7 @@ use riverrun_types::RunId;
 use tokio::sync::Notify;
 
 use super::Cancellation;
-use crate::{Runtime, clock::now_ms, runtime::lease_ms};
+use crate::{Runtime, runtime::lease_ms};
 
 /// How one job of an invocation is stopped. The handler of a batch is told once all of its jobs
 /// are to stop: until then the others go on.
@@ -69,15 +69,19 @@ impl Stop {
 #[derive(Default)]
 pub(crate) struct Keeper {
     running: Mutex<HashMap<RunId, (u64, Stop)>>,
+    /// Told when the first one begins.
+    begun: Notify,
     /// Told when the last one has ended.
     emptied: Notify,
 }
 
 impl Keeper {
     pub fn begin(&self, lease: &JobLease, stop: Stop) {
-        self.running
-            .lock()
-            .insert(lease.id.clone(), (lease.token, stop));
+        let mut running = self.running.lock();
+        if running.is_empty() {
+            self.begun.notify_one();
+        }
+        running.insert(lease.id.clone(), (lease.token, stop));
     }
 
     pub fn end(&self, lease: &JobLease) {
@@ -131,16 +135,27 @@ pub(crate) async fn keep(runtime: Runtime) {
     let every = runtime.options().lease / 3;
     let keeper = runtime.keeper();
     loop {
+        let beat = async {
+            if keeper.running.lock().is_empty() {
+                keeper.begun.notified().await;
+            }
+            runtime.clock().sleep(every).await;
+        };
         // A shutdown lets jobs finish; their leases are needed until then.
-        tokio::select! {
-            () = tokio::time::sleep(every) => {}
-            () = keeper.idle(&runtime) => return,
+        let goes_on = async {
+            tokio::select! {
+                () = beat => true,
+                () = keeper.idle(&runtime) => false,
+            }
+        };
+        if !runtime.clock().rest(goes_on).await {
+            return;
         }
         let tokens = keeper.tokens();
         if tokens.is_empty() {
             continue;
         }
-        let until = now_ms().saturating_add(lease_ms(&runtime));
+        let until = runtime.now_ms().saturating_add(lease_ms(&runtime));
         match runtime.store().keep_jobs(&tokens, until).await {
             Ok(beats) => {
                 keeper.lost(&beats.lost);

@@ -19,7 +19,7 @@ use riverrun_store::{
 use riverrun_types::{Millis, Name};
 
 use super::{attempt::to_job, queues::BATCH};
-use crate::{Error, Result, Runtime, clock::now_ms};
+use crate::{Error, Result, Runtime};
 
 /// Which dead letters are to wait again, and how fast.
 #[derive(Clone, Debug)]
@@ -88,8 +88,13 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(queue: &Name, state: JobState, mut wanted: Wanted, most: Option<u64>) -> Self {
-        let began = now_ms();
+    fn new(
+        queue: &Name,
+        state: JobState,
+        mut wanted: Wanted,
+        most: Option<u64>,
+        began: Millis,
+    ) -> Self {
         wanted.before_ms = Some(wanted.before_ms.map_or(began, |before| before.min(began)));
         Self {
             filter: JobFilter {
@@ -132,7 +137,7 @@ impl Runtime {
             wanted,
             ..
         } = redrive;
-        let mut walk = Walk::new(&queue, JobState::Failed, wanted, most);
+        let mut walk = Walk::new(&queue, JobState::Failed, wanted, most, self.now_ms());
         let mut redriven = 0;
         while let Some(jobs) = walk.next(self).await? {
             redriven += self
@@ -161,7 +166,7 @@ impl Runtime {
         most: Option<u64>,
     ) -> Result<u64> {
         self.refuse_when_stopping()?;
-        let mut walk = Walk::new(&Name::from(queue), state, wanted, most);
+        let mut walk = Walk::new(&Name::from(queue), state, wanted, most, self.now_ms());
         let mut removed = 0;
         while let Some(jobs) = walk.next(self).await? {
             let steers = jobs.iter().map(|job| (job, Steer::Remove)).collect();
@@ -198,7 +203,7 @@ impl Runtime {
 
     /// Steers jobs in one commit. Where somebody else was first with one of them, one by one.
     async fn steer_all(&self, steers: Vec<(&JobRecord, Steer)>) -> Result<u64> {
-        let now = now_ms();
+        let now = self.now_ms();
         if steers.is_empty() {
             return Ok(0);
         }

@@ -24,14 +24,14 @@ mod room;
 mod stats;
 mod worker;
 
-pub(crate) use attempt::checked;
+pub(crate) use attempt::{checked, to_job, waiting_event};
 pub(crate) use begin::Stock;
 pub(crate) use broken::Broken;
 pub use broken::BrokenProcess;
 pub use call::CallRequest;
 pub(crate) use call::Calls;
-pub use config::{ConfigIssue, OnFail, Policy, ProcessConfig, RunMode, check_queue_name};
-pub(crate) use host::{BatchParams, EmitParams, JobHost, KeyParams, params, path};
+pub use config::{ConfigIssue, LogLimit, OnFail, Policy, ProcessConfig, RunMode, check_queue_name};
+pub(crate) use host::{BatchParams, EmitParams, JobHost, KeyParams, Waiting, params, path};
 pub(crate) use keeper::{Keeper, Stop, keep};
 pub(crate) use letters::Redrives;
 pub use letters::{Redrive, Redriven};

@@ -12,7 +12,7 @@ use super::{
     JobRequest, Process, QueueStats, attempt::to_job, config::check_queue_name, process::Current,
     worker,
 };
-use crate::{Error, Result, Runtime, clock::now_ms};
+use crate::{Error, Result, Runtime};
 
 /// Jobs removed or moved in one commit.
 pub(super) const BATCH: usize = 500;
@@ -152,7 +152,7 @@ impl Runtime {
             Steer::Retry { at_ms } => (Reason::Redriven, at_ms),
             _ => return self.commit_steer(job, steer, None).await,
         };
-        let now = now_ms();
+        let now = self.now_ms();
         let waits = Waits::new(queue, reason).at(Some(at_ms).filter(|at_ms| *at_ms > now));
         self.commit_steer(job, steer, Some(waits.draft(now))).await
     }
@@ -165,7 +165,7 @@ impl Runtime {
         let steer = Change::Steer {
             job: job.clone(),
             steer,
-            now_ms: now_ms(),
+            now_ms: self.now_ms(),
         };
         let mut commit = Commit::default();
         if let Some(said) = said {
@@ -227,7 +227,7 @@ impl Runtime {
         let pause = Change::Pause {
             queue: Name::from(queue),
             paused,
-            now_ms: now_ms(),
+            now_ms: self.now_ms(),
         };
         self.commit(Commit::of(pause)).await?;
         self.queue(queue).await
@@ -236,9 +236,13 @@ impl Runtime {
     /// Removes what waits; with `delayed` also what waits for its time. Says how many.
     pub async fn drain_queue(&self, queue: &str, delayed: bool) -> Result<u64> {
         self.queue(queue).await?;
-        let mut removed = self.purge(queue, JobState::Waiting, now_ms(), None).await?;
+        let mut removed = self
+            .purge(queue, JobState::Waiting, self.now_ms(), None)
+            .await?;
         if delayed {
-            removed += self.purge(queue, JobState::Delayed, now_ms(), None).await?;
+            removed += self
+                .purge(queue, JobState::Delayed, self.now_ms(), None)
+                .await?;
         }
         Ok(removed)
     }
@@ -270,7 +274,7 @@ impl Runtime {
                 gone => gone?,
             };
             removed += gone;
-            self.bus().purged(&purge.queue, state, gone, now_ms());
+            self.bus().purged(&purge.queue, state, gone, self.now_ms());
             if gone < limit as u64 {
                 return Ok(removed);
             }

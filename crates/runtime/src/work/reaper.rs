@@ -8,8 +8,7 @@ use riverrun_types::{Millis, RunId};
 
 use crate::{
     Runtime,
-    clock::now_ms,
-    runtime::{lease_ms, pause},
+    runtime::{lease_ms, rest},
 };
 
 /// Jobs that are looked at together.
@@ -20,31 +19,32 @@ pub(crate) async fn reap(runtime: Runtime) {
     let mut strangers = Strangers::default();
     loop {
         let limit = BATCH + strangers.since.len();
-        let stalled = match runtime.store().stalled_jobs(now_ms(), limit).await {
-            Ok((stalled, _)) => stalled,
-            Err(error) => {
-                tracing::warn!(%error, "stalled jobs could not be looked for");
-                Vec::new()
-            }
-        };
+        let stalled = runtime.store().stalled_jobs(runtime.now_ms(), limit);
+        let (stalled, _) = stalled.await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "stalled jobs could not be looked for");
+            (Vec::new(), None)
+        });
         let is_full = stalled.len() == limit;
         let mine = strangers.leave(&runtime, stalled);
         let is_done = mine.is_empty();
         for job in mine {
             runtime.give_up(job).await;
         }
-        if (!is_full || is_done) && !rest(&runtime, every).await {
+        if (!is_full || is_done) && !idle(&runtime, every).await {
             return;
         }
     }
 }
 
-/// False when the server stops.
-async fn rest(runtime: &Runtime, time: Duration) -> bool {
-    tokio::select! {
-        goes_on = pause(runtime, time) => goes_on,
-        () = runtime.processes().taken_up.notified() => true,
-    }
+/// Waits for the next look; false when the server stops.
+async fn idle(runtime: &Runtime, every: Duration) -> bool {
+    let look = async {
+        tokio::select! {
+            () = runtime.clock().sleep_lightly(every) => {}
+            () = runtime.processes().taken_up.notified() => {}
+        }
+    };
+    rest(runtime, look).await
 }
 
 /// Jobs of queues that nobody here takes jobs of. How often they may be tried only their process
@@ -58,7 +58,7 @@ struct Strangers {
 impl Strangers {
     /// Those that are to be judged now.
     fn leave(&mut self, runtime: &Runtime, stalled: Vec<StalledJob>) -> Vec<StalledJob> {
-        let now = now_ms();
+        let now = runtime.now_ms();
         let mut since = HashMap::new();
         let mine = stalled
             .into_iter()

@@ -3,16 +3,14 @@
 use std::borrow::Cow;
 
 use riverrun_protocol::{Frame, LogLevel, WorkError};
-use riverrun_types::{Draft, EventType, Json, Name, RunId, State};
+use riverrun_types::{Draft, EventType, Json, Millis, Name, RunId, State};
 use serde::Serialize;
-
-use crate::clock::now_ms;
 
 /// The longest message of a log line.
 const MAX_MESSAGE: usize = 64 << 10;
 
 /// The event that a frame is recorded as; a heartbeat is none.
-pub(crate) fn frame(frame: &Frame) -> Option<Draft> {
+pub(crate) fn frame(frame: &Frame, now_ms: Millis) -> Option<Draft> {
     let (kind, data) = match frame {
         Frame::Log {
             level,
@@ -42,7 +40,7 @@ pub(crate) fn frame(frame: &Frame) -> Option<Draft> {
         }
         Frame::Heartbeat => return None,
     };
-    let mut draft = Draft::new(now_ms(), kind);
+    let mut draft = Draft::new(now_ms, kind);
     draft.data = Some(data);
     Some(draft)
 }

@@ -14,7 +14,7 @@ use super::{
     config::{KeyFrom, OnFail, Pace, Policy, WrittenBackoff, WrittenRetry},
     process::Process,
 };
-use crate::{Error, Result, Runtime, clock::now_ms, steps::StepPlace};
+use crate::{Error, Result, Runtime, steps::StepPlace};
 
 /// A wish to add a job.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -183,7 +183,7 @@ impl Runtime {
         takers: &HashMap<Name, Option<Arc<Process>>>,
         requests: Vec<(Name, JobRequest)>,
     ) -> Result<Vec<NewQueued>> {
-        let now = now_ms();
+        let now = self.now_ms();
         let mut jobs = Vec::with_capacity(requests.len());
         for (at, (queue, request)) in requests.into_iter().enumerate() {
             let process = takers.get(&queue).and_then(Option::as_deref);

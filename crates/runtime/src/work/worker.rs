@@ -3,7 +3,7 @@
 //! Nothing is polled. It wakes when a job is added or comes free, when one of its own ends, when a
 //! delay or a rate's window is over, when the process changes, and when a worker elsewhere has room.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use riverrun_store::{ClaimJobs, ClaimedJob, ClaimedJobs};
@@ -14,11 +14,7 @@ use super::{
     request::KeptOptions,
     room::{Room, Taken},
 };
-use crate::{
-    Runtime,
-    clock::{now_ms, until},
-    runtime::lease_ms,
-};
+use crate::{Runtime, runtime::lease_ms};
 
 /// The most jobs of one claim.
 const MAX_CLAIM: usize = 1_024;
@@ -50,7 +46,7 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
                 }
                 Err(error) => {
                     tracing::warn!(%error, %queue, "no jobs could be claimed; trying again");
-                    next_ms = Some(now_ms() + 500);
+                    next_ms = Some(runtime.now_ms() + 500);
                     free.more = None;
                 }
             }
@@ -61,12 +57,17 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
         if is_full && room.free(&process) > 0 {
             continue;
         }
-        tokio::select! {
-            () = room.news() => {}
-            () = roomier(more) => {}
-            () = sleep_until(next_ms) => {}
-            changed = current.changed() => if changed.is_err() { return },
-            () = runtime.stopping() => return,
+        let goes_on = async {
+            tokio::select! {
+                () = room.news() => true,
+                () = roomier(more) => true,
+                () = sleep_until(&runtime, next_ms) => true,
+                changed = current.changed() => changed.is_ok(),
+                () = runtime.stopping() => false,
+            }
+        };
+        if !runtime.clock().rest(goes_on).await {
+            return;
         }
     }
 }
@@ -137,16 +138,17 @@ fn is_limited(process: &Process) -> bool {
         || limits.gather.is_some()
 }
 
-async fn sleep_until(ms: Option<Millis>) {
-    match ms {
-        None => std::future::pending().await,
-        // Never at once again: what is due now and still cannot begin is waited for a little.
-        Some(ms) => tokio::time::sleep(until(ms).max(Duration::from_millis(1))).await,
-    }
+async fn sleep_until(runtime: &Runtime, ms: Option<Millis>) {
+    let Some(ms) = ms else {
+        return std::future::pending().await;
+    };
+    // Never at once again: what is due now and still cannot begin is waited for a little.
+    let soon = runtime.now_ms() + 1;
+    runtime.clock().sleep_until(ms.max(soon)).await;
 }
 
 async fn claim(runtime: &Runtime, process: &Process, limit: usize) -> crate::Result<ClaimedJobs> {
-    let now = now_ms();
+    let now = runtime.now_ms();
     let claim = ClaimJobs {
         queue: process.config.queue.clone(),
         owner: runtime.options().owner.clone(),

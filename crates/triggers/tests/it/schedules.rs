@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use riverrun_runtime::now_ms;
+use riverrun_runtime::Clock;
 use riverrun_store::{Change, Commit, NewTrigger, NextDue};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_triggers::{Backfill, Triggers};
@@ -27,7 +27,7 @@ impl Given {
             definition: record.definition,
             route: None,
             due: NextDue::At(Some(due_ms)),
-            now_ms: now_ms(),
+            now_ms: Clock::default().now_ms(),
         };
         let commit = Commit::of(Change::Trigger(Box::new(changed)));
         self.runtime.commit(commit).await.unwrap();
@@ -71,7 +71,7 @@ async fn an_interval_fires_again_and_again() {
 #[tokio::test]
 async fn a_one_off_fires_once() {
     let given = Given::new().await;
-    let at = now_ms() + 1_000;
+    let at = Clock::default().now_ms() + 1_000;
     let mut once = schedule(json!({"at": at}));
     once["input"] = json!({"n": 1});
     let shown = given.put(once).await;
@@ -88,7 +88,7 @@ async fn a_one_off_fires_once() {
 async fn missed(config: Value) -> (Vec<Millis>, Value) {
     const HOUR: Millis = 3_600_000;
     let given = Given::new().await;
-    let last = now_ms() - HOUR / 2;
+    let last = Clock::default().now_ms() - HOUR / 2;
     let mut whole = json!({"everyMs": HOUR, "startAt": last - 100 * HOUR});
     for (key, value) in config.as_object().unwrap() {
         whole[key] = value.clone();
@@ -101,7 +101,7 @@ async fn missed(config: Value) -> (Vec<Millis>, Value) {
     given.due_at(last - 5 * HOUR).await;
     // It has caught up when it is due in the future; each turn is told.
     let mut after = given.shown("s").await;
-    while time::parse(after["nextDueAt"].as_str().unwrap()).unwrap() <= now_ms() {
+    while time::parse(after["nextDueAt"].as_str().unwrap()).unwrap() <= Clock::default().now_ms() {
         tokio::time::timeout(LONG, news.next()).await.unwrap();
         after = given.shown("s").await;
     }
@@ -134,11 +134,14 @@ async fn missed_times_are_made_up_for_as_the_policy_says() {
 async fn what_was_due_while_nobody_was_there_fires_once_after_it() {
     let folder = tempfile::tempdir().unwrap();
     let given = Given::in_folder(folder.path()).await;
-    let at = now_ms() + 1_500;
+    let at = Clock::default().now_ms() + 1_500;
     given.put(schedule(json!({"at": at}))).await;
     given.runtime.shutdown().await.unwrap();
-    assert!(now_ms() < at, "the server stopped too late for the test");
-    tokio::time::sleep(riverrun_runtime::until(at + 1)).await;
+    assert!(
+        Clock::default().now_ms() < at,
+        "the server stopped too late for the test"
+    );
+    Clock::default().sleep_until(at + 1).await;
     for _ in 0..2 {
         let given = Given::in_folder(folder.path()).await;
         given.until("s", "trigger.fired", 1).await;
@@ -236,7 +239,7 @@ async fn a_range_is_made_up_for_and_never_twice() {
     assert_eq!((created, next), (vec![false, false, false, true], None));
     assert_eq!(given.runs().await.len(), 4);
     let future = Backfill {
-        until_ms: now_ms() + 1_000_000,
+        until_ms: Clock::default().now_ms() + 1_000_000,
         ..wanted
     };
     assert_eq!(

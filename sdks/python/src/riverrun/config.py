@@ -194,6 +194,8 @@ class QueueConfig(Record):
     retry_policy: RetryPolicy | Mapping[str, Any] | None = None
     dlq: DeadLetters | Mapping[str, Any] | None = None
     timeout_ms: int | None = None
+    #: `{"max_lines": …, "max_bytes": …}`: how much of what one attempt says is kept.
+    logs: Mapping[str, int] | None = None
     #: `"auto"`, or an expression over `input`: a string or `js(...)`.
     idempotency_key: str | JavaScript | None = None
     batch: Batch | Mapping[str, Any] | None = None

@@ -175,6 +175,11 @@ export interface ProcessConfig<Input = any, State extends object = any, Output =
     logger?: LoggerConfig;
     /** Whether the frames of a call are recorded as events; on where absent. */
     persistFrames?: boolean;
+    /** How much of what one attempt says is kept; 10,000 lines and 4 MiB where absent. */
+    logs?: {
+        maxLines?: number;
+        maxBytes?: number;
+    };
 }
 type Inferred<Config, Field extends string> = Config extends {
     [key in Field]?: infer S;

@@ -15,7 +15,6 @@ use super::{
     refused,
 };
 use crate::{
-    clock::now_ms,
     runtime::lease_ms,
     work::{CallRequest, record},
 };
@@ -48,7 +47,7 @@ impl JobHost {
             let message = format!("only the server may write events of the type {kind:?}");
             return Err(WorkError::new("RESERVED_TYPE", message).permanent());
         }
-        let mut draft = Draft::new(now_ms(), kind);
+        let mut draft = Draft::new(self.runtime.now_ms(), kind);
         draft.data = data;
         draft.correlation_id = self.correlation_id.as_deref().map(Into::into);
         let id = self.append(draft, Expect::Any).await?.id;
@@ -59,7 +58,7 @@ impl JobHost {
     async fn memo(&self, asked: &Json) -> Result<Json, WorkError> {
         let MemoParams { name, value, error } = params(asked)?;
         let value = error.is_none().then(|| value.unwrap_or_default());
-        let draft = Draft::new(now_ms(), EventType::StepMemo).data(record::Memo {
+        let draft = Draft::new(self.runtime.now_ms(), EventType::StepMemo).data(record::Memo {
             name: &name,
             value: value.as_ref(),
             error: error.as_ref(),
@@ -78,6 +77,7 @@ impl JobHost {
         };
         let note = Note {
             lease: lease.clone(),
+            now_ms: self.runtime.now_ms(),
             progress: None,
             checkpoint: Some(data.unwrap_or_else(Json::null)),
         };
@@ -91,7 +91,10 @@ impl JobHost {
         let Some(lease) = self.home.lease() else {
             return Ok(Json::of(&json!({"valid": true})));
         };
-        let until = now_ms().saturating_add(lease_ms(&self.runtime));
+        let until = self
+            .runtime
+            .now_ms()
+            .saturating_add(lease_ms(&self.runtime));
         let token = lease.token;
         let beats = self.runtime.store().keep_jobs(&[token], until).await;
         let beats = beats.map_err(refused)?;

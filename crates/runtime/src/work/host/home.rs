@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riverrun_store::{Append, Change, Commit, Expect, JobLease, Note};
-use riverrun_types::{Draft, Json, Name, RunId, StreamName, event::EventContext};
+use riverrun_types::{Draft, Json, Millis, Name, RunId, StreamName, event::EventContext};
 use tokio::sync::SetOnce;
 
 use crate::work::attempt::to_job;
@@ -70,10 +70,11 @@ impl Home {
     }
 
     /// A commit that only whoever holds the stream can make; more is added to it.
-    pub async fn fenced(&self, progress: Option<Json>) -> Commit {
+    pub async fn fenced(&self, progress: Option<Json>, now_ms: Millis) -> Commit {
         match self {
             Self::Job(lease) => Commit::of(Change::Note(Box::new(Note {
                 lease: lease.clone(),
+                now_ms,
                 progress,
                 checkpoint: None,
             }))),

@@ -11,9 +11,11 @@ mod params;
 mod said;
 mod state;
 mod stream;
+mod waiting;
 
 pub(crate) use params::{BatchParams, EmitParams, KeyParams, params};
 pub(crate) use state::path;
+pub(crate) use waiting::Waiting;
 
 use std::sync::Arc;
 
@@ -64,7 +66,7 @@ impl JobHost {
         let own = options.correlation_id.clone();
         let correlation = own.unwrap_or_else(|| home.id().to_string());
         Self {
-            said: Said::new(runtime.clone(), home.clone()),
+            said: Said::new(runtime.clone(), home.clone(), process.config.logs),
             runtime,
             process,
             home,
@@ -85,7 +87,7 @@ impl JobHost {
 #[async_trait]
 impl Host for JobHost {
     fn frame(&self, frame: Frame) {
-        if let Some(draft) = record::frame(&frame) {
+        if let Some(draft) = record::frame(&frame, self.runtime.now_ms()) {
             let is_progress = draft.kind == EventType::Progress;
             let progress = draft.data.clone().filter(|_| is_progress);
             self.said.say(draft, progress);

@@ -7,17 +7,14 @@ use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use riverrun_store::Change;
-use riverrun_types::{Draft, EventType, Json};
-use serde_json::json;
+use riverrun_types::{Draft, Json};
 use tokio::sync::Notify;
 
-use super::home::Home;
-use crate::{Runtime, clock::now_ms};
+use super::{home::Home, waiting::Waiting};
+use crate::{Runtime, work::config::LogLimit};
 
 /// How long what was said waits for more.
 const GATHER: Duration = Duration::from_millis(50);
-/// Frames that wait to be stored; more are dropped and counted.
-const MAX_WAITING: usize = 4_096;
 
 pub(super) struct Said {
     runtime: Runtime,
@@ -25,7 +22,6 @@ pub(super) struct Said {
     shared: Arc<Shared>,
 }
 
-#[derive(Default)]
 struct Shared {
     waiting: Mutex<Waiting>,
     wake: Notify,
@@ -45,44 +41,26 @@ impl Taken<'_> {
     /// It could not be stored: it waits again, before what came later.
     pub fn put_back(self) {
         let mut waiting = self.shared.waiting.lock();
-        let later = std::mem::replace(&mut waiting.drafts, self.drafts);
-        waiting.drafts.extend(later);
-        waiting.progress = waiting.progress.take().or(self.progress);
+        waiting.put_back(self.drafts, self.progress);
     }
 }
 
-/// What waits to be stored.
-#[derive(Default)]
-struct Waiting {
-    drafts: Vec<Draft>,
-    progress: Option<Json>,
-    dropped: usize,
-    has_flusher: bool,
-    is_closed: bool,
-}
-
 impl Said {
-    pub fn new(runtime: Runtime, home: Home) -> Self {
+    pub fn new(runtime: Runtime, home: Home, limit: LogLimit) -> Self {
+        let shared = Shared {
+            waiting: Mutex::new(Waiting::new(limit)),
+            wake: Notify::new(),
+            storing: tokio::sync::Mutex::default(),
+        };
         Self {
             runtime,
             home,
-            shared: Arc::default(),
+            shared: Arc::new(shared),
         }
     }
 
     pub fn say(&self, draft: Draft, progress: Option<Json>) {
-        let mut waiting = self.shared.waiting.lock();
-        if waiting.is_closed {
-            return;
-        }
-        if waiting.drafts.len() >= MAX_WAITING {
-            waiting.dropped += 1;
-            return;
-        }
-        waiting.drafts.push(draft);
-        waiting.progress = progress.or(waiting.progress.take());
-        if !waiting.has_flusher {
-            waiting.has_flusher = true;
+        if self.shared.waiting.lock().say(draft, progress) {
             let flush = flush(self.runtime.clone(), self.home.clone(), self.shared.clone());
             tokio::spawn(flush);
         }
@@ -91,7 +69,7 @@ impl Said {
     /// Takes what waits, to be stored with something else.
     pub async fn take(&self) -> Taken<'_> {
         let storing = self.shared.storing.lock().await;
-        let (drafts, progress) = self.shared.waiting.lock().take();
+        let (drafts, progress) = self.shared.waiting.lock().take(self.runtime.now_ms());
         Taken {
             shared: &self.shared,
             drafts,
@@ -104,26 +82,12 @@ impl Said {
     pub async fn close(&self) -> (Vec<Draft>, Option<Json>) {
         self.shared.waiting.lock().is_closed = true;
         self.shared.wake.notify_one();
-        let taken = self.take().await;
-        (taken.drafts, taken.progress)
+        let _storing = self.shared.storing.lock().await;
+        self.shared.waiting.lock().close(self.runtime.now_ms())
     }
 
     pub fn is_closed(&self) -> bool {
         self.shared.waiting.lock().is_closed
-    }
-}
-
-impl Waiting {
-    fn take(&mut self) -> (Vec<Draft>, Option<Json>) {
-        if self.dropped > 0 {
-            let dropped = std::mem::take(&mut self.dropped);
-            let message =
-                format!("{dropped} lines were dropped: the handler said more than can be stored");
-            let draft =
-                Draft::new(now_ms(), EventType::LogWarn).data(json!({ "message": message }));
-            self.drafts.push(draft);
-        }
-        (std::mem::take(&mut self.drafts), self.progress.take())
     }
 }
 
@@ -140,15 +104,17 @@ async fn flush(runtime: Runtime, home: Home, shared: Arc<Shared>) {
             if waiting.is_closed {
                 return;
             }
-            let taken = waiting.take();
-            if taken.0.is_empty() {
-                waiting.has_flusher = false;
+            let taken = waiting.take(runtime.now_ms());
+            if taken.0.is_empty() && taken.1.is_none() {
+                waiting.is_flushing = false;
                 return;
             }
             taken
         };
-        let append = Change::Append(home.append(drafts));
-        let commit = home.fenced(progress).await.and(append);
+        let mut commit = home.fenced(progress, runtime.now_ms()).await;
+        if !drafts.is_empty() {
+            commit = commit.and(Change::Append(home.append(drafts)));
+        }
         if let Err(error) = runtime.commit(commit).await {
             tracing::debug!(job = %home.id(), %error, "what a job said could not be stored");
         }

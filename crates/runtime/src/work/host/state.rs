@@ -10,7 +10,7 @@ use super::{
     JobHost,
     params::{BatchParams, KeyParams, params},
 };
-use crate::{clock::now_ms, work::record};
+use crate::work::record;
 
 /// How often a conditional write is judged again because the stream moved.
 const TRIES: usize = 20;
@@ -131,7 +131,7 @@ impl JobHost {
                 let error = WorkError::new("STATE_CONFLICT", message);
                 return Err(error.details(&json!({ "version": version })));
             }
-            let mut draft = Draft::new(now_ms(), kind.clone());
+            let mut draft = Draft::new(self.runtime.now_ms(), kind.clone());
             draft.data = Some(data.clone());
             let mut after = known.clone();
             after.apply(&draft);

@@ -25,7 +25,8 @@ impl JobHost {
         append.context.tenant_id = self.tenant_id.as_deref().map(Into::into);
         let own = std::slice::from_ref(&draft);
         let told = signals(&append.stream, &append.context, own, draft.ms, |_| false);
-        let mut commit = self.home.fenced(said.progress.clone()).await;
+        let now = self.runtime.now_ms();
+        let mut commit = self.home.fenced(said.progress.clone(), now).await;
         let is_kept = self.home.is_kept();
         if is_kept {
             commit = commit.and(Change::Append(append));

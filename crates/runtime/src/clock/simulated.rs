@@ -1,0 +1,460 @@
+//! Time that stands still until a test moves it.
+
+use std::{
+    collections::BTreeMap,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use riverrun_types::Millis;
+use tokio::sync::Notify;
+
+use super::{Clock, machine_ms};
+
+/// How long, by the machine's clock, what is under way may take where nothing else is said.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A clock that a test moves. Give it to a runtime with
+/// [`Options::clock`](crate::Options::clock); clones are the same clock, and several runtimes may
+/// go by it.
+///
+/// Time stands still until it is moved, and it is moved from one due moment to the next: what is
+/// due at a moment is done, with everything that follows from it, before time goes on. So the
+/// outcome of a test does not depend on how fast the machine is.
+#[derive(Clone, Debug)]
+pub struct SimulatedClock {
+    simulation: Arc<Simulation>,
+    patience: Duration,
+}
+
+impl Default for SimulatedClock {
+    /// Begins at the machine's time.
+    fn default() -> Self {
+        Self::starting_at_ms(machine_ms())
+    }
+}
+
+impl From<&SimulatedClock> for Clock {
+    fn from(clock: &SimulatedClock) -> Self {
+        Self(Some(clock.simulation.clone()))
+    }
+}
+
+impl SimulatedClock {
+    /// Begins at this time, in milliseconds since 1970.
+    pub fn starting_at_ms(ms: Millis) -> Self {
+        let state = State {
+            now_ms: ms,
+            ..State::default()
+        };
+        let simulation = Simulation {
+            state: Mutex::new(state),
+            settled: Notify::new(),
+        };
+        Self {
+            simulation: Arc::new(simulation),
+            patience: PATIENCE,
+        }
+    }
+
+    /// How long, by the machine's clock, whatever is under way may take before the test is told
+    /// that time cannot move. Default 30 s.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    pub fn now_ms(&self) -> Millis {
+        self.simulation.now_ms()
+    }
+
+    /// Moves time forward, through every moment at which something is due. Handlers that run are
+    /// waited for before time moves: to them it stands still.
+    pub async fn advance(&self, by: Duration) -> Result<(), Unsettled> {
+        self.walk(self.after(by), Handlers::AreWaitedFor).await
+    }
+
+    /// Moves time forward to this time, in milliseconds since 1970; never back.
+    pub async fn advance_to_ms(&self, ms: Millis) -> Result<(), Unsettled> {
+        self.walk(ms, Handlers::AreWaitedFor).await
+    }
+
+    /// Moves time forward while handlers run: for their timeouts, and the leases on their work.
+    pub async fn advance_regardless(&self, by: Duration) -> Result<(), Unsettled> {
+        self.walk(self.after(by), Handlers::GoOn).await
+    }
+
+    /// Moves time to the next moment at which something is due, and says which that is; nothing
+    /// where nothing is due, ever.
+    pub async fn advance_to_next(&self) -> Result<Option<Millis>, Unsettled> {
+        self.settle().await?;
+        let Some(next_ms) = self.simulation.next_due() else {
+            return Ok(None);
+        };
+        self.walk(next_ms, Handlers::AreWaitedFor).await?;
+        Ok(Some(next_ms))
+    }
+
+    /// Waits until nothing more happens without time moving.
+    pub async fn settle(&self) -> Result<(), Unsettled> {
+        self.settled(Handlers::AreWaitedFor).await
+    }
+
+    fn after(&self, by: Duration) -> Millis {
+        let by = Millis::try_from(by.as_millis()).unwrap_or(Millis::MAX);
+        self.now_ms().saturating_add(by)
+    }
+
+    async fn settled(&self, handlers: Handlers) -> Result<(), Unsettled> {
+        let settled = self.simulation.settled(handlers);
+        match tokio::time::timeout(self.patience, settled).await {
+            Ok(()) => Ok(()),
+            Err(_) => self.simulation.unsettled(handlers).map_or(Ok(()), Err),
+        }
+    }
+
+    async fn walk(&self, to_ms: Millis, handlers: Handlers) -> Result<(), Unsettled> {
+        loop {
+            self.settled(handlers).await?;
+            let now = self.now_ms();
+            let stop = self.simulation.next_due().filter(|due| *due < to_ms);
+            match stop {
+                Some(due) => self.simulation.set(due.max(now)),
+                None if now < to_ms => self.simulation.set(to_ms),
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+/// Time was not moved, because something did not come to an end.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "time stands still: {handlers} handlers and {tasks} other tasks do not come to an end; a handler \
+     that is not to end is passed with `advance_regardless`"
+)]
+pub struct Unsettled {
+    /// Handlers that run.
+    pub handlers: usize,
+    /// Whatever else goes on.
+    pub tasks: usize,
+}
+
+/// What is done about handlers that run.
+#[derive(Clone, Copy, PartialEq)]
+enum Handlers {
+    AreWaitedFor,
+    GoOn,
+}
+
+/// What keeps time from moving.
+#[derive(Clone, Copy)]
+pub(super) enum Counted {
+    Busy,
+    Handlers,
+}
+
+/// What somebody sleeps for.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Alarm {
+    /// Something is due: time stops there.
+    Due,
+    /// A look at things, which time does not stop for.
+    Look,
+}
+
+pub(super) struct Simulation {
+    state: Mutex<State>,
+    /// Told when nothing goes on any more.
+    settled: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    now_ms: Millis,
+    busy: usize,
+    handlers: usize,
+    /// By their times, and among those of one time by who came first.
+    sleepers: BTreeMap<(Millis, u64), Sleeper>,
+    next: u64,
+}
+
+struct Sleeper {
+    alarm: Alarm,
+    waker: Waker,
+}
+
+impl State {
+    fn counted(&mut self, what: Counted) -> &mut usize {
+        match what {
+            Counted::Busy => &mut self.busy,
+            Counted::Handlers => &mut self.handlers,
+        }
+    }
+}
+
+impl std::fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = self.state.lock();
+        f.debug_struct("Simulation")
+            .field("now_ms", &state.now_ms)
+            .field("busy", &state.busy)
+            .field("handlers", &state.handlers)
+            .field("sleepers", &state.sleepers.len())
+            .finish()
+    }
+}
+
+impl Simulation {
+    pub(super) fn now_ms(&self) -> Millis {
+        self.state.lock().now_ms
+    }
+
+    pub(super) fn more(&self, what: Counted) {
+        *self.state.lock().counted(what) += 1;
+    }
+
+    pub(super) fn less(&self, what: Counted) {
+        let is_none = {
+            let mut state = self.state.lock();
+            let counted = state.counted(what);
+            debug_assert!(*counted > 0, "whoever rests was busy");
+            *counted = counted.saturating_sub(1);
+            *counted == 0
+        };
+        if is_none {
+            self.settled.notify_waiters();
+        }
+    }
+
+    pub(super) fn count(self: &Arc<Self>, what: Counted) -> Count {
+        self.more(what);
+        Count {
+            simulation: self.clone(),
+            what,
+        }
+    }
+
+    pub(super) fn sleep_until(self: &Arc<Self>, at_ms: Millis, alarm: Alarm) -> Sleep {
+        Sleep {
+            simulation: self.clone(),
+            at_ms,
+            alarm,
+            no: None,
+        }
+    }
+
+    fn next_due(&self) -> Option<Millis> {
+        let state = self.state.lock();
+        let mut due = state.sleepers.iter();
+        let due = due.find(|(_, sleeper)| sleeper.alarm == Alarm::Due);
+        due.map(|((at_ms, _), _)| *at_ms)
+    }
+
+    /// Moves the clock, and wakes those whose time has come.
+    fn set(&self, ms: Millis) {
+        let due = {
+            let mut state = self.state.lock();
+            state.now_ms = ms.max(state.now_ms);
+            let now = state.now_ms;
+            let later = state.sleepers.split_off(&(now, u64::MAX));
+            std::mem::replace(&mut state.sleepers, later)
+        };
+        // Whoever is woken counts as busy at once, which takes the lock.
+        for sleeper in due.into_values() {
+            sleeper.waker.wake();
+        }
+    }
+
+    /// Waits until nothing goes on.
+    async fn settled(&self, handlers: Handlers) {
+        loop {
+            let mut told = pin!(self.settled.notified());
+            told.as_mut().enable();
+            if self.unsettled(handlers).is_none() {
+                return;
+            }
+            told.await;
+        }
+    }
+
+    fn unsettled(&self, waited_for: Handlers) -> Option<Unsettled> {
+        let state = self.state.lock();
+        let handlers = match waited_for {
+            Handlers::AreWaitedFor => state.handlers,
+            Handlers::GoOn => 0,
+        };
+        let tasks = state.busy;
+        (handlers + tasks > 0).then_some(Unsettled { handlers, tasks })
+    }
+}
+
+/// One that keeps time from moving, until it is dropped.
+pub(super) struct Count {
+    simulation: Arc<Simulation>,
+    what: Counted,
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        self.simulation.less(self.what);
+    }
+}
+
+/// Sleeps until the clock shows a time.
+pub(super) struct Sleep {
+    simulation: Arc<Simulation>,
+    at_ms: Millis,
+    alarm: Alarm,
+    no: Option<u64>,
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let simulation = self.simulation.clone();
+        let mut state = simulation.state.lock();
+        if state.now_ms >= self.at_ms {
+            return Poll::Ready(());
+        }
+        let no = *self.no.get_or_insert_with(|| {
+            state.next += 1;
+            state.next
+        });
+        let sleeper = Sleeper {
+            alarm: self.alarm,
+            waker: context.waker().clone(),
+        };
+        state.sleepers.insert((self.at_ms, no), sleeper);
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if let Some(no) = self.no {
+            let gone = self
+                .simulation
+                .state
+                .lock()
+                .sleepers
+                .remove(&(self.at_ms, no));
+            // A waker is dropped without the lock: it may be the last to know the clock.
+            drop(gone);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use riverrun_types::time::NEVER;
+
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// Notes the times at which it is woken, so many ms apart.
+    fn ticks(clock: &Clock, every: u64, count: usize) -> Arc<Mutex<Vec<Millis>>> {
+        let seen: Arc<Mutex<Vec<Millis>>> = Arc::default();
+        let (clock, told, busy) = (clock.clone(), seen.clone(), clock.busy());
+        tokio::spawn(async move {
+            for _ in 0..count {
+                clock.rest(clock.sleep(ms(every))).await;
+                tokio::task::yield_now().await;
+                told.lock().push(clock.now_ms());
+            }
+            drop(busy);
+        });
+        seen
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn time_stops_at_every_due_moment() {
+        let simulated = SimulatedClock::starting_at_ms(0);
+        let clock = Clock::from(&simulated);
+        let (slow, fast) = (ticks(&clock, 100, 2), ticks(&clock, 30, 4));
+        simulated.advance(ms(95)).await.unwrap();
+        assert_eq!(*fast.lock(), [30, 60, 90]);
+        assert!(slow.lock().is_empty());
+        assert_eq!(simulated.now_ms(), 95);
+        assert_eq!(simulated.advance_to_next().await, Ok(Some(100)));
+        assert_eq!(*slow.lock(), [100]);
+        simulated.advance(ms(1_000)).await.unwrap();
+        assert_eq!(*fast.lock(), [30, 60, 90, 120]);
+        assert_eq!(*slow.lock(), [100, 200]);
+        assert_eq!(simulated.advance_to_next().await, Ok(None));
+        simulated.advance_to_ms(7).await.unwrap();
+        assert_eq!(simulated.now_ms(), 1_100, "time does not go back");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn time_does_not_stop_for_a_look() {
+        let simulated = SimulatedClock::starting_at_ms(0);
+        let clock = Clock::from(&simulated);
+        let looks = Arc::new(AtomicUsize::new(0));
+        let (counted, looker, busy) = (looks.clone(), clock.clone(), clock.busy());
+        tokio::spawn(async move {
+            let _busy = busy;
+            loop {
+                looker.rest(looker.sleep_lightly(ms(10))).await;
+                counted.fetch_add(1, Ordering::AcqRel);
+            }
+        });
+        simulated.advance(ms(1_000_000)).await.unwrap();
+        assert_eq!(looks.load(Ordering::Acquire), 1);
+        assert_eq!(simulated.advance_to_next().await, Ok(None));
+    }
+
+    #[tokio::test]
+    async fn a_handler_is_waited_for_or_passed() {
+        let simulated = SimulatedClock::starting_at_ms(0);
+        let clock = Clock::from(&simulated);
+        let handler = clock.handler();
+        simulated.advance_regardless(ms(5)).await.unwrap();
+        assert_eq!(simulated.now_ms(), 5);
+        let stuck = simulated.clone().patience(ms(1)).advance(ms(5)).await;
+        assert_eq!(
+            stuck,
+            Err(Unsettled {
+                handlers: 1,
+                tasks: 0
+            })
+        );
+        assert_eq!(simulated.now_ms(), 5);
+        drop(handler);
+        simulated.advance(ms(5)).await.unwrap();
+        assert_eq!(simulated.now_ms(), 10);
+    }
+
+    #[tokio::test]
+    async fn a_rest_that_is_given_up_is_one_no_more() {
+        let simulated = SimulatedClock::starting_at_ms(0);
+        let clock = Clock::from(&simulated);
+        let busy = clock.busy();
+        {
+            let mut rest = pin!(clock.rest(std::future::pending::<()>()));
+            assert!(futures::poll!(rest.as_mut()).is_pending());
+            simulated.settle().await.unwrap();
+        }
+        assert!(simulated.simulation.unsettled(Handlers::GoOn).is_some());
+        drop(busy);
+        simulated.settle().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn never_is_no_moment() {
+        let simulated = SimulatedClock::starting_at_ms(0);
+        let clock = Clock::from(&simulated);
+        let mut sleep = pin!(clock.sleep_until(NEVER));
+        assert!(futures::poll!(sleep.as_mut()).is_pending());
+        assert_eq!(simulated.advance_to_next().await, Ok(None));
+    }
+}
