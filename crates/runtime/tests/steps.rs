@@ -395,7 +395,7 @@ async fn an_emit_is_of_the_kind_of_its_topic() {
     world.put("echo", Value::Null, script!(|call| Ok(input(&call))));
     world
         .register(flow(json!({
-            "wait": with(step("echo"), json!({
+            "hold": with(step("echo"), json!({
                 "await": {"type": "event", "eventKind": "order.sent"},
             })),
             "note": with(step("echo"), json!({"subscriptions": [{"eventKind": "order.paid"}]})),

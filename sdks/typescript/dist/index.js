@@ -698,6 +698,35 @@ function only([job]) {
   return job;
 }
 
+// src/live/trigger.ts
+function emptyTrigger() {
+  return { status: "registered", fired: 0, failed: 0 };
+}
+function reduceTrigger(trigger, event) {
+  const { ts, correlationId } = event;
+  const data = event.data ?? {};
+  const next = { ...trigger, ...correlationId !== void 0 && { correlationId } };
+  switch (event.type) {
+    case "trigger.registered": {
+      const { endedAt: _, type: __, ...rest } = next;
+      return { ...rest, status: "registered", registeredAt: ts, ...data.type !== void 0 && { type: data.type } };
+    }
+    case "trigger.fired": {
+      const { payload: _, ...rest } = next;
+      const said = { ..."payload" in data && { payload: data.payload }, ...data.runId !== void 0 && { runId: data.runId } };
+      return { ...rest, status: "fired", firedAt: ts, fired: trigger.fired + 1, ...said };
+    }
+    case "trigger.failed":
+      return { ...next, failed: trigger.failed + 1 };
+    case "trigger.timeout":
+      return { ...next, status: "timeout", endedAt: ts };
+    case "trigger.cancelled":
+      return { ...next, status: "cancelled", endedAt: ts };
+    default:
+      return trigger;
+  }
+}
+
 // src/version.ts
 var version = "0.1.0";
 export {
@@ -712,10 +741,12 @@ export {
   defineQueueWorker,
   defineStep,
   emptyRun,
+  emptyTrigger,
   followRun,
   isFinal,
   reduceEvents,
   reduceRun,
   reduceState,
+  reduceTrigger,
   version
 };

@@ -1527,11 +1527,13 @@ __export(index_exports, {
   defineQueueWorker: () => defineQueueWorker,
   defineStep: () => defineStep,
   emptyRun: () => emptyRun,
+  emptyTrigger: () => emptyTrigger,
   followRun: () => followRun,
   isFinal: () => isFinal,
   reduceEvents: () => reduceEvents,
   reduceRun: () => reduceRun,
   reduceState: () => reduceState,
+  reduceTrigger: () => reduceTrigger,
   version: () => version
 });
 
@@ -2256,6 +2258,35 @@ function part(text2) {
 function only([job2]) {
   if (!job2) throw new RiverrunError("INTERNAL", "the server answered without a job");
   return job2;
+}
+
+// src/live/trigger.ts
+function emptyTrigger() {
+  return { status: "registered", fired: 0, failed: 0 };
+}
+function reduceTrigger(trigger, event) {
+  const { ts, correlationId } = event;
+  const data = event.data ?? {};
+  const next = { ...trigger, ...correlationId !== void 0 && { correlationId } };
+  switch (event.type) {
+    case "trigger.registered": {
+      const { endedAt: _, type: __, ...rest } = next;
+      return { ...rest, status: "registered", registeredAt: ts, ...data.type !== void 0 && { type: data.type } };
+    }
+    case "trigger.fired": {
+      const { payload: _, ...rest } = next;
+      const said = { ..."payload" in data && { payload: data.payload }, ...data.runId !== void 0 && { runId: data.runId } };
+      return { ...rest, status: "fired", firedAt: ts, fired: trigger.fired + 1, ...said };
+    }
+    case "trigger.failed":
+      return { ...next, failed: trigger.failed + 1 };
+    case "trigger.timeout":
+      return { ...next, status: "timeout", endedAt: ts };
+    case "trigger.cancelled":
+      return { ...next, status: "cancelled", endedAt: ts };
+    default:
+      return trigger;
+  }
 }
 
 // src/testing/index.ts
@@ -3290,6 +3321,7 @@ export {
   defineQueueWorker,
   defineStep,
   emptyRun,
+  emptyTrigger,
   execute,
   fakeClock,
   followRun,
@@ -3298,6 +3330,7 @@ export {
   reduceEvents,
   reduceRun,
   reduceState,
+  reduceTrigger,
   runFlow,
   runStep,
   version

@@ -38,6 +38,8 @@ export interface RunRecord {
         runId: string;
         eventId: string;
     };
+    /** The story that it belongs to, if that is not its own. */
+    correlationId?: string;
     /** How many events its stream has. */
     events: number;
 }
