@@ -389,51 +389,6 @@ async fn events_from_outside_enter_steps_too_and_a_hundred_at_once() {
     assert_eq!(ended.count(), 100);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_emit_is_of_the_kind_of_its_topic() {
-    let world = World::new().await;
-    world.put("echo", Value::Null, script!(|call| Ok(input(&call))));
-    world
-        .register(flow(json!({
-            "wait": with(step("echo"), json!({
-                "await": {"type": "event", "eventKind": "order.sent"},
-            })),
-            "note": with(step("echo"), json!({"subscriptions": [{"eventKind": "order.paid"}]})),
-        })))
-        .await;
-    let run = world.start("f", json!({})).await;
-    world.until(&run, RunStatus::Waiting).await;
-    let mut paid = world
-        .runtime
-        .on_kind(["order.paid"], riverrun_runtime::Begin::Start)
-        .await
-        .unwrap();
-    let emit = |topic: &str| {
-        Json::of(&json!({"type": "emit", "data": {"topic": topic, "payload": {"n": 1}}}))
-    };
-    let stream = StreamName::flow(&run);
-    world
-        .runtime
-        .append(&stream, &[emit("order.paid")])
-        .await
-        .unwrap();
-    let Ok(riverrun_runtime::Told::Event(told)) = paid.next().await else {
-        panic!("it is told");
-    };
-    assert_eq!((told.event.kind.as_str(), told.stream), ("emit", stream));
-    let elsewhere = StreamName::new("global", "global");
-    world
-        .runtime
-        .append(&elsewhere, &[emit("order.sent")])
-        .await
-        .unwrap();
-    let view = world.end(&run).await;
-    assert_eq!(view.loaded.state.status, RunStatus::Completed);
-    assert_eq!(view.loaded.state.steps["note"].visits, 1);
-    let unheard = world.store.unheard().await.unwrap();
-    assert_eq!(unheard.total, 0, "{unheard:?}");
-}
-
 /// A handler in the form of code that waits: what is in the journal is given, the first that is
 /// not suspends.
 fn suspend(wait: Value) -> Result<Reply, WorkError> {
