@@ -7,6 +7,9 @@
 //! ```ignore
 //! riverrun_store_conformance::conformance_tests!(async || Fixture::from(my_store().await));
 //! ```
+//!
+//! For tests of what is built on a store there is [`through`], a store that can be made to refuse,
+//! to hold calls up and to [die](mortal::Mortal).
 
 pub mod advance;
 pub mod append;
@@ -23,11 +26,13 @@ pub mod jobs;
 pub mod lists;
 pub mod lives;
 pub mod locate;
+pub mod mortal;
 pub mod queues;
 pub mod retention;
 pub mod signals;
 pub mod snapshots;
 pub mod streams;
+pub mod through;
 pub mod triggers;
 
 use std::{any::Any, future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
