@@ -267,6 +267,7 @@ macro_rules! with_checks {
                 tenants_hear_their_own_and_what_is_for_all,
                 the_order_of_changes_counts,
                 a_commit_is_judged_by_what_its_changes_leave,
+                what_was_fired_is_never_too_late,
                 firing_and_ending_race_and_one_wins,
                 many_who_fire_have_one_winner,
                 awaits_go_with_their_run,

@@ -71,6 +71,10 @@ impl Code {
         awaited.map_or(Value::Null, Json::value)
     }
 
+    pub fn step(&self) -> String {
+        self.call.invoke.step.clone().unwrap()
+    }
+
     fn run_id(&self) -> String {
         self.call.invoke.run_id.clone().unwrap()
     }

@@ -17,6 +17,8 @@ use crate::{
 };
 
 const LONG: Duration = Duration::from_secs(30);
+/// Long enough for anything that one waits for.
+const ENOUGH: Duration = Duration::from_secs(15);
 
 /// Moments of the second life, at most.
 const SECOND_LIFE: usize = 7;
@@ -113,6 +115,7 @@ async fn tell(story: Story, store: Arc<dyn Store>, world: Arc<World>) {
     }
     let alive = Alive { runtime, world };
     (story.client)(alive.clone()).await;
+    assert_eq!(alive.world.broken(), [""; 0]);
     alive.nothing_is_left().await;
     alive.runtime.shutdown().await.unwrap();
 }
@@ -139,7 +142,8 @@ impl Alive {
             if events.iter().any(is_it) {
                 return;
             }
-            tail.next().await.unwrap();
+            let more = tokio::time::timeout(ENOUGH, tail.next()).await;
+            assert!(more.is_ok(), "no {kind} comes: {events:#?}");
         }
     }
 
@@ -189,7 +193,7 @@ impl Alive {
 
     /// How the run ended: its result, once all that is promised of it was checked.
     pub async fn end(&self, run: &RunId) -> Value {
-        let view = self.runtime.wait(run, LONG).await.unwrap();
+        let view = self.runtime.wait(run, ENOUGH).await.unwrap();
         let state = &view.loaded.state;
         assert!(state.status.is_ended(), "{state:#?}");
         self.is_sound(run).await;

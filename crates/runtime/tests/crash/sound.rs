@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use riverrun_engine::RunState;
-use riverrun_store::{AwaitFilter, AwaitState};
+use riverrun_store::{AwaitFilter, AwaitState, Awaited};
 use riverrun_types::{Event, RunId, StreamName};
 
 use crate::life::Alive;
@@ -37,10 +37,15 @@ impl Alive {
         assert_eq!(shown.record.len, state.len);
     }
 
-    /// A door is opened, runs into its timeout or is given up: one of them, once.
+    /// A door is opened, runs into its timeout or is given up: one of them, once. One for many is
+    /// given up in any case.
     async fn door_is_over(&self, door: &str) {
         let events = self.stream(&StreamName::new("trigger", door)).await;
-        let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+        let mut kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+        let record = self.runtime.door(door).await.unwrap().record;
+        if matches!(record.what, Awaited::Door { many: true, .. }) {
+            kinds.retain(|kind| *kind != "trigger.fired");
+        }
         let ends = ["trigger.fired", "trigger.timeout", "trigger.cancelled"];
         assert!(
             kinds.len() == 2 && kinds[0] == "trigger.registered" && ends.contains(&kinds[1]),

@@ -220,7 +220,8 @@ fn a_door_whose_time_runs_out_while_it_is_opened() {
 #[test]
 fn a_step_that_its_definition_holds_back() {
     let tell = code!(|code| {
-        code.run("after").await?;
+        let step = code.step();
+        code.run(&step).await?;
         Ok(json!({"awaited": code.awaited()}))
     });
     let story = Story {
@@ -379,6 +380,55 @@ fn doors_that_nobody_waits_for_any_more() {
         client!(|alive| {
             let run = alive.start("f", json!({})).await;
             assert_eq!(alive.end(&run).await, "home");
+        }),
+    );
+    assert!(survives(&story) > LEAST);
+}
+
+#[test]
+fn a_door_that_is_opened_again_and_again() {
+    let story = alone(
+        code!(|code| {
+            let door = code.door(json!({"type": "api", "many": true})).await?;
+            let mut came = Vec::new();
+            for _ in 0..3 {
+                let wait = json!({"type": "trigger", "triggerId": door});
+                came.push(code.wait(&door, wait)?.unwrap());
+            }
+            Ok(json!(came))
+        }),
+        client!(|alive| {
+            let run = alive.start("f", json!({})).await;
+            alive.until(&run, "step.await.trigger").await;
+            let door = alive.door_of(&run).await.unwrap();
+            let mut opened = Vec::new();
+            for at in 0..3 {
+                let told = format!("opening {at}");
+                if alive.world.answer(&told).is_none() {
+                    let value = json!(alive.world.next());
+                    match alive.open(&door, value.clone()).await.as_str() {
+                        "opened" => alive.world.answered(&told, value),
+                        // An earlier life has opened it more often than it lived to be told.
+                        "AWAIT_USED" => alive.world.answered(&told, Value::Null),
+                        other => panic!("{other}"),
+                    }
+                }
+                opened.extend(alive.world.answer(&told).filter(|value| !value.is_null()));
+            }
+            let end = alive.end(&run).await;
+            let came = end.as_array().unwrap();
+            assert_eq!(came.len(), 3);
+            // In the order in which they came; what nobody was told of may stand between.
+            let numbers: Vec<u64> = came.iter().map(|came| came.as_u64().unwrap()).collect();
+            assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+            let last = numbers[2];
+            let expected = opened
+                .iter()
+                .filter(|value| value.as_u64().unwrap() <= last);
+            assert!(
+                expected.clone().all(|value| came.contains(value)),
+                "{opened:?} {came:?}"
+            );
         }),
     );
     assert!(survives(&story) > LEAST);
