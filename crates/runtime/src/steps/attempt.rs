@@ -66,13 +66,16 @@ impl Runtime {
                 let timeout = timeout.or(process.config.policy.timeout);
                 let timeout = timeout.unwrap_or(self.options().attempt_timeout);
                 let running = self.bounded(&process, invocation, timeout);
-                tokio::pin!(running);
+                // Beside the handler: a function in this process may be storing something, and
+                // would never come to its end if it were not asked meanwhile.
+                let recording = async {
+                    tokio::time::sleep(BRIEF).await;
+                    host.flush().await;
+                };
+                tokio::pin!(running, recording);
                 tokio::select! {
                     outcome = &mut running => outcome,
-                    () = tokio::time::sleep(BRIEF) => {
-                        host.flush().await;
-                        running.await
-                    }
+                    () = &mut recording => running.await,
                 }
             }
         };
