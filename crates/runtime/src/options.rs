@@ -23,6 +23,9 @@ pub struct Options {
     pub retention: Retention,
     /// How often retention is looked after. Default 1 minute.
     pub sweep_every: Duration,
+    /// Whether somebody will listen to emitted events ([`crate::Runtime::add_listener`]): none is
+    /// done with before he does. Default false.
+    pub has_listener: bool,
     /// How long a shutdown waits for attempts that run. Default 5 s.
     pub grace: Duration,
 }
@@ -42,6 +45,7 @@ impl Default for Options {
             cached_runs: 1_000,
             retention: Retention::default(),
             sweep_every: Duration::from_secs(60),
+            has_listener: false,
             grace: Duration::from_secs(5),
         }
     }
