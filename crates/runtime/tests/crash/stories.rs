@@ -302,9 +302,9 @@ fn events_that_are_joined_and_undone() {
                 "order": process("order", json!({"emits": ["stock", "card"], "compensation": {"step": "undo"}})),
                 "pack": process("pack", json!({
                     "subscriptions": [{"eventKind": "stock"}, {"eventKind": "card"}], "join": "all",
-                    "compensation": {"step": "undo"}, "emits": ["packed"],
+                    "compensation": {"step": "undo"}, "outputKey": "both", "transitions": {"onSuccess": "ship"},
                 })),
-                "ship": process("ship", json!({"subscriptions": [{"eventKind": "packed"}]})),
+                "ship": process("ship", json!({"input": {"type": "key", "key": "both"}})),
                 "undo": process("undo", json!({})),
             }),
         )],
@@ -324,9 +324,7 @@ fn events_that_are_joined_and_undone() {
                 Value::Null,
                 code!(|code| {
                     code.run("pack").await?;
-                    let both = code.input();
-                    code.emit("packed", both).await?;
-                    Ok(json!("packed"))
+                    Ok(code.input())
                 }),
             ),
             (
