@@ -56,7 +56,7 @@ bench: ## measure speed and print JSON lines and a table
 	cargo build --release -p riverrun
 	ulimit -n $$(ulimit -Hn); cargo run --release -p riverrun-bench -- $(ARGS)
 
-torture: ## kill the server and its runners 50 times under load and check the promises
+torture: ## kill the server, its runners and workers 50 times under load and check the promises
 	cargo build --release -p riverrun
 	cargo run --release -p riverrun-torture -- $(ARGS)
 

@@ -109,7 +109,11 @@ impl Builder {
         let handlers = riverrun_handlers::all(self.built_in)
             .into_iter()
             .chain(self.handlers);
-        let runtime = Runtime::open(store, sandbox, handlers, self.options).await?;
+        let options = Options {
+            has_listener: true,
+            ..self.options
+        };
+        let runtime = Runtime::open(store, sandbox, handlers, options).await?;
         let triggers = Triggers::open(&runtime).await?;
         Ok(Riverrun::new(runtime, triggers))
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parking_lot::RwLock;
 use riverrun_store::SignalRecord;
+use tokio::sync::Notify;
 
 use crate::{Error, Runtime};
 
@@ -21,6 +22,8 @@ pub trait Listener: Send + Sync {
 #[derive(Default)]
 pub(crate) struct Listeners {
     all: RwLock<Vec<Arc<dyn Listener>>>,
+    /// One has come.
+    come: Notify,
 }
 
 impl Listeners {
@@ -33,7 +36,16 @@ impl Listeners {
 impl Runtime {
     /// Tells a listener every signal from now on.
     pub fn add_listener(&self, listener: Arc<dyn Listener>) {
-        self.all_listeners().all.write().push(listener);
+        let listeners = self.all_listeners();
+        listeners.all.write().push(listener);
+        listeners.come.notify_one();
+    }
+
+    /// Resolves when somebody listens, if somebody is to.
+    pub(crate) async fn listened_to(&self) {
+        if self.options().has_listener && self.listeners().is_empty() {
+            self.all_listeners().come.notified().await;
+        }
     }
 
     pub(crate) fn listeners(&self) -> Vec<Arc<dyn Listener>> {

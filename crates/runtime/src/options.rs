@@ -25,6 +25,9 @@ pub struct Options {
     pub retention: Retention,
     /// How often retention is looked after. Default 1 minute.
     pub sweep_every: Duration,
+    /// Whether somebody will listen to emitted events ([`crate::Runtime::add_listener`]): none is
+    /// done with before he does. Default false.
+    pub has_listener: bool,
     /// How long a shutdown waits for attempts that run. Default 5 s.
     pub grace: Duration,
     /// What tells the time. Default the machine's clock; a test gives one that it moves
@@ -47,6 +50,7 @@ impl Default for Options {
             cached_runs: 1_000,
             retention: Retention::default(),
             sweep_every: Duration::from_secs(60),
+            has_listener: false,
             grace: Duration::from_secs(5),
             clock: Clock::default(),
         }

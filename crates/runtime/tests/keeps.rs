@@ -15,15 +15,10 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use riverrun_expr::{Limits, Sandbox};
 use riverrun_runtime::{Handler, Options, RunView, Runtime, StartRequest, Tailed, function};
-use riverrun_store::{
-    AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
-    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, InStory, JobBeats, JobFilter,
-    JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Result,
-    Retention, RunFilter, RunRecord, SignalRecord, Snapshot, StalledJob, Stats, Store, StoryQuery,
-    StreamInfo, TriggerRecord, Unheard,
-};
+use riverrun_store::{Error, EventQuery, Result, Store};
+use riverrun_store_conformance::through::{Between, Through};
 use riverrun_store_sqlite::SqliteStore;
-use riverrun_types::{Event, Json, Millis, RunId, RunStatus, StreamName};
+use riverrun_types::{Event, Json, RunId, RunStatus, StreamName};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::sync::oneshot;
@@ -66,19 +61,15 @@ impl Watched {
 }
 
 #[async_trait]
-impl Store for Watched {
-    async fn commit(&self, group: Vec<Commit>) -> Vec<Result<Receipt>> {
-        if self.full.load(Ordering::SeqCst) {
-            return group
-                .iter()
-                .map(|_| Err(Error::Full("no space".into())))
-                .collect();
+impl Between for Watched {
+    async fn writes(&self) -> Result<()> {
+        match self.full.load(Ordering::SeqCst) {
+            true => Err(Error::Full("no space".into())),
+            false => Ok(()),
         }
-        self.store.commit(group).await
     }
 
-    async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>> {
-        let events = self.store.events(stream, query).await?;
+    async fn events_read(&self, query: &EventQuery, events: &[Event]) {
         if query.from.unwrap_or(0) == 0 {
             self.read_whole.fetch_add(1, Ordering::SeqCst);
         }
@@ -88,202 +79,6 @@ impl Store for Watched {
             reached.send(()).unwrap();
             go_on.await.unwrap();
         }
-        Ok(events)
-    }
-
-    async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>> {
-        self.store.claim(claim).await
-    }
-
-    async fn heartbeat(&self, leases: &[Lease], until_ms: Millis) -> Result<Vec<Beat>> {
-        self.store.heartbeat(leases, until_ms).await
-    }
-
-    async fn next_due(&self) -> Result<Option<Millis>> {
-        self.store.next_due().await
-    }
-
-    async fn reclaim(&self) -> Result<u64> {
-        self.store.reclaim().await
-    }
-
-    async fn claim_jobs(&self, claim: ClaimJobs) -> Result<ClaimedJobs> {
-        self.store.claim_jobs(claim).await
-    }
-
-    async fn lease_jobs(&self, owner: &riverrun_types::Name, until_ms: i64) -> Result<u64> {
-        self.store.lease_jobs(owner, until_ms).await
-    }
-
-    async fn keep_jobs(&self, tokens: &[u64], until_ms: Millis) -> Result<JobBeats> {
-        self.store.keep_jobs(tokens, until_ms).await
-    }
-
-    async fn stalled_jobs(
-        &self,
-        now_ms: Millis,
-        limit: usize,
-    ) -> Result<(Vec<StalledJob>, Option<Millis>)> {
-        self.store.stalled_jobs(now_ms, limit).await
-    }
-
-    async fn jobs_ahead(&self, id: &RunId) -> Result<Option<u64>> {
-        self.store.jobs_ahead(id).await
-    }
-
-    async fn newest_job(&self) -> Result<Option<RunId>> {
-        self.store.newest_job().await
-    }
-
-    async fn job(&self, id: &RunId) -> Result<Option<JobRecord>> {
-        self.store.job(id).await
-    }
-
-    async fn list_jobs(&self, filter: &JobFilter) -> Result<Page<JobRecord>> {
-        self.store.list_jobs(filter).await
-    }
-
-    async fn queue(&self, name: &str) -> Result<Option<QueueRecord>> {
-        self.store.queue(name).await
-    }
-
-    async fn queues(&self) -> Result<Vec<QueueRecord>> {
-        self.store.queues().await
-    }
-
-    async fn purge_jobs(&self, purge: &Purge) -> Result<u64> {
-        self.store.purge_jobs(purge).await
-    }
-
-    async fn await_by(&self, id: &str) -> Result<Option<AwaitRecord>> {
-        self.store.await_by(id).await
-    }
-
-    async fn awaits_of(&self, run: &RunId) -> Result<Vec<AwaitRecord>> {
-        self.store.awaits_of(run).await
-    }
-
-    async fn list_awaits(&self, filter: &AwaitFilter) -> Result<Page<AwaitRecord>> {
-        self.store.list_awaits(filter).await
-    }
-
-    async fn await_stats(&self) -> Result<AwaitStats> {
-        self.store.await_stats().await
-    }
-
-    async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
-        self.store.signals(after, limit).await
-    }
-
-    async fn candidates(
-        &self,
-        signal: &SignalRecord,
-        limit: usize,
-        cursor: Option<&str>,
-    ) -> Result<Page<AwaitRecord>> {
-        self.store.candidates(signal, limit, cursor).await
-    }
-
-    async fn emitted(
-        &self,
-        kind: Option<&str>,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<EmitRecord>> {
-        self.store.emitted(kind, after, limit).await
-    }
-
-    async fn unheard(&self) -> Result<Unheard> {
-        self.store.unheard().await
-    }
-
-    async fn log(&self, query: &LogQuery) -> Result<LogPage> {
-        self.store.log(query).await
-    }
-
-    async fn log_end(&self) -> Result<u64> {
-        self.store.log_end().await
-    }
-
-    async fn story(&self, query: &StoryQuery) -> Result<Page<InStory>> {
-        self.store.story(query).await
-    }
-
-    async fn trigger(&self, id: &str) -> Result<Option<TriggerRecord>> {
-        self.store.trigger(id).await
-    }
-
-    async fn list_triggers(
-        &self,
-        limit: usize,
-        cursor: Option<&str>,
-    ) -> Result<Page<TriggerRecord>> {
-        self.store.list_triggers(limit, cursor).await
-    }
-
-    async fn due_triggers(&self, now_ms: Millis, limit: usize) -> Result<DueTriggers> {
-        self.store.due_triggers(now_ms, limit).await
-    }
-
-    async fn trigger_version(&self, id: &str) -> Result<Option<u64>> {
-        self.store.trigger_version(id).await
-    }
-
-    async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {
-        self.store.run(id).await
-    }
-
-    async fn runs(&self, ids: &[RunId]) -> Result<Vec<RunRecord>> {
-        self.store.runs(ids).await
-    }
-
-    async fn list_runs(&self, filter: &RunFilter) -> Result<Page<RunRecord>> {
-        self.store.list_runs(filter).await
-    }
-
-    async fn locate(&self, stream: &StreamName, place: Place) -> Result<u64> {
-        self.store.locate(stream, place).await
-    }
-
-    async fn snapshot(&self, run: &RunId, len: u64) -> Result<Option<Snapshot>> {
-        self.store.snapshot(run, len).await
-    }
-
-    async fn list_streams(
-        &self,
-        kind: &str,
-        limit: usize,
-        cursor: Option<&str>,
-    ) -> Result<Page<StreamInfo>> {
-        self.store.list_streams(kind, limit, cursor).await
-    }
-
-    async fn flow(&self, id: &str, version: &str) -> Result<Option<FlowRecord>> {
-        self.store.flow(id, version).await
-    }
-
-    async fn flows(&self) -> Result<Vec<FlowRecord>> {
-        self.store.flows().await
-    }
-
-    async fn sweep(&self, retention: &Retention, now: Millis, limit: usize) -> Result<u64> {
-        self.store.sweep(retention, now, limit).await
-    }
-
-    async fn stats(&self) -> Result<Stats> {
-        self.store.stats().await
-    }
-
-    async fn check(&self) -> Result<()> {
-        self.store.check().await
-    }
-
-    async fn close(&self) -> Result<()> {
-        self.store.close().await
-    }
-
-    async fn describe(&self) -> Result<Json> {
-        self.store.describe().await
     }
 }
 
@@ -304,6 +99,7 @@ async fn open(store: Arc<Watched>, echo: bool) -> Runtime {
         }
     }));
     let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
+    let store = Through::new(store.store.clone(), store);
     Runtime::open(store, sandbox, handlers, Options::default())
         .await
         .unwrap()

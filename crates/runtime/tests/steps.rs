@@ -389,6 +389,26 @@ async fn events_from_outside_enter_steps_too_and_a_hundred_at_once() {
     assert_eq!(ended.count(), 100);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_handler_that_stores_while_its_start_is_recorded_goes_on() {
+    let world = World::new().await;
+    world.put(
+        "busy",
+        Value::Null,
+        script!(|call| {
+            let begun = std::time::Instant::now();
+            // Past the moment at which the start of an attempt that lasts is recorded.
+            while begun.elapsed() < Duration::from_millis(150) {
+                ask(&call, "memo", json!({"name": "m", "value": 1})).await?;
+            }
+            Ok(json!("done"))
+        }),
+    );
+    world.register(flow(json!({"a": step("busy")}))).await;
+    let run = world.start("f", json!({})).await;
+    assert_eq!(world.result(&run).await, json!("done"));
+}
+
 /// A handler in the form of code that waits: what is in the journal is given, the first that is
 /// not suspends.
 fn suspend(wait: Value) -> Result<Reply, WorkError> {

@@ -489,6 +489,42 @@ pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
     assert_eq!(woken(&must(commit(&store, fine).await)), ["r1"]);
 }
 
+pub async fn what_was_fired_is_never_too_late(store: S) {
+    sleepers(&store, &["r1"]).await;
+    let late = |name: &str, fired: u32| {
+        let id = name.into();
+        change(&store, Change::Expire { id, fired })
+    };
+    for (name, what) in [("a", event("k", Matcher::Any)), ("b", door(false))] {
+        wait(&store, awaits(name, "r1", what)).await;
+        must(fire(&store, name, "1").await);
+        assert_eq!(refusal(late(name, 0).await), "CONFLICT");
+        assert_eq!(found(&store, name).await.values, [json("1")]);
+    }
+    // What the run has taken is its own.
+    wait(&store, awaits("c", "r1", door(true))).await;
+    for value in ["1", "2"] {
+        must(fire(&store, "c", value).await);
+    }
+    assert_eq!(refusal(late("c", 1).await), "CONFLICT");
+    must(late("c", 2).await);
+    assert_eq!(refusal(fire(&store, "c", "3").await), "AWAIT_USED");
+    // One that nobody fired is over, and one that is over stays so.
+    wait(&store, awaits("d", "r1", event("k", Matcher::Any))).await;
+    must(late("d", 0).await);
+    must(late("d", 0).await);
+    assert!(must(store.await_by("d").await).is_none());
+    // Within a commit as well.
+    wait(&store, awaits("e", "r1", event("k2", Matcher::Any))).await;
+    let late = Change::Expire {
+        id: "e".into(),
+        fired: 0,
+    };
+    let both = Commit::of(says(signal("k2", "{}"))).and(late);
+    assert_eq!(refusal(commit(&store, both).await), "CONFLICT");
+    assert!(is_open(&store, "e").await);
+}
+
 pub async fn firing_and_ending_race_and_one_wins(store: S) {
     for at in 0..20 {
         let (name, run) = (format!("a{at}"), format!("r{at}"));

@@ -160,10 +160,12 @@ pub async fn a_job_woken_while_leased_is_due_when_parked(store: S) {
         claim(&store, T0 + 1, 10).await.is_empty(),
         "it is still held"
     );
-    must(decide_under(&store, park("r1", NEVER), &lease).await);
+    let told = must(decide_under(&store, park("r1", NEVER), &lease).await);
+    assert_eq!(told.woken, [id("r1")], "who claims is told");
     let lease = claim_one(&store, T0 + 1).await;
     // The wake is used up.
-    must(decide_under(&store, park("r1", NEVER), &lease).await);
+    let told = must(decide_under(&store, park("r1", NEVER), &lease).await);
+    assert!(told.woken.is_empty());
     assert!(claim(&store, T0 + 1, 10).await.is_empty());
 }
 

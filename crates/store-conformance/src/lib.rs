@@ -7,6 +7,9 @@
 //! ```ignore
 //! riverrun_store_conformance::conformance_tests!(async || Fixture::from(my_store().await));
 //! ```
+//!
+//! For tests of what is built on a store there is [`through`], a store that can be made to refuse,
+//! to hold calls up and to [die](mortal::Mortal).
 
 pub mod advance;
 pub mod append;
@@ -24,6 +27,7 @@ pub mod lists;
 pub mod lives;
 pub mod locate;
 pub mod log;
+pub mod mortal;
 pub mod queues;
 pub mod retention;
 pub mod signals;
@@ -31,6 +35,7 @@ pub mod snapshots;
 pub mod story;
 pub mod streams;
 pub mod taken;
+pub mod through;
 pub mod triggers;
 
 use std::{any::Any, future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
@@ -285,6 +290,7 @@ macro_rules! with_checks {
                 tenants_hear_their_own_and_what_is_for_all,
                 the_order_of_changes_counts,
                 a_commit_is_judged_by_what_its_changes_leave,
+                what_was_fired_is_never_too_late,
                 firing_and_ending_race_and_one_wins,
                 many_who_fire_have_one_winner,
                 awaits_go_with_their_run,

@@ -132,10 +132,12 @@ impl AwaitRecord {
     pub fn refusal(&self, now_ms: Millis) -> Option<Error> {
         let many = matches!(self.what, Awaited::Door { many: true, .. });
         let id = || self.id.clone();
+        let is_late = is_expired(self.expires_ms, now_ms);
         match self.state {
+            AwaitState::Closed if is_late && self.fired == 0 => Some(Error::AwaitExpired(id())),
             AwaitState::Closed => Some(Error::AwaitUsed(id())),
             AwaitState::Fired if !many => Some(Error::AwaitUsed(id())),
-            _ if is_expired(self.expires_ms, now_ms) => Some(Error::AwaitExpired(id())),
+            _ if is_late => Some(Error::AwaitExpired(id())),
             _ if self.fired >= Self::MAX_VALUES => Some(Error::AwaitFull(id())),
             _ => None,
         }

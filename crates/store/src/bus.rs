@@ -385,6 +385,7 @@ impl Bus {
                 // Whom these woke is in the receipt.
                 Change::Await(_)
                 | Change::Unawait(_)
+                | Change::Expire { .. }
                 | Change::Fire(_)
                 | Change::Signal(_)
                 | Change::Listen { .. }

@@ -90,6 +90,10 @@ pub enum Change {
     /// An await is over: settled, timed out or cancelled. A door is known as closed until its run
     /// is deleted; anything else is forgotten. Never refused.
     Unawait(Name),
+    /// The time of an await is over, as [`Change::Unawait`] says. Refused with `Conflict` if it was
+    /// fired more often than `fired` times, which is what its run knows of: who fired it was told
+    /// that it counts.
+    Expire { id: Name, fired: u32 },
     /// Settles an await from outside, keeps the value and wakes the run, as [`Change::Wake`] does.
     /// Refused with `AwaitNotFound`, `AwaitUsed`, `AwaitExpired` or, if it was fired too often,
     /// `AwaitFull`.
@@ -249,7 +253,8 @@ pub struct Receipt {
     pub placed: Vec<Placed>,
     /// For each job of each `Enqueue`, in order.
     pub added: Vec<Added>,
-    /// The runs whose awaits were fired, each once.
+    /// The runs that are due because of it, each once: those whose awaits were fired, and those
+    /// that were parked and had been woken while they were leased.
     pub woken: Vec<RunId>,
     /// Something entered the outbox.
     pub signalled: bool,

@@ -7,7 +7,7 @@ use riverrun_types::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::{Error, Result, Trigger, Triggers, history::KEEP};
+use crate::{Error, Kind, Result, Trigger, Triggers, history::KEEP};
 
 /// What fires a trigger, and with what.
 pub(crate) struct Shot<'a> {
@@ -68,6 +68,9 @@ impl Triggers {
             Err(error) => Err(error),
         };
         match started {
+            Ok(started) if !started.created && self.is_told_again(&shot, &started.run).await? => {
+                Ok(started)
+            }
             Ok(started) if !started.created => {
                 // The run is an earlier one, so nothing was committed with it.
                 let events = shot.fired(&started.run, false);
@@ -83,6 +86,18 @@ impl Triggers {
             }
             answer => answer,
         }
+    }
+
+    /// Whether an event is told once more because nobody lived to say that it was heard: its run is
+    /// there, and so is the word of it.
+    async fn is_told_again(&self, shot: &Shot<'_>, run: &RunId) -> Result<bool> {
+        if shot.trigger.kind() != Kind::Event {
+            return Ok(false);
+        }
+        let record = self.runtime().store().run(run).await?;
+        let metadata = record.and_then(|record| record.metadata);
+        let origin = metadata.map_or(Value::Null, |metadata| metadata.value()["trigger"].clone());
+        Ok(origin["id"] == *shot.trigger.id && origin["requestId"].as_str() == shot.request_id)
     }
 
     async fn start(&self, shot: &Shot<'_>, input: Json) -> Result<Started> {

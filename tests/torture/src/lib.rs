@@ -1,5 +1,5 @@
-//! The kill harness: it starts the real server, loads it with flows and jobs, kills it or one of
-//! its runners with SIGKILL at random moments, starts it again, and in the end checks the first
+//! The kill harness: it starts the real server, loads it with flows, awaits and jobs, kills it, one of
+//! its runners or a worker elsewhere with SIGKILL at random moments, starts it again, and in the end checks the first
 //! four promises on every run and every job:
 //!
 //! 1. what was acknowledged is there,
@@ -7,22 +7,31 @@
 //! 3. every stream is in one order without a gap, for readers that reconnect too,
 //! 4. replaying a stream gives the state that the server shows,
 //!
-//! that every run and every job ends, that attempts are counted truthfully, and that a killed
-//! server leaves nothing behind that still works.
+//! that every run and every job ends, that attempts are counted truthfully, that what was fired is
+//! never lost and never counts twice, that schedules leave nothing out and start nothing twice, that
+//! no await, timer or job is left when all has ended, and that a killed server leaves nothing behind
+//! that still works.
 #![allow(clippy::print_stdout, reason = "the harness reports while it runs")]
 
+mod awaits;
 mod flows;
 mod jobs;
 mod kill;
+mod runs;
 mod server;
 mod streams;
 mod tree;
 
-use std::{fmt, path::PathBuf, time::Duration};
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use tokio::task::JoinSet;
 
+use awaits::Awaits;
 use flows::Flows;
 use jobs::Jobs;
 use kill::Victim;
@@ -51,6 +60,7 @@ pub struct Options {
 pub enum Only {
     Flows,
     Jobs,
+    Awaits,
 }
 
 /// The command that repeats it.
@@ -69,6 +79,7 @@ impl fmt::Display for Options {
             None => Ok(()),
             Some(Only::Flows) => write!(to, " --only flows"),
             Some(Only::Jobs) => write!(to, " --only jobs"),
+            Some(Only::Awaits) => write!(to, " --only awaits"),
         }
     }
 }
@@ -84,63 +95,100 @@ pub async fn torture(options: Options) -> Result<String, String> {
 async fn run(options: Options) -> Result<String, String> {
     let mut dice = StdRng::seed_from_u64(options.seed);
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let has_jobs = options.only != Some(Only::Flows);
-    let setting = Setting {
-        binary: options.binary,
-        data: folder.path().join("data"),
-        project: has_jobs.then(|| folder.path().join("project")),
-    };
-    if let Some(project) = &setting.project {
-        jobs::write_project(project)?;
+    let has = |load: Only| options.only.is_none_or(|only| only == load);
+    let project = folder.path().join("project");
+    let mut processes = Vec::new();
+    if has(Only::Jobs) {
+        processes.extend(jobs::PROCESSES);
     }
-    let mut server = Server::start(&setting, None).await?;
-    let flows = match options.only {
-        Some(Only::Jobs) => None,
-        _ => Some(Flows::begin(&server, options.clients).await?),
+    if has(Only::Awaits) {
+        processes.extend(awaits::PROCESSES);
+    }
+    write_project(&project, &processes)?;
+    let has_processes = !processes.is_empty();
+    let setting = Setting {
+        binary: options.binary.clone(),
+        data: folder.path().join("data"),
+        project: has_processes.then(|| project.clone()),
     };
-    let jobs = setting
-        .project
-        .as_ref()
-        .map(|project| Jobs::begin(&server, project, options.clients, options.seed));
+    let (clients, seed) = (options.clients, options.seed);
+    let mut server = Server::start(&setting, None).await?;
+    let flows = match has(Only::Flows) {
+        true => Some(Flows::begin(&server, clients).await?),
+        false => None,
+    };
+    let awaits = match has(Only::Awaits) {
+        true => Some(Awaits::begin(&server, &project, clients, seed).await?),
+        false => None,
+    };
+    let mut jobs = match has(Only::Jobs) {
+        true => Some(Jobs::begin(&server, &setting.binary, &project, clients, seed).await?),
+        false => None,
+    };
 
     let mut orphans = JoinSet::new();
     for kill in 1..=options.kills {
         let life = dice.random_range(30..options.longest.as_millis() as u64);
         tokio::time::sleep(Duration::from_millis(life)).await;
-        let victim = match has_jobs {
+        let victim = match has_processes {
             true => Victim::any(&mut dice),
             false => Victim::Server,
         };
         let begun = std::time::Instant::now();
-        let (next, left) = kill::kill(server, &setting, victim, &mut dice).await?;
-        server = next;
+        let left = match (victim, &mut jobs) {
+            (Victim::Worker, Some(jobs)) => jobs.kill_worker(&mut dice).await?,
+            _ => {
+                let (next, left) = kill::kill(server, &setting, victim, &mut dice).await?;
+                server = next;
+                left
+            }
+        };
         orphans.spawn(tree::all_gone(left));
         println!(
-            "kill {kill}/{}: {victim:?} after {life} ms, ready again after {} ms; acknowledged {} runs, {} jobs",
+            "kill {kill}/{}: {victim:?} after {life} ms, ready again after {} ms; acknowledged {} runs, {} that wait, {} jobs",
             options.kills,
             begun.elapsed().as_millis(),
             flows.as_ref().map_or(0, Flows::acknowledged),
+            awaits.as_ref().map_or(0, Awaits::acknowledged),
             jobs.as_ref().map_or(0, Jobs::acknowledged),
         );
     }
 
     let mut summary = Vec::new();
+    // First, since schedules start runs until they are stopped.
+    if let Some(awaits) = awaits {
+        summary.push(awaits.reckon(&server).await?);
+    }
     if let Some(flows) = flows {
         summary.push(flows.reckon(&server).await?);
     }
     if let Some(jobs) = jobs {
-        summary.push(jobs.reckon(&server).await?);
+        let (checked, left) = jobs.reckon(&server).await?;
+        summary.push(checked);
+        orphans.spawn(tree::all_gone(left));
     }
     server.stop().await?;
+    awaits::nothing_is_left(&setting.data).await?;
     let mut longest = Duration::ZERO;
     while let Some(gone) = orphans.join_next().await {
         longest = longest.max(gone.map_err(|error| error.to_string())??);
     }
-    if has_jobs {
+    if has_processes {
         summary.push(format!(
             "what a killed server left was gone after {} ms at most",
             longest.as_millis()
         ));
     }
     Ok(summary.join("; "))
+}
+
+/// Writes the project whose processes run jobs and steps.
+fn write_project(folder: &Path, files: &[(&str, &str)]) -> Result<(), String> {
+    let processes = folder.join("processes");
+    let text = |error: std::io::Error| error.to_string();
+    fs::create_dir_all(&processes).map_err(text)?;
+    for (name, source) in files {
+        fs::write(processes.join(name), source).map_err(text)?;
+    }
+    Ok(())
 }

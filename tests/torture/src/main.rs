@@ -33,6 +33,7 @@ struct Args {
 enum Load {
     Flows,
     Jobs,
+    Awaits,
 }
 
 #[tokio::main]
@@ -47,6 +48,7 @@ async fn main() -> ExitCode {
         only: args.only.map(|only| match only {
             Load::Flows => Only::Flows,
             Load::Jobs => Only::Jobs,
+            Load::Awaits => Only::Awaits,
         }),
     };
     match torture(options).await {

@@ -53,6 +53,8 @@ impl Server {
             .arg(format!("127.0.0.1:{port}"))
             .arg("--data")
             .arg(data)
+            // What a killed worker ran is given to another when its lease is over.
+            .env("RIVERRUN_LEASE", "4s")
             .env("RIVERRUN_HTTP_ALLOW", "127.0.0.0/8")
             // Lost attempts are what this is about; each would be a warning.
             .env("RIVERRUN_LOG", "error")

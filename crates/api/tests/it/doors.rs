@@ -151,7 +151,7 @@ async fn a_door_closes_when_its_time_is_over_or_its_run_is_cancelled() {
     server
         .post(&format!("/api/triggers/{id}"), json!({}))
         .await
-        .refused(409, "AWAIT_USED");
+        .refused(410, "AWAIT_EXPIRED");
     let (run, id) = ask(&server, json!({"type": "api"})).await;
     server
         .post(&format!("/api/runs/{run}/cancel"), json!({}))

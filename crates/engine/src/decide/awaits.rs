@@ -57,8 +57,11 @@ impl Turn<'_> {
         if awaiting.id != *id {
             return;
         }
-        let over = Over::of(awaiting, How::Settled);
-        self.decision.settled.push(over);
+        // One that is opened again and again stays open while the visit lasts.
+        if !visit.doors().any(|door| door.id == *id && door.many) {
+            let over = Over::of(&visit, awaiting, How::Settled);
+            self.decision.settled.push(over);
+        }
         self.go_on(&visit, reason, Some(value));
         self.settle();
     }
@@ -67,7 +70,7 @@ impl Turn<'_> {
     pub(super) fn await_over(&mut self, visit: &Visit, awaiting: &Awaiting) {
         let is_time = awaiting.what == crate::AwaitFor::Time;
         let how = if is_time { How::Settled } else { How::Timeout };
-        self.decision.settled.push(Over::of(awaiting, how));
+        self.decision.settled.push(Over::of(visit, awaiting, how));
         if is_time {
             return self.go_on(visit, "time reached".to_owned(), None);
         }
@@ -85,6 +88,25 @@ impl Turn<'_> {
             self.again.push(visit.key.clone());
         } else if next.is_none() {
             self.fail(visit, timed_out(awaiting), 0.0);
+        }
+    }
+
+    /// A visit ends, and with it the doors that its code has made: nobody waits at them any more.
+    pub(super) fn close_doors(&mut self, visit: &Visit) {
+        let waits = match &visit.wait {
+            Some(Wait::Await(awaiting)) => Some(&awaiting.id),
+            _ => None,
+        };
+        for door in visit.doors() {
+            let is_over = visit.is_over(&door);
+            if !is_over && waits != Some(&door.id) {
+                self.decision.settled.push(Over {
+                    taken: visit.taken(&door.id),
+                    id: door.id,
+                    how: How::Cancelled,
+                    is_trigger: true,
+                });
+            }
         }
     }
 

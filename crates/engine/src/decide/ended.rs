@@ -5,9 +5,7 @@ use riverrun_types::{Json, OnFailure};
 use serde_json::json;
 
 use super::{How, Over, Turn};
-use crate::{
-    BranchStatus, Branches, Cancellation, Failure, Visit, VisitKey, Wait, code, fact::Fact,
-};
+use crate::{BranchStatus, Branches, Cancellation, Failure, Visit, Wait, code, fact::Fact};
 
 impl Turn<'_> {
     /// A path inside a branch is at its end: the fork around it may be, too.
@@ -101,22 +99,20 @@ impl Turn<'_> {
         which: impl Fn(&Self, &Visit) -> bool,
     ) {
         let visits = self.state.visits.iter().rev();
-        let visits: Vec<_> = visits
-            .filter(|visit| which(self, visit))
-            .map(|visit| (visit.at(), visit.wait.clone()))
-            .collect();
-        for (at, wait) in visits {
-            match wait {
-                Some(Wait::Run { run, .. }) => self.decision.abandoned.push(run),
-                Some(Wait::Job { .. }) => self.decision.dequeued.push(VisitKey::of(&at)),
+        let visits: Vec<Visit> = visits.filter(|v| which(self, v)).cloned().collect();
+        for visit in visits {
+            match &visit.wait {
+                Some(Wait::Run { run, .. }) => self.decision.abandoned.push(run.clone()),
+                Some(Wait::Job { .. }) => self.decision.dequeued.push(visit.key.clone()),
                 Some(Wait::Await(awaiting)) => {
-                    let over = Over::of(&awaiting, How::Cancelled);
+                    let over = Over::of(&visit, awaiting, How::Cancelled);
                     self.decision.settled.push(over);
                 }
                 _ => {}
             }
+            self.close_doors(&visit);
             self.emit(Fact::StepCancelled {
-                at,
+                at: visit.at(),
                 cancellation: cancellation.clone(),
             });
         }

@@ -18,7 +18,7 @@ use riverrun_types::{Draft, Json, Millis, Name, Retry, RunId, VisitStatus};
 pub(crate) use wait::MAX_DEPTH;
 
 use crate::{
-    AwaitFor, Awaiting, Failure, Outcome, Plan, RunState, VisitKey, Wait, fact::Fact,
+    AwaitFor, Awaiting, Failure, Outcome, Plan, RunState, Visit, VisitKey, Wait, fact::Fact,
     fact::Started, run::Lineage,
 };
 
@@ -111,6 +111,8 @@ pub struct Over {
     pub how: How,
     /// Somebody outside may still come to its door.
     pub is_trigger: bool,
+    /// How often it was fired that the run knows of.
+    pub taken: u32,
 }
 
 /// How an await came to its end.
@@ -122,11 +124,12 @@ pub enum How {
 }
 
 impl Over {
-    fn of(awaiting: &Awaiting, how: How) -> Self {
+    fn of(visit: &Visit, awaiting: &Awaiting, how: How) -> Self {
         Self {
             id: awaiting.id.clone(),
             how,
             is_trigger: matches!(awaiting.what, AwaitFor::Trigger { .. }),
+            taken: visit.taken(&awaiting.id),
         }
     }
 }

@@ -232,6 +232,7 @@ impl RunState {
         self.parent = None;
         for visit in self.visits.iter_mut() {
             // What another run has asked for answers to that run.
+            visit.forget_doors();
             let waits_there = matches!(visit.wait, Some(Wait::Run { .. } | Wait::Await(_)));
             if visit.status != VisitStatus::Running && !waits_there {
                 continue;

@@ -83,6 +83,15 @@ pub struct Memo {
     pub error: Option<Json>,
 }
 
+/// A door as the record of its making says.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct Door {
+    pub id: Name,
+    /// It can be opened again and again.
+    #[serde(default)]
+    pub many: bool,
+}
+
 impl Visit {
     pub fn at(&self) -> StepRef {
         StepRef {
@@ -98,6 +107,46 @@ impl Visit {
             attempt: self.attempt.saturating_add(1),
             ..self.at()
         }
+    }
+
+    /// The doors that the handler's code has made.
+    pub(crate) fn doors(&self) -> impl Iterator<Item = Door> {
+        let made = self.journal.iter().filter(|memo| &*memo.op == "trigger");
+        made.filter_map(|memo| memo.value.as_ref()?.read().ok())
+    }
+
+    /// How often the code has been given what a door was opened with.
+    pub fn taken(&self, door: &str) -> u32 {
+        let answers = self.answers(door).filter(|memo| memo.error.is_none());
+        u32::try_from(answers.count()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether nobody can come to a door any more.
+    pub(crate) fn is_over(&self, door: &Door) -> bool {
+        let mut answers = self.answers(&door.id);
+        answers.any(|memo| memo.error.is_some() || !door.many)
+    }
+
+    fn answers(&self, await_name: &str) -> impl Iterator<Item = &Memo> {
+        let is_answer = move |memo: &&Memo| &*memo.op == "await" && &*memo.name == await_name;
+        self.journal.iter().filter(is_answer)
+    }
+
+    /// In a copy of the run: what is left of the journal without the doors at which somebody comes
+    /// to the original.
+    pub(crate) fn forget_doors(&mut self) {
+        let open: Vec<Door> = self.doors().filter(|door| !self.is_over(door)).collect();
+        self.journal.retain(|memo| {
+            let door = match &*memo.op {
+                "trigger" => memo.value.as_ref().and_then(|value| value.read().ok()),
+                "await" => Some(Door {
+                    id: memo.name.clone(),
+                    many: false,
+                }),
+                _ => None,
+            };
+            !door.is_some_and(|door| open.iter().any(|known| known.id == door.id))
+        });
     }
 
     pub(crate) fn branches(&self) -> Option<&Branches> {

@@ -243,6 +243,75 @@ fn code_that_waits_runs_again_with_the_answers() {
 }
 
 #[test]
+fn doors_end_with_the_visit_that_made_them() {
+    check(
+        json!({"a": process()}),
+        r#"
+        start
+          flow.started
+          > a
+        began a 1
+          step.started a
+        trigger a api {"id":"used"}
+        trigger a api {"id":"idle"}
+        trigger a api {"id":"often","many":true}
+        suspend a trigger used
+          step.await.trigger a used
+        settle a used 1
+          step.resumed a after 0
+          > a
+          ! used
+        began a 1
+        suspend a trigger often
+          step.await.trigger a often
+        settle a often 2
+          step.resumed a after 0
+          > a
+        journal a
+          = trigger api {"id":"used"}
+          = trigger api {"id":"idle"}
+          = trigger api {"id":"often","many":true}
+          = await used 1
+          = await often 2
+        ok a 3
+          step.completed a 3
+          flow.completed 3
+          ! idle
+          ! often
+        "#,
+    );
+    // One that is waited for is told of once, and a copy makes doors of its own.
+    check(
+        json!({"a": process()}),
+        r#"
+        start
+          flow.started
+          > a
+        began a 1
+          step.started a
+        trigger a api {"id":"d1"}
+        memo a x 1
+        suspend a trigger d1
+          step.await.trigger a d1
+        fork-here
+          flow.forked
+          > a after 1
+        journal a
+          = memo x 1
+        began a 2
+          step.started a/2
+        trigger a api {"id":"d2"}
+        suspend a trigger d2
+          step.await.trigger a/2 d2
+        cancel
+          step.cancelled a/2 by user
+          flow.cancelled by user
+          ! d2
+        "#,
+    );
+}
+
+#[test]
 fn a_copy_waits_anew() {
     check(
         json!({"a": process()}),

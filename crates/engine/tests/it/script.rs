@@ -196,11 +196,11 @@ impl Player {
                     reason: "it came".to_owned(),
                 })
             }
-            "memo" => {
+            "memo" | "trigger" => {
                 let (name, value) = tail.split_once(' ').unwrap();
                 let at = self.run().state.visit(&key(first)).unwrap().at();
                 let memo = Memo {
-                    op: "memo".into(),
+                    op: verb.into(),
                     name: name.into(),
                     value: Some(json(value)),
                     error: None,

@@ -14,6 +14,11 @@ async fn jobs_survive_the_death_of_servers_and_runners() {
     holds(5, Duration::from_millis(1_000), Only::Jobs).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn awaits_survive_whoever_dies() {
+    holds(5, Duration::from_millis(1_000), Only::Awaits).await;
+}
+
 async fn holds(kills: usize, longest: Duration, only: Only) {
     let options = Options {
         binary: PathBuf::from(env!("CARGO_BIN_EXE_riverrun")),

@@ -33,6 +33,7 @@ pub(crate) enum Effectful {
 impl Driver {
     /// Decides as far as it can without effects.
     pub(crate) async fn advance(&mut self, effectful: Effectful) {
+        self.look_before_due().await;
         self.judge(Input::Due);
         let mut since = Instant::now();
         while self.pending.events.len() < MAX_EVENTS {

@@ -106,6 +106,7 @@ impl Driver {
         match until_stored(&runtime, || runtime.load(&run)).await {
             Some(Ok(loaded)) if !loaded.record.status.is_ended() => {
                 self.adopt(loaded);
+                self.look_before_due().await;
                 for outcome in self.outcomes.clone() {
                     self.judge(outcome);
                 }

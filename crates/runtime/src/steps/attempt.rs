@@ -9,7 +9,7 @@ use riverrun_protocol::{
     CancelReason, Invoke, JobInput, JournalEntry, Reply, Suspended, WorkError,
 };
 use riverrun_store::{
-    Awaited, Change, ClaimedJob, Commit, Error as StoreError, NewAwait, Settle, Settled,
+    AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, NewAwait, Settle, Settled,
 };
 use riverrun_types::{AwaitType, Json, Name, time::iso};
 
@@ -67,7 +67,8 @@ impl Runtime {
                 tokio::pin!(running);
                 tokio::select! {
                     outcome = &mut running => outcome,
-                    // Side by side: the handler may hold what the other waits for.
+                    // Beside the handler: a function in this process may be storing something, and
+                    // would never come to its end if it were not asked meanwhile.
                     () = tokio::time::sleep(BRIEF) => tokio::join!(host.flush(), running).1,
                 }
             }
@@ -208,6 +209,10 @@ impl Runtime {
             let known = known.map_err(|error| error.to_string())?;
             let door = known.filter(|record| record.run == *run && record.step == key.step);
             let door = door.ok_or("the step waits for a trigger that is not its own")?;
+            let is_over = door.expires_ms.is_some_and(|until| until <= now);
+            if door.state == AwaitState::Closed && !is_over {
+                return Err("the step waits again for a trigger that was used: one for many is made with `many`".to_owned());
+            }
             awaiting.until_ms = door.expires_ms;
             if let Awaited::Door { door, .. } = &door.what {
                 let door: Door = door.read().unwrap_or_default();

@@ -67,7 +67,14 @@ pub(crate) fn trigger_event(id: &str, run: &RunId, mut event: Draft) -> riverrun
 
 /// The changes that an await's end means for what waits outside.
 pub(super) fn over(run: &RunId, over: &Over, now: Millis) -> Vec<Change> {
-    let mut changes = vec![Change::Unawait(over.id.clone())];
+    let id = over.id.clone();
+    let mut changes = vec![match over.how {
+        How::Timeout => Change::Expire {
+            id,
+            fired: over.taken,
+        },
+        How::Settled | How::Cancelled => Change::Unawait(id),
+    }];
     let kind = match over.how {
         // Whoever opened it has said so.
         How::Settled => None,
@@ -306,21 +313,36 @@ impl Driver {
         Ok(())
     }
 
+    /// Looks at the awaits before any of them is judged too late: one that was fired in time is
+    /// not, however late its run takes note.
+    pub(crate) async fn look_before_due(&mut self) {
+        let now = self.runtime.now_ms();
+        let is_late = |wait: &Option<Wait>| matches!(wait, Some(Wait::Await(awaiting)) if awaiting.until_ms.is_some_and(|until| until <= now));
+        if !self.state.visits.iter().any(|visit| is_late(&visit.wait)) {
+            return;
+        }
+        // The store refuses a timeout that comes after all, and it is looked at again.
+        if let Err(error) = self.look_at_awaits().await {
+            tracing::warn!(run = %self.run, %error, "could not look at what the run waits for");
+        }
+    }
+
     fn settled(&mut self, record: AwaitRecord) {
         let reason = match &record.what {
             Awaited::Event { kind, .. } => format!("event {kind}"),
             Awaited::Door { .. } => "trigger fired".to_owned(),
         };
-        let many = matches!(record.what, Awaited::Door { many: true, .. });
-        let value = match many {
-            true => Json::of(&record.values),
-            false => record.values.into_iter().next().unwrap_or_else(Json::null),
+        let visit = VisitKey {
+            step: record.step,
+            visit: record.visit,
+        };
+        // Of a door that is opened again and again each wait takes the next.
+        let taken = self.state.visit(&visit).map_or(0, |v| v.taken(&record.id));
+        let Some(value) = record.values.into_iter().nth(taken as usize) else {
+            return;
         };
         self.judge(Input::Settled {
-            visit: VisitKey {
-                step: record.step,
-                visit: record.visit,
-            },
+            visit,
             id: record.id,
             value,
             reason,

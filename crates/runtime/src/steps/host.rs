@@ -268,7 +268,11 @@ impl StepHost {
                 many,
             },
         };
-        let answer = Json::of(&json!({"id": id, "url": awaits::door_url(&id, kind)}));
+        let mut answer = json!({"id": id, "url": awaits::door_url(&id, kind)});
+        if many {
+            answer["many"] = json!(true);
+        }
+        let answer = Json::of(&answer);
         let memo = Memo {
             op: Name::from("trigger"),
             name: Name::from(Json::of(&kind).as_text().as_ref()),

@@ -225,6 +225,7 @@ impl Runtime {
             return Err(StoreError::RunEnded(run.clone()).into());
         }
         let woke = driver.state.wake_ms();
+        driver.look_before_due().await;
         let mut events = Vec::with_capacity(letters.len());
         for letter in letters.iter() {
             events.push(driver.read(letter).await);

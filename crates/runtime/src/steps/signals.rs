@@ -66,6 +66,11 @@ pub(crate) fn signals(
 /// Judges what is in the outbox, whenever something is.
 pub(crate) async fn read_outbox(runtime: Runtime) {
     let told = runtime.bus().signals();
+    // What an earlier life left in the outbox would be told to nobody.
+    tokio::select! {
+        () = runtime.listened_to() => {}
+        () = runtime.stopping() => return,
+    }
     loop {
         match runtime.judge_signals().await {
             Ok(0) => {

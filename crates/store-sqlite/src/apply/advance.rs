@@ -4,7 +4,7 @@ use riverrun_store::{Advance, Lease, Placed, Snapshot};
 use rusqlite::params;
 
 use super::{RunRow, job, scene::Scene, stream};
-use crate::{columns, core::Core, error::Worked};
+use crate::{awaits::Told, columns, core::Core, error::Worked};
 
 /// What the run's row will say.
 pub(super) fn foreseen(row: RunRow, change: &Advance) -> RunRow {
@@ -22,6 +22,7 @@ pub(super) fn advance(
     scene: &mut Scene,
     change: &Advance,
     lease: Option<&Lease>,
+    told: &mut Told,
 ) -> Worked<Placed> {
     let row = scene.known(core, &change.run)?;
     let next = foreseen(row, change);
@@ -31,7 +32,9 @@ pub(super) fn advance(
     let token = lease
         .filter(|lease| lease.run == change.run)
         .map(|lease| lease.token);
-    job::change(core, row.no, change.job, token)?;
+    if job::change(core, row.no, change.job, token)? {
+        told.woken.push(change.run.clone());
+    }
     if let Some(snapshot) = &change.snapshot {
         keep_snapshot(core, row.no, snapshot)?;
     }

@@ -49,39 +49,42 @@ pub(super) fn add(core: &Core, run: i64, job: &NewJob) -> Worked<()> {
     Ok(())
 }
 
-/// `token` is that of the lease under which the change was decided, if it was the run's own.
-pub(super) fn change(core: &Core, run: i64, change: JobChange, token: Option<u64>) -> Worked<()> {
+/// `token` is that of the lease under which the change was decided, if it was the run's own. Says
+/// whether the job, which was to wait, is due because it was woken while it was leased.
+pub(super) fn change(core: &Core, run: i64, change: JobChange, token: Option<u64>) -> Worked<bool> {
     match change {
-        JobChange::Keep => Ok(()),
+        JobChange::Keep => Ok(false),
         JobChange::Park { at_ms } => park(core, run, at_ms, token),
-        JobChange::Finish => finish(core, run),
+        JobChange::Finish => finish(core, run).map(|()| false),
     }
 }
 
-fn park(core: &Core, run: i64, at_ms: i64, token: Option<u64>) -> Worked<()> {
-    let given_back = match token {
+fn park(core: &Core, run: i64, at_ms: i64, token: Option<u64>) -> Worked<bool> {
+    let due_ms: Option<i64> = match token {
         Some(token) => core
             .conn
             .prepare_cached(
                 "UPDATE jobs SET at_ms = iif(woken, 0, ?3), token = NULL, owner = NULL,
                                  until_ms = NULL, woken = 0
-                 WHERE run = ?1 AND token = ?2",
+                 WHERE run = ?1 AND token = ?2 RETURNING at_ms",
             )?
-            .execute((run, token_code(token), at_ms))?,
-        None => 0,
+            .query_row((run, token_code(token), at_ms), |row| row.get(0))
+            .optional()?,
+        None => None,
     };
-    if given_back == 0 {
-        // Not the holder: a leased job is woken, a free one moved, a missing one made.
-        core.conn
-            .prepare_cached(
-                "INSERT INTO jobs (run, at_ms) VALUES (?1, ?2)
-                 ON CONFLICT (run) DO UPDATE SET
-                     woken = (token IS NOT NULL),
-                     at_ms = iif(token IS NULL, excluded.at_ms, at_ms)",
-            )?
-            .execute((run, at_ms))?;
+    if let Some(due_ms) = due_ms {
+        return Ok(due_ms < at_ms);
     }
-    Ok(())
+    // Not the holder: a leased job is woken, a free one moved, a missing one made.
+    core.conn
+        .prepare_cached(
+            "INSERT INTO jobs (run, at_ms) VALUES (?1, ?2)
+             ON CONFLICT (run) DO UPDATE SET
+                 woken = (token IS NOT NULL),
+                 at_ms = iif(token IS NULL, excluded.at_ms, at_ms)",
+        )?
+        .execute((run, at_ms))?;
+    Ok(false)
 }
 
 pub(crate) fn wake(core: &Core, run: i64) -> Worked<()> {

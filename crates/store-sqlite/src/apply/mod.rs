@@ -77,6 +77,7 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
                     &mut scene,
                     change,
                     commit.lease.as_ref(),
+                    &mut told,
                 )?);
             }
             Change::Append(change) => {
@@ -114,7 +115,7 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
                 let run = scene.known(core, &new.run)?.no;
                 awaits::add(core, new, run, &mut told)?;
             }
-            Change::Unawait(id) => awaits::end(core, id)?,
+            Change::Unawait(id) | Change::Expire { id, .. } => awaits::end(core, id)?,
             Change::Fire(fire) => awaits::fire(core, fire, &mut told)?,
             Change::Signal(signal) => awaits::signal(core, signal, &mut told)?,
             Change::Listen { kind, on } => awaits::listen(core, kind, *on)?,
@@ -160,7 +161,7 @@ fn judge(core: &Core, scene: &mut Scene, change: &Change, later: &[Change]) -> W
             let is_fired_later = later.iter().any(fires);
             scene.awaits.add(core, new, is_fired_later)?;
         }
-        Change::Unawait(id) => scene.awaits.end(core, id)?,
+        Change::Unawait(id) | Change::Expire { id, .. } => scene.awaits.end(core, id)?,
         Change::Fire(fire) => scene.awaits.fire(&fire.id),
         Change::Signal(signal) => scene.awaits.tell(signal),
         Change::Trigger(_)
@@ -213,6 +214,7 @@ fn judge_alone(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
             scene.awaits.judge_new(core, new)
         }
         Change::Fire(fire) => scene.awaits.judge_fire(core, fire),
+        Change::Expire { id, fired } => scene.awaits.judge_expiry(core, id, *fired),
         Change::Trigger(new) => triggers::judge_put(core, &mut scene.triggers, new),
         Change::Untrigger { id, version, .. } => {
             triggers::judge_removal(core, &mut scene.triggers, id, *version)

@@ -40,6 +40,16 @@ impl Foreseen {
         refusal.map_or(Ok(()), |error| Err(Failure::Refused(error)))
     }
 
+    /// `fired`: what the run knows of.
+    pub(crate) fn judge_expiry(&mut self, core: &Core, id: &Name, fired: u32) -> Worked<()> {
+        match self.find(core, id)? {
+            Some(found) if found.state == AwaitState::Fired && found.fired > fired => {
+                Err(Failure::Refused(Error::Conflict(found.run.clone())))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// `is_fired_later`: whether the commit goes on to fire this one, so that what it is fired by
     /// before has to be known.
     pub(crate) fn add(&mut self, core: &Core, new: &NewAwait, is_fired_later: bool) -> Worked<()> {
@@ -120,6 +130,7 @@ impl Foreseen {
         for found in self.awaits.values_mut().flatten() {
             if found.is_fired_by(signal) {
                 found.state = AwaitState::Fired;
+                found.fired += 1;
             }
         }
         self.signals.push(signal.clone());
@@ -141,6 +152,7 @@ impl Foreseen {
                 && self.signals.iter().any(|signal| found.is_fired_by(signal))
             {
                 found.state = AwaitState::Fired;
+                found.fired += 1;
             }
             let stored = stored.filter(|found| !self.gone.contains(&found.run));
             self.awaits.insert(id.clone(), stored);

@@ -32,10 +32,10 @@ pub(crate) const CLOSED: i64 = 2;
 /// The shape of all doors.
 pub(crate) const DOORS: i64 = 0;
 
-/// What a change to awaits says in the receipt.
+/// What changes say in the receipt of whom to wake.
 #[derive(Default)]
 pub(crate) struct Told {
-    /// Runs whose awaits were fired, as often as they were.
+    /// Runs that are due now, as often as something made them so.
     pub(crate) woken: Vec<RunId>,
     pub(crate) signalled: bool,
 }

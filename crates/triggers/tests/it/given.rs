@@ -30,9 +30,12 @@ impl Given {
     pub async fn on(store: Arc<dyn Store>) -> Self {
         let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
         let handlers = riverrun_handlers::all(Default::default());
-        let runtime = Runtime::open(store, sandbox, handlers, Options::default())
-            .await
-            .unwrap();
+        let options = Options {
+            has_listener: true,
+            ..Options::default()
+        };
+        let runtime = Runtime::open(store, sandbox, handlers, options);
+        let runtime = runtime.await.unwrap();
         let flow = json!({
             "id": "order", "version": "1.0.0", "initialStepId": "a",
             "steps": {"a": {"type": "set", "config": {"value": true}, "outputKey": "done"}},

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
 
 mod changes;
+mod crash;
 mod events;
 mod given;
 mod hooks;

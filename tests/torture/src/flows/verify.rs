@@ -1,27 +1,16 @@
 //! The reckoning: every promise, on every run.
 
-use std::{
-    collections::{HashMap, HashSet},
-    time::{Duration, Instant},
-};
+use std::collections::HashMap;
 
-use riverrun_engine::RunState;
-use riverrun_types::{
-    Json,
-    event::{EventContext, read_back},
-};
 use serde_json::Value;
 
 use super::{definitions::FLOWS, effects::Effects, load::Load};
-use crate::{Server, streams::in_order};
-
-/// How long the last runs may take to end.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::{Server, runs};
 
 pub async fn verify(server: &Server, load: &Load, effects: &Effects) -> Result<String, String> {
-    all_ended(server).await?;
-    let runs = server.list("/api/runs?tag=torture").await?;
-    let by_key = once_per_key(&runs)?;
+    runs::all_ended(server).await?;
+    let tagged = server.list("/api/runs?tag=torture").await?;
+    let by_key = once_per_key(&tagged)?;
     let started = load.started();
     for (key, acknowledged) in &started {
         match by_key.get(key) {
@@ -45,11 +34,7 @@ pub async fn verify(server: &Server, load: &Load, effects: &Effects) -> Result<S
     let everything = server.list("/api/runs?limit=1000").await?;
     for run in &everything {
         let id = run["runId"].as_str().unwrap_or_default();
-        let events = events(server, id).await?;
-        in_order(&format!("run {id}"), &events)?;
-        recorded_once(id, &events)?;
-        replays(server, id, &events).await?;
-        streams.insert(id.to_owned(), events);
+        streams.insert(id.to_owned(), runs::check(server, id).await?);
     }
     for (run, id, n) in load.appended() {
         let held = streams.get(&run).into_iter().flatten();
@@ -68,28 +53,6 @@ pub async fn verify(server: &Server, load: &Load, effects: &Effects) -> Result<S
         started.len(),
         everything.len()
     ))
-}
-
-async fn all_ended(server: &Server) -> Result<(), String> {
-    let begun = Instant::now();
-    loop {
-        let path = "/api/runs?status=pending,running,waiting,paused&limit=10";
-        let open = server.get(path).await?;
-        let items = open["items"].as_array().cloned().unwrap_or_default();
-        if items.is_empty() {
-            return Ok(());
-        }
-        if begun.elapsed() > PATIENCE {
-            return Err(format!("every run ends: these do not: {items:#?}"));
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
-pub async fn events(server: &Server, run: &str) -> Result<Vec<Value>, String> {
-    server
-        .list(&format!("/api/runs/{run}/events?limit=1000"))
-        .await
 }
 
 fn once_per_key(runs: &[Value]) -> Result<HashMap<String, String>, String> {
@@ -120,63 +83,6 @@ fn had_effects(effects: &Effects, key: &str, flow: &str) -> Result<(), String> {
                 "promise 2: {flow} {key} ended without its effect {name}"
             ));
         }
-    }
-    Ok(())
-}
-
-fn recorded_once(run: &str, events: &[Value]) -> Result<(), String> {
-    let mut ended = HashSet::new();
-    let mut begun = HashSet::new();
-    let mut terminal = 0;
-    for event in events {
-        let kind = event["type"].as_str().unwrap_or_default();
-        let visit = || {
-            let step = event["stepId"].as_str().unwrap_or_default();
-            step.split("__attempt-")
-                .next()
-                .unwrap_or_default()
-                .to_owned()
-        };
-        let fresh = match kind {
-            "step.started" => begun.insert(event["stepId"].as_str().unwrap_or_default().to_owned()),
-            "step.completed" | "step.cancelled" => ended.insert(visit()),
-            "step.failed" if event["data"]["willRetry"] == false => ended.insert(visit()),
-            "flow.completed" | "flow.failed" | "flow.cancelled" => {
-                terminal += 1;
-                true
-            }
-            _ => true,
-        };
-        if !fresh {
-            return Err(format!(
-                "promise 2: run {run} records {kind} twice: {event}"
-            ));
-        }
-    }
-    if terminal != 1 {
-        return Err(format!("promise 2: run {run} ended {terminal} times"));
-    }
-    Ok(())
-}
-
-async fn replays(server: &Server, run: &str, events: &[Value]) -> Result<(), String> {
-    let shown = server.get(&format!("/api/runs/{run}")).await?;
-    let stream = EventContext {
-        run_id: run.into(),
-        flow_name: shown["flow"].as_str().unwrap_or_default().into(),
-        tenant_id: None,
-    };
-    let mut state = RunState::new();
-    for event in events {
-        let (_, draft) = read_back(&Json::of(event), &stream)?;
-        let next = state.check_next(&draft);
-        next.map_err(|why| format!("promise 4: run {run} has {event}: {why}"))?;
-        state.apply(&draft);
-    }
-    if shown["state"] != state.state.json().value() || shown["status"] != state.status.as_str() {
-        return Err(format!(
-            "promise 4: run {run} shows {shown:#}, its stream gives {state:#?}"
-        ));
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ pub async fn finish(
     let mut count = 0;
     for reader in readers {
         for Watched { run, ids } in reader.await.map_err(|error| error.to_string())? {
-            let held = super::verify::events(server, &run).await?;
+            let held = crate::runs::events(server, &run).await?;
             let held: Vec<&str> = held
                 .iter()
                 .filter_map(|event| event["id"].as_str())

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    path::Path,
+    path::PathBuf,
 };
 
 use serde::Deserialize;
@@ -29,8 +29,12 @@ struct Line {
 pub type Notes = HashMap<String, HashSet<(u32, What)>>;
 
 /// An attempt that does the same twice was run twice.
-pub fn read(path: &Path) -> Result<Notes, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+pub fn read(paths: &[PathBuf]) -> Result<Notes, String> {
+    let mut text = String::new();
+    for path in paths {
+        // Nothing was begun if nothing was noted.
+        text.push_str(&std::fs::read_to_string(path).unwrap_or_default());
+    }
     let mut notes = Notes::new();
     for line in text.lines() {
         let Line { job, attempt, what } =

@@ -12,12 +12,13 @@ use crate::{
 
 /// What an attempt can end with that was lost through no fault of its handler. On a busy machine
 /// one may run out of time, too.
-const LOST: [&str; 5] = [
+const LOST: [&str; 6] = [
     "JOB_STALLED",
     "RUNNER_DIED",
     "RUNNER_HUNG",
     "RUNNER_START",
     "TIMEOUT",
+    "WORKER_LOST",
 ];
 
 /// The answer is how many attempts were lost.
