@@ -369,7 +369,7 @@ async fn heartbeat(runtime: Runtime) {
             if runtime.inner.leases.lock().is_empty() {
                 runtime.inner.leased.notified().await;
             }
-            runtime.clock().sleep(every).await;
+            runtime.clock().sleep_to_beat(every).await;
         };
         if !rest(&runtime, beat).await {
             return;

@@ -10,7 +10,7 @@ use riverrun_expr::{Limits, Sandbox};
 use riverrun_protocol::{Reply, WorkError};
 use riverrun_runtime::{
     Invocation, JobRequest, Options, Process, ProcessConfig, Provider, Runtime, SimulatedClock,
-    Source, StartRequest,
+    Source, StartRequest, Visitor,
 };
 use riverrun_store::{EventQuery, JobFilter, JobState, Overheard, Store};
 use riverrun_store_sqlite::SqliteStore;
@@ -45,7 +45,25 @@ impl Provider for Told {
                 ..Reply::default()
             });
         }
+        let was_awaited = invocation
+            .invoke
+            .job
+            .journal
+            .iter()
+            .any(|entry| entry.op == "await");
         match input["do"].as_str() {
+            Some("fail once") if invocation.invoke.job.attempt == 1 => {
+                Err(WorkError::new("NETWORK", "Network timeout"))
+            }
+            Some("ask") if !was_awaited => {
+                let door = Json::of(&json!({"type": "webhook", "timeoutMs": 86_400_000}));
+                let door = invocation.host.ask("await.trigger", door).await?.value();
+                let wait = json!({"type": "trigger", "triggerId": door["id"]});
+                Ok(Reply {
+                    suspended: Some(serde_json::from_value(wait).unwrap()),
+                    ..Reply::default()
+                })
+            }
             Some("fail") => Err(WorkError::new("BROKEN", "as it was told to")),
             Some("hang") => {
                 let reason = invocation.cancel.cancelled().await;
@@ -304,4 +322,102 @@ async fn the_job_of_a_step_that_stalls_says_so() {
     let waits = events[2].data.as_ref().unwrap().value();
     assert_eq!(waits["reason"], "stalled");
     assert_eq!(waits["error"]["code"], "JOB_STALLED");
+}
+
+#[tokio::test]
+async fn a_declared_delay_is_a_number_a_duration_or_a_function_of_the_result() {
+    let world = World::new(json!({})).await;
+    for (id, delay, ms) in [
+        ("number", json!(90_000), 90_000),
+        ("duration", json!("1h 30m"), 5_400_000),
+        ("function", json!("(result) => result.length * 1000"), 4_000),
+    ] {
+        let flow = json!({"id": id, "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": {"type": "process", "config": {"process": "work"},
+                "await": {"type": "time", "delay": delay}, "transitions": {"onSuccess": "b"}},
+            "b": {"type": "set", "config": {"value": "after"}}}});
+        world.runtime.register(&flow).await.unwrap();
+        let began = world.clock.now_ms();
+        let request = StartRequest::new(id, Json::of(&json!({})));
+        let run = world.runtime.start(request).await.unwrap().run;
+        let status = async || world.runtime.run(&run).await.unwrap().loaded.state.status;
+        world.clock.settle().await.unwrap();
+        assert_eq!(status().await, RunStatus::Waiting, "{id}");
+        while status().await == RunStatus::Waiting {
+            world.clock.advance_to_next().await.unwrap();
+        }
+        assert_eq!(world.clock.now_ms() - began, ms, "{id}");
+        assert_eq!(status().await, RunStatus::Completed, "{id}");
+    }
+}
+
+/// The example of the specification: an attempt that fails and is tried again, a step that goes
+/// well, and one that waits for an approval.
+#[tokio::test]
+async fn the_example_stream_of_the_specification_comes_out() {
+    let world = World::new(json!({"retryPolicy": {"attempts": 3,
+        "backoff": {"type": "exponential", "delayMs": 5_000}}}))
+    .await;
+    let step = |does: &str, next: Value| {
+        json!({"type": "process", "config": {"process": "work"},
+            "input": {"type": "static", "value": {"do": does}},
+            "transitions": {"onSuccess": next}})
+    };
+    let flow = json!({"id": "example-flow", "version": "1.0.0", "initialStepId": "fetch_data", "steps": {
+        "fetch_data": step("fail once", json!("process_data")),
+        "process_data": step("", json!("await_approval")),
+        "await_approval": step("ask", Value::Null)}});
+    world.runtime.register(&flow).await.unwrap();
+    let request = StartRequest::new("example-flow", Json::of(&json!({})));
+    let run = world.runtime.start(request).await.unwrap().run;
+    world.pass(10_000).await;
+    let doors = world.runtime.store().awaits_of(&run).await.unwrap();
+    let visitor = Visitor {
+        payload: Json::of(&json!({"approved": true})),
+        body: b"",
+        signature: None,
+        source: "webhook",
+    };
+    world
+        .runtime
+        .open_door(&doors[0].id, visitor)
+        .await
+        .unwrap();
+    world.clock.settle().await.unwrap();
+    let events = async |stream: StreamName| {
+        let query = EventQuery::forward(0, 100);
+        let events = world.runtime.store().events(&stream, &query);
+        let line = |event: &riverrun_types::Event| match &event.step {
+            None => event.kind.to_string(),
+            Some(at) => format!("{} {} {}", event.kind, at.name, at.attempt),
+        };
+        let events = events.await.unwrap();
+        events.iter().map(line).collect::<Vec<String>>()
+    };
+    let told = events(StreamName::flow(&run)).await;
+    let told: Vec<&str> = told
+        .iter()
+        .map(String::as_str)
+        .filter(|line| !line.starts_with("step.memo"))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "flow.started",
+            "step.started fetch_data 1",
+            "step.failed fetch_data 1",
+            "step.retry fetch_data 2",
+            "step.started fetch_data 2",
+            "step.completed fetch_data 2",
+            "step.started process_data 1",
+            "step.completed process_data 1",
+            "step.started await_approval 1",
+            "step.await.trigger await_approval 1",
+            "step.resumed await_approval 1",
+            "step.completed await_approval 1",
+            "flow.completed",
+        ]
+    );
+    let door = events(StreamName::new("trigger", &doors[0].id)).await;
+    assert_eq!(door, ["trigger.registered", "trigger.fired"]);
 }

@@ -63,6 +63,15 @@ impl Clock {
         }
     }
 
+    /// Sleeps this long before a sign of life. Simulated time stops for it only while it passes
+    /// handlers that run: else there is nothing to be kept alive.
+    pub(crate) async fn sleep_to_beat(&self, time: Duration) {
+        match &self.0 {
+            None => tokio::time::sleep(time).await,
+            Some(simulation) => simulation.sleep_until(self.after(time), Alarm::Beat).await,
+        }
+    }
+
     fn after(&self, time: Duration) -> Millis {
         let ms = Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX);
         self.now_ms().saturating_add(ms)

@@ -87,11 +87,11 @@ impl SimulatedClock {
         self.walk(self.after(by), Handlers::GoOn).await
     }
 
-    /// Moves time to the next moment at which something is due, and says which that is; nothing
+    /// Moves time to the next moment at which something may be due, and says which that is; nothing
     /// where nothing is due, ever.
     pub async fn advance_to_next(&self) -> Result<Option<Millis>, Unsettled> {
         self.settle().await?;
-        let Some(next_ms) = self.simulation.next_due() else {
+        let Some(next_ms) = self.simulation.next_stop(Handlers::AreWaitedFor) else {
             return Ok(None);
         };
         self.walk(next_ms, Handlers::AreWaitedFor).await?;
@@ -120,7 +120,8 @@ impl SimulatedClock {
         loop {
             self.settled(handlers).await?;
             let now = self.now_ms();
-            let stop = self.simulation.next_due().filter(|due| *due < to_ms);
+            let stop = self.simulation.next_stop(handlers);
+            let stop = stop.filter(|stop| *stop < to_ms);
             match stop {
                 Some(due) => self.simulation.set(due.max(now)),
                 None if now < to_ms => self.simulation.set(to_ms),
@@ -162,6 +163,8 @@ pub(super) enum Counted {
 pub(super) enum Alarm {
     /// Something is due: time stops there.
     Due,
+    /// A sign of life for those whose handlers run: time stops there only if it passes them.
+    Beat,
     /// A look at things, which time does not stop for.
     Look,
 }
@@ -247,11 +250,17 @@ impl Simulation {
         }
     }
 
-    fn next_due(&self) -> Option<Millis> {
+    /// The next moment at which time stops.
+    fn next_stop(&self, handlers: Handlers) -> Option<Millis> {
+        let stops = |alarm| match alarm {
+            Alarm::Due => true,
+            Alarm::Beat => handlers == Handlers::GoOn,
+            Alarm::Look => false,
+        };
         let state = self.state.lock();
-        let mut due = state.sleepers.iter();
-        let due = due.find(|(_, sleeper)| sleeper.alarm == Alarm::Due);
-        due.map(|((at_ms, _), _)| *at_ms)
+        let mut sleepers = state.sleepers.iter();
+        let next = sleepers.find(|(_, sleeper)| stops(sleeper.alarm));
+        next.map(|((at_ms, _), _)| *at_ms)
     }
 
     /// Moves the clock, and wakes those whose time has come.

@@ -61,7 +61,7 @@ enum Next {
 
 /// What ended a driver's wait.
 enum Woken {
-    Finished(attempt::Finished),
+    Finished(Box<attempt::Finished>),
     Nudged,
     Due,
     Stopping,
@@ -223,7 +223,7 @@ impl Driver {
         let clock = self.runtime.clock();
         let woken = async {
             tokio::select! {
-                finished = attempts.next() => Woken::Finished(finished),
+                finished = attempts.next() => Woken::Finished(Box::new(finished)),
                 () = holder.nudged() => Woken::Nudged,
                 () = clock.sleep_until(self.state.wake_ms()) => Woken::Due,
                 () = self.runtime.stopping() => Woken::Stopping,
@@ -231,7 +231,7 @@ impl Driver {
         };
         match clock.rest(woken).await {
             Woken::Finished(finished) => {
-                self.finished(finished);
+                self.finished(*finished);
                 Next::GoOn
             }
             Woken::Nudged if keep.is_lost() => Next::Stop,

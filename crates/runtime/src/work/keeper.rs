@@ -139,7 +139,7 @@ pub(crate) async fn keep(runtime: Runtime) {
             if keeper.running.lock().is_empty() {
                 keeper.begun.notified().await;
             }
-            runtime.clock().sleep(every).await;
+            runtime.clock().sleep_to_beat(every).await;
         };
         // A shutdown lets jobs finish; their leases are needed until then.
         let goes_on = async {
