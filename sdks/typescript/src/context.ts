@@ -160,8 +160,8 @@ export interface Context<State extends object = any> {
   causationId(): string | undefined
 
   /**
-   * Appends an event to the run's stream; gives back its id, or an empty text where an earlier
-   * execution of the step has emitted it.
+   * Appends an event to the run's stream; gives back its id, or an empty text in a step of a flow:
+   * there it is stored with what the step does next, at the latest with its end.
    */
   emit(type: string, data?: unknown): Promise<string>
   emit(event: { type: string; data?: unknown } | { kind: string; data?: unknown }): Promise<string>

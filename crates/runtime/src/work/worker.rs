@@ -29,7 +29,8 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
             return;
         }
         let mut free = free(&process, &room);
-        let is_full = free.jobs == 0;
+        // Where places elsewhere are what counts, they say when there are more.
+        let is_full = free.jobs == 0 && free.more.is_none();
         let mut next_ms = None;
         if free.jobs > 0 {
             match claim(&runtime, &process, free.jobs).await {

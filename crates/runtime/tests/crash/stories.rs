@@ -51,7 +51,8 @@ fn code_that_waits_for_a_time() {
     let story = alone(
         code!(|code| {
             code.run("before").await?;
-            let wait = json!({"type": "time", "resumeAt": riverrun_types::time::iso(now_ms() + 20)});
+            let wait =
+                json!({"type": "time", "resumeAt": riverrun_types::time::iso(now_ms() + 20)});
             code.wait("time", wait)?.unwrap();
             code.run("after").await?;
             Ok(json!("rested"))

@@ -255,11 +255,12 @@ class Context(_Invoked):
     async def emit(self, type: str, data: Any = None) -> str:
         """Appends an event to the stream of the run; gives its id.
 
-        Empty where an earlier execution of the step has emitted it.
+        Empty in a step of a flow: there it is stored with what the step does next, at the latest
+        with its end.
         """
 
         async def ask() -> Any:
-            return (await self._channel.ask("emit", _emitted(type, data)))["id"]
+            return (await self._channel.ask("emit", _emitted(type, data))).get("id")
 
         if self.execution is None:
             return str(await ask())
@@ -385,7 +386,7 @@ class SyncContext(_Invoked):
         """Appends an event to the stream of the run; see `Context.emit`."""
 
         def ask() -> Any:
-            return self._channel.ask_blocking("emit", _emitted(type, data))["id"]
+            return self._channel.ask_blocking("emit", _emitted(type, data)).get("id")
 
         if self.execution is None:
             return str(ask())
