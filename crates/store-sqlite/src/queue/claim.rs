@@ -59,6 +59,13 @@ pub(crate) fn claim(core: &mut Core, claim: &ClaimJobs) -> Worked<ClaimedJobs> {
         write_lease(conn, token, &claim.owner, claim.until_ms)?;
         queue.rate_count += jobs.len() as i64;
     }
+    // What the window has no room for any more may begin in the next one.
+    let over = claim
+        .limits
+        .rate
+        .filter(|rate| queue.count(WAITING) > 0 && queue.rate_count >= i64::from(rate.max));
+    let over = over.map(|rate| queue.rate_from_ms.saturating_add(rate.window_ms));
+    let next_ms = next_ms.into_iter().chain(over).min();
     Ok(ClaimedJobs { jobs, next_ms })
 }
 
