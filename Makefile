@@ -53,8 +53,8 @@ docs: ## build the API documentation of our crates
 
 # A thousand live readers need as many open files, in the client and in the server.
 bench: ## measure speed and print JSON lines and a table
-	cargo build --release -p riverrun
-	ulimit -n $$(ulimit -Hn); cargo run --release -p riverrun-bench -- $(ARGS)
+	cargo build --release -p riverrun -p riverrun-bench
+	ulimit -n $$(ulimit -Hn); target/release/riverrun-bench $(ARGS)
 
 torture: ## kill the server, its runners and workers 50 times under load and check the promises
 	cargo build --release -p riverrun
