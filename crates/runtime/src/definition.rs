@@ -63,7 +63,6 @@ fn yaml() -> serde_saphyr::Options {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
 
     use serde_json::json;
 
@@ -124,13 +123,9 @@ mod tests {
         );
     }
 
-    /// Refused, and before it has cost anything to speak of.
     fn refused(text: &str, format: Format) {
-        let begun = Instant::now();
         let error = parse_definition(text, format).unwrap_err();
         assert_eq!(error.code(), "BAD_DEFINITION");
-        let took = begun.elapsed();
-        assert!(took < Duration::from_secs(2), "{took:?}");
     }
 
     #[test]

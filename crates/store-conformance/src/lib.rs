@@ -231,6 +231,7 @@ macro_rules! with_checks {
                 a_job_begins_where_it_is_added,
                 what_waits_goes_before_what_is_added,
                 nothing_is_taken_beyond_what_a_queue_allows,
+                room_that_was_taken_in_parts_is_used_once,
                 a_job_that_is_there_already_is_not_taken,
                 a_lease_that_is_gone_takes_nothing,
                 what_was_taken_stalls_with_its_lease,

@@ -138,6 +138,13 @@ pub async fn nothing_is_taken_beyond_what_a_queue_allows(store: S) {
     assert_eq!(taken(&receipt), [""; 0], "the room is another queue's");
 }
 
+pub async fn room_that_was_taken_in_parts_is_used_once(store: S) {
+    let token = lease(&store).await;
+    let jobs = ["a", "b", "c", "d"].map(job).to_vec();
+    let receipt = take(&store, token, vec![room(1), room(2)], jobs).await;
+    assert_eq!(taken(&receipt), ["a", "b", "c"]);
+}
+
 pub async fn a_job_that_is_there_already_is_not_taken(store: S) {
     let token = lease(&store).await;
     let receipt = take(&store, token, vec![room(5)], vec![job("a"), job("a")]).await;

@@ -21,6 +21,8 @@ NOT_FOR_CLIENTS = re.compile(
     r"|/ws$|^POST /(approve|hooks)/|^GET /api/flows/\{\}/runs|^POST /api/flows/\{\}/runs"
     r"|^POST /api/flows/triggers|^POST /api/runs/import|^GET /api/runs/\{\}/jobs"
     r"|^GET /api/events/\{\}/(list|\{\})$"
+    # on_kind follows it.
+    r"|^GET /api/events$"
 )
 
 #: A use of each method, and what it asks for.
@@ -52,6 +54,8 @@ USES: list[tuple[str, Any]] = [
     ("GET /api/runs", lambda c: c.runs(flow="f", status=["failed"], order="asc")),
     ("GET /api/runs/{}/state", lambda c: c.state("r", "1-0")),
     ("GET /api/runs/{}/history", lambda c: c.history("r")),
+    ("GET /api/stories/{}", lambda c: c.story("o-1", limit=10)),
+    ("GET /api/events/unheard", lambda c: c.unheard()),
     ("GET /api/runs/{}/children", lambda c: c.children("r")),
     ("GET /api/runs/{}/events", lambda c: c.events("r", direction="backward")),
     ("GET /api/events/{}", lambda c: c.events("nq:global")),

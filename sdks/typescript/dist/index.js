@@ -822,6 +822,14 @@ var Riverrun = class {
   history(runId, query) {
     return this.#http.get(`/api/runs/${part(runId)}/history`, { query: { ...query } });
   }
+  /** What one cause set in motion: the events of runs, jobs and triggers with this correlation id, in order of time. */
+  story(correlationId, query) {
+    return this.#http.get(`/api/stories/${part(correlationId)}`, { query: { ...query } });
+  }
+  /** How many events there were that nobody reacts to, by kind. */
+  unheard() {
+    return this.#http.get("/api/events/unheard");
+  }
   /** The runs that its steps started. */
   children(runId, query) {
     return this.#http.get(`/api/runs/${part(runId)}/children`, { query: { ...query } });

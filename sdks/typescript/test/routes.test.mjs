@@ -21,6 +21,8 @@ const notForClients = [
   /^POST \/api\/runs\/import/,
   /^GET \/api\/runs\/\{\}\/jobs/,
   /^GET \/api\/events\/\{\}\/(list|\{\})$/,
+  // onKind follows it.
+  /^GET \/api\/events$/,
 ]
 
 /** A use of each method, and what it asks for. */
@@ -52,6 +54,8 @@ const uses = [
   ['GET /api/runs', (c) => c.runs({ flow: 'f', status: ['failed'], since: new Date(0), order: 'asc' })],
   ['GET /api/runs/{}/state', (c) => c.state('r', { at: '1-0' })],
   ['GET /api/runs/{}/history', (c) => c.history('r')],
+  ['GET /api/stories/{}', (c) => c.story('o-1', { limit: 10 })],
+  ['GET /api/events/unheard', (c) => c.unheard()],
   ['GET /api/runs/{}/children', (c) => c.children('r')],
   ['GET /api/runs/{}/events', (c) => c.events('r', { direction: 'backward' })],
   ['GET /api/events/{}', (c) => c.streamEvents('nq:global')],

@@ -9,9 +9,10 @@ use riverrun_protocol::{
     CancelReason, Invoke, JobInput, JournalEntry, Reply, Suspended, WorkError,
 };
 use riverrun_store::{
-    AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, NewAwait, Settle, Settled,
+    Append, AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, Expect, NewAwait,
+    Settle, Settled,
 };
-use riverrun_types::{AwaitType, Json, Name, time::iso};
+use riverrun_types::{AwaitType, Json, Name, StreamName, time::iso};
 
 use super::{
     Door, StepPlace, awaits,
@@ -31,13 +32,20 @@ const BRIEF: Duration = Duration::from_millis(50);
 impl Runtime {
     /// Runs the job of a visit, and has what became of it judged.
     pub(crate) async fn attempt_step(&self, job: &ClaimedJob, place: StepPlace) {
-        let prepared = match self.prepare(job, &place).await {
-            Ok(Some(prepared)) => prepared,
-            // The visit is over, or its run is paused and will ask again.
-            Ok(None) => return self.drop_job(job).await,
-            Err(error) => {
-                tracing::warn!(job = %job.lease.id, %error, "a step could not be begun; it waits");
-                return self.settle_alone(job, Settled::Released, false).await;
+        let prepared = loop {
+            match self.prepare(job, &place).await {
+                Ok(Found::Wanted(prepared)) => break prepared,
+                // The visit is over, or its run is paused and will ask again. If it has asked
+                // meanwhile, this is the job that it asked for.
+                Ok(Found::Unwanted(seen)) => {
+                    if self.drop_job(job, &place, seen).await {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(job = %job.lease.id, %error, "a step could not be begun; it waits");
+                    return self.settle_alone(job, Settled::Released, false).await;
+                }
             }
         };
         let Prepared {
@@ -45,7 +53,7 @@ impl Runtime {
             flow,
             invoke,
             attempt,
-        } = prepared;
+        } = *prepared;
         let queue = &process.config.queue;
         self.job_stats()
             .started(queue, self.now_ms() - job.ready_ms);
@@ -225,22 +233,20 @@ impl Runtime {
     }
 
     /// Everything that an attempt needs; nothing if the visit does not want it.
-    async fn prepare(
-        &self,
-        job: &ClaimedJob,
-        place: &StepPlace,
-    ) -> crate::Result<Option<Prepared>> {
+    async fn prepare(&self, job: &ClaimedJob, place: &StepPlace) -> crate::Result<Found> {
         let known = match self.known_for(job, place) {
             Some(known) => known,
             None => match self.load(&place.run).await {
                 Ok(loaded) => loaded.known(),
-                Err(Error::Store(StoreError::RunNotFound(_))) => return Ok(None),
+                Err(Error::Store(StoreError::RunNotFound(_))) => {
+                    return Ok(Found::Unwanted(None));
+                }
                 Err(error) => return Err(error),
             },
         };
         let state = &known.state;
         let Some(visit) = wanting(state, &place.visit()) else {
-            return Ok(None);
+            return Ok(Found::Unwanted(Some(known)));
         };
         let flow = &known.context.flow_name;
         let flow = self.compiled(flow, Some(&known.version)).await?;
@@ -250,12 +256,12 @@ impl Runtime {
         };
         let attempt = place.before.saturating_add(job.attempt);
         let invoke = self.invoke_step(job, place, &process, &flow, state, visit, attempt);
-        Ok(Some(Prepared {
+        Ok(Found::Wanted(Box::new(Prepared {
             process,
             flow,
             invoke,
             attempt,
-        }))
+        })))
     }
 
     /// What this server knows of the run, if that is all that there is to know for a first attempt:
@@ -346,8 +352,35 @@ impl Runtime {
         self.bus().work_in(queue);
     }
 
-    async fn drop_job(&self, job: &ClaimedJob) {
-        self.settle_alone(job, Settled::Dropped, false).await;
+    /// Removes a job that its run does not want. False if the run has moved since it was seen.
+    async fn drop_job(&self, job: &ClaimedJob, place: &StepPlace, seen: Option<Known>) -> bool {
+        let seen = seen.filter(|seen| !seen.state.status.is_ended());
+        let Some(seen) = seen else {
+            self.settle_alone(job, Settled::Dropped, false).await;
+            return true;
+        };
+        let still = Change::Append(Append {
+            stream: StreamName::flow(&place.run),
+            context: seen.context,
+            expect: Expect::Len(seen.state.len),
+            events: Arc::from([]),
+        });
+        let dropped = Change::Settle(Box::new(Settle {
+            lease: job.lease.clone(),
+            now_ms: self.now_ms(),
+            if_expired: false,
+            outcome: Settled::Dropped,
+        }));
+        match self.commit(Commit::of(still).and(dropped)).await {
+            Err(StoreError::Conflict(_) | StoreError::RunEnded(_) | StoreError::RunNotFound(_)) => {
+                false
+            }
+            Ok(_) | Err(StoreError::JobLost(_)) => true,
+            Err(error) => {
+                tracing::warn!(job = %job.lease.id, %error, "a job was not removed");
+                true
+            }
+        }
     }
 
     async fn settle_alone(&self, job: &ClaimedJob, outcome: Settled, if_expired: bool) {
@@ -377,6 +410,13 @@ fn wanting<'a>(state: &'a RunState, key: &VisitKey) -> Option<&'a Visit> {
     let waits = |visit: &&Visit| matches!(visit.wait, Some(Wait::Job { .. }));
     let visit = state.visit(key).filter(waits);
     visit.filter(|_| !state.status.is_ended() && !state.paused)
+}
+
+/// What became of the visit that a job is for.
+enum Found {
+    Wanted(Box<Prepared>),
+    /// Its run as it was seen, if there is one.
+    Unwanted(Option<Known>),
 }
 
 struct Prepared {

@@ -49,6 +49,9 @@ impl Runtime {
         let rooms = wanted.into_iter();
         let rooms = rooms.filter_map(|(queue, count)| self.room_for(queue, count));
         let rooms: Vec<(Name, Arc<Process>, Taken)> = rooms.collect();
+        if rooms.is_empty() {
+            return None;
+        }
         let rooms_of = |(queue, process, taken): &(Name, Arc<Process>, Taken)| QueueRoom {
             queue: queue.clone(),
             jobs: taken.count,
@@ -59,7 +62,7 @@ impl Runtime {
             now_ms: self.now_ms(),
             rooms: rooms.iter().map(rooms_of).collect(),
         });
-        (!rooms.is_empty()).then_some(Reserved(rooms))
+        Some(Reserved(rooms))
     }
 
     /// Begins the jobs that were taken; the room of the others is free again.

@@ -71,8 +71,8 @@ impl Takes {
 
     pub(super) fn use_one(&mut self, queue: &Queue) {
         let mut rooms = self.rooms.iter_mut();
-        if let Some(left) = rooms.find(|left| left.queue == queue.no) {
-            left.jobs = left.jobs.saturating_sub(1);
+        if let Some(left) = rooms.find(|left| left.queue == queue.no && left.jobs > 0) {
+            left.jobs -= 1;
         }
     }
 }

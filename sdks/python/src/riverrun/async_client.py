@@ -291,6 +291,17 @@ class AsyncClient:
         query = {"limit": limit, "cursor": cursor}
         return calls.page(await self._http.send(calls.run_part(run_id, "history", query)))
 
+    async def story(
+        self, correlation_id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[dict[str, Any]]:
+        """A page of what one cause set in motion, across runs, jobs and triggers."""
+        query = {"limit": limit, "cursor": cursor}
+        return calls.page(await self._http.send(calls.story(correlation_id, query)))
+
+    async def unheard(self) -> Any:
+        """How many events there were that nobody reacts to, by kind."""
+        return await self._http.send(calls.unheard())
+
     async def children(self, run_id: str, **query: Unpack[RunQuery]) -> Page[dict[str, Any]]:
         """A page of the runs that its steps started."""
         return calls.page(await self._http.send(calls.run_part(run_id, "children", query)))

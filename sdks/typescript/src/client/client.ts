@@ -376,6 +376,16 @@ export class Riverrun {
     return this.#http.get(`/api/runs/${part(runId)}/history`, { query: { ...query } })
   }
 
+  /** What one cause set in motion: the events of runs, jobs and triggers with this correlation id, in order of time. */
+  story(correlationId: string, query?: PageQuery): Promise<Page<RunEvent & { stream: string }>> {
+    return this.#http.get(`/api/stories/${part(correlationId)}`, { query: { ...query } })
+  }
+
+  /** How many events there were that nobody reacts to, by kind. */
+  unheard(): Promise<unknown> {
+    return this.#http.get('/api/events/unheard')
+  }
+
   /** The runs that its steps started. */
   children(runId: string, query?: RunQuery): Promise<Page<RunRecord>> {
     return this.#http.get(`/api/runs/${part(runId)}/children`, { query: { ...query } })

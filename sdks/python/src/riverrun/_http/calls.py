@@ -172,6 +172,14 @@ def run_part(run_id: str, part: str, query: Mapping[str, Any]) -> Request:
     return Request("GET", f"/api/runs/{segment(run_id)}/{part}", query)
 
 
+def story(correlation_id: str, query: Mapping[str, Any]) -> Request:
+    return Request("GET", f"/api/stories/{segment(correlation_id)}", query)
+
+
+def unheard() -> Request:
+    return Request("GET", "/api/events/unheard")
+
+
 def why(run_id: str) -> Request:
     return Request("GET", f"/api/runs/{segment(run_id)}/why")
 

@@ -213,6 +213,12 @@ export declare class Riverrun {
     }): Promise<StateAt<State>>;
     /** The attempts of steps that have ended, in the order in which they ended. */
     history(runId: string, query?: PageQuery): Promise<Page<Attempt>>;
+    /** What one cause set in motion: the events of runs, jobs and triggers with this correlation id, in order of time. */
+    story(correlationId: string, query?: PageQuery): Promise<Page<RunEvent & {
+        stream: string;
+    }>>;
+    /** How many events there were that nobody reacts to, by kind. */
+    unheard(): Promise<unknown>;
     /** The runs that its steps started. */
     children(runId: string, query?: RunQuery): Promise<Page<RunRecord>>;
     /** Why a run or a job does not move, or what it does: each active visit and what it waits for. */
