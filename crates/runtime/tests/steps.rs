@@ -730,3 +730,31 @@ async fn many_runs_at_once_all_end() {
     });
     runs.buffer_unordered(256).collect::<Vec<()>>().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_step_emits_leads_on_while_it_still_runs() {
+    static LED_ON: tokio::sync::Notify = tokio::sync::Notify::const_new();
+    let world = World::new().await;
+    world.put(
+        "a",
+        Value::Null,
+        script!(|call| {
+            ask(&call, "emit", json!({"type": "one"})).await?;
+            LED_ON.notified().await;
+            Ok(json!("after b"))
+        }),
+    );
+    world.put(
+        "b",
+        Value::Null,
+        script!(|_call| {
+            LED_ON.notify_one();
+            Ok(json!(null))
+        }),
+    );
+    let b = with(step("b"), json!({"subscriptions": [{"eventKind": "one"}]}));
+    world.register(flow(json!({"a": step("a"), "b": b}))).await;
+    let run = world.start("f", json!({})).await;
+    let view = world.end(&run).await;
+    assert_eq!(view.loaded.state.status, RunStatus::Completed);
+}

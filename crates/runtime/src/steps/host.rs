@@ -1,8 +1,9 @@
 //! What the handler of a step says and asks for while it runs.
 //!
-//! What it says goes into the run's stream, gathered and a little later; what it asks of the
-//! run's state or of other steps is answered when it is durable. Everything is fenced by the
-//! lease of the step's job. What a job may ask for too, its own host answers.
+//! What it says and emits goes into the run's stream, gathered and a little later, with the end of
+//! the attempt at the latest; what it asks of the run's state or has remembered is answered when it
+//! is durable, with all that it said before. Everything is fenced by the lease of the step's job.
+//! What a job may ask for too, its own host answers.
 
 use std::{
     sync::{

@@ -263,7 +263,7 @@ class Context(_Invoked):
             return (await self._channel.ask("emit", _emitted(type, data))).get("id")
 
         if self.execution is None:
-            return str(await ask())
+            return str(await ask() or "")
         return str(await self.execution.once("emit", type, ask) or "")
 
     async def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
@@ -389,7 +389,7 @@ class SyncContext(_Invoked):
             return self._channel.ask_blocking("emit", _emitted(type, data)).get("id")
 
         if self.execution is None:
-            return str(ask())
+            return str(ask() or "")
         return str(self.execution.once("emit", type, ask) or "")
 
     def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
