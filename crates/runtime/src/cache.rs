@@ -9,8 +9,8 @@ use std::{
     sync::Arc,
 };
 
-use moka::{policy::EvictionPolicy, sync::Cache};
 use parking_lot::Mutex;
+use quick_cache::{OptionsBuilder, UnitWeighter, Weighter, sync::Cache};
 use riverrun_engine::RunState;
 use riverrun_store::Receipt;
 use riverrun_types::{Name, RunId, event::EventContext};
@@ -33,7 +33,7 @@ pub(crate) struct News {
 }
 
 pub(crate) struct RunCache {
-    runs: Cache<RunId, Known>,
+    runs: Cache<RunId, Known, Size>,
     /// What never changes about the runs that events are appended to from outside: it spares each
     /// append a read of the store.
     contexts: Cache<RunId, EventContext>,
@@ -54,20 +54,9 @@ const ERAS: usize = 1_024;
 
 impl RunCache {
     pub fn new(capacity: u64) -> Self {
-        let weigh = |_: &RunId, known: &Known| {
-            u32::try_from(known.state.state.bytes() / UNIT_BYTES + 1).unwrap_or(u32::MAX)
-        };
         Self {
-            // The newest are those that are asked for next; by use alone they would not get in.
-            runs: Cache::builder()
-                .max_capacity(capacity)
-                .eviction_policy(EvictionPolicy::lru())
-                .weigher(weigh)
-                .build(),
-            contexts: Cache::builder()
-                .max_capacity(capacity)
-                .eviction_policy(EvictionPolicy::lru())
-                .build(),
+            runs: cache(capacity, Size),
+            contexts: cache(capacity, UnitWeighter),
             eras: (0..ERAS).map(|_| Mutex::default()).collect(),
             hasher: RandomState::new(),
         }
@@ -122,13 +111,41 @@ impl RunCache {
     pub fn forget(&self, run: &RunId) {
         let mut era = self.place(run).lock();
         era.0 += 1;
-        self.runs.invalidate(run);
-        self.contexts.invalidate(run);
+        self.runs.remove(run);
+        self.contexts.remove(run);
     }
 
     fn place(&self, run: &RunId) -> &Mutex<Era> {
         let hash = usize::try_from(self.hasher.hash_one(run) % ERAS as u64);
         &self.eras[hash.unwrap_or_default()]
+    }
+}
+
+/// A cache that keeps room for the newest, which are those that are asked for next.
+fn cache<V: Clone, W: Weighter<RunId, V> + Clone>(
+    capacity: u64,
+    weighter: W,
+) -> Cache<RunId, V, W> {
+    let items = usize::try_from(capacity).unwrap_or(usize::MAX);
+    let options = OptionsBuilder::new()
+        .estimated_items_capacity(items)
+        .weight_capacity(capacity)
+        .hot_allocation(0.5)
+        .build();
+    match options {
+        Ok(options) => {
+            Cache::with_options(options, weighter, Default::default(), Default::default())
+        }
+        Err(_) => Cache::with_weighter(items, capacity, weighter),
+    }
+}
+
+#[derive(Clone)]
+struct Size;
+
+impl Weighter<RunId, Known> for Size {
+    fn weight(&self, _: &RunId, known: &Known) -> u64 {
+        (known.state.state.bytes() / UNIT_BYTES + 1) as u64
     }
 }
 

@@ -8,6 +8,9 @@ use riverrun_types::{EventId, EventType, Millis, RunId, StreamName};
 
 use crate::{Loaded, Result, Runtime};
 
+/// How long somebody who waits for a run trusts what this server has seen of it.
+const BRIEF: Duration = Duration::from_millis(100);
+
 /// A moment in a run's life.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum At {
@@ -66,10 +69,16 @@ impl Runtime {
     pub async fn wait(&self, run: &RunId, timeout: Duration) -> Result<RunView> {
         let mut news = self.bus().subscribe(&StreamName::flow(run));
         let deadline = tokio::time::Instant::now() + timeout;
+        // A run that this server has just seen under way may end before anybody looks again.
+        let known = self.cache().get(run);
+        let is_under_way = known.is_some_and(|known| !known.state.status.is_ended());
+        let mut patience = is_under_way.then_some(BRIEF);
         loop {
-            let view = self.run(run).await?;
-            if view.loaded.state.status.is_ended() {
-                return Ok(view);
+            if patience.is_none() {
+                let view = self.run(run).await?;
+                if view.loaded.state.status.is_ended() {
+                    return Ok(view);
+                }
             }
             let ended = async {
                 loop {
@@ -79,7 +88,12 @@ impl Runtime {
                     }
                 }
             };
-            if tokio::time::timeout_at(deadline, ended).await.is_err() {
+            let brief = patience
+                .take()
+                .map(|brief| tokio::time::Instant::now() + brief);
+            let until = brief.map_or(deadline, |brief| brief.min(deadline));
+            let is_late = tokio::time::timeout_at(until, ended).await.is_err();
+            if is_late && until == deadline {
                 return self.run(run).await;
             }
         }

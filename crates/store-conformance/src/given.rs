@@ -145,7 +145,7 @@ pub fn append_to(run: &str, events: Arc<[Draft]>) -> Append {
 
 /// One commit, by itself.
 pub async fn commit(store: &S, commit: Commit) -> Result<Receipt> {
-    let mut results = store.commit(vec![commit]).await;
+    let mut results = store.commit([commit].into()).await;
     assert_eq!(results.len(), 1, "one answer a commit");
     results.remove(0)
 }

@@ -29,7 +29,7 @@ pub async fn a_refusal_touches_nobody_else(store: S) {
         Commit::of(Change::Append(append_to("r1", logs(T0, 1)))),
     ];
     let codes: Vec<&str> = store
-        .commit(group)
+        .commit(group.into())
         .await
         .into_iter()
         .map(|result| result.map_or_else(|error| error.code(), |_| "ok"))
@@ -61,7 +61,7 @@ pub async fn commits_of_a_group_see_those_before(store: S) {
         Commit::of(Change::Create(Box::new(run("r1")))),
     ];
     let codes: Vec<&str> = store
-        .commit(group)
+        .commit(group.into())
         .await
         .into_iter()
         .map(|result| result.map_or_else(|error| error.code(), |_| "ok"))
@@ -74,7 +74,7 @@ pub async fn commits_of_a_group_see_those_before(store: S) {
 }
 
 pub async fn an_empty_group_is_fine(store: S) {
-    assert!(store.commit(Vec::new()).await.is_empty());
+    assert!(store.commit([].into()).await.is_empty());
     assert!(
         must(commit(&store, Commit::default()).await)
             .placed

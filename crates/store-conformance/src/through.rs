@@ -44,7 +44,7 @@ impl<B: Between> Through<B> {
 
 #[async_trait]
 impl<B: Between> Store for Through<B> {
-    async fn commit(&self, group: Vec<Commit>) -> Vec<Result<Receipt>> {
+    async fn commit(&self, group: Arc<[Commit]>) -> Vec<Result<Receipt>> {
         self.between.called().await;
         if let Err(error) = self.between.writes().await {
             return group.iter().map(|_| Err(error.clone())).collect();

@@ -107,7 +107,7 @@ async fn main() {
             if let Awaited::Event { lookback_ms, .. } = &mut new.what {
                 *lookback_ms = Some(60_000);
             }
-            let told = store.commit(vec![Commit::of(Change::Await(Box::new(new)))]);
+            let told = store.commit([Commit::of(Change::Await(Box::new(new)))].into());
             assert_eq!(told.await.remove(0).unwrap().woken.len(), 1);
         },
     )
@@ -124,7 +124,7 @@ async fn main() {
 }
 
 async fn say(store: &SqliteStore, order: usize) -> usize {
-    let told = store.commit(vec![paid(order)]);
+    let told = store.commit([paid(order)].into());
     told.await.remove(0).unwrap().woken.len()
 }
 

@@ -28,7 +28,10 @@ mod thread;
 mod triggers;
 mod upkeep;
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use async_trait::async_trait;
 use riverrun_store::{
@@ -47,7 +50,7 @@ const FEW: usize = 32;
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn commit(&self, group: Vec<Commit>) -> Vec<Result<Receipt>> {
+    async fn commit(&self, group: Arc<[Commit]>) -> Vec<Result<Receipt>> {
         let count = group.len();
         let done = self.writer.write(move |core| apply::group(core, &group));
         match done.await {

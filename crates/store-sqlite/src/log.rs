@@ -20,6 +20,7 @@ pub(crate) fn is_common(kind: &EventType) -> bool {
         kind,
         T::FlowStarted
             | T::FlowCompleted
+            | T::Emit
             | T::StepStarted
             | T::StepCompleted
             | T::StepMemo
@@ -66,8 +67,8 @@ impl Marks {
         for draft in drafts {
             if !is_common(&draft.kind) {
                 marks.kinds.insert(draft.kind.as_str().to_owned());
-                marks.kinds.extend(topic(&draft.kind, draft.data.as_ref()));
             }
+            marks.kinds.extend(topic(&draft.kind, draft.data.as_ref()));
             if let Some(id) = &draft.correlation_id {
                 marks.correlations.insert(id.to_string());
             }

@@ -24,6 +24,8 @@ mod story;
 mod triggers;
 mod writer;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
 
@@ -67,7 +69,7 @@ pub trait Store: Send + Sync + 'static {
     /// Applies each commit of the group whole or refuses it, in order, and makes all of them
     /// durable together before it answers. A refusal touches nobody else in the group; a failure
     /// of the disk fails the whole group. Called by the [`Writer`] alone.
-    async fn commit(&self, group: Vec<Commit>) -> Vec<Result<Receipt>>;
+    async fn commit(&self, group: Arc<[Commit]>) -> Vec<Result<Receipt>>;
 
     /// Takes up to `claim.limit` jobs that are due and not leased, or whose lease has run out,
     /// earliest first, and leases them to `claim.owner`, durably.

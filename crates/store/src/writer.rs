@@ -2,10 +2,16 @@
 //!
 //! While the disk syncs one group, the next gathers. So a lone commit costs one sync, and a
 //! thousand at once cost a few. The channel is bounded: when the disk falls behind, callers wait.
+//!
+//! The writer has a thread of its own. As a task among others it would come to its turn only after
+//! everything that its own answers set off, and the store would have nothing to do meanwhile.
 
-use std::sync::Arc;
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    runtime::Handle,
+    sync::{mpsc, oneshot},
+};
 
 use crate::{Bus, Commit, Error, Receipt, Result, Store};
 
@@ -29,9 +35,26 @@ struct Request {
 pub type Then = Box<dyn FnOnce(&Receipt) + Send>;
 
 impl Writer {
+    /// To be called within a tokio runtime, with which the writer ends.
     pub fn spawn(store: Arc<dyn Store>, bus: Arc<Bus>) -> Self {
         let (queue, requests) = mpsc::channel(4 * MAX_GROUP);
-        tokio::spawn(write(store, bus, requests));
+        let (alive, gone) = oneshot::channel::<()>();
+        let (writing, written) = oneshot::channel::<()>();
+        // Tasks are dropped with their runtime, threads are not.
+        tokio::spawn(async move {
+            let _alive = alive;
+            let _ = written.await;
+        });
+        let runtime = Handle::current();
+        tokio::task::spawn_blocking(move || {
+            let _writing = writing;
+            runtime.block_on(async {
+                tokio::select! {
+                    () = write(store, bus, requests) => {}
+                    _ = gone => {}
+                }
+            });
+        });
         Self { queue }
     }
 
@@ -55,16 +78,60 @@ impl Writer {
 
 async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receiver<Request>) {
     let mut waiting = Vec::with_capacity(MAX_GROUP);
-    while requests.recv_many(&mut waiting, MAX_GROUP).await > 0 {
-        let (commits, rest): (Vec<_>, Vec<_>) = waiting
+    let mut untold: Option<Stored> = None;
+    loop {
+        match untold.take() {
+            None if requests.recv_many(&mut waiting, MAX_GROUP).await == 0 => return,
+            None => {}
+            Some(stored) => {
+                while waiting.len() < MAX_GROUP
+                    && let Ok(request) = requests.try_recv()
+                {
+                    waiting.push(request);
+                }
+                if waiting.is_empty() {
+                    stored.tell(&bus);
+                    continue;
+                }
+                untold = Some(stored);
+            }
+        }
+        let (commits, askers): (Vec<_>, Vec<_>) = waiting
             .drain(..)
             .map(|request| (request.commit, (request.then, request.reply)))
             .unzip();
-        // What the bus needs afterwards: events are shared, so this copies pointers.
-        let published = commits.clone();
+        let commits: Arc<[Commit]> = commits.into();
         bus.begin_group();
-        let results = store.commit(commits).await;
-        for ((commit, result), (then, reply)) in published.iter().zip(results).zip(rest) {
+        let mut storing = pin!(store.commit(commits.clone()));
+        // The store has the next group before the news of the last one are told: both go on at
+        // once.
+        let begun = poll_fn(|context| Poll::Ready(storing.as_mut().poll(context))).await;
+        if let Some(stored) = untold.take() {
+            stored.tell(&bus);
+        }
+        let results = match begun {
+            Poll::Ready(results) => results,
+            Poll::Pending => storing.await,
+        };
+        untold = Some(Stored {
+            commits,
+            results,
+            askers,
+        });
+    }
+}
+
+/// A group that is durable, or was refused, and of which nobody has heard.
+struct Stored {
+    commits: Arc<[Commit]>,
+    results: Vec<Result<Receipt>>,
+    askers: Vec<(Option<Then>, oneshot::Sender<Result<Receipt>>)>,
+}
+
+impl Stored {
+    fn tell(self, bus: &Bus) {
+        let told = self.commits.iter().zip(self.results).zip(self.askers);
+        for ((commit, result), (then, reply)) in told {
             if let Ok(receipt) = &result {
                 if let Some(then) = then {
                     then(receipt);

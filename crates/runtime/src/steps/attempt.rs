@@ -164,7 +164,7 @@ impl Runtime {
         });
         letter.awaits = suspended;
         letter.look = look;
-        match self.deliver(&place.run, letter).await {
+        match self.deliver_here(&place.run, letter).await {
             Ok(_) => {}
             Err(Error::Store(StoreError::JobLost(_))) => {
                 tracing::warn!(job = %job.lease.id, "the lease was lost; the outcome is not recorded");

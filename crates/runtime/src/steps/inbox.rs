@@ -152,20 +152,42 @@ impl Runtime {
         let (sender, answer) = oneshot::channel();
         letter.answer = Some(sender);
         if self.inboxes().put(run, letter) {
-            let (runtime, run) = (self.clone(), run.clone());
-            self.spawn(async move { runtime.read_letters(&run).await });
+            let letters = self.inboxes().take(run);
+            self.read_letters(run, letters);
         }
         answer.await.map_err(|_| Error::ShuttingDown)?
     }
 
-    async fn read_letters(&self, run: &RunId) {
-        loop {
+    /// The same from a task that nobody drops before its end: it judges the letter itself if nobody
+    /// else is about to.
+    pub(crate) async fn deliver_here(
+        &self,
+        run: &RunId,
+        mut letter: Letter,
+    ) -> Result<Vec<EventId>> {
+        let (sender, answer) = oneshot::channel();
+        letter.answer = Some(sender);
+        if self.inboxes().put(run, letter) {
             let letters = self.inboxes().take(run);
-            if letters.is_empty() {
-                return;
-            }
             self.judge_letters(run, letters).await;
+            let more = self.inboxes().take(run);
+            self.read_letters(run, more);
         }
+        answer.await.map_err(|_| Error::ShuttingDown)?
+    }
+
+    /// Has letters judged, and those that come meanwhile.
+    fn read_letters(&self, run: &RunId, mut letters: Vec<Letter>) {
+        if letters.is_empty() {
+            return;
+        }
+        let (runtime, run) = (self.clone(), run.clone());
+        self.spawn(async move {
+            while !letters.is_empty() {
+                runtime.judge_letters(&run, letters).await;
+                letters = runtime.inboxes().take(&run);
+            }
+        });
     }
 
     /// Judges letters until what follows is stored, or they have lost their meaning.

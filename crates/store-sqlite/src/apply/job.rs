@@ -60,19 +60,22 @@ pub(super) fn change(core: &Core, run: i64, change: JobChange, token: Option<u64
 }
 
 fn park(core: &Core, run: i64, at_ms: i64, token: Option<u64>) -> Worked<bool> {
-    let due_ms: Option<i64> = match token {
+    let woken: Option<bool> = match token {
         Some(token) => core
             .conn
-            .prepare_cached(
-                "UPDATE jobs SET at_ms = iif(woken, 0, ?3), token = NULL, owner = NULL,
-                                 until_ms = NULL, woken = 0
-                 WHERE run = ?1 AND token = ?2 RETURNING at_ms",
-            )?
-            .query_row((run, token_code(token), at_ms), |row| row.get(0))
+            .prepare_cached("SELECT woken <> 0 FROM jobs WHERE run = ?1 AND token = ?2")?
+            .query_row((run, token_code(token)), |row| row.get(0))
             .optional()?,
         None => None,
     };
-    if let Some(due_ms) = due_ms {
+    if let Some(woken) = woken {
+        let due_ms = if woken { 0 } else { at_ms };
+        core.conn
+            .prepare_cached(
+                "UPDATE jobs SET at_ms = ?2, token = NULL, owner = NULL, until_ms = NULL, woken = 0
+                 WHERE run = ?1",
+            )?
+            .execute((run, due_ms))?;
         return Ok(due_ms < at_ms);
     }
     // Not the holder: a leased job is woken, a free one moved, a missing one made.

@@ -2,7 +2,7 @@
 
 use riverrun_store::Matcher;
 use riverrun_types::Millis;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::DOORS;
 use crate::error::Worked;
@@ -54,14 +54,22 @@ pub(super) fn join(
     class: i64,
     paths: &str,
 ) -> Worked<(i64, Option<Millis>)> {
-    let joined = conn
+    let known: Option<(i64, Option<Millis>)> = conn
         .prepare_cached(
-            "INSERT INTO shapes (kind, class, paths, open, held) VALUES (?1, ?2, ?3, 1, 1)
-             ON CONFLICT (kind, class, paths) DO UPDATE SET open = open + 1, held = held + 1
-             RETURNING no, logged_ms",
+            "SELECT no, logged_ms FROM shapes WHERE kind = ?1 AND class = ?2 AND paths = ?3",
         )?
-        .query_row((kind, class, paths), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(joined)
+        .query_row((kind, class, paths), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    if let Some((no, logged_ms)) = known {
+        conn.prepare_cached("UPDATE shapes SET open = open + 1, held = held + 1 WHERE no = ?1")?
+            .execute([no])?;
+        return Ok((no, logged_ms));
+    }
+    conn.prepare_cached(
+        "INSERT INTO shapes (kind, class, paths, open, held) VALUES (?1, ?2, ?3, 1, 1)",
+    )?
+    .execute((kind, class, paths))?;
+    Ok((conn.last_insert_rowid(), None))
 }
 
 /// So many awaits of the shape are not open any more.
@@ -75,14 +83,11 @@ pub(super) fn shut(conn: &Connection, shape: i64, count: usize) -> Worked<()> {
 
 /// An await of the shape is forgotten. A shape without awaits and keys goes too.
 pub(super) fn leave(conn: &Connection, shape: i64, was_open: bool) -> Worked<()> {
-    let held: i64 = conn
-        .prepare_cached(
-            "UPDATE shapes SET open = open - ?2, held = held - 1 WHERE no = ?1 RETURNING held",
-        )?
-        .query_row((shape, was_open), |row| row.get(0))?;
-    if held == 0 && shape != DOORS {
+    conn.prepare_cached("UPDATE shapes SET open = open - ?2, held = held - 1 WHERE no = ?1")?
+        .execute((shape, was_open))?;
+    if shape != DOORS {
         conn.prepare_cached(
-            "DELETE FROM shapes WHERE no = ?1 AND logged_ms IS NULL
+            "DELETE FROM shapes WHERE no = ?1 AND held = 0 AND logged_ms IS NULL
                  AND NOT EXISTS (SELECT 1 FROM emit_keys WHERE shape = ?1)",
         )?
         .execute([shape])?;

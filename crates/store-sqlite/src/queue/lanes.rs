@@ -44,19 +44,15 @@ pub(super) fn shift(
     let change = |wanted: &[i64]| is(to, wanted) - is(from, wanted);
     let (waiting, active) = (change(&[WAITING]), change(&[ACTIVE]));
     let held = change(&[WAITING, DELAYED, ACTIVE]);
-    let now_held: Option<i64> = conn
-        .prepare_cached(
-            "UPDATE lanes SET waiting = waiting + ?2, active = active + ?3, held = held + ?4,
-                    turn = iif(?3 < 0 AND turn = ?5, ?6, turn)
-             WHERE no = ?1 RETURNING held",
-        )?
-        .query_row((lane, waiting, active, held, BLOCKED, queue.turn), |row| {
-            row.get(0)
-        })
-        .optional()?;
+    conn.prepare_cached(
+        "UPDATE lanes SET waiting = waiting + ?2, active = active + ?3, held = held + ?4,
+                turn = iif(?3 < 0 AND turn = ?5, ?6, turn)
+         WHERE no = ?1",
+    )?
+    .execute((lane, waiting, active, held, BLOCKED, queue.turn))?;
     queue.keyed += waiting;
-    if now_held == Some(0) {
-        conn.prepare_cached("DELETE FROM lanes WHERE no = ?1")?
+    if held < 0 {
+        conn.prepare_cached("DELETE FROM lanes WHERE no = ?1 AND held = 0")?
             .execute([lane])?;
     }
     Ok(())

@@ -20,12 +20,34 @@ pub(crate) fn judge(core: &Core, settle: &Settle) -> Worked<()> {
 }
 
 pub(crate) fn judge_lease(core: &Core, lease: &JobLease) -> Worked<()> {
-    let held: Option<i64> = core
-        .conn
-        .prepare_cached("SELECT 1 FROM work WHERE no = ?1 AND state = 2 AND lease = ?2")?
-        .query_row((lease.place, token_code(lease.token)), |row| row.get(0))
+    held(&core.conn, lease).map(drop)
+}
+
+/// What ending an attempt needs of its job's row.
+struct Held {
+    queue: i64,
+    lane: i64,
+    taken: i64,
+    cancel: i64,
+}
+
+/// The row of a job that is still under this lease. It is read before it is changed: for what a
+/// change returns SQLite makes a table, which costs more than the change.
+fn held(conn: &Connection, lease: &JobLease) -> Worked<Held> {
+    let held = conn
+        .prepare_cached(
+            "SELECT queue, lane, taken, cancel FROM work WHERE no = ?1 AND state = 2 AND lease = ?2",
+        )?
+        .query_row((lease.place, token_code(lease.token)), |row| {
+            Ok(Held {
+                queue: row.get(0)?,
+                lane: row.get(1)?,
+                taken: row.get(2)?,
+                cancel: row.get(3)?,
+            })
+        })
         .optional()?;
-    held.map(drop).ok_or_else(|| lost(lease))
+    held.ok_or_else(|| lost(lease))
 }
 
 fn lost(lease: &JobLease) -> Failure {
@@ -71,34 +93,28 @@ fn end(
     result: Option<&Json>,
 ) -> Worked<()> {
     let (conn, lease) = (&core.conn, &settle.lease);
-    let row: Option<(i64, i64, i64)> = conn
-        .prepare_cached(
-            "UPDATE work SET state = ?3, lease = NULL, cancel = 0, ended_ms = ?4,
-                    error = CASE WHEN ?3 = 5 AND cancel = 2 THEN error ELSE ?5 END, result = ?6
-             WHERE no = ?1 AND lease = ?2 AND state = 2 RETURNING queue, lane, taken",
-        )?
-        .query_row(
-            params![
-                lease.place,
-                token_code(lease.token),
-                state,
-                settle.now_ms,
-                error.map(Json::as_str),
-                result.map(Json::as_str),
-            ],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        )
-        .optional()?;
-    let (queue, lane, taken) = row.ok_or_else(|| lost(lease))?;
-    if taken == 1 {
+    let held = held(conn, lease)?;
+    conn.prepare_cached(
+        "UPDATE work SET state = ?2, lease = NULL, cancel = 0, ended_ms = ?3,
+                error = CASE WHEN ?2 = 5 AND cancel = 2 THEN error ELSE ?4 END, result = ?5
+         WHERE no = ?1",
+    )?
+    .execute(params![
+        lease.place,
+        state,
+        settle.now_ms,
+        error.map(Json::as_str),
+        result.map(Json::as_str),
+    ])?;
+    if held.taken == 1 {
         conn.prepare_cached("DELETE FROM uniques WHERE job = ?1")?
             .execute([lease.place])?;
     }
     let queues = &mut *core.queues.borrow_mut();
     lanes::shift(
         conn,
-        queues.numbered(queue),
-        lane,
+        queues.numbered(held.queue),
+        held.lane,
         Some(ACTIVE),
         Some(state),
     )
@@ -114,33 +130,27 @@ fn again(
     error: Option<&Json>,
 ) -> Worked<()> {
     let (conn, lease) = (&core.conn, &settle.lease);
-    let row: Option<(i64, i64, i64)> = conn
-        .prepare_cached(
-            "UPDATE work SET state = ?3, lease = NULL, at_ms = ?4, attempt = attempt - ?5,
-                    error = CASE WHEN cancel = 2 THEN error ELSE coalesce(?6, error) END
-             WHERE no = ?1 AND lease = ?2 AND state = 2 RETURNING queue, lane, cancel",
-        )?
-        .query_row(
-            params![
-                lease.place,
-                token_code(lease.token),
-                state,
-                at_ms,
-                i64::from(error.is_none()),
-                error.map(Json::as_str),
-            ],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        )
-        .optional()?;
-    let (queue, lane, cancel) = row.ok_or_else(|| lost(lease))?;
+    let held = held(conn, lease)?;
+    conn.prepare_cached(
+        "UPDATE work SET state = ?2, lease = NULL, at_ms = ?3, attempt = attempt - ?4,
+                error = CASE WHEN cancel = 2 THEN error ELSE coalesce(?5, error) END
+         WHERE no = ?1",
+    )?
+    .execute(params![
+        lease.place,
+        state,
+        at_ms,
+        i64::from(error.is_none()),
+        error.map(Json::as_str),
+    ])?;
     lanes::shift(
         conn,
-        core.queues.borrow_mut().numbered(queue),
-        lane,
+        core.queues.borrow_mut().numbered(held.queue),
+        held.lane,
         Some(ACTIVE),
         Some(state),
     )?;
-    match cancel {
+    match held.cancel {
         0 => Ok(()),
         _ => steer::stop(core, &lease.id, settle.now_ms),
     }

@@ -179,8 +179,10 @@ pub(super) fn stop(core: &Core, id: &RunId, now: Millis) -> Worked<()> {
 /// Removes a job with all that is its own.
 pub(super) fn remove(core: &Core, no: i64) -> Worked<()> {
     let conn = &core.conn;
-    let row: Option<(String, i64, i64, i64, i64)> = conn
-        .prepare_cached("DELETE FROM work WHERE no = ?1 RETURNING id, queue, lane, state, taken")?
+    let row: Option<(String, i64, i64, i64, i64, bool)> = conn
+        .prepare_cached(
+            "SELECT id, queue, lane, state, taken, data IS NULL FROM work WHERE no = ?1",
+        )?
         .query_row([no], |row| {
             Ok((
                 row.get(0)?,
@@ -188,14 +190,19 @@ pub(super) fn remove(core: &Core, no: i64) -> Worked<()> {
                 row.get(2)?,
                 row.get(3)?,
                 row.get(4)?,
+                row.get(5)?,
             ))
         })
         .optional()?;
-    let Some((id, queue, lane, state, taken)) = row else {
+    let Some((id, queue, lane, state, taken, is_large)) = row else {
         return Ok(());
     };
-    conn.prepare_cached("DELETE FROM work_data WHERE no = ?1")?
+    conn.prepare_cached("DELETE FROM work WHERE no = ?1")?
         .execute([no])?;
+    if is_large {
+        conn.prepare_cached("DELETE FROM work_data WHERE no = ?1")?
+            .execute([no])?;
+    }
     if taken != 0 {
         conn.prepare_cached("DELETE FROM uniques WHERE job = ?1")?
             .execute([no])?;
@@ -219,10 +226,13 @@ fn forget_stream(core: &Core, id: &str) -> Worked<()> {
     };
     let stream: Option<i64> = core
         .conn
-        .prepare_cached("DELETE FROM streams WHERE kind = ?1 AND id = ?2 RETURNING no")?
+        .prepare_cached("SELECT no FROM streams WHERE kind = ?1 AND id = ?2")?
         .query_row((kind, id), |row| row.get(0))
         .optional()?;
     if let Some(stream) = stream {
+        core.conn
+            .prepare_cached("DELETE FROM streams WHERE no = ?1")?
+            .execute([stream])?;
         log::remove(core, "stream = ?1", [-stream])?;
     }
     Ok(())
