@@ -25,6 +25,7 @@ use crate::{
     claim,
     flows::Flows,
     listen::Listeners,
+    once::Turns,
     steps::{self, Inboxes},
     work::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives, Rooms, Stock},
 };
@@ -57,6 +58,7 @@ struct Inner {
     broken: Broken,
     job_stats: JobStats,
     inboxes: Inboxes,
+    turns: Turns,
     listeners: Listeners,
     shutdown: CancellationToken,
     tasks: TaskTracker,
@@ -109,6 +111,7 @@ impl Runtime {
                 broken: Broken::default(),
                 job_stats: JobStats::default(),
                 inboxes: Inboxes::default(),
+                turns: Turns::default(),
                 listeners: Listeners::default(),
                 shutdown: CancellationToken::new(),
                 tasks: TaskTracker::new(),
@@ -169,15 +172,18 @@ impl Runtime {
 
     /// Everything that is wrong with a definition.
     pub fn validate(&self, definition: &Value) -> Vec<Issue> {
-        self.inner.flows.validate(definition)
+        self.without_heard(definition, self.inner.flows.validate(definition))
     }
 
     /// Registers a definition for ever under its id and version.
     pub async fn register(&self, definition: &Value) -> Result<RegisteredFlow> {
-        self.inner
+        let mut registered = self
+            .inner
             .flows
             .register(&self.inner.writer, definition, self.now_ms())
-            .await
+            .await?;
+        registered.issues = self.without_heard(definition, registered.issues);
+        Ok(registered)
     }
 
     /// A registered version of a flow, the newest without one.
@@ -239,6 +245,10 @@ impl Runtime {
 
     pub(crate) fn redrives(&self) -> &Arc<Redrives> {
         &self.inner.redrives
+    }
+
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.inner.turns
     }
 
     pub(crate) fn inboxes(&self) -> &Inboxes {

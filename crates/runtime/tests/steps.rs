@@ -5,6 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use hmac::{Hmac, KeyInit, Mac};
 use riverrun_expr::{Limits, Sandbox};
 use riverrun_protocol::{Frame, LogLevel, Reply, WorkError};
 use riverrun_runtime::{
@@ -14,6 +15,7 @@ use riverrun_store::{EventQuery, Store};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Json, RunId, RunStatus, StreamName};
 use serde_json::{Value, json};
+use sha2::Sha256;
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -757,4 +759,208 @@ async fn what_a_step_emits_leads_on_while_it_still_runs() {
     let run = world.start("f", json!({})).await;
     let view = world.end(&run).await;
     assert_eq!(view.loaded.state.status, RunStatus::Completed);
+}
+
+/// A flow of one step that waits in code.
+fn waiter(id: &str, process: &str) -> Value {
+    json!({"id": id, "version": "1.0.0", "initialStepId": "a", "steps": {"a": step(process)}})
+}
+
+impl World {
+    /// Waits until the run's stream has an event of a type.
+    async fn until_told(&self, run: &RunId, kind: &str) {
+        let stream = StreamName::flow(run);
+        let mut news = self.runtime.bus().subscribe(&stream);
+        let told = async {
+            while !self
+                .events(run)
+                .await
+                .iter()
+                .any(|event| event.starts_with(kind))
+            {
+                news.next().await;
+            }
+        };
+        let told = tokio::time::timeout(LONG, told).await;
+        assert!(told.is_ok(), "{:#?}", self.events(run).await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_where_that_throws_is_told_once_to_the_run_that_waits() {
+    let world = World::new().await;
+    // A variable of the handler, which the expression cannot see.
+    world.put_waiting(
+        "pay",
+        |_| json!({"type": "event", "eventKind": "paid", "where": "(e) => e.data.id === 3 || want"}),
+    );
+    world.register(waiter("f", "pay")).await;
+    let run = world.start("f", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    world.emit("paid", json!({"id": 1})).await;
+    world.until_told(&run, "log.warn").await;
+    let why = world.runtime.why(&run).await.unwrap();
+    let why = serde_json::to_value(&why).unwrap();
+    let trouble = &why["reasons"][0]["trouble"];
+    assert_eq!(trouble["code"], "EXPRESSION_ERROR", "{why}");
+    let message = trouble["message"].as_str().unwrap();
+    assert!(
+        message.contains("want") && message.contains("paid"),
+        "{why}"
+    );
+    assert!(why["summary"].as_str().unwrap().contains(message), "{why}");
+    // Another one that throws is passed over in silence; the one that is meant comes all the same.
+    world.emit("paid", json!({"id": 2})).await;
+    world.emit("paid", json!({"id": 3})).await;
+    assert_eq!(world.result(&run).await["value"]["data"]["id"], 3);
+    let events = world.events(&run).await;
+    let warnings = events.iter().filter(|event| event.starts_with("log.warn"));
+    assert_eq!(warnings.count(), 1, "{events:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn expressions_that_take_long_hold_up_no_other_kind() {
+    let world = World::new().await;
+    world.put_waiting(
+        "slow",
+        |_| json!({"type": "event", "eventKind": "slow", "where": "(e) => { for (;;) {} }"}),
+    );
+    world.put_waiting(
+        "fast",
+        |_| json!({"type": "event", "eventKind": "fast", "where": "(e) => e.data.n > 1"}),
+    );
+    world.register(waiter("slow", "slow")).await;
+    world.register(waiter("fast", "fast")).await;
+    let mut slow = Vec::new();
+    for _ in 0..12 {
+        slow.push(world.start("slow", json!({})).await);
+    }
+    let fast = world.start("fast", json!({})).await;
+    for run in slow.iter().chain([&fast]) {
+        world.until(run, RunStatus::Waiting).await;
+    }
+    // Judging these takes 48 times the 250 ms that an expression may take.
+    for _ in 0..4 {
+        world.emit("slow", json!({})).await;
+    }
+    world.emit("fast", json!({"n": 2})).await;
+    world.result(&fast).await;
+    // Those of the slow kind are still being judged, which their runs say.
+    let why = world.runtime.why(slow.last().unwrap()).await.unwrap();
+    let why = serde_json::to_value(&why).unwrap();
+    assert!(why["reasons"][0]["judging"].as_u64().unwrap() >= 3, "{why}");
+    world.until_told(&slow[0], "log.warn").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_event_under_a_key_enters_a_step_once() {
+    let world = World::new().await;
+    world.put("count", Value::Null, script!(|call| Ok(input(&call))));
+    let doors = json!({"await": {"type": "trigger"}});
+    world
+        .register(flow(json!({
+            "hold": with(step("count"), doors),
+            "count": with(step("count"), json!({"subscriptions": [{"eventKind": "tick"}]})),
+        })))
+        .await;
+    let run = world.start("f", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let stream = StreamName::flow(&run);
+    let tick = |n: u32| Json::of(&json!({"type": "tick", "data": n}));
+    // Ten at once under each of two keys, each with other data.
+    let sent = (0..20).map(|n| {
+        let (runtime, stream) = (world.runtime.clone(), stream.clone());
+        let key = format!("key-{}", n % 2);
+        let event = tick(n);
+        async move { runtime.append_once(&stream, &[event], &key).await.unwrap() }
+    });
+    let sent = futures::future::join_all(sent).await;
+    let firsts = sent.iter().filter(|sent| !sent.is_repeated);
+    assert_eq!(firsts.count(), 2);
+    for (n, again) in sent.iter().enumerate() {
+        assert_eq!(again.ids, sent[n % 2].ids);
+        assert_eq!(again.ids.len(), 1);
+    }
+    let query = EventQuery::forward(0, 1_000);
+    let events = world.store.events(&stream, &query).await.unwrap();
+    let ticks = events.iter().filter(|event| event.kind.as_str() == "tick");
+    let mut ids: Vec<_> = ticks.map(|event| event.id).collect();
+    ids.sort();
+    let mut told = vec![sent[0].ids[0], sent[1].ids[0]];
+    told.sort();
+    assert_eq!(ids, told);
+    // The same key for another stream is another.
+    let global = StreamName::new("global", "global");
+    let ticks = [tick(1)];
+    let other = world.runtime.append_once(&global, &ticks, "key-0").await;
+    assert!(!other.unwrap().is_repeated);
+    for key in ["", &"x".repeat(257)] {
+        let refused = world.runtime.append_once(&global, &[tick(1)], key).await;
+        assert_eq!(refused.err().unwrap().code(), "BAD_EVENT");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
+    let world = World::new().await;
+    world.put(
+        "decide",
+        Value::Null,
+        script!(|call| Ok(json!(call.invoke.awaited))),
+    );
+    // Whoever runs tests sets this one.
+    let name = "CARGO_MANIFEST_DIR";
+    let secret = std::env::var(name).unwrap();
+    let doors = json!({"await": {"type": "trigger", "secretEnv": name, "many": 2, "timeout": 200}});
+    world
+        .register(flow(json!({"a": with(step("decide"), doors)})))
+        .await;
+    let door = async |run: &RunId| world.store.awaits_of(run).await.unwrap().remove(0).id;
+    let open = async |id: &str, body: &str, signature: Option<String>| {
+        let visitor = riverrun_runtime::Visitor {
+            payload: Json::of(&serde_json::from_str::<Value>(body).unwrap()),
+            body: body.as_bytes(),
+            signature: signature.as_deref(),
+            source: "api",
+        };
+        let opened = world.runtime.open_door(id, visitor).await;
+        opened.map_or_else(|error| error.code().to_owned(), |_| "opened".to_owned())
+    };
+    let signed = |body: &str| {
+        let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
+        mac.update(body.as_bytes());
+        let bytes = mac.finalize().into_bytes();
+        Some(data_encoding::HEXLOWER.encode(&bytes))
+    };
+    let run = world.start("f", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let id = door(&run).await;
+    assert_eq!(open(&id, "1", None).await, "BAD_SIGNATURE");
+    assert_eq!(open(&id, "1", signed("2")).await, "BAD_SIGNATURE");
+    assert_eq!(open(&id, "1", signed("1")).await, "opened");
+    assert_eq!(open(&id, "2", signed("2")).await, "opened");
+    assert_eq!(open(&id, "3", signed("3")).await, "AWAIT_USED");
+    assert_eq!(world.result(&run).await, json!([1, 2]));
+    // One of two is not enough, and its time runs out all the same.
+    let run = world.start("f", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let id = door(&run).await;
+    assert_eq!(open(&id, "1", signed("1")).await, "opened");
+    let view = world.end(&run).await;
+    assert_eq!(
+        view.loaded.state.error.as_ref().unwrap().code,
+        "AWAIT_TIMEOUT"
+    );
+    // A variable that is not there is told before anybody stands before the door.
+    let unset = json!({"await": {"type": "trigger", "secretEnv": "RIVERRUN_NO_SUCH_SECRET"}});
+    let mut unset = flow(json!({"a": with(step("decide"), unset)}));
+    unset["id"] = json!("unset");
+    world.register(unset).await;
+    let run = world.start("unset", json!({})).await;
+    let view = world.end(&run).await;
+    let error = view.loaded.state.error.clone().unwrap();
+    assert!(
+        error.message.contains("RIVERRUN_NO_SUCH_SECRET"),
+        "{error:?}"
+    );
 }

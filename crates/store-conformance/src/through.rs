@@ -8,10 +8,10 @@ use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
     DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, InStory, JobBeats, JobFilter,
     JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Result,
-    Retention, RunFilter, RunRecord, SignalRecord, Snapshot, StalledJob, Stats, Store, StoryQuery,
-    StreamInfo, TriggerRecord, Unheard,
+    Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats, Store,
+    StoryQuery, StreamInfo, TriggerRecord, Unheard,
 };
-use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
+use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
 /// Who stands between a store and those who use it.
 #[async_trait]
@@ -143,6 +143,11 @@ impl<B: Between> Store for Through<B> {
         self.store.queues().await
     }
 
+    async fn active_of_key(&self, queue: &str, key: &str) -> Result<u64> {
+        self.between.called().await;
+        self.store.active_of_key(queue, key).await
+    }
+
     async fn purge_jobs(&self, purge: &Purge) -> Result<u64> {
         self.between.called().await;
         self.store.purge_jobs(purge).await
@@ -173,6 +178,16 @@ impl<B: Between> Store for Through<B> {
         self.store.signals(after, limit).await
     }
 
+    async fn signals_of(
+        &self,
+        lane: &SignalLane,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<SignalRecord>> {
+        self.between.called().await;
+        self.store.signals_of(lane, after, limit).await
+    }
+
     async fn candidates(
         &self,
         signal: &SignalRecord,
@@ -191,6 +206,11 @@ impl<B: Between> Store for Through<B> {
     ) -> Result<Vec<EmitRecord>> {
         self.between.called().await;
         self.store.emitted(kind, after, limit).await
+    }
+
+    async fn once(&self, key: &str) -> Result<Option<Vec<EventId>>> {
+        self.between.called().await;
+        self.store.once(key).await
     }
 
     async fn unheard(&self) -> Result<Unheard> {

@@ -19,6 +19,7 @@ mod lock;
 mod log;
 mod migrate;
 mod names;
+mod once;
 mod open;
 mod queue;
 mod read;
@@ -38,10 +39,10 @@ use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
     DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, InStory, JobBeats, JobFilter,
     JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Result,
-    Retention, RunFilter, RunRecord, SignalRecord, Snapshot, StalledJob, Stats, Store, StoryQuery,
-    StreamInfo, TriggerRecord, Unheard,
+    Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats, Store,
+    StoryQuery, StreamInfo, TriggerRecord, Unheard,
 };
-use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
+use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
 pub use open::{Options, SqliteStore};
 
@@ -140,6 +141,12 @@ impl Store for SqliteStore {
         self.read(read::queues).await
     }
 
+    async fn active_of_key(&self, queue: &str, key: &str) -> Result<u64> {
+        let (queue, key) = (queue.to_owned(), key.to_owned());
+        self.read(move |view| read::active_of_key(view, &queue, &key))
+            .await
+    }
+
     async fn purge_jobs(&self, purge: &Purge) -> Result<u64> {
         let purge = purge.clone();
         self.writer
@@ -168,7 +175,18 @@ impl Store for SqliteStore {
     }
 
     async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
-        self.read(move |view| read::signals(view, after, limit))
+        self.read(move |view| read::signals(view, None, after, limit))
+            .await
+    }
+
+    async fn signals_of(
+        &self,
+        lane: &SignalLane,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<SignalRecord>> {
+        let lane = lane.clone();
+        self.read(move |view| read::signals(view, Some(&lane), after, limit))
             .await
     }
 
@@ -192,6 +210,11 @@ impl Store for SqliteStore {
         let kind = kind.map(str::to_owned);
         self.read(move |view| read::emitted(view, kind.as_deref(), after, limit))
             .await
+    }
+
+    async fn once(&self, key: &str) -> Result<Option<Vec<EventId>>> {
+        let key = key.to_owned();
+        self.read(move |view| read::once(view, &key)).await
     }
 
     async fn unheard(&self) -> Result<Unheard> {

@@ -27,16 +27,16 @@ mod writer;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
+use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
 pub use awaits::{
     AwaitFilter, AwaitRecord, AwaitState, AwaitStats, Awaited, EmitRecord, Fire, KindStats,
-    Matcher, NewAwait, Signal, SignalRecord, Unheard, UnheardKind, same_tenant,
+    Matcher, NewAwait, Signal, SignalLane, SignalRecord, Unheard, UnheardKind, same_tenant,
 };
 pub use bus::{Batch, Bus, Heard, Holder, Subscription};
 pub use channel::{Listener, Overheard};
 pub use commit::{
-    Advance, Append, Change, Commit, Expect, JobChange, NewJob, NewRun, Placed, Projection,
+    Advance, Append, Change, Commit, Expect, JobChange, NewJob, NewRun, Once, Placed, Projection,
     Receipt, Snapshot,
 };
 pub use error::Error;
@@ -119,6 +119,9 @@ pub trait Store: Send + Sync + 'static {
     /// Every queue, by name.
     async fn queues(&self) -> Result<Vec<QueueRecord>>;
 
+    /// How many jobs of a key in a queue are active.
+    async fn active_of_key(&self, queue: &str, key: &str) -> Result<u64>;
+
     /// Removes up to `purge.limit` jobs that are not active, the oldest first, and says how many.
     async fn purge_jobs(&self, purge: &Purge) -> Result<u64>;
 
@@ -138,6 +141,14 @@ pub trait Store: Send + Sync + 'static {
     /// A signal stays until it is [heard](Change::Heard).
     async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>>;
 
+    /// As [`Store::signals`], of one lane alone.
+    async fn signals_of(
+        &self,
+        lane: &SignalLane,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<SignalRecord>>;
+
     /// The open awaits that a signal of the outbox may fire and has not, oldest first: those that
     /// were there before its event, of its tenant, with equalities that hold. One with a filter is
     /// to be judged; one without was left over (see [`Signal::MAX_FIRED`]) and is to be fired.
@@ -156,6 +167,10 @@ pub trait Store: Send + Sync + 'static {
         after: u64,
         limit: usize,
     ) -> Result<Vec<EmitRecord>>;
+
+    /// The events that were appended under a key ([`Change::Once`]), as long as emitted events are
+    /// kept.
+    async fn once(&self, key: &str) -> Result<Option<Vec<EventId>>>;
 
     /// How many emitted events nobody reacted to.
     async fn unheard(&self) -> Result<Unheard>;

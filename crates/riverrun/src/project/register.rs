@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use riverrun::{Json, Riverrun};
-use riverrun_runtime::{Composable, compose};
+use riverrun_runtime::{Composable, ConfigIssue, compose};
 use serde_json::{Value, json};
 
 use super::{FlowFile, invalid, read_all};
@@ -44,6 +44,19 @@ impl Registered {
 impl std::fmt::Display for Registered {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}@{}", self.id, self.version)
+    }
+}
+
+/// What may be meant otherwise in flows, now that the triggers are known too.
+pub fn warn_anew(river: &Riverrun, flows: &mut [Registered]) {
+    for flow in flows {
+        let versions = river.runtime().versions(&flow.id);
+        let entry = versions
+            .iter()
+            .find(|entry| *entry.version == *flow.version);
+        if let Some(entry) = entry {
+            flow.warnings = warnings(&river.runtime().validate(&entry.definition.value()));
+        }
     }
 }
 
@@ -90,12 +103,18 @@ pub async fn register_dev(
     }
 }
 
+/// What became of the flows that a project's processes make together.
+#[derive(Default)]
+pub struct ComposedFlows {
+    pub registered: Vec<Registered>,
+    pub failures: Vec<Failure>,
+    /// What may be meant otherwise in the configs, such as a step that no flow leads to.
+    pub warnings: Vec<String>,
+}
+
 /// Registers the flows that the project's processes make together. One whose configs give no
 /// version gets a new one whenever it has changed.
-pub async fn register_composed(
-    river: &Riverrun,
-    developing: bool,
-) -> (Vec<Registered>, Vec<Failure>) {
+pub async fn register_composed(river: &Riverrun, developing: bool) -> ComposedFlows {
     let processes = river.runtime().known_processes();
     let composable: Vec<Composable<'_>> = processes
         .iter()
@@ -105,11 +124,10 @@ pub async fn register_composed(
         })
         .collect();
     let composed = compose(&composable);
-    let (mut registered, mut failures) = (Vec::new(), Vec::new());
-    for issue in composed.issues {
-        let message = format!("{}: {}", issue.path, issue.message);
-        failures.push(Failure::new("PROCESS_INVALID", message));
-    }
+    let shown = |issue: &ConfigIssue| format!("{}: {}", issue.path, issue.message);
+    let failure = |issue| Failure::new("PROCESS_INVALID", shown(issue));
+    let mut failures: Vec<Failure> = composed.issues.iter().map(failure).collect();
+    let mut registered = Vec::new();
     for flow in composed.flows {
         let file = FlowFile {
             path: "processes".into(),
@@ -124,7 +142,11 @@ pub async fn register_composed(
             Err(failure) => failures.push(failure),
         }
     }
-    (registered, failures)
+    ComposedFlows {
+        registered,
+        failures,
+        warnings: composed.warnings.iter().map(shown).collect(),
+    }
 }
 
 fn has_errors(issues: &[riverrun::Issue]) -> bool {

@@ -35,18 +35,49 @@ pub struct Door {
     /// Signs what is sent to it: HMAC-SHA256 of the body, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
+    /// The environment variable that holds that secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_env: Option<String>,
+    /// How often it is opened before its step goes on, where a definition says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
 }
+
+impl Door {
+    pub fn is_signed(&self) -> bool {
+        self.secret.is_some() || self.secret_env.is_some()
+    }
+
+    /// The secret that signs what is sent to it, if it has one.
+    pub(super) fn secret(&self) -> std::result::Result<Option<String>, String> {
+        match &self.secret_env {
+            None => Ok(self.secret.clone()),
+            Some(name) => match std::env::var(name) {
+                Ok(secret) if secret.len() >= MIN_SECRET_BYTES => Ok(Some(secret)),
+                Ok(_) => Err(format!(
+                    "the secret in {name} has fewer than {MIN_SECRET_BYTES} bytes"
+                )),
+                Err(_) => Err(format!("the server has no variable {name} for a secret")),
+            },
+        }
+    }
+}
+
+/// A shorter secret can be guessed.
+const MIN_SECRET_BYTES: usize = 8;
 
 /// A name that nobody can guess.
 pub(super) fn fresh_id() -> Name {
     Name::from(format!("{:032x}", rand::random::<u128>()))
 }
 
-/// Where a door is opened: people are shown a page.
-pub(crate) fn door_url(id: &str, kind: TriggerType) -> String {
+/// Where a door is opened, behind the server's public address if it has one: people are shown a
+/// page.
+pub(crate) fn door_url(public: Option<&str>, id: &str, kind: TriggerType) -> String {
+    let public = public.unwrap_or_default().trim_end_matches('/');
     match kind {
-        TriggerType::User => format!("/approve/{id}"),
-        TriggerType::Webhook | TriggerType::Api => format!("/api/triggers/{id}"),
+        TriggerType::User => format!("{public}/approve/{id}"),
+        TriggerType::Webhook | TriggerType::Api => format!("{public}/api/triggers/{id}"),
     }
 }
 
@@ -95,7 +126,8 @@ pub(super) fn register(new: NewAwait) -> Vec<Change> {
         let door: Door = door.read().unwrap_or_default();
         let event = Draft::new(new.created_ms, EventType::TriggerRegistered).data(json!({
             "type": door.kind, "step": new.step, "payload": door.payload,
-            "url": door_url(&new.id, door.kind),
+            // The server may be elsewhere when it is read.
+            "url": door_url(None, &new.id, door.kind),
             "expiresAt": new.expires_ms.map(time::iso),
         }));
         changes.push(Change::Append(trigger_event(&new.id, &new.run, event)));
@@ -214,9 +246,14 @@ impl Driver {
                     kind: trigger_type,
                     payload: awaits.payload.as_ref().map(Json::of),
                     secret: None,
+                    secret_env: awaits.secret_env.clone(),
+                    count: awaits.many,
                 };
+                // Better now than when somebody who signed stands before it.
+                door.secret()?;
+                let many = door.count.is_some();
                 let door = Json::of(&door);
-                let awaited = Awaited::Door { door, many: false };
+                let awaited = Awaited::Door { door, many };
                 (AwaitFor::Trigger { trigger_type }, awaited)
             }
         };
@@ -338,7 +375,18 @@ impl Driver {
         };
         // Of a door that is opened again and again each wait takes the next.
         let taken = self.state.visit(&visit).map_or(0, |v| v.taken(&record.id));
-        let Some(value) = record.values.into_iter().nth(taken as usize) else {
+        let value = match count(&record.what) {
+            None => record.values.into_iter().nth(taken as usize),
+            Some(count) if record.values.len() >= count => {
+                Some(Json::of(&record.values[..count].to_vec()))
+            }
+            Some(_) => {
+                // Its time may run out all the same.
+                self.opened.insert(record.id.clone(), record.fired);
+                None
+            }
+        };
+        let Some(value) = value else {
             return;
         };
         self.judge(Input::Settled {
@@ -348,6 +396,15 @@ impl Driver {
             reason,
         });
     }
+}
+
+/// How often a door is opened before its step goes on, if that is more than once.
+fn count(what: &Awaited) -> Option<usize> {
+    let Awaited::Door { door, many: true } = what else {
+        return None;
+    };
+    let door: Door = door.read().ok()?;
+    door.count.and_then(|count| usize::try_from(count).ok())
 }
 
 /// What an event must be like, for people.
@@ -475,5 +532,25 @@ impl Runtime {
             Some(ms) if (0.0..=MAX_WAIT_MS as f64).contains(&ms) => Ok(ms.round() as Millis),
             _ => Err("the delay is not a number of milliseconds up to ten years".to_owned()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_door_is_behind_the_public_address() {
+        let check = |public: Option<&str>, kind, expected: &str| {
+            assert_eq!(door_url(public, "w1", kind), expected);
+        };
+        use TriggerType::{Api, User, Webhook};
+        check(None, User, "/approve/w1");
+        check(None, Api, "/api/triggers/w1");
+        let public = Some("https://flows.example.org");
+        check(public, User, "https://flows.example.org/approve/w1");
+        check(public, Webhook, "https://flows.example.org/api/triggers/w1");
+        let below = Some("https://example.org/flows/");
+        check(below, User, "https://example.org/flows/approve/w1");
     }
 }

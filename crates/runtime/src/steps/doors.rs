@@ -8,7 +8,7 @@ use serde_json::json;
 use sha2::Sha256;
 
 use super::awaits::{Door, trigger_event};
-use crate::{Error, Result, Runtime};
+use crate::{Error, Result, Runtime, streams::check_bytes};
 
 /// Somebody at a door.
 pub struct Visitor<'a> {
@@ -25,8 +25,6 @@ pub struct Visitor<'a> {
 pub struct OpenDoor {
     pub record: AwaitRecord,
     pub door: Door,
-    /// Its time is over, though nobody has noticed yet.
-    pub is_over: bool,
 }
 
 impl Runtime {
@@ -38,24 +36,28 @@ impl Runtime {
             return Err(missing());
         };
         let door = door.read().unwrap_or_default();
-        let is_over = record.expires_ms.is_some_and(|until| until < self.now_ms());
-        Ok(OpenDoor {
-            record,
-            door,
-            is_over,
-        })
+        Ok(OpenDoor { record, door })
     }
 
     /// Opens a door: the step behind it goes on with what is handed in. Answers when that is
     /// durable.
     pub async fn open_door(&self, id: &str, visitor: Visitor<'_>) -> Result<AwaitRecord> {
         self.refuse_when_stopping()?;
-        let OpenDoor { record, door, .. } = self.door(id).await?;
-        if let Some(secret) = &door.secret {
-            check_signature(secret, visitor.body, visitor.signature)?;
+        let OpenDoor { record, door } = self.door(id).await?;
+        // A body that is not JSON may be larger as the text that is kept of it.
+        check_bytes("body", visitor.body.len().max(visitor.payload.bytes()))?;
+        if door.is_signed() {
+            let secret = door.secret().unwrap_or_else(|message| {
+                tracing::error!(trigger = id, "a signature cannot be checked: {message}");
+                None
+            });
+            let secret = secret.ok_or(Error::BadSignature)?;
+            check_signature(&secret, visitor.body, visitor.signature)?;
         }
         let now = self.now_ms();
-        if let Some(refusal) = record.refusal(now) {
+        let has_all = door.count.is_some_and(|count| record.fired >= count);
+        let used = has_all.then(|| StoreError::AwaitUsed(record.id.clone()));
+        if let Some(refusal) = record.refusal(now).or(used) {
             return Err(refusal.into());
         }
         let fire = Fire {

@@ -170,6 +170,7 @@ impl StepHost {
         let guard = Guard {
             fence: vec![self.fence()],
             if_len: if_version,
+            key: None,
         };
         let ids = self.append(draft, guard).await?;
         let version = ids.last().map_or(0, |id| id.seq + 1);
@@ -254,6 +255,8 @@ impl StepHost {
             kind,
             payload,
             secret,
+            secret_env: None,
+            count: None,
         };
         let options = KeptOptions::read(self.job.options.as_ref());
         let new = NewAwait {
@@ -269,7 +272,8 @@ impl StepHost {
                 many,
             },
         };
-        let mut answer = json!({"id": id, "url": awaits::door_url(&id, kind)});
+        let public = self.runtime.options().public_url.as_deref();
+        let mut answer = json!({"id": id, "url": awaits::door_url(public, &id, kind)});
         if many {
             answer["many"] = json!(true);
         }

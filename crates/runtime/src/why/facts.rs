@@ -7,6 +7,7 @@ use riverrun_store::{JobRecord, QueueLimits, QueueRecord};
 use riverrun_types::{Millis, Name, RunId};
 
 use super::Why;
+use crate::steps::Trouble;
 
 #[derive(Default)]
 pub(super) struct Facts {
@@ -14,6 +15,10 @@ pub(super) struct Facts {
     pub paused: Option<(Millis, Option<String>)>,
     /// When awaits were fired that the run has not heard of yet.
     pub fired: HashMap<Name, Millis>,
+    /// Awaits whose expression could not be judged.
+    pub troubles: HashMap<Name, Trouble>,
+    /// Events of the kinds that awaits with an expression wait for, which are yet to be judged.
+    pub judging: HashMap<Name, usize>,
     /// The jobs of visits; of visits that were not looked at there is nothing.
     pub jobs: HashMap<VisitKey, JobFacts>,
     pub children: HashMap<RunId, Why>,
@@ -21,6 +26,8 @@ pub(super) struct Facts {
     pub unseen: usize,
     /// This server drives as many runs as it may.
     pub busy: bool,
+    /// Where others reach this server.
+    pub public_url: Option<String>,
 }
 
 /// What is known of a visit's job.
@@ -30,6 +37,8 @@ pub(super) struct JobFacts {
     pub job: Option<JobRecord>,
     pub queue: QueueRecord,
     pub ahead: Option<u64>,
+    /// How many jobs of its key are active, if it waits and has one.
+    pub active_of_key: Option<u64>,
     /// The process that is meant.
     pub process: Option<Name>,
     /// Who takes it here.

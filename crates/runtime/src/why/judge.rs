@@ -5,11 +5,12 @@ use riverrun_store::{Gather, JobRecord, JobState, QueueRecord, Rate};
 use riverrun_types::{Json, Millis, Name, RunId, VisitStatus, time::Iso};
 
 use super::{
-    ActiveBranch, AtJob, Cause, InVisit, JobStateName, Reason, Why,
+    ActiveBranch, AtJob, Cause, FilterTrouble, InVisit, JobStateName, Reason, Why,
     facts::{Facts, JobFacts, Taker},
     shown,
     words::sentence,
 };
+use crate::steps::door_url;
 
 /// Branches that are named at most.
 const MAX_BRANCHES: usize = 100;
@@ -211,13 +212,19 @@ fn awaited(awaiting: &Awaiting, facts: &Facts) -> Cause {
             event_kind,
             condition,
         } => Cause::AwaitEvent {
-            await_id,
             event_kind: event_kind.clone(),
             condition: condition.clone(),
             fired_at,
+            trouble: facts.troubles.get(&await_id).map(|trouble| FilterTrouble {
+                at: Iso(trouble.ms),
+                code: trouble.code.clone(),
+                message: trouble.message.clone(),
+            }),
+            judging: facts.judging.get(&await_id).copied().unwrap_or_default(),
+            await_id,
         },
         AwaitFor::Trigger { trigger_type } => Cause::AwaitTrigger {
-            url: crate::steps::door_url(&await_id, *trigger_type),
+            url: door_url(facts.public_url.as_deref(), &await_id, *trigger_type),
             trigger_type: *trigger_type,
             await_id,
             fired_at,
@@ -287,8 +294,22 @@ fn waiting(facts: &JobFacts, job: AtJob, now: Millis) -> (Cause, Option<Millis>)
         return (Cause::NoWorker { job, process }, None);
     };
     if let Some(limit) = full(queue, taker) {
-        let active = queue.active;
-        return (Cause::Concurrency { job, limit, active }, None);
+        let cause = Cause::Concurrency {
+            job,
+            key: None,
+            limit,
+            active: queue.active,
+        };
+        return (cause, None);
+    }
+    if let Some((key, limit, active)) = full_key(facts, taker) {
+        let cause = Cause::Concurrency {
+            job,
+            key: Some(key),
+            limit,
+            active,
+        };
+        return (cause, None);
     }
     if let Some((rate, until)) = used_up(queue, taker, now) {
         let Rate { max, window_ms } = rate;
@@ -320,6 +341,13 @@ fn full(queue: &QueueRecord, taker: &Taker) -> Option<u32> {
     let here = Some(taker.concurrency).filter(|_| taker.room.is_none());
     let limit = taker.limits.concurrency.into_iter().chain(here).min()?;
     (queue.active >= u64::from(limit)).then_some(limit)
+}
+
+/// The limit of each key that those of the job's own have reached.
+fn full_key(facts: &JobFacts, taker: &Taker) -> Option<(Name, u32, u64)> {
+    let key = facts.job.as_ref()?.key.clone()?;
+    let (limit, active) = (taker.limits.per_key?, facts.active_of_key?);
+    (active >= u64::from(limit)).then_some((key, limit, active))
 }
 
 fn used_up(queue: &QueueRecord, taker: &Taker, now: Millis) -> Option<(Rate, Millis)> {
