@@ -671,7 +671,7 @@ async fn what_a_handler_says_is_in_the_jobs_stream() {
             "job.added",
             "job.active",
             "log.warn",
-            "progress",
+            "job.progress",
             "order.paid",
             "job.completed",
         ]
@@ -831,7 +831,6 @@ async fn every_job_of_a_batch_has_a_voice_of_its_own() {
                 "job.added",
                 "job.completed",
                 "job.waiting",
-                "progress",
                 "state.set",
                 "step.memo"
             ]
@@ -1013,6 +1012,7 @@ async fn a_filter_chooses_dead_letters() {
                 ..Wanted::default()
             },
         ),
+                "job.progress",
         (
             0,
             Wanted {

@@ -242,7 +242,7 @@ fn logs_are_read_and_followed() {
             "job.added",
             "job.active",
             "log.info",
-            "progress",
+            "job.progress",
             "job.completed"
         ]
     );
