@@ -17,7 +17,10 @@ use riverrun_runtime::{
     CallRequest, Invocation, JobRequest, Options, Process, ProcessConfig, Provider, Redrive,
     Runtime, Source,
 };
-use riverrun_store::{EventQuery, JobRecord, JobState, Steer, Store, Wanted};
+use riverrun_store::{
+    Change, ClaimJobs, Commit, EventQuery, JobRecord, JobState, Settle, Settled, Steer, Store,
+    Wanted,
+};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{EventType, Json, RunId, StreamName};
 use serde_json::{Value, json};
@@ -644,6 +647,106 @@ async fn a_shutdown_hands_back_what_it_cannot_finish() {
     let store = open();
     let record = store.job(&hangs).await.unwrap().unwrap();
     assert_eq!((record.state, record.attempt), (JobState::Waiting, 0));
+/// Asks whether its lease holds when it is let, and once more when it is told to stop.
+struct Doubting {
+    gate: Arc<Notify>,
+    told: tokio::sync::mpsc::UnboundedSender<Value>,
+    has_begun: std::sync::atomic::AtomicBool,
+}
+
+#[async_trait]
+impl Provider for Doubting {
+    async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
+        if self.has_begun.swap(true, Ordering::SeqCst) {
+            return value(json!("the second one"));
+        }
+        let ask = async || {
+            let asked = invocation.host.ask("lease", Json::of(&json!({}))).await;
+            asked.unwrap().value()["valid"].clone()
+        };
+        for _ in 0..2 {
+            self.gate.notified().await;
+            self.told.send(ask().await).unwrap();
+        }
+        let reason = invocation.cancel.cancelled().await;
+        self.told.send(json!(format!("{reason:?}"))).unwrap();
+        self.told.send(ask().await).unwrap();
+        value(json!("the first one"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_lost_a_job_is_told() {
+    let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
+    let gate = Arc::new(Notify::new());
+    let (told, mut hear) = tokio::sync::mpsc::unbounded_channel();
+    world.runtime.put_process(Process {
+        id: "work".into(),
+        config: ProcessConfig::read(&Json::null(), "work").ok().unwrap(),
+        provider: Arc::new(Doubting {
+            gate: gate.clone(),
+            told,
+            has_begun: Default::default(),
+        }),
+        source: Source::default(),
+    });
+    let job = world.add(json!({})).await;
+    let mut heard = async || tokio::time::timeout(LONG, hear.recv()).await.unwrap();
+    gate.notify_one();
+    assert_eq!(heard().await, Some(json!(true)));
+    // It is taken away, and its lease is left.
+    world.runtime.pause_queue("work", true).await.unwrap();
+    let held = world.store.stalled_jobs(i64::MAX, 1).await.unwrap();
+    let taken = Change::Settle(Box::new(Settle {
+        lease: held.0[0].job.lease.clone(),
+        now_ms: 0,
+        if_expired: false,
+        outcome: Settled::Released,
+    }));
+    let taken = world.store.commit(vec![Commit::of(taken)]).await;
+    assert!(taken.iter().all(Result::is_ok));
+    gate.notify_one();
+    assert_eq!(heard().await, Some(json!(false)));
+    // Somebody takes it up again: here, where the first one still runs.
+    world.runtime.pause_queue("work", false).await.unwrap();
+    assert_eq!(heard().await, Some(json!("LeaseLost")));
+    assert_eq!(heard().await, Some(json!(false)));
+    let record = world.end(&job).await;
+    assert_eq!(record.result.unwrap().value(), json!("the second one"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_runs_here_has_not_stalled_however_late_its_lease_is_renewed() {
+    let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
+    world.put("work", json!({"retryPolicy": {"attempts": 1}}));
+    world.runtime.pause_queue("work", true).await.unwrap();
+    let job = world.add(json!({"data": {"do": "hang"}})).await;
+    world.runtime.pause_queue("work", false).await.unwrap();
+    world.until(&job, &[JobState::Active]).await;
+    // Of a queue that nobody here knows yet, held by somebody who is gone.
+    let requests: Vec<JobRequest> = serde_json::from_value(json!([{"data": {}}])).unwrap();
+    let gone = world
+        .runtime
+        .enqueue("other", requests, true)
+        .await
+        .unwrap();
+    let claim = ClaimJobs {
+        queue: "other".into(),
+        owner: "gone".into(),
+        limit: 1,
+        now_ms: 1,
+        until_ms: 2,
+        limits: Default::default(),
+    };
+    world.store.claim_jobs(claim).await.unwrap();
+    // The machine has slept: by now every lease has run out.
+    world.store.reclaim().await.unwrap();
+    world.put("other", Value::Null);
+    assert_eq!(world.end(&gone[0].id).await.attempt, 2);
+    let record = world.runtime.job(&job).await.unwrap();
+    assert_eq!((record.state, record.attempt), (JobState::Active, 1));
+}
+
     let record = store.job(&ends).await.unwrap().unwrap();
     assert_eq!(record.state, JobState::Completed);
 }
