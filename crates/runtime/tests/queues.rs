@@ -949,6 +949,41 @@ async fn jobs_are_deduplicated_throttled_and_debounced() {
         world.add(json!({"data": data, "options": options})).await
     };
     let same = async |options: Value| {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_is_filled_however_few_jobs_may_run_at_once() {
+    let world = World::new(json!({"concurrency": 1, "batch": {"size": 3, "waitMs": 10_000}})).await;
+    let jobs = world
+        .add_all(json!([{"data": 1}, {"data": 2}, {"data": 3}]))
+        .await;
+    for job in &jobs {
+        let result = world.end(job).await.result.unwrap();
+        assert_eq!(result.value(), json!(3), "jobs in the batch");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_job_of_a_batch_takes_longer_than_it_may() {
+    let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
+    let config = json!({"batch": {"size": 2, "waitMs": 10_000}, "retryPolicy": {"attempts": 1}});
+    world.runtime.put_process(Process {
+        id: "work".into(),
+        config: ProcessConfig::read(&Json::of(&config), "work")
+            .ok()
+            .unwrap(),
+        provider: Arc::new(Gated {
+            began: Arc::default(),
+            gate: Arc::default(),
+        }),
+        source: Source::default(),
+    });
+    let jobs = world
+        .add_all(json!([{"data": 1}, {"data": 2, "options": {"timeoutMs": 20}}]))
+        .await;
+    for job in &jobs {
+        assert_eq!(code(&world.end(job).await), "TIMEOUT");
+    }
+}
+
         let (first, second) = (add(options.clone(), 1).await, add(options, 2).await);
         first == second
     };

@@ -60,9 +60,9 @@ impl Runtime {
                 }
             })
             .collect();
-        let Some(first) = held.first() else {
+        if held.is_empty() {
             return;
-        };
+        }
         let began = self.now_ms();
         for held in &held {
             self.job_stats()
@@ -80,10 +80,9 @@ impl Runtime {
                 cancel.clone(),
             )
         })));
-        let timeout = first
-            .policy
-            .timeout
-            .unwrap_or(self.options().attempt_timeout);
+        // No job of a batch takes longer than it may.
+        let timeout = held.iter().filter_map(|held| held.policy.timeout).min();
+        let timeout = timeout.unwrap_or(self.options().attempt_timeout);
         let invoke = invoke(self, process, &held, timeout).await;
         let outcome = match invoke {
             Err(error) => Err(error),
