@@ -627,6 +627,17 @@ async fn a_stalled_job_is_judged_by_its_process_which_may_come_later() {
         (record.state, code(&record).as_str()),
         (JobState::Failed, "JOB_STALLED")
     );
+    // What the dead left behind is counted as well.
+    let counted = async {
+        loop {
+            let stats = second.runtime.queue("work").await.unwrap().stats;
+            if (stats.failed, stats.retried) == (1, 1) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(3)).await;
+        }
+    };
+    tokio::time::timeout(LONG, counted).await.unwrap();
     let letters = second.runtime.queue("dead").await.unwrap();
     assert_eq!(letters.record.waiting, 2);
 }

@@ -298,17 +298,22 @@ impl Runtime {
                 decided => decided,
             },
         };
-        tracing::warn!(job = %job.lease.id, %queue, attempt = job.attempt, "a job has stalled");
-        log(&queue, &job, &decided);
         let events = waiting_event(&queue, &decided, job.attempt, now, true)
             .into_iter()
             .collect();
-        let commit = self.outcome(&queue, &job, &policy, decided, now, true, events);
+        let commit = self.outcome(&queue, &job, &policy, decided.clone(), now, true, events);
         match self.commit(commit).await {
+            Ok(_) => {
+                tracing::warn!(job = %job.lease.id, %queue, attempt = job.attempt, "a job has stalled");
+                log(&queue, &job, &decided);
+                let total_ms = now - job.created_ms;
+                self.job_stats().settled(&queue, &decided, total_ms);
+            }
             // Its holder was only slow, or somebody else was first.
-            Ok(_) | Err(StoreError::JobLost(_)) => self.bus().work_in(&queue),
+            Err(StoreError::JobLost(_)) => {}
             Err(error) => tracing::warn!(%error, "a stalled job could not be settled"),
         }
+        self.bus().work_in(&queue);
     }
 }
 
