@@ -378,6 +378,8 @@ pub(crate) struct DrainBody {
 
 /// Remove everything that waits
 #[utoipa::path(post, path = "/api/queue/{name}/drain", tag = "queues",
+///
+/// But for the jobs of steps: their runs wait for them.
     params(("name" = String, Path, description = "The queue's name")),
     request_body(content = Option<DrainBody>),
     responses(

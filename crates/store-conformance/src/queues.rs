@@ -954,6 +954,7 @@ pub async fn retention_removes_ended_jobs_with_their_streams(store: S) {
     assert_eq!(must(store.job(&id("old")).await), None);
     assert!(all_events(&store, &stream).await.is_empty());
     assert_eq!(counts(&store).await, [1, 0, 0, 1, 0, 0]);
+            spare: None,
 }
 
 pub async fn a_dropped_job_leaves_nothing(store: S) {
@@ -967,6 +968,7 @@ pub async fn a_dropped_job_leaves_nothing(store: S) {
 pub async fn the_newest_job_is_the_one_added_last(store: S) {
     assert_eq!(must(store.newest_job().await), None);
     let elsewhere = NewQueued {
+        spare: None,
         queue: "other".into(),
         ..job("b")
     };

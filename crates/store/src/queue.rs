@@ -435,3 +435,5 @@ pub struct Purge {
 
 /// Jobs to add, in order, all or none.
 pub type NewJobs = Arc<[NewQueued]>;
+    /// Jobs that have not ended stay if their options have this member.
+    pub spare: Option<&'static str>,

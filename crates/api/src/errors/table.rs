@@ -257,6 +257,8 @@ pub const TABLE: &[ErrorCode] = &[
         "GET /api/queue/<name>/jobs lists the jobs of a queue."),
     run("JOB_STALLED", "The worker that ran the job gave no sign of life: it died, hangs or lost its connection. This counts as an attempt.",
         "Look at the worker's logs. Work that takes long without a word keeps its lease as long as its worker lives."),
+    request("JOB_OF_RUN", 409, "The job is that of a step, and its run waits for it.",
+        "Cancel the run: POST /api/runs/<id>/cancel, riverrun runs cancel <id>. It takes its jobs away."),
     request("JOB_STATE", 409, "The job is in a state in which this cannot be done to it.",
         "The message says which states it can be done in."),
     run("JOURNAL_MISMATCH", "A step's code no longer does what it had done before it waited, or before its last attempt.",

@@ -251,13 +251,16 @@ pub(crate) fn purge(core: &Core, purge: &Purge) -> Worked<u64> {
         state @ (WAITING | DELAYED) => {
             let sql = match state {
                 WAITING => {
-                    "SELECT no FROM work WHERE queue = ?1 AND state = 0 AND created_ms <= ?2 LIMIT ?3"
+                    "SELECT no FROM work WHERE queue = ?1 AND state = 0 AND created_ms <= ?2
+                     AND (?4 IS NULL OR json_type(options, ?4) IS NULL) LIMIT ?3"
                 }
                 _ => {
-                    "SELECT no FROM work WHERE queue = ?1 AND state = 1 AND created_ms <= ?2 LIMIT ?3"
+                    "SELECT no FROM work WHERE queue = ?1 AND state = 1 AND created_ms <= ?2
+                     AND (?4 IS NULL OR json_type(options, ?4) IS NULL) LIMIT ?3"
                 }
             };
-            numbers(core, sql, params![queue, purge.before_ms, limit])?
+            let spare = purge.spare.map(|member| format!("$.{member}"));
+            numbers(core, sql, params![queue, purge.before_ms, limit, spare])?
         }
         state => ended(core, queue, state, purge.before_ms, limit)?,
     };
