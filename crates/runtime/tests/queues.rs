@@ -107,6 +107,15 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
         "fail-once" => value(json!({
             "checkpoint": invoke.job.checkpoint, "journal": invoke.job.journal,
         })),
+        // As `ctx.run` does it.
+        "charge" if invoke.job.journal.is_empty() => {
+            ask("checkpoint", json!({"data": {"page": 3}})).await?;
+            ask("memo", json!({"name": "charge", "value": 42})).await?;
+            Err(WorkError::new("ONCE", "the first time"))
+        }
+        "charge" => value(json!({
+            "checkpoint": invoke.job.checkpoint, "journal": invoke.job.journal,
+        })),
         "hang" => {
             let reason = cancel.cancelled().await;
             Err(WorkError::new("CANCELLED", format!("{reason:?}")))
@@ -418,6 +427,31 @@ async fn the_next_attempt_gets_checkpoint_and_journal() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redriven_job_goes_on_and_one_that_ended_well_begins_anew() {
+    let world = World::new(json!({"retryPolicy": quick(1)})).await;
+    let job = world.add(json!({"data": {"do": "charge"}})).await;
+    assert_eq!(world.end(&job).await.state, JobState::Failed);
+    let again = async || {
+        let steered = world.runtime.steer(&job, Steer::Retry { at_ms: 0 }).await;
+        steered.unwrap();
+    };
+    // Its first attempt once more: what it has done it need not do again.
+    again().await;
+    let record = world.until(&job, &[JobState::Completed]).await;
+    assert_eq!(record.attempt, 1);
+    assert_eq!(
+        record.result.unwrap().value(),
+        json!({"checkpoint": {"page": 3}, "journal": [{"op": "memo", "name": "charge", "value": 42}]})
+    );
+    // What has ended well is to be done once more, from its beginning.
+    again().await;
+    world.until(&job, &[JobState::Failed]).await;
+    let memos = world.events("job", &job).await;
+    let memos = memos.iter().filter(|kind| *kind == "step.memo").count();
+    assert_eq!(memos, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn failed_jobs_go_where_the_process_says() {
     let world = World::new(json!({
         "retryPolicy": {"attempts": 1}, "dlq": {"queue": "morgue"},
@@ -593,40 +627,6 @@ async fn a_job_whose_worker_died_is_tried_again_or_fails() {
     );
     let record = second.until(&again, &[JobState::Active]).await;
     assert_eq!(record.attempt, 2);
-    // The first one cannot record anything any more; it is told so and gives up.
-    second
-        .runtime
-        .steer(&again, Steer::Cancel { reason: None })
-        .await
-        .unwrap();
-    assert_eq!(second.end(&again).await.state, JobState::Cancelled);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stalled_job_is_judged_by_its_process_which_may_come_later() {
-    let lease = Duration::from_secs(30);
-    let store = SqliteStore::memory().unwrap();
-    let first = World::bare(store.clone(), lease).await;
-    let once = json!({"retryPolicy": {"attempts": 1}, "dlq": {"queue": "dead"}});
-    first.put("work", once.clone());
-    first.put("other", once.clone());
-    let hang = json!([{"data": {"do": "hang"}}]);
-    let work = first.add_to("work", hang.clone()).await.remove(0);
-    let other = first.add_to("other", hang).await.remove(0);
-    first.until(&work, &[JobState::Active]).await;
-    first.until(&other, &[JobState::Active]).await;
-    // A server starts anew, and its processes are loaded one after the other.
-    let second = World::bare(store, lease).await;
-    second.put("other", once.clone());
-    assert_eq!(second.end(&other).await.state, JobState::Failed);
-    let record = second.runtime.job(&work).await.unwrap();
-    assert_eq!((record.state, record.attempt), (JobState::Active, 1));
-    second.put("work", once);
-    let record = second.end(&work).await;
-    assert_eq!(
-        (record.state, code(&record).as_str()),
-        (JobState::Failed, "JOB_STALLED")
-    );
     // What the dead left behind is counted as well.
     let counted = async {
         loop {
@@ -638,26 +638,15 @@ async fn a_stalled_job_is_judged_by_its_process_which_may_come_later() {
         }
     };
     tokio::time::timeout(LONG, counted).await.unwrap();
-    let letters = second.runtime.queue("dead").await.unwrap();
-    assert_eq!(letters.record.waiting, 2);
+    // The first one cannot record anything any more; it is told so and gives up.
+    second
+        .runtime
+        .steer(&again, Steer::Cancel { reason: None })
+        .await
+        .unwrap();
+    assert_eq!(second.end(&again).await.state, JobState::Cancelled);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_shutdown_hands_back_what_it_cannot_finish() {
-    let dir = tempfile::tempdir().unwrap();
-    let open = || SqliteStore::open(riverrun_store_sqlite::Options::new(dir.path())).unwrap();
-    let world = World::on(open(), json!({})).await;
-    let hangs = world.add(json!({"data": {"do": "hang"}})).await;
-    let ends = world.add(json!({"data": {"do": "slow", "ms": 30}})).await;
-    world.until(&hangs, &[JobState::Active]).await;
-    world
-        .until(&ends, &[JobState::Active, JobState::Completed])
-        .await;
-    world.runtime.shutdown().await.unwrap();
-    drop(world);
-    let store = open();
-    let record = store.job(&hangs).await.unwrap().unwrap();
-    assert_eq!((record.state, record.attempt), (JobState::Waiting, 0));
 /// Asks whether its lease holds when it is let, and once more when it is told to stop.
 struct Doubting {
     gate: Arc<Notify>,
@@ -758,6 +747,51 @@ async fn what_runs_here_has_not_stalled_however_late_its_lease_is_renewed() {
     assert_eq!((record.state, record.attempt), (JobState::Active, 1));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stalled_job_is_judged_by_its_process_which_may_come_later() {
+    let lease = Duration::from_secs(30);
+    let store = SqliteStore::memory().unwrap();
+    let first = World::bare(store.clone(), lease).await;
+    let once = json!({"retryPolicy": {"attempts": 1}, "dlq": {"queue": "dead"}});
+    first.put("work", once.clone());
+    first.put("other", once.clone());
+    let hang = json!([{"data": {"do": "hang"}}]);
+    let work = first.add_to("work", hang.clone()).await.remove(0);
+    let other = first.add_to("other", hang).await.remove(0);
+    first.until(&work, &[JobState::Active]).await;
+    first.until(&other, &[JobState::Active]).await;
+    // A server starts anew, and its processes are loaded one after the other.
+    let second = World::bare(store, lease).await;
+    second.put("other", once.clone());
+    assert_eq!(second.end(&other).await.state, JobState::Failed);
+    let record = second.runtime.job(&work).await.unwrap();
+    assert_eq!((record.state, record.attempt), (JobState::Active, 1));
+    second.put("work", once);
+    let record = second.end(&work).await;
+    assert_eq!(
+        (record.state, code(&record).as_str()),
+        (JobState::Failed, "JOB_STALLED")
+    );
+    let letters = second.runtime.queue("dead").await.unwrap();
+    assert_eq!(letters.record.waiting, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shutdown_hands_back_what_it_cannot_finish() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || SqliteStore::open(riverrun_store_sqlite::Options::new(dir.path())).unwrap();
+    let world = World::on(open(), json!({})).await;
+    let hangs = world.add(json!({"data": {"do": "hang"}})).await;
+    let ends = world.add(json!({"data": {"do": "slow", "ms": 30}})).await;
+    world.until(&hangs, &[JobState::Active]).await;
+    world
+        .until(&ends, &[JobState::Active, JobState::Completed])
+        .await;
+    world.runtime.shutdown().await.unwrap();
+    drop(world);
+    let store = open();
+    let record = store.job(&hangs).await.unwrap().unwrap();
+    assert_eq!((record.state, record.attempt), (JobState::Waiting, 0));
     let record = store.job(&ends).await.unwrap().unwrap();
     assert_eq!(record.state, JobState::Completed);
 }
@@ -916,51 +950,6 @@ async fn a_batch_is_one_invocation_with_a_result_for_each() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_job_of_a_batch_has_a_voice_of_its_own() {
-    let world = World::new(json!({
-        "batch": {"size": 2, "waitMs": 1_000}, "retryPolicy": quick(2),
-    }))
-    .await;
-    let jobs = world
-        .add_all(json!([{"data": {"say": "one"}}, {"data": {"say": "two"}}]))
-        .await;
-    for (job, say) in jobs.iter().zip(["one", "two"]) {
-        let end = world.end(job).await;
-        let memo = json!({"op": "memo", "name": "said", "value": say});
-        assert_eq!(
-            end.result.unwrap().value(),
-            json!({"checkpoint": say, "journal": [memo]})
-        );
-        assert_eq!(
-            end.progress.unwrap().value(),
-            json!({"pct": 5.0, "detail": say})
-        );
-        let mut kinds = world.events("job", job).await;
-        kinds.sort();
-        assert_eq!(
-            kinds,
-            [
-                "job.active",
-                "job.active",
-                "job.added",
-                "job.completed",
-                "job.waiting",
-                "state.set",
-                "step.memo"
-            ]
-        );
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn jobs_are_deduplicated_throttled_and_debounced() {
-    let world = World::new(json!({"concurrency": 1})).await;
-    world.runtime.pause_queue("work", true).await.unwrap();
-    let add = async |options: Value, data: i64| {
-        world.add(json!({"data": data, "options": options})).await
-    };
-    let same = async |options: Value| {
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_batch_is_filled_however_few_jobs_may_run_at_once() {
     let world = World::new(json!({"concurrency": 1, "batch": {"size": 3, "waitMs": 10_000}})).await;
     let jobs = world
@@ -995,6 +984,52 @@ async fn no_job_of_a_batch_takes_longer_than_it_may() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_job_of_a_batch_has_a_voice_of_its_own() {
+    let world = World::new(json!({
+        "batch": {"size": 2, "waitMs": 1_000}, "retryPolicy": quick(2),
+    }))
+    .await;
+    let jobs = world
+        .add_all(json!([{"data": {"say": "one"}}, {"data": {"say": "two"}}]))
+        .await;
+    for (job, say) in jobs.iter().zip(["one", "two"]) {
+        let end = world.end(job).await;
+        let memo = json!({"op": "memo", "name": "said", "value": say});
+        assert_eq!(
+            end.result.unwrap().value(),
+            json!({"checkpoint": say, "journal": [memo]})
+        );
+        assert_eq!(
+            end.progress.unwrap().value(),
+            json!({"pct": 5.0, "detail": say})
+        );
+        let mut kinds = world.events("job", job).await;
+        kinds.sort();
+        assert_eq!(
+            kinds,
+            [
+                "job.active",
+                "job.active",
+                "job.added",
+                "job.completed",
+                "job.progress",
+                "job.waiting",
+                "state.set",
+                "step.memo"
+            ]
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jobs_are_deduplicated_throttled_and_debounced() {
+    let world = World::new(json!({"concurrency": 1})).await;
+    world.runtime.pause_queue("work", true).await.unwrap();
+    let add = async |options: Value, data: i64| {
+        world.add(json!({"data": data, "options": options})).await
+    };
+    let same = async |options: Value| {
         let (first, second) = (add(options.clone(), 1).await, add(options, 2).await);
         first == second
     };
@@ -1016,6 +1051,10 @@ async fn no_job_of_a_batch_takes_longer_than_it_may() {
     );
     assert_eq!(add(json!({}), 16).await, add(json!({}), 26).await);
     assert_ne!(add(json!({}), 16).await, add(json!({}), 17).await);
+    // What a job says itself holds instead.
+    let own = |key: &str| json!({"dedupe": {"key": key, "windowMs": 60_000}});
+    assert_ne!(add(own("a"), 16).await, add(own("b"), 16).await);
+    assert_eq!(add(own("a"), 1).await, add(own("a"), 2).await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -1161,7 +1200,6 @@ async fn a_filter_chooses_dead_letters() {
                 ..Wanted::default()
             },
         ),
-                "job.progress",
         (
             0,
             Wanted {
@@ -1256,10 +1294,22 @@ async fn bad_jobs_are_refused_and_none_is_added() {
         json!({"runAt": "2999-01-01T00:00:00Z"}),
         json!({"idempotency": {"key": "a"}, "idempotencyKey": "b"}),
         json!({"key": ""}),
+        json!({"timeoutMs": 0}),
+        json!({"idempotencyWindowMs": 5}),
+        json!({"idempotencyKey": "k", "throttle": {"windowMs": 5}}),
+        json!({"dedupe": {"key": "k"}, "debounce": {"delayMs": 5}}),
+        json!({"debounce": {"delayMs": 5}, "delayMs": 5}),
     ] {
         let request = json!([{"data": {"n": 1}, "options": options}]);
         assert_eq!(refused("work", request).await, "BAD_REQUEST", "{options}");
     }
+    let view = world.runtime.queue("work").await.unwrap();
+    assert_eq!(view.record.waiting + view.record.completed, 0);
+    // An id that another queue's job has is no answer to this request.
+    world.put("other", Value::Null);
+    let named = json!({"data": {"n": 1}, "options": {"jobId": "mine"}});
+    world.add_to("other", json!([named])).await;
+    assert_eq!(refused("work", json!([good, named])).await, "JOB_ID_TAKEN");
     let view = world.runtime.queue("work").await.unwrap();
     assert_eq!(view.record.waiting + view.record.completed, 0);
 }

@@ -368,9 +368,9 @@ async fn input(runtime: &Runtime, held: &Held) -> Result<JobInput, WorkError> {
         options,
         ..
     } = held;
-    let journal = match job.attempt {
-        1 => Vec::new(),
-        _ => super::host::journal(runtime, &job.lease.id).await?,
+    let journal = match job.has_stream {
+        false => Vec::new(),
+        true => super::host::journal(runtime, &job.lease.id).await?,
     };
     Ok(JobInput {
         job_id: Some(job.lease.id.to_string()),
@@ -534,14 +534,18 @@ fn dead_letter(
             error,
         },
     };
+    let kept = KeptOptions::read(job.options.as_ref());
     let options = KeptOptions {
         metadata: Some(Json::of(&metadata)),
-        correlation_id: KeptOptions::read(job.options.as_ref()).correlation_id,
+        correlation_id: kept.correlation_id,
         causation_id: Some(id.to_string()),
+        tenant_id: kept.tenant_id,
+        tags: kept.tags,
         ..KeptOptions::default()
     };
     NewQueued {
         id: RunId::fresh(),
+        is_named: false,
         queue: dead.clone(),
         name: job.name.clone(),
         data: job.data.clone(),

@@ -131,10 +131,11 @@ fn wait(core: &Core, row: &Row, at_ms: Millis, now: Millis, anew: bool) -> Worke
     if anew {
         conn.prepare_cached(
             "UPDATE work SET attempt = 0, started_ms = NULL, ended_ms = NULL, result = NULL,
-                    progress = NULL, told = min(told, 1)
+                    progress = NULL, told = min(told, 1),
+                    checkpoint = iif(?2 = 3, NULL, checkpoint)
              WHERE no = ?1",
         )?
-        .execute([row.no])?;
+        .execute((row.no, row.state))?;
     }
     lanes::shift(conn, queue, lane, Some(row.state), Some(state))
 }
