@@ -457,7 +457,9 @@ async fn failed_jobs_go_where_the_process_says() {
         "retryPolicy": {"attempts": 1}, "dlq": {"queue": "morgue"},
     }))
     .await;
-    let job = world.add(json!({"data": {"do": "fail"}})).await;
+    let told = json!({"tenantId": "acme", "tags": ["red"]});
+    let failing = json!({"data": {"do": "fail"}, "options": told});
+    let job = world.add(failing).await;
     world.end(&job).await;
     let filter = riverrun_store::JobFilter {
         queue: "morgue".into(),
@@ -467,6 +469,11 @@ async fn failed_jobs_go_where_the_process_says() {
     let dead = world.runtime.jobs(&filter).await.unwrap().items.remove(0);
     let options = dead.options.unwrap().value();
     assert_eq!(options["metadata"]["deadLetterOf"]["jobId"], json!(job));
+    assert_eq!(
+        (&options["tenantId"], &options["tags"]),
+        (&told["tenantId"], &told["tags"])
+    );
+    assert_eq!(dead.name.as_deref(), Some("work"));
     world.put(
         "work",
         json!({"retryPolicy": {"attempts": 1, "onFail": "drop"}}),

@@ -547,7 +547,8 @@ fn dead_letter(
         id: RunId::fresh(),
         is_named: false,
         queue: dead.clone(),
-        name: job.name.clone(),
+        // Of which queue it was, where it has no other name.
+        name: Some(job.name.clone().unwrap_or_else(|| queue.clone())),
         data: job.data.clone(),
         priority: 0,
         at_ms: None,
