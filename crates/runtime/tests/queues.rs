@@ -991,6 +991,38 @@ async fn no_job_of_a_batch_takes_longer_than_it_may() {
     }
 }
 
+/// Fails, whatever it is given.
+struct Failing;
+
+#[async_trait]
+impl Provider for Failing {
+    async fn invoke(&self, _: Invocation) -> Result<Reply, WorkError> {
+        Err(WorkError::new("BROKEN", "as always"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_is_tried_again_at_once_costs_the_others_of_its_batch_nothing() {
+    let world = World::bare(SqliteStore::memory().unwrap(), 10 * LONG).await;
+    let config = json!({
+        "batch": {"size": 8}, "concurrency": 16,
+        "retryPolicy": {"attempts": 5, "backoff": {"type": "fixed", "delayMs": 0}},
+    });
+    world.runtime.put_process(Process {
+        id: "work".into(),
+        config: ProcessConfig::read(&Json::of(&config), "work")
+            .ok()
+            .unwrap(),
+        provider: Arc::new(Failing),
+        source: Source::default(),
+    });
+    let jobs = world.add_all(Value::from(vec![json!({}); 64])).await;
+    for job in &jobs {
+        let record = world.end(job).await;
+        assert_eq!((record.state, record.attempt), (JobState::Failed, 5));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_job_of_a_batch_has_a_voice_of_its_own() {
     let world = World::new(json!({

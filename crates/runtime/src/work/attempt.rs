@@ -96,6 +96,8 @@ impl Runtime {
             }
         };
         let said = host.close().await;
+        // Once: a job of a batch may be taken up again while the others are still to be settled.
+        let is_lost = cancel.reason() == Some(CancelReason::LeaseLost);
         let is_alone = held.len() == 1;
         let outcomes = each(outcome, held.len());
         for ((held, outcome), said) in held.iter().zip(outcomes).zip(said) {
@@ -106,7 +108,7 @@ impl Runtime {
                 }
                 outcome => outcome,
             };
-            self.settle(process, held, outcome, &cancel, said).await;
+            self.settle(process, held, outcome, is_lost, said).await;
             self.keeper().end(&held.job.lease);
         }
     }
@@ -160,14 +162,14 @@ impl Runtime {
         process: &Process,
         held: &Held,
         outcome: Result<Json, WorkError>,
-        cancel: &Cancellation,
+        is_lost: bool,
         said: (Vec<Draft>, Option<Json>),
     ) {
         let now = self.now_ms();
         let queue = &process.config.queue;
         let started = held.job.created_ms;
         let lease = &held.job.lease;
-        if cancel.reason() == Some(CancelReason::LeaseLost) {
+        if is_lost {
             tracing::warn!(job = %lease.id, %queue, "the lease was lost; the attempt records nothing");
             return;
         }
