@@ -194,14 +194,15 @@ pub(crate) async fn retry_job(State(api): State<Api>, JobPath(id): JobPath) -> A
 
 /// Cancel a job
 ///
-/// One that waits ends at once; one that runs is told to stop, and stopped.
+/// One that waits ends at once; one that runs is told to stop, and stopped. That of a step ends with
+/// its run.
 #[utoipa::path(post, path = "/api/jobs/{id}/cancel", tag = "jobs",
     params(("id" = String, Path, description = "The job's id, or `latest`")),
     request_body(content = Option<schemas::ReasonBody>),
     responses(
         (status = 200, description = "The job", body = schemas::QueueJob),
         (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
+        (status = 409, description = "JOB_STATE, or JOB_OF_RUN: cancel the run", body = schemas::Failure)))]
 pub(crate) async fn cancel_job(
     State(api): State<Api>,
     JobPath(id): JobPath,
@@ -244,14 +245,8 @@ pub(crate) async fn change_job(
     JobPath(id): JobPath,
     Body(body): Body<ChangeJobBody>,
 ) -> Answer {
-    if let Some(priority) = body.priority {
-        api.runtime().steer(&id, Steer::Priority(priority)).await?;
-    }
-    if let Some(ms) = body.delay_ms {
-        let ms = i64::try_from(ms).unwrap_or(i64::MAX);
-        let at_ms = now_ms().saturating_add(ms);
-        api.runtime().steer(&id, Steer::Delay { at_ms }).await?;
-    }
+    let changed = api.runtime().change_job(&id, body.priority, body.delay_ms);
+    changed.await?;
     ok(&ShownJob::from(&api.runtime().job(&id).await?))
 }
 
@@ -263,7 +258,7 @@ pub(crate) async fn change_job(
     responses(
         (status = 204, description = "Removed"),
         (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
+        (status = 409, description = "JOB_STATE, or JOB_OF_RUN: cancel the run", body = schemas::Failure)))]
 pub(crate) async fn remove_job(State(api): State<Api>, JobPath(id): JobPath) -> Answer {
     api.runtime().steer(&id, Steer::Remove).await?;
     Ok(StatusCode::NO_CONTENT.into_response())

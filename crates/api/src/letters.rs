@@ -7,10 +7,12 @@ use riverrun_runtime::Redrive;
 use riverrun_store::{JobFilter, JobState, Wanted};
 use riverrun_types::{Millis, Name, time};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use utoipa::IntoParams;
 
 use crate::{
     app::Api,
-    extract::{Body, Query, Segments},
+    extract::{Body, Query, Segments, page_limit},
+    page::default_limit,
     queues::{CleanBody, list, remove},
     reply::{Answer, json},
     schemas,
@@ -64,27 +66,69 @@ fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Millis>, D::Error
     }
 }
 
+/// Which dead letters: those that have all that is named.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct LettersQuery {
+    /// Only jobs whose error has this code.
+    code: Option<String>,
+    /// Only jobs of this name.
+    name: Option<String>,
+    /// Only jobs of this key.
+    key: Option<String>,
+    /// Only jobs with this tag.
+    tag: Option<String>,
+    /// Only jobs that failed at or before this time, as ISO 8601 or milliseconds.
+    #[serde(default, deserialize_with = "moment")]
+    #[param(value_type = Option<String>)]
+    before: Option<Millis>,
+    /// Only jobs that failed at or after this time.
+    #[serde(default, deserialize_with = "moment")]
+    #[param(value_type = Option<String>)]
+    after: Option<Millis>,
+    /// Rows a page, 1 to 1,000. Default 50.
+    #[serde(default = "default_limit", deserialize_with = "page_limit")]
+    #[param(value_type = Option<u32>)]
+    limit: usize,
+    /// `nextCursor` of the page before.
+    cursor: Option<String>,
+}
+
+impl LettersQuery {
+    fn filter(self, queue: Name) -> JobFilter {
+        JobFilter {
+            queue,
+            states: vec![JobState::Failed],
+            wanted: Wanted {
+                code: self.code,
+                name: self.name,
+                key: self.key,
+                tag: self.tag,
+                before_ms: self.before,
+                after_ms: self.after,
+            },
+            limit: self.limit,
+            cursor: self.cursor,
+        }
+    }
+}
+
 /// List the dead letters of a queue
 ///
-/// Jobs that have failed for good, newest first.
+/// Jobs that have failed for good, newest first. A page of some of them only may hold fewer than
+/// `limit`, even none, although more follow: `nextCursor` says so.
 #[utoipa::path(get, path = "/api/queue/{name}/dlq", tag = "queues",
-    params(("name" = String, Path, description = "The queue's name"), schemas::PageQuery),
+    params(("name" = String, Path, description = "The queue's name"), LettersQuery),
     responses(
         (status = 200, description = "A page of jobs", body = schemas::QueueJobList),
         (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
 pub(crate) async fn dead_letters(
     State(api): State<Api>,
     Segments(name): Segments<String>,
-    Query(page): Query<schemas::PageQuery>,
+    Query(query): Query<LettersQuery>,
 ) -> Answer {
-    let filter = JobFilter {
-        queue: Name::from(name),
-        states: vec![JobState::Failed],
-        wanted: Wanted::default(),
-        limit: page.limit,
-        cursor: page.cursor,
-    };
-    list(&api, &filter).await
+    list(&api, &query.filter(Name::from(name))).await
 }
 
 #[derive(Default, Deserialize, utoipa::ToSchema)]

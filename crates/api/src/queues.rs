@@ -91,7 +91,7 @@ struct ShownQueue<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<&'a Name>,
     counts: Counts,
-    /// How long the job that has waited longest has waited.
+    /// How long ago the oldest job that waits was added.
     #[serde(skip_serializing_if = "Option::is_none")]
     oldest_ms: Option<Millis>,
     stats: &'a QueueStats,
@@ -226,6 +226,7 @@ struct AddedJob<'a> {
     responses(
         (status = 201, description = "Added; or `created: false` for a job that was there already", body = schemas::AddedJobs),
         (status = 404, description = "QUEUE_NOT_FOUND: no process takes its jobs and it has had none; `?create=true` makes it", body = schemas::Failure),
+        (status = 409, description = "JOB_ID_TAKEN: a job of another queue has the id", body = schemas::Failure),
         (status = 422, description = "INPUT_INVALID: details.issues lists every issue", body = schemas::Failure)))]
 pub(crate) async fn add_jobs(
     State(api): State<Api>,
@@ -377,6 +378,8 @@ pub(crate) struct DrainBody {
 }
 
 /// Remove everything that waits
+///
+/// But for the jobs of steps: their runs wait for them.
 #[utoipa::path(post, path = "/api/queue/{name}/drain", tag = "queues",
     params(("name" = String, Path, description = "The queue's name")),
     request_body(content = Option<DrainBody>),

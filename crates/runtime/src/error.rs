@@ -48,6 +48,8 @@ pub enum Error {
     ProcessBroken(Box<riverrun_protocol::WorkError>),
     #[error("{field}: {rule}")]
     BadField { field: &'static str, rule: String },
+    #[error("job {job} is a step's of run {run}, which waits for it: cancel the run")]
+    JobOfRun { job: RunId, run: RunId },
     /// One at a time: it goes on although whoever asked for it has been answered.
     #[error("dead letters of queue {0:?} are being redriven already")]
     Redriving(String),
@@ -100,6 +102,7 @@ impl Error {
             Self::ForkAtEnd(_) => "FORK_AT_END",
             Self::Job { error, .. } => error.code(),
             Self::BadRequest(_) | Self::BadField { .. } => "BAD_REQUEST",
+            Self::JobOfRun { .. } => "JOB_OF_RUN",
             Self::Redriving(_) => "REDRIVE_ACTIVE",
             Self::ProcessBroken(_) => "PROCESS_BROKEN",
             Self::BadId(_) => "BAD_ID",

@@ -173,11 +173,13 @@ async fn a_jobs_life_is_heard_as_it_happens_and_read_the_same_later() {
         "job.added",
         "job.active",
         "log.info",
-        "progress",
+        "job.progress",
         "job.completed",
     ];
     assert_eq!(kinds(&live), expected);
     assert_eq!(live, world.stored(&job).await);
+    let told = json!({"queue": "work", "progress": {"pct": 50.0}});
+    assert_eq!(data(&live[3]), told);
     assert_eq!(data(&live[4])["result"], "said");
     let heard = heard(&mut queue, &EventType::JobCompleted).await;
     assert_eq!(
@@ -191,7 +193,7 @@ async fn a_jobs_life_is_heard_as_it_happens_and_read_the_same_later() {
     );
     assert!(heard.is_sorted_by_key(|event| event.id));
     assert!(queue.begin() < heard[0].id);
-    assert_eq!(data(&heard[2])["progress"], json!({"pct": 50.0}));
+    assert_eq!(data(&heard[2]), told);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

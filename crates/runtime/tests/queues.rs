@@ -17,7 +17,10 @@ use riverrun_runtime::{
     CallRequest, Invocation, JobRequest, Options, Process, ProcessConfig, Provider, Redrive,
     Runtime, Source,
 };
-use riverrun_store::{EventQuery, JobRecord, JobState, Steer, Store, Wanted};
+use riverrun_store::{
+    Change, ClaimJobs, Commit, EventQuery, JobRecord, JobState, Settle, Settled, Steer, Store,
+    Wanted,
+};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{EventType, Json, RunId, StreamName};
 use serde_json::{Value, json};
@@ -102,6 +105,15 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
             Err(WorkError::new("ONCE", "the first time"))
         }
         "fail-once" => value(json!({
+            "checkpoint": invoke.job.checkpoint, "journal": invoke.job.journal,
+        })),
+        // As `ctx.run` does it.
+        "charge" if invoke.job.journal.is_empty() => {
+            ask("checkpoint", json!({"data": {"page": 3}})).await?;
+            ask("memo", json!({"name": "charge", "value": 42})).await?;
+            Err(WorkError::new("ONCE", "the first time"))
+        }
+        "charge" => value(json!({
             "checkpoint": invoke.job.checkpoint, "journal": invoke.job.journal,
         })),
         "hang" => {
@@ -415,12 +427,39 @@ async fn the_next_attempt_gets_checkpoint_and_journal() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_redriven_job_goes_on_and_one_that_ended_well_begins_anew() {
+    let world = World::new(json!({"retryPolicy": quick(1)})).await;
+    let job = world.add(json!({"data": {"do": "charge"}})).await;
+    assert_eq!(world.end(&job).await.state, JobState::Failed);
+    let again = async || {
+        let steered = world.runtime.steer(&job, Steer::Retry { at_ms: 0 }).await;
+        steered.unwrap();
+    };
+    // Its first attempt once more: what it has done it need not do again.
+    again().await;
+    let record = world.until(&job, &[JobState::Completed]).await;
+    assert_eq!(record.attempt, 1);
+    assert_eq!(
+        record.result.unwrap().value(),
+        json!({"checkpoint": {"page": 3}, "journal": [{"op": "memo", "name": "charge", "value": 42}]})
+    );
+    // What has ended well is to be done once more, from its beginning.
+    again().await;
+    world.until(&job, &[JobState::Failed]).await;
+    let memos = world.events("job", &job).await;
+    let memos = memos.iter().filter(|kind| *kind == "step.memo").count();
+    assert_eq!(memos, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn failed_jobs_go_where_the_process_says() {
     let world = World::new(json!({
         "retryPolicy": {"attempts": 1}, "dlq": {"queue": "morgue"},
     }))
     .await;
-    let job = world.add(json!({"data": {"do": "fail"}})).await;
+    let told = json!({"tenantId": "acme", "tags": ["red"]});
+    let failing = json!({"data": {"do": "fail"}, "options": told});
+    let job = world.add(failing).await;
     world.end(&job).await;
     let filter = riverrun_store::JobFilter {
         queue: "morgue".into(),
@@ -430,6 +469,11 @@ async fn failed_jobs_go_where_the_process_says() {
     let dead = world.runtime.jobs(&filter).await.unwrap().items.remove(0);
     let options = dead.options.unwrap().value();
     assert_eq!(options["metadata"]["deadLetterOf"]["jobId"], json!(job));
+    assert_eq!(
+        (&options["tenantId"], &options["tags"]),
+        (&told["tenantId"], &told["tags"])
+    );
+    assert_eq!(dead.name.as_deref(), Some("work"));
     world.put(
         "work",
         json!({"retryPolicy": {"attempts": 1, "onFail": "drop"}}),
@@ -590,6 +634,17 @@ async fn a_job_whose_worker_died_is_tried_again_or_fails() {
     );
     let record = second.until(&again, &[JobState::Active]).await;
     assert_eq!(record.attempt, 2);
+    // What the dead left behind is counted as well.
+    let counted = async {
+        loop {
+            let stats = second.runtime.queue("work").await.unwrap().stats;
+            if (stats.failed, stats.retried) == (1, 1) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(3)).await;
+        }
+    };
+    tokio::time::timeout(LONG, counted).await.unwrap();
     // The first one cannot record anything any more; it is told so and gives up.
     second
         .runtime
@@ -597,6 +652,106 @@ async fn a_job_whose_worker_died_is_tried_again_or_fails() {
         .await
         .unwrap();
     assert_eq!(second.end(&again).await.state, JobState::Cancelled);
+}
+
+/// Asks whether its lease holds when it is let, and once more when it is told to stop.
+struct Doubting {
+    gate: Arc<Notify>,
+    told: tokio::sync::mpsc::UnboundedSender<Value>,
+    has_begun: std::sync::atomic::AtomicBool,
+}
+
+#[async_trait]
+impl Provider for Doubting {
+    async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
+        if self.has_begun.swap(true, Ordering::SeqCst) {
+            return value(json!("the second one"));
+        }
+        let ask = async || {
+            let asked = invocation.host.ask("lease", Json::of(&json!({}))).await;
+            asked.unwrap().value()["valid"].clone()
+        };
+        for _ in 0..2 {
+            self.gate.notified().await;
+            self.told.send(ask().await).unwrap();
+        }
+        let reason = invocation.cancel.cancelled().await;
+        self.told.send(json!(format!("{reason:?}"))).unwrap();
+        self.told.send(ask().await).unwrap();
+        value(json!("the first one"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_lost_a_job_is_told() {
+    let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
+    let gate = Arc::new(Notify::new());
+    let (told, mut hear) = tokio::sync::mpsc::unbounded_channel();
+    world.runtime.put_process(Process {
+        id: "work".into(),
+        config: ProcessConfig::read(&Json::null(), "work").ok().unwrap(),
+        provider: Arc::new(Doubting {
+            gate: gate.clone(),
+            told,
+            has_begun: Default::default(),
+        }),
+        source: Source::default(),
+    });
+    let job = world.add(json!({})).await;
+    let mut heard = async || tokio::time::timeout(LONG, hear.recv()).await.unwrap();
+    gate.notify_one();
+    assert_eq!(heard().await, Some(json!(true)));
+    // It is taken away, and its lease is left.
+    world.runtime.pause_queue("work", true).await.unwrap();
+    let held = world.store.stalled_jobs(i64::MAX, 1).await.unwrap();
+    let taken = Change::Settle(Box::new(Settle {
+        lease: held.0[0].job.lease.clone(),
+        now_ms: 0,
+        if_expired: false,
+        outcome: Settled::Released,
+    }));
+    let taken = world.store.commit(vec![Commit::of(taken)]).await;
+    assert!(taken.iter().all(Result::is_ok));
+    gate.notify_one();
+    assert_eq!(heard().await, Some(json!(false)));
+    // Somebody takes it up again: here, where the first one still runs.
+    world.runtime.pause_queue("work", false).await.unwrap();
+    assert_eq!(heard().await, Some(json!("LeaseLost")));
+    assert_eq!(heard().await, Some(json!(false)));
+    let record = world.end(&job).await;
+    assert_eq!(record.result.unwrap().value(), json!("the second one"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_runs_here_has_not_stalled_however_late_its_lease_is_renewed() {
+    let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
+    world.put("work", json!({"retryPolicy": {"attempts": 1}}));
+    world.runtime.pause_queue("work", true).await.unwrap();
+    let job = world.add(json!({"data": {"do": "hang"}})).await;
+    world.runtime.pause_queue("work", false).await.unwrap();
+    world.until(&job, &[JobState::Active]).await;
+    // Of a queue that nobody here knows yet, held by somebody who is gone.
+    let requests: Vec<JobRequest> = serde_json::from_value(json!([{"data": {}}])).unwrap();
+    let gone = world
+        .runtime
+        .enqueue("other", requests, true)
+        .await
+        .unwrap();
+    let claim = ClaimJobs {
+        queue: "other".into(),
+        owner: "gone".into(),
+        limit: 1,
+        now_ms: 1,
+        until_ms: 2,
+        limits: Default::default(),
+    };
+    world.store.claim_jobs(claim).await.unwrap();
+    // The machine has slept: by now every lease has run out.
+    world.store.reclaim().await.unwrap();
+    world.put("other", Value::Null);
+    assert_eq!(world.end(&gone[0].id).await.attempt, 2);
+    let record = world.runtime.job(&job).await.unwrap();
+    assert_eq!((record.state, record.attempt), (JobState::Active, 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -671,7 +826,7 @@ async fn what_a_handler_says_is_in_the_jobs_stream() {
             "job.added",
             "job.active",
             "log.warn",
-            "progress",
+            "job.progress",
             "order.paid",
             "job.completed",
         ]
@@ -802,6 +957,73 @@ async fn a_batch_is_one_invocation_with_a_result_for_each() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_is_filled_however_few_jobs_may_run_at_once() {
+    let world = World::new(json!({"concurrency": 1, "batch": {"size": 3, "waitMs": 10_000}})).await;
+    let jobs = world
+        .add_all(json!([{"data": 1}, {"data": 2}, {"data": 3}]))
+        .await;
+    for job in &jobs {
+        let result = world.end(job).await.result.unwrap();
+        assert_eq!(result.value(), json!(3), "jobs in the batch");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_job_of_a_batch_takes_longer_than_it_may() {
+    let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
+    let config = json!({"batch": {"size": 2, "waitMs": 10_000}, "retryPolicy": {"attempts": 1}});
+    world.runtime.put_process(Process {
+        id: "work".into(),
+        config: ProcessConfig::read(&Json::of(&config), "work")
+            .ok()
+            .unwrap(),
+        provider: Arc::new(Gated {
+            began: Arc::default(),
+            gate: Arc::default(),
+        }),
+        source: Source::default(),
+    });
+    let jobs = world
+        .add_all(json!([{"data": 1}, {"data": 2, "options": {"timeoutMs": 20}}]))
+        .await;
+    for job in &jobs {
+        assert_eq!(code(&world.end(job).await), "TIMEOUT");
+    }
+}
+
+/// Fails, whatever it is given.
+struct Failing;
+
+#[async_trait]
+impl Provider for Failing {
+    async fn invoke(&self, _: Invocation) -> Result<Reply, WorkError> {
+        Err(WorkError::new("BROKEN", "as always"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_is_tried_again_at_once_costs_the_others_of_its_batch_nothing() {
+    let world = World::bare(SqliteStore::memory().unwrap(), 10 * LONG).await;
+    let config = json!({
+        "batch": {"size": 8}, "concurrency": 16,
+        "retryPolicy": {"attempts": 5, "backoff": {"type": "fixed", "delayMs": 0}},
+    });
+    world.runtime.put_process(Process {
+        id: "work".into(),
+        config: ProcessConfig::read(&Json::of(&config), "work")
+            .ok()
+            .unwrap(),
+        provider: Arc::new(Failing),
+        source: Source::default(),
+    });
+    let jobs = world.add_all(Value::from(vec![json!({}); 64])).await;
+    for job in &jobs {
+        let record = world.end(job).await;
+        assert_eq!((record.state, record.attempt), (JobState::Failed, 5));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_job_of_a_batch_has_a_voice_of_its_own() {
     let world = World::new(json!({
         "batch": {"size": 2, "waitMs": 1_000}, "retryPolicy": quick(2),
@@ -830,8 +1052,8 @@ async fn every_job_of_a_batch_has_a_voice_of_its_own() {
                 "job.active",
                 "job.added",
                 "job.completed",
+                "job.progress",
                 "job.waiting",
-                "progress",
                 "state.set",
                 "step.memo"
             ]
@@ -868,6 +1090,10 @@ async fn jobs_are_deduplicated_throttled_and_debounced() {
     );
     assert_eq!(add(json!({}), 16).await, add(json!({}), 26).await);
     assert_ne!(add(json!({}), 16).await, add(json!({}), 17).await);
+    // What a job says itself holds instead.
+    let own = |key: &str| json!({"dedupe": {"key": key, "windowMs": 60_000}});
+    assert_ne!(add(own("a"), 16).await, add(own("b"), 16).await);
+    assert_eq!(add(own("a"), 1).await, add(own("a"), 2).await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -1107,10 +1333,22 @@ async fn bad_jobs_are_refused_and_none_is_added() {
         json!({"runAt": "2999-01-01T00:00:00Z"}),
         json!({"idempotency": {"key": "a"}, "idempotencyKey": "b"}),
         json!({"key": ""}),
+        json!({"timeoutMs": 0}),
+        json!({"idempotencyWindowMs": 5}),
+        json!({"idempotencyKey": "k", "throttle": {"windowMs": 5}}),
+        json!({"dedupe": {"key": "k"}, "debounce": {"delayMs": 5}}),
+        json!({"debounce": {"delayMs": 5}, "delayMs": 5}),
     ] {
         let request = json!([{"data": {"n": 1}, "options": options}]);
         assert_eq!(refused("work", request).await, "BAD_REQUEST", "{options}");
     }
+    let view = world.runtime.queue("work").await.unwrap();
+    assert_eq!(view.record.waiting + view.record.completed, 0);
+    // An id that another queue's job has is no answer to this request.
+    world.put("other", Value::Null);
+    let named = json!({"data": {"n": 1}, "options": {"jobId": "mine"}});
+    world.add_to("other", json!([named])).await;
+    assert_eq!(refused("work", json!([good, named])).await, "JOB_ID_TAKEN");
     let view = world.runtime.queue("work").await.unwrap();
     assert_eq!(view.record.waiting + view.record.completed, 0);
 }

@@ -11,7 +11,7 @@ use riverrun_protocol::{Frame, LogLevel, Reply, WorkError};
 use riverrun_runtime::{
     Invocation, Options, Process, ProcessConfig, Provider, RunView, Runtime, Source, StartRequest,
 };
-use riverrun_store::{EventQuery, Store};
+use riverrun_store::{EventQuery, Steer, Store};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Json, RunId, RunStatus, StreamName};
 use serde_json::{Value, json};
@@ -321,6 +321,67 @@ async fn a_cancelled_run_stops_its_jobs() {
     assert_eq!(queue.cancelled + queue.completed + queue.failed, 0);
     let view = world.end(&run).await;
     assert_eq!(view.loaded.state.status, RunStatus::Cancelled);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_job_of_a_step_goes_with_its_run_and_not_before() {
+    let world = World::new().await;
+    world.put(
+        "work",
+        Value::Null,
+        script!(|call| Ok(json!(call.invoke.job.tenant_id))),
+    );
+    world.register(flow(json!({"a": step("work")}))).await;
+    world.runtime.pause_queue("work", true).await.unwrap();
+    let mut request = StartRequest::new("f", Json::of(&json!({})));
+    request.tenant = Some("acme".to_owned());
+    let run = world.runtime.start(request).await.unwrap().run;
+    let job = RunId::new(&format!("{run}__a"));
+    let waits = async || world.runtime.queue("work").await.unwrap().record.waiting;
+    let there = async {
+        while waits().await == 0 {
+            tokio::time::sleep(Duration::from_millis(3)).await;
+        }
+    };
+    tokio::time::timeout(LONG, there).await.unwrap();
+    for steer in [Steer::Cancel { reason: None }, Steer::Remove] {
+        let refused = world.runtime.steer(&job, steer).await.unwrap_err();
+        assert_eq!(refused.code(), "JOB_OF_RUN");
+    }
+    // A job of nobody in the same queue goes, the step's stays.
+    let plain = serde_json::from_value(json!([{"data": 1}])).unwrap();
+    world.runtime.enqueue("work", plain, false).await.unwrap();
+    assert_eq!(world.runtime.drain_queue("work", true).await.unwrap(), 1);
+    assert_eq!(waits().await, 1);
+    world.runtime.pause_queue("work", false).await.unwrap();
+    let view = world.end(&run).await;
+    assert_eq!(view.loaded.state.status, RunStatus::Completed);
+    let result = view.loaded.state.result.as_ref();
+    assert_eq!(result.unwrap().value(), json!("acme"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn steps_are_counted_by_how_they_end() {
+    let world = World::new().await;
+    let quick = json!({"retryPolicy": {"attempts": 2, "backoff": {"type": "fixed", "delayMs": 1}}});
+    world.put("well", Value::Null, script!(|_call| Ok(json!(1))));
+    world.put(
+        "badly",
+        quick,
+        script!(|_call| Err(WorkError::new("BROKEN", "as it was told to"))),
+    );
+    let steps = json!({
+        "a": with(step("well"), json!({"transitions": {"onSuccess": "b"}})), "b": step("badly"),
+    });
+    world.register(flow(steps)).await;
+    let run = world.start("f", json!({})).await;
+    assert_eq!(world.end(&run).await.loaded.state.status, RunStatus::Failed);
+    let stats = async |queue: &str| world.runtime.queue(queue).await.unwrap().stats;
+    let well = stats("well").await;
+    assert_eq!((well.completed, well.failed, well.retried), (1, 0, 0));
+    assert!(well.total_ms.p50.is_some());
+    let badly = stats("badly").await;
+    assert_eq!((badly.completed, badly.failed, badly.retried), (0, 1, 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -15,6 +15,7 @@ fn stream() -> StreamName {
 async fn add(store: &S) {
     let job = NewQueued {
         id: id("j1"),
+        is_named: false,
         queue: "mail".into(),
         name: Some("welcome".into()),
         data: json("1"),

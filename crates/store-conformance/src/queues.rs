@@ -13,6 +13,7 @@ use crate::given::*;
 fn job(text: &str) -> NewQueued {
     NewQueued {
         id: id(text),
+        is_named: false,
         queue: "mail".into(),
         name: None,
         data: json(&format!(r#"{{"to":"{text}"}}"#)),
@@ -584,6 +585,42 @@ pub async fn a_job_that_has_not_begun_is_replaced(store: S) {
     // It has begun: the next one is a job of its own.
     assert!(added(&store, with("j3", T0 + 300, "3")).await.created);
     assert_eq!(counts(&store).await, [0, 1, 1, 0, 0, 0]);
+    // So it has if it failed and waits for its next attempt.
+    let third = only(&store, T0 + 300).await;
+    let again = Settled::Retry {
+        at_ms: T0 + 900,
+        error: wrong(),
+    };
+    must(settle(&store, &third.lease, T0 + 300, again).await);
+    assert!(added(&store, with("j4", T0 + 400, "4")).await.created);
+    let third = read(&store, "j3").await;
+    assert_eq!((third.data, third.at_ms), (json("3"), Some(T0 + 900)));
+}
+
+pub async fn what_replaces_a_job_does_so_as_a_whole(store: S) {
+    let with = |text: &str, key: Option<&str>| NewQueued {
+        at_ms: Some(T0 + 100),
+        key: key.map(Into::into),
+        ..unique(text, Lasts::UntilEnd, true)
+    };
+    assert!(added(&store, with("j1", Some("a"))).await.created);
+    let last = NewQueued {
+        name: Some("hurry".into()),
+        priority: 7,
+        options: Some(json(r#"{"tags":["last"]}"#)),
+        ..with("j2", Some("b"))
+    };
+    assert!(!added(&store, last).await.created);
+    let now = read(&store, "j1").await;
+    assert_eq!(now.name.as_deref(), Some("hurry"));
+    assert_eq!((now.priority, now.key.as_deref()), (7, Some("b")));
+    assert_eq!(now.options, Some(json(r#"{"tags":["last"]}"#)));
+    assert!(!added(&store, with("j3", None)).await.created);
+    assert_eq!(read(&store, "j1").await.key, None);
+    // Keys that have no job any more hold nothing up.
+    add(&store, [keyed("a1", "a"), keyed("b1", "b")]).await;
+    assert_eq!(counts(&store).await, [2, 1, 0, 0, 0, 0]);
+    assert_eq!(claim_jobs(&store, T0 + 100, 10).await.len(), 3);
 }
 
 pub async fn people_steer_jobs(store: S) {
@@ -921,6 +958,7 @@ pub async fn jobs_are_purged_by_state_and_age(store: S) {
             queue: "mail".into(),
             state,
             before_ms,
+            spare: None,
             limit,
         };
         store.purge_jobs(&purge).await
@@ -934,9 +972,117 @@ pub async fn jobs_are_purged_by_state_and_age(store: S) {
         queue: "nobody".into(),
         state: JobState::Failed,
         before_ms: T0,
+        spare: None,
         limit: 1,
     };
     assert_eq!(refusal(store.purge_jobs(&unknown).await), "QUEUE_NOT_FOUND");
+}
+
+pub async fn a_purge_spares_what_others_wait_for(store: S) {
+    let with = |text: &str, at_ms, options: &str| NewQueued {
+        at_ms,
+        options: Some(json(options)),
+        ..job(text)
+    };
+    let step = r#"{"step":{"run":"r1"}}"#;
+    let no_step = r#"{"metadata":{"step":{"run":"r1"}}}"#;
+    add(
+        &store,
+        [
+            job("plain"),
+            with("of-run", None, step),
+            with("other", None, no_step),
+            with("later", Some(T0 + 50), step),
+        ],
+    )
+    .await;
+    for (state, gone) in [(JobState::Waiting, 2), (JobState::Delayed, 0)] {
+        let purge = Purge {
+            queue: "mail".into(),
+            state,
+            before_ms: T0,
+            spare: Some("step"),
+            limit: 10,
+        };
+        assert_eq!(must(store.purge_jobs(&purge).await), gone, "{state:?}");
+    }
+    assert_eq!(list(&store, &[]).await, ["of-run", "later"]);
+}
+
+pub async fn an_id_that_was_chosen_is_not_that_of_another_queue(store: S) {
+    let named = |text: &str, queue: &str| NewQueued {
+        is_named: true,
+        queue: queue.into(),
+        ..job(text)
+    };
+    assert!(added(&store, named("j1", "mail")).await.created);
+    assert!(!added(&store, named("j1", "mail")).await.created);
+    let both = [named("j2", "audit"), named("j1", "audit")];
+    let refused = change(&store, Change::Enqueue(both.into())).await;
+    assert_eq!(refusal(refused), "JOB_ID_TAKEN");
+    assert_eq!(must(store.job(&id("j2")).await), None, "all or none");
+}
+
+pub async fn a_time_that_is_over_is_no_waiting(store: S) {
+    let past = NewQueued {
+        at_ms: Some(T0 - 86_400_000),
+        ..job("past")
+    };
+    add(&store, [past]).await;
+    assert_eq!(only(&store, T0 + 5).await.ready_ms, T0);
+}
+
+pub async fn a_lowered_limit_of_a_key_holds_up_no_other(store: S) {
+    let of = |key: &str, n: std::ops::Range<usize>| {
+        let jobs: Vec<NewQueued> = n.map(|n| keyed(&format!("{key}{n}"), key)).collect();
+        jobs
+    };
+    add(&store, of("a", 0..5)).await;
+    assert_eq!(claim_jobs(&store, T0, 3).await.len(), 3);
+    add(&store, of("b", 0..2)).await;
+    let limits = QueueLimits {
+        per_key: Some(1),
+        ..QueueLimits::default()
+    };
+    let one = |limits| ClaimJobs {
+        limits,
+        ..asking(T0, 1)
+    };
+    let first = must(store.claim_jobs(one(limits)).await).jobs;
+    assert_eq!(ids_of(&first), ["b0"]);
+    must(settle(&store, &first[0].lease, T0, done("1")).await);
+    // The key that has three running has none to begin: the other goes on.
+    let second = must(store.claim_jobs(one(limits)).await).jobs;
+    assert_eq!(ids_of(&second), ["b1"]);
+}
+
+pub async fn what_ended_well_begins_anew_and_what_failed_goes_on(store: S) {
+    add(&store, [job("well"), job("failed")]).await;
+    let claimed = claim_jobs(&store, T0, 2).await;
+    assert!(claimed.iter().all(|job| !job.has_stream));
+    for job in &claimed {
+        let note = Note {
+            lease: job.lease.clone(),
+            now_ms: T0,
+            progress: None,
+            checkpoint: Some(json("7")),
+        };
+        must(change(&store, Change::Note(Box::new(note))).await);
+    }
+    let stream = StreamName::new("job", "failed");
+    must(change(&store, Change::Append(append(stream, logs(T0, 1)))).await);
+    must(settle(&store, &claimed[0].lease, T0, done("1")).await);
+    let failed = Settled::Failed { error: wrong() };
+    must(settle(&store, &claimed[1].lease, T0, failed).await);
+    for job in ["well", "failed"] {
+        must(steer(&store, job, Steer::Retry { at_ms: 0 }, T0 + 1).await);
+    }
+    let again = claim_jobs(&store, T0 + 1, 2).await;
+    assert_eq!(ids_of(&again), ["well", "failed"]);
+    let kept: Vec<_> = again.iter().map(|job| job.checkpoint.clone()).collect();
+    assert_eq!(kept, [None, Some(json("7"))]);
+    let streams: Vec<bool> = again.iter().map(|job| job.has_stream).collect();
+    assert_eq!(streams, [false, true]);
 }
 
 pub async fn retention_removes_ended_jobs_with_their_streams(store: S) {

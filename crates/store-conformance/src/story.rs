@@ -64,6 +64,7 @@ async fn tell(store: &S, stream: StreamName, events: Vec<Draft>) {
 fn job(text: &str, ms: Millis, story: Option<&str>) -> NewQueued {
     NewQueued {
         id: id(text),
+        is_named: false,
         queue: "mail".into(),
         name: None,
         data: json("1"),

@@ -11,6 +11,7 @@ use crate::given::*;
 fn job(text: &str) -> NewQueued {
     NewQueued {
         id: id(text),
+        is_named: false,
         queue: "mail".into(),
         name: None,
         data: json(r#"{"n":1}"#),

@@ -415,6 +415,7 @@ async fn jobs_of_an_older_riverrun_have_lives_too() {
     let store: S = open(folder.path()).unwrap();
     let job = riverrun_store::NewQueued {
         id: id("j1"),
+        is_named: false,
         queue: "mail".into(),
         name: None,
         data: json("1"),

@@ -37,6 +37,8 @@ pub enum Error {
         state: &'static str,
         hint: &'static str,
     },
+    #[error("{id} is the id of a job in queue {queue:?}")]
+    JobElsewhere { id: RunId, queue: Name },
     #[error("there is no queue {0:?}")]
     QueueNotFound(String),
     #[error("an await with the id {0} exists")]
@@ -101,6 +103,7 @@ impl Error {
             Self::JobNotFound(_) => "JOB_NOT_FOUND",
             Self::JobLost(_) => "JOB_LOST",
             Self::JobState { .. } => "JOB_STATE",
+            Self::JobElsewhere { .. } => "JOB_ID_TAKEN",
             Self::QueueNotFound(_) => "QUEUE_NOT_FOUND",
             Self::AwaitExists(_) => "AWAIT_EXISTS",
             Self::AwaitNotFound(_) => "AWAIT_NOT_FOUND",

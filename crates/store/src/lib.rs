@@ -40,7 +40,7 @@ pub use commit::{
     Receipt, Snapshot,
 };
 pub use error::Error;
-pub use life::{Life, Reason, Told, Waits, in_order};
+pub use life::{Life, Reason, Told, Waits, in_order, progress as job_progress};
 pub use log::{Kinds, LogPage, LogQuery, Logged, is_derived, topic};
 pub use log_channel::{LogBatch, LogListener, Noticed};
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};

@@ -207,7 +207,8 @@ pub(crate) fn active(ms: Millis, queue: &Name, attempt: u32) -> Draft {
     Draft::new(ms, EventType::JobActive).data(Said::of(queue).attempt(attempt))
 }
 
-pub(crate) fn progress(ms: Millis, queue: &Name, progress: &Json) -> Draft {
+/// How far a job is.
+pub fn progress(ms: Millis, queue: &Name, progress: &Json) -> Draft {
     let said = Said {
         progress: Some(progress),
         ..Said::of(queue)

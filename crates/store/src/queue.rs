@@ -56,6 +56,8 @@ impl JobState {
 pub struct NewQueued {
     /// The same id again is the same job: nothing is added.
     pub id: RunId,
+    /// Somebody chose the id: if a job of another queue has it, the commit is refused.
+    pub is_named: bool,
     pub queue: Name,
     /// The queue's name when absent.
     pub name: Option<Name>,
@@ -79,8 +81,8 @@ pub struct NewQueued {
 pub struct Unique {
     pub key: Name,
     pub lasts: Lasts,
-    /// A job of that name that is still delayed takes the new one's data and time instead of
-    /// staying as it is; one that has begun does not count.
+    /// A job of that name that is still delayed becomes the new one instead of staying as it is;
+    /// one that has begun, be it only to fail and wait again, does not count.
     pub replace: bool,
 }
 
@@ -188,9 +190,12 @@ pub struct ClaimedJob {
     pub attempt: u32,
     pub created_ms: Millis,
     /// When it could begin: when it was added, its delay was over, or it was to be tried again.
+    /// Never before it was added.
     pub ready_ms: Millis,
     pub options: Option<Json>,
     pub checkpoint: Option<Json>,
+    /// Its stream holds something already.
+    pub has_stream: bool,
 }
 
 /// The outcome of an attempt.
@@ -249,7 +254,8 @@ pub struct Note {
 pub enum Steer {
     /// A delayed job may be claimed now.
     Promote,
-    /// A failed, cancelled or completed job waits again, from its first attempt on.
+    /// A failed, cancelled or completed job waits again, from its first attempt on. What had not
+    /// ended well keeps its checkpoint.
     Retry {
         at_ms: Millis,
     },
@@ -430,6 +436,8 @@ pub struct Purge {
     pub state: JobState,
     /// Ended, or added if they have not, at or before this time.
     pub before_ms: Millis,
+    /// Jobs that have not ended stay if their options have this member.
+    pub spare: Option<&'static str>,
     pub limit: usize,
 }
 

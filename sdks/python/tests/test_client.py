@@ -289,7 +289,7 @@ class Both(unittest.TestCase):
             client.resume_queue("q")
             self.assertEqual(client.drain_queue("q", delayed=True), 2)
             self.assertEqual(client.clean_queue("q", state="failed", older_than_ms=5), 2)
-            page = client.dead_letters("q", limit=1)
+            page = client.dead_letters("q", limit=1, filter={"code": "SMTP"})
             self.assertEqual((list(page), page.next_cursor), ([{"id": "a"}], "c"))
             self.assertEqual(client.redrive("q", per_second=9), Redriven(3, False))
             self.assertEqual(client.purge_dead_letters("q", limit=4), 2)
@@ -305,7 +305,7 @@ class Both(unittest.TestCase):
             ("POST", "/api/queue/q/resume", None),
             ("POST", "/api/queue/q/drain", {"delayed": True}),
             ("POST", "/api/queue/q/clean", {"state": "failed", "olderThanMs": 5}),
-            ("GET", "/api/queue/q/dlq?limit=1", None),
+            ("GET", "/api/queue/q/dlq?limit=1&code=SMTP", None),
             ("POST", "/api/queue/q/dlq/redrive", {"perSecond": 9}),
             ("POST", "/api/queue/q/dlq/purge", {"limit": 4}),
         ]

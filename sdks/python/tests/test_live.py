@@ -31,6 +31,14 @@ def events(*drafts: tuple[Any, ...]) -> list[dict[str, Any]]:
 START = ("flow.started", {"version": "1", "input": {"a": 1}, "next": "one"})
 
 
+class Jobs(unittest.TestCase):
+    def test_progress(self) -> None:
+        told = {"queue": "q", "progress": {"pct": 50}}
+        added, active = ("job.added", {"queue": "q"}), ("job.active", {"queue": "q", "attempt": 1})
+        view = reduce_all(events(added, active, ("job.progress", told)))
+        self.assertEqual((view.status, view.progress), ("running", {"pct": 50}))
+
+
 class States(unittest.TestCase):
     def check(self, expected: object, *drafts: tuple[Any, ...]) -> None:
         self.assertEqual(reduce_all(events(*drafts)).state, expected)

@@ -183,8 +183,9 @@ function apply(run, event) {
     case "job.active":
       return { ...run, status: "running" };
     case "progress":
-    case "job.progress":
       return { ...run, progress: data };
+    case "job.progress":
+      return { ...run, progress: data?.progress };
     case "step.started":
       return started(update(run, at, { status: "running", attempt: event.attempt ?? 1 }), at.step, event);
     case "step.completed":
@@ -722,9 +723,9 @@ var Riverrun = class {
   cleanQueue(name, options) {
     return this.#http.post(`/api/queue/${part(name)}/clean`, options);
   }
-  /** Jobs that have failed for good, newest first. */
-  deadLetters(queue, query) {
-    return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...query } });
+  /** Jobs that have failed for good, newest first; those that `filter` names. */
+  deadLetters(queue, { filter, ...page } = {}) {
+    return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...page, ...filter } });
   }
   /**
    * Lets dead letters wait again, from their first attempt on: those that had failed by now, each

@@ -53,7 +53,7 @@ export interface PatchOptions {
 }
 
 export interface Checkpoint<Data = any> {
-  /** What an earlier attempt of this job saved last; undefined if nothing. */
+  /** What was saved last, by an earlier attempt of this job or this one; undefined if nothing. */
   readonly data: Data | undefined
   /** Keeps `data` for the next attempt, should this one not end well. */
   save(data: Data): Promise<void>

@@ -112,7 +112,7 @@ export interface EventData {
   'job.added': { queue: string; name?: string }
   'job.waiting': { queue: string; reason: WaitReason; attempt?: number; error?: JobFailure; retryAt?: string }
   'job.active': { queue: string; attempt: number }
-  'job.progress': { queue: string; progress: unknown }
+  'job.progress': { queue: string; progress: { pct?: number; detail?: unknown } }
   'job.completed': { queue: string; attempt: number; result?: unknown }
   'job.failed': { queue: string; attempt: number; error?: JobFailure }
   'job.cancelled': { queue: string; attempt: number; error?: JobFailure }

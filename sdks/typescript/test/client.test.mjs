@@ -64,7 +64,7 @@ test('a queue is looked after', async (t) => {
   })
   assert.deepEqual(await client.drainQueue('q', { delayed: true }), { removed: 1 })
   assert.deepEqual(await client.cleanQueue('q', { state: 'failed', olderThanMs: 5 }), { removed: 2 })
-  assert.deepEqual(await client.deadLetters('q', { limit: 1 }), { items: [] })
+  assert.deepEqual(await client.deadLetters('q', { limit: 1, filter: { code: 'SMTP', before: new Date(0) } }), { items: [] })
   assert.deepEqual(await client.redrive('q', { perSecond: 9 }), { redriven: 3 })
   assert.deepEqual(await client.purgeDeadLetters('q'), { removed: 4 })
   assert.deepEqual(requests.map(({ body }) => body), [{ delayed: true }, { state: 'failed', olderThanMs: 5 }, undefined, { perSecond: 9 }, {}])

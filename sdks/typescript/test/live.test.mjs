@@ -69,6 +69,11 @@ test('a run goes from step to step, through a retry, to its end', () => {
   assert.deepEqual({ status, visits, attempt, error }, { status: 'completed', visits: 1, attempt: 2, error: undefined })
 })
 
+test('a job says how far it is', () => {
+  const job = reduceEvents([event('job.added', { queue: 'q' }), event('job.active', { queue: 'q', attempt: 1 }), event('job.progress', { queue: 'q', progress: { pct: 50 } })])
+  assert.deepEqual([job.status, job.progress], ['running', { pct: 50 }])
+})
+
 test('a failure that is caught leads on, one that is not ends the run', () => {
   const caught = reduceEvents([...begin(), event('step.started', undefined, ['one']), event('step.failed', { error: { message: 'x' }, willRetry: false, next: 'mend' }, ['one'])])
   assert.deepEqual(caught.visits.map(({ step, status }) => [step, status]), [['mend', 'pending']])

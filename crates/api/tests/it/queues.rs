@@ -125,11 +125,23 @@ async fn jobs_are_steered() {
     )
     .await;
     let path = |job: &str, what: &str| format!("/api/jobs/{job}/{what}");
-    let change = Request::patch(format!("/api/jobs/{later}"))
-        .header("content-type", "application/json")
-        .body(Body::from(r#"{"priority":5}"#))
-        .unwrap();
-    assert_eq!(server.send(change).await.expect(200)["priority"], 5);
+    let change = async |body: &'static str| {
+        let request = Request::patch(format!("/api/jobs/{later}"))
+            .header("content-type", "application/json")
+            .body(Body::from(body))
+            .unwrap();
+        server.send(request).await
+    };
+    let changed = change(r#"{"priority":5,"delayMs":60000}"#)
+        .await
+        .expect(200);
+    assert_eq!(
+        (&changed["priority"], &changed["state"]),
+        (&json!(5), &json!("delayed"))
+    );
+    for bad in ["{}", r#"{"delayMs":99999999999999}"#, r#"{"delayMs":-1}"#] {
+        change(bad).await.refused(400, "BAD_REQUEST");
+    }
     let promoted = server
         .post(&path(&later, "promote"), json!({}))
         .await

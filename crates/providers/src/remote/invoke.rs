@@ -43,10 +43,10 @@ impl Provider for RemoteProvider {
 }
 
 impl RemoteProvider {
-    /// A job uses the place that was taken for it; if that is gone it is not held any longer. A
-    /// call waits for a worker that has it, if there is one.
+    /// A job, a step's too, uses the place that was taken for it; if that is gone it is not held any
+    /// longer. A call waits for a worker that has it, if there is one.
     async fn credit(&self, invocation: &Invocation) -> Result<Credit, WorkError> {
-        if invocation.invoke.kind != "job" {
+        if invocation.invoke.kind == "call" {
             return self.list.pick(&self.process, &invocation.cancel).await;
         }
         let reserved = self.list.reserved(&self.process);

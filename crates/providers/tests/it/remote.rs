@@ -98,8 +98,8 @@ impl Worker {
 
 fn begin(workers: &Workers, job: &str) -> (Asked, JoinHandle<Result<Reply, WorkError>>) {
     let asked = invocation_with(json!({"job": job}), |invoke| {
-        // What is no job has no place taken for it, and waits for one.
-        invoke.kind = "step".to_owned();
+        // A call has no place taken for it, and waits for one.
+        invoke.kind = "call".to_owned();
         invoke.job.job_id = Some(job.to_owned());
         invoke.lease = Some(format!("lease-{job}"));
     });
@@ -338,9 +338,15 @@ async fn a_worker_with_a_process_that_cannot_be_is_refused() {
     assert!(workers.list().is_empty());
 }
 
-/// A job is claimed once a place for it is taken, and used by nobody else.
+/// A job, a step's too, is claimed once a place for it is taken, and used by nobody else.
 #[tokio::test]
 async fn places_are_taken_before_jobs_are() {
+    for kind in ["job", "step"] {
+        places_are_taken_before(kind).await;
+    }
+}
+
+async fn places_are_taken_before(kind: &str) {
     let workers = workers();
     let provider = workers.provider("train");
     let places = provider.places().unwrap();
@@ -353,7 +359,11 @@ async fn places_are_taken_before_jobs_are() {
     let other = worker.hears("invoke").await;
     assert_eq!(workers.free("train"), 0);
     let job = |id: &str| {
-        invocation_with(json!({}), |invoke| invoke.job.job_id = Some(id.to_owned())).invocation
+        let asked = invocation_with(json!({}), |invoke| {
+            invoke.kind = kind.to_owned();
+            invoke.job.job_id = Some(id.to_owned());
+        });
+        asked.invocation
     };
     let (taken, invocation) = (provider.clone(), job("a"));
     let first = tokio::spawn(async move { taken.invoke(invocation).await });

@@ -113,7 +113,7 @@ fn workers() -> Workers {
 
 fn begin(workers: &Workers, job: &str) -> (Asked, JoinHandle<Result<Reply, WorkError>>) {
     let asked = invocation_with(json!({}), |invoke| {
-        invoke.kind = "step".to_owned();
+        invoke.kind = "call".to_owned();
         invoke.process = "train".to_owned();
         invoke.job.job_id = Some(job.to_owned());
         invoke.lease = Some("7".to_owned());

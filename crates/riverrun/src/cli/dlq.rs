@@ -23,7 +23,7 @@ pub struct Dlq {
 #[derive(Subcommand, Debug)]
 enum Command {
     /// List the dead letters of a queue, newest first.
-    #[command(before_help = "Example: riverrun dlq ls emails")]
+    #[command(before_help = "Example: riverrun dlq ls emails --code SMTP_DOWN")]
     Ls(List),
     /// Let dead letters wait again, from their first attempt on.
     #[command(
@@ -41,6 +41,8 @@ struct List {
     queue: String,
     #[command(flatten)]
     limit: Limit,
+    #[command(flatten)]
+    chosen: Chosen,
 }
 
 #[derive(Args, Debug)]
@@ -87,18 +89,22 @@ struct Chosen {
 }
 
 impl Chosen {
-    fn add_to(&self, body: &mut Value) {
-        for (member, text) in [
+    fn given(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        let all = [
             ("code", &self.code),
             ("name", &self.name),
             ("key", &self.key),
             ("tag", &self.tag),
             ("before", &self.before),
             ("after", &self.after),
-        ] {
-            if let Some(text) = text {
-                body["filter"][member] = json!(text);
-            }
+        ];
+        all.into_iter()
+            .filter_map(|(member, text)| Some((member, text.as_ref()?)))
+    }
+
+    fn add_to(&self, body: &mut Value) {
+        for (member, text) in self.given() {
+            body["filter"][member] = json!(text);
         }
     }
 }
@@ -118,7 +124,11 @@ impl Dlq {
         match self.command {
             Command::Ls(list) => {
                 let path = ["api", "queue", &list.queue, "dlq"];
-                jobs::list(global, &path, &Vec::new(), &list.limit, "no dead letters").await
+                let chosen = list.chosen.given();
+                let query = chosen
+                    .map(|(member, text)| (member, text.clone()))
+                    .collect();
+                jobs::list(global, &path, &query, &list.limit, "no dead letters").await
             }
             Command::Redrive(redrive) => redrive.run(global).await,
             Command::Purge(purge) => {

@@ -239,6 +239,7 @@ pub fn told(code: &str, message: &str, exit: Exit, details: &Value) -> Failure {
         "TRIGGER_NOT_FOUND" => failure.next("riverrun triggers ls"),
         "TRIGGER_NO_SCHEDULE" => failure.next("riverrun schedules ls"),
         "TRIGGER_DISABLED" => failure.next("riverrun triggers enable <id>"),
+        "JOB_OF_RUN" => failure.next("riverrun runs cancel <run>"),
         "RUN_NOT_ENDED" => failure.next("riverrun runs cancel <id>"),
         _ => failure,
     }

@@ -106,6 +106,26 @@ fn jobs_are_added_listed_and_steered() {
     assert!(table.contains("priority -2 key k #red"), "{table}");
     let none = server.run(&["jobs", "ls", "mail", "--state", "active"]);
     assert_eq!((none.code, none.err.trim()), (0, "no jobs"));
+    assert_eq!(states(&server, &["--tag", "red"]).len(), 1);
+    assert_eq!(states(&server, &["--key", "nobody"]).len(), 0);
+    // Of all queues.
+    server.ok(&["jobs", "add", "audit", "--create"]);
+    let all = server.json(&["jobs", "ls"]);
+    let queues: Vec<&str> = all
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|job| job["queue"].as_str().unwrap())
+        .collect();
+    assert_eq!(queues, ["audit", "mail", "mail", "mail"]);
+    assert_eq!(
+        server
+            .json(&["jobs", "ls", "--tag", "red"])
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
 
     // Nothing was said yet, and nothing ends.
     let quiet = server.run(&["jobs", "logs", &job, "--type", "log"]);

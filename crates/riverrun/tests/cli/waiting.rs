@@ -178,6 +178,15 @@ fn dead_letters_are_listed_redriven_and_removed() {
     let dead = works.json(&["dlq", "ls", "mail"]);
     let id = |at: usize| dead[at]["id"].as_str().unwrap();
     assert!(works.ok(&["dlq", "ls", "mail"]).contains("CARD_DECLINED"));
+    for (flags, found) in [
+        (["--code", "CARD_DECLINED"], 3),
+        (["--code", "SMTP_DOWN"], 0),
+        (["--after", "2999-01-01T00:00:00Z"], 0),
+        (["--before", "2999-01-01T00:00:00Z"], 3),
+    ] {
+        let shown = works.json(&[&["dlq", "ls", "mail"], &flags[..]].concat());
+        assert_eq!(shown.as_array().unwrap().len(), found, "{flags:?}");
+    }
     assert!(
         works
             .ok(&["jobs", "show", id(0)])
@@ -233,7 +242,7 @@ fn logs_are_read_and_followed() {
             "job.added",
             "job.active",
             "log.info",
-            "progress",
+            "job.progress",
             "job.completed"
         ]
     );

@@ -102,6 +102,34 @@ fn begun(project: &Project) -> String {
 }
 
 #[test]
+fn steps_are_run_elsewhere_and_give_their_places_back() {
+    let (home, away) = (Project::new(), Project::new());
+    away.write(
+        "processes/add.mjs",
+        "export default (n) => (Number.isInteger(n) ? n : 0) + 1\n",
+    );
+    home.write(
+        "flow.yaml",
+        "id: sum\nversion: 1.0.0\ninitialStepId: a\nsteps:\n  \
+         a: {type: process, config: {process: add}, outputKey: n, transitions: {onSuccess: b}}\n  \
+         b: {type: process, config: {process: add}, input: {type: key, key: n}, transitions: {onSuccess: null}}\n",
+    );
+    let server = home.start(&SERVE);
+    // With one place, one step that keeps it is the last.
+    let _worker = Worker::start(&away, &server.url, &["--concurrency", "1"]);
+    server.ok(&["flows", "register", "flow.yaml"]);
+    for _ in 0..3 {
+        let ended = server.json(&["run", "sum", "--wait", "--timeout", "20s"]);
+        assert_eq!(
+            (&ended["status"], &ended["result"]),
+            (&json!("completed"), &json!(2))
+        );
+    }
+    let job = server.json(&["jobs", "add", "add", "-d", "4", "--wait"]);
+    assert_eq!(job["result"], 5);
+}
+
+#[test]
 fn a_server_without_a_project_has_its_work_done_by_a_worker() {
     let (home, away) = (Project::new(), Project::new());
     away.write(

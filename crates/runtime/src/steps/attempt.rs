@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use riverrun_engine::{
-    AwaitFor, Awaiting, Failure, Input, Memo, Outcome, RunState, Visit, VisitKey, Wait,
+    AwaitFor, Awaiting, Failure, Input, Memo, Outcome, RunState, Visit, VisitKey, Wait, retry,
 };
 use riverrun_protocol::{
     CancelReason, Invoke, JobInput, JournalEntry, Reply, Suspended, WorkError,
@@ -12,7 +12,7 @@ use riverrun_store::{
     Append, AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, Expect, NewAwait,
     Settle, Settled,
 };
-use riverrun_types::{AwaitType, Json, Name, StreamName, time::iso};
+use riverrun_types::{AwaitType, Json, Name, Retry, StreamName, time::iso};
 
 use super::{
     Door, StepPlace, awaits,
@@ -112,7 +112,10 @@ impl Runtime {
         }
         let mut suspended = None;
         let outcome = match outcome {
-            Err(error) if ["SHUTTING_DOWN", "RUNNER_ENDED"].contains(&error.code.as_str()) => {
+            Err(error)
+                if ["SHUTTING_DOWN", "NO_WORKER", "RUNNER_ENDED"]
+                    .contains(&error.code.as_str()) =>
+            {
                 return self.settle_alone(job, Settled::Released, false).await;
             }
             Ok(Reply {
@@ -136,12 +139,10 @@ impl Runtime {
         };
         // A door may have been opened before anybody waited at it.
         let look = matches!(&outcome, Outcome::Await(awaiting) if matches!(awaiting.what, AwaitFor::Trigger { .. }));
-        let settled = match &outcome {
-            Outcome::Failure(failure) => Settled::Failed {
-                error: Json::of(failure),
-            },
-            _ => Settled::Dropped,
-        };
+        let own = flow.plan.step(&place.step);
+        let retry = own.and_then(|step| step.retry.as_ref());
+        let retry = retry.unwrap_or(&process.config.policy.retry);
+        let settled = counted(&outcome, retry, attempt);
         let took = self.now_ms() - job.created_ms;
         self.job_stats()
             .settled(&process.config.queue, &settled, took);
@@ -256,6 +257,11 @@ impl Runtime {
         };
         let attempt = place.before.saturating_add(job.attempt);
         let invoke = self.invoke_step(job, place, &process, &flow, state, visit, attempt);
+        let tenant = &known.context.tenant_id;
+        let invoke = invoke.map(|mut invoke| {
+            invoke.job.tenant_id = tenant.as_ref().map(ToString::to_string);
+            invoke
+        });
         Ok(Found::Wanted(Box::new(Prepared {
             process,
             flow,
@@ -402,6 +408,24 @@ impl Runtime {
             Ok(_) | Err(StoreError::JobLost(_)) => {}
             Err(error) => tracing::warn!(job = %job.lease.id, %error, "a job was not settled"),
         }
+    }
+}
+
+/// What the end of an attempt counts as in its queue. Code that waits has not ended.
+fn counted(outcome: &Outcome, retry: &Retry, attempt: u32) -> Settled {
+    match outcome {
+        Outcome::Await(_) => Settled::Released,
+        Outcome::Failure(failure) => {
+            let error = Json::null();
+            match retry::after_failure(Some(retry), failure, attempt, 0.0) {
+                Some(at_ms) => Settled::Retry { at_ms, error },
+                None if failure.code == "CANCELLED" => Settled::Cancelled { error },
+                None => Settled::Failed { error },
+            }
+        }
+        _ => Settled::Completed {
+            result: Json::null(),
+        },
     }
 }
 

@@ -3,7 +3,7 @@
 //! One that throws, or takes too long, means no event; the run that waits is told once, since nobody
 //! else would ever wonder why it does not go on.
 
-use moka::sync::Cache;
+use quick_cache::{Weighter, sync::Cache};
 use riverrun_expr::Expr;
 use riverrun_store::{
     AwaitRecord, Awaited, Change, Commit, Direction, Error as StoreError, EventQuery, Fire,
@@ -21,30 +21,36 @@ use crate::{Error, Result, Runtime, streams::Guard};
 /// Candidates that are looked at at a time.
 const BATCH: usize = 100;
 
-/// Bytes of source whose compiled form is kept.
-const MAX_SOURCES: u64 = 4 << 20;
+/// Sources whose compiled form is kept, and their bytes.
+const MAX_SOURCES: usize = 10_000;
+const MAX_SOURCE_BYTES: u64 = 4 << 20;
 
 /// Awaits of which it is remembered that their run was told.
-const MAX_TOLD: u64 = 10_000;
+const MAX_TOLD: usize = 10_000;
 
 /// The latest warnings of a run among which one about an await is looked for.
 const MAX_WARNINGS: usize = 100;
 
 pub(super) struct Filters<'a> {
     runtime: &'a Runtime,
-    compiled: Cache<String, Expr>,
+    compiled: Cache<String, Expr, Length>,
     told: Cache<Name, ()>,
+}
+
+#[derive(Clone)]
+struct Length;
+
+impl Weighter<String, Expr> for Length {
+    fn weight(&self, source: &String, _: &Expr) -> u64 {
+        source.len().max(1) as u64
+    }
 }
 
 impl<'a> Filters<'a> {
     pub fn new(runtime: &'a Runtime) -> Self {
-        let weigh = |source: &String, _: &Expr| u32::try_from(source.len()).unwrap_or(u32::MAX);
         Self {
             runtime,
-            compiled: Cache::builder()
-                .max_capacity(MAX_SOURCES)
-                .weigher(weigh)
-                .build(),
+            compiled: Cache::with_weighter(MAX_SOURCES, MAX_SOURCE_BYTES, Length),
             told: Cache::new(MAX_TOLD),
         }
     }

@@ -81,6 +81,7 @@ impl Runtime {
         };
         Some(NewQueued {
             id: job_id(run, visit),
+            is_named: false,
             queue,
             name: Some(visit.step.clone()),
             data: Json::null(),

@@ -60,9 +60,9 @@ impl Runtime {
                 }
             })
             .collect();
-        let Some(first) = held.first() else {
+        if held.is_empty() {
             return;
-        };
+        }
         let began = self.now_ms();
         for held in &held {
             self.job_stats()
@@ -80,10 +80,9 @@ impl Runtime {
                 cancel.clone(),
             )
         })));
-        let timeout = first
-            .policy
-            .timeout
-            .unwrap_or(self.options().attempt_timeout);
+        // No job of a batch takes longer than it may.
+        let timeout = held.iter().filter_map(|held| held.policy.timeout).min();
+        let timeout = timeout.unwrap_or(self.options().attempt_timeout);
         let invoke = invoke(self, process, &held, timeout).await;
         let outcome = match invoke {
             Err(error) => Err(error),
@@ -97,6 +96,8 @@ impl Runtime {
             }
         };
         let said = host.close().await;
+        // Once: a job of a batch may be taken up again while the others are still to be settled.
+        let is_lost = cancel.reason() == Some(CancelReason::LeaseLost);
         let is_alone = held.len() == 1;
         let outcomes = each(outcome, held.len());
         for ((held, outcome), said) in held.iter().zip(outcomes).zip(said) {
@@ -107,7 +108,7 @@ impl Runtime {
                 }
                 outcome => outcome,
             };
-            self.settle(process, held, outcome, &cancel, said).await;
+            self.settle(process, held, outcome, is_lost, said).await;
             self.keeper().end(&held.job.lease);
         }
     }
@@ -161,14 +162,14 @@ impl Runtime {
         process: &Process,
         held: &Held,
         outcome: Result<Json, WorkError>,
-        cancel: &Cancellation,
+        is_lost: bool,
         said: (Vec<Draft>, Option<Json>),
     ) {
         let now = self.now_ms();
         let queue = &process.config.queue;
         let started = held.job.created_ms;
         let lease = &held.job.lease;
-        if cancel.reason() == Some(CancelReason::LeaseLost) {
+        if is_lost {
             tracing::warn!(job = %lease.id, %queue, "the lease was lost; the attempt records nothing");
             return;
         }
@@ -299,17 +300,22 @@ impl Runtime {
                 decided => decided,
             },
         };
-        tracing::warn!(job = %job.lease.id, %queue, attempt = job.attempt, "a job has stalled");
-        log(&queue, &job, &decided);
         let events = waiting_event(&queue, &decided, job.attempt, now, true)
             .into_iter()
             .collect();
-        let commit = self.outcome(&queue, &job, &policy, decided, now, true, events);
+        let commit = self.outcome(&queue, &job, &policy, decided.clone(), now, true, events);
         match self.commit(commit).await {
+            Ok(_) => {
+                tracing::warn!(job = %job.lease.id, %queue, attempt = job.attempt, "a job has stalled");
+                log(&queue, &job, &decided);
+                let total_ms = now - job.created_ms;
+                self.job_stats().settled(&queue, &decided, total_ms);
+            }
             // Its holder was only slow, or somebody else was first.
-            Ok(_) | Err(StoreError::JobLost(_)) => self.bus().work_in(&queue),
+            Err(StoreError::JobLost(_)) => {}
             Err(error) => tracing::warn!(%error, "a stalled job could not be settled"),
         }
+        self.bus().work_in(&queue);
     }
 }
 
@@ -364,9 +370,9 @@ async fn input(runtime: &Runtime, held: &Held) -> Result<JobInput, WorkError> {
         options,
         ..
     } = held;
-    let journal = match job.attempt {
-        1 => Vec::new(),
-        _ => super::host::journal(runtime, &job.lease.id).await?,
+    let journal = match job.has_stream {
+        false => Vec::new(),
+        true => super::host::journal(runtime, &job.lease.id).await?,
     };
     Ok(JobInput {
         job_id: Some(job.lease.id.to_string()),
@@ -530,16 +536,21 @@ fn dead_letter(
             error,
         },
     };
+    let kept = KeptOptions::read(job.options.as_ref());
     let options = KeptOptions {
         metadata: Some(Json::of(&metadata)),
-        correlation_id: KeptOptions::read(job.options.as_ref()).correlation_id,
+        correlation_id: kept.correlation_id,
         causation_id: Some(id.to_string()),
+        tenant_id: kept.tenant_id,
+        tags: kept.tags,
         ..KeptOptions::default()
     };
     NewQueued {
         id: RunId::fresh(),
+        is_named: false,
         queue: dead.clone(),
-        name: job.name.clone(),
+        // Of which queue it was, where it has no other name.
+        name: Some(job.name.clone().unwrap_or_else(|| queue.clone())),
         data: job.data.clone(),
         priority: 0,
         at_ms: None,

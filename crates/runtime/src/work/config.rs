@@ -9,13 +9,15 @@ use riverrun_types::{Json, Name, Retry};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::fields::Fields;
+use super::{fields::Fields, worker::MAX_CLAIM};
 
 /// Attempts where nobody says how many: a crash of a worker must not be the end of a job.
 const ATTEMPTS: u32 = 3;
 /// Jobs at once where nobody says how many.
 const CONCURRENCY: u32 = 16;
 const MAX_CONCURRENCY: u32 = 65_536;
+/// The most jobs of a batch: those that one claim takes.
+const MAX_BATCH: u32 = MAX_CLAIM as u32;
 
 /// How a process is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, Deserialize)]
@@ -234,7 +236,11 @@ impl<'de> Deserialize<'de> for WrittenQueue {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    expecting = "{maxLines, maxBytes}"
+)]
 struct WrittenLogs {
     max_lines: Option<usize>,
     max_bytes: Option<usize>,
@@ -251,14 +257,23 @@ impl WrittenLogs {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    expecting = "{max, durationMs}"
+)]
 struct WrittenRate {
     max: u32,
     duration_ms: i64,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[serde(
+    rename_all = "camelCase",
+    default,
+    deny_unknown_fields,
+    expecting = "{attempts, backoff, onFail, retriableErrors}"
+)]
 pub(super) struct WrittenRetry {
     pub(super) attempts: Option<u32>,
     pub(super) backoff: Option<WrittenBackoff>,
@@ -267,7 +282,11 @@ pub(super) struct WrittenRetry {
 }
 
 #[derive(Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    expecting = "{type, delayMs, maxDelayMs, jitter}"
+)]
 pub(super) struct WrittenBackoff {
     #[serde(rename = "type", default)]
     kind: BackoffKind,
@@ -287,21 +306,29 @@ enum BackoffKind {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "{enabled, queue}")]
 struct WrittenDlq {
     enabled: Option<bool>,
     queue: Option<String>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    expecting = "{key, windowMs}"
+)]
 struct WrittenIdempotency {
     key: Function,
     window_ms: Option<u64>,
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    expecting = "{windowMs, key}"
+)]
 struct WrittenThrottle {
     key: Option<Function>,
     #[serde(alias = "durationMs")]
@@ -309,7 +336,11 @@ struct WrittenThrottle {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    expecting = "{delayMs, key}"
+)]
 struct WrittenDebounce {
     key: Option<Function>,
     #[serde(alias = "durationMs", alias = "windowMs")]
@@ -317,7 +348,11 @@ struct WrittenDebounce {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    expecting = "{size, waitMs}"
+)]
 struct WrittenBatch {
     #[serde(alias = "max")]
     size: u32,
@@ -393,9 +428,18 @@ impl ProcessConfig {
             let message = "max and durationMs must be 1 or more".to_owned();
             issues.push(issue("rateLimit", message));
         }
-        if written.batch.as_ref().is_some_and(|batch| batch.size == 0) {
-            issues.push(issue("batch.size", "must be 1 or more".to_owned()));
+        if let Some(batch) = &written.batch {
+            if !(1..=MAX_BATCH).contains(&batch.size) {
+                issues.push(issue("batch.size", format!("must be 1 to {MAX_BATCH}")));
+            }
+            if batch.wait_ms < 0 {
+                issues.push(issue("batch.waitMs", "must be 0 or more".to_owned()));
+            }
         }
+        if written.timeout_ms == Some(0) {
+            issues.push(issue("timeoutMs", "must be 1 or more".to_owned()));
+        }
+        issues.extend(paces(&written));
         if let Some(dead) = written.dlq.as_ref().and_then(|dlq| dlq.queue.as_deref())
             && let Err(message) = check_queue_name(dead)
         {
@@ -449,13 +493,15 @@ impl ProcessConfig {
         if !issues.is_empty() {
             return Err(issues);
         }
-        let concurrency = concurrency.unwrap_or(CONCURRENCY);
         let batch = written.batch.as_ref();
+        // A batch can be filled, however few jobs may run at once otherwise.
+        let least = batch.map_or(1, |batch| batch.size);
+        let limit = concurrency.map(|jobs| jobs.max(least));
         Ok(Self {
             run_mode: written.run_mode,
             queue: Name::from(queue),
             limits: QueueLimits {
-                concurrency: written.concurrency.or(own),
+                concurrency: limit,
                 per_key: written.key_concurrency,
                 rate: written.rate_limit.as_ref().map(|rate| Rate {
                     max: rate.max,
@@ -466,7 +512,7 @@ impl ProcessConfig {
                     wait_ms: batch.wait_ms,
                 }),
             },
-            concurrency: batch.map_or(concurrency, |batch| concurrency.max(batch.size)),
+            concurrency: limit.unwrap_or(CONCURRENCY.max(least)),
             policy: policy(&written),
             idempotency,
             key,
@@ -484,6 +530,22 @@ impl ProcessConfig {
             raw: raw.clone(),
         })
     }
+}
+
+/// A job is held to one of them.
+fn paces(written: &Written) -> Option<ConfigIssue> {
+    let key = written.idempotency_key.is_some() || written.idempotency.is_some();
+    let all = [
+        ("debounce", written.debounce.is_some()),
+        ("throttle", written.throttle.is_some()),
+        ("idempotencyKey", key),
+    ];
+    let mut given = all.iter().filter(|(_, is_given)| *is_given);
+    let ((first, _), (second, _)) = (given.next()?, given.next()?);
+    Some(ConfigIssue {
+        path: (*first).to_owned(),
+        message: format!("cannot stand beside {second}: give one of them"),
+    })
 }
 
 fn policy(written: &Written) -> Policy {
@@ -589,14 +651,17 @@ mod tests {
                 "onFail": "drop", "retriableErrors": ["SMTP"]},
             "dlq": {"queue": "dead"}, "timeoutMs": 900,
             "idempotencyKey": {"$function": "(input) => input.id"}, "idempotencyWindowMs": 7,
-            "key": "input.tenant", "throttle": {"windowMs": 5, "key": "input.user"}, "debounce": {"delayMs": 6},
-            "batch": {"size": 20, "waitMs": 50},
+            "key": "input.tenant", "batch": {"size": 20, "waitMs": 50},
             "inputSchema": {"type": "object"}, "outputSchema": true, "state": {"type": "object"},
         }))
         .ok()
         .unwrap();
         assert_eq!(&*config.queue, "mail");
-        assert_eq!(config.limits.concurrency, Some(4));
+        // So that a batch can be filled.
+        assert_eq!(
+            (config.limits.concurrency, config.concurrency),
+            (Some(20), 20)
+        );
         assert_eq!(
             config.limits.rate,
             Some(Rate {
@@ -634,15 +699,19 @@ mod tests {
         let idempotency = config.idempotency.unwrap();
         assert!(matches!(idempotency.from, KeyFrom::Expr(_)));
         assert_eq!(idempotency.window, Some(Duration::from_millis(7)));
-        assert!(config.throttle.unwrap().key.is_some());
+        let paced = json!({"throttle": {"windowMs": 5, "key": "input.user"}, "concurrency": 4});
+        let paced = read(paced).ok().unwrap();
+        assert!(paced.throttle.unwrap().key.is_some());
+        assert_eq!((paced.limits.concurrency, paced.concurrency), (Some(4), 4));
     }
 
     #[test]
     fn every_issue_is_told_at_once() {
         let issues = read(json!({
             "queue": "a b", "concurrency": 0, "rateLimit": {"max": 0, "durationMs": 1},
-            "batch": {"size": 0}, "inputSchema": {"type": 7}, "idempotencyKey": "input.(",
-            "dlq": {"queue": ""}, "retryPolicy": {"attempts": 0}, "debounce": {"delayMs": 1, "key": ")"},
+            "batch": {"size": 0, "waitMs": -1}, "timeoutMs": 0, "inputSchema": {"type": 7},
+            "idempotencyKey": "input.(", "dlq": {"queue": ""}, "retryPolicy": {"attempts": 0},
+            "debounce": {"delayMs": 1, "key": ")"},
         }))
         .err()
         .unwrap();
@@ -655,6 +724,9 @@ mod tests {
                 "retryPolicy.attempts",
                 "rateLimit",
                 "batch.size",
+                "batch.waitMs",
+                "timeoutMs",
+                "debounce",
                 "dlq.queue",
                 "inputSchema",
                 "idempotencyKey",

@@ -81,7 +81,18 @@ impl Keeper {
         if running.is_empty() {
             self.begun.notify_one();
         }
-        running.insert(lease.id.clone(), (lease.token, stop));
+        let before = running.insert(lease.id.clone(), (lease.token, stop));
+        // It was taken from an attempt that still runs here, and what that does counts no more.
+        if let Some((_, stop)) = before {
+            stop.cancel.cancel(CancelReason::LeaseLost);
+        }
+    }
+
+    /// Whether the job runs here, under this very lease.
+    pub fn holds(&self, lease: &JobLease) -> bool {
+        let running = self.running.lock();
+        let held = running.get(&lease.id);
+        held.is_some_and(|(token, _)| *token == lease.token)
     }
 
     pub fn end(&self, lease: &JobLease) {

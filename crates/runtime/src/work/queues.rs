@@ -6,11 +6,11 @@ use riverrun_store::{
     Added, Change, Commit, Error as StoreError, JobFilter, JobRecord, JobState, Page, Purge,
     QueueRecord, Reason, Steer, Waits,
 };
-use riverrun_types::{Draft, Millis, Name, RunId};
+use riverrun_types::{Draft, Millis, Name, RunId, time::MAX_WAIT_MS};
 
 use super::{
-    JobRequest, Process, QueueStats, attempt::to_job, config::check_queue_name, process::Current,
-    worker,
+    JobRequest, KeptOptions, Process, QueueStats, attempt::to_job, config::check_queue_name,
+    process::Current, worker,
 };
 use crate::{Error, Result, Runtime};
 
@@ -139,7 +139,62 @@ impl Runtime {
                 let queue = self.job(job).await?.queue;
                 self.steer_in(&queue, job, steer).await
             }
+            Steer::Cancel { .. } | Steer::Remove => {
+                self.refuse_of_run(job).await?;
+                self.commit_steer(job, steer, None).await
+            }
             steer => self.commit_steer(job, steer, None).await,
+        }
+    }
+
+    /// Changes the priority or the time of a job that has not begun, or both.
+    pub async fn change_job(
+        &self,
+        job: &RunId,
+        priority: Option<i32>,
+        delay_ms: Option<u64>,
+    ) -> Result<()> {
+        self.refuse_when_stopping()?;
+        let bad = |message: &str| Err(Error::BadRequest(message.to_owned()));
+        let (now, mut commit) = (self.now_ms(), Commit::default());
+        let mut steers: Vec<Steer> = priority.map(Steer::Priority).into_iter().collect();
+        match delay_ms {
+            None if steers.is_empty() => {
+                return bad("there is nothing to change: give priority or delayMs");
+            }
+            None => {}
+            Some(ms) if ms > MAX_WAIT_MS.unsigned_abs() => {
+                return bad("delayMs: may be ten years at most");
+            }
+            Some(ms) => {
+                let at_ms = now.saturating_add(ms.cast_signed());
+                let queue = self.job(job).await?.queue;
+                let waits = Waits::new(&queue, Reason::Delayed).at(Some(at_ms).filter(|_| ms > 0));
+                commit = commit.and(Change::Append(to_job(job, vec![waits.draft(now)])));
+                steers.push(Steer::Delay { at_ms });
+            }
+        }
+        for steer in steers {
+            commit = commit.and(Change::Steer {
+                job: job.clone(),
+                steer,
+                now_ms: now,
+            });
+        }
+        self.commit(commit).await?;
+        Ok(())
+    }
+
+    /// The job of a step is its run's, which waits for it: whoever wants it gone cancels the run.
+    async fn refuse_of_run(&self, job: &RunId) -> Result<()> {
+        let record = self.job(job).await?;
+        let step = KeptOptions::read(record.options.as_ref()).step;
+        match step.filter(|_| !record.state.is_ended()) {
+            None => Ok(()),
+            Some(place) => Err(Error::JobOfRun {
+                job: record.id,
+                run: place.run,
+            }),
         }
     }
 
@@ -233,7 +288,8 @@ impl Runtime {
         self.queue(queue).await
     }
 
-    /// Removes what waits; with `delayed` also what waits for its time. Says how many.
+    /// Removes what waits; with `delayed` also what waits for its time. Says how many. The jobs of
+    /// steps stay: their runs wait for them.
     pub async fn drain_queue(&self, queue: &str, delayed: bool) -> Result<u64> {
         self.queue(queue).await?;
         let mut removed = self
@@ -267,6 +323,7 @@ impl Runtime {
                 queue: Name::from(queue),
                 state,
                 before_ms,
+                spare: Some("step"),
                 limit,
             };
             let gone = match self.store().purge_jobs(&purge).await {

@@ -62,6 +62,9 @@ impl Strangers {
         let mut since = HashMap::new();
         let mine = stalled
             .into_iter()
+            // What runs here is alive, though its lease may have run out: the machine slept. It is
+            // about to be renewed.
+            .filter(|stalled| !runtime.keeper().holds(&stalled.job.lease))
             .filter(|stalled| {
                 if stalled.cancelling || runtime.processes().of_queue(&stalled.queue).is_some() {
                     return true;

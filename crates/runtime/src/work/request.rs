@@ -11,7 +11,7 @@ use riverrun_types::{
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use super::{
-    config::{KeyFrom, OnFail, Pace, Policy, WrittenBackoff, WrittenRetry},
+    config::{KeyFrom, OnFail, Pace, Policy, ProcessConfig, WrittenBackoff, WrittenRetry},
     process::Process,
 };
 use crate::{Error, Result, Runtime, steps::StepPlace};
@@ -213,6 +213,7 @@ impl Runtime {
             }
         }
         check(&options, name.as_deref(), now)?;
+        check_window(&options, process)?;
         let id = match &options.job_id {
             None => RunId::fresh(),
             Some(id) => {
@@ -233,10 +234,12 @@ impl Runtime {
         let unique = self
             .unique(process, &options, &data, key.as_deref(), now)
             .await?;
-        if let Some(debounce) = debounce(process, &options) {
-            at_ms = Some(now.saturating_add(debounce));
+        if let Some(debounce) = debounce(fallback(process, &options), &options) {
+            let quiet = now.saturating_add(debounce);
+            at_ms = Some(at_ms.map_or(quiet, |asked| asked.max(quiet)));
         }
         Ok(NewQueued {
+            is_named: options.job_id.is_some(),
             id,
             queue: queue.clone(),
             name: name.filter(|name| **name != **queue).map(Name::from),
@@ -266,10 +269,11 @@ impl Runtime {
             lasts,
             replace: prefix == "debounce",
         };
-        let config = process.map(|process| &process.config);
-        if debounce(process, options).is_some() {
+        let all = process.map(|process| &process.config);
+        let config = fallback(process, options);
+        if debounce(config, options).is_some() {
             let own = options.debounce.as_ref();
-            let theirs = config.and_then(|config| config.debounce.as_ref());
+            let theirs = all.and_then(|config| config.debounce.as_ref());
             let given = own.map(|own| own.key.as_deref());
             let name = self.pace_key(given, theirs, data, key).await?;
             return Ok(Some(unique("debounce", &name, Lasts::UntilEnd)));
@@ -280,6 +284,7 @@ impl Runtime {
             .map(|own| own.window_ms)
             .or_else(|| theirs.map(|theirs| millis(theirs.time)))
         {
+            let theirs = all.and_then(|config| config.throttle.as_ref());
             let given = own.map(|own| own.key.as_deref());
             let name = self.pace_key(given, theirs, data, key).await?;
             return Ok(Some(unique("throttle", &name, until(window_ms))));
@@ -288,7 +293,7 @@ impl Runtime {
             let lasts = dedupe.window_ms.map_or(Lasts::UntilEnd, until);
             return Ok(Some(unique("dedupe", &dedupe.key, lasts)));
         }
-        let theirs = config.and_then(|config| config.idempotency.as_ref());
+        let theirs = all.and_then(|config| config.idempotency.as_ref());
         let own = options.idempotency.as_ref();
         let window = options
             .idempotency_window_ms
@@ -358,10 +363,32 @@ impl Runtime {
     }
 }
 
+/// What a process says of the pace of its jobs. A job is held to one pace or key: it is passed over
+/// where the job says something itself.
+fn fallback<'a>(process: Option<&'a Process>, options: &JobOptions) -> Option<&'a ProcessConfig> {
+    let config = process.map(|process| &process.config);
+    config.filter(|_| own_paces(options) == 0)
+}
+
+/// How many paces and keys a job gives itself.
+fn own_paces(options: &JobOptions) -> usize {
+    let given = [
+        options.debounce.is_some(),
+        options.throttle.is_some(),
+        options.dedupe.is_some(),
+        has_key(options),
+    ];
+    given.into_iter().filter(|is_given| *is_given).count()
+}
+
+fn has_key(options: &JobOptions) -> bool {
+    options.idempotency_key.is_some() || options.idempotency.is_some()
+}
+
 /// How long a job waits for a later one to take its place.
-fn debounce(process: Option<&Process>, options: &JobOptions) -> Option<Millis> {
+fn debounce(config: Option<&ProcessConfig>, options: &JobOptions) -> Option<Millis> {
     let own = options.debounce.as_ref().map(|debounce| debounce.delay_ms);
-    let theirs = || Some(millis(process?.config.debounce.as_ref()?.time));
+    let theirs = || Some(millis(config?.debounce.as_ref()?.time));
     own.or_else(theirs)
         .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX))
 }
@@ -430,7 +457,11 @@ fn check(options: &JobOptions, name: Option<&str>, now: Millis) -> Result<()> {
         let message = "delayMs, timeoutMs and debounce.delayMs may be ten years at most";
         return Err(Error::BadRequest(message.to_owned()));
     }
+    if options.timeout_ms == Some(0) {
+        return Err(Error::BadRequest("timeoutMs: must be 1 or more".to_owned()));
+    }
     check_time(options, now)?;
+    check_paces(options)?;
     check_idempotency(options)?;
     if let Some(backoff) = &options.backoff
         && let Err(error) = backoff.read::<WrittenBackoff>()
@@ -452,6 +483,28 @@ fn check_time(options: &JobOptions, now: Millis) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+fn check_paces(options: &JobOptions) -> Result<()> {
+    let bad = |message: &str| Err(Error::BadRequest(message.to_owned()));
+    let is_timed = options.delay_ms.is_some() || options.run_at.is_some();
+    match own_paces(options) {
+        0 | 1 if options.debounce.is_some() && is_timed => {
+            bad("debounce: says when the job begins; give it without delayMs and runAt")
+        }
+        0 | 1 => Ok(()),
+        _ => bad("idempotencyKey, dedupe, throttle, debounce: give one of them"),
+    }
+}
+
+/// A window of a key needs one: the job's own, or that of its process.
+fn check_window(options: &JobOptions, process: Option<&Process>) -> Result<()> {
+    let theirs = fallback(process, options).and_then(|config| config.idempotency.as_ref());
+    if options.idempotency_window_ms.is_none() || has_key(options) || theirs.is_some() {
+        return Ok(());
+    }
+    let message = "idempotencyWindowMs: there is no key that it could hold for";
+    Err(Error::BadRequest(message.to_owned()))
 }
 
 fn check_idempotency(options: &JobOptions) -> Result<()> {

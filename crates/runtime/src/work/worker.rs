@@ -17,7 +17,7 @@ use super::{
 use crate::{Runtime, runtime::lease_ms};
 
 /// The most jobs of one claim.
-const MAX_CLAIM: usize = 1_024;
+pub(super) const MAX_CLAIM: usize = 1_024;
 
 pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
     let room = runtime.rooms().of(&queue, || runtime.bus().work(&queue));

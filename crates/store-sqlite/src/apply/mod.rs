@@ -206,6 +206,7 @@ fn judge_alone(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
         },
         Change::Append(change) => append::judge(core, scene, change),
         Change::Register(flow) => register::judge(core, flow),
+        Change::Enqueue(jobs) => queue::judge_add(core, jobs),
         Change::Settle(settle) => queue::judge_settle(core, settle),
         Change::Note(note) => queue::judge_lease(core, &note.lease),
         Change::Steer { job, steer, .. } => queue::judge_steer(core, job, steer),
@@ -224,7 +225,6 @@ fn judge_alone(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
         Change::Fired(firing) => triggers::judge_fire(core, &mut scene.triggers, firing),
         Change::Once(once) => once::judge(core, once),
         Change::Trim { .. }
-        | Change::Enqueue(_)
         | Change::Abandon { .. }
         | Change::Pause { .. }
         | Change::Wake(_)

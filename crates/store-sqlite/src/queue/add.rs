@@ -1,14 +1,38 @@
 //! Adding jobs.
 
-use riverrun_store::{Added, ClaimedJob, JobLease, Lasts, NewQueued, Unique};
-use riverrun_types::{Millis, RunId, time::NEVER};
+use riverrun_store::{Added, ClaimedJob, Error, JobLease, Lasts, NewQueued, Unique};
+use riverrun_types::{Json, Millis, Name, RunId, time::NEVER};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{ACTIVE, DELAYED, Queues, Takes, WAITING, lanes};
-use crate::{columns::token_code, core::Core, error::Worked};
+use super::{ACTIVE, DELAYED, Queue, Queues, Takes, WAITING, lanes};
+use crate::{
+    columns::token_code,
+    core::Core,
+    error::{Failure, Worked},
+};
 
 /// Data up to this size stands in the job's row.
 const INLINE: usize = 1_024;
+
+/// Whether the ids that somebody chose are free, or those of jobs of the same queue.
+pub(crate) fn judge(core: &Core, jobs: &[NewQueued]) -> Worked<()> {
+    for job in jobs.iter().filter(|job| job.is_named) {
+        let queue: Option<String> = core
+            .conn
+            .prepare_cached(
+                "SELECT q.name FROM work w JOIN queues q ON q.no = w.queue WHERE w.id = ?1",
+            )?
+            .query_row([job.id.as_str()], |row| row.get(0))
+            .optional()?;
+        if let Some(queue) = queue.filter(|queue| *queue != *job.queue) {
+            return Err(Failure::Refused(Error::JobElsewhere {
+                id: job.id.clone(),
+                queue: Name::from(queue),
+            }));
+        }
+    }
+    Ok(())
+}
 
 /// Adds a job, unless it is there already. It is claimed at once if whoever adds it has room.
 pub(crate) fn add(
@@ -26,7 +50,7 @@ pub(crate) fn add(
     }
     let queue = queues.numbered(queue);
     let lane = lanes::of(conn, queue, job.key.as_deref())?;
-    let at_ms = job.at_ms.unwrap_or(job.created_ms);
+    let at_ms = ready_ms(job);
     let takes = takes.filter(|takes| at_ms <= job.created_ms && takes.has_room(queue));
     let state = match &takes {
         Some(_) => ACTIVE,
@@ -56,7 +80,7 @@ pub(crate) fn add(
             job.name.as_deref(),
             job.key.as_deref(),
             inline,
-            job.options.as_ref().map(riverrun_types::Json::as_str),
+            job.options.as_ref().map(Json::as_str),
             token.map(token_code),
             i64::from(token.is_some()),
             started_ms,
@@ -91,6 +115,12 @@ pub(crate) fn add(
     Ok((Added { id, created: true }, claimed))
 }
 
+/// When it may begin: not before it is there, whatever was asked for.
+fn ready_ms(job: &NewQueued) -> Millis {
+    job.at_ms
+        .map_or(job.created_ms, |at_ms| at_ms.max(job.created_ms))
+}
+
 /// A job that is born active.
 fn claimed(job: &NewQueued, place: i64, token: u64) -> ClaimedJob {
     ClaimedJob {
@@ -106,9 +136,10 @@ fn claimed(job: &NewQueued, place: i64, token: u64) -> ClaimedJob {
         key: job.key.clone(),
         attempt: 1,
         created_ms: job.created_ms,
-        ready_ms: job.at_ms.unwrap_or(job.created_ms),
+        ready_ms: ready_ms(job),
         options: job.options.clone(),
         checkpoint: None,
+        has_stream: false,
     }
 }
 
@@ -119,7 +150,17 @@ fn taking(unique: &Unique) -> i64 {
     }
 }
 
-/// The job that has the name, if somebody does. One that may be replaced is given the new data.
+/// What the job that has a name is like.
+struct Known {
+    no: i64,
+    id: String,
+    state: i64,
+    lane: i64,
+    attempt: i64,
+    until_ms: Millis,
+}
+
+/// The job that has the name, if somebody does. One that may be replaced becomes the new one.
 fn taken(
     conn: &Connection,
     queues: &mut Queues,
@@ -127,52 +168,72 @@ fn taken(
     unique: &Unique,
     job: &NewQueued,
 ) -> Worked<Option<RunId>> {
-    let known: Option<(i64, String, i64, i64, Millis)> = conn
+    let known: Option<Known> = conn
         .prepare_cached(
-            "SELECT w.no, w.id, w.state, w.lane, u.until_ms
+            "SELECT w.no, w.id, w.state, w.lane, w.attempt, u.until_ms
              FROM uniques u JOIN work w ON w.no = u.job WHERE u.queue = ?1 AND u.key = ?2",
         )?
         .query_row((queue, &*unique.key), |row| {
-            Ok((
-                row.get(0)?,
-                row.get(1)?,
-                row.get(2)?,
-                row.get(3)?,
-                row.get(4)?,
-            ))
+            Ok(Known {
+                no: row.get(0)?,
+                id: row.get(1)?,
+                state: row.get(2)?,
+                lane: row.get(3)?,
+                attempt: row.get(4)?,
+                until_ms: row.get(5)?,
+            })
         })
         .optional()?;
-    let Some((no, id, state, lane, until_ms)) = known else {
+    let Some(known) = known else {
         return Ok(None);
     };
-    if unique.replace {
-        if state != DELAYED {
-            return Ok(None);
-        }
-        let at_ms = job.at_ms.unwrap_or(job.created_ms);
-        let state = if at_ms > job.created_ms {
-            DELAYED
-        } else {
-            WAITING
-        };
-        let data = job.data.as_str();
-        let inline = (data.len() <= INLINE).then_some(data);
-        conn.prepare_cached("UPDATE work SET data = ?2, at_ms = ?3, state = ?4 WHERE no = ?1")?
-            .execute((no, inline, at_ms, state))?;
-        conn.prepare_cached("DELETE FROM work_data WHERE no = ?1")?
-            .execute([no])?;
-        if inline.is_none() {
-            conn.prepare_cached("INSERT INTO work_data (no, data) VALUES (?1, ?2)")?
-                .execute((no, data))?;
-        }
-        lanes::shift(
-            conn,
-            queues.numbered(queue),
-            lane,
-            Some(DELAYED),
-            Some(state),
-        )?;
-        return Ok(Some(RunId::new(&id)));
+    let id = RunId::new(&known.id);
+    if !unique.replace {
+        return Ok((known.until_ms > job.created_ms).then_some(id));
     }
-    Ok((until_ms > job.created_ms).then(|| RunId::new(&id)))
+    // One that failed and waits for its next attempt has begun.
+    if known.state != DELAYED || known.attempt > 0 {
+        return Ok(None);
+    }
+    replace(conn, queues.numbered(queue), &known, job)?;
+    Ok(Some(id))
+}
+
+/// Lets a delayed job become another one, whose time counts from now on.
+fn replace(conn: &Connection, queue: &mut Queue, known: &Known, job: &NewQueued) -> Worked<()> {
+    let at_ms = ready_ms(job);
+    let state = if at_ms > job.created_ms {
+        DELAYED
+    } else {
+        WAITING
+    };
+    let lane = lanes::of(conn, queue, job.key.as_deref())?;
+    let data = job.data.as_str();
+    let inline = (data.len() <= INLINE).then_some(data);
+    conn.prepare_cached(
+        "UPDATE work SET data = ?2, at_ms = ?3, state = ?4, lane = ?5, rank = ?6, name = ?7,
+                key = ?8, options = ?9, correlation = ?10
+         WHERE no = ?1",
+    )?
+    .execute(params![
+        known.no,
+        inline,
+        at_ms,
+        state,
+        lane,
+        -i64::from(job.priority),
+        job.name.as_deref(),
+        job.key.as_deref(),
+        job.options.as_ref().map(Json::as_str),
+        job.correlation.as_deref(),
+    ])?;
+    conn.prepare_cached("DELETE FROM work_data WHERE no = ?1")?
+        .execute([known.no])?;
+    if inline.is_none() {
+        conn.prepare_cached("INSERT INTO work_data (no, data) VALUES (?1, ?2)")?
+            .execute((known.no, data))?;
+    }
+    // In this order: the lane that both may have is not empty meanwhile.
+    lanes::shift(conn, queue, lane, None, Some(state))?;
+    lanes::shift(conn, queue, known.lane, Some(DELAYED), None)
 }

@@ -146,7 +146,7 @@ fn take(
             break;
         }
         let share = (left / turns.len() as i64).max(1);
-        let before = jobs.len();
+        let mut is_stuck = true;
         for turn in turns {
             let most = share.min(left).min(turn.room);
             let taken = take_lane(conn, queue, claim, token, turn.lane, most)?;
@@ -157,13 +157,16 @@ fn take(
             if turn.lane == 0 {
                 queue.own_turn = next;
             } else {
-                let is_full = taken.len() as i64 == turn.room;
+                // More may be active than may be now: the limit was higher before.
+                let is_full = taken.len() as i64 >= turn.room;
+                is_stuck &= !is_full;
                 conn.prepare_cached("UPDATE lanes SET turn = ?2 WHERE no = ?1")?
                     .execute((turn.lane, if is_full { lanes::BLOCKED } else { next }))?;
             }
+            is_stuck &= taken.is_empty();
             jobs.extend(taken);
         }
-        if jobs.len() == before {
+        if is_stuck {
             break;
         }
     }
@@ -225,7 +228,7 @@ fn take_lane(
              WHERE no IN (SELECT no FROM work WHERE queue = ?3 AND lane = ?4 AND state = 0
                           ORDER BY rank, no LIMIT ?5)
              RETURNING no, id, name, data, key, attempt, created_ms, options, checkpoint, at_ms,
-                       rank",
+                       told > 0, rank",
         )?;
         let mut rows = statement.query(params![
             token_code(token),
@@ -236,7 +239,7 @@ fn take_lane(
         ])?;
         let mut jobs = Vec::new();
         while let Some(row) = rows.next()? {
-            jobs.push((row.get(10)?, claimed(row, &claim.queue, token)?));
+            jobs.push((row.get(11)?, claimed(row, &claim.queue, token)?));
         }
         jobs
     };
@@ -252,8 +255,8 @@ fn take_lane(
         .collect()
 }
 
-/// The columns `no, id, name, data, key, attempt, created_ms, options, checkpoint, at_ms`. Data
-/// that is kept apart is null.
+/// The columns `no, id, name, data, key, attempt, created_ms, options, checkpoint, at_ms, told > 0`.
+/// Data that is kept apart is null.
 fn claimed(row: &Row<'_>, queue: &Name, token: u64) -> Worked<ClaimedJob> {
     let text = |at: usize| row.get::<_, Option<String>>(at);
     let parsed = |text: Option<String>| text.map(json).transpose().map_err(Failure::Sql);
@@ -274,6 +277,7 @@ fn claimed(row: &Row<'_>, queue: &Name, token: u64) -> Worked<ClaimedJob> {
         options: parsed(text(7)?)?,
         checkpoint: parsed(text(8)?)?,
         ready_ms: row.get(9)?,
+        has_stream: row.get(10)?,
     })
 }
 
@@ -338,19 +342,19 @@ pub(crate) fn stalled(
     {
         let mut statement = conn.prepare_cached(
             "SELECT w.no, w.id, w.name, w.data, w.key, w.attempt, w.created_ms, w.options,
-                    w.checkpoint, w.at_ms, w.lease, w.cancel > 0, q.name
+                    w.checkpoint, w.at_ms, w.told > 0, w.lease, w.cancel > 0, q.name
              FROM leases l JOIN work w ON w.lease = l.no AND w.state = 2
                   JOIN queues q ON q.no = w.queue
              WHERE l.until_ms <= ?1 ORDER BY l.until_ms, w.no LIMIT ?2",
         )?;
         let mut rows = statement.query((now, limit))?;
         while let Some(row) = rows.next()? {
-            let token: i64 = row.get(10)?;
-            let queue = Name::from(row.get::<_, String>(12)?);
+            let token: i64 = row.get(11)?;
+            let queue = Name::from(row.get::<_, String>(13)?);
             stalled.push(StalledJob {
                 job: claimed(row, &queue, token.cast_unsigned())?,
                 queue,
-                cancelling: row.get(11)?,
+                cancelling: row.get(12)?,
             });
         }
     }

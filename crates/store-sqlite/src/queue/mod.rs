@@ -17,7 +17,7 @@ use riverrun_store::{Error, JobState};
 use riverrun_types::{Millis, Name};
 use rusqlite::{Connection, params};
 
-pub(crate) use add::add;
+pub(crate) use add::{add, judge as judge_add};
 pub(crate) use claim::{claim, keep, lease, reclaim, stalled};
 pub(crate) use settle::{judge as judge_settle, judge_lease, note, settle};
 pub(crate) use steer::{abandon, judge as judge_steer, pause, purge, steer, sweep};

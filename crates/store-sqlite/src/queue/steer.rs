@@ -131,10 +131,11 @@ fn wait(core: &Core, row: &Row, at_ms: Millis, now: Millis, anew: bool) -> Worke
     if anew {
         conn.prepare_cached(
             "UPDATE work SET attempt = 0, started_ms = NULL, ended_ms = NULL, result = NULL,
-                    progress = NULL, told = min(told, 1)
+                    progress = NULL, told = min(told, 1),
+                    checkpoint = iif(?2 = 3, NULL, checkpoint)
              WHERE no = ?1",
         )?
-        .execute([row.no])?;
+        .execute((row.no, row.state))?;
     }
     lanes::shift(conn, queue, lane, Some(row.state), Some(state))
 }
@@ -261,13 +262,16 @@ pub(crate) fn purge(core: &Core, purge: &Purge) -> Worked<u64> {
         state @ (WAITING | DELAYED) => {
             let sql = match state {
                 WAITING => {
-                    "SELECT no FROM work WHERE queue = ?1 AND state = 0 AND created_ms <= ?2 LIMIT ?3"
+                    "SELECT no FROM work WHERE queue = ?1 AND state = 0 AND created_ms <= ?2
+                     AND (?4 IS NULL OR json_type(options, ?4) IS NULL) LIMIT ?3"
                 }
                 _ => {
-                    "SELECT no FROM work WHERE queue = ?1 AND state = 1 AND created_ms <= ?2 LIMIT ?3"
+                    "SELECT no FROM work WHERE queue = ?1 AND state = 1 AND created_ms <= ?2
+                     AND (?4 IS NULL OR json_type(options, ?4) IS NULL) LIMIT ?3"
                 }
             };
-            numbers(core, sql, params![queue, purge.before_ms, limit])?
+            let spare = purge.spare.map(|member| format!("$.{member}"));
+            numbers(core, sql, params![queue, purge.before_ms, limit, spare])?
         }
         state => ended(core, queue, state, purge.before_ms, limit)?,
     };

@@ -196,10 +196,15 @@ class AsyncClient:
         return int((await self._http.send(request))["removed"])
 
     async def dead_letters(
-        self, queue: str, *, limit: int | None = None, cursor: str | None = None
+        self,
+        queue: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        filter: JobFilter | None = None,
     ) -> Page[dict[str, Any]]:
-        """A page of the jobs that have failed for good, newest first."""
-        return calls.page(await self._http.send(calls.dead_letters(queue, limit, cursor)))
+        """A page of the jobs that have failed for good, newest first; those that are named."""
+        return calls.page(await self._http.send(calls.dead_letters(queue, limit, cursor, filter)))
 
     async def redrive(
         self,

@@ -207,10 +207,15 @@ class Client:
         return int((self._http.send(request))["removed"])
 
     def dead_letters(
-        self, queue: str, *, limit: int | None = None, cursor: str | None = None
+        self,
+        queue: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        filter: JobFilter | None = None,
     ) -> Page[dict[str, Any]]:
-        """A page of the jobs that have failed for good, newest first."""
-        return calls.page(self._http.send(calls.dead_letters(queue, limit, cursor)))
+        """A page of the jobs that have failed for good, newest first; those that are named."""
+        return calls.page(self._http.send(calls.dead_letters(queue, limit, cursor, filter)))
 
     def redrive(
         self,

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["Checkpoint", "Context", "SyncCheckpoint", "SyncContext"]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Checkpoint:
-    """What an earlier attempt of the job saved last, and the way to save more."""
+    """What was saved last, by an earlier attempt of the job or this one, and the way to save more."""
 
     _channel: Channel
     #: `None` if nothing was saved.
@@ -44,11 +44,12 @@ class Checkpoint:
     async def save(self, data: Any) -> None:
         """Keeps data for the next attempt, should this one not end well."""
         await self._channel.ask("checkpoint", {"data": data})
+        self.data = data
 
 
-@dataclass(frozen=True)
+@dataclass
 class SyncCheckpoint:
-    """What an earlier attempt of the job saved last, and the way to save more."""
+    """What was saved last, by an earlier attempt of the job or this one, and the way to save more."""
 
     _channel: Channel
     #: `None` if nothing was saved.
@@ -57,6 +58,7 @@ class SyncCheckpoint:
     def save(self, data: Any) -> None:
         """Keeps data for the next attempt, should this one not end well."""
         self._channel.ask_blocking("checkpoint", {"data": data})
+        self.data = data
 
 
 class _Invoked:
@@ -182,7 +184,7 @@ class _Invoked:
 class Context(_Invoked):
     """The context of an async handler."""
 
-    __slots__ = ("_jobs", "_signal", "execution")
+    __slots__ = ("_checkpoint", "_jobs", "_signal", "execution")
 
     def __init__(self, channel: Channel, params: Mapping[str, Any], signal: Signal) -> None:
         #: Of a step, which is executed again and again with what it did before.
@@ -190,6 +192,7 @@ class Context(_Invoked):
         super().__init__(self.execution or channel, params)
         self._signal = signal
         self._state: State | None = None
+        self._checkpoint: Checkpoint | None = None
         self._jobs: dict[int, Context] = {}
 
     @property
@@ -206,7 +209,9 @@ class Context(_Invoked):
     @property
     def checkpoint(self) -> Checkpoint:
         """What one attempt of the job leaves for the next."""
-        return Checkpoint(self._channel, self._params.get("checkpoint"))
+        if self._checkpoint is None:
+            self._checkpoint = Checkpoint(self._channel, self._params.get("checkpoint"))
+        return self._checkpoint
 
     @property
     def wait(self) -> Waits:
@@ -325,7 +330,7 @@ class Context(_Invoked):
 class SyncContext(_Invoked):
     """The context of a sync handler: each handler has a thread, and calls block it."""
 
-    __slots__ = ("_jobs", "_signal", "execution")
+    __slots__ = ("_checkpoint", "_jobs", "_signal", "execution")
 
     def __init__(self, channel: Channel, params: Mapping[str, Any], signal: SyncSignal) -> None:
         #: Of a step, which is executed again and again with what it did before.
@@ -333,6 +338,7 @@ class SyncContext(_Invoked):
         super().__init__(self.execution or channel, params)
         self._signal = signal
         self._state: SyncState | None = None
+        self._checkpoint: SyncCheckpoint | None = None
         self._jobs: dict[int, SyncContext] = {}
 
     @property
@@ -349,7 +355,9 @@ class SyncContext(_Invoked):
     @property
     def checkpoint(self) -> SyncCheckpoint:
         """What one attempt of the job leaves for the next."""
-        return SyncCheckpoint(self._channel, self._params.get("checkpoint"))
+        if self._checkpoint is None:
+            self._checkpoint = SyncCheckpoint(self._channel, self._params.get("checkpoint"))
+        return self._checkpoint
 
     @property
     def wait(self) -> SyncWaits:

@@ -171,8 +171,10 @@ def _apply(view: RunView, event: Event) -> RunView:
             return replace(view, paused=type == "flow.paused")
         case "job.active":
             return replace(view, status="running")
-        case "progress" | "job.progress":
+        case "progress":
             return replace(view, progress=dict(data))
+        case "job.progress":
+            return replace(view, progress=dict(data.get("progress") or {}))
         case "step.started":
             return _started(view, at, event)
         case "step.completed":

@@ -246,7 +246,10 @@ export interface EventData {
     };
     'job.progress': {
         queue: string;
-        progress: unknown;
+        progress: {
+            pct?: number;
+            detail?: unknown;
+        };
     };
     'job.completed': {
         queue: string;

@@ -255,9 +255,9 @@ export class Riverrun {
     return this.#http.post(`/api/queue/${part(name)}/clean`, options)
   }
 
-  /** Jobs that have failed for good, newest first. */
-  deadLetters(queue: string, query?: PageQuery): Promise<Page<JobRecord>> {
-    return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...query } })
+  /** Jobs that have failed for good, newest first; those that `filter` names. */
+  deadLetters(queue: string, { filter, ...page }: PageQuery & { filter?: JobFilter } = {}): Promise<Page<JobRecord>> {
+    return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...page, ...filter } })
   }
 
   /**

@@ -124,8 +124,9 @@ function apply(run: RunView, event: RunEvent): RunView {
     case 'job.active':
       return { ...run, status: 'running' }
     case 'progress':
-    case 'job.progress':
       return { ...run, progress: data }
+    case 'job.progress':
+      return { ...run, progress: data?.progress }
     case 'step.started':
       return started(update(run, at, { status: 'running', attempt: event.attempt ?? 1 }), at.step, event)
     case 'step.completed':

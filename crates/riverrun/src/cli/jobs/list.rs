@@ -14,11 +14,20 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct List {
-    /// The queue's name.
-    queue: String,
+    /// The queue's name; all queues, one after the other, without it.
+    queue: Option<String>,
     /// Only jobs in this state; may be given again.
     #[arg(long, value_parser = state)]
     state: Vec<JobState>,
+    /// Only jobs of this name.
+    #[arg(long)]
+    name: Option<String>,
+    /// Only jobs of this key.
+    #[arg(long)]
+    key: Option<String>,
+    /// Only jobs with this tag.
+    #[arg(long)]
+    tag: Option<String>,
     #[command(flatten)]
     limit: Limit,
 }
@@ -55,13 +64,26 @@ fn state(text: &str) -> std::result::Result<JobState, String> {
 
 impl List {
     pub async fn run(self, global: &Global) -> Result<Exit> {
-        let states: Vec<&str> = self.state.iter().map(|state| state.as_str()).collect();
-        let query = match states.is_empty() {
-            true => Vec::new(),
-            false => vec![("state", states.join(","))],
-        };
-        let path = ["api", "queue", &self.queue, "jobs"];
-        list(global, &path, &query, &self.limit, "no jobs").await
+        let mut query: Query = Vec::new();
+        let mut states = self.state;
+        // Of all queues the list is one of jobs of queues because it names their states.
+        if states.is_empty() && self.queue.is_none() {
+            states.extend(JobState::ALL);
+        }
+        if !states.is_empty() {
+            let states: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
+            query.push(("state", states.join(",")));
+        }
+        for (member, text) in [("name", self.name), ("key", self.key), ("tag", self.tag)] {
+            query.extend(text.map(|text| (member, text)));
+        }
+        match &self.queue {
+            Some(queue) => {
+                let path = ["api", "queue", queue, "jobs"];
+                list(global, &path, &query, &self.limit, "no jobs").await
+            }
+            None => list(global, &["api", "jobs"], &query, &self.limit, "no jobs").await,
+        }
     }
 }
 
@@ -80,7 +102,7 @@ pub async fn list(
             return output::talk(none);
         }
         let mut table = Table::new([
-            "job", "name", "state", "attempt", "created", "took", "about",
+            "job", "queue", "name", "state", "attempt", "created", "took", "about",
         ]);
         jobs.iter().for_each(|job| table.push(row(&job.value())));
         table.print();
@@ -109,6 +131,7 @@ fn row(job: &Value) -> Row {
     about.extend(tags.filter_map(Value::as_str).map(|tag| format!("#{tag}")));
     Row::default()
         .cell(text("id"))
+        .cell(text("queue"))
         .cell(text("name"))
         .styled(state, paint::status(state))
         .cell(job["attempt"].to_string())

@@ -24,7 +24,7 @@ pub struct Jobs {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// List the jobs of a queue.
+    /// List jobs: of a queue, or of all of them.
     #[command(before_help = "Example: riverrun jobs ls emails --state waiting --state active")]
     Ls(list::List),
     /// Show a job: state, data, attempts, result.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use riverrun_protocol::WorkError;
-use riverrun_store::{Added, Change, Commit, Expect, Note};
-use riverrun_types::{Draft, EventType, Json};
+use riverrun_store::{Added, Change, Commit, Error as StoreError, Expect, Note};
+use riverrun_types::{Draft, EventType, Json, Millis};
 use serde_json::{Value, json};
 
 use super::{
@@ -18,6 +18,11 @@ use crate::{
     runtime::lease_ms,
     work::{CallRequest, record},
 };
+
+/// Whether a lease holds, and until when.
+pub(super) fn lease(valid: bool, until_ms: Millis) -> Json {
+    Json::of(&json!({"valid": valid, "untilMs": until_ms}))
+}
 
 impl JobHost {
     /// Does what is asked for, and answers when it is durable.
@@ -91,15 +96,20 @@ impl JobHost {
         let Some(lease) = self.home.lease() else {
             return Ok(Json::of(&json!({"valid": true})));
         };
-        let until = self
-            .runtime
-            .now_ms()
-            .saturating_add(lease_ms(&self.runtime));
+        let now = self.runtime.now_ms();
+        let until = now.saturating_add(lease_ms(&self.runtime));
         let token = lease.token;
         let beats = self.runtime.store().keep_jobs(&[token], until).await;
-        let beats = beats.map_err(refused)?;
-        let valid = beats.lost.is_empty();
-        Ok(Json::of(&json!({"valid": valid, "untilMs": until})))
+        if !beats.map_err(refused)?.lost.is_empty() {
+            return Ok(self::lease(false, 0));
+        }
+        // A lease holds many jobs, and outlives those that were taken from it: what counts is
+        // whether it still holds this one.
+        match self.runtime.commit(self.home.fenced(None, now).await).await {
+            Ok(_) => Ok(self::lease(true, until)),
+            Err(StoreError::JobLost(_)) => Ok(self::lease(false, 0)),
+            Err(error) => Err(refused(error)),
+        }
     }
 
     async fn call(&self, asked: &Json) -> Result<Json, WorkError> {

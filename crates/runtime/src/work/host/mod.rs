@@ -22,7 +22,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use riverrun_engine::RunState;
 use riverrun_protocol::{CancelReason, Frame, WorkError};
-use riverrun_store::{Error as StoreError, JobLease};
+use riverrun_store::{Error as StoreError, JobLease, job_progress};
 use riverrun_types::{Draft, EventType, Json};
 use serde_json::json;
 
@@ -87,9 +87,13 @@ impl JobHost {
 #[async_trait]
 impl Host for JobHost {
     fn frame(&self, frame: Frame) {
-        if let Some(draft) = record::frame(&frame, self.runtime.now_ms()) {
+        if let Some(mut draft) = record::frame(&frame, self.runtime.now_ms()) {
             let is_progress = draft.kind == EventType::Progress;
             let progress = draft.data.clone().filter(|_| is_progress);
+            // Of a job it is a part of its life, and told as on the channel of its queue.
+            if let (Some(said), Some(lease)) = (&progress, self.home.lease()) {
+                draft = job_progress(draft.ms, &lease.queue, said);
+            }
             self.said.say(draft, progress);
         }
     }
@@ -102,6 +106,9 @@ impl Host for JobHost {
             ));
         }
         if self.cancel.reason() == Some(CancelReason::LeaseLost) {
+            if method == "lease" {
+                return Ok(asked::lease(false, 0));
+            }
             return Err(WorkError::new("LEASE_LOST", "the lease on the job is gone"));
         }
         self.answer(method, &asked).await

@@ -82,7 +82,8 @@ impl JobHost {
     }
 }
 
-/// What earlier attempts of a job recorded of their `ctx.run`s.
+/// What earlier attempts of a job recorded of their `ctx.run`s. One that was redriven goes on from
+/// there; one that had ended well begins anew.
 pub(in crate::work) async fn journal(
     runtime: &Runtime,
     job: &RunId,
@@ -90,6 +91,9 @@ pub(in crate::work) async fn journal(
     let mut journal = Vec::new();
     let stream = StreamName::new("job", job.as_str());
     each_event(runtime, &stream, |event| {
+        if event.kind == EventType::JobCompleted {
+            journal.clear();
+        }
         if event.kind == EventType::StepMemo
             && let Some(memo) = event
                 .data

@@ -118,8 +118,10 @@ def redriven(answer: Mapping[str, Any]) -> Redriven:
     return Redriven(answer["redriven"], answer.get("goesOn", False))
 
 
-def dead_letters(queue: str, limit: int | None, cursor: str | None) -> Request:
-    query = {"limit": limit, "cursor": cursor}
+def dead_letters(
+    queue: str, limit: int | None, cursor: str | None, filter: Mapping[str, Any] | None
+) -> Request:
+    query = {"limit": limit, "cursor": cursor, **options_on_wire(filter or {})}
     return Request("GET", f"/api/queue/{segment(queue)}/dlq", query)
 
 

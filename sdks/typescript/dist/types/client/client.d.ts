@@ -169,8 +169,10 @@ export declare class Riverrun {
     }): Promise<{
         removed: number;
     }>;
-    /** Jobs that have failed for good, newest first. */
-    deadLetters(queue: string, query?: PageQuery): Promise<Page<JobRecord>>;
+    /** Jobs that have failed for good, newest first; those that `filter` names. */
+    deadLetters(queue: string, { filter, ...page }?: PageQuery & {
+        filter?: JobFilter;
+    }): Promise<Page<JobRecord>>;
     /**
      * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
      * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
