@@ -196,12 +196,9 @@ impl Driver {
         let step = self.flow.plan.step(&key.step).ok_or_else(gone)?;
         let visit = self.state.visit(key).ok_or_else(gone)?;
         let awaits = step.awaits.as_ref().ok_or_else(gone)?;
-        let input = match &visit.input {
-            Some(input) => input.clone(),
-            None => step
-                .input(&self.state.view(visit))
-                .map_err(|failure| failure.message)?,
-        };
+        let input = step
+            .input(&self.state, visit)
+            .map_err(|failure| failure.message)?;
         let now = self.runtime.now_ms();
         let timeout = awaits.timeout.as_ref().and_then(delay_ms);
         let until_ms = timeout.map(|ms| now.saturating_add(ms));
