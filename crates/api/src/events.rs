@@ -437,7 +437,7 @@ pub(crate) async fn emit_event(
     let stream = match (to.stream, to.run_id) {
         (Some(stream), None) => stream_named(&api, &stream)?,
         (None, Some(run)) => StreamName::flow(&run_id(&api, &run).await?),
-        (None, None) => StreamName::new("global", "global"),
+        (None, None) => StreamName::global(),
         (Some(stream), Some(run)) => same_stream(&api, &stream, &run)?,
     };
     append(&api, &stream, &[body], key).await

@@ -136,6 +136,7 @@ fn all() -> Vec<UtoipaMethodRouter<Api>> {
         routes!(run_history::run_history),
         routes!(run_reads::run_children),
         routes!(run_reads::run_why),
+        routes!(run_reads::run_awaits),
         routes!(jobs::run_jobs),
         routes!(sse::follow_run),
         routes!(run_actions::cancel_run),

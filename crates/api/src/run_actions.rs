@@ -123,14 +123,15 @@ pub(crate) async fn fork_run(
 
 /// Take a run in
 ///
-/// A line of `riverrun runs export`: `{run, events}`. The run keeps its id and its whole past; one
-/// that has not ended goes on here, unless it waits for another run or another run for it.
+/// A line of `riverrun runs export`: `{run, events, awaits}`. The run keeps its id and its whole
+/// past; one that has not ended goes on here, unless it waits for another run or another run for
+/// it. What it waits for comes too, and its doors keep their addresses.
 #[utoipa::path(post, path = "/api/runs/import", tag = "runs",
-    request_body(content = Object, description = "`{run, events}`, as an export holds it"),
+    request_body(content = Object, description = "`{run, events, awaits}`, as an export holds it"),
     responses(
         (status = 201, description = "The run", body = schemas::StartedRun),
         (status = 400, description = "BAD_EVENT", body = schemas::Failure),
-        (status = 409, description = "RUN_EXISTS, DUPLICATE or RUN_TIED", body = schemas::Failure)))]
+        (status = 409, description = "RUN_EXISTS, DUPLICATE, AWAIT_EXISTS, RUN_TIED or SECRET_MISSING", body = schemas::Failure)))]
 pub(crate) async fn import_run(State(api): State<Api>, Payload(body): Payload) -> Answer {
     let exported: Exported = read_object(body.as_str().as_bytes())?;
     started_answer(api.runtime().import(exported).await?)

@@ -206,6 +206,36 @@ struct StateView<'a> {
     state: &'a RunData,
 }
 
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AwaitsQuery {
+    /// The secrets of signed doors too. Default `false`.
+    #[serde(default)]
+    #[param(value_type = Option<bool>)]
+    secrets: bool,
+}
+
+/// Read what a run waits for
+///
+/// As an import wants it: how the events that it waits for are found, and the doors that its code
+/// holds open. For people `why` says it.
+#[utoipa::path(get, path = "/api/runs/{id}/awaits", tag = "runs",
+    params(("id" = String, Path, description = "The run's id, or `latest`"), AwaitsQuery),
+    responses(
+        (status = 200, description = "What is open, and what was fired and the run has yet to take note of", body = schemas::RunAwaits),
+        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+pub(crate) async fn run_awaits(
+    State(api): State<Api>,
+    RunPath(run): RunPath,
+    Query(query): Query<AwaitsQuery>,
+) -> Answer {
+    ok(&Items {
+        items: api.runtime().awaits(&run, query.secrets).await?,
+        next_cursor: None,
+    })
+}
+
 /// Ask why a run waits
 ///
 /// The exact reasons for which it does not move, with ids and times: one for each active visit,

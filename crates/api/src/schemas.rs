@@ -354,6 +354,34 @@ pub struct StateAt {
     pub state: Value,
 }
 
+#[derive(ToSchema)]
+pub struct RunAwaits {
+    pub items: Vec<RunAwait>,
+}
+
+/// What a visit waits for, or a door that its code holds open: `event` or `trigger`.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct RunAwait {
+    /// Whoever knows a door's id may open it.
+    pub id: String,
+    pub step: String,
+    pub visit: u32,
+    /// ISO 8601.
+    pub created_at: String,
+    pub expires_at: Option<String>,
+    /// `{kind, match?: [[path, value]], filter?, lookbackMs?}`
+    #[schema(value_type = Option<Object>)]
+    pub event: Option<Value>,
+    /// `{type, payload?, many?, signed?, secret?}`
+    #[schema(value_type = Option<Object>)]
+    pub trigger: Option<Value>,
+    /// When it was fired last.
+    pub fired_at: Option<String>,
+    /// What it was fired with.
+    pub values: Option<Vec<Value>>,
+}
+
 /// Why a run, or a job, is where it is.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]

@@ -11,7 +11,7 @@ use riverrun_types::{
 };
 use serde_json::Value;
 
-use crate::{Failure, RunState, Schema, Select, TemplateError, View, Visit, VisitKey, Wait, code};
+use crate::{Failure, RunState, Schema, Select, TemplateError, Visit, VisitKey, Wait, code};
 
 /// A flow ready to run. Made once per `id@version`.
 #[derive(Debug)]
@@ -64,9 +64,13 @@ impl PlanStep {
         awaits.is_some_and(|awaits| awaits.kind != AwaitType::Time)
     }
 
-    /// What the step is given. A template can wrap what is in the state until it is too deep.
-    pub fn input(&self, view: &View<'_>) -> Result<Json, Failure> {
-        let input = self.input.resolve(view);
+    /// What a visit is given: what the event that entered it brought, else what the step selects.
+    /// A template can wrap what is in the state until it is too deep.
+    pub fn input(&self, state: &RunState, visit: &Visit) -> Result<Json, Failure> {
+        if let Some(brought) = &visit.input {
+            return Ok(brought.clone());
+        }
+        let input = self.input.resolve(&state.view(visit));
         if !input.is_deeper(Json::MAX_DEPTH) {
             return Ok(input);
         }

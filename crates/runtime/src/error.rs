@@ -1,7 +1,7 @@
 //! Why a command was refused or failed, with the code that people see.
 
 use riverrun_engine::{Issue, SchemaIssue};
-use riverrun_types::{RunId, RunStatus};
+use riverrun_types::{Name, RunId, RunStatus};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -58,6 +58,9 @@ pub enum Error {
     /// Two runs of which one waits for the other can only be moved once that is over.
     #[error("{0}")]
     Tied(String),
+    /// A door that takes only what is signed came without what it is signed with.
+    #[error("door {0} takes only what is signed, and the export lacks its secret")]
+    SecretMissing(Name),
     #[error("the signature is missing or wrong")]
     BadSignature,
     #[error("the server is shutting down")]
@@ -107,6 +110,7 @@ impl Error {
             Self::ProcessBroken(_) => "PROCESS_BROKEN",
             Self::BadId(_) => "BAD_ID",
             Self::Tied(_) => "RUN_TIED",
+            Self::SecretMissing(_) => "SECRET_MISSING",
             Self::BadSignature => "BAD_SIGNATURE",
             Self::ShuttingDown => "SHUTTING_DOWN",
             Self::Busy => "BUSY",

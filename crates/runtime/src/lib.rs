@@ -38,7 +38,7 @@ pub use error::Error;
 pub use flows::{Compiled, FlowEntry, RegisteredFlow};
 pub use handler::{Action, Call, Effects, FlowLookup, Handler, Services, function};
 pub use handlers::Handlers;
-pub use import::{Exported, ExportedRun};
+pub use import::{Exported, ExportedAwait, ExportedDoor, ExportedEvent, ExportedRun};
 pub use listen::Listener;
 pub use load::Loaded;
 pub use once::AppendedOnce;

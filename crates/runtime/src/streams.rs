@@ -70,6 +70,28 @@ impl Runtime {
         }
     }
 
+    /// Appends an event that belongs to nobody in particular, and tells those who wait for its kind.
+    pub(crate) async fn append_to_all(
+        &self,
+        draft: Draft,
+        tenant_id: Option<Name>,
+    ) -> riverrun_store::Result<Option<EventId>> {
+        let stream = StreamName::global();
+        let context = EventContext {
+            run_id: stream.id.clone(),
+            flow_name: stream.kind.clone(),
+            tenant_id,
+        };
+        let placed = self.place(
+            &stream,
+            context,
+            Expect::Any,
+            Arc::from([draft]),
+            Vec::new(),
+        );
+        Ok(placed.await?.pop())
+    }
+
     /// Whether steps of a run react to events from outside.
     async fn is_heard(&self, run: &RunId, drafts: &[Draft]) -> Result<bool> {
         let is_emitted = |draft: &Draft| matches!(Fact::read(draft), Fact::Emitted { .. });

@@ -5,9 +5,14 @@
 
 use std::{sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use riverrun_engine::Failure;
 use riverrun_expr::{Limits, Sandbox};
-use riverrun_runtime::{Exported, Options, Runtime, StartRequest, function};
+use riverrun_protocol::{Reply, WorkError};
+use riverrun_runtime::{
+    Exported, Invocation, Options, Process, ProcessConfig, Provider, Runtime, Source, StartRequest,
+    Visitor, function,
+};
 use riverrun_store::{EventQuery, RunFilter};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Json, RunId, RunStatus, StreamName};
@@ -55,18 +60,88 @@ async fn open() -> Runtime {
             "nap",
             json!({"nap": {"type": "delay", "config": {"ms": "${ms}"}}}),
         ),
+        (
+            "pay",
+            "wait",
+            json!({"wait": {"type": "set", "config": {"value": "paid"}, "await": {
+                "type": "event", "eventKind": "paid", "match": {"data.id": "input.id"},
+            }}}),
+        ),
+        (
+            "judge",
+            "wait",
+            json!({"wait": {"type": "set", "config": {"value": "paid"}, "await": {
+                "type": "event", "eventKind": "paid",
+                "where": "(event, ctx) => event.data.total > ctx.state.price",
+            }}}),
+        ),
+        (
+            "approve",
+            "wait",
+            json!({
+                "wait": {"type": "set", "config": {"value": "approved"}, "await": {
+                    "type": "trigger", "triggerType": "user", "timeout": "1h", "onTimeout": "late",
+                }},
+                "late": {"type": "set", "config": {"value": "late"}},
+            }),
+        ),
+        (
+            "hurry",
+            "wait",
+            json!({
+                "wait": {"type": "set", "config": {"value": "paid"}, "await": {
+                    "type": "event", "eventKind": "paid", "timeout": 1_500, "onTimeout": "late",
+                }},
+                "late": {"type": "set", "config": {"value": "late"}},
+            }),
+        ),
+        (
+            "ask",
+            "ask",
+            json!({"ask": {"type": "process", "config": {"process": "ask"}}}),
+        ),
     ] {
         let flow = json!({"id": id, "version": "1.0.0", "initialStepId": first, "steps": steps});
         let registered = runtime.register(&flow).await;
         registered.unwrap_or_else(|error| panic!("{id}: {error:?}"));
     }
+    runtime.put_process(Process {
+        id: "ask".into(),
+        config: ProcessConfig::read(&Json::null(), "ask").ok().unwrap(),
+        provider: Arc::new(Asks),
+        source: Source::default(),
+    });
     runtime
+}
+
+/// Makes the door that its input describes, and waits at it.
+struct Asks;
+
+#[async_trait]
+impl Provider for Asks {
+    async fn invoke(&self, call: Invocation) -> Result<Reply, WorkError> {
+        let answered = call.invoke.job.journal.iter().find(|e| e.op == "await");
+        if let Some(entry) = answered {
+            return Ok(Reply {
+                value: entry.value.clone(),
+                ..Reply::default()
+            });
+        }
+        let door = call.invoke.job.input.clone().unwrap_or_default();
+        let door = call.host.ask("await.trigger", door).await?.value();
+        let wait = json!({"type": "trigger", "triggerId": door["id"]});
+        Ok(Reply {
+            suspended: serde_json::from_value(wait).ok(),
+            ..Reply::default()
+        })
+    }
 }
 
 async fn export(runtime: &Runtime, run: &RunId) -> Value {
     let query = EventQuery::forward(0, 1_000);
     let events = runtime.store().events(&StreamName::flow(run), &query).await;
-    json!({"run": runtime.run(run).await.unwrap(), "events": events.unwrap()})
+    let awaits = runtime.awaits(run, false).await.unwrap();
+    json!({"run": runtime.run(run).await.unwrap(), "events": events.unwrap(), "awaits": awaits})
 }
 
 async fn import(runtime: &Runtime, exported: &Value) -> Result<RunStatus, (&'static str, String)> {
@@ -297,4 +372,154 @@ async fn runs_that_wait_for_each_other_do_not_come_in_apart() {
     let rest = here.start(StartRequest::new("rest", json!({}))).await;
     let rest = export(&here, &rest.unwrap().run).await;
     assert_eq!(import(&there, &rest).await, Ok(RunStatus::Waiting));
+}
+
+/// Starts a run that waits, and exports it once it does.
+async fn waiting(runtime: &Runtime, flow: &str, input: Value) -> (RunId, Value) {
+    let request = StartRequest::new(flow, Json::of(&input));
+    let run = runtime.start(request).await.unwrap().run;
+    let mut tail = runtime.tail(StreamName::flow(&run), 0);
+    let waits = async {
+        while runtime.awaits(&run, false).await.unwrap().is_empty()
+            || !is_waiting(runtime, &run).await
+        {
+            tail.next().await.unwrap();
+        }
+    };
+    tokio::time::timeout(LONG, waits).await.unwrap();
+    let exported = export(runtime, &run).await;
+    (run, exported)
+}
+
+async fn is_waiting(runtime: &Runtime, run: &RunId) -> bool {
+    let view = runtime.run(run).await.unwrap();
+    view.state().status == RunStatus::Waiting
+}
+
+async fn emit(runtime: &Runtime, data: Value) {
+    let event = Json::of(&json!({"type": "paid", "data": data}));
+    let stream = StreamName::new("global", "global");
+    runtime.append(&stream, &[event]).await.unwrap();
+}
+
+async fn result(runtime: &Runtime, run: &RunId) -> Value {
+    let view = runtime.wait(run, LONG).await.unwrap();
+    let result = view.state().result.clone();
+    result
+        .unwrap_or_else(|| panic!("{:?}", view.state()))
+        .value()
+}
+
+async fn open_door(
+    runtime: &Runtime,
+    id: &str,
+    signature: Option<&str>,
+) -> Result<(), &'static str> {
+    let visitor = Visitor {
+        payload: Json::of(&json!({"ok": true})),
+        body: b"{\"ok\":true}",
+        signature,
+        source: "webhook",
+    };
+    let opened = runtime.open_door(id, visitor).await;
+    opened.map(drop).map_err(|error| error.code())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_waits_goes_on_where_it_comes_in() {
+    let (here, there) = (open().await, open().await);
+    // By an event that an index finds, and by one that only an expression can judge.
+    let (pay, exported) = waiting(&here, "pay", json!({"id": 7})).await;
+    assert_eq!(import(&there, &exported).await, Ok(RunStatus::Waiting));
+    let (judge, exported) = waiting(&here, "judge", json!({"price": 100})).await;
+    assert_eq!(import(&there, &exported).await, Ok(RunStatus::Waiting));
+    emit(&there, json!({"id": 6, "total": 99})).await;
+    emit(&there, json!({"id": 7, "total": 101})).await;
+    assert_eq!(result(&there, &pay).await, "paid");
+    assert_eq!(result(&there, &judge).await, "paid");
+    // By its time, which is the same.
+    let (hurry, exported) = waiting(&here, "hurry", json!({})).await;
+    import(&there, &exported).await.unwrap();
+    assert_eq!(result(&there, &hurry).await, "late");
+    // By whoever has the door's address, which is the same too, and once.
+    let (approve, exported) = waiting(&here, "approve", json!({})).await;
+    import(&there, &exported).await.unwrap();
+    let door = exported["awaits"][0]["id"].as_str().unwrap();
+    assert_eq!(open_door(&there, door, None).await, Ok(()));
+    assert_eq!(result(&there, &approve).await, "approved");
+    assert_eq!(open_door(&there, door, None).await, Err("AWAIT_USED"));
+    let stream = StreamName::new("trigger", door);
+    let query = EventQuery::forward(0, 9);
+    let events = there.store().events(&stream, &query).await.unwrap();
+    let kinds: Vec<_> = events.iter().map(|event| event.kind.as_str()).collect();
+    assert_eq!(kinds, ["trigger.registered", "trigger.fired"]);
+    // What had come and was not taken note of has come.
+    let (approve, mut exported) = waiting(&here, "approve", json!({})).await;
+    exported["awaits"][0]["values"] = json!([{"ok": true}]);
+    exported["awaits"][0]["firedAt"] = exported["awaits"][0]["createdAt"].clone();
+    import(&there, &exported).await.unwrap();
+    assert_eq!(result(&there, &approve).await, "approved");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_signed_door_moves_with_its_secret_or_not_at_all() {
+    let (here, there) = (open().await, open().await);
+    let door = json!({"type": "webhook", "secret": "s3cret"});
+    let (run, mut exported) = waiting(&here, "ask", door).await;
+    assert_eq!(
+        exported["awaits"][0]["trigger"],
+        json!({"type": "webhook", "signed": true})
+    );
+    let (code, message) = import(&there, &exported).await.unwrap_err();
+    assert_eq!(code, "SECRET_MISSING", "{message}");
+    exported["awaits"] = json!(here.awaits(&run, true).await.unwrap());
+    import(&there, &exported).await.unwrap();
+    let door = exported["awaits"][0]["id"].as_str().unwrap();
+    assert_eq!(open_door(&there, door, None).await, Err("BAD_SIGNATURE"));
+    // HMAC-SHA256 of the body with the secret.
+    let signature = "543e03a3257ce4cdd34b991bf239f266e18a52dd97f26603483a2f265fc2cfe2";
+    assert_eq!(open_door(&there, door, Some(signature)).await, Ok(()));
+    assert_eq!(result(&there, &run).await, json!({"ok": true}));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_whose_await_is_amiss_does_not_come_in_at_all() {
+    let (here, there) = (open().await, open().await);
+    let (run, whole) = waiting(&here, "approve", json!({})).await;
+    let refused = async |meddle: &dyn Fn(&mut Value), code: &str| {
+        let mut exported = whole.clone();
+        meddle(&mut exported);
+        let (found, message) = import(&there, &exported).await.unwrap_err();
+        assert_eq!(found, code, "{message}");
+        assert!(there.run(&run).await.is_err());
+    };
+    let first =
+        |exported: &mut Value, field: &str, value: Value| exported["awaits"][0][field] = value;
+    refused(&|it| it["awaits"] = json!([]), "RUN_TIED").await;
+    refused(&|it| first(it, "id", json!("other")), "RUN_TIED").await;
+    refused(&|it| first(it, "trigger", Value::Null), "BAD_REQUEST").await;
+    refused(
+        &|it| first(it, "event", json!({"kind": "paid"})),
+        "BAD_REQUEST",
+    )
+    .await;
+    refused(&|it| first(it, "createdAt", json!("soon")), "BAD_REQUEST").await;
+    refused(&|it| first(it, "values", json!([1, 2])), "BAD_REQUEST").await;
+    refused(&|it| first(it, "values", json!([1])), "BAD_REQUEST").await;
+    // An id that another run has there.
+    import(&there, &whole).await.unwrap();
+    let other = RunId::fresh();
+    let text = whole.to_string().replace(run.as_str(), other.as_str());
+    let (code, message) = import(&there, &serde_json::from_str(&text).unwrap())
+        .await
+        .unwrap_err();
+    assert_eq!(code, "AWAIT_EXISTS", "{message}");
+    assert!(there.run(&other).await.is_err());
+    // What it does not wait for is left out.
+    let (_, mut more) = waiting(&here, "pay", json!({"id": 1})).await;
+    let mut extra = whole["awaits"][0].clone();
+    extra["id"] = json!("0123456789abcdef");
+    more["awaits"].as_array_mut().unwrap().push(extra);
+    import(&there, &more).await.unwrap();
+    assert!(there.door("0123456789abcdef").await.is_err());
 }

@@ -1482,6 +1482,15 @@ async fn a_call_that_is_not_recorded_keeps_its_state_while_it_runs() {
     assert_eq!(value["state"], json!({"at": "the gate"}));
     assert_eq!(value["version"], 1);
     assert!(world.events("call", &RunId::new("off")).await.is_empty());
+    // What it emitted is for others, and theirs to read.
+    let query = EventQuery::forward(0, 9);
+    let told = world.store.events(&StreamName::global(), &query).await;
+    let told = told.unwrap();
+    let told: Vec<_> = told
+        .iter()
+        .map(|e| (e.kind.as_str(), e.causation_id.as_deref()))
+        .collect();
+    assert_eq!(told, [("guest.came", Some("off"))]);
     world.put("quiet", json!({"runMode": "call", "persistFrames": false}));
     let quiet = CallRequest {
         process: "quiet".to_owned(),

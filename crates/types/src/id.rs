@@ -150,6 +150,11 @@ impl StreamName {
         }
     }
 
+    /// The stream of what belongs to nobody in particular.
+    pub fn global() -> Self {
+        Self::new("global", "global")
+    }
+
     pub fn flow(run: &RunId) -> Self {
         Self {
             kind: Arc::from(Self::FLOW),

@@ -13,7 +13,16 @@ from typing import Any
 
 import support
 
-from riverrun import Context, Flow, QueueConfig, RiverrunError, SyncContext, js, process
+from riverrun import (
+    Context,
+    Flow,
+    NonRetriableError,
+    QueueConfig,
+    RiverrunError,
+    SyncContext,
+    js,
+    process,
+)
 from riverrun.testing import later, run, run_flow, run_step
 
 DAY_MS = 86_400_000
@@ -521,11 +530,58 @@ class Flows(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "give entry"):
             run_flow({"a": fails, "b": fails})
 
+    def test_a_step_that_fails_is_tried_again_in_simulated_time(self) -> None:
+        calls = []
+
+        async def flaky(input: Any, ctx: Context) -> Any:
+            paid = await ctx.run("pay", lambda: calls.append("pay") or len(calls))
+            await ctx.emit("tried", ctx.attempt)
+            if ctx.attempt < 3:
+                raise RiverrunError(f"attempt {ctx.attempt} of {ctx.max_attempts}", code="BUSY")
+            await ctx.wait.time("1h")
+            return paid
+
+        backoff = {"type": "exponential", "delayMs": 60_000, "maxDelayMs": 90_000}
+        policy = {"attempts": 4, "backoff": backoff}
+        heard = (lambda input: input, {"subscriptions": [{"event_kind": "tried"}]})
+        done = run_flow({"flaky": (flaky, {"retryPolicy": policy}), "heard": heard}, entry="flaky")
+        visit = done.visits[0]
+        self.assertEqual((done.status, visit.value, visit.attempt), ("completed", 1, 3))
+        self.assertEqual((visit.executions, visit.error, calls), (4, None, ["pay"]))
+        self.assertEqual(
+            [(one.attempt, str(one.error), one.failed_at, one.delay_ms) for one in visit.retries],
+            [
+                (1, "attempt 1 of 4", "2026-01-01T00:00:00.000Z", 60_000),
+                (2, "attempt 2 of 4", "2026-01-01T00:01:00.000Z", 90_000),
+            ],
+        )
+        self.assertEqual(done.elapsed_ms, 150_000 + 3_600_000)
+        # What was emitted before the failure is not emitted again.
+        self.assertEqual([one.value for one in done.visits[1:]], [1])
+
+    def test_what_is_not_tried_again_fails_at_once(self) -> None:
+        def failing(error: Exception, **policy: Any) -> tuple[int, int]:
+            def fails() -> None:
+                raise error
+
+            done = run_step((fails, {"retryPolicy": policy} if policy else {}))
+            self.assertEqual((done.status, done.error), ("failed", error))
+            return done.attempt, done.elapsed_ms
+
+        fixed = {"attempts": 5, "backoff": {"type": "fixed", "delayMs": 10}}
+        self.assertEqual(failing(ValueError("no")), (3, 3000))
+        self.assertEqual(failing(ValueError("no"), attempts=1), (1, 0))
+        self.assertEqual(failing(ValueError("no"), **fixed), (5, 40))
+        self.assertEqual(failing(NonRetriableError("no"), **fixed), (1, 0))
+        self.assertEqual(failing(RiverrunError("no", retry_after_ms=700), attempts=2), (2, 700))
+        self.assertEqual(failing(ValueError("no"), **fixed, retriableErrors=["BUSY"]), (1, 0))
+        self.assertEqual(failing(ValueError("no"), **fixed, retriableErrors=["ValueError"]), (5, 40))
+
     def test_a_failed_run_undoes_what_it_did_the_last_first(self) -> None:
         began = time.monotonic()
         done = run_flow(saga(decline))
         self.assertLess(time.monotonic() - began, 1)
-        self.assertEqual((done.status, done.elapsed_ms), ("failed", 30 * DAY_MS))
+        self.assertEqual((done.status, done.elapsed_ms), ("failed", 30 * DAY_MS + 3000))
         self.assertEqual(
             [(visit.step, visit.status, visit.undoes) for visit in done.visits],
             [
@@ -582,7 +638,7 @@ class Flows(unittest.TestCase):
         statuses = [(visit.step, visit.status) for visit in stopped.visits]
         self.assertEqual(statuses[1:3], [("slow", "cancelled"), ("breaks", "failed")])
         self.assertEqual(stopped.visits[-1].undoes, ("begin", 1))
-        self.assertEqual((stopped.status, stopped.elapsed_ms), ("failed", 0))
+        self.assertEqual((stopped.status, stopped.elapsed_ms), ("failed", 3000))
         finished = run_flow(steps("finish"))
         undone = [visit.undoes for visit in finished.visits if visit.undoes]
         self.assertEqual(undone, [("slow", 1), ("begin", 1)])

@@ -584,6 +584,22 @@ function given(members) {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== void 0));
 }
 
+// src/testing/retry.ts
+var attempts = 3;
+var backoff = { type: "exponential", delayMs: 1e3 };
+var longestMs = 6e4;
+function mostAttempts(policy) {
+  return Math.max(1, policy?.attempts ?? attempts);
+}
+function retryDelayMs(policy, failure, failures) {
+  if (failure.retriable === false || failures >= mostAttempts(policy)) return void 0;
+  const named = [failure.code, failure.name];
+  if (policy?.retriableErrors && !policy.retriableErrors.some((error) => named.includes(error))) return void 0;
+  if (failure.retryAfterMs !== void 0) return failure.retryAfterMs;
+  const { type, delayMs, maxDelayMs = Math.max(longestMs, delayMs) } = policy?.backoff ?? backoff;
+  return Math.min(type === "fixed" ? delayMs : delayMs * 2 ** (failures - 1), maxDelayMs);
+}
+
 // src/testing/undo.ts
 var Undoing = class {
   /** The run has failed, and undoes what it did. */
@@ -631,6 +647,7 @@ var Visit = class {
     this.memory = new Memory(memoryOptions({ ...options, config: step.config, journal: [], state: void 0 }), store, true);
   }
   awaits = [];
+  retries = [];
   memory;
   startedAt = (/* @__PURE__ */ new Date()).toISOString();
   awaited;
@@ -650,6 +667,13 @@ var Visit = class {
     const ended = settled(this.#call(ctx), ctx);
     return clock.run(Promise.race([left, ended]));
   }
+  get attempt() {
+    return this.retries.length + 1;
+  }
+  /** The next execution is another attempt. */
+  failed(error, delayMs) {
+    this.retries.push({ attempt: this.attempt, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs });
+  }
   began(type, name) {
     const wait = { type, name, from: (/* @__PURE__ */ new Date()).toISOString(), outcome: "waiting" };
     this.awaits.push(wait);
@@ -660,9 +684,9 @@ var Visit = class {
     this.memory.journal.push({ op: "await", name, ...outcome });
   }
   report() {
-    const { step, number, input, awaits, startedAt, outcome, memory, undoes } = this;
+    const { step, number, input, awaits, attempt, retries, startedAt, outcome, memory, undoes } = this;
     const executions = this.#executions;
-    return { step: step.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
+    return { step: step.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, attempt, retries, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
   }
   get isActive() {
     return this.#endedAt === void 0;
@@ -686,7 +710,7 @@ var Visit = class {
   }
   #job() {
     const { name } = this.step;
-    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: 1, maxAttempts: 1, enqueuedAt: this.startedAt };
+    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: this.attempt, maxAttempts: mostAttempts(this.step.config.retryPolicy), enqueuedAt: this.startedAt };
   }
   #params() {
     const { runId, flow, tenantId, correlationId = runId } = this.run;
@@ -697,8 +721,8 @@ var Visit = class {
       jobId: `job-${this.number}`,
       queue: this.step.name,
       input: this.input,
-      attempt: 1,
-      maxAttempts: this.step.config.retryPolicy?.attempts ?? 1,
+      attempt: this.attempt,
+      maxAttempts: mostAttempts(this.step.config.retryPolicy),
       runId,
       flow,
       step: this.step.name,
@@ -826,8 +850,15 @@ var Simulation = class {
       this.#arrive({ ...event, flowName: this.flow, stepName: visit.step.name });
     }
     if ("type" in outcome) await this.#suspend(visit, outcome);
-    else if (outcome.status !== "completed") this.#fail(visit, outcome.status, outcome.error);
+    else if (outcome.status !== "completed") this.#tryAgain(visit, outcome.error) || this.#fail(visit, outcome.status, outcome.error);
     else this.#afterHandler(visit, outcome.value);
+  }
+  #tryAgain(visit, error) {
+    const delayMs = retryDelayMs(visit.step.config.retryPolicy, describe(error), visit.attempt);
+    if (delayMs === void 0) return false;
+    visit.failed(error, delayMs);
+    this.#plan(this.clock.now + delayMs, () => visit.isActive && this.#execute(visit));
+    return true;
   }
   async #suspend(visit, wait) {
     const name = wait.type === "time" ? "time" : wait.type === "event" ? wait.eventKind : wait.triggerId;

@@ -19,7 +19,7 @@ const notForClients = [
   /^(GET|POST) \/api\/flows\/\{\}\/runs/,
   /^POST \/api\/flows\/triggers/,
   /^POST \/api\/runs\/import/,
-  /^GET \/api\/runs\/\{\}\/jobs/,
+  /^GET \/api\/runs\/\{\}\/(jobs|awaits)/,
   /^GET \/api\/events\/\{\}\/(list|\{\})$/,
   // onKind follows it.
   /^GET \/api\/events$/,

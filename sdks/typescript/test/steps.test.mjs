@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defineProcess, defineStep, RiverrunError } from '../dist/index.js'
+import { defineProcess, defineStep, NonRetriableError, RetryAfterError, RiverrunError } from '../dist/index.js'
 import { execute, fakeClock, later, runFlow, runStep } from '../dist/testing.js'
 import { join } from 'node:path'
 import { project, startRunner } from './support.mjs'
@@ -328,6 +328,46 @@ test('a failure ends the run, and what the kit cannot play it says', async () =>
   assert.equal(stuck.status, 'waiting')
 })
 
+test('a step that fails is tried again as its policy says, in simulated time', async () => {
+  const calls = []
+  const flaky = defineStep(async (_, ctx) => {
+    const paid = await ctx.run('pay', () => calls.push('pay'))
+    await ctx.emit('tried', ctx.attempt)
+    if (ctx.attempt < 3) throw new RiverrunError('BUSY', `attempt ${ctx.attempt} of ${ctx.maxAttempts}`)
+    await ctx.await.time('1h')
+    return paid
+  }, { step: 'flaky', retryPolicy: { attempts: 4, backoff: { type: 'exponential', delayMs: 60_000, maxDelayMs: 90_000 } } })
+  const run = await runFlow([flaky, defineStep((input) => input, { step: 'heard', subscriptions: [{ eventKind: 'tried' }] })])
+  const [visit] = run.visits
+  assert.deepEqual([run.status, visit.value, visit.attempt, visit.executions], ['completed', 1, 3, 4])
+  assert.deepEqual(calls, ['pay'])
+  assert.deepEqual(visit.retries.map(({ attempt, error, failedAt, delayMs }) => [attempt, error.message, failedAt, delayMs]), [
+    [1, 'attempt 1 of 4', '2026-01-01T00:00:00.000Z', 60_000],
+    [2, 'attempt 2 of 4', '2026-01-01T00:01:00.000Z', 90_000],
+  ])
+  assert.equal(run.elapsedMs, 150_000 + 3_600_000)
+  // What was emitted before the failure is not emitted again.
+  assert.deepEqual(run.visits.slice(1).map(({ value }) => value), [1])
+})
+
+test('what is not tried again fails at once, and three times is enough where nothing is said', async () => {
+  const failing = async (error, retryPolicy) => {
+    const { status, attempt, elapsedMs } = await runStep({ default: () => { throw error }, config: { retryPolicy } })
+    assert.equal(status, 'failed')
+    return [attempt, elapsedMs]
+  }
+  const fixed = { attempts: 5, backoff: { type: 'fixed', delayMs: 10 } }
+  assert.deepEqual(await failing(new Error('no')), [3, 3000])
+  assert.deepEqual(await failing(new Error('no'), { attempts: 1 }), [1, 0])
+  assert.deepEqual(await failing(new Error('no'), fixed), [5, 40])
+  assert.deepEqual(await failing(new NonRetriableError('no'), fixed), [1, 0])
+  assert.deepEqual(await failing(new RetryAfterError('later', 700), { attempts: 2 }), [2, 700])
+  assert.deepEqual(await failing(new TypeError('no'), { ...fixed, retriableErrors: ['BUSY'] }), [1, 0])
+  assert.deepEqual(await failing(new TypeError('no'), { ...fixed, retriableErrors: ['TypeError'] }), [5, 40])
+  const late = await runStep((_, ctx) => ctx.await.event({ kind: 'never', timeout: 1000 }))
+  assert.deepEqual([late.status, late.attempt, late.error.code], ['failed', 1, 'AWAIT_TIMEOUT'])
+})
+
 test('a declared await is played before its step, or given', async () => {
   const event = { type: 'payment.confirmed', data: { orderId: 7, by: 'card' } }
   const played = await runStep(waitForPayment, { input: { orderId: 7 }, events: [event] })
@@ -355,7 +395,7 @@ test('a failed run undoes what it did, the last first, and stays failed', async 
   const began = performance.now()
   const run = await runFlow(saga(breaks))
   assert.ok(performance.now() - began < 1000)
-  assert.deepEqual([run.status, run.error.code, run.elapsedMs], ['failed', 'CARD_DECLINED', 30 * 86_400_000])
+  assert.deepEqual([run.status, run.error.code, run.elapsedMs], ['failed', 'CARD_DECLINED', 30 * 86_400_000 + 3000])
   assert.deepEqual(run.visits.map(({ step, status, undoes }) => [step, status, undoes?.step]), [
     ['book', 'completed', undefined],
     ['charge', 'completed', undefined],
@@ -392,7 +432,7 @@ test('the entry says whether a failure stops the others', async () => {
   })
   const stopped = await runFlow(steps('stop'))
   assert.deepEqual(stopped.visits.map(({ step, status }) => [step, status]), [['begin', 'completed'], ['slow', 'cancelled'], ['breaks', 'failed'], ['undo', 'completed']])
-  assert.equal(stopped.elapsedMs, 0)
+  assert.equal(stopped.elapsedMs, 3000)
   const finished = await runFlow(steps('finish'))
   assert.deepEqual(finished.visits.map(({ step, status, undoes }) => [step, status, undoes?.step]), [
     ['begin', 'completed', undefined],

@@ -152,26 +152,31 @@ async fn a_door_closes_when_its_time_is_over_or_its_run_is_cancelled() {
         .post(&format!("/api/triggers/{id}"), json!({}))
         .await
         .refused(410, "AWAIT_EXPIRED");
+    let told = self::told(&server, &id).await;
+    assert_eq!(told[1]["type"], "trigger.timeout");
+    assert!(told[1]["data"]["duration"].as_u64().is_some(), "{told:?}");
     let (run, id) = ask(&server, json!({"type": "api"})).await;
     server
-        .post(&format!("/api/runs/{run}/cancel"), json!({}))
+        .post(
+            &format!("/api/runs/{run}/cancel"),
+            json!({"reason": "no longer wanted"}),
+        )
         .await
         .expect(200);
     server
         .post(&format!("/api/triggers/{id}"), json!({}))
         .await
         .refused(409, "AWAIT_USED");
-    let stream = server
-        .get(&format!("/api/events/nq:trigger:{id}"))
-        .await
-        .expect(200);
-    let kinds: Vec<_> = stream["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|e| text(&e["type"]))
-        .collect();
+    let told = self::told(&server, &id).await;
+    let kinds: Vec<_> = told.iter().map(|e| text(&e["type"])).collect();
     assert_eq!(kinds, ["trigger.registered", "trigger.cancelled"]);
+    assert_eq!(told[1]["data"], json!({"reason": "no longer wanted"}));
+}
+
+/// The stream of a door.
+async fn told(server: &Server, id: &str) -> Vec<Value> {
+    let stream = server.get(&format!("/api/events/nq:trigger:{id}")).await;
+    stream.expect(200)["items"].as_array().unwrap().clone()
 }
 
 #[tokio::test]

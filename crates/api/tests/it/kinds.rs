@@ -4,7 +4,10 @@ use axum::{body::Body, http::Request};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use crate::{harness::Server, sse::Reader};
+use crate::{
+    harness::{Server, text, until},
+    sse::Reader,
+};
 
 async fn emit(server: &Server, stream: &str, kind: &str, data: Value) {
     let event = json!({"type": kind, "stream": stream, "data": data});
@@ -91,4 +94,65 @@ async fn events_of_a_kind_are_followed_and_gone_on_with() {
     assert_eq!(reader.next().await.unwrap().json()["data"], "live");
     let mut all = follow(&server, "kind=n&from=start", None).await;
     assert_eq!(all.next().await.unwrap().json()["data"], "before");
+}
+
+/// Starts a flow that ships what is paid, and waits until it waits for the money.
+async fn paying_run(server: &Server) -> String {
+    let flow = json!({"id": "pay", "version": "1.0.0", "initialStepId": "wait", "steps": {
+        "wait": {"type": "note", "config": {"value": "paid"}, "outputKey": "waited",
+            "await": {"type": "event", "eventKind": "order.paid", "match": {"data.id": "input.id"}}},
+        "ship": {"type": "echo", "outputKey": "shipped", "subscriptions": [{"eventKind": "order.paid"}]},
+    }});
+    server.post("/api/flows", flow).await.expect(201);
+    let started = server
+        .post("/api/flows/pay/start", json!({"input": {"id": 7}}))
+        .await
+        .expect(201);
+    let run = text(&started["runId"]);
+    until(async || {
+        let shown = server.get(&format!("/api/runs/{run}")).await.expect(200);
+        (shown["status"] == "waiting").then_some(())
+    })
+    .await;
+    run
+}
+
+#[tokio::test]
+async fn an_emit_is_of_the_kind_of_its_topic() {
+    let server = Server::new().await;
+    server.order().await;
+    let run = paying_run(&server).await;
+    let trigger =
+        json!({"id": "paid", "type": "event", "flow": "order", "config": {"kind": "order.paid"}});
+    server.post("/api/triggers", trigger).await.expect(201);
+    // One without a topic is of no kind, and moves nobody.
+    let events = format!("/api/events/flow/{run}");
+    let said = json!({"type": "emit", "data": {"payload": {"id": 7}}});
+    server.post(&events, said).await.expect(201);
+    let said =
+        json!({"type": "emit", "data": {"topic": "order.paid", "payload": {"id": 7, "n": 1}}});
+    server.post(&events, said).await.expect(201);
+    // The await has its event, and the subscribed step was entered with the payload.
+    let ended = until(async || {
+        let shown = server.get(&format!("/api/runs/{run}")).await.expect(200);
+        (shown["status"] == "completed").then_some(shown)
+    })
+    .await;
+    assert_eq!(ended["state"]["waited"], "paid", "{ended}");
+    assert_eq!(ended["state"]["shipped"], json!({"id": 7, "n": 1}));
+    // The trigger has started its flow with it, once.
+    let started = until(async || {
+        let runs = server.get("/api/flows/order/runs").await.expect(200);
+        runs["items"].get(0).cloned()
+    })
+    .await;
+    assert_eq!(started["metadata"]["trigger"]["id"], "paid", "{started}");
+    // And who reads the kind is given it, as it was said.
+    let kind = server.get("/api/events?kind=order.paid").await.expect(200);
+    let kind = kind["items"].as_array().unwrap();
+    assert_eq!(kind.len(), 1, "{kind:?}");
+    assert_eq!(
+        (&kind[0]["type"], &kind[0]["stream"]),
+        (&json!("emit"), &json!(format!("nq:flow:{run}")))
+    );
 }

@@ -69,7 +69,11 @@ impl Turn<'_> {
     /// The time of an await is over: reached, or too late.
     pub(super) fn await_over(&mut self, visit: &Visit, awaiting: &Awaiting) {
         let is_time = awaiting.what == crate::AwaitFor::Time;
-        let how = if is_time { How::Settled } else { How::Timeout };
+        let waited_ms = self.since(visit.since_ms);
+        let how = match is_time {
+            true => How::Settled,
+            false => How::Timeout { waited_ms },
+        };
         self.decision.settled.push(Over::of(visit, awaiting, how));
         if is_time {
             return self.go_on(visit, "time reached".to_owned(), None);
@@ -81,7 +85,7 @@ impl Turn<'_> {
         self.emit(Fact::AwaitTimeout {
             at: visit.at(),
             kind: Name::from(awaiting.what.kind()),
-            waited_ms: self.since(visit.since_ms),
+            waited_ms,
             next: next.map(Name::from),
         });
         if awaiting.in_code {
@@ -92,7 +96,7 @@ impl Turn<'_> {
     }
 
     /// A visit ends, and with it the doors that its code has made: nobody waits at them any more.
-    pub(super) fn close_doors(&mut self, visit: &Visit) {
+    pub(super) fn close_doors(&mut self, visit: &Visit, reason: &str) {
         let waits = match &visit.wait {
             Some(Wait::Await(awaiting)) => Some(&awaiting.id),
             _ => None,
@@ -103,7 +107,9 @@ impl Turn<'_> {
                 self.decision.settled.push(Over {
                     taken: visit.taken(&door.id),
                     id: door.id,
-                    how: How::Cancelled,
+                    how: How::Cancelled {
+                        reason: reason.to_owned(),
+                    },
                     is_trigger: true,
                 });
             }

@@ -100,17 +100,20 @@ impl Turn<'_> {
     ) {
         let visits = self.state.visits.iter().rev();
         let visits: Vec<Visit> = visits.filter(|v| which(self, v)).cloned().collect();
+        let reason = cancellation.reason.as_deref();
+        let reason = reason.unwrap_or("the run was cancelled");
         for visit in visits {
             match &visit.wait {
                 Some(Wait::Run { run, .. }) => self.decision.abandoned.push(run.clone()),
                 Some(Wait::Job { .. }) => self.decision.dequeued.push(visit.key.clone()),
                 Some(Wait::Await(awaiting)) => {
-                    let over = Over::of(&visit, awaiting, How::Cancelled);
+                    let reason = reason.to_owned();
+                    let over = Over::of(&visit, awaiting, How::Cancelled { reason });
                     self.decision.settled.push(over);
                 }
                 _ => {}
             }
-            self.close_doors(&visit);
+            self.close_doors(&visit, reason);
             self.emit(Fact::StepCancelled {
                 at: visit.at(),
                 cancellation: cancellation.clone(),

@@ -116,11 +116,11 @@ pub struct Over {
 }
 
 /// How an await came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum How {
     Settled,
-    Timeout,
-    Cancelled,
+    Timeout { waited_ms: Millis },
+    Cancelled { reason: String },
 }
 
 impl Over {

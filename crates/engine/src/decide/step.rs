@@ -157,7 +157,7 @@ impl Turn<'_> {
         let compensation = step.and_then(|step| step.compensation.as_ref());
         // What undoes is not undone.
         let compensation = compensation.filter(|_| visit.undoes.is_none());
-        self.close_doors(visit);
+        self.close_doors(visit, "the step has ended");
         self.emit(Fact::StepCompleted {
             at: visit.at(),
             result: output,
@@ -197,7 +197,7 @@ impl Turn<'_> {
         if next.is_none() {
             self.branch_ended(visit);
         }
-        self.close_doors(visit);
+        self.close_doors(visit, "the step has failed");
         self.emit(Fact::StepFailed {
             at: visit.at(),
             error: failure,

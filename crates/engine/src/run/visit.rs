@@ -115,6 +115,12 @@ impl Visit {
         made.filter_map(|memo| memo.value.as_ref()?.read().ok())
     }
 
+    /// The doors of the handler's code to which somebody may still come.
+    pub fn open_doors(&self) -> impl Iterator<Item = Name> {
+        let open = self.doors().filter(|door| !self.is_over(door));
+        open.map(|door| door.id)
+    }
+
     /// How often the code has been given what a door was opened with.
     pub fn taken(&self, door: &str) -> u32 {
         let answers = self.answers(door).filter(|memo| memo.error.is_none());
@@ -135,17 +141,15 @@ impl Visit {
     /// In a copy of the run: what is left of the journal without the doors at which somebody comes
     /// to the original.
     pub(crate) fn forget_doors(&mut self) {
-        let open: Vec<Door> = self.doors().filter(|door| !self.is_over(door)).collect();
+        let open: Vec<Name> = self.open_doors().collect();
         self.journal.retain(|memo| {
+            let made = |value: &Json| Some(value.read::<Door>().ok()?.id);
             let door = match &*memo.op {
-                "trigger" => memo.value.as_ref().and_then(|value| value.read().ok()),
-                "await" => Some(Door {
-                    id: memo.name.clone(),
-                    many: false,
-                }),
+                "trigger" => memo.value.as_ref().and_then(made),
+                "await" => Some(memo.name.clone()),
                 _ => None,
             };
-            !door.is_some_and(|door| open.iter().any(|known| known.id == door.id))
+            !door.is_some_and(|door| open.contains(&door))
         });
     }
 

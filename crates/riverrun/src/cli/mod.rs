@@ -3,6 +3,7 @@
 mod call;
 mod completions;
 mod config;
+mod definitions;
 mod dev;
 mod dlq;
 mod doctor;

@@ -246,3 +246,25 @@ fn what_a_run_says_cannot_move_the_terminal() {
     let shown = server.json(&["runs", "show", run]);
     assert_eq!(shown["input"]["text"], title);
 }
+
+#[test]
+fn a_run_that_waits_is_moved_with_what_it_waits_for() {
+    let flow = "id: pay\nversion: 1.0.0\ninitialStepId: wait\nsteps:\n  wait:\n    type: set\n    config: { value: paid }\n    await: { type: event, eventKind: order.paid, match: { data.id: input.id } }\n";
+    let (project, elsewhere) = (Project::new(), Project::new());
+    project.write("flows/pay.yaml", flow);
+    elsewhere.write("flows/pay.yaml", flow);
+    let (server, other) = (project.serve(), elsewhere.serve());
+    let run = server.ok(&["run", "pay", "-d", r#"{"id": 7}"#]);
+    let run = run.trim();
+    let export = server.ok(&["runs", "export", run]);
+    let line: Value = serde_json::from_str(&export).unwrap();
+    assert_eq!(line["awaits"][0]["event"]["kind"], "order.paid");
+    let file = project.write("runs.jsonl", &export);
+    other.ok(&["runs", "import", file.to_str().unwrap()]);
+    other.ok(&["emit", "order.paid", "-d", r#"{"id": 7}"#]);
+    let events = other.ok(&["runs", "events", run, "--follow"]);
+    assert!(events.contains("flow.completed"), "{events}");
+    // Where it came from it still waits.
+    let still = server.json(&["runs", "show", run]);
+    assert_eq!(still["status"], "waiting");
+}

@@ -97,11 +97,11 @@ impl Driver {
         };
         // Handlers see the state as it is now; nobody else changes it while they run.
         let state = Arc::clone(&self.state);
-        let view = state.view(known);
-        let input = match step.input(&view) {
+        let input = match step.input(&state, known) {
             Ok(input) => input,
             Err(failure) => return (Outcome::Failure(failure), Vec::new()),
         };
+        let view = state.view(known);
         let call = Call {
             run: &self.run,
             flow: &self.flow.plan.id,

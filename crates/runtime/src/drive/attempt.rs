@@ -48,9 +48,8 @@ impl Attempts {
         let Some(action) = driver.flow.actions.get(&visit.step) else {
             return;
         };
-        let view = driver.state.view(known);
-        let input = step.input(&view);
-        let scope = view.to_state();
+        let input = step.input(&driver.state, known);
+        let scope = driver.state.view(known).to_state();
         let timeout = action
             .timeout
             .unwrap_or(driver.runtime.options().attempt_timeout);

@@ -295,12 +295,11 @@ impl Runtime {
         visit: &Visit,
         attempt: u32,
     ) -> Result<Invoke, WorkError> {
-        let input = match (&visit.input, flow.plan.step(&place.step)) {
-            (Some(input), _) => input.clone(),
-            (None, Some(step)) => step
-                .input(&state.view(visit))
+        let input = match flow.plan.step(&place.step) {
+            Some(step) => step
+                .input(state, visit)
                 .map_err(|failure| WorkError::new(&failure.code, failure.message).permanent())?,
-            (None, None) => Json::null(),
+            None => Json::null(),
         };
         if let Some(schema) = &process.config.input_schema {
             let issues = schema.issues(&input.value());

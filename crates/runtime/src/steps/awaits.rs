@@ -17,7 +17,7 @@ use crate::{Result, Runtime, drive::Driver};
 
 /// What only an expression can tell of an event, with what the expression sees beside it.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Filter {
+pub(crate) struct Filter {
     #[serde(rename = "where")]
     pub source: String,
     pub ctx: Json,
@@ -99,28 +99,28 @@ pub(crate) fn trigger_event(id: &str, run: &RunId, mut event: Draft) -> riverrun
 /// The changes that an await's end means for what waits outside.
 pub(super) fn over(run: &RunId, over: &Over, now: Millis) -> Vec<Change> {
     let id = over.id.clone();
-    let mut changes = vec![match over.how {
-        How::Timeout => Change::Expire {
-            id,
-            fired: over.taken,
-        },
-        How::Settled | How::Cancelled => Change::Unawait(id),
-    }];
-    let kind = match over.how {
+    let (change, told) = match &over.how {
         // Whoever opened it has said so.
-        How::Settled => None,
-        How::Timeout => Some(EventType::TriggerTimeout),
-        How::Cancelled => Some(EventType::TriggerCancelled),
+        How::Settled => (Change::Unawait(id), None),
+        How::Timeout { waited_ms } => {
+            let fired = over.taken;
+            let told = Draft::new(now, EventType::TriggerTimeout);
+            let told = told.data(json!({ "duration": waited_ms }));
+            (Change::Expire { id, fired }, Some(told))
+        }
+        How::Cancelled { reason } => {
+            let told = Draft::new(now, EventType::TriggerCancelled);
+            let told = told.data(json!({ "reason": reason }));
+            (Change::Unawait(id), Some(told))
+        }
     };
-    if let Some(kind) = kind.filter(|_| over.is_trigger) {
-        let event = trigger_event(&over.id, run, Draft::new(now, kind));
-        changes.push(Change::Append(event));
-    }
-    changes
+    let told = told.filter(|_| over.is_trigger);
+    let told = told.map(|event| Change::Append(trigger_event(&over.id, run, event)));
+    [change].into_iter().chain(told).collect()
 }
 
 /// The changes that make an await known.
-pub(super) fn register(new: NewAwait) -> Vec<Change> {
+pub(crate) fn register(new: NewAwait) -> Vec<Change> {
     let mut changes = Vec::new();
     if let Awaited::Door { door, .. } = &new.what {
         let door: Door = door.read().unwrap_or_default();
@@ -228,12 +228,9 @@ impl Driver {
         let step = self.flow.plan.step(&key.step).ok_or_else(gone)?;
         let visit = self.state.visit(key).ok_or_else(gone)?;
         let awaits = step.awaits.as_ref().ok_or_else(gone)?;
-        let input = match &visit.input {
-            Some(input) => input.clone(),
-            None => step
-                .input(&self.state.view(visit))
-                .map_err(|failure| failure.message)?,
-        };
+        let input = step
+            .input(&self.state, visit)
+            .map_err(|failure| failure.message)?;
         let now = self.runtime.now_ms();
         let timeout = awaits.timeout.as_ref().and_then(delay_ms);
         let until_ms = timeout.map(|ms| now.saturating_add(ms));

@@ -25,7 +25,7 @@ mod rules;
 mod signals;
 
 pub use awaits::Door;
-pub(crate) use awaits::door_url;
+pub(crate) use awaits::{Filter, door_url, register, trigger_event};
 pub use compose::{Composable, Composed, ComposedFlow, compose};
 pub use doors::{OpenDoor, Visitor};
 pub(crate) use filters::{Trouble, troubles};

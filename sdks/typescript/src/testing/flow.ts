@@ -1,6 +1,7 @@
 /**
  * A run of a flow in memory: what steps emit enters the steps that subscribe to it, waits jump the
- * clock, until nothing is active, and what a failed run did is undone. A step is tried once.
+ * clock, until nothing is active, and what a failed run did is undone. A step that fails is tried again as
+ * its retry policy says, after a backoff that jumps the clock too.
  */
 
 import type { AwaitConfig } from '../config.ts'
@@ -14,6 +15,7 @@ import { evaluate } from './expression.ts'
 import { arrivalMs, type GivenEvent, matches, milliseconds, opened, seen, type SeenEvent, type Triggers } from './given.ts'
 import { type MadeTrigger, type MemoryOptions, Store } from './memory.ts'
 import { plan, type PlannedStep } from './plan.ts'
+import { retryDelayMs } from './retry.ts'
 import { reason, type Undo, Undoing } from './undo.ts'
 import { type SimulatedAwait, Visit, type VisitRun } from './visit.ts'
 
@@ -198,8 +200,16 @@ export class Simulation {
       this.#arrive({ ...event, flowName: this.flow, stepName: visit.step.name })
     }
     if ('type' in outcome) await this.#suspend(visit, outcome)
-    else if (outcome.status !== 'completed') this.#fail(visit, outcome.status, outcome.error)
+    else if (outcome.status !== 'completed') this.#tryAgain(visit, outcome.error) || this.#fail(visit, outcome.status, outcome.error)
     else this.#afterHandler(visit, outcome.value)
+  }
+
+  #tryAgain(visit: Visit, error: unknown): boolean {
+    const delayMs = retryDelayMs(visit.step.config.retryPolicy, describe(error), visit.attempt)
+    if (delayMs === undefined) return false
+    visit.failed(error, delayMs)
+    this.#plan(this.clock.now + delayMs, () => visit.isActive && this.#execute(visit))
+    return true
   }
 
   async #suspend(visit: Visit, wait: Suspended): Promise<void> {

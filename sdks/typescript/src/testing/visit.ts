@@ -10,6 +10,7 @@ import type { FakeClock } from './clock.ts'
 import { effects, memoryOptions, type Outcome, settled } from './execute.ts'
 import { Memory, type Effects, type MemoryOptions, type Store } from './memory.ts'
 import type { PlannedStep } from './plan.ts'
+import { mostAttempts } from './retry.ts'
 
 /** A wait, with the simulated times at which it began and ended. */
 export interface SimulatedAwait {
@@ -24,6 +25,15 @@ export interface SimulatedAwait {
   value?: unknown
 }
 
+/** A try that failed and was followed by another. */
+export interface SimulatedRetry {
+  attempt: number
+  error: any
+  /** When it failed, and how long it was waited until the next try. */
+  failedAt: string
+  delayMs: number
+}
+
 export interface VisitRun<Value = any> extends Readonly<Effects> {
   step: string
   visit: number
@@ -34,7 +44,10 @@ export interface VisitRun<Value = any> extends Readonly<Effects> {
   value?: Value
   error?: any
   awaits: SimulatedAwait[]
-  /** How often the handler was called. */
+  /** How often it was tried: 1, and 1 more for each of `retries`. */
+  attempt: number
+  retries: SimulatedRetry[]
+  /** How often the handler was called, over all attempts. */
   executions: number
   startedAt: string
   endedAt: string
@@ -45,6 +58,7 @@ const mostExecutions = 10_000
 
 export class Visit {
   readonly awaits: SimulatedAwait[] = []
+  readonly retries: SimulatedRetry[] = []
   readonly memory: Memory
   readonly startedAt = new Date().toISOString()
   awaited: unknown
@@ -78,6 +92,15 @@ export class Visit {
     return clock.run(Promise.race([left, ended]))
   }
 
+  get attempt(): number {
+    return this.retries.length + 1
+  }
+
+  /** The next execution is another attempt. */
+  failed(error: unknown, delayMs: number): void {
+    this.retries.push({ attempt: this.attempt, error, failedAt: new Date().toISOString(), delayMs })
+  }
+
   began(type: SimulatedAwait['type'], name: string): SimulatedAwait {
     const wait: SimulatedAwait = { type, name, from: new Date().toISOString(), outcome: 'waiting' }
     this.awaits.push(wait)
@@ -90,9 +113,9 @@ export class Visit {
   }
 
   report(): VisitRun {
-    const { step, number, input, awaits, startedAt, outcome, memory, undoes } = this
+    const { step, number, input, awaits, attempt, retries, startedAt, outcome, memory, undoes } = this
     const executions = this.#executions
-    return { step: step.name, visit: number, input, ...(undoes && { undoes }), ...outcome, awaits, executions, startedAt, endedAt: this.#endedAt ?? new Date().toISOString(), ...effects(memory) }
+    return { step: step.name, visit: number, input, ...(undoes && { undoes }), ...outcome, awaits, attempt, retries, executions, startedAt, endedAt: this.#endedAt ?? new Date().toISOString(), ...effects(memory) }
   }
 
   get isActive(): boolean {
@@ -120,7 +143,7 @@ export class Visit {
 
   #job(): object {
     const { name } = this.step
-    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: 1, maxAttempts: 1, enqueuedAt: this.startedAt }
+    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: this.attempt, maxAttempts: mostAttempts(this.step.config.retryPolicy), enqueuedAt: this.startedAt }
   }
 
   #params(): InvokeParams {
@@ -132,8 +155,8 @@ export class Visit {
       jobId: `job-${this.number}`,
       queue: this.step.name,
       input: this.input,
-      attempt: 1,
-      maxAttempts: this.step.config.retryPolicy?.attempts ?? 1,
+      attempt: this.attempt,
+      maxAttempts: mostAttempts(this.step.config.retryPolicy),
       runId,
       flow,
       step: this.step.name,

@@ -28,6 +28,9 @@ pub struct Export {
     ids: Vec<String>,
     #[command(flatten)]
     filter: Filter,
+    /// Write the secrets of signed doors too, so that runs that wait at them can be imported.
+    #[arg(long)]
+    secrets: bool,
 }
 
 /// One line of an export.
@@ -35,6 +38,8 @@ pub struct Export {
 struct Line {
     run: Json,
     events: Vec<Json>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    awaits: Vec<Json>,
 }
 
 impl Export {
@@ -54,7 +59,7 @@ impl Export {
             ids.push(client.run_id(id).await?);
         }
         for id in &ids {
-            output::json(Format::Jsonl, &line(&client, id).await?);
+            output::json(Format::Jsonl, &line(&client, id, self.secrets).await?);
         }
         output::talk(&format!("exported {} runs", ids.len()));
         Ok(Exit::Ok)
@@ -62,14 +67,24 @@ impl Export {
 }
 
 /// The events first: a run that moves meanwhile has at least those that the line holds.
-async fn line(client: &Client, id: &str) -> Result<Line> {
+async fn line(client: &Client, id: &str, secrets: bool) -> Result<Line> {
     let path = ["api", "runs", id, "events"];
     let events = client.rows(&path, &Vec::new(), usize::MAX).await?;
     let answer = client.get(&["api", "runs", id], &Vec::new()).await?;
     let run = Json::parse_text(answer.text).map_err(|error| {
         Failure::new("NOT_RIVERRUN", format!("the answer is not JSON: {error}"))
     })?;
-    Ok(Line { run, events })
+    let path = ["api", "runs", id, "awaits"];
+    let query = vec![("secrets", secrets.to_string())];
+    let awaits = match run.get("endedAt") {
+        Some(_) => Vec::new(),
+        None => client.get(&path, &query).await?.items(),
+    };
+    Ok(Line {
+        run,
+        events,
+        awaits,
+    })
 }
 
 #[derive(Args, Debug)]

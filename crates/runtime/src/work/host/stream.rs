@@ -1,9 +1,9 @@
 //! The stream of a job or a call: what is written to it, and what earlier attempts left in it.
 
-use riverrun_engine::RunState;
+use riverrun_engine::{Fact, RunState};
 use riverrun_protocol::{JournalEntry, WorkError};
 use riverrun_store::{Change, EventQuery, Expect};
-use riverrun_types::{Draft, Event, EventId, EventType, RunId, StreamName};
+use riverrun_types::{Draft, Event, EventId, EventType, Name, RunId, StreamName};
 
 use super::{JobHost, params::MemoParams, refused};
 use crate::{Runtime, steps::signals};
@@ -17,6 +17,9 @@ pub(super) struct Placed {
 impl JobHost {
     /// Appends an event, and before it what the handler said before.
     pub(super) async fn append(&self, draft: Draft, expect: Expect) -> Result<Placed, WorkError> {
+        if !self.home.is_kept() {
+            return self.append_elsewhere(draft, expect).await;
+        }
         let said = self.said.take().await;
         let mut events = said.drafts.clone();
         events.push(draft.clone());
@@ -26,25 +29,9 @@ impl JobHost {
         let own = std::slice::from_ref(&draft);
         let told = signals(&append.stream, &append.context, own, draft.ms, |_| false);
         let now = self.runtime.now_ms();
-        let mut commit = self.home.fenced(said.progress.clone(), now).await;
-        let is_kept = self.home.is_kept();
-        if is_kept {
-            commit = commit.and(Change::Append(append));
-        }
+        let commit = self.home.fenced(said.progress.clone(), now).await;
+        let mut commit = commit.and(Change::Append(append));
         commit.changes.extend(told);
-        if !is_kept {
-            if !commit.changes.is_empty() {
-                self.runtime.commit(commit).await.map_err(refused)?;
-            }
-            let seq = match expect {
-                Expect::Len(len) => len,
-                _ => 0,
-            };
-            return Ok(Placed {
-                id: EventId { ms: draft.ms, seq },
-                said: Vec::new(),
-            });
-        }
         let receipt = match self.runtime.commit(commit).await {
             Ok(receipt) => receipt,
             Err(error) => {
@@ -59,6 +46,28 @@ impl JobHost {
             id: placed.id(said.drafts.len(), &draft),
             said: said.drafts,
         })
+    }
+
+    /// Of a call of which nothing is kept, what it emits is kept all the same: others act on it,
+    /// and must be able to read why. It goes to the stream that is everybody's.
+    async fn append_elsewhere(
+        &self,
+        mut draft: Draft,
+        expect: Expect,
+    ) -> Result<Placed, WorkError> {
+        let seq = match expect {
+            Expect::Len(len) => len,
+            _ => 0,
+        };
+        let mut id = EventId { ms: draft.ms, seq };
+        if matches!(Fact::read(&draft), Fact::Emitted { .. }) {
+            draft.causation_id = Some(Name::from(self.home.id().as_str()));
+            let tenant = self.tenant_id.as_deref().map(Name::from);
+            let told = self.runtime.append_to_all(draft, tenant).await;
+            id = told.map_err(refused)?.unwrap_or(id);
+        }
+        let said = Vec::new();
+        Ok(Placed { id, said })
     }
 
     pub(super) async fn read_stream(&self) -> Result<RunState, WorkError> {

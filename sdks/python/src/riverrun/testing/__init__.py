@@ -21,7 +21,7 @@ from .outcome import LogLine, Outcome
 from .run import run
 from .server import MadeTrigger
 from .step import StepRun, run_step
-from .visit import SimulatedAwait, VisitRun
+from .visit import SimulatedAwait, SimulatedRetry, VisitRun
 
 __all__ = [
     "FlowRun",
@@ -31,6 +31,7 @@ __all__ = [
     "Outcome",
     "SimulatedAwait",
     "SimulatedLoop",
+    "SimulatedRetry",
     "StepRun",
     "VisitRun",
     "later",

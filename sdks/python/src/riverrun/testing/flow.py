@@ -1,7 +1,8 @@
 """A run of a flow in memory.
 
 What steps emit enters the steps that subscribe to it, and waits jump the clock, until nothing is
-active, and what a failed run did is undone. A step is tried once.
+active, and what a failed run did is undone. A step that fails is tried again as its retry policy
+says, after a backoff that jumps the clock too.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from .._failure import describe
 from .._path import NOTHING, get_at
 from ..errors import RiverrunError
 from .given import (
@@ -28,6 +30,7 @@ from .given import (
 )
 from .outcome import through_json
 from .plan import Executable, PlannedStep, expression_of, plan
+from .retry import retry_delay_ms
 from .server import MadeTrigger, Store
 from .undo import Undo, Undoing, reason
 from .visit import Clock, Visit, VisitRun, Wait
@@ -241,9 +244,23 @@ class Simulation:
         if wait is not None:
             self._suspend(visit, wait)
         elif visit.run.error is not None:
-            self._fail(visit, visit.run.error)
+            self._failed(visit, visit.run.error)
         else:
             self._after_handler(visit)
+
+    def _failed(self, visit: Visit, error: BaseException) -> None:
+        """An attempt failed: the step is tried again later, or has failed."""
+        policy, attempt = visit.step.retry_policy, visit.run.attempt
+        delay_ms = retry_delay_ms(policy, describe(error), attempt)
+        if delay_ms is None:
+            self._fail(visit, error)
+            return
+        visit.failed(error, delay_ms)
+        self._plan(self.clock.now + delay_ms, lambda: self._again(visit))
+
+    def _again(self, visit: Visit) -> None:
+        if visit.is_active:
+            self._execute(visit)
 
     def _suspend(self, visit: Visit, wait: Wait) -> None:
         type = wait["type"]

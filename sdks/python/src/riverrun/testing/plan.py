@@ -26,6 +26,7 @@ class PlannedStep:
     awaits: dict[str, Any] | None = None
     compensation: dict[str, Any] | None = None
     on_failure: str = "stop"
+    retry_policy: dict[str, Any] | None = None
 
 
 @dataclass
@@ -95,6 +96,7 @@ def _parts_of(executable: Executable, key: str | None) -> list[PlannedStep]:
             awaits=merged.get("await"),
             compensation=merged.get("compensation"),
             on_failure=merged.get("onFailure") or "stop",
+            retry_policy=config.get("retryPolicy"),
         )
         parts.append(part)
     return parts

@@ -16,6 +16,7 @@ from .given import iso
 from .loop import simulated
 from .outcome import Outcome, through_json
 from .plan import PlannedStep
+from .retry import most_attempts
 from .run import SimulatedSignal
 from .server import Server, Store
 
@@ -42,6 +43,17 @@ class SimulatedAwait:
 
 
 @dataclass
+class SimulatedRetry:
+    """A try that failed and was followed by another."""
+
+    attempt: int
+    error: BaseException
+    #: When it failed (ISO 8601), and how long it was waited until the next try.
+    failed_at: str
+    delay_ms: int
+
+
+@dataclass
 class VisitRun(Outcome):
     """What came of a visit, over all of its executions."""
 
@@ -52,7 +64,10 @@ class VisitRun(Outcome):
     undoes: tuple[str, int] | None = None
     status: Literal["completed", "failed", "cancelled", "timeout", "waiting"] = "waiting"
     awaits: list[SimulatedAwait] = field(default_factory=list)
-    #: How often the handler was called.
+    #: How often it was tried: 1, and 1 more for each of `retries`.
+    attempt: int = 1
+    retries: list[SimulatedRetry] = field(default_factory=list)
+    #: How often the handler was called, over all attempts.
     executions: int = 0
     started_at: str = ""
     ended_at: str = ""
@@ -133,6 +148,12 @@ class Visit:
             return None
         return outcome
 
+    def failed(self, error: BaseException, delay_ms: int) -> None:
+        """The next execution is another attempt."""
+        run = self.run
+        run.retries.append(SimulatedRetry(run.attempt, error, iso(self._clock.now), delay_ms))
+        run.attempt, run.error = run.attempt + 1, None
+
     def began(self, type: str, name: str) -> SimulatedAwait:
         wait = SimulatedAwait(type, name, iso(self._clock.now))
         self.run.awaits.append(wait)
@@ -211,8 +232,8 @@ class Visit:
             "jobId": f"job-{run.visit}",
             "queue": run.step,
             "name": run.step,
-            "attempt": 1,
-            "maxAttempts": 1,
+            "attempt": run.attempt,
+            "maxAttempts": most_attempts(self.step.retry_policy),
             "step": run.step,
             "visit": run.visit,
             "input": through_json(run.input),

@@ -1,6 +1,7 @@
 /**
  * A run of a flow in memory: what steps emit enters the steps that subscribe to it, waits jump the
- * clock, until nothing is active, and what a failed run did is undone. A step is tried once.
+ * clock, until nothing is active, and what a failed run did is undone. A step that fails is tried again as
+ * its retry policy says, after a backoff that jumps the clock too.
  */
 import { FakeClock } from './clock.ts';
 import type { Executable } from './execute.ts';

@@ -14,4 +14,4 @@ export type { Effects, LogLine, MadeTrigger, MemoryOptions } from './memory.ts';
 export type { StateCheck, StateIssue } from './state-check.ts';
 export { runStep } from './step.ts';
 export type { StepOptions, StepRun } from './step.ts';
-export type { SimulatedAwait, VisitRun } from './visit.ts';
+export type { SimulatedAwait, SimulatedRetry, VisitRun } from './visit.ts';

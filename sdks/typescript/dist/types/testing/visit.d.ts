@@ -18,6 +18,14 @@ export interface SimulatedAwait {
     outcome: 'time' | 'event' | 'trigger' | 'timeout' | 'waiting';
     value?: unknown;
 }
+/** A try that failed and was followed by another. */
+export interface SimulatedRetry {
+    attempt: number;
+    error: any;
+    /** When it failed, and how long it was waited until the next try. */
+    failedAt: string;
+    delayMs: number;
+}
 export interface VisitRun<Value = any> extends Readonly<Effects> {
     step: string;
     visit: number;
@@ -31,7 +39,10 @@ export interface VisitRun<Value = any> extends Readonly<Effects> {
     value?: Value;
     error?: any;
     awaits: SimulatedAwait[];
-    /** How often the handler was called. */
+    /** How often it was tried: 1, and 1 more for each of `retries`. */
+    attempt: number;
+    retries: SimulatedRetry[];
+    /** How often the handler was called, over all attempts. */
     executions: number;
     startedAt: string;
     endedAt: string;
@@ -53,6 +64,7 @@ export declare class Visit {
         visit: number;
     } | undefined;
     readonly awaits: SimulatedAwait[];
+    readonly retries: SimulatedRetry[];
     readonly memory: Memory;
     readonly startedAt: string;
     awaited: unknown;
@@ -68,6 +80,9 @@ export declare class Visit {
     } | undefined);
     /** Calls the handler. Gives how it ended, or what it waits for. */
     execute(clock: FakeClock): Promise<Outcome | Suspended>;
+    get attempt(): number;
+    /** The next execution is another attempt. */
+    failed(error: unknown, delayMs: number): void;
     began(type: SimulatedAwait['type'], name: string): SimulatedAwait;
     /** What a wait has brought: the next execution is given it. */
     settle(name: string, outcome: {

@@ -4,9 +4,11 @@
 //! name one that a run could have here. A run that has not ended goes on here, unless it and
 //! another run wait for each other: apart they would lose each other.
 
+mod awaits;
+
 use std::sync::Arc;
 
-use riverrun_engine::{AwaitFor, Decision, Fact, Queued, RunState, Visit, Wait};
+use riverrun_engine::{Decision, Fact, Queued, RunState, Visit, Wait};
 use riverrun_store::{Change, Commit, NewJob, NewRun, Origin, Parent};
 use riverrun_types::{
     Draft, EventId, Json, Millis, Name, RunId,
@@ -14,6 +16,8 @@ use riverrun_types::{
     time,
 };
 use serde::Deserialize;
+
+pub use awaits::{ExportedAwait, ExportedDoor, ExportedEvent};
 
 use crate::{
     Error, Result, Runtime, StartRequest, Started,
@@ -30,6 +34,9 @@ pub struct Exported {
     pub run: ExportedRun,
     /// The whole stream, in its order.
     pub events: Vec<Json>,
+    /// What it waits for, and the doors that its code holds open.
+    #[serde(default)]
+    pub awaits: Vec<ExportedAwait>,
 }
 
 /// What a run's stream does not say about it.
@@ -70,10 +77,14 @@ impl Runtime {
     /// what was running is tried again.
     pub async fn import(&self, exported: Exported) -> Result<Started> {
         self.refuse_when_stopping()?;
-        let Exported { run, events } = exported;
+        let Exported {
+            run,
+            events,
+            awaits,
+        } = exported;
         let now = self.now_ms();
         let mut new = described(run, now)?;
-        let mut orders = Vec::new();
+        let mut changes = Vec::new();
         let (drafts, state) = replayed(&events, &new.context(), now)?;
         if state.version != new.version {
             let message = format!("the stream is of version {:?}", state.version);
@@ -95,14 +106,9 @@ impl Runtime {
                 queued: queued(&state),
                 ..Decision::default()
             };
-            orders = self.orders(
-                &new.id,
-                &flow.plan,
-                new.tenant.as_ref(),
-                &decision,
-                None,
-                now,
-            );
+            let tenant = new.tenant.as_ref();
+            changes = self.orders(&new.id, &flow.plan, tenant, &decision, None, now);
+            changes.extend(awaits::taken_in(&new, &state, awaits, now)?);
         }
         new.created_ms = match new.created_ms {
             0 => state.created_ms,
@@ -115,7 +121,7 @@ impl Runtime {
         });
         new.projection = projection(&state);
         new.events = Arc::from(drafts);
-        self.create(new, state, orders).await
+        self.create(new, state, changes).await
     }
 
     /// Refuses a run that waits for another one, unless that has ended and is here, and a run that
@@ -129,16 +135,6 @@ impl Runtime {
             return Err(Error::Tied(message));
         }
         for visit in &state.visits {
-            if let Some(Wait::Await(awaiting)) = &visit.wait
-                && awaiting.what != AwaitFor::Time
-            {
-                let message = format!(
-                    "run {run} waits for {} in step {}, which only its own server hears of: export it once it goes on",
-                    awaiting.what.kind(),
-                    visit.key.step
-                );
-                return Err(Error::Tied(message));
-            }
             let Some(Wait::Run { run: child, .. }) = &visit.wait else {
                 continue;
             };
@@ -162,11 +158,11 @@ impl Runtime {
         &self,
         new: NewRun,
         state: RunState,
-        orders: Vec<Change>,
+        more: Vec<Change>,
     ) -> Result<Started> {
         let record = record(&new, &state);
         let mut commit = Commit::of(Change::Create(Box::new(new)));
-        commit.changes.extend(orders);
+        commit.changes.extend(more);
         self.commit(commit).await?;
         let state = Arc::new(state);
         let started = Started::new(record, state, true);

@@ -1,0 +1,48 @@
+//! Definitions in files, sent to the server one after the other.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::{
+    cli::Global,
+    failure::{Exit, Failure, Result},
+    output::{self, Format},
+    project,
+};
+
+#[derive(Args, Debug)]
+pub struct Files {
+    /// Files in JSON or YAML.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+impl Files {
+    /// Posts each to `/api/<kind>`, and shows what the server made of it in a line.
+    pub async fn send(
+        self,
+        global: &Global,
+        kind: &str,
+        line: impl Fn(&Value) -> String,
+    ) -> Result<Exit> {
+        let client = global.client()?;
+        for path in &self.files {
+            let definition = project::read(path)?.definition.to_string();
+            let answer = client.post(&["api", kind], Some(definition)).await;
+            let answer = answer.map_err(|failure| match failure.code.as_ref() {
+                "UNREACHABLE" | "TIMEOUT" => failure,
+                _ => Failure {
+                    message: format!("{}: {}", path.display(), failure.message),
+                    ..failure
+                },
+            })?;
+            match global.output {
+                Format::Table => output::data(&line(&answer.value())),
+                format => output::json_text(format, &answer.text),
+            }
+        }
+        Ok(Exit::Ok)
+    }
+}

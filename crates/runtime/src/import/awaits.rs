@@ -1,0 +1,279 @@
+//! What a run waits for, on its way from one server to another.
+//!
+//! Its stream says that it waits. How the store finds the event that is meant, and what a door is
+//! like, only the await's own record says; so an export holds those records, and an import makes
+//! them again in the commit that makes the run. Which there must be the stream tells: what it does
+//! not speak of is left out, and what it speaks of and is not there refuses the run.
+
+use riverrun_engine::{AwaitFor, RunState, Visit, Wait};
+use riverrun_expr::Expr;
+use riverrun_store::{AwaitRecord, Awaited, Change, Fire, Matcher, NewAwait, NewRun};
+use riverrun_types::{
+    Draft, EventType, Json, Millis, Name, Path, RunId, StreamName, TriggerType, time,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{MAX_AHEAD_MS, bad, present};
+use crate::{
+    Error, Result, Runtime,
+    steps::{Door, Filter, register, trigger_event},
+};
+
+/// An await as an export holds it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportedAwait {
+    pub id: String,
+    pub step: String,
+    pub visit: u32,
+    pub created_at: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
+    /// What it is for: one of the two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<ExportedEvent>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<ExportedDoor>,
+    /// When it was fired last, and all that it was fired with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fired_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<Json>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportedEvent {
+    pub kind: String,
+    /// The values that the event has at paths.
+    #[serde(rename = "match", default, skip_serializing_if = "Vec::is_empty")]
+    pub equal: Vec<(Path, Json)>,
+    /// What only an expression can tell.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub filter: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookback_ms: Option<Millis>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportedDoor {
+    #[serde(rename = "type")]
+    pub kind: TriggerType,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub payload: Option<Json>,
+    /// It may be opened again and again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub many: bool,
+    /// It takes only what is signed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub signed: bool,
+    /// Signs what is sent to it. Only there if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+}
+
+impl Runtime {
+    /// What a run waits for and which doors its code holds open, as an import wants it. The
+    /// secrets of signed doors only if they are asked for.
+    pub async fn awaits(&self, run: &RunId, secrets: bool) -> Result<Vec<ExportedAwait>> {
+        let missing = || riverrun_store::Error::RunNotFound(run.clone());
+        self.store().run(run).await?.ok_or_else(missing)?;
+        let records = self.store().awaits_of(run).await?;
+        Ok(records
+            .into_iter()
+            .map(|record| exported(record, secrets))
+            .collect())
+    }
+}
+
+fn exported(record: AwaitRecord, secrets: bool) -> ExportedAwait {
+    let (event, trigger) = match record.what {
+        Awaited::Event {
+            kind,
+            matcher,
+            lookback_ms,
+        } => {
+            let event = ExportedEvent {
+                kind: kind.to_string(),
+                equal: matcher.equal().to_vec(),
+                filter: matcher.filter().cloned(),
+                lookback_ms,
+            };
+            (Some(event), None)
+        }
+        Awaited::Door { door, many } => {
+            let door: Door = door.read().unwrap_or_default();
+            let door = ExportedDoor {
+                kind: door.kind,
+                payload: door.payload,
+                many,
+                signed: door.secret.is_some(),
+                secret: door.secret.filter(|_| secrets),
+            };
+            (None, Some(door))
+        }
+    };
+    ExportedAwait {
+        id: record.id.to_string(),
+        step: record.step.to_string(),
+        visit: record.visit,
+        created_at: time::iso(record.created_ms),
+        expires_at: record.expires_ms.map(time::iso),
+        event,
+        trigger,
+        fired_at: record.fired_ms.map(time::iso),
+        values: record.values,
+    }
+}
+
+/// The changes that make known what an imported run waits for. A door keeps its id, and so its
+/// address; what was fired already is fired here too.
+pub(super) fn taken_in(
+    run: &NewRun,
+    state: &RunState,
+    mut given: Vec<ExportedAwait>,
+    now: Millis,
+) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    for visit in state.visits.iter() {
+        for id in needed(visit) {
+            let at = given.iter().position(|it| *it.id == *id);
+            let at = at.ok_or_else(|| missing(run, visit, &id))?;
+            let it = given.swap_remove(at);
+            changes.extend(made_again(run, visit, it, now)?);
+        }
+    }
+    Ok(changes)
+}
+
+/// The awaits that the store must know for a visit.
+fn needed(visit: &Visit) -> Vec<Name> {
+    let mut ids: Vec<Name> = visit.open_doors().collect();
+    if let Some(Wait::Await(awaiting)) = &visit.wait
+        && awaiting.what != AwaitFor::Time
+        && !ids.contains(&awaiting.id)
+    {
+        ids.push(awaiting.id.clone());
+    }
+    ids
+}
+
+fn missing(run: &NewRun, visit: &Visit, id: &Name) -> Error {
+    Error::Tied(format!(
+        "run {} waits in step {} for what the export does not describe (await {id}): export it again, with its awaits",
+        run.id, visit.key.step
+    ))
+}
+
+fn made_again(
+    run: &NewRun,
+    visit: &Visit,
+    given: ExportedAwait,
+    now: Millis,
+) -> Result<Vec<Change>> {
+    let refuse = |rule: &str| bad("awaits", format!("await {}: {rule}", given.id));
+    StreamName::checked("trigger", &given.id).map_err(|error| refuse(&error.to_string()))?;
+    let past = |text: &str| {
+        let ms = time::parse(text).filter(|ms| (0..=now + MAX_AHEAD_MS).contains(ms));
+        ms.ok_or_else(|| refuse("no time in the past"))
+    };
+    let (id, fired) = (Name::from(given.id.as_str()), given.values.len());
+    // What the run knows of it, its stream says.
+    let waited = match &visit.wait {
+        Some(Wait::Await(awaiting)) if awaiting.id == id => Some(awaiting),
+        _ => None,
+    };
+    let expires_ms = match (waited, &given.expires_at) {
+        (Some(awaiting), _) => awaiting.until_ms,
+        (None, None) => None,
+        (None, Some(text)) => Some(time::parse(text).ok_or_else(|| refuse("no time"))?),
+    };
+    let what = match (given.event, given.trigger) {
+        (Some(event), None) => {
+            let kind = match waited.map(|awaiting| &awaiting.what) {
+                Some(AwaitFor::Event { event_kind, .. }) if **event_kind == *event.kind => {
+                    event_kind.clone()
+                }
+                _ => return Err(refuse("the run does not wait for such an event")),
+            };
+            Awaited::Event {
+                kind,
+                matcher: matcher(event.equal, event.filter).map_err(|rule| refuse(&rule))?,
+                // What it looked back on it was fired with.
+                lookback_ms: event.lookback_ms.filter(|ms| *ms >= 0 && fired == 0),
+            }
+        }
+        (None, Some(door)) => {
+            let is_event = |what: &AwaitFor| matches!(what, AwaitFor::Event { .. });
+            if waited.is_some_and(|awaiting| is_event(&awaiting.what)) {
+                return Err(refuse("the run waits for an event, not for a door"));
+            }
+            if door.signed && door.secret.is_none() {
+                return Err(Error::SecretMissing(id));
+            }
+            let many = door.many;
+            let door = Json::of(&Door {
+                kind: door.kind,
+                payload: door.payload,
+                secret: door.secret,
+            });
+            Awaited::Door { door, many }
+        }
+        _ => return Err(refuse("either an event or a trigger")),
+    };
+    let many = matches!(what, Awaited::Door { many: true, .. });
+    let most = if many { AwaitRecord::MAX_VALUES } else { 1 };
+    if fired > most as usize {
+        return Err(refuse("it was fired more often than it may be"));
+    }
+    let is_door = matches!(what, Awaited::Door { .. });
+    let mut changes = register(NewAwait {
+        id: id.clone(),
+        run: run.id.clone(),
+        step: visit.key.step.clone(),
+        visit: visit.key.visit,
+        tenant: run.tenant.clone(),
+        created_ms: past(&given.created_at)?,
+        expires_ms,
+        what,
+    });
+    if fired == 0 {
+        return Ok(changes);
+    }
+    let fired_ms = past(given.fired_at.as_deref().unwrap_or_default())?;
+    for value in given.values {
+        if is_door {
+            let event = Draft::new(now, EventType::TriggerFired)
+                .data(json!({"payload": value, "source": "import"}));
+            changes.push(Change::Append(trigger_event(&id, &run.id, event)));
+        }
+        changes.push(Change::Fire(Box::new(Fire {
+            id: id.clone(),
+            value,
+            now_ms: fired_ms,
+        })));
+    }
+    Ok(changes)
+}
+
+fn matcher(equal: Vec<(Path, Json)>, filter: Option<Json>) -> std::result::Result<Matcher, String> {
+    let Some(filter) = filter else {
+        return Ok(match equal.is_empty() {
+            true => Matcher::Any,
+            false => Matcher::Equal(equal),
+        });
+    };
+    let source = filter.read::<Filter>().map_err(|error| error.to_string())?;
+    Expr::compile(&source.source).map_err(|error| error.to_string())?;
+    Ok(Matcher::Filter { equal, filter })
+}
