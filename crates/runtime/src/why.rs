@@ -103,6 +103,12 @@ pub enum Cause {
         /// It has come, and the run is about to go on.
         #[serde(skip_serializing_if = "Option::is_none")]
         fired_at: Option<Iso>,
+        /// Its expression could not be judged, the first time then; such events are passed over.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        trouble: Option<FilterTrouble>,
+        /// Events of the kind that its expression has yet to judge, as far as they were counted.
+        #[serde(skip_serializing_if = "is_zero")]
+        judging: usize,
     },
     AwaitTrigger {
         await_id: Name,
@@ -188,6 +194,15 @@ pub enum Cause {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         busy: bool,
     },
+}
+
+/// Why the expression of an await means no event.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FilterTrouble {
+    pub at: Iso,
+    pub code: String,
+    pub message: String,
 }
 
 /// A job that a reason is about.

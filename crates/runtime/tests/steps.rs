@@ -758,3 +758,94 @@ async fn what_a_step_emits_leads_on_while_it_still_runs() {
     let view = world.end(&run).await;
     assert_eq!(view.loaded.state.status, RunStatus::Completed);
 }
+
+/// A flow of one step that waits in code.
+fn waiter(id: &str, process: &str) -> Value {
+    json!({"id": id, "version": "1.0.0", "initialStepId": "a", "steps": {"a": step(process)}})
+}
+
+impl World {
+    /// Waits until the run's stream has an event of a type.
+    async fn until_told(&self, run: &RunId, kind: &str) {
+        let stream = StreamName::flow(run);
+        let mut news = self.runtime.bus().subscribe(&stream);
+        let told = async {
+            while !self
+                .events(run)
+                .await
+                .iter()
+                .any(|event| event.starts_with(kind))
+            {
+                news.next().await;
+            }
+        };
+        let told = tokio::time::timeout(LONG, told).await;
+        assert!(told.is_ok(), "{:#?}", self.events(run).await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_where_that_throws_is_told_once_to_the_run_that_waits() {
+    let world = World::new().await;
+    // A variable of the handler, which the expression cannot see.
+    world.put_waiting(
+        "pay",
+        |_| json!({"type": "event", "eventKind": "paid", "where": "(e) => e.data.id === 3 || want"}),
+    );
+    world.register(waiter("f", "pay")).await;
+    let run = world.start("f", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    world.emit("paid", json!({"id": 1})).await;
+    world.until_told(&run, "log.warn").await;
+    let why = world.runtime.why(&run).await.unwrap();
+    let why = serde_json::to_value(&why).unwrap();
+    let trouble = &why["reasons"][0]["trouble"];
+    assert_eq!(trouble["code"], "EXPRESSION_ERROR", "{why}");
+    let message = trouble["message"].as_str().unwrap();
+    assert!(
+        message.contains("want") && message.contains("paid"),
+        "{why}"
+    );
+    assert!(why["summary"].as_str().unwrap().contains(message), "{why}");
+    // Another one that throws is passed over in silence; the one that is meant comes all the same.
+    world.emit("paid", json!({"id": 2})).await;
+    world.emit("paid", json!({"id": 3})).await;
+    assert_eq!(world.result(&run).await["value"]["data"]["id"], 3);
+    let events = world.events(&run).await;
+    let warnings = events.iter().filter(|event| event.starts_with("log.warn"));
+    assert_eq!(warnings.count(), 1, "{events:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn expressions_that_take_long_hold_up_no_other_kind() {
+    let world = World::new().await;
+    world.put_waiting(
+        "slow",
+        |_| json!({"type": "event", "eventKind": "slow", "where": "(e) => { for (;;) {} }"}),
+    );
+    world.put_waiting(
+        "fast",
+        |_| json!({"type": "event", "eventKind": "fast", "where": "(e) => e.data.n > 1"}),
+    );
+    world.register(waiter("slow", "slow")).await;
+    world.register(waiter("fast", "fast")).await;
+    let mut slow = Vec::new();
+    for _ in 0..12 {
+        slow.push(world.start("slow", json!({})).await);
+    }
+    let fast = world.start("fast", json!({})).await;
+    for run in slow.iter().chain([&fast]) {
+        world.until(run, RunStatus::Waiting).await;
+    }
+    // Judging these takes 48 times the 250 ms that an expression may take.
+    for _ in 0..4 {
+        world.emit("slow", json!({})).await;
+    }
+    world.emit("fast", json!({"n": 2})).await;
+    world.result(&fast).await;
+    // Those of the slow kind are still being judged, which their runs say.
+    let why = world.runtime.why(slow.last().unwrap()).await.unwrap();
+    let why = serde_json::to_value(&why).unwrap();
+    assert!(why["reasons"][0]["judging"].as_u64().unwrap() >= 3, "{why}");
+    world.until_told(&slow[0], "log.warn").await;
+}

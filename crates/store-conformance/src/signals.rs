@@ -2,7 +2,7 @@
 
 use riverrun_store::{
     AwaitState, Awaited, Change, Commit, EventQuery, Matcher, NewAwait, Retention, Signal,
-    SignalRecord,
+    SignalLane, SignalRecord,
 };
 use riverrun_types::{Millis, StreamName};
 
@@ -248,6 +248,18 @@ pub async fn a_signal_goes_out_if_a_filter_may_mean_it(store: S) {
     assert_eq!(out[0].only, None);
     assert_eq!(candidates(&store, &out[0], 10).await, ["a"]);
     assert_eq!(candidates(&store, &out[1], 10).await, ["c"]);
+    // Each of them is in a lane of its own.
+    for signal in &out {
+        let lane = signal.lane();
+        let own = must(store.signals_of(&lane, 0, 10).await);
+        assert_eq!(own, std::slice::from_ref(signal));
+        assert!(must(store.signals_of(&lane, signal.no, 10).await).is_empty());
+        let other = SignalLane {
+            tenant: Some("bolt".into()),
+            ..lane
+        };
+        assert!(must(store.signals_of(&other, 0, 10).await).is_empty());
+    }
     must(change(&store, Change::Unawait("a".into())).await);
     assert!(candidates(&store, &out[0], 10).await.is_empty());
     assert!(!say(&store, signal("k", r#"{"order":1}"#)).await.signalled);

@@ -8,8 +8,8 @@ use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
     DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, InStory, JobBeats, JobFilter,
     JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Result,
-    Retention, RunFilter, RunRecord, SignalRecord, Snapshot, StalledJob, Stats, Store, StoryQuery,
-    StreamInfo, TriggerRecord, Unheard,
+    Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats, Store,
+    StoryQuery, StreamInfo, TriggerRecord, Unheard,
 };
 use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
 
@@ -171,6 +171,16 @@ impl<B: Between> Store for Through<B> {
     async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
         self.between.called().await;
         self.store.signals(after, limit).await
+    }
+
+    async fn signals_of(
+        &self,
+        lane: &SignalLane,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<SignalRecord>> {
+        self.between.called().await;
+        self.store.signals_of(lane, after, limit).await
     }
 
     async fn candidates(

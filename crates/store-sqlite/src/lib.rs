@@ -35,8 +35,8 @@ use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
     DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, InStory, JobBeats, JobFilter,
     JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Result,
-    Retention, RunFilter, RunRecord, SignalRecord, Snapshot, StalledJob, Stats, Store, StoryQuery,
-    StreamInfo, TriggerRecord, Unheard,
+    Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats, Store,
+    StoryQuery, StreamInfo, TriggerRecord, Unheard,
 };
 use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
 
@@ -165,7 +165,18 @@ impl Store for SqliteStore {
     }
 
     async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
-        self.read(move |view| read::signals(view, after, limit))
+        self.read(move |view| read::signals(view, None, after, limit))
+            .await
+    }
+
+    async fn signals_of(
+        &self,
+        lane: &SignalLane,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<SignalRecord>> {
+        let lane = lane.clone();
+        self.read(move |view| read::signals(view, Some(&lane), after, limit))
             .await
     }
 

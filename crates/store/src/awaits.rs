@@ -233,6 +233,23 @@ pub struct SignalRecord {
     pub only: Option<Name>,
 }
 
+impl SignalRecord {
+    pub fn lane(&self) -> SignalLane {
+        SignalLane {
+            kind: self.emit.kind.clone(),
+            tenant: self.emit.tenant.clone(),
+        }
+    }
+}
+
+/// Signals that are judged one after the other. Those of different lanes need not wait for each
+/// other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SignalLane {
+    pub kind: Name,
+    pub tenant: Option<Name>,
+}
+
 /// Emitted events to which nobody reacted when they came: no step, no await, no trigger.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unheard {

@@ -29,7 +29,7 @@ use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
 
 pub use awaits::{
     AwaitFilter, AwaitRecord, AwaitState, AwaitStats, Awaited, EmitRecord, Fire, KindStats,
-    Matcher, NewAwait, Signal, SignalRecord, Unheard, UnheardKind, same_tenant,
+    Matcher, NewAwait, Signal, SignalLane, SignalRecord, Unheard, UnheardKind, same_tenant,
 };
 pub use bus::{Batch, Bus, Heard, Holder, Subscription};
 pub use channel::{Listener, Overheard};
@@ -135,6 +135,14 @@ pub trait Store: Send + Sync + 'static {
     /// are large (see [`EventQuery::PAGE_BYTES`]): only an empty answer means that there are none.
     /// A signal stays until it is [heard](Change::Heard).
     async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>>;
+
+    /// As [`Store::signals`], of one lane alone.
+    async fn signals_of(
+        &self,
+        lane: &SignalLane,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<SignalRecord>>;
 
     /// The open awaits that a signal of the outbox may fire and has not, oldest first: those that
     /// were there before its event, of its tenant, with equalities that hold. One with a filter is

@@ -7,16 +7,19 @@
 //! holds the run meanwhile.
 //!
 //! `rules` are the expressions in a flow's definition, `events` leads emitted events to the steps
-//! that subscribe to them, `awaits` registers what visits wait for and brings what has come.
+//! that subscribe to them, `awaits` registers what visits wait for and brings what has come. Where
+//! only an expression can tell who waits for an event, `outbox` and `filters` do.
 
 mod attempt;
 mod awaits;
 mod compose;
 mod doors;
+mod filters;
 mod handler;
 mod host;
 mod inbox;
 mod orders;
+mod outbox;
 mod place;
 mod rules;
 mod signals;
@@ -25,8 +28,10 @@ pub use awaits::Door;
 pub(crate) use awaits::door_url;
 pub use compose::{Composable, Composed, ComposedFlow, compose};
 pub use doors::{OpenDoor, Visitor};
+pub(crate) use filters::{Trouble, troubles};
 pub(crate) use handler::ProcessStep;
 pub(crate) use inbox::{Inboxes, Letter};
+pub(crate) use outbox::read_outbox;
 pub(crate) use place::StepPlace;
 pub(crate) use rules::Rules;
-pub(crate) use signals::{read_outbox, signals};
+pub(crate) use signals::signals;

@@ -7,6 +7,7 @@ use riverrun_store::{JobRecord, QueueLimits, QueueRecord};
 use riverrun_types::{Millis, Name, RunId};
 
 use super::Why;
+use crate::steps::Trouble;
 
 #[derive(Default)]
 pub(super) struct Facts {
@@ -14,6 +15,10 @@ pub(super) struct Facts {
     pub paused: Option<(Millis, Option<String>)>,
     /// When awaits were fired that the run has not heard of yet.
     pub fired: HashMap<Name, Millis>,
+    /// Awaits whose expression could not be judged.
+    pub troubles: HashMap<Name, Trouble>,
+    /// Events of the kinds that awaits with an expression wait for, which are yet to be judged.
+    pub judging: HashMap<Name, usize>,
     /// The jobs of visits; of visits that were not looked at there is nothing.
     pub jobs: HashMap<VisitKey, JobFacts>,
     pub children: HashMap<RunId, Why>,

@@ -5,7 +5,7 @@ use riverrun_store::{Gather, JobRecord, JobState, QueueRecord, Rate};
 use riverrun_types::{Json, Millis, Name, RunId, VisitStatus, time::Iso};
 
 use super::{
-    ActiveBranch, AtJob, Cause, InVisit, JobStateName, Reason, Why,
+    ActiveBranch, AtJob, Cause, FilterTrouble, InVisit, JobStateName, Reason, Why,
     facts::{Facts, JobFacts, Taker},
     shown,
     words::sentence,
@@ -211,10 +211,16 @@ fn awaited(awaiting: &Awaiting, facts: &Facts) -> Cause {
             event_kind,
             condition,
         } => Cause::AwaitEvent {
-            await_id,
             event_kind: event_kind.clone(),
             condition: condition.clone(),
             fired_at,
+            trouble: facts.troubles.get(&await_id).map(|trouble| FilterTrouble {
+                at: Iso(trouble.ms),
+                code: trouble.code.clone(),
+                message: trouble.message.clone(),
+            }),
+            judging: facts.judging.get(&await_id).copied().unwrap_or_default(),
+            await_id,
         },
         AwaitFor::Trigger { trigger_type } => Cause::AwaitTrigger {
             url: crate::steps::door_url(&await_id, *trigger_type),

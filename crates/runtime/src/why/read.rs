@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use futures::future::BoxFuture;
 use riverrun_engine::{AwaitFor, RunState, VisitKey, Wait};
 use riverrun_store::{
-    AwaitState, Direction, Error as StoreError, EventQuery, JobRecord, JobState, QueueRecord,
+    AwaitRecord, AwaitState, Awaited, Direction, Error as StoreError, EventQuery, JobRecord,
+    JobState, QueueRecord, SignalLane,
 };
 use riverrun_types::{EventType, Json, Millis, Name, RunId, StreamName};
 
@@ -14,12 +15,14 @@ use super::{
     facts::{Facts, JobFacts, Taker},
     judge,
 };
-use crate::{Error, Result, Runtime, work::KeptOptions};
+use crate::{Error, Result, Runtime, steps::troubles, work::KeptOptions};
 
 /// Runs below each other that are looked at.
 const MAX_DEPTH: usize = 5;
 /// Visits that are looked at, in all these runs together.
 const MAX_LOOKS: usize = 200;
+/// Events that an await has yet to judge are counted up to this.
+const MAX_SIGNALS: usize = 100;
 
 impl Runtime {
     /// Why a run, or a job of a queue, is where it is.
@@ -75,6 +78,7 @@ impl Runtime {
         }
         if state.visits.iter().any(|visit| is_awaited(&visit.wait)) {
             let awaits = self.store().awaits_of(run).await?;
+            self.filters(run, &awaits, &mut facts).await?;
             let fired = awaits
                 .into_iter()
                 .filter(|record| record.state == AwaitState::Fired);
@@ -99,6 +103,32 @@ impl Runtime {
             }
         }
         Ok(facts)
+    }
+
+    /// What has become of the expressions of awaits that are open.
+    async fn filters(&self, run: &RunId, awaits: &[AwaitRecord], facts: &mut Facts) -> Result<()> {
+        let filtered = awaits.iter().filter_map(|record| match &record.what {
+            Awaited::Event { kind, matcher, .. } if record.state == AwaitState::Open => {
+                matcher.filter().map(|_| (record, kind))
+            }
+            _ => None,
+        });
+        for (record, kind) in filtered {
+            let mut judging = 0;
+            let own = record.tenant.clone().map(Some);
+            for tenant in [None].into_iter().chain(own) {
+                let kind = kind.clone();
+                let lane = SignalLane { kind, tenant };
+                let signals = self.store().signals_of(&lane, 0, MAX_SIGNALS).await?;
+                judging += signals.len();
+            }
+            facts.judging.insert(record.id.clone(), judging);
+        }
+        if !facts.judging.is_empty() {
+            let troubles = troubles(self.store(), run).await?.into_iter();
+            facts.troubles = troubles.map(|one| (one.id.clone(), one)).collect();
+        }
+        Ok(())
     }
 
     async fn paused_since(&self, run: &RunId) -> Result<Option<(Millis, Option<String>)>> {

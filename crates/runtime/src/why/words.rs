@@ -45,13 +45,25 @@ fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
             event_kind,
             condition,
             fired_at,
+            trouble,
+            judging,
             ..
         } => {
             let condition = condition.as_ref();
             let condition = condition.map(|condition| format!(" with {}", condition.as_str()));
             let condition = condition.unwrap_or_default();
             match fired_at {
-                None => format!("waits for event {event_kind}{condition}"),
+                None => {
+                    let mut words = format!("waits for event {event_kind}{condition}");
+                    if let Some(trouble) = trouble {
+                        let (at, message) = (trouble.at, &trouble.message);
+                        words.push_str(&format!(", and passed one over at {at}: {message}"));
+                    }
+                    if *judging > 0 {
+                        words.push_str(&format!(", of which {judging} are yet to be judged"));
+                    }
+                    words
+                }
                 Some(at) => format!("event {event_kind} has come at {at} and is being led to it"),
             }
         }

@@ -1,6 +1,8 @@
 //! The log of emitted events and the outbox.
 
-use riverrun_store::{EmitRecord, EventQuery, Result, SignalRecord, Unheard, UnheardKind};
+use riverrun_store::{
+    EmitRecord, EventQuery, Result, SignalLane, SignalRecord, Unheard, UnheardKind,
+};
 use riverrun_types::StreamName;
 use rusqlite::{Params, Row};
 
@@ -57,10 +59,16 @@ pub(crate) fn unheard(view: View<'_>) -> Result<Unheard> {
     read().map_err(translate)
 }
 
-pub(crate) fn signals(view: View<'_>, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
-    let sql = format!(
+/// The signals of the outbox, or those of one lane.
+pub(crate) fn signals(
+    view: View<'_>,
+    lane: Option<&SignalLane>,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<SignalRecord>> {
+    let base = format!(
         "SELECT {COLUMNS}, g.no, g.only FROM signals g CROSS JOIN emits e ON e.seq = g.emit
-         WHERE g.no > ?1 ORDER BY g.no LIMIT ?2"
+         WHERE g.no > ?1"
     );
     let read = |row: &Row<'_>| {
         Ok(SignalRecord {
@@ -70,7 +78,18 @@ pub(crate) fn signals(view: View<'_>, after: u64, limit: usize) -> Result<Vec<Si
         })
     };
     let bytes = |signal: &SignalRecord| signal.emit.event.bytes();
-    page(view, &sql, (place(after), limit.min(MAX_PAGE)), read, bytes)
+    let (after, limit) = (place(after), limit.min(MAX_PAGE));
+    match lane {
+        None => {
+            let sql = format!("{base} ORDER BY g.no LIMIT ?2");
+            page(view, &sql, (after, limit), read, bytes)
+        }
+        Some(lane) => {
+            let sql = format!("{base} AND e.kind = ?3 AND e.tenant IS ?4 ORDER BY g.no LIMIT ?2");
+            let values = (after, limit, &*lane.kind, lane.tenant.as_deref());
+            page(view, &sql, values, read, bytes)
+        }
+    }
 }
 
 /// A number that the column can hold; nothing is after one that it cannot.

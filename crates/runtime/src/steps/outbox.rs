@@ -1,0 +1,211 @@
+//! The store's outbox: emitted events of which only an expression, or a listener, can tell whom they
+//! concern. Every instance reads it; an await fires once whoever is first, and a signal that was
+//! judged twice does no harm.
+//!
+//! Signals of one kind and tenant are a lane: they are judged in their order. Lanes take turns, some
+//! of them at a time, so that expressions that take long hold up nobody who waits for other kinds.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    time::{Duration, Instant},
+};
+
+use futures::{FutureExt, StreamExt, stream::FuturesUnordered};
+use riverrun_store::{Change, Commit, SignalLane, SignalRecord};
+
+use super::filters::Filters;
+use crate::{
+    Result, Runtime,
+    runtime::{pause, rest},
+};
+
+/// Signals that are read at a time.
+const BATCH: usize = 100;
+
+/// Lanes whose signals are being judged at a time.
+const MAX_TURNS: usize = 16;
+
+/// After this long a lane lets others have their turn.
+const TURN: Duration = Duration::from_millis(50);
+
+/// Lanes that are known to have signals. With more, no further signals are looked at.
+const MAX_LANES: usize = 10_000;
+
+/// Judges what is in the outbox, whenever something is.
+pub(crate) async fn read_outbox(runtime: Runtime) {
+    let told = runtime.bus().signals();
+    // What an earlier life left in the outbox would be told to nobody.
+    tokio::select! {
+        () = runtime.listened_to() => {}
+        () = runtime.stopping() => return,
+    }
+    let judge = Judge {
+        filters: Filters::new(&runtime),
+        runtime: &runtime,
+    };
+    let mut lanes = Lanes::default();
+    let mut turns = FuturesUnordered::new();
+    // Whether there may be signals that nobody has looked at.
+    let mut is_new = true;
+    loop {
+        if is_new && lanes.have_room() {
+            match lanes.look(&runtime).await {
+                Ok(found) => is_new = found > 0,
+                Err(error) => {
+                    tracing::warn!(%error, "the outbox cannot be read; trying again");
+                    if !pause(&runtime, Duration::from_millis(500)).await {
+                        return;
+                    }
+                }
+            }
+        }
+        while turns.len() < MAX_TURNS
+            && let Some(turn) = lanes.ready.pop_front()
+        {
+            turns.push(judge.turn(turn));
+        }
+        // However much there is to look at, lanes go on meanwhile.
+        while let Some(Some(turn)) = turns.next().now_or_never() {
+            lanes.had(turn);
+        }
+        if runtime.is_stopping() {
+            return;
+        }
+        let is_somebodys_turn = turns.len() < MAX_TURNS && !lanes.ready.is_empty();
+        if is_somebodys_turn || is_new && lanes.have_room() {
+            continue;
+        }
+        if turns.is_empty() {
+            if !rest(&runtime, told.notified()).await {
+                return;
+            }
+            is_new = true;
+            continue;
+        }
+        tokio::select! {
+            Some(turn) = turns.next() => lanes.had(turn),
+            () = told.notified() => is_new = true,
+            () = runtime.stopping() => return,
+        }
+    }
+}
+
+/// A lane whose turn it is.
+struct Turn {
+    lane: SignalLane,
+    /// The number of the last signal that was judged.
+    after: u64,
+    /// The number of the last one that was known when the lane got in line.
+    upto: u64,
+    /// The next ones, if they were read already.
+    next: Vec<SignalRecord>,
+}
+
+/// What is known of the outbox.
+#[derive(Default)]
+struct Lanes {
+    /// The last signal that was looked at.
+    seen: u64,
+    /// The lanes that have signals, and the number of the last one each.
+    last: HashMap<SignalLane, u64>,
+    /// Those of them whose signals nobody judges at the moment.
+    ready: VecDeque<Turn>,
+}
+
+impl Lanes {
+    fn have_room(&self) -> bool {
+        self.last.len() < MAX_LANES
+    }
+
+    /// Looks at the next signals; says how many there were.
+    async fn look(&mut self, runtime: &Runtime) -> Result<usize> {
+        if self.last.is_empty() {
+            // All were judged. What is there all the same became visible late.
+            self.seen = 0;
+        }
+        let signals = runtime.store().signals(self.seen, BATCH).await?;
+        let count = signals.len();
+        // What is not judged at once is better kept in the store.
+        let keeps = self.ready.len() < MAX_TURNS;
+        let mut fresh: HashMap<SignalLane, Vec<SignalRecord>> = HashMap::new();
+        for signal in signals {
+            self.seen = signal.no;
+            let lane = signal.lane();
+            let is_known = self.last.insert(lane.clone(), signal.no).is_some();
+            match fresh.get_mut(&lane) {
+                Some(next) => next.push(signal),
+                None if !is_known => drop(fresh.insert(lane, vec![signal])),
+                None => {}
+            }
+        }
+        let fresh = fresh.into_iter().map(|(lane, mut next)| {
+            let after = next[0].no.saturating_sub(1);
+            let upto = next[next.len() - 1].no;
+            if !keeps {
+                next.clear();
+            }
+            Turn {
+                lane,
+                after,
+                upto,
+                next,
+            }
+        });
+        self.ready.extend(fresh);
+        Ok(count)
+    }
+
+    /// A lane had its turn: it goes to the end of the line if it has more.
+    fn had(&mut self, mut turn: Turn) {
+        match self.last.get(&turn.lane) {
+            Some(last) if turn.after < *last => {
+                turn.upto = *last;
+                self.ready.push_back(turn);
+            }
+            _ => drop(self.last.remove(&turn.lane)),
+        }
+    }
+}
+
+struct Judge<'a> {
+    runtime: &'a Runtime,
+    filters: Filters<'a>,
+}
+
+impl Judge<'_> {
+    /// Judges signals of a lane for a while. Where that fails, the signal stays for a later turn.
+    async fn turn(&self, mut turn: Turn) -> Turn {
+        let kind = turn.lane.kind.clone();
+        if let Err(error) = self.judge(&mut turn).await {
+            tracing::warn!(%kind, %error, "events could not be led to those who wait for them; trying again");
+            pause(self.runtime, Duration::from_millis(500)).await;
+        }
+        turn
+    }
+
+    async fn judge(&self, turn: &mut Turn) -> Result<()> {
+        let begun = Instant::now();
+        let mut next = std::mem::take(&mut turn.next);
+        if next.is_empty() {
+            let store = self.runtime.store();
+            next = store.signals_of(&turn.lane, turn.after, BATCH).await?;
+        }
+        if next.is_empty() {
+            // Somebody else has judged them.
+            turn.after = turn.upto;
+        }
+        for signal in next {
+            self.filters.judge(&signal).await?;
+            for listener in self.runtime.listeners() {
+                listener.hear(&signal).await?;
+            }
+            let heard = Commit::of(Change::Heard(signal.no));
+            self.runtime.commit(heard).await?;
+            turn.after = signal.no;
+            if begun.elapsed() > TURN {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
