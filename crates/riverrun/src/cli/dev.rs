@@ -54,17 +54,18 @@ impl Dev {
             }
         };
         let mut flows = flows;
+        let mut warnings = Vec::new();
         if let Some(processes) = &server.processes {
             tell_processes(&processes.lock().await.look().await);
-            let (composed, failures) = project::register_composed(&server.river, true).await;
-            failures
-                .iter()
-                .for_each(|failure| output::talk(&failure.to_string()));
-            flows.extend(composed);
+            let composed = project::register_composed(&server.river, true).await;
+            tell_failures(&composed.failures);
+            flows.extend(composed.registered);
+            warnings = composed.warnings;
         }
         tell_triggers(project::sync_triggers(&server.river, &folder).await);
         ready(&server, &settings, &flows);
         warn(&flows);
+        warnings.iter().for_each(|warning| warn_of(warning));
         suggest(&server, &settings, &flows);
         reload_on(
             changes,
@@ -91,10 +92,14 @@ impl Dev {
     }
 }
 
-fn tell(failures: &[Failure]) {
+fn tell_failures(failures: &[Failure]) {
     for failure in failures {
         output::talk(&failure.to_string());
     }
+}
+
+fn tell(failures: &[Failure]) {
+    tell_failures(failures);
     output::talk("  nothing was registered; save the file again once it is right");
 }
 
@@ -142,8 +147,12 @@ fn real(folder: &Path) -> PathBuf {
 /// Says what may be meant otherwise in flows.
 fn warn<'a>(flows: impl IntoIterator<Item = &'a Registered>) {
     for warning in flows.into_iter().flat_map(Registered::told_warnings) {
-        output::talk(&format!("{} {warning}", paint(paint::WARN, "warning:")));
+        warn_of(&warning);
     }
+}
+
+fn warn_of(warning: &str) {
+    output::talk(&format!("{} {warning}", paint(paint::WARN, "warning:")));
 }
 
 /// Registers what changed, whenever something does.
@@ -158,11 +167,13 @@ fn reload_on(
             reload(&river, &folder).await;
             if let Some(processes) = &processes {
                 tell_processes(&processes.lock().await.look_after(&changed).await);
-                let (composed, failures) = project::register_composed(&river, true).await;
-                failures
+                let composed = project::register_composed(&river, true).await;
+                tell_failures(&composed.failures);
+                tell_flows(&river, &composed.registered);
+                composed
+                    .warnings
                     .iter()
-                    .for_each(|failure| output::talk(&failure.to_string()));
-                tell_flows(&river, &composed);
+                    .for_each(|warning| warn_of(warning));
             }
             tell_triggers(project::sync_triggers(&river, &folder).await);
         }

@@ -78,10 +78,19 @@ impl Build {
             Processes::new(river.clone(), &folder, settings.config.process_settings());
         let outcome = processes.look().await;
         let entries = processes.entries();
+        let composed = project::register_composed(&river, true).await;
         river.shutdown().await?;
         processes.end().await;
         outcome.warn();
         failures.extend(outcome.failures);
+        failures.extend(composed.failures);
+        let told = composed.registered.iter();
+        for warning in told
+            .flat_map(Registered::told_warnings)
+            .chain(composed.warnings)
+        {
+            output::talk(&format!("{} {warning}", paint(paint::WARN, "warning:")));
+        }
         if let Some(last) = failures.pop() {
             for failure in &failures {
                 output::talk(&failure.to_string());

@@ -13,7 +13,7 @@ use crate::{
     failure::{Exit, Failure, Result},
     logs, output,
     output::{paint, paint::paint},
-    project::{self, Registered},
+    project::{self, ComposedFlows, Registered},
     server::Server,
     signals,
 };
@@ -69,13 +69,13 @@ impl Serve {
             }
             _ => Vec::new(),
         };
-        let (composed, refused) = match &server.processes {
+        let composed = match &server.processes {
             Some(_) => project::register_composed(&server.river, false).await,
-            None => (Vec::new(), Vec::new()),
+            None => ComposedFlows::default(),
         };
-        let flows: Vec<Registered> = flows.into_iter().chain(composed).collect();
+        let flows: Vec<Registered> = flows.into_iter().chain(composed.registered).collect();
         // One that does not load harms no other.
-        for failure in failures.iter().chain(&refused) {
+        for failure in failures.iter().chain(&composed.failures) {
             tracing::error!(code = %failure.code, "{}", failure.text());
         }
         if let Some(failure) = self.sync_triggers(&server, &settings).await {
@@ -83,7 +83,8 @@ impl Serve {
             return Err(failure);
         }
         ready(&server, &settings, &flows);
-        for warning in flows.iter().flat_map(Registered::told_warnings) {
+        let warnings = flows.iter().flat_map(Registered::told_warnings);
+        for warning in warnings.chain(composed.warnings) {
             tracing::warn!("{warning}");
         }
         server.serve(signals::asked_to_stop()).await?;

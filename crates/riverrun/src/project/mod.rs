@@ -20,7 +20,7 @@ use crate::{
 };
 
 pub use processes::Processes;
-pub use register::{Registered, register, register_composed, register_dev};
+pub use register::{ComposedFlows, Registered, register, register_composed, register_dev};
 pub use triggers::{SyncedTrigger, read_triggers, sync, sync_triggers};
 pub use watch::watch;
 

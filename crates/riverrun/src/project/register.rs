@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use riverrun::{Json, Riverrun};
-use riverrun_runtime::{Composable, compose};
+use riverrun_runtime::{Composable, ConfigIssue, compose};
 use serde_json::{Value, json};
 
 use super::{FlowFile, invalid, read_all};
@@ -90,12 +90,18 @@ pub async fn register_dev(
     }
 }
 
+/// What became of the flows that a project's processes make together.
+#[derive(Default)]
+pub struct ComposedFlows {
+    pub registered: Vec<Registered>,
+    pub failures: Vec<Failure>,
+    /// What may be meant otherwise in the configs, such as a step that no flow leads to.
+    pub warnings: Vec<String>,
+}
+
 /// Registers the flows that the project's processes make together. One whose configs give no
 /// version gets a new one whenever it has changed.
-pub async fn register_composed(
-    river: &Riverrun,
-    developing: bool,
-) -> (Vec<Registered>, Vec<Failure>) {
+pub async fn register_composed(river: &Riverrun, developing: bool) -> ComposedFlows {
     let processes = river.runtime().known_processes();
     let composable: Vec<Composable<'_>> = processes
         .iter()
@@ -105,11 +111,10 @@ pub async fn register_composed(
         })
         .collect();
     let composed = compose(&composable);
-    let (mut registered, mut failures) = (Vec::new(), Vec::new());
-    for issue in composed.issues {
-        let message = format!("{}: {}", issue.path, issue.message);
-        failures.push(Failure::new("PROCESS_INVALID", message));
-    }
+    let shown = |issue: &ConfigIssue| format!("{}: {}", issue.path, issue.message);
+    let failure = |issue| Failure::new("PROCESS_INVALID", shown(issue));
+    let mut failures: Vec<Failure> = composed.issues.iter().map(failure).collect();
+    let mut registered = Vec::new();
     for flow in composed.flows {
         let file = FlowFile {
             path: "processes".into(),
@@ -124,7 +129,11 @@ pub async fn register_composed(
             Err(failure) => failures.push(failure),
         }
     }
-    (registered, failures)
+    ComposedFlows {
+        registered,
+        failures,
+        warnings: composed.warnings.iter().map(shown).collect(),
+    }
 }
 
 fn has_errors(issues: &[riverrun::Issue]) -> bool {

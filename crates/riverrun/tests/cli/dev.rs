@@ -118,3 +118,41 @@ fn flows_of_processes_warn_of_what_nobody_takes() {
     let server = project.start(&["serve", "--project", ".", "--listen", "127.0.0.1:0"]);
     server.said("takes \"bought\"");
 }
+
+#[test]
+fn processes_that_make_no_flow_are_told_wherever_they_are_read() {
+    let project = Project::new();
+    let write = |name: &str, config: &str| {
+        let text = format!("export const config = {config}\nexport default () => 1\n");
+        project.write(&format!("processes/{name}.mjs"), &text);
+    };
+    write(
+        "order",
+        "{ flow: { id: 'shop', role: 'entry', emits: ['order.created'] } }",
+    );
+    write(
+        "typo",
+        "{ step: 'typo', subscriptions: [{ eventKind: 'ordr.created' }] }",
+    );
+    let left_out = "step \"typo\" is in no flow: no step of one emits \"ordr.created\"; did you mean order.created?";
+    let server = project.start(&["dev", "--listen", "127.0.0.1:0"]);
+    assert!(server.said(left_out).contains("warning:"));
+    // A second process for a step, and a word that means nothing, are faults.
+    write(
+        "again",
+        "{ flow: { id: 'shop', step: 'order', role: 'step', emit: ['x'] } }",
+    );
+    server.said("step \"order\" of flow \"shop\" is process order already");
+    server.kill();
+    let server = project.start(&["serve", "--project", ".", "--listen", "127.0.0.1:0"]);
+    server.said(left_out);
+    server.kill();
+    project.run(&["build"]).refused(
+        1,
+        &[
+            "warning: typo.flow: step \"typo\" is in no flow",
+            "again.flow.emit: is no setting; did you mean emits?",
+            "error[PROCESS_INVALID]",
+        ],
+    );
+}

@@ -7,11 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use riverrun_types::Json;
+use riverrun_types::{Await, Json, Subscription};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::work::ConfigIssue;
+use crate::work::{ConfigIssue, meant, meant_within};
 
 /// A process as this sees it.
 pub struct Composable<'a> {
@@ -24,6 +24,8 @@ pub struct Composable<'a> {
 pub struct Composed {
     pub flows: Vec<ComposedFlow>,
     pub issues: Vec<ConfigIssue>,
+    /// What may be meant otherwise.
+    pub warnings: Vec<ConfigIssue>,
 }
 
 #[derive(Debug)]
@@ -32,6 +34,21 @@ pub struct ComposedFlow {
     /// Whether a config gives the version; else every change makes one.
     pub is_versioned: bool,
 }
+
+/// The words of `flow`: those of [`Written`].
+const MEMBERS: &[&str] = &[
+    "await",
+    "compensation",
+    "emits",
+    "id",
+    "join",
+    "onFailure",
+    "role",
+    "step",
+    "subscriptions",
+    "triggers",
+    "version",
+];
 
 /// What a config says of one flow.
 #[derive(Clone, Default, Deserialize)]
@@ -94,12 +111,9 @@ pub fn compose(processes: &[Composable<'_>]) -> Composed {
     let mut composed = Composed::default();
     let mut parts: Vec<Part> = Vec::new();
     for process in processes {
-        match read(process) {
+        match read(process, &mut composed.issues) {
             Ok(found) => parts.extend(found),
-            Err(message) => composed.issues.push(ConfigIssue {
-                path: format!("{}.flow", process.id),
-                message,
-            }),
+            Err(message) => composed.issues.push(issue(process.id, message)),
         }
     }
     let named: BTreeSet<String> = parts.iter().flat_map(|part| part.names.clone()).collect();
@@ -112,34 +126,113 @@ pub fn compose(processes: &[Composable<'_>]) -> Composed {
             None => part.step.clone(),
         };
         if let Some(other) = flows.insert(id.clone(), part) {
-            composed.issues.push(ConfigIssue {
-                path: format!("{}.flow", part.process),
-                message: format!(
-                    "flow {id:?} has two entries: {} and {}",
-                    other.process, part.process
-                ),
-            });
+            let both = format!("{} and {}", other.process, part.process);
+            let message = format!("flow {id:?} has two entries: {both}");
+            composed.issues.push(issue(&part.process, message));
         }
     }
     for part in parts.iter().filter(|part| !part.is_entry) {
         let missing = part.flow.as_ref().filter(|flow| !flows.contains_key(*flow));
         if let Some(flow) = missing {
-            composed.issues.push(ConfigIssue {
-                path: format!("{}.flow", part.process),
-                message: format!(
-                    "no process is the entry of flow {flow:?}: one must say role entry"
-                ),
-            });
+            let message =
+                format!("no process is the entry of flow {flow:?}: one must say role entry");
+            composed.issues.push(issue(&part.process, message));
         }
     }
-    composed.flows = flows
-        .into_iter()
-        .map(|(id, entry)| flow(&id, entry, &parts))
-        .collect();
+    for (id, entry) in &flows {
+        let members = members(id, entry, &parts);
+        composed.issues.extend(doubles(id, &members));
+        composed.flows.push(flow(id, entry, &members.steps));
+    }
+    composed.tell_left_out(&parts, &flows);
     composed
 }
 
-fn read(process: &Composable<'_>) -> Result<Vec<Part>, String> {
+fn issue(process: &str, message: String) -> ConfigIssue {
+    ConfigIssue {
+        path: format!("{process}.flow"),
+        message,
+    }
+}
+
+impl Composed {
+    /// Tells of the parts that belong to no flow although no fault of theirs was told: nobody would
+    /// ever see why they do not run.
+    fn tell_left_out(&mut self, parts: &[Part], flows: &BTreeMap<String, &Part>) {
+        let is_in = |part: &Part, flow: &ComposedFlow| {
+            let step = &flow.definition["steps"][part.step.as_str()];
+            let is_its = part
+                .flow
+                .as_ref()
+                .is_none_or(|id| flow.definition["id"] == **id);
+            is_its && step["config"]["process"] == *part.process
+        };
+        let told = |part: &Part| {
+            let own = format!("{}.flow", part.process);
+            self.issues.iter().any(|issue| issue.path == own)
+        };
+        let emitted: BTreeSet<&str> = parts
+            .iter()
+            .flat_map(|part| &part.emits)
+            .map(String::as_str)
+            .collect();
+        let emitted: Vec<&str> = emitted.into_iter().collect();
+        let is_left_out = |part: &&Part| {
+            let is_missing = part.flow.as_ref().is_some_and(|id| !flows.contains_key(id));
+            !is_missing && !told(part) && !self.flows.iter().any(|flow| is_in(part, flow))
+        };
+        let (mut issues, mut warnings) = (Vec::new(), Vec::new());
+        for part in parts.iter().filter(is_left_out) {
+            // No flow validates what it says of events.
+            match unread(&part.definition) {
+                Some(message) => issues.push(issue(&part.process, message)),
+                None => warnings.push(issue(&part.process, part.why_left_out(&emitted))),
+            }
+        }
+        self.issues.extend(issues);
+        self.warnings.extend(warnings);
+    }
+}
+
+impl Part {
+    fn why_left_out(&self, emitted: &[&str]) -> String {
+        let step = &self.step;
+        if self.hears.is_empty() {
+            return format!("step {step:?} is in no flow: no step of one leads to it");
+        }
+        let kinds = self.hears.iter().map(|kind| {
+            let meant = match emitted.contains(&kind.as_str()) {
+                true => String::new(),
+                false => meant(kind, emitted),
+            };
+            format!("{kind:?}{meant}")
+        });
+        let kinds: Vec<String> = kinds.collect();
+        format!(
+            "step {step:?} is in no flow: no step of one emits {}",
+            kinds.join(", ")
+        )
+    }
+}
+
+/// What cannot be read of what a step says of events.
+fn unread(definition: &Value) -> Option<String> {
+    fn check<T: serde::de::DeserializeOwned>(key: &str, value: Option<&Value>) -> Option<String> {
+        let error = serde_path_to_error::deserialize::<_, T>(value?).err()?;
+        let below = match error.path().to_string() {
+            below if below == "." => String::new(),
+            below if below.starts_with('[') => below,
+            below => format!(".{below}"),
+        };
+        let message = meant_within(&error.inner().to_string());
+        Some(format!("{key}{below}: {message}"))
+    }
+    let own = |key: &str| definition.get(key);
+    check::<Vec<Subscription>>("subscriptions", own("subscriptions"))
+        .or_else(|| check::<Await>("await", own("await")))
+}
+
+fn read(process: &Composable<'_>, issues: &mut Vec<ConfigIssue>) -> Result<Vec<Part>, String> {
     let config = process.config.value();
     let Value::Object(config) = config else {
         return Ok(Vec::new());
@@ -161,9 +254,21 @@ fn read(process: &Composable<'_>) -> Result<Vec<Part>, String> {
             Value::String(id) => json!({ "id": id }),
             flow => flow,
         };
+        issues.extend(strangers(process.id, &flow));
         part(process.id, &config, flow)
     });
     parts.collect()
+}
+
+/// The words in what a config says of a flow that mean nothing.
+fn strangers(process: &str, flow: &Value) -> Vec<ConfigIssue> {
+    let keys = flow.as_object().into_iter().flat_map(Map::keys);
+    keys.filter(|key| !MEMBERS.contains(&key.as_str()))
+        .map(|key| ConfigIssue {
+            path: format!("{process}.flow.{key}"),
+            message: format!("is no setting{}", meant(key, MEMBERS)),
+        })
+        .collect()
 }
 
 fn part(process: &str, config: &Map<String, Value>, flow: Value) -> Result<Part, String> {
@@ -255,33 +360,51 @@ fn plain(value: &mut Value) {
     }
 }
 
-/// The flow that begins with an entry, and all that its events lead to.
-fn flow(id: &str, entry: &Part, parts: &[Part]) -> ComposedFlow {
+/// The parts of a flow.
+struct Members<'a> {
+    steps: Vec<&'a Part>,
+    /// Those that belong to it too, but whose step is another's already.
+    doubles: Vec<&'a Part>,
+}
+
+fn doubles(id: &str, members: &Members<'_>) -> Vec<ConfigIssue> {
+    let double = |part: &&Part| {
+        let first = members.steps.iter().find(|first| first.step == part.step)?;
+        let (step, other) = (&part.step, &first.process);
+        let message = format!("step {step:?} of flow {id:?} is process {other} already");
+        Some(issue(&part.process, message))
+    };
+    members.doubles.iter().filter_map(double).collect()
+}
+
+/// The parts that belong to the flow that begins with an entry: all that its events lead to.
+fn members<'a>(id: &str, entry: &'a Part, parts: &'a [Part]) -> Members<'a> {
     let is_ours = |part: &Part| match &part.flow {
         Some(flow) => flow == id,
         None => true,
     };
-    let candidates: Vec<&Part> = parts.iter().filter(|part| is_ours(part)).collect();
-    let mut members: Vec<&Part> = vec![entry];
-    members.extend(
-        candidates
-            .iter()
-            .filter(|part| !part.is_entry && part.flow.is_some()),
-    );
+    let mut candidates: Vec<&Part> = parts.iter().filter(|part| is_ours(part)).collect();
+    candidates.retain(|part| !std::ptr::eq(*part, entry));
+    let (mut steps, mut doubles) = (vec![entry], Vec::new());
     loop {
-        let emitted: BTreeSet<&String> = members.iter().flat_map(|part| &part.emits).collect();
-        let named: BTreeSet<&String> = members.iter().flat_map(|part| &part.names).collect();
-        let joins = |part: &&&Part| {
-            let is_member = members.iter().any(|member| member.step == part.step);
-            let is_led_to = named.contains(&part.step)
-                || !part.is_entry && part.hears.iter().any(|kind| emitted.contains(kind));
-            !is_member && is_led_to
+        let emitted: BTreeSet<&String> = steps.iter().flat_map(|part| &part.emits).collect();
+        let named: BTreeSet<&String> = steps.iter().flat_map(|part| &part.names).collect();
+        let joins = |part: &&Part| {
+            let is_heard = || part.hears.iter().any(|kind| emitted.contains(kind));
+            named.contains(&part.step) || !part.is_entry && (part.flow.is_some() || is_heard())
         };
-        match candidates.iter().find(joins) {
-            Some(part) => members.push(part),
-            None => break,
+        let Some(at) = candidates.iter().position(joins) else {
+            return Members { steps, doubles };
+        };
+        let part = candidates.remove(at);
+        match steps.iter().any(|member| member.step == part.step) {
+            true => doubles.push(part),
+            false => steps.push(part),
         }
     }
+}
+
+fn flow(id: &str, entry: &Part, members: &[&Part]) -> ComposedFlow {
     let steps: Map<String, Value> = members
         .iter()
         .map(|part| (part.step.clone(), part.definition.clone()))
@@ -434,5 +557,100 @@ mod tests {
             &[("f", &["b"])],
         );
         assert_eq!(composed.issues.len(), 3, "{:?}", composed.issues);
+    }
+
+    fn told(issues: &[ConfigIssue]) -> Vec<String> {
+        let line = |issue: &ConfigIssue| format!("{}: {}", issue.path, issue.message);
+        issues.iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_step_that_no_flow_leads_to_is_told() {
+        let composed = check(
+            &[
+                (
+                    "order",
+                    json!({"step": "order", "emits": ["order.created"]}),
+                ),
+                (
+                    "typo",
+                    json!({"step": "typo", "subscriptions": [{"eventKind": "ordr.created"}]}),
+                ),
+                (
+                    "worse",
+                    json!({"step": "worse", "subscriptions": [{"evntKind": "order.created"}]}),
+                ),
+                (
+                    "late",
+                    json!({"step": "late", "subscriptions": [{"eventKind": "no"}], "await": {"type": "event", "eventkind": "x"}}),
+                ),
+            ],
+            &[("order", &["order"])],
+        );
+        assert_eq!(
+            told(&composed.warnings),
+            [
+                "typo.flow: step \"typo\" is in no flow: no step of one emits \"ordr.created\"; did you mean order.created?"
+            ]
+        );
+        let issues = told(&composed.issues);
+        assert_eq!(issues.len(), 2, "{issues:?}");
+        assert!(
+            issues[0].starts_with("worse.flow: subscriptions[0]"),
+            "{issues:?}"
+        );
+        assert!(issues[0].ends_with("did you mean eventKind?"), "{issues:?}");
+        assert!(issues[1].starts_with("late.flow: await"), "{issues:?}");
+        assert!(issues[1].ends_with("did you mean eventKind?"), "{issues:?}");
+    }
+
+    #[test]
+    fn two_processes_for_one_step_are_told_and_the_first_is_taken() {
+        let step = |emits: &str| json!({"flow": {"id": "f", "role": "step", "step": "same", "emits": [emits]}});
+        let hears = json!({"step": "heard", "subscriptions": [{"eventKind": "x"}]});
+        let composed = check(
+            &[
+                (
+                    "a",
+                    json!({"flow": {"id": "f", "role": "entry", "step": "a"}}),
+                ),
+                ("file1", step("x")),
+                ("file2", step("y")),
+                ("file3", step("z")),
+                ("one", hears.clone()),
+                ("two", hears),
+            ],
+            &[("f", &["a", "same", "heard"])],
+        );
+        assert_eq!(
+            told(&composed.issues),
+            [
+                "file2.flow: step \"same\" of flow \"f\" is process file1 already",
+                "file3.flow: step \"same\" of flow \"f\" is process file1 already",
+                "two.flow: step \"heard\" of flow \"f\" is process one already",
+            ]
+        );
+        assert!(composed.warnings.is_empty(), "{:?}", composed.warnings);
+        let same = &composed.flows[0].definition["steps"]["same"];
+        assert_eq!(same["config"]["process"], "file1");
+    }
+
+    #[test]
+    fn words_that_mean_nothing_are_told_with_what_was_meant() {
+        let composed = check(
+            &[(
+                "a",
+                json!({"flow": {"id": "f", "role": "entry", "emit": ["x"], "subscription": [], "onfailure": "finish"}}),
+            )],
+            &[("f", &["a"])],
+        );
+        assert_eq!(
+            told(&composed.issues),
+            [
+                "a.flow.emit: is no setting; did you mean emits?",
+                "a.flow.subscription: is no setting; did you mean subscriptions?",
+                "a.flow.onfailure: is no setting; did you mean onFailure?",
+            ]
+        );
     }
 }

@@ -63,7 +63,7 @@ impl Fields {
 }
 
 /// What somebody meant who wrote this, as the end of a sentence.
-fn meant(word: &str, known: &[&str]) -> String {
+pub(crate) fn meant(word: &str, known: &[&str]) -> String {
     let likeness = |known: &str| strsim::jaro_winkler(known, word);
     let nearest = known
         .iter()
@@ -73,7 +73,7 @@ fn meant(word: &str, known: &[&str]) -> String {
 }
 
 /// Adds it to a message of the form "unknown field `a`, expected one of `b`, `c`".
-fn meant_within(message: &str) -> String {
+pub(crate) fn meant_within(message: &str) -> String {
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match &words[..] {
         [word, known @ ..] if message.starts_with("unknown ") => {
