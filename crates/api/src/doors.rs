@@ -6,8 +6,8 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 use riverrun_runtime::{OpenDoor, Visitor};
-use riverrun_store::AwaitState;
-use riverrun_types::{Json, TriggerType, time::iso};
+use riverrun_store::Error as StoreError;
+use riverrun_types::{Json, Millis, TriggerType, time::iso};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -109,15 +109,22 @@ fn payload(body: &[u8], headers: &HeaderMap) -> Result<Json, ApiError> {
 
 /// A page on which a person answers
 ///
-/// For doors of the type `user`: what is asked, and two buttons.
+/// For doors of the type `user`: what is asked, and two buttons. One that was answered says so.
 #[utoipa::path(get, path = "/approve/{id}", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id, which nobody can guess")),
-    responses((status = 200, description = "A small page", content_type = "text/html")))]
+    responses(
+        (status = 200, description = "What is asked, or that it was answered", content_type = "text/html"),
+        (status = 403, description = "A program answers this", content_type = "text/html"),
+        (status = 404, description = "There is nothing to decide", content_type = "text/html"),
+        (status = 410, description = "The time is over, or nobody waits for it any more", content_type = "text/html")))]
 pub(crate) async fn approval_page(
     State(api): State<Api>,
     Segments(id): Segments<String>,
 ) -> Response {
-    page(api.runtime().door(&id).await.ok())
+    match api.runtime().door(&id).await {
+        Ok(door) => Shown::of(&door, api.runtime().now_ms()).page(&door),
+        Err(error) => failed(&error.into()),
+    }
 }
 
 /// Answer on that page
@@ -125,68 +132,123 @@ pub(crate) async fn approval_page(
     params(("id" = String, Path, description = "The trigger's id, which nobody can guess")),
     request_body(content = String, content_type = "application/x-www-form-urlencoded",
         description = "`answer=approve|reject` and `comment`"),
-    responses((status = 200, description = "The page again", content_type = "text/html")))]
+    responses(
+        (status = 200, description = "It is answered", content_type = "text/html"),
+        (status = 400, description = "The answer is neither approve nor reject", content_type = "text/html"),
+        (status = 403, description = "A program answers this", content_type = "text/html"),
+        (status = 404, description = "There is nothing to decide", content_type = "text/html"),
+        (status = 409, description = "It was answered before", content_type = "text/html"),
+        (status = 410, description = "The time is over, or nobody waits for it any more", content_type = "text/html")))]
 pub(crate) async fn approve(
     State(api): State<Api>,
     Segments(id): Segments<String>,
     headers: HeaderMap,
     Raw(body): Raw,
 ) -> Response {
+    match answer(&api, &id, &headers, &body).await {
+        Ok(answered) => answered,
+        Err(error) => failed(&error),
+    }
+}
+
+async fn answer(
+    api: &Api,
+    id: &str,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Response, ApiError> {
     #[derive(serde::Deserialize)]
     struct Form {
         answer: String,
         #[serde(default)]
         comment: String,
     }
-    let is_user =
-        |door: &OpenDoor| door.door.kind == TriggerType::User && door.door.secret.is_none();
-    let door = api.runtime().door(&id).await.ok().filter(is_user);
-    let form = serde_urlencoded::from_bytes::<Form>(&body).ok();
-    if let (Some(_), Some(Form { answer, comment })) = (door, form) {
-        let payload = serde_json::json!({"approved": answer == "approve", "comment": comment});
-        let payload = Json::of(&payload);
-        if let Err(error) = open(&api, &id, payload, &body, &headers, "user").await {
-            let error = error.json();
-            tracing::debug!(%error, "an approval was not taken");
-        }
+    let door = api.runtime().door(id).await?;
+    match Shown::of(&door, api.runtime().now_ms()) {
+        Shown::Question => {}
+        Shown::Answered => return Ok(told(StatusCode::CONFLICT, BEFORE, "")),
+        other => return Ok(other.page(&door)),
     }
-    page(api.runtime().door(&id).await.ok())
+    let form = serde_urlencoded::from_bytes::<Form>(body).ok();
+    let known = |form: &Form| matches!(&*form.answer, "approve" | "reject");
+    let Some(Form { answer, comment }) = form.filter(known) else {
+        let back = "<p>Nothing was decided. <a href=\"\">Back</a></p>";
+        let what = "An answer is approve or reject.";
+        return Ok(told(StatusCode::BAD_REQUEST, what, back));
+    };
+    let payload = serde_json::json!({"approved": answer == "approve", "comment": comment});
+    match open(api, id, Json::of(&payload), body, headers, "user").await {
+        Ok(_) => Ok(Shown::Answered.page(&door)),
+        // Somebody was faster.
+        Err(error) if error.code() == "AWAIT_USED" => Ok(told(StatusCode::CONFLICT, BEFORE, "")),
+        Err(error) => Err(error),
+    }
 }
 
-/// The page as it is now. Everything that comes from a flow is text, never markup.
-fn page(door: Option<OpenDoor>) -> Response {
-    let (status, body) = match door {
-        None => (
-            StatusCode::NOT_FOUND,
-            said("There is nothing to decide here.", ""),
-        ),
-        Some(OpenDoor {
-            record,
-            door,
-            is_over,
-        }) => {
-            let asked = door.payload.as_ref().map_or(String::new(), |payload| {
-                let text = serde_json::to_string_pretty(&payload.value()).unwrap_or_default();
-                format!("<pre>{}</pre>", escaped(&text))
-            });
-            match record.state {
-                AwaitState::Open if is_over => {
-                    (StatusCode::GONE, said("The time for this is over.", &asked))
-                }
-                AwaitState::Open if door.kind != TriggerType::User || door.secret.is_some() => (
-                    StatusCode::FORBIDDEN,
-                    said("This is answered by a program.", ""),
-                ),
-                AwaitState::Open => {
-                    let until = record.expires_ms.map_or(String::new(), |until| {
-                        format!("<p>Until {}</p>", escaped(&iso(until)))
-                    });
-                    (StatusCode::OK, question(&record.step, &asked, &until))
-                }
-                _ => (StatusCode::OK, said("This has been answered.", &asked)),
-            }
+const BEFORE: &str = "This was answered before. Your answer was not taken.";
+
+/// What is to be seen behind a door.
+enum Shown {
+    Question,
+    Answered,
+    /// Nobody answered in time.
+    Late,
+    /// Its run was cancelled, or went on without it.
+    Closed,
+    /// Only a program can open it.
+    Program,
+}
+
+impl Shown {
+    fn of(OpenDoor { record, door }: &OpenDoor, now_ms: Millis) -> Self {
+        if door.kind != TriggerType::User || door.secret.is_some() {
+            return Self::Program;
         }
-    };
+        match record.refusal(now_ms) {
+            None => Self::Question,
+            Some(StoreError::AwaitExpired(_)) => Self::Late,
+            Some(_) if record.fired == 0 => Self::Closed,
+            Some(_) => Self::Answered,
+        }
+    }
+
+    /// Everything on it that comes from a flow is text, never markup.
+    fn page(&self, OpenDoor { record, door }: &OpenDoor) -> Response {
+        let asked = door.payload.as_ref().map_or(String::new(), |payload| {
+            let text = serde_json::to_string_pretty(&payload.value()).unwrap_or_default();
+            format!("<pre>{}</pre>", escaped(&text))
+        });
+        match self {
+            Self::Question => {
+                let until = record.expires_ms.map_or(String::new(), |until| {
+                    format!("<p>Until {}</p>", escaped(&iso(until)))
+                });
+                html(StatusCode::OK, question(&record.step, &asked, &until))
+            }
+            Self::Answered => told(StatusCode::OK, "This has been answered.", &asked),
+            Self::Late => told(StatusCode::GONE, "The time for this is over.", &asked),
+            Self::Closed => told(StatusCode::GONE, "This is not asked any more.", &asked),
+            Self::Program => told(StatusCode::FORBIDDEN, "This is answered by a program.", ""),
+        }
+    }
+}
+
+/// A page that says why there is no other.
+fn failed(error: &ApiError) -> Response {
+    match error.code() {
+        "AWAIT_NOT_FOUND" => told(error.status(), "There is nothing to decide here.", ""),
+        code => {
+            let more = format!("<p>{}</p>", escaped(code));
+            told(error.status(), "This cannot be decided now.", &more)
+        }
+    }
+}
+
+fn told(status: StatusCode, what: &str, more: &str) -> Response {
+    html(status, document(&format!("<h1>{what}</h1>{more}")))
+}
+
+fn html(status: StatusCode, body: String) -> Response {
     let headers = [
         (header::CACHE_CONTROL, "no-store"),
         (header::REFERRER_POLICY, "no-referrer"),
@@ -220,10 +282,6 @@ fn document(body: &str) -> String {
     format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>riverrun</title><style>{STYLE}</style>{body}</html>"
     )
-}
-
-fn said(what: &str, more: &str) -> String {
-    document(&format!("<h1>{what}</h1>{more}"))
 }
 
 fn question(step: &str, asked: &str, until: &str) -> String {

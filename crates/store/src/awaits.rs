@@ -134,7 +134,12 @@ impl AwaitRecord {
         let id = || self.id.clone();
         let is_late = is_expired(self.expires_ms, now_ms);
         match self.state {
-            AwaitState::Closed if is_late && self.fired == 0 => Some(Error::AwaitExpired(id())),
+            // It may have been closed in the very moment in which it could still be fired.
+            AwaitState::Closed
+                if self.fired == 0 && self.expires_ms.is_some_and(|until| now_ms >= until) =>
+            {
+                Some(Error::AwaitExpired(id()))
+            }
             AwaitState::Closed => Some(Error::AwaitUsed(id())),
             AwaitState::Fired if !many => Some(Error::AwaitUsed(id())),
             _ if is_late => Some(Error::AwaitExpired(id())),

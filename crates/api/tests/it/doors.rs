@@ -9,7 +9,7 @@ use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Source};
 use riverrun_types::{Json, RunId};
 use serde_json::{Value, json};
 
-use crate::harness::{Server, text};
+use crate::harness::{Answer, Server, text};
 
 /// Makes the door that its input describes, and waits at it.
 struct Asks;
@@ -202,8 +202,59 @@ async fn a_person_answers_on_a_page() {
         result(&server, &run).await,
         json!({"approved": true, "comment": "fine"})
     );
+    let again = answer(&server, &id, "reject").await;
+    assert_eq!(again.status, 409);
+    assert!(again.text().contains("answered before"), "{}", again.text());
+    assert_eq!(server.get(&path).await.status, 200);
     // A door that is for programs shows no buttons.
     let (_, id) = ask(&server, json!({"type": "webhook"})).await;
     assert_eq!(server.get(&format!("/approve/{id}")).await.status, 403);
     assert_eq!(server.get("/approve/nowhere").await.status, 404);
+}
+
+async fn answer(server: &Server, id: &str, answer: &str) -> Answer {
+    let form = format!("answer={answer}");
+    let path = format!("/approve/{id}");
+    server
+        .post_text(&path, "application/x-www-form-urlencoded", form)
+        .await
+}
+
+#[tokio::test]
+async fn an_answer_is_approve_or_reject() {
+    let server = server().await;
+    let (run, id) = ask(&server, json!({"type": "user"})).await;
+    for nonsense in ["perhaps", "", "Approve", "approve&answer=reject"] {
+        let refused = answer(&server, &id, nonsense).await;
+        assert_eq!(refused.status, 400, "{nonsense}");
+        assert!(refused.text().contains("approve or reject"));
+    }
+    let path = format!("/approve/{id}");
+    let none = server.post_text(&path, "text/plain", "yes").await;
+    assert_eq!(none.status, 400);
+    // Nothing was decided by that.
+    assert_eq!(answer(&server, &id, "reject").await.status, 200);
+    let decided = json!({"approved": false, "comment": ""});
+    assert_eq!(result(&server, &run).await, decided);
+}
+
+#[tokio::test]
+async fn who_comes_too_late_to_a_page_is_told_why() {
+    let server = server().await;
+    let check = async |id: &str, status: u16, says: &str| {
+        let shown = server.get(&format!("/approve/{id}")).await;
+        let answered = answer(&server, id, "approve").await;
+        for page in [shown, answered] {
+            assert_eq!(page.status, status, "{}", page.text());
+            assert!(page.text().contains(says), "{}", page.text());
+        }
+    };
+    let (run, id) = ask(&server, json!({"type": "user", "timeoutMs": 30})).await;
+    ended(&server, &run).await;
+    check(&id, 410, "The time for this is over").await;
+    let (run, id) = ask(&server, json!({"type": "user"})).await;
+    let cancel = format!("/api/runs/{run}/cancel");
+    server.post(&cancel, json!({})).await.expect(200);
+    check(&id, 410, "not asked any more").await;
+    check("nowhere", 404, "nothing to decide").await;
 }

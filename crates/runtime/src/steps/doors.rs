@@ -25,8 +25,6 @@ pub struct Visitor<'a> {
 pub struct OpenDoor {
     pub record: AwaitRecord,
     pub door: Door,
-    /// Its time is over, though nobody has noticed yet.
-    pub is_over: bool,
 }
 
 impl Runtime {
@@ -38,19 +36,14 @@ impl Runtime {
             return Err(missing());
         };
         let door = door.read().unwrap_or_default();
-        let is_over = record.expires_ms.is_some_and(|until| until < self.now_ms());
-        Ok(OpenDoor {
-            record,
-            door,
-            is_over,
-        })
+        Ok(OpenDoor { record, door })
     }
 
     /// Opens a door: the step behind it goes on with what is handed in. Answers when that is
     /// durable.
     pub async fn open_door(&self, id: &str, visitor: Visitor<'_>) -> Result<AwaitRecord> {
         self.refuse_when_stopping()?;
-        let OpenDoor { record, door, .. } = self.door(id).await?;
+        let OpenDoor { record, door } = self.door(id).await?;
         if let Some(secret) = &door.secret {
             check_signature(secret, visitor.body, visitor.signature)?;
         }
