@@ -40,7 +40,8 @@ pub(crate) struct Opened {
         (status = 401, description = "BAD_SIGNATURE", body = schemas::Failure),
         (status = 404, description = "AWAIT_NOT_FOUND", body = schemas::Failure),
         (status = 409, description = "AWAIT_USED", body = schemas::Failure),
-        (status = 410, description = "AWAIT_EXPIRED", body = schemas::Failure)))]
+        (status = 410, description = "AWAIT_EXPIRED", body = schemas::Failure),
+        (status = 413, description = "TOO_LARGE: a body has at most 1 MiB", body = schemas::Failure)))]
 pub(crate) async fn open_door(
     State(api): State<Api>,
     Segments(id): Segments<String>,
@@ -237,6 +238,7 @@ impl Shown {
 fn failed(error: &ApiError) -> Response {
     match error.code() {
         "AWAIT_NOT_FOUND" => told(error.status(), "There is nothing to decide here.", ""),
+        "TOO_LARGE" => told(error.status(), "The comment is too long.", ""),
         code => {
             let more = format!("<p>{}</p>", escaped(code));
             told(error.status(), "This cannot be decided now.", &more)

@@ -224,10 +224,15 @@ fn read(event: &Json, now: i64) -> Result<Draft> {
 }
 
 fn check_size(event: &Json) -> Result<()> {
+    check_bytes("event", event.bytes())
+}
+
+/// What comes from outside and becomes part of an event is bounded.
+pub(crate) fn check_bytes(what: &'static str, bytes: usize) -> Result<()> {
     const MAX_BYTES: usize = 1 << 20;
-    match event.bytes() {
+    match bytes {
         bytes if bytes > MAX_BYTES => Err(Error::TooLarge {
-            what: "event",
+            what,
             bytes,
             limit: MAX_BYTES,
         }),

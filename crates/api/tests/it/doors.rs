@@ -212,6 +212,39 @@ async fn a_person_answers_on_a_page() {
     assert_eq!(server.get("/approve/nowhere").await.status, 404);
 }
 
+#[tokio::test]
+async fn a_large_body_opens_no_door() {
+    let server = server().await;
+    let (run, id) = ask(&server, json!({"type": "webhook", "secret": "s3cret"})).await;
+    let path = format!("/api/triggers/{id}");
+    let large = json!({"data": "x".repeat(10 << 20)});
+    // Before anybody computes its signature.
+    server.post(&path, large).await.refused(413, "TOO_LARGE");
+    let (_, door) = ask(&server, json!({"type": "api"})).await;
+    let path = format!("/api/flows/triggers/{door}");
+    let most = (1 << 20) - 2;
+    let over = json!("x".repeat(most + 1));
+    server.post(&path, over).await.refused(413, "TOO_LARGE");
+    // Text that is no JSON is kept as JSON, in which it is longer.
+    let quotes = "\"".repeat(600 << 10);
+    let text = server.post_text(&path, "text/plain", quotes).await;
+    text.refused(413, "TOO_LARGE");
+    server
+        .post(&path, json!("x".repeat(most)))
+        .await
+        .expect(200);
+    let (_, id) = ask(&server, json!({"type": "user"})).await;
+    let answered = answer(
+        &server,
+        &id,
+        &format!("approve&comment={}", "x".repeat(2 << 20)),
+    )
+    .await;
+    assert_eq!(answered.status, 413);
+    let shown = server.get(&format!("/api/runs/{run}")).await.expect(200);
+    assert_eq!(shown["status"], "waiting");
+}
+
 async fn answer(server: &Server, id: &str, answer: &str) -> Answer {
     let form = format!("answer={answer}");
     let path = format!("/approve/{id}");

@@ -8,7 +8,7 @@ use serde_json::json;
 use sha2::Sha256;
 
 use super::awaits::{Door, trigger_event};
-use crate::{Error, Result, Runtime};
+use crate::{Error, Result, Runtime, streams::check_bytes};
 
 /// Somebody at a door.
 pub struct Visitor<'a> {
@@ -44,6 +44,8 @@ impl Runtime {
     pub async fn open_door(&self, id: &str, visitor: Visitor<'_>) -> Result<AwaitRecord> {
         self.refuse_when_stopping()?;
         let OpenDoor { record, door } = self.door(id).await?;
+        // A body that is not JSON may be larger as the text that is kept of it.
+        check_bytes("body", visitor.body.len().max(visitor.payload.bytes()))?;
         if let Some(secret) = &door.secret {
             check_signature(secret, visitor.body, visitor.signature)?;
         }
