@@ -413,14 +413,20 @@ pub struct WhyReason {
     pub url: Option<String>,
     /// What is awaited has come, and the run is about to go on. ISO 8601.
     pub fired_at: Option<String>,
+    /// Why its `where` could not be judged: `{at, code, message}`. Such events are passed over.
+    pub trouble: Option<Value>,
+    /// Events of the kind that its `where` has yet to judge, counted up to 100.
+    pub judging: Option<u32>,
     /// Of the last attempt.
     pub error: Option<Value>,
     pub job: Option<WhyJob>,
     /// The process that nobody here knows.
     pub process: Option<String>,
-    /// Jobs of the queue that may run at once.
+    /// Of `concurrency`: the key, if it is the limit of each key.
+    pub key: Option<String>,
+    /// Jobs of the queue, or of the key, that may run at once.
     pub limit: Option<u32>,
-    /// Of `concurrency`: jobs of the queue that run. Of `branches`: those that are active, as
+    /// Of `concurrency`: those that run. Of `branches`: those that are active, as
     /// `{index, step, visit, status}`.
     pub active: Option<Value>,
     /// Jobs of the queue that may begin within a window.

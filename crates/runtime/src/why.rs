@@ -137,9 +137,12 @@ pub enum Cause {
     NoRoom {
         job: AtJob,
     },
-    /// As many jobs of the queue run as may run at once.
+    /// As many jobs of the queue, or of the job's key in it, run as may run at once.
     Concurrency {
         job: AtJob,
+        /// Where it is the limit of each key.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        key: Option<Name>,
         limit: u32,
         active: u64,
     },

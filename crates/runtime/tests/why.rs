@@ -311,6 +311,25 @@ async fn what_holds_a_job_in_its_queue_is_told() {
     has(&why["reasons"][0], json!({"limit": 1, "active": 1}));
     has(&why["reasons"][0]["job"], json!({"ahead": 1}));
 
+    world.put(
+        "keyed",
+        json!({"keyConcurrency": 1, "concurrency": 4}),
+        Does::Hangs,
+    );
+    let add = async |key: &str| {
+        let mut request = JobRequest::new(Json::of(&json!({})));
+        request.options.key = Some(key.to_owned());
+        let added = world.runtime.enqueue("keyed", vec![request], true).await;
+        added.unwrap()[0].id.clone()
+    };
+    add("ada").await;
+    world.begins().await;
+    let why = world.why(&add("ada").await).await;
+    has(
+        &why["reasons"][0],
+        json!({"kind": "concurrency", "key": "ada", "limit": 1, "active": 1}),
+    );
+
     let rate = json!({"rateLimit": {"max": 1, "durationMs": HOUR_MS}});
     world.put("rated", rate, Does::Answers);
     let first = world.start("rated").await;

@@ -421,10 +421,14 @@ pub async fn a_key_has_at_most_so_many_active_jobs(store: S) {
     let mut found = ids_of(&claimed);
     found.sort_unstable();
     assert_eq!(found, ["a1", "b1", "x1", "x2"]);
+    for (queue, key, active) in [("mail", "a", 1), ("mail", "none", 0), ("none", "a", 0)] {
+        assert_eq!(must(store.active_of_key(queue, key).await), active);
+    }
     assert!(claim_within(&store, T0, limits).await.jobs.is_empty());
     let a1 = claimed.iter().find(|job| job.lease.id.as_str() == "a1");
     let a1 = a1.expect("it was claimed");
     must(settle(&store, &a1.lease, T0, done("1")).await);
+    assert_eq!(must(store.active_of_key("mail", "a").await), 0);
     assert_eq!(ids_of(&claim_within(&store, T0, limits).await.jobs), ["a2"]);
 }
 

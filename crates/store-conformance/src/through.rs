@@ -143,6 +143,11 @@ impl<B: Between> Store for Through<B> {
         self.store.queues().await
     }
 
+    async fn active_of_key(&self, queue: &str, key: &str) -> Result<u64> {
+        self.between.called().await;
+        self.store.active_of_key(queue, key).await
+    }
+
     async fn purge_jobs(&self, purge: &Purge) -> Result<u64> {
         self.between.called().await;
         self.store.purge_jobs(purge).await

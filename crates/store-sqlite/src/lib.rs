@@ -137,6 +137,12 @@ impl Store for SqliteStore {
         self.read(read::queues).await
     }
 
+    async fn active_of_key(&self, queue: &str, key: &str) -> Result<u64> {
+        let (queue, key) = (queue.to_owned(), key.to_owned());
+        self.read(move |view| read::active_of_key(view, &queue, &key))
+            .await
+    }
+
     async fn purge_jobs(&self, purge: &Purge) -> Result<u64> {
         let purge = purge.clone();
         self.writer

@@ -117,6 +117,9 @@ pub trait Store: Send + Sync + 'static {
     /// Every queue, by name.
     async fn queues(&self) -> Result<Vec<QueueRecord>>;
 
+    /// How many jobs of a key in a queue are active.
+    async fn active_of_key(&self, queue: &str, key: &str) -> Result<u64>;
+
     /// Removes up to `purge.limit` jobs that are not active, the oldest first, and says how many.
     async fn purge_jobs(&self, purge: &Purge) -> Result<u64>;
 

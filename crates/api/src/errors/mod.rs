@@ -41,7 +41,6 @@ impl ApiError {
         self
     }
 
-    #[cfg(test)]
     pub fn code(&self) -> &'static str {
         self.0.code
     }

@@ -35,6 +35,8 @@ pub(super) struct JobFacts {
     pub job: Option<JobRecord>,
     pub queue: QueueRecord,
     pub ahead: Option<u64>,
+    /// How many jobs of its key are active, if it waits and has one.
+    pub active_of_key: Option<u64>,
     /// The process that is meant.
     pub process: Option<Name>,
     /// Who takes it here.

@@ -293,8 +293,22 @@ fn waiting(facts: &JobFacts, job: AtJob, now: Millis) -> (Cause, Option<Millis>)
         return (Cause::NoWorker { job, process }, None);
     };
     if let Some(limit) = full(queue, taker) {
-        let active = queue.active;
-        return (Cause::Concurrency { job, limit, active }, None);
+        let cause = Cause::Concurrency {
+            job,
+            key: None,
+            limit,
+            active: queue.active,
+        };
+        return (cause, None);
+    }
+    if let Some((key, limit, active)) = full_key(facts, taker) {
+        let cause = Cause::Concurrency {
+            job,
+            key: Some(key),
+            limit,
+            active,
+        };
+        return (cause, None);
     }
     if let Some((rate, until)) = used_up(queue, taker, now) {
         let Rate { max, window_ms } = rate;
@@ -326,6 +340,13 @@ fn full(queue: &QueueRecord, taker: &Taker) -> Option<u32> {
     let here = Some(taker.concurrency).filter(|_| taker.room.is_none());
     let limit = taker.limits.concurrency.into_iter().chain(here).min()?;
     (queue.active >= u64::from(limit)).then_some(limit)
+}
+
+/// The limit of each key that those of the job's own have reached.
+fn full_key(facts: &JobFacts, taker: &Taker) -> Option<(Name, u32, u64)> {
+    let key = facts.job.as_ref()?.key.clone()?;
+    let (limit, active) = (taker.limits.per_key?, facts.active_of_key?);
+    (active >= u64::from(limit)).then_some((key, limit, active))
 }
 
 fn used_up(queue: &QueueRecord, taker: &Taker, now: Millis) -> Option<(Rate, Millis)> {

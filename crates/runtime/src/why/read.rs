@@ -167,6 +167,12 @@ impl Runtime {
             JobState::Waiting => self.store().jobs_ahead(&job.id).await?,
             _ => None,
         };
+        let active_of_key = match (&job.key, job.state) {
+            (Some(key), JobState::Waiting) => {
+                Some(self.store().active_of_key(&job.queue, key).await?)
+            }
+            _ => None,
+        };
         let step = KeptOptions::read(job.options.as_ref()).step;
         let process = step.map(|place| place.process);
         let is_known = |id: &Name| self.processes().get(id).is_some();
@@ -177,6 +183,7 @@ impl Runtime {
         Ok(JobFacts {
             queue: self.queue_of(&job.queue, looks).await?,
             ahead,
+            active_of_key,
             process,
             taker,
             job: Some(job),
@@ -229,6 +236,7 @@ impl JobFacts {
             job: None,
             queue: QueueRecord::default(),
             ahead: None,
+            active_of_key: None,
             process: None,
             taker: None,
         }

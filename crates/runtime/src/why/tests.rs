@@ -84,6 +84,7 @@ fn waiting() -> JobFacts {
             ..QueueRecord::default()
         },
         ahead: Some(0),
+        active_of_key: None,
         process: None,
         taker: Some(Taker {
             concurrency: 4,
@@ -146,6 +147,17 @@ fn a_job_has_one_reason_the_most_telling() {
         Some(("concurrency", None)),
     );
     check(&|facts| facts.queue.active = 4, Some(("concurrency", None)));
+    let one_of_a_key = limits(&|limits| limits.per_key = Some(1));
+    for (active, expected) in [(0, "queued"), (1, "concurrency")] {
+        check(
+            &|facts| {
+                one_of_a_key(facts);
+                facts.job.as_mut().unwrap().key = Some(Name::from("ada"));
+                facts.active_of_key = Some(active);
+            },
+            Some((expected, None)),
+        );
+    }
     check(
         &|facts| {
             facts.queue.active = 4;
@@ -478,10 +490,20 @@ fn every_cause_reads_as_a_line() {
                     ahead: Some(1_000),
                     ..job()
                 },
+                key: None,
                 limit: 2,
                 active: 2,
             },
             "queue q runs 2 jobs of 2 at once (job j, 1000 or more before it)",
+        ),
+        (
+            Cause::Concurrency {
+                job: job(),
+                key: Some(Name::from("ada")),
+                limit: 1,
+                active: 1,
+            },
+            "queue q runs 1 jobs of key ada of 1 at once (job j, 3 before it)",
         ),
         (
             Cause::Queued {

@@ -107,11 +107,20 @@ fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
             job.queue,
             at(job)
         ),
-        Cause::Concurrency { job, limit, active } => format!(
-            "queue {} runs {active} jobs of {limit} at once ({})",
-            job.queue,
-            at(job)
-        ),
+        Cause::Concurrency {
+            job,
+            key,
+            limit,
+            active,
+        } => {
+            let of_key = key.as_ref().map(|key| format!(" of key {key}"));
+            let of_key = of_key.unwrap_or_default();
+            format!(
+                "queue {} runs {active} jobs{of_key} of {limit} at once ({})",
+                job.queue,
+                at(job)
+            )
+        }
         Cause::RateLimit {
             job,
             max,

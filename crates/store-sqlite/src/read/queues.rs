@@ -71,6 +71,20 @@ pub(crate) fn jobs_ahead(view: View<'_>, id: &RunId) -> Result<Option<u64>> {
     read().map_err(translate)
 }
 
+/// A key without jobs has no lane.
+pub(crate) fn active_of_key(view: View<'_>, queue: &str, key: &str) -> Result<u64> {
+    let read = || -> rusqlite::Result<Option<u64>> {
+        view.conn
+            .prepare_cached(
+                "SELECT l.active FROM queues q JOIN lanes l ON l.queue = q.no
+                 WHERE q.name = ?1 AND l.key = ?2",
+            )?
+            .query_row((queue, key), |row| row.get(0))
+            .optional()
+    };
+    Ok(read().map_err(translate)?.unwrap_or_default())
+}
+
 fn record(row: &Row<'_>) -> Result<JobRecord> {
     let text = |at: usize| row.get::<_, Option<String>>(at).map_err(translate);
     let parsed = |at: usize| text(at)?.map(json).transpose();
