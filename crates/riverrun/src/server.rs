@@ -40,7 +40,7 @@ impl Server {
         let address = listener
             .local_addr()
             .map_err(|error| refused(&config.listen, &error))?;
-        let river = open_river(config).await?;
+        let river = open_river(config, address).await?;
         let options = ApiOptions {
             max_body_bytes: config.limits.body_bytes,
             request_timeout: config.limits.request_timeout.0,
@@ -131,18 +131,21 @@ fn hosts(config: &Config, address: SocketAddr) -> Hosts {
     }
     let listen = config.listen.rsplit_once(':').map(|(name, _)| name);
     let names = listen.into_iter().map(str::to_owned);
-    Hosts::local_and(names.chain(config.allowed_hosts.iter().cloned()))
+    let public = config.public_url.as_deref();
+    let public = public.and_then(|url| Some(url::Url::parse(url).ok()?.host_str()?.to_owned()));
+    let allowed = config.allowed_hosts.iter().cloned();
+    Hosts::local_and(names.chain(allowed).chain(public))
 }
 
 /// Opens the store and takes up its runs; the lock may still be held by a server that dies.
-async fn open_river(config: &Config) -> Result<Riverrun> {
+async fn open_river(config: &Config, address: SocketAddr) -> Result<Riverrun> {
     let deadline = Instant::now() + DYING;
     loop {
         let opened = Riverrun::builder()
             .store(&config.store)
             .data(&config.data)
             .built_in(config.handler_options())
-            .options(config.runtime_options())
+            .options(config.runtime_options(address))
             .expr(config.expr_limits())
             .open()
             .await;

@@ -28,6 +28,9 @@ pub struct Options {
     /// Whether somebody will listen to emitted events ([`crate::Runtime::add_listener`]): none is
     /// done with before he does. Default false.
     pub has_listener: bool,
+    /// Where others reach the server, such as `https://flows.example.org`: what the addresses of
+    /// doors begin with. Default none: they are paths.
+    pub public_url: Option<String>,
     /// How long a shutdown waits for attempts that run. Default 5 s.
     pub grace: Duration,
     /// What tells the time. Default the machine's clock; a test gives one that it moves
@@ -51,6 +54,7 @@ impl Default for Options {
             retention: Retention::default(),
             sweep_every: Duration::from_secs(60),
             has_listener: false,
+            public_url: None,
             grace: Duration::from_secs(5),
             clock: Clock::default(),
         }

@@ -19,6 +19,9 @@ pub struct ServerFlags {
     /// Where to listen; port 0 takes any free one. Default 127.0.0.1:4600.
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
+    /// Where others reach the server: what the links that steps hand out begin with.
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
     /// The folder of the embedded store. Default .riverrun in the project's folder, or here.
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
@@ -90,6 +93,7 @@ impl ServerFlags {
             LogFormat::Json => "json".to_owned(),
         });
         put("listen", "--listen", self.listen.clone());
+        put("public_url", "--public-url", self.public_url.clone());
         put(
             "data",
             "--data",

@@ -52,6 +52,9 @@ pub fn check(config: &Config) -> Check {
         let rule = format!("must be names without scheme and port, not {name:?}");
         return Err(("allowed_hosts", rule));
     }
+    if let Some(url) = &config.public_url {
+        public_url(url)?;
+    }
     for rule in &config.http.allow {
         let rule = rule.parse::<riverrun::AllowRule>();
         rule.map_err(|error| ("http.allow", error.to_string()))?;
@@ -67,6 +70,23 @@ fn listen(text: &str) -> Check {
             "listen",
             format!("must be host:port, as in 127.0.0.1:4600, not {text:?}"),
         )),
+    }
+}
+
+fn public_url(text: &str) -> Check {
+    let read = url::Url::parse(text).ok();
+    let is_plain = |url: &url::Url| {
+        let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
+        is_web && url.query().is_none() && url.fragment().is_none() && url.username().is_empty()
+    };
+    match read.filter(is_plain) {
+        Some(_) => Ok(()),
+        None => {
+            let rule = format!(
+                "must be an address such as https://flows.example.org, without user, query and fragment, not {text:?}"
+            );
+            Err(("public_url", rule))
+        }
     }
 }
 

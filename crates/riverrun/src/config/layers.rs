@@ -451,6 +451,19 @@ mod tests {
             &["expr.threads", "1024 or less"],
         );
         refused("listen = 'x'", &[], "CONFIG_INVALID", &["listen", "\"x\""]);
+        for url in [
+            "flows.example.org",
+            "ftp://example.org",
+            "https://me@example.org",
+            "https://example.org?x=1",
+        ] {
+            refused(
+                "",
+                &[("RIVERRUN_PUBLIC_URL", url)],
+                "CONFIG_INVALID",
+                &["public_url", url],
+            );
+        }
         refused(
             "",
             &[("RIVERRUN_MAX_DRIVERS", "many")],

@@ -8,7 +8,7 @@ mod keys;
 mod layers;
 mod time;
 
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
 use riverrun_types::Namespace;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,10 @@ pub struct Config {
     /// one that a proxy passes on; `*.example.org` stands for every name below. Default none: a
     /// server on loopback answers to no others, a server elsewhere to all.
     pub allowed_hosts: Vec<String>,
+    /// Where others reach the server, such as `https://flows.example.org`: what the links that
+    /// steps hand out begin with. Its name is one of `allowed_hosts`. Default the address on which
+    /// the server listens.
+    pub public_url: Option<String>,
     /// The folder of the embedded store. Default `.riverrun`, in the project's folder where there
     /// is one. In a file it is relative to that file.
     pub data: PathBuf,
@@ -167,6 +171,7 @@ impl Default for Config {
             listen: "127.0.0.1:4600".to_owned(),
             allow_unauthenticated: false,
             allowed_hosts: Vec::new(),
+            public_url: None,
             data: PathBuf::from(".riverrun"),
             store: "sqlite://".to_owned(),
             namespace: Namespace::default(),
@@ -223,8 +228,11 @@ impl Default for Expr {
 }
 
 impl Config {
-    pub fn runtime_options(&self) -> riverrun::Options {
+    /// `address`: where the server listens.
+    pub fn runtime_options(&self, address: SocketAddr) -> riverrun::Options {
+        let own = || format!("http://{address}");
         riverrun::Options {
+            public_url: Some(self.public_url.clone().unwrap_or_else(own)),
             lease: self.lease.0,
             max_drivers: self.max_drivers,
             attempt_timeout: self.attempt_timeout.0,

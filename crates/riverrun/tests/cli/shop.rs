@@ -169,6 +169,18 @@ fn a_refund_is_decided_by_a_person() {
             .as_str()
             .unwrap()
             .to_owned();
+        // The link that is mailed leads to this server.
+        let link = format!("{}/approve/{id}", server.url);
+        let mailed = json!(format!("please decide: {link}"));
+        let events = events["items"].as_array().or(events.as_array()).unwrap();
+        assert!(
+            events
+                .iter()
+                .any(|event| event["data"]["message"] == mailed),
+            "{events:#?}"
+        );
+        let why = server.json(&["runs", "why", &run]);
+        assert_eq!(why["reasons"][0]["url"], link, "{why:#}");
         let page = asked(&server.url, "GET", &id, "");
         assert!(page.contains("Approve") && page.contains("o-1"), "{page}");
         asked(

@@ -42,11 +42,13 @@ pub(super) fn fresh_id() -> Name {
     Name::from(format!("{:032x}", rand::random::<u128>()))
 }
 
-/// Where a door is opened: people are shown a page.
-pub(crate) fn door_url(id: &str, kind: TriggerType) -> String {
+/// Where a door is opened, behind the server's public address if it has one: people are shown a
+/// page.
+pub(crate) fn door_url(public: Option<&str>, id: &str, kind: TriggerType) -> String {
+    let public = public.unwrap_or_default().trim_end_matches('/');
     match kind {
-        TriggerType::User => format!("/approve/{id}"),
-        TriggerType::Webhook | TriggerType::Api => format!("/api/triggers/{id}"),
+        TriggerType::User => format!("{public}/approve/{id}"),
+        TriggerType::Webhook | TriggerType::Api => format!("{public}/api/triggers/{id}"),
     }
 }
 
@@ -95,7 +97,8 @@ pub(super) fn register(new: NewAwait) -> Vec<Change> {
         let door: Door = door.read().unwrap_or_default();
         let event = Draft::new(new.created_ms, EventType::TriggerRegistered).data(json!({
             "type": door.kind, "step": new.step, "payload": door.payload,
-            "url": door_url(&new.id, door.kind),
+            // The server may be elsewhere when it is read.
+            "url": door_url(None, &new.id, door.kind),
             "expiresAt": new.expires_ms.map(time::iso),
         }));
         changes.push(Change::Append(trigger_event(&new.id, &new.run, event)));
@@ -475,5 +478,25 @@ impl Runtime {
             Some(ms) if (0.0..=MAX_WAIT_MS as f64).contains(&ms) => Ok(ms.round() as Millis),
             _ => Err("the delay is not a number of milliseconds up to ten years".to_owned()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_door_is_behind_the_public_address() {
+        let check = |public: Option<&str>, kind, expected: &str| {
+            assert_eq!(door_url(public, "w1", kind), expected);
+        };
+        use TriggerType::{Api, User, Webhook};
+        check(None, User, "/approve/w1");
+        check(None, Api, "/api/triggers/w1");
+        let public = Some("https://flows.example.org");
+        check(public, User, "https://flows.example.org/approve/w1");
+        check(public, Webhook, "https://flows.example.org/api/triggers/w1");
+        let below = Some("https://example.org/flows/");
+        check(below, User, "https://example.org/flows/approve/w1");
     }
 }

@@ -269,7 +269,8 @@ impl StepHost {
                 many,
             },
         };
-        let mut answer = json!({"id": id, "url": awaits::door_url(&id, kind)});
+        let public = self.runtime.options().public_url.as_deref();
+        let mut answer = json!({"id": id, "url": awaits::door_url(public, &id, kind)});
         if many {
             answer["many"] = json!(true);
         }

@@ -26,6 +26,8 @@ pub(super) struct Facts {
     pub unseen: usize,
     /// This server drives as many runs as it may.
     pub busy: bool,
+    /// Where others reach this server.
+    pub public_url: Option<String>,
 }
 
 /// What is known of a visit's job.

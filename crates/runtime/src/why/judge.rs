@@ -10,6 +10,7 @@ use super::{
     shown,
     words::sentence,
 };
+use crate::steps::door_url;
 
 /// Branches that are named at most.
 const MAX_BRANCHES: usize = 100;
@@ -223,7 +224,7 @@ fn awaited(awaiting: &Awaiting, facts: &Facts) -> Cause {
             await_id,
         },
         AwaitFor::Trigger { trigger_type } => Cause::AwaitTrigger {
-            url: crate::steps::door_url(&await_id, *trigger_type),
+            url: door_url(facts.public_url.as_deref(), &await_id, *trigger_type),
             trigger_type: *trigger_type,
             await_id,
             fired_at,

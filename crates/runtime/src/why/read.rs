@@ -68,6 +68,7 @@ impl Runtime {
     ) -> Result<Facts> {
         let mut facts = Facts {
             busy: self.drivers().available_permits() == 0,
+            public_url: self.options().public_url.clone(),
             ..Facts::default()
         };
         if state.status.is_ended() {
