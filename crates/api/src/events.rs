@@ -1,6 +1,9 @@
 //! Streams: read in pages, appended to from outside.
 
-use axum::{extract::State, http::StatusCode};
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
 use riverrun_engine::TriggerState;
 use riverrun_runtime::{Shown, check_queue_name};
 use riverrun_store::{Direction, EventQuery, Place, RunRecord};
@@ -19,6 +22,7 @@ use crate::{
     reply::{Answer, json, ok},
     run_reads::RunListQuery,
     schemas::{self, Appended, StreamSummary},
+    start::idempotency_key,
 };
 
 /// Which events of a stream.
@@ -376,21 +380,25 @@ struct StreamView<'a> {
 /// `step.*`) only the engine may say.
 #[utoipa::path(post, path = "/api/events/{type}/{id}", tag = "events",
     params(("type" = String, Path, description = "`flow`, `trigger`, `webhook` …"),
-        ("id" = String, Path, description = "The stream's id; a run's for `flow`")),
+        ("id" = String, Path, description = "The stream's id; a run's for `flow`"),
+        ("idempotency-key" = Option<String>, Header, description = "The same key again, for the same stream, stores nothing and answers with the first events")),
     request_body(content = schemas::NewEvent, description = "An event, or a list of events"),
     responses(
+        (status = 200, description = "They were stored before under this key; the first ones", body = Appended),
         (status = 201, description = "On disk", body = Appended),
         (status = 403, description = "RESERVED_TYPE", body = schemas::Failure),
         (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
 pub(crate) async fn append_events(
     State(api): State<Api>,
     Segments((kind, id)): Segments<(String, String)>,
+    headers: HeaderMap,
     Payload(body): Payload,
 ) -> Answer {
     let stream = stream_of(&api, &kind, &id).await?;
+    let key = idempotency_key(None, &headers)?;
     match body.items() {
-        Some(events) => append(&api, &stream, &events).await,
-        None => append(&api, &stream, &[body]).await,
+        Some(events) => append(&api, &stream, &events, key).await,
+        None => append(&api, &stream, &[body], key).await,
     }
 }
 
@@ -400,29 +408,39 @@ pub(crate) async fn append_events(
 struct Destination {
     run_id: Option<String>,
     stream: Option<String>,
+    idempotency_key: Option<String>,
 }
 
 /// Emit an event
 ///
-/// To a run, to a stream, or to `nq:global`.
+/// To a run, to a stream, or to `nq:global`. With an idempotency key it is stored once, however
+/// often it is sent: the same key again, for the same stream, answers with the first. Keys are
+/// remembered for a day.
 #[utoipa::path(post, path = "/api/events", tag = "events",
+    params(("idempotency-key" = Option<String>, Header, description = "The same as idempotencyKey in the body")),
     request_body(content = schemas::EmittedEvent),
     responses(
+        (status = 200, description = "It was stored before under this key; the first one", body = Appended),
         (status = 201, description = "On disk", body = Appended),
         (status = 403, description = "RESERVED_TYPE", body = schemas::Failure),
         (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
-pub(crate) async fn emit_event(State(api): State<Api>, Payload(body): Payload) -> Answer {
+pub(crate) async fn emit_event(
+    State(api): State<Api>,
+    headers: HeaderMap,
+    Payload(body): Payload,
+) -> Answer {
     let to: Destination = match body.is_object() {
         true => crate::extract::read(body.as_str().as_bytes())?,
         false => Destination::default(),
     };
+    let key = idempotency_key(to.idempotency_key, &headers)?;
     let stream = match (to.stream, to.run_id) {
         (Some(stream), None) => stream_named(&api, &stream)?,
         (None, Some(run)) => StreamName::flow(&run_id(&api, &run).await?),
         (None, None) => StreamName::new("global", "global"),
         (Some(stream), Some(run)) => same_stream(&api, &stream, &run)?,
     };
-    append(&api, &stream, &[body]).await
+    append(&api, &stream, &[body], key).await
 }
 
 /// A stream and a run may both be given if they mean the same.
@@ -437,8 +455,21 @@ fn same_stream(api: &Api, stream: &str, run: &str) -> Result<StreamName, ApiErro
     }
 }
 
-async fn append(api: &Api, stream: &StreamName, events: &[Json]) -> Answer {
-    let ids = api.runtime().append(stream, events).await?;
+async fn append(api: &Api, stream: &StreamName, events: &[Json], key: Option<String>) -> Answer {
+    let (status, ids) = match key {
+        None => {
+            let ids = api.runtime().append(stream, events).await?;
+            (StatusCode::CREATED, ids)
+        }
+        Some(key) => {
+            let appended = api.runtime().append_once(stream, events, &key).await?;
+            let status = match appended.is_repeated {
+                true => StatusCode::OK,
+                false => StatusCode::CREATED,
+            };
+            (status, appended.ids)
+        }
+    };
     let stream = api.namespace().name(stream);
-    json(StatusCode::CREATED, &Appended { stream, ids })
+    json(status, &Appended { stream, ids })
 }

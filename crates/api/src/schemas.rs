@@ -685,6 +685,8 @@ pub struct EmittedEvent {
     pub run_id: Option<String>,
     /// A full name, such as `nq:webhook:github`.
     pub stream: Option<String>,
+    /// The same key again, for the same stream, stores nothing and answers with the first event.
+    pub idempotency_key: Option<String>,
     #[schema(inline)]
     #[serde(flatten)]
     pub event: NewEvent,

@@ -111,7 +111,7 @@ fn request(path: FlowPath, body: StartBody, headers: &HeaderMap) -> Result<Start
     let input = input.unwrap_or_else(|| Json::of(&serde_json::Map::new()));
     let mut request = StartRequest::new(path.id, input);
     request.version = path.version.or(version);
-    request.idempotency_key = key(idempotency_key, headers)?;
+    request.idempotency_key = self::idempotency_key(idempotency_key, headers)?;
     request.tags = tags;
     request.metadata = metadata;
     request.tenant = tenant_id;
@@ -122,7 +122,11 @@ fn request(path: FlowPath, body: StartBody, headers: &HeaderMap) -> Result<Start
     Ok(request)
 }
 
-fn key(in_body: Option<String>, headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+/// The key in the body, or in the header: one of them, or both alike.
+pub(crate) fn idempotency_key(
+    in_body: Option<String>,
+    headers: &HeaderMap,
+) -> Result<Option<String>, ApiError> {
     let Some(given) = headers.get("idempotency-key") else {
         return Ok(in_body);
     };

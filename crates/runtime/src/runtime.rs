@@ -25,6 +25,7 @@ use crate::{
     claim,
     flows::Flows,
     listen::Listeners,
+    once::Turns,
     steps::{self, Inboxes},
     work::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives, Rooms, Stock},
 };
@@ -57,6 +58,7 @@ struct Inner {
     broken: Broken,
     job_stats: JobStats,
     inboxes: Inboxes,
+    turns: Turns,
     listeners: Listeners,
     shutdown: CancellationToken,
     tasks: TaskTracker,
@@ -109,6 +111,7 @@ impl Runtime {
                 broken: Broken::default(),
                 job_stats: JobStats::default(),
                 inboxes: Inboxes::default(),
+                turns: Turns::default(),
                 listeners: Listeners::default(),
                 shutdown: CancellationToken::new(),
                 tasks: TaskTracker::new(),
@@ -239,6 +242,10 @@ impl Runtime {
 
     pub(crate) fn redrives(&self) -> &Arc<Redrives> {
         &self.inner.redrives
+    }
+
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.inner.turns
     }
 
     pub(crate) fn inboxes(&self) -> &Inboxes {

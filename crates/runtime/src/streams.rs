@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riverrun_engine::{Fact, code};
-use riverrun_store::{Append, Change, Commit, Error as StoreError, Expect};
+use riverrun_store::{Append, Change, Commit, Error as StoreError, Expect, Once};
 use riverrun_types::{
     Draft, EventId, EventType, Json, Name, Path, RunId, StreamName, event::EventContext, normalise,
 };
@@ -20,6 +20,16 @@ impl Runtime {
     /// Appends events that came from outside, in any of the forms that are understood. All of
     /// them or none.
     pub async fn append(&self, stream: &StreamName, events: &[Json]) -> Result<Vec<EventId>> {
+        self.append_under(stream, events, None).await
+    }
+
+    /// Appends events, and remembers them under a key.
+    pub(crate) async fn append_under(
+        &self,
+        stream: &StreamName,
+        events: &[Json],
+        key: Option<Name>,
+    ) -> Result<Vec<EventId>> {
         self.refuse_when_stopping()?;
         let now = self.now_ms();
         let drafts = events
@@ -32,10 +42,15 @@ impl Runtime {
         }
         match stream.run() {
             Some(run) if self.is_heard(&run, &drafts).await? => {
-                self.deliver(&run, Letter::events(drafts)).await
+                let mut letter = Letter::events(drafts);
+                letter.key = key;
+                self.deliver(&run, letter).await
             }
             Some(run) => {
-                let guard = Guard::default();
+                let guard = Guard {
+                    key,
+                    ..Guard::default()
+                };
                 self.append_to_run(&run, drafts.into(), guard).await
             }
             None => {
@@ -44,7 +59,11 @@ impl Runtime {
                     flow_name: stream.kind.clone(),
                     tenant_id: None,
                 };
-                self.place(stream, context, Expect::Any, drafts.into(), Vec::new())
+                let guard = Guard {
+                    key,
+                    ..Guard::default()
+                };
+                self.place(stream, context, Expect::Any, drafts.into(), &guard)
                     .await
                     .map_err(Error::Store)
             }
@@ -95,9 +114,8 @@ impl Runtime {
             } else {
                 (self.context_of(run).await?, Expect::Any)
             };
-            let fence = guard.fence.clone();
             match self
-                .place(&stream, context, expect, drafts.clone(), fence)
+                .place(&stream, context, expect, drafts.clone(), &guard)
                 .await
             {
                 Err(StoreError::Conflict(_)) => {}
@@ -164,9 +182,10 @@ impl Runtime {
         context: EventContext,
         expect: Expect,
         events: Arc<[Draft]>,
-        fence: Vec<Change>,
+        guard: &Guard,
     ) -> riverrun_store::Result<Vec<EventId>> {
-        let told = signals(stream, &context, &events, self.now_ms(), |_| false);
+        let now_ms = self.now_ms();
+        let told = signals(stream, &context, &events, now_ms, |_| false);
         let append = Append {
             stream: stream.clone(),
             context,
@@ -174,8 +193,12 @@ impl Runtime {
             events: events.clone(),
         };
         let mut commit = Commit::of(Change::Append(append));
-        commit.changes.splice(..0, fence);
+        commit.changes.splice(..0, guard.fence.iter().cloned());
         commit.changes.extend(told);
+        if let Some(key) = &guard.key {
+            let places = (0..events.len()).collect();
+            commit = commit.and(once(key, places, now_ms));
+        }
         let receipt = self.commit(commit).await?;
         let placed = receipt.placed.first().copied();
         Ok(placed.map_or_else(Vec::new, |placed| {
@@ -195,6 +218,17 @@ pub(crate) struct Guard {
     pub fence: Vec<Change>,
     /// The length that the stream must have.
     pub if_len: Option<u64>,
+    /// What the events are remembered under.
+    pub key: Option<Name>,
+}
+
+/// Remembers the events at these places of a commit under a key.
+pub(crate) fn once(key: &Name, places: Vec<usize>, now_ms: i64) -> Change {
+    Change::Once(Box::new(Once {
+        key: key.clone(),
+        places,
+        now_ms,
+    }))
 }
 
 /// What becomes of a job only its queue may say, and a queue's channel is heard, never stored.

@@ -849,3 +849,51 @@ async fn expressions_that_take_long_hold_up_no_other_kind() {
     assert!(why["reasons"][0]["judging"].as_u64().unwrap() >= 3, "{why}");
     world.until_told(&slow[0], "log.warn").await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_event_under_a_key_enters_a_step_once() {
+    let world = World::new().await;
+    world.put("count", Value::Null, script!(|call| Ok(input(&call))));
+    let doors = json!({"await": {"type": "trigger"}});
+    world
+        .register(flow(json!({
+            "hold": with(step("count"), doors),
+            "count": with(step("count"), json!({"subscriptions": [{"eventKind": "tick"}]})),
+        })))
+        .await;
+    let run = world.start("f", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let stream = StreamName::flow(&run);
+    let tick = |n: u32| Json::of(&json!({"type": "tick", "data": n}));
+    // Ten at once under each of two keys, each with other data.
+    let sent = (0..20).map(|n| {
+        let (runtime, stream) = (world.runtime.clone(), stream.clone());
+        let key = format!("key-{}", n % 2);
+        let event = tick(n);
+        async move { runtime.append_once(&stream, &[event], &key).await.unwrap() }
+    });
+    let sent = futures::future::join_all(sent).await;
+    let firsts = sent.iter().filter(|sent| !sent.is_repeated);
+    assert_eq!(firsts.count(), 2);
+    for (n, again) in sent.iter().enumerate() {
+        assert_eq!(again.ids, sent[n % 2].ids);
+        assert_eq!(again.ids.len(), 1);
+    }
+    let query = EventQuery::forward(0, 1_000);
+    let events = world.store.events(&stream, &query).await.unwrap();
+    let ticks = events.iter().filter(|event| event.kind.as_str() == "tick");
+    let mut ids: Vec<_> = ticks.map(|event| event.id).collect();
+    ids.sort();
+    let mut told = vec![sent[0].ids[0], sent[1].ids[0]];
+    told.sort();
+    assert_eq!(ids, told);
+    // The same key for another stream is another.
+    let global = StreamName::new("global", "global");
+    let ticks = [tick(1)];
+    let other = world.runtime.append_once(&global, &ticks, "key-0").await;
+    assert!(!other.unwrap().is_repeated);
+    for key in ["", &"x".repeat(257)] {
+        let refused = world.runtime.append_once(&global, &[tick(1)], key).await;
+        assert_eq!(refused.err().unwrap().code(), "BAD_EVENT");
+    }
+}

@@ -312,6 +312,7 @@ macro_rules! with_checks {
                 the_log_is_trimmed_by_its_own_time,
                 many_who_signal_lose_nothing,
                 what_nobody_hears_is_counted,
+                events_under_a_key_are_stored_once,
             }
             lives {
                 a_row_tells_its_life,

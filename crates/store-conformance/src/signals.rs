@@ -1,7 +1,7 @@
 //! Emitted events: the log, looking back, and the outbox for what only an expression can judge.
 
 use riverrun_store::{
-    AwaitState, Awaited, Change, Commit, EventQuery, Matcher, NewAwait, Retention, Signal,
+    AwaitState, Awaited, Change, Commit, EventQuery, Matcher, NewAwait, Once, Retention, Signal,
     SignalLane, SignalRecord,
 };
 use riverrun_types::{Millis, StreamName};
@@ -512,4 +512,35 @@ pub async fn what_nobody_hears_is_counted(store: S) {
             .await,
     );
     assert_eq!(counted().await, (4, vec!["c 1 7".to_owned()]));
+}
+
+pub async fn events_under_a_key_are_stored_once(store: S) {
+    let stream = StreamName::new("global", "global");
+    let append = || Change::Append(append(stream.clone(), logs(T0, 3)));
+    let once = |key: &str, places: &[usize], ms: Millis| {
+        Change::Once(Box::new(Once {
+            key: key.into(),
+            places: places.to_vec(),
+            now_ms: T0 + ms,
+        }))
+    };
+    assert_eq!(must(store.once("k").await), None);
+    let three = Commit::of(append()).and(once("k", &[0, 2], 5));
+    must(commit(&store, three.clone()).await);
+    let events = all_events(&store, &stream).await;
+    let ids = Some(vec![events[0].id, events[2].id]);
+    assert_eq!(must(store.once("k").await), ids);
+    // Nothing of a commit counts whose key is taken.
+    assert_eq!(refusal(commit(&store, three).await), "EVENT_EXISTS");
+    assert_eq!(all_events(&store, &stream).await.len(), 3);
+    assert_eq!(must(store.once("k").await), ids);
+    // Its time is that of emitted events.
+    let retention = Retention {
+        emits_ms: Some(10),
+        ..Retention::default()
+    };
+    must(store.sweep(&retention, T0 + 14, 100).await);
+    assert_eq!(must(store.once("k").await), ids);
+    must(store.sweep(&retention, T0 + 15, 100).await);
+    assert_eq!(must(store.once("k").await), None);
 }

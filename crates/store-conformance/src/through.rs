@@ -11,7 +11,7 @@ use riverrun_store::{
     Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats, Store,
     StoryQuery, StreamInfo, TriggerRecord, Unheard,
 };
-use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
+use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
 /// Who stands between a store and those who use it.
 #[async_trait]
@@ -206,6 +206,11 @@ impl<B: Between> Store for Through<B> {
     ) -> Result<Vec<EmitRecord>> {
         self.between.called().await;
         self.store.emitted(kind, after, limit).await
+    }
+
+    async fn once(&self, key: &str) -> Result<Option<Vec<EventId>>> {
+        self.between.called().await;
+        self.store.once(key).await
     }
 
     async fn unheard(&self) -> Result<Unheard> {

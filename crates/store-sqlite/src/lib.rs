@@ -19,6 +19,7 @@ mod lock;
 mod log;
 mod migrate;
 mod names;
+mod once;
 mod open;
 mod queue;
 mod read;
@@ -38,7 +39,7 @@ use riverrun_store::{
     Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats, Store,
     StoryQuery, StreamInfo, TriggerRecord, Unheard,
 };
-use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
+use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
 pub use open::{Options, SqliteStore};
 
@@ -206,6 +207,11 @@ impl Store for SqliteStore {
         let kind = kind.map(str::to_owned);
         self.read(move |view| read::emitted(view, kind.as_deref(), after, limit))
             .await
+    }
+
+    async fn once(&self, key: &str) -> Result<Option<Vec<EventId>>> {
+        let key = key.to_owned();
+        self.read(move |view| read::once(view, &key)).await
     }
 
     async fn unheard(&self) -> Result<Unheard> {

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_job_lives.sql"),
     include_str!("../migrations/0005_triggers.sql"),
     include_str!("../migrations/0006_log.sql"),
+    include_str!("../migrations/0007_once.sql"),
 ];
 
 /// The version from which on chunks of events are marked when they are written.

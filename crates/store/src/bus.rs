@@ -394,7 +394,7 @@ impl Bus {
                     self.triggers.send_modify(|changes| *changes += 1);
                 }
                 // Whoever takes a due time knows the next one.
-                Change::Fired(_) | Change::Trim { .. } => {}
+                Change::Fired(_) | Change::Trim { .. } | Change::Once(_) => {}
                 Change::Wake(run) => {
                     self.nudge(run);
                     self.due_at(0);

@@ -123,8 +123,20 @@ pub enum Change {
     /// Forgets the beginning of a stream that is no run's: at least the last `keep` events stay,
     /// and not many more. Positions stay what they were. Never refused.
     Trim { stream: StreamName, keep: u64 },
+    /// Remembers under a key which events this commit has appended. Refused with `EventExists` if
+    /// the key is taken.
+    Once(Box<Once>),
     /// Removes a run and all that is its own. Refused with `NotEnded` while it has not ended.
     Delete(RunId),
+}
+
+/// Events that are appended once, whoever says them again.
+#[derive(Clone, Debug)]
+pub struct Once {
+    pub key: Name,
+    /// Which of the events that the commit's first change with events has, by their index.
+    pub places: Vec<usize>,
+    pub now_ms: Millis,
 }
 
 /// A run that begins.

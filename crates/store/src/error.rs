@@ -51,6 +51,9 @@ pub enum Error {
     /// Try again when the run has taken note of what it was given.
     #[error("await {0} was used too often: its run has to catch up")]
     AwaitFull(Name),
+    /// Look which they are.
+    #[error("events with the key {0:?} were appended before")]
+    EventExists(Name),
     #[error("there is no trigger {0:?}")]
     TriggerNotFound(Name),
     /// Look again and decide again.
@@ -104,6 +107,7 @@ impl Error {
             Self::AwaitUsed(_) => "AWAIT_USED",
             Self::AwaitExpired(_) => "AWAIT_EXPIRED",
             Self::AwaitFull(_) => "AWAIT_FULL",
+            Self::EventExists(_) => "EVENT_EXISTS",
             Self::TriggerNotFound(_) => "TRIGGER_NOT_FOUND",
             Self::TriggerMoved(_) => "TRIGGER_MOVED",
             Self::RouteTaken { .. } => "TRIGGER_ROUTE_TAKEN",

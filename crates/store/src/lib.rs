@@ -25,7 +25,7 @@ mod triggers;
 mod writer;
 
 use async_trait::async_trait;
-use riverrun_types::{Event, Json, Millis, Name, RunId, StreamName};
+use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
 pub use awaits::{
     AwaitFilter, AwaitRecord, AwaitState, AwaitStats, Awaited, EmitRecord, Fire, KindStats,
@@ -34,7 +34,7 @@ pub use awaits::{
 pub use bus::{Batch, Bus, Heard, Holder, Subscription};
 pub use channel::{Listener, Overheard};
 pub use commit::{
-    Advance, Append, Change, Commit, Expect, JobChange, NewJob, NewRun, Placed, Projection,
+    Advance, Append, Change, Commit, Expect, JobChange, NewJob, NewRun, Once, Placed, Projection,
     Receipt, Snapshot,
 };
 pub use error::Error;
@@ -165,6 +165,10 @@ pub trait Store: Send + Sync + 'static {
         after: u64,
         limit: usize,
     ) -> Result<Vec<EmitRecord>>;
+
+    /// The events that were appended under a key ([`Change::Once`]), as long as emitted events are
+    /// kept.
+    async fn once(&self, key: &str) -> Result<Option<Vec<EventId>>>;
 
     /// How many emitted events nobody reacted to.
     async fn unheard(&self) -> Result<Unheard>;

@@ -1,3 +1,4 @@
+use axum::{body::Body, http::Request};
 use riverrun_api::ApiOptions;
 use riverrun_types::Namespace;
 use serde_json::{Value, json};
@@ -181,4 +182,32 @@ async fn the_namespace_of_streams_can_be_set() {
     server.get(&theirs).await.refused(400, "BAD_ID");
     let emitted = server.post("/api/events", json!({"type": "ping"})).await;
     assert_eq!(emitted.expect(201)["stream"], "shop:global");
+}
+
+#[tokio::test]
+async fn an_event_with_an_idempotency_key_is_stored_once() {
+    let server = Server::new().await;
+    let send = async |path: &str, key: &str, body: Value| {
+        let request = Request::post(path)
+            .header("content-type", "application/json")
+            .header("idempotency-key", key);
+        let body = Body::from(body.to_string());
+        server.send(request.body(body).unwrap()).await
+    };
+    let paid = json!({"type": "paid", "data": {"n": 1}});
+    let first = send("/api/events", "k1", paid.clone()).await.expect(201);
+    assert_eq!(send("/api/events", "k1", paid).await.expect(200), first);
+    // In the body it is the same key.
+    let in_body = json!({"type": "paid", "idempotencyKey": "k1"});
+    let again = server.post("/api/events", in_body.clone()).await;
+    assert_eq!(again.expect(200), first);
+    let differ = send("/api/events", "k2", in_body).await;
+    differ.refused(400, "BAD_REQUEST");
+    let stored = server.get("/api/events/nq:global").await.expect(200);
+    assert_eq!(ids(&stored), [text(&first["ids"][0])]);
+    let list = json!([{"type": "a"}, {"type": "b"}]);
+    let path = "/api/events/webhook/github";
+    let first = send(path, "k1", list.clone()).await.expect(201);
+    assert_eq!(first["ids"].as_array().unwrap().len(), 2);
+    assert_eq!(send(path, "k1", list).await.expect(200), first);
 }

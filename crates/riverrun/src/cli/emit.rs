@@ -20,6 +20,9 @@ pub struct Emit {
     /// The run that it happened in, or latest; without one it is for whoever waits for the kind.
     #[arg(long, value_name = "ID")]
     run: Option<String>,
+    /// Stores it once, however often it is sent with this key; keys are remembered for a day.
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: Option<String>,
     /// What it belongs to, across runs and jobs.
     #[arg(long, value_name = "ID")]
     correlation_id: Option<String>,
@@ -33,6 +36,8 @@ struct Event<'a> {
     data: Option<Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
     run_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idempotency_key: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     correlation_id: Option<&'a str>,
 }
@@ -48,6 +53,7 @@ impl Emit {
             r#type: &self.kind,
             data: self.data.as_deref().map(read_input).transpose()?,
             run_id,
+            idempotency_key: self.idempotency_key.as_deref(),
             correlation_id: self.correlation_id.as_deref(),
         });
         let body = Some(event.as_str().to_owned());

@@ -170,6 +170,7 @@ impl StepHost {
         let guard = Guard {
             fence: vec![self.fence()],
             if_len: if_version,
+            key: None,
         };
         let ids = self.append(draft, guard).await?;
         let version = ids.last().map_or(0, |id| id.seq + 1);

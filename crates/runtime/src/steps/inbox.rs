@@ -14,7 +14,7 @@ use riverrun_store::{
     Change, Commit, Error as StoreError, JobChange, JobLease, NewAwait, Note, Receipt, Settle,
     Settled,
 };
-use riverrun_types::{Draft, EventId, EventType, Json, Millis, RunId, StreamName};
+use riverrun_types::{Draft, EventId, EventType, Json, Millis, Name, RunId, StreamName};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -24,6 +24,7 @@ use crate::{
     cache::News,
     drive::{Driver, Effectful, open, reopen},
     runtime::pause,
+    streams::once,
 };
 
 /// Letters that are judged together, at most.
@@ -78,6 +79,8 @@ pub(crate) struct Letter {
     pub awaits: Option<NewAwait>,
     /// Stored with it.
     pub more: Vec<Change>,
+    /// What its events from outside are remembered under.
+    pub key: Option<Name>,
     /// The run is to look at what it waits for once this is stored.
     pub look: bool,
     answer: Option<oneshot::Sender<Result<Vec<EventId>>>>,
@@ -100,6 +103,7 @@ impl Letter {
             fence: None,
             awaits: None,
             more: Vec::new(),
+            key: None,
             look: false,
             answer: None,
         }
@@ -238,8 +242,11 @@ impl Runtime {
         // The old job goes before the new one of the same visit comes.
         let fences = letters.iter().filter_map(|letter| letter.fence(now));
         commit.changes.splice(..0, fences);
-        for letter in letters.iter() {
+        for (letter, places) in letters.iter().zip(&events) {
             commit.changes.extend(letter.more.iter().cloned());
+            if let Some(key) = &letter.key {
+                commit = commit.and(once(key, places.clone(), now));
+            }
         }
         if letters.iter().any(|letter| letter.look) {
             commit = commit.and(Change::Wake(run.clone()));

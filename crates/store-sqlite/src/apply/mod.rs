@@ -19,7 +19,7 @@ use crate::{
     awaits,
     core::Core,
     error::{Failure, Worked},
-    queue, triggers,
+    once, queue, triggers,
 };
 use scene::{RunRow, Scene};
 
@@ -124,6 +124,7 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
             Change::Untrigger { id, now_ms, .. } => triggers::remove(core, id, *now_ms)?,
             Change::Fired(firing) => triggers::fire(core, firing)?,
             Change::Trim { stream, keep } => triggers::trim(core, stream, *keep)?,
+            Change::Once(once) => once::keep(core, once, &commit.changes, &receipt)?,
             Change::Delete(run) => {
                 if let Some(row) = scene.run(core, run)? {
                     delete::remove(core, row.no)?;
@@ -168,6 +169,7 @@ fn judge(core: &Core, scene: &mut Scene, change: &Change, later: &[Change]) -> W
         | Change::Untrigger { .. }
         | Change::Fired(_)
         | Change::Trim { .. }
+        | Change::Once(_)
         | Change::Listen { .. }
         | Change::Heard(_)
         | Change::Enqueue(_)
@@ -220,6 +222,7 @@ fn judge_alone(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
             triggers::judge_removal(core, &mut scene.triggers, id, *version)
         }
         Change::Fired(firing) => triggers::judge_fire(core, &mut scene.triggers, firing),
+        Change::Once(once) => once::judge(core, once),
         Change::Trim { .. }
         | Change::Enqueue(_)
         | Change::Abandon { .. }

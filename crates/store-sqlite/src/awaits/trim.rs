@@ -39,6 +39,12 @@ pub(crate) fn trim(core: &Core, retention: &Retention, now: Millis, limit: usize
                  SELECT kind FROM unheard WHERE last_ms <= ?1 ORDER BY last_ms LIMIT ?2)",
         )?
         .execute((over_ms, limit.min(MAX_TRIM)))?;
+    core.conn
+        .prepare_cached(
+            "DELETE FROM once WHERE key IN (
+                 SELECT key FROM once WHERE ms <= ?1 ORDER BY ms LIMIT ?2)",
+        )?
+        .execute((over_ms, limit.min(MAX_TRIM)))?;
     Ok(over.len() as u64)
 }
 

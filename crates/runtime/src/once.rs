@@ -1,0 +1,72 @@
+//! Events from outside that are stored once, however often they are sent under the same key.
+
+use std::hash::{BuildHasher, RandomState};
+
+use riverrun_types::{EventId, Json, Name, StreamName};
+use tokio::sync::{Mutex, MutexGuard};
+
+use crate::{Error, Result, Runtime};
+
+/// A key has at most so many bytes.
+const MAX_KEY_BYTES: usize = 256;
+
+const TURNS: usize = 64;
+
+/// Whoever sends events under a key waits for those who send events under the same. The store
+/// decides who was first; this spares it refusals of commits that hold others' events too.
+pub(crate) struct Turns {
+    turns: [Mutex<()>; TURNS],
+    hasher: RandomState,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self {
+            turns: std::array::from_fn(|_| Mutex::default()),
+            hasher: RandomState::new(),
+        }
+    }
+}
+
+impl Turns {
+    async fn take(&self, key: &str) -> MutexGuard<'_, ()> {
+        let hash = usize::try_from(self.hasher.hash_one(key)).unwrap_or(usize::MAX);
+        self.turns[hash % TURNS].lock().await
+    }
+}
+
+/// What became of events that were sent under a key.
+pub struct AppendedOnce {
+    pub ids: Vec<EventId>,
+    /// They were stored before, and these are the first.
+    pub is_repeated: bool,
+}
+
+impl Runtime {
+    /// As [`Runtime::append`]. The same key again, for the same stream, answers with the events
+    /// that were stored first, as long as emitted events are kept.
+    pub async fn append_once(
+        &self,
+        stream: &StreamName,
+        events: &[Json],
+        key: &str,
+    ) -> Result<AppendedOnce> {
+        if key.is_empty() || key.len() > MAX_KEY_BYTES {
+            let message = format!("an idempotency key has 1 to {MAX_KEY_BYTES} bytes");
+            return Err(Error::BadEvent(message));
+        }
+        let key = Name::from(format!("{}/{}/{key}", stream.kind, stream.id));
+        let _turn = self.turns().take(&key).await;
+        if let Some(ids) = self.store().once(&key).await? {
+            return Ok(AppendedOnce {
+                ids,
+                is_repeated: true,
+            });
+        }
+        let ids = self.append_under(stream, events, Some(key)).await?;
+        Ok(AppendedOnce {
+            ids,
+            is_repeated: false,
+        })
+    }
+}
