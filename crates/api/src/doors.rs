@@ -202,10 +202,11 @@ enum Shown {
 
 impl Shown {
     fn of(OpenDoor { record, door }: &OpenDoor, now_ms: Millis) -> Self {
-        if door.kind != TriggerType::User || door.secret.is_some() {
+        if door.kind != TriggerType::User || door.is_signed() {
             return Self::Program;
         }
         match record.refusal(now_ms) {
+            None if door.count.is_some_and(|count| record.fired >= count) => Self::Answered,
             None => Self::Question,
             Some(StoreError::AwaitExpired(_)) => Self::Late,
             Some(_) if record.fired == 0 => Self::Closed,

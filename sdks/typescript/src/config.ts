@@ -94,6 +94,10 @@ export interface AwaitTriggerConfig extends AwaitLimits {
   triggerType?: 'webhook' | 'user' | 'api'
   /** What whoever opens it is shown. */
   payload?: unknown
+  /** The variable in the server's environment that holds the secret with which bodies must be signed. */
+  secretEnv?: string
+  /** How often it is opened before the step goes on; `ctx.awaited` is the list of all bodies then. */
+  many?: number
 }
 
 export type AwaitConfig = AwaitTimeConfig | AwaitEventConfig | AwaitTriggerConfig

@@ -153,9 +153,14 @@ impl Driver {
     async fn with_relatives(&self, mut commit: Commit, after: Option<u64>) -> Result<Commit> {
         let tenant = self.context.tenant_id.as_ref();
         let (plan, now) = (&self.flow.plan, self.runtime.now_ms());
-        let orders = self
+        let mut orders = self
             .runtime
             .orders(&self.run, plan, tenant, &self.pending, after, now);
+        for order in &mut orders {
+            if let Change::Expire { id, fired } = order {
+                *fired = self.opened.get(id).copied().unwrap_or(*fired).max(*fired);
+            }
+        }
         commit.changes.extend(orders);
         commit.changes.extend(self.new_awaits());
         commit.changes.extend(self.signals.iter().cloned());

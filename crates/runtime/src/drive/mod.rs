@@ -10,11 +10,11 @@ mod attempt;
 mod commit;
 mod reconcile;
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use riverrun_engine::{Decision, Input, RunState, VisitKey, decide};
 use riverrun_store::{Change, Claimed, Holder, JobChange, NewAwait};
-use riverrun_types::{RunId, event::EventContext};
+use riverrun_types::{Name, RunId, event::EventContext};
 
 pub(crate) use advance::Effectful;
 pub(crate) use attempt::Attempts;
@@ -51,6 +51,8 @@ pub(crate) struct Driver {
     pub(crate) awaits: Vec<NewAwait>,
     /// What the commit tells those who wait for events.
     pub(crate) signals: Vec<Change>,
+    /// How often doors were opened whose steps wait for more, as far as this driver has seen.
+    pub(crate) opened: HashMap<Name, u32>,
 }
 
 /// What the driver does after a wait.
@@ -94,6 +96,7 @@ impl Driver {
             ready: Vec::new(),
             awaits: Vec::new(),
             signals: Vec::new(),
+            opened: HashMap::new(),
         }
     }
 

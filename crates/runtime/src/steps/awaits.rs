@@ -35,7 +35,36 @@ pub struct Door {
     /// Signs what is sent to it: HMAC-SHA256 of the body, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
+    /// The environment variable that holds that secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_env: Option<String>,
+    /// How often it is opened before its step goes on, where a definition says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
 }
+
+impl Door {
+    pub fn is_signed(&self) -> bool {
+        self.secret.is_some() || self.secret_env.is_some()
+    }
+
+    /// The secret that signs what is sent to it, if it has one.
+    pub(super) fn secret(&self) -> std::result::Result<Option<String>, String> {
+        match &self.secret_env {
+            None => Ok(self.secret.clone()),
+            Some(name) => match std::env::var(name) {
+                Ok(secret) if secret.len() >= MIN_SECRET_BYTES => Ok(Some(secret)),
+                Ok(_) => Err(format!(
+                    "the secret in {name} has fewer than {MIN_SECRET_BYTES} bytes"
+                )),
+                Err(_) => Err(format!("the server has no variable {name} for a secret")),
+            },
+        }
+    }
+}
+
+/// A shorter secret can be guessed.
+const MIN_SECRET_BYTES: usize = 8;
 
 /// A name that nobody can guess.
 pub(super) fn fresh_id() -> Name {
@@ -217,9 +246,14 @@ impl Driver {
                     kind: trigger_type,
                     payload: awaits.payload.as_ref().map(Json::of),
                     secret: None,
+                    secret_env: awaits.secret_env.clone(),
+                    count: awaits.many,
                 };
+                // Better now than when somebody who signed stands before it.
+                door.secret()?;
+                let many = door.count.is_some();
                 let door = Json::of(&door);
-                let awaited = Awaited::Door { door, many: false };
+                let awaited = Awaited::Door { door, many };
                 (AwaitFor::Trigger { trigger_type }, awaited)
             }
         };
@@ -341,7 +375,18 @@ impl Driver {
         };
         // Of a door that is opened again and again each wait takes the next.
         let taken = self.state.visit(&visit).map_or(0, |v| v.taken(&record.id));
-        let Some(value) = record.values.into_iter().nth(taken as usize) else {
+        let value = match count(&record.what) {
+            None => record.values.into_iter().nth(taken as usize),
+            Some(count) if record.values.len() >= count => {
+                Some(Json::of(&record.values[..count].to_vec()))
+            }
+            Some(_) => {
+                // Its time may run out all the same.
+                self.opened.insert(record.id.clone(), record.fired);
+                None
+            }
+        };
+        let Some(value) = value else {
             return;
         };
         self.judge(Input::Settled {
@@ -351,6 +396,15 @@ impl Driver {
             reason,
         });
     }
+}
+
+/// How often a door is opened before its step goes on, if that is more than once.
+fn count(what: &Awaited) -> Option<usize> {
+    let Awaited::Door { door, many: true } = what else {
+        return None;
+    };
+    let door: Door = door.read().ok()?;
+    door.count.and_then(|count| usize::try_from(count).ok())
 }
 
 /// What an event must be like, for people.

@@ -46,11 +46,18 @@ impl Runtime {
         let OpenDoor { record, door } = self.door(id).await?;
         // A body that is not JSON may be larger as the text that is kept of it.
         check_bytes("body", visitor.body.len().max(visitor.payload.bytes()))?;
-        if let Some(secret) = &door.secret {
-            check_signature(secret, visitor.body, visitor.signature)?;
+        if door.is_signed() {
+            let secret = door.secret().unwrap_or_else(|message| {
+                tracing::error!(trigger = id, "a signature cannot be checked: {message}");
+                None
+            });
+            let secret = secret.ok_or(Error::BadSignature)?;
+            check_signature(&secret, visitor.body, visitor.signature)?;
         }
         let now = self.now_ms();
-        if let Some(refusal) = record.refusal(now) {
+        let has_all = door.count.is_some_and(|count| record.fired >= count);
+        let used = has_all.then(|| StoreError::AwaitUsed(record.id.clone()));
+        if let Some(refusal) = record.refusal(now).or(used) {
             return Err(refusal.into());
         }
         let fire = Fire {

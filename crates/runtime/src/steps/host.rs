@@ -255,6 +255,8 @@ impl StepHost {
             kind,
             payload,
             secret,
+            secret_env: None,
+            count: None,
         };
         let options = KeptOptions::read(self.job.options.as_ref());
         let new = NewAwait {

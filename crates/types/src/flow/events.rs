@@ -54,6 +54,14 @@ pub struct Await {
     /// What whoever opens the door is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
+    /// The variable in the server's environment that holds the secret with which bodies must be
+    /// signed. Never the secret itself: definitions are for everybody to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_env: Option<String>,
+    /// How often the door is opened before the step goes on, with the list of all bodies. Once, with
+    /// the body itself, when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub many: Option<u32>,
     /// How long it may take: milliseconds or a duration such as `24h`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Delay>,
