@@ -17,9 +17,9 @@ use riverrun_types::{Millis, time::NEVER};
 use simulated::{Alarm, Count, Counted, Simulation};
 pub use simulated::{SimulatedClock, Unsettled};
 
-/// The longest sleep by the machine's clock: whoever would sleep for years looks once a day
-/// instead, so that a clock that was set does not matter for longer.
-const DAY: Duration = Duration::from_secs(86_400);
+/// How often whoever sleeps to a time looks whether the machine's clock was set, or the machine
+/// itself has slept: timers do not notice. What is due is late by no more than this.
+const GLANCE: Duration = Duration::from_secs(10);
 
 /// What tells a runtime the time. The default is the machine's clock.
 #[derive(Clone, Debug, Default)]
@@ -33,14 +33,10 @@ impl Clock {
         }
     }
 
-    /// Sleeps to a time at which something is due; by the machine's clock at most a day, so that
-    /// the caller looks again.
+    /// Sleeps to a time at which something is due.
     pub async fn sleep_until(&self, at_ms: Millis) {
         match &self.0 {
-            None => {
-                let left = at_ms.saturating_sub(machine_ms()).max(0).unsigned_abs();
-                tokio::time::sleep(Duration::from_millis(left).min(DAY)).await;
-            }
+            None => sleep_by(machine_ms, tokio::time::sleep, at_ms).await,
             Some(_) if at_ms == NEVER => std::future::pending().await,
             Some(simulation) => simulation.sleep_until(at_ms, Alarm::Due).await,
         }
@@ -103,9 +99,55 @@ impl Clock {
 #[must_use]
 pub struct Busy(#[expect(dead_code, reason = "counts until it is dropped")] Option<Count>);
 
+/// Sleeps until a clock, which may be set meanwhile, shows a time. It has slept at least once.
+async fn sleep_by(now_ms: impl Fn() -> Millis, sleep: impl AsyncFn(Duration), at_ms: Millis) {
+    loop {
+        let left = at_ms.saturating_sub(now_ms()).max(0).unsigned_abs();
+        sleep(Duration::from_millis(left).min(GLANCE)).await;
+        if now_ms() >= at_ms {
+            return;
+        }
+    }
+}
+
 fn machine_ms() -> Millis {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    const HOUR_MS: Millis = 3_600_000;
+
+    /// How long somebody sleeps who is due in an hour, if the clock is set by so much after a
+    /// minute.
+    async fn slept_ms(set_ms: Millis) -> Millis {
+        let passed = Cell::new(0);
+        let now_ms = || match passed.get() {
+            ms if ms > 60_000 => ms + set_ms,
+            ms => ms,
+        };
+        let sleep = async |time: Duration| {
+            passed.set(passed.get() + Millis::try_from(time.as_millis()).unwrap());
+        };
+        sleep_by(now_ms, sleep, HOUR_MS).await;
+        passed.get()
+    }
+
+    #[tokio::test]
+    async fn what_is_due_comes_in_time_though_the_clock_is_set() {
+        assert_eq!(slept_ms(0).await, HOUR_MS);
+        // Forward by an hour, or far beyond: at the next glance.
+        for set_ms in [HOUR_MS, 1_000 * HOUR_MS] {
+            assert_eq!(slept_ms(set_ms).await, 70_000);
+        }
+        assert_eq!(slept_ms(HOUR_MS / 2).await, HOUR_MS / 2);
+        assert_eq!(slept_ms(-HOUR_MS).await, 2 * HOUR_MS);
+    }
 }
