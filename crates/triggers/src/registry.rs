@@ -527,7 +527,14 @@ fn next_due(trigger: &Trigger, before: Option<&Trigger>, now_ms: Millis) -> Resu
     if same {
         return Ok(NextDue::Keep);
     }
-    let next = schedule.next_after(now_ms);
+    // What would have been due while it was disabled was not missed; a time that had passed before
+    // anybody was told of it was.
+    let is_told = |before: &Trigger| before.definition.config == trigger.definition.config;
+    let passed = match before.is_some_and(is_told) {
+        true => None,
+        false => schedule.passed(now_ms),
+    };
+    let next = schedule.next_after(now_ms).or(passed);
     match trigger
         .definition
         .config

@@ -157,6 +157,14 @@ impl Schedule {
         (last <= ms && self.start_ms.is_none_or(|start| last >= start)).then_some(last)
     }
 
+    /// The one due time of a schedule that had passed when it was made.
+    pub fn passed(&self, now_ms: Millis) -> Option<Millis> {
+        match self.rule {
+            Rule::At(_) => self.last_until(now_ms),
+            Rule::Cron(_) | Rule::Every { .. } => None,
+        }
+    }
+
     /// What to do at `now_ms` about a schedule that was due at `due_ms`.
     pub fn turn(&self, due_ms: Millis, now_ms: Millis) -> Turn {
         let last_ms = self.last_until(now_ms).unwrap_or(due_ms).max(due_ms);

@@ -84,6 +84,28 @@ async fn a_one_off_fires_once() {
     assert_eq!(view.state().input.value(), json!({"n": 1}));
 }
 
+#[tokio::test]
+async fn a_one_off_in_the_past_was_missed() {
+    let at = Clock::default().now_ms() - 3_600_000;
+    // By default it is made up for, once, whatever is changed about it later.
+    let given = Given::new().await;
+    let mut once = schedule(json!({"at": at}));
+    given.put(once.clone()).await;
+    given.until("s", "trigger.fired", 1).await;
+    assert_eq!(given.due_times().await, [at]);
+    once["input"] = json!({"n": 2});
+    given.put(once).await;
+    assert_eq!(given.shown("s").await.get("nextDueAt"), None);
+    // Or it is told that it was let go by.
+    let given = Given::new().await;
+    given
+        .put(schedule(json!({"at": at, "missed": "skip"})))
+        .await;
+    given.until("s", "trigger.timeout", 1).await;
+    assert!(given.due_times().await.is_empty());
+    assert_eq!(given.shown("s").await["stats"]["missed"], 1);
+}
+
 /// What is done about a schedule of every hour that nobody served for five and a half.
 async fn missed(config: Value) -> (Vec<Millis>, Value) {
     const HOUR: Millis = 3_600_000;
