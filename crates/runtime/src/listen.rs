@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use parking_lot::RwLock;
+use riverrun_engine::Issue;
 use riverrun_store::SignalRecord;
+use serde_json::Value;
 use tokio::sync::Notify;
 
 use crate::{Error, Runtime};
@@ -16,6 +18,9 @@ pub trait Listener: Send + Sync {
     /// Takes note of a signal. It may be told again after a crash or a failure, so whatever is
     /// done about it must be done once. A failure lets the signal be told again later.
     async fn hear(&self, signal: &SignalRecord) -> Result<(), Error>;
+
+    /// Whether it does anything about events of a kind.
+    fn wants(&self, kind: &str) -> bool;
 }
 
 /// The listeners of a runtime.
@@ -48,7 +53,26 @@ impl Runtime {
         }
     }
 
+    /// What is said of a definition, without warnings of events that nobody in the flow takes but
+    /// somebody who listens does.
+    pub(crate) fn without_heard(&self, definition: &Value, mut issues: Vec<Issue>) -> Vec<Issue> {
+        let listeners = self.listeners();
+        issues.retain(|issue| {
+            let kind = (issue.rule == "emit-unheard").then(|| emitted(definition, &issue.path));
+            let kind = kind.flatten();
+            !kind.is_some_and(|kind| listeners.iter().any(|listener| listener.wants(kind)))
+        });
+        issues
+    }
+
     pub(crate) fn listeners(&self) -> Vec<Arc<dyn Listener>> {
         self.all_listeners().all.read().clone()
     }
+}
+
+/// The kind of event at a path such as `steps.order.emits.0`.
+fn emitted<'a>(definition: &'a Value, path: &str) -> Option<&'a str> {
+    let (step, number) = path.strip_prefix("steps.")?.rsplit_once(".emits.")?;
+    let emits = definition.get("steps")?.get(step)?.get("emits")?;
+    emits.get(number.parse::<usize>().ok()?)?.as_str()
 }

@@ -172,15 +172,18 @@ impl Runtime {
 
     /// Everything that is wrong with a definition.
     pub fn validate(&self, definition: &Value) -> Vec<Issue> {
-        self.inner.flows.validate(definition)
+        self.without_heard(definition, self.inner.flows.validate(definition))
     }
 
     /// Registers a definition for ever under its id and version.
     pub async fn register(&self, definition: &Value) -> Result<RegisteredFlow> {
-        self.inner
+        let mut registered = self
+            .inner
             .flows
             .register(&self.inner.writer, definition, self.now_ms())
-            .await
+            .await?;
+        registered.issues = self.without_heard(definition, registered.issues);
+        Ok(registered)
     }
 
     /// A registered version of a flow, the newest without one.

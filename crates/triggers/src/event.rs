@@ -37,6 +37,10 @@ impl Listener for Triggers {
         }
         Ok(())
     }
+
+    fn wants(&self, kind: &str) -> bool {
+        !self.listening(kind).is_empty()
+    }
 }
 
 /// Whether the same may go well later. A trigger that is gone hears nothing.

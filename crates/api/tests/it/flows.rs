@@ -362,3 +362,31 @@ async fn a_wait_that_is_over_answers_with_the_run_as_it_is() {
     assert_ne!(text(&answer["runId"]), run);
     assert_eq!(answer["status"], "waiting");
 }
+
+#[tokio::test]
+async fn an_event_that_a_trigger_takes_is_heard() {
+    let server = Server::new().await;
+    server.order().await;
+    let flow = json!({"id": "shop", "version": "1.0.0", "initialStepId": "a.b", "steps": {
+        "a.b": {"type": "wait", "config": {"ms": 1}, "emits": ["lost", "order.paid"]},
+    }});
+    let unheard = async || {
+        let checked = server.post("/api/flows/validate", flow.clone()).await;
+        let checked = checked.expect(200);
+        let issues = checked["issues"].as_array().unwrap().iter();
+        issues.map(|it| text(&it["path"])).collect::<Vec<_>>()
+    };
+    let all = ["steps.a.b.emits.0", "steps.a.b.emits.1"];
+    assert_eq!(unheard().await, all);
+    let trigger =
+        json!({"id": "paid", "type": "event", "flow": "order", "config": {"kind": "order.paid"}});
+    server.post("/api/triggers", trigger).await.expect(201);
+    assert_eq!(unheard().await, all[..1]);
+    let registered = server.post("/api/flows", flow.clone()).await.expect(201);
+    assert_eq!(registered["issues"].as_array().unwrap().len(), 1);
+    server
+        .post("/api/triggers/paid/disable", json!({}))
+        .await
+        .expect(200);
+    assert_eq!(unheard().await, all);
+}

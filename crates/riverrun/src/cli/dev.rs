@@ -63,6 +63,7 @@ impl Dev {
             warnings = composed.warnings;
         }
         tell_triggers(project::sync_triggers(&server.river, &folder).await);
+        project::warn_anew(&server.river, &mut flows);
         ready(&server, &settings, &flows);
         warn(&flows);
         warnings.iter().for_each(|warning| warn_of(warning));

@@ -73,7 +73,7 @@ impl Serve {
             Some(_) => project::register_composed(&server.river, false).await,
             None => ComposedFlows::default(),
         };
-        let flows: Vec<Registered> = flows.into_iter().chain(composed.registered).collect();
+        let mut flows: Vec<Registered> = flows.into_iter().chain(composed.registered).collect();
         // One that does not load harms no other.
         for failure in failures.iter().chain(&composed.failures) {
             tracing::error!(code = %failure.code, "{}", failure.text());
@@ -82,6 +82,7 @@ impl Serve {
             server.river.shutdown().await?;
             return Err(failure);
         }
+        project::warn_anew(&server.river, &mut flows);
         ready(&server, &settings, &flows);
         let warnings = flows.iter().flat_map(Registered::told_warnings);
         for warning in warnings.chain(composed.warnings) {

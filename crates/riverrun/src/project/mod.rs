@@ -20,7 +20,9 @@ use crate::{
 };
 
 pub use processes::Processes;
-pub use register::{ComposedFlows, Registered, register, register_composed, register_dev};
+pub use register::{
+    ComposedFlows, Registered, register, register_composed, register_dev, warn_anew,
+};
 pub use triggers::{SyncedTrigger, read_triggers, sync, sync_triggers};
 pub use watch::watch;
 

@@ -47,6 +47,19 @@ impl std::fmt::Display for Registered {
     }
 }
 
+/// What may be meant otherwise in flows, now that the triggers are known too.
+pub fn warn_anew(river: &Riverrun, flows: &mut [Registered]) {
+    for flow in flows {
+        let versions = river.runtime().versions(&flow.id);
+        let entry = versions
+            .iter()
+            .find(|entry| *entry.version == *flow.version);
+        if let Some(entry) = entry {
+            flow.warnings = warnings(&river.runtime().validate(&entry.definition.value()));
+        }
+    }
+}
+
 /// Registers every flow of the project as it stands. The first that is refused stops it.
 pub async fn register(river: &Riverrun, project: &Path) -> Result<Vec<Registered>> {
     let mut registered = Vec::new();
