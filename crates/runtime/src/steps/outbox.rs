@@ -95,6 +95,8 @@ struct Turn {
     lane: SignalLane,
     /// The number of the last signal that was judged.
     after: u64,
+    /// The number of the last one that was known when the lane got in line.
+    upto: u64,
     /// The next ones, if they were read already.
     next: Vec<SignalRecord>,
 }
@@ -138,19 +140,28 @@ impl Lanes {
         }
         let fresh = fresh.into_iter().map(|(lane, mut next)| {
             let after = next[0].no.saturating_sub(1);
+            let upto = next[next.len() - 1].no;
             if !keeps {
                 next.clear();
             }
-            Turn { lane, after, next }
+            Turn {
+                lane,
+                after,
+                upto,
+                next,
+            }
         });
         self.ready.extend(fresh);
         Ok(count)
     }
 
     /// A lane had its turn: it goes to the end of the line if it has more.
-    fn had(&mut self, turn: Turn) {
+    fn had(&mut self, mut turn: Turn) {
         match self.last.get(&turn.lane) {
-            Some(last) if turn.after < *last => self.ready.push_back(turn),
+            Some(last) if turn.after < *last => {
+                turn.upto = *last;
+                self.ready.push_back(turn);
+            }
             _ => drop(self.last.remove(&turn.lane)),
         }
     }
@@ -181,7 +192,7 @@ impl Judge<'_> {
         }
         if next.is_empty() {
             // Somebody else has judged them.
-            turn.after = u64::MAX;
+            turn.after = turn.upto;
         }
         for signal in next {
             self.filters.judge(&signal).await?;

@@ -16,7 +16,7 @@ use crate::{
     world::World,
 };
 
-const LONG: Duration = Duration::from_secs(30);
+pub const LONG: Duration = Duration::from_secs(30);
 /// Long enough for anything that one waits for.
 const ENOUGH: Duration = Duration::from_secs(15);
 
