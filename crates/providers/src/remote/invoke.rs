@@ -43,16 +43,23 @@ impl Provider for RemoteProvider {
 }
 
 impl RemoteProvider {
-    /// A job uses the place that was taken for it; if that is gone it is not held any longer. A
-    /// call waits for a worker that has it, if there is one.
+    /// A job, of a queue or a step, uses the place that was taken for it. If that is gone, a job of
+    /// a queue is not held any longer. A call has none: it waits for a worker that has it, if there
+    /// is one, and so does a step.
     async fn credit(&self, invocation: &Invocation) -> Result<Credit, WorkError> {
-        if invocation.invoke.kind != "job" {
-            return self.list.pick(&self.process, &invocation.cancel).await;
+        let kind = invocation.invoke.kind.as_str();
+        if kind != "call"
+            && let Some(reserved) = self.list.reserved(&self.process)
+        {
+            return Ok(reserved);
         }
-        let reserved = self.list.reserved(&self.process);
-        reserved
-            .or_else(|| self.list.free(&self.process))
-            .ok_or_else(|| no_worker(&self.process))
+        match kind {
+            "job" => {
+                let free = self.list.free(&self.process);
+                free.ok_or_else(|| no_worker(&self.process))
+            }
+            _ => self.list.pick(&self.process, &invocation.cancel).await,
+        }
     }
 }
 
