@@ -24,6 +24,15 @@ pub struct Composable<'a> {
 pub struct Composed {
     pub flows: Vec<ComposedFlow>,
     pub issues: Vec<ConfigIssue>,
+    /// Steps of flows that nothing here begins, with the flow that they name.
+    pub incomplete: Vec<(String, ConfigIssue)>,
+}
+
+impl Composed {
+    /// The processes are no steps of any flow.
+    pub fn is_empty(&self) -> bool {
+        self.flows.is_empty() && self.issues.is_empty() && self.incomplete.is_empty()
+    }
 }
 
 #[derive(Debug)]
@@ -31,6 +40,15 @@ pub struct ComposedFlow {
     pub definition: Value,
     /// Whether a config gives the version; else every change makes one.
     pub is_versioned: bool,
+}
+
+impl ComposedFlow {
+    pub fn id(&self) -> String {
+        self.definition["id"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
 }
 
 /// What a config says of one flow.
@@ -124,12 +142,13 @@ pub fn compose(processes: &[Composable<'_>]) -> Composed {
     for part in parts.iter().filter(|part| !part.is_entry) {
         let missing = part.flow.as_ref().filter(|flow| !flows.contains_key(*flow));
         if let Some(flow) = missing {
-            composed.issues.push(ConfigIssue {
+            let issue = ConfigIssue {
                 path: format!("{}.flow", part.process),
                 message: format!(
                     "no process is the entry of flow {flow:?}: one must say role entry"
                 ),
-            });
+            };
+            composed.incomplete.push((flow.clone(), issue));
         }
     }
     composed.flows = flows
@@ -419,7 +438,7 @@ mod tests {
         );
         assert_eq!(composed.flows[1].definition["version"], "2.1.0");
         assert!(composed.flows[1].is_versioned);
-        assert!(composed.issues[0].message.contains("\"other\""));
+        assert_eq!(composed.incomplete[0].0, "other");
     }
 
     #[test]
