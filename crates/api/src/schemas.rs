@@ -940,6 +940,11 @@ pub struct ShownWorker {
     pub processes: Vec<String>,
     /// Those of them that the server has itself, and runs itself.
     pub shadowed: Option<Vec<String>>,
+    /// The flows that its processes make, as `<id>@<version>`.
+    pub flows: Option<Vec<String>>,
+    /// Why some flow is not what its processes say: `{code, message}`.
+    #[schema(value_type = Option<Vec<Object>>)]
+    pub faults: Option<Vec<Value>>,
     /// How many invocations it takes at once.
     pub window: u32,
     pub running: u64,

@@ -12,7 +12,7 @@ use axum::{
 };
 use bytes::Bytes;
 use futures::{FutureExt, SinkExt, channel::mpsc, future::FusedFuture};
-use riverrun_protocol::WorkError;
+use riverrun_protocol::{Fault, WorkError};
 use riverrun_providers::remote::{WorkerState, WorkerStatus};
 use riverrun_types::time::Iso;
 use serde::{Deserialize, Serialize};
@@ -78,8 +78,8 @@ async fn attend(api: Api, mut mouth: Mouth, mut ears: Ears) {
             mouth.say(&mut to_say).await;
             to_say.close();
         };
-        let take_in = |process| api.runtime().offer_process(process);
-        let attended = api.options().workers.attend(incoming, outgoing, &take_in);
+        let workers = &api.options().workers;
+        let attended = workers.attend(incoming, outgoing, api.runtime());
         let mut attended = std::pin::pin!(attended);
         let (mut hear, mut say) = (std::pin::pin!(hear.fuse()), std::pin::pin!(say.fuse()));
         let ended = loop {
@@ -126,6 +126,10 @@ struct ShownWorker<'a> {
     processes: Vec<&'a str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     shadowed: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    flows: Vec<String>,
+    #[serde(skip_serializing_if = "<[Fault]>::is_empty")]
+    faults: &'a [Fault],
     window: u32,
     running: usize,
     since: Iso,
@@ -144,6 +148,10 @@ impl<'a> From<&'a WorkerStatus> for ShownWorker<'a> {
                 .filter_map(|process| process.id.as_deref())
                 .collect(),
             shadowed: &worker.shadowed,
+            flows: (worker.made.flows.iter())
+                .map(|flow| format!("{}@{}", flow.id, flow.version))
+                .collect(),
+            faults: &worker.made.faults,
             window: worker.window,
             running: worker.running,
             since: Iso(millis(worker.since)),

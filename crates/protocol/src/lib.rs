@@ -11,9 +11,9 @@ mod work;
 pub use lines::{LineTooLong, Lines};
 pub use message::{BadMessage, Message, RpcError, code};
 pub use work::{
-    Cancel, CancelReason, Credit, Drain, Drained, Frame, Initialise, Initialised, Invoke, JobInput,
-    JournalEntry, Limits, Load, Loaded, LoadedProcess, LogLevel, Reply, ReplyItem, Running, Sdk,
-    Server, Suspended, Whose, WorkError, WorkerInfo,
+    Cancel, CancelReason, Credit, Drain, Drained, Fault, Frame, Initialise, Initialised, Invoke,
+    JobInput, JournalEntry, Limits, Load, Loaded, LoadedProcess, LogLevel, MadeFlow, Reply,
+    ReplyItem, Running, Sdk, Server, Suspended, Welcome, Whose, WorkError, WorkerInfo,
 };
 
 /// The version that this program speaks.

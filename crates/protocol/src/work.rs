@@ -60,6 +60,36 @@ pub struct Initialised {
     pub running: Vec<Running>,
 }
 
+/// What a remote worker that was let in is told first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Welcome {
+    /// Its number in the list of workers.
+    pub worker_id: u64,
+    /// The processes that it offers and the server has itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shadowed: Vec<String>,
+    /// The flows that its processes make.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<MadeFlow>,
+    /// Why some flow is not what its processes say. It can work all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MadeFlow {
+    pub id: String,
+    pub version: String,
+}
+
+/// Something that is wrong and keeps nobody from working.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    pub code: String,
+    pub message: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sdk {
     pub name: String,

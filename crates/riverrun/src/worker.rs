@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::{SinkExt, Stream, StreamExt, sink, stream};
-use riverrun_protocol::{CancelReason, MESSAGE_BYTES, WorkError};
+use riverrun_protocol::{CancelReason, MESSAGE_BYTES, MadeFlow, Welcome, WorkError};
 use riverrun_providers::worker::{Over, Worker};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_tungstenite::tungstenite::Message;
@@ -35,9 +35,9 @@ pub async fn serve(client: &Client, worker: &Worker, wait: Duration) -> Result<(
         {
             Ok(socket) => {
                 let (mut is_known, was_away) = (false, away.is_some());
-                let over = converse(worker, socket, || {
+                let over = converse(worker, socket, |told| {
                     is_known = true;
-                    welcome(client, worker, was_away);
+                    welcome(client, worker, told, was_away);
                 });
                 match over.await {
                     Over::Drained => return Ok(()),
@@ -90,14 +90,14 @@ async fn left_idle(worker: &Worker) {
     }
 }
 
-async fn converse(worker: &Worker, socket: Socket, on_welcome: impl FnOnce()) -> Over {
+async fn converse(worker: &Worker, socket: Socket, on_welcome: impl FnOnce(&Welcome)) -> Over {
     let (say, hear) = socket.split();
     let say = sink::unfold(say, |mut say, text: String| async move {
         say.send(Message::text(text)).await?;
         Ok::<_, tokio_tungstenite::tungstenite::Error>(say)
     });
     let (say, hear) = (std::pin::pin!(say), std::pin::pin!(texts(hear)));
-    worker.converse(hear, say, |_| on_welcome()).await
+    worker.converse(hear, say, on_welcome).await
 }
 
 /// What the server says, until it says nothing more.
@@ -120,12 +120,18 @@ fn texts(
     })
 }
 
-fn welcome(client: &Client, worker: &Worker, was_away: bool) {
+fn welcome(client: &Client, worker: &Worker, told: &Welcome, was_away: bool) {
     let (name, url) = (worker.name(), client.url());
-    match was_away {
-        true => tracing::info!("{name} is connected to {url} again"),
-        false => output::talk(&format!("riverrun worker {name} is connected to {url}")),
+    if was_away {
+        return tracing::info!("{name} is connected to {url} again");
     }
+    for fault in &told.faults {
+        tracing::warn!(code = %fault.code, "{}", output::visible(&fault.message));
+    }
+    for MadeFlow { id, version } in &told.flows {
+        tracing::info!("its processes make {}@{version}", output::visible(id));
+    }
+    output::talk(&format!("riverrun worker {name} is connected to {url}"));
 }
 
 fn refused(error: &WorkError) -> Failure {

@@ -7,6 +7,7 @@
 mod cache;
 mod claim;
 mod clock;
+mod composed;
 mod control;
 mod copy;
 mod definition;
@@ -33,6 +34,7 @@ mod why;
 mod work;
 
 pub use clock::{Busy, Clock, SimulatedClock, Unsettled};
+pub use composed::Made;
 pub use definition::{Format, check_numbers, parse_definition};
 pub use error::Error;
 pub use flows::{Compiled, FlowEntry, RegisteredFlow};

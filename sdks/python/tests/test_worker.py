@@ -114,6 +114,28 @@ class Workers(unittest.TestCase):
         run = client.start_and_wait("day", {"tired": True}, timeout=PATIENCE_S)
         self.assertEqual((run["status"], run["result"]), ("completed", {"slept": "nap"}))
 
+    def test_the_steps_of_an_application_make_a_flow(self) -> None:
+        async def order(input: Any, ctx: Context) -> None:
+            await ctx.emit("ordered", {"n": input["n"] + 1})
+
+        def ship(input: Any) -> dict[str, Any]:
+            return {"shipped": input["n"]}
+
+        def shop(kind: str) -> dict[str, Any]:
+            begins = {"id": "shop", "role": "entry", "step": "order", "emits": ["ordered"]}
+            ships = {"id": "shop", "step": "ship", "subscriptions": [{"event_kind": kind}]}
+            return {"order": (order, {"flow": begins}), "ship": (ship, {"flow": ships})}
+
+        server = self.server()
+        worker = self.work(server, shop("ordered"), name="one")
+        made = [{"id": "shop", "version": "1.0.0"}]
+        self.assertEqual(worker.welcome, {"workerId": 1, "flows": made})
+        run = server.client.start_and_wait("shop", {"n": 6}, timeout=PATIENCE_S)
+        self.assertEqual((run["status"], run["result"]), ("completed", {"shipped": 7}))
+        other = self.work(server, shop("paid"), name="two")
+        faults = (other.welcome or {})["faults"]
+        self.assertEqual([fault["code"] for fault in faults], ["FLOW_CONFLICT"])
+
     def test_what_runs_is_cancelled_when_the_server_says_so(self) -> None:
         begun = threading.Semaphore(0)
         reasons: list[str | None] = []

@@ -732,6 +732,7 @@ var Worker = class {
   #url;
   #headers;
   #socket;
+  #welcome;
   #reconnectMs = leaseMs;
   #isLeaving = false;
   #isDraining = false;
@@ -760,6 +761,10 @@ var Worker = class {
   /** How many invocations run. */
   get running() {
     return this.#invocations.running.size;
+  }
+  /** What the server said when it let the worker in last. */
+  get welcome() {
+    return this.#welcome;
   }
   get isConnected() {
     return this.#socket !== void 0;
@@ -849,17 +854,16 @@ var Worker = class {
       };
       const onMessage = (message) => {
         if (message.method === "refused") refused = refusedBy(message);
-        else if (isKnown) this.#hear(message);
+        else if (message.method === "welcome") {
+          isWelcome = true;
+          this.#welcome = welcomeOf(message);
+          this.#options.onConnect?.(this.#welcome);
+          resolve({ over });
+        } else if (isKnown) this.#hear(message);
         else if (message.method === "initialise") {
           const problem = this.#initialise(socket, message);
           if (problem) return refuse(problem);
           isKnown = true;
-          this.#session.request("lease", { invocation: 0 }).catch(() => {
-          }).then(() => {
-            isWelcome = true;
-            this.#options.onConnect?.();
-            resolve({ over });
-          });
         }
       };
       socket.listen({
@@ -966,6 +970,10 @@ function isPassing(error) {
 function refusedBy({ params = {} }) {
   const { code = "REFUSED", message = "the server does not want this worker", details } = params;
   return code === "SHUTTING_DOWN" ? void 0 : new Refusal(code, message, { details });
+}
+function welcomeOf({ params = {} }) {
+  const { workerId = 0, shadowed = [], flows = [], faults = [] } = params;
+  return { workerId, shadowed, flows, faults };
 }
 function socketUrl(given) {
   const url = new URL(given);

@@ -22,8 +22,20 @@ use crate::{
 
 const PATH: &str = "/api/workers/ws";
 
-/// Connects and says who it is.
+/// Connects, says who it is, and is let in.
 async fn worker(address: &str, name: &str, processes: Value) -> Socket {
+    welcomed(address, name, processes).await.0
+}
+
+/// The same, with what the server says of it.
+async fn welcomed(address: &str, name: &str, processes: Value) -> (Socket, Value) {
+    let mut worker = introduced(address, name, processes).await;
+    let welcome = worker.hears("welcome").await;
+    (worker, welcome["params"].clone())
+}
+
+/// Connects and says who it is.
+async fn introduced(address: &str, name: &str, processes: Value) -> Socket {
     let mut worker = Socket::connect(address, PATH).await;
     let hello = worker.hears("initialise").await;
     assert_eq!(hello["params"]["protocol"], 1);
@@ -73,7 +85,8 @@ async fn answer(worker: &mut Socket, invoke: &Value, value: Value) {
 async fn a_worker_connects_is_listed_and_runs_jobs_and_calls() {
     let server = Server::new().await;
     let address = server.listen().await;
-    let mut worker = worker(&address, "gpu-3", train()).await;
+    let (mut worker, welcome) = welcomed(&address, "gpu-3", train()).await;
+    assert_eq!(welcome, json!({"workerId": 1}));
     let shown = known(&server, "gpu-3").await;
     assert_eq!(shown["tags"], json!(["gpu"]));
     assert_eq!(shown["sdk"], "fake 1");
@@ -186,6 +199,7 @@ async fn a_connection_that_breaks_and_comes_back_goes_on() {
             "worker": {"name": "one"}, "processes": train(), "credits": 2, "running": running,
         });
         again.say(json!({"id": hello["id"], "result": said})).await;
+        again.hears("welcome").await;
         for invoke in &invokes {
             answer(&mut again, invoke, json!(7)).await;
         }
@@ -232,7 +246,7 @@ async fn what_is_no_message_ends_one_connection_and_harms_nobody() {
     assert_eq!(refused["params"]["code"], "PROTOCOL_ERROR");
     assert_eq!(early.closed().await.0, 1002);
 
-    let mut invalid = worker(
+    let mut invalid = introduced(
         &address,
         "invalid",
         json!([{"id": "a", "config": {"concurrency": 0}}]),
@@ -398,4 +412,93 @@ async fn a_client_that_never_answers_a_ping_is_gone() {
     let last = add(&server).await;
     assert_eq!(job_is(&server, &last, "completed").await["result"], 2);
     within(living).await.unwrap();
+}
+
+/// The steps of a shop, in which goods are shipped on an event.
+fn shop(shipped_on: &str) -> Value {
+    let order = json!({"id": "shop", "role": "entry", "step": "order", "emits": ["ordered"]});
+    let ship = json!({"id": "shop", "step": "ship", "subscriptions": [{"eventKind": shipped_on}]});
+    json!([
+        {"id": "shop/order", "config": {"flow": order}},
+        {"id": "shop/ship", "config": {"flow": ship}},
+    ])
+}
+
+fn codes(welcome: &Value) -> Vec<&str> {
+    let faults = welcome["faults"].as_array().into_iter().flatten();
+    faults.filter_map(|fault| fault["code"].as_str()).collect()
+}
+
+#[tokio::test]
+async fn the_processes_of_a_worker_make_flows() {
+    let server = Server::new().await;
+    let address = server.listen().await;
+    let (mut worker, welcome) = welcomed(&address, "one", shop("ordered")).await;
+    let made = json!([{"id": "shop", "version": "1.0.0"}]);
+    assert_eq!(welcome, json!({"workerId": 1, "flows": made}));
+    // More often than it has places at once: each is given back.
+    for asked in 1..=3 {
+        let started = server.post("/api/flows/shop/start", json!({"input": {"n": 5}}));
+        let run = text(&started.await.expect(201)["runId"]);
+        let order = worker.hears("invoke").await;
+        assert_eq!(order["params"]["process"], "shop/order");
+        let emit = json!({"invocation": order["id"], "type": "ordered", "data": {"n": 6}});
+        worker
+            .say(json!({"id": asked, "method": "emit", "params": emit}))
+            .await;
+        assert_eq!(worker.next().await["id"], asked);
+        answer(&mut worker, &order, json!("ordered")).await;
+        let ship = worker.hears("invoke").await;
+        assert_eq!(
+            (&ship["params"]["process"], &ship["params"]["input"]),
+            (&json!("shop/ship"), &json!({"n": 6}))
+        );
+        answer(&mut worker, &ship, json!("shipped")).await;
+        until(async || {
+            let shown = server.get(&format!("/api/runs/{run}")).await.expect(200);
+            (shown["status"] == "completed").then_some(())
+        })
+        .await;
+    }
+    // Another of the same kind brings nothing new.
+    let (_same, welcome) = welcomed(&address, "two", shop("ordered")).await;
+    assert_eq!(welcome, json!({"workerId": 2, "flows": made}));
+}
+
+#[tokio::test]
+async fn workers_that_make_different_flows_of_one_name_are_told() {
+    let server = Server::new().await;
+    let address = server.listen().await;
+    let _first = worker(&address, "one", shop("ordered")).await;
+    let (_second, welcome) = welcomed(&address, "two", shop("paid")).await;
+    assert_eq!(codes(&welcome), ["FLOW_CONFLICT"], "{welcome}");
+    let message = text(&welcome["faults"][0]["message"]);
+    for part in ["worker one", "shop@1.0.0)", "shop@1.0.0+dev.1"] {
+        assert!(message.contains(part), "{message}");
+    }
+    // Everybody can see it, and new runs are of the last.
+    let shown = known(&server, "two").await;
+    assert_eq!(shown["flows"], json!(["shop@1.0.0+dev.1"]));
+    assert_eq!(shown["faults"], welcome["faults"]);
+    let flow = server.get("/api/flows/shop").await.expect(200);
+    assert_eq!(flow["version"], "1.0.0+dev.1");
+    // A step alone is none, and a flow of the server stays what it is.
+    let alone = json!([{"id": "lone", "config": {"flow": {"id": "far", "step": "lone", "subscriptions": [{"eventKind": "x"}]}}}]);
+    let (_alone, welcome) = welcomed(&address, "three", alone).await;
+    assert_eq!(codes(&welcome), ["FLOW_INCOMPLETE"], "{welcome}");
+    server
+        .get("/api/flows/far")
+        .await
+        .refused(404, "FLOW_NOT_FOUND");
+    let config = json!({"flow": {"id": "home", "role": "entry", "step": "begin"}});
+    server.runtime.put_process(Process {
+        id: "begin".into(),
+        config: ProcessConfig::read(&Json::of(&config), "begin").unwrap_or_else(|_| panic!()),
+        provider: Arc::new(Local),
+        source: Source::default(),
+    });
+    let ours = json!([{"id": "other", "config": {"flow": {"id": "home", "role": "entry", "step": "other"}}}]);
+    let (_ours, welcome) = welcomed(&address, "four", ours).await;
+    assert_eq!(codes(&welcome), ["FLOW_CONFLICT"], "{welcome}");
+    assert_eq!(welcome.get("flows"), None);
 }

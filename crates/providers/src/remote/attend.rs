@@ -3,12 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::{Sink, SinkExt, Stream};
-use riverrun_protocol::{CancelReason, Initialised, Lines, Message, WorkError};
-use riverrun_runtime::Process;
+use riverrun_protocol::{CancelReason, Initialised, Lines, Message, Welcome, WorkError};
 
 use super::{
     connection::{Over, converse},
     hello::hello,
+    home::Home,
     member::{Member, gone},
     offer::offered,
     workers::{List, Workers},
@@ -20,17 +20,16 @@ const LAST_WORD: Duration = Duration::from_secs(1);
 impl Workers {
     /// Leads the conversation with a worker that has connected, and returns when its connection
     /// is to be closed. A text has one or more messages; `incoming` ends when the connection does,
-    /// and gives an error for what cannot be a text. `take_in` gets the processes that the worker
-    /// has, and says whether it is the worker's that will run.
+    /// and gives an error for what cannot be a text. `home` gets the processes that the worker has.
     pub async fn attend<T: AsRef<[u8]>>(
         &self,
         mut incoming: impl Stream<Item = Result<T, WorkError>> + Unpin,
         mut outgoing: impl Sink<String> + Unpin,
-        take_in: &(dyn Fn(Process) -> bool + Sync),
+        home: &dyn Home,
     ) -> Result<(), WorkError> {
         let mut lines = Lines::new(self.list.options.limits.message_bytes);
         let welcomed = self
-            .welcome(&mut incoming, &mut outgoing, &mut lines, take_in)
+            .welcome(&mut incoming, &mut outgoing, &mut lines, home)
             .await;
         let ended = match welcomed {
             Err(error) => Err(error),
@@ -51,13 +50,14 @@ impl Workers {
         ended
     }
 
-    /// Lets a worker in that says who it is and offers what can be run.
+    /// Lets a worker in that says who it is and offers what can be run, and tells it so before
+    /// anything else.
     async fn welcome<T: AsRef<[u8]>>(
         &self,
         incoming: &mut (impl Stream<Item = Result<T, WorkError>> + Unpin),
         outgoing: &mut (impl Sink<String> + Unpin),
         lines: &mut Lines,
-        take_in: &(dyn Fn(Process) -> bool + Sync),
+        home: &dyn Home,
     ) -> Result<(Arc<Member>, tokio_util::sync::CancellationToken), WorkError> {
         let options = &self.list.options;
         let hello = hello(incoming, outgoing, lines, options);
@@ -79,10 +79,33 @@ impl Workers {
             .into_iter()
             .filter_map(|process| {
                 let id = process.id.to_string();
-                (!take_in(process)).then_some(id)
+                (!home.take_in(process)).then_some(id)
             })
             .collect();
-        Ok(self.enter(said, shadowed))
+        let (member, connection) = self.enter(said, shadowed);
+        let welcome = self.make_flows(&member, home).await;
+        let mut bytes = Vec::new();
+        Message::notification("welcome", &welcome).write(&mut bytes);
+        let text = String::from_utf8(bytes).unwrap_or_default();
+        // Whether the connection broke meanwhile is noticed by those who go on with it.
+        let _ = outgoing.send(text).await;
+        Ok((member, connection))
+    }
+
+    /// Registers what a worker's processes make, once for all of its connections: one that comes
+    /// back brings nothing new.
+    async fn make_flows(&self, member: &Arc<Member>, home: &dyn Home) -> Welcome {
+        let _one_at_a_time = self.list.making.lock().await;
+        if let Some(processes) = member.to_make() {
+            let mut made = home.make_flows(&processes).await;
+            made.faults.extend(self.list.conflicts(member, &made.flows));
+            for fault in &made.faults {
+                let worker = member.name.as_str();
+                tracing::warn!(worker, code = fault.code, "{}", fault.message);
+            }
+            member.note_made(made);
+        }
+        member.welcome()
     }
 
     fn enter(

@@ -3,10 +3,11 @@
 use std::{collections::HashMap, sync::Arc, time::SystemTime};
 
 use parking_lot::Mutex;
-use riverrun_protocol::{Initialised, LoadedProcess, Running, WorkError};
+use riverrun_protocol::{Initialised, LoadedProcess, Running, Welcome, WorkError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::home::MadeFlows;
 use crate::link::Link;
 
 pub(super) struct Member {
@@ -34,6 +35,8 @@ pub(super) struct State {
     pub since: SystemTime,
     /// What it offers that the server has itself.
     pub shadowed: Vec<String>,
+    /// What became of the flows that its processes make; none before they are registered.
+    pub made: Option<MadeFlows>,
     /// Ends the connection that it has; none while it is away.
     pub connection: Option<CancellationToken>,
     absences: u32,
@@ -63,6 +66,7 @@ impl Member {
                 is_leaving: false,
                 since: SystemTime::now(),
                 shadowed: Vec::new(),
+                made: None,
                 connection: None,
                 absences: 0,
                 running: HashMap::new(),
@@ -82,6 +86,9 @@ impl Member {
         }
         state.tags = said.worker.map(|worker| worker.tags).unwrap_or_default();
         state.sdk = format!("{} {}", said.sdk.language, said.sdk.version);
+        if state.processes != said.processes {
+            state.made = None;
+        }
         state.processes = said.processes;
         state.window = said.credits.unwrap_or(1);
         state.since = SystemTime::now();
@@ -89,6 +96,28 @@ impl Member {
         drop(state);
         self.changed.send_replace(());
         connection
+    }
+
+    /// The processes whose flows have yet to be registered.
+    pub fn to_make(&self) -> Option<Vec<LoadedProcess>> {
+        let state = self.state.lock();
+        state.made.is_none().then(|| state.processes.clone())
+    }
+
+    pub fn note_made(&self, made: MadeFlows) {
+        self.state.lock().made = Some(made);
+    }
+
+    /// What it is told of itself.
+    pub fn welcome(&self) -> Welcome {
+        let state = self.state.lock();
+        let made = state.made.clone().unwrap_or_default();
+        Welcome {
+            worker_id: self.id,
+            shadowed: state.shadowed.clone(),
+            flows: made.flows,
+            faults: made.faults,
+        }
     }
 
     /// It is away, unless another connection has taken the place of this one already.

@@ -9,17 +9,22 @@
 //! one when the last worker that has it is gone: its jobs wait, and calls of it are refused with
 //! `NO_WORKER`.
 //!
+//! The processes of one worker make flows as those of a project do; two workers that make different
+//! ones of the same name are told so (`FLOW_CONFLICT`), and the one that came last holds.
+//!
 //! A connection that breaks is not the end: what runs goes on for [`WorkersOptions::reconnect`],
 //! and a worker that comes back and still runs it brings its answer over the new connection.
 
 mod attend;
 mod connection;
 mod hello;
+mod home;
 mod invoke;
 mod member;
 mod offer;
 mod options;
 mod workers;
 
+pub use home::{Home, MadeFlows};
 pub use options::WorkersOptions;
 pub use workers::{WorkerState, WorkerStatus, Workers};

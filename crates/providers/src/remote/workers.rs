@@ -10,13 +10,16 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use riverrun_protocol::{CancelReason, Drained, Initialised, Limits, LoadedProcess, WorkError};
+use riverrun_protocol::{
+    CancelReason, Drained, Fault, Initialised, Limits, LoadedProcess, MadeFlow, WorkError,
+};
 use riverrun_runtime::{Cancellation, Provider};
 use serde::Serialize;
 use tokio::sync::watch;
 
 use super::{
     WorkersOptions,
+    home::MadeFlows,
     invoke::RemoteProvider,
     member::{Credit, Member},
 };
@@ -37,6 +40,8 @@ pub(super) struct List {
     /// Credits that wait for jobs which are being claimed, by process.
     reserved: Mutex<HashMap<String, Vec<Credit>>>,
     is_closed: AtomicBool,
+    /// Held while flows of a worker are registered, so that none is judged by half of another's.
+    pub making: tokio::sync::Mutex<()>,
 }
 
 /// A worker as it is now.
@@ -51,6 +56,9 @@ pub struct WorkerStatus {
     pub processes: Vec<LoadedProcess>,
     /// The processes that it offers and the server has itself.
     pub shadowed: Vec<String>,
+    /// The flows that its processes make, and what is wrong with some.
+    #[serde(skip)]
+    pub made: MadeFlows,
     /// How many invocations it takes at once.
     pub window: u32,
     /// How many more it takes now.
@@ -82,6 +90,7 @@ impl Workers {
                 changed: watch::Sender::new(()),
                 reserved: Mutex::default(),
                 is_closed: AtomicBool::new(false),
+                making: tokio::sync::Mutex::default(),
             }),
         }
     }
@@ -206,6 +215,29 @@ impl List {
         member
     }
 
+    /// The flows that other workers make otherwise.
+    pub fn conflicts(&self, of: &Arc<Member>, flows: &[MadeFlow]) -> Vec<Fault> {
+        let members = self.members.lock().clone();
+        let others = members.iter().filter(|member| !Arc::ptr_eq(member, of));
+        let mut faults = Vec::new();
+        for other in others.filter(|member| !member.is_leaving()) {
+            for theirs in other.welcome().flows {
+                let ours = flows.iter().find(|flow| flow.id == theirs.id);
+                if let Some(ours) = ours.filter(|flow| flow.version != theirs.version) {
+                    let MadeFlow { id, version } = ours;
+                    faults.push(Fault {
+                        code: "FLOW_CONFLICT".to_owned(),
+                        message: format!(
+                            "worker {} makes flow {id:?} of other steps ({id}@{}): new runs are of {id}@{version}",
+                            other.name, theirs.version
+                        ),
+                    });
+                }
+            }
+        }
+        faults
+    }
+
     /// Takes a worker off the list and ends what it ran with this error.
     pub fn forget(&self, member: &Arc<Member>, error: &WorkError) {
         self.members
@@ -313,6 +345,7 @@ fn status(member: &Member) -> WorkerStatus {
         sdk: state.sdk.clone(),
         processes: state.processes.clone(),
         shadowed: state.shadowed.clone(),
+        made: state.made.clone().unwrap_or_default(),
         window: state.window,
         credits: state.window.saturating_sub(state.taken),
         running,

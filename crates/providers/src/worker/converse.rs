@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use futures::{Sink, SinkExt, Stream, StreamExt};
 use riverrun_protocol::{
     Cancel, CancelReason, Drain, Drained, Initialise, Initialised, Lines, LoadedProcess,
-    MESSAGE_BYTES, Message, PROTOCOL, RpcError, Running, Sdk, WorkError, WorkerInfo, code,
+    MESSAGE_BYTES, Message, PROTOCOL, RpcError, Running, Sdk, Welcome, WorkError, WorkerInfo, code,
 };
 use riverrun_types::Json;
 use tokio_util::sync::CancellationToken;
@@ -29,20 +29,19 @@ pub enum Over {
 
 impl Worker {
     /// Leads the conversation over one connection until that ends. A text has one or more
-    /// messages. Tells `on_welcome` when the server knows it.
+    /// messages. Tells `on_welcome` when the server has let it in, and what it made of it.
     pub async fn converse<T: AsRef<[u8]>>(
         &self,
         mut incoming: impl Stream<Item = T> + Unpin,
         mut outgoing: impl Sink<String> + Unpin,
-        on_welcome: impl FnOnce(&Initialise),
+        on_welcome: impl FnOnce(&Welcome),
     ) -> Over {
         let inner = &self.inner;
         let mut lines = Lines::new(MESSAGE_BYTES);
-        let initialise = match hello(inner, &mut incoming, &mut outgoing, &mut lines).await {
-            Ok(initialise) => initialise,
+        match hello(inner, &mut incoming, &mut outgoing, &mut lines).await {
+            Ok(welcome) => on_welcome(&welcome),
             Err(over) => return over,
-        };
-        on_welcome(&initialise);
+        }
         inner.say_again().await;
         let drained = CancellationToken::new();
         let over = tokio::select! {
@@ -58,13 +57,13 @@ impl Worker {
     }
 }
 
-/// Answers the server's first word.
+/// Answers the server's first word, and hears whether it is let in.
 async fn hello<T: AsRef<[u8]>>(
     inner: &Inner,
     incoming: &mut (impl Stream<Item = T> + Unpin),
     outgoing: &mut (impl Sink<String> + Unpin),
     lines: &mut Lines,
-) -> Result<Initialise, Over> {
+) -> Result<Welcome, Over> {
     let bad = |what: String| Over::Refused(failure::protocol("the server", what));
     let line = next_line(incoming, lines).await?;
     let (id, params) = match Message::read(&line).map_err(|error| bad(error.to_string()))? {
@@ -91,7 +90,14 @@ async fn hello<T: AsRef<[u8]>>(
         return Err(Over::Refused(error));
     }
     inner.state.lock().reconnect = initialise.reconnect_ms.map(Duration::from_millis);
-    Ok(initialise)
+    let line = next_line(incoming, lines).await?;
+    match Message::read(&line).map_err(|error| bad(error.to_string()))? {
+        Message::Notification { method, params } if method == "welcome" => {
+            params.read().map_err(|error| bad(error.to_string()))
+        }
+        Message::Notification { method, params } if method == "refused" => Err(refused(&params)),
+        _ => Err(bad("it did not say whether the worker is let in".to_owned())),
+    }
 }
 
 async fn next_line<T: AsRef<[u8]>>(

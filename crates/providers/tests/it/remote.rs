@@ -1,10 +1,11 @@
 //! Workers that connect, with nothing but channels between.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use futures::{SinkExt, StreamExt, channel::mpsc};
-use riverrun_protocol::{CancelReason, Reply, WorkError};
-use riverrun_providers::remote::{WorkerState, Workers, WorkersOptions};
+use riverrun_protocol::{CancelReason, LoadedProcess, Reply, WorkError};
+use riverrun_providers::remote::{Home, MadeFlows, WorkerState, Workers, WorkersOptions};
+use riverrun_runtime::Process;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -16,6 +17,20 @@ fn workers() -> Workers {
         reconnect: Duration::from_millis(300),
         ..WorkersOptions::default()
     })
+}
+
+/// Takes in whatever workers offer, and makes no flows.
+pub struct Anything;
+
+#[async_trait::async_trait]
+impl Home for Anything {
+    fn take_in(&self, _: Process) -> bool {
+        true
+    }
+
+    async fn make_flows(&self, _: &[LoadedProcess]) -> MadeFlows {
+        MadeFlows::default()
+    }
 }
 
 /// The worker's side of a connection.
@@ -36,7 +51,7 @@ impl Worker {
             hear,
             heard: VecDeque::new(),
             attended: tokio::spawn(
-                async move { workers.attend(incoming, outgoing, &|_| true).await },
+                async move { workers.attend(incoming, outgoing, &Anything).await },
             ),
         }
     }
@@ -60,6 +75,7 @@ impl Worker {
                 .any(|status| status.state == WorkerState::Connected)
         })
         .await;
+        worker.hears("welcome").await;
         worker
     }
 
@@ -380,6 +396,16 @@ async fn places_are_taken_before(kind: &str) {
     );
     assert_eq!(places.take(9).count, 2);
     places.give_back(2);
+    assert_eq!(workers.free("train"), 2);
+    // A step is a job too, and uses the place that was taken for it: none is left behind.
+    assert_eq!(places.take(1).count, 1);
+    let mut step = job("c");
+    Arc::make_mut(&mut step.invoke).kind = "step".to_owned();
+    let taken = tokio::spawn(async move { provider.invoke(step).await });
+    let invoke = worker.hears("invoke").await;
+    assert_eq!(workers.free("train"), 1);
+    worker.answer(&invoke, json!(3)).await;
+    assert_eq!(value(taken).await, json!(3));
     assert_eq!(workers.free("train"), 2);
 }
 

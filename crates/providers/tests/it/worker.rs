@@ -90,7 +90,11 @@ impl Connection {
                 }
             }),
         ];
-        tokio::spawn(async move { workers.attend(incoming, to_worker, &|_| true).await });
+        tokio::spawn(async move {
+            workers
+                .attend(incoming, to_worker, &crate::remote::Anything)
+                .await
+        });
         Self {
             worker: tokio::spawn(async move { worker.converse(hears, to_server, |_| ()).await }),
             pumps,

@@ -61,6 +61,9 @@ impl Workers {
                         .iter()
                         .for_each(|worker| table.push(row(&worker.value())));
                     table.print();
+                    for worker in &found {
+                        tell_faults(&worker.value());
+                    }
                 });
             }
             Command::Drain { ids, grace } => {
@@ -81,6 +84,14 @@ impl Workers {
             }
         }
         Ok(Exit::Ok)
+    }
+}
+
+fn tell_faults(worker: &Value) {
+    let text = |value: &Value| output::visible(value.as_str().unwrap_or_default()).to_string();
+    for fault in worker["faults"].as_array().into_iter().flatten() {
+        let (name, code) = (text(&worker["name"]), text(&fault["code"]));
+        output::talk(&format!("{name}: {code}: {}", text(&fault["message"])));
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use riverrun::{Json, Riverrun};
-use riverrun_runtime::{Composable, ConfigIssue, compose};
-use serde_json::{Value, json};
+use riverrun::Riverrun;
+use riverrun_runtime::ConfigIssue;
 
-use super::{FlowFile, invalid, read_all};
+use super::{invalid, read_all};
 use crate::failure::{Failure, Result};
 
 /// A flow of the project, as it is registered now.
@@ -65,7 +64,8 @@ pub async fn register(river: &Riverrun, project: &Path) -> Result<Vec<Registered
     let mut registered = Vec::new();
     for (_, file) in read_all(project).await? {
         let file = file?;
-        registered.push(put(river, &file, &file.definition).await?);
+        let answer = river.register(file.definition).await;
+        registered.push(told(&file.path, answer)?);
     }
     Ok(registered)
 }
@@ -91,7 +91,8 @@ pub async fn register_dev(
     }
     let mut registered = Vec::new();
     for file in files {
-        match put_dev(river, &file).await {
+        let answer = river.runtime().register_changed(&file.definition).await;
+        match told(&file.path, answer.map_err(Into::into)) {
             Ok(flow) => registered.push(flow),
             Err(failure) => failures.push(failure),
         }
@@ -113,31 +114,19 @@ pub struct ComposedFlows {
 }
 
 /// Registers the flows that the project's processes make together. One whose configs give no
-/// version gets a new one whenever it has changed.
+/// version gets a new one whenever it has changed; when developing, so does every other.
 pub async fn register_composed(river: &Riverrun, developing: bool) -> ComposedFlows {
-    let processes = river.runtime().known_processes();
-    let composable: Vec<Composable<'_>> = processes
-        .iter()
-        .map(|process| Composable {
-            id: &process.id,
-            config: &process.config.raw,
-        })
-        .collect();
-    let composed = compose(&composable);
+    let composed = river.runtime().composed();
     let shown = |issue: &ConfigIssue| format!("{}: {}", issue.path, issue.message);
     let failure = |issue| Failure::new("PROCESS_INVALID", shown(issue));
-    let mut failures: Vec<Failure> = composed.issues.iter().map(failure).collect();
+    let incomplete = composed.incomplete.iter().map(|(_, issue)| issue);
+    let issues = composed.issues.iter().chain(incomplete);
+    let mut failures: Vec<Failure> = issues.map(failure).collect();
     let mut registered = Vec::new();
-    for flow in composed.flows {
-        let file = FlowFile {
-            path: "processes".into(),
-            definition: flow.definition,
-        };
-        let answer = match developing || !flow.is_versioned {
-            true => put_dev(river, &file).await,
-            false => put(river, &file, &file.definition).await,
-        };
-        match answer {
+    for mut flow in composed.flows {
+        flow.is_versioned &= !developing;
+        let answer = river.runtime().register_composed(&flow).await;
+        match told(Path::new("processes"), answer.map_err(Into::into)) {
             Ok(flow) => registered.push(flow),
             Err(failure) => failures.push(failure),
         }
@@ -161,15 +150,19 @@ fn warnings(issues: &[riverrun::Issue]) -> Vec<String> {
     issues.iter().filter(warns).map(shown).collect()
 }
 
-async fn put(river: &Riverrun, file: &FlowFile, definition: &Value) -> Result<Registered> {
-    match river.register(definition.clone()).await {
+/// What became of a definition, or why it was refused, with the place that it stands in.
+fn told(
+    path: &Path,
+    answer: std::result::Result<riverrun::RegisteredFlow, riverrun::Error>,
+) -> Result<Registered> {
+    match answer {
         Ok(flow) => Ok(flow.into()),
         Err(riverrun::Error::Runtime(riverrun_runtime::Error::FlowInvalid(issues))) => {
-            Err(invalid(&file.path, &issues))
+            Err(invalid(path, &issues))
         }
         Err(error) => {
             let failure = Failure::from(error);
-            let message = format!("{}: {}", file.path.display(), failure.message);
+            let message = format!("{}: {}", path.display(), failure.message);
             let changed = failure.code == "FLOW_EXISTS";
             let failure = Failure { message, ..failure };
             Err(match changed {
@@ -182,128 +175,11 @@ async fn put(river: &Riverrun, file: &FlowFile, definition: &Value) -> Result<Re
     }
 }
 
-async fn put_dev(river: &Riverrun, file: &FlowFile) -> Result<Registered> {
-    let text = |key: &str| file.definition[key].as_str().unwrap_or_default();
-    let (id, version) = (text("id"), text("version"));
-    let known: Vec<(String, Json)> = river
-        .runtime()
-        .versions(id)
-        .into_iter()
-        .map(|entry| (entry.version.to_string(), entry.definition))
-        .collect();
-    match next_version(version, &file.definition, &known) {
-        Next::Same(version) => Ok(Registered {
-            id: id.to_owned(),
-            version,
-            created: false,
-            warnings: warnings(&river.runtime().validate(&file.definition)),
-        }),
-        Next::New(version) => {
-            let mut definition = file.definition.clone();
-            definition["version"] = json!(version);
-            put(river, file, &definition).await
-        }
-    }
-}
-
-#[derive(Debug, PartialEq)]
-enum Next {
-    /// The newest of this version is the same definition.
-    Same(String),
-    New(String),
-}
-
-/// Under which version a definition that says `version` is registered, given all versions that
-/// are known, newest first.
-fn next_version(version: &str, definition: &Value, known: &[(String, Json)]) -> Next {
-    let number = |candidate: &str| match candidate == version {
-        true => Some(0),
-        false => dev_number(version, candidate),
-    };
-    let newest = known
-        .iter()
-        .filter_map(|(name, definition)| Some((number(name)?, name, definition)))
-        .max_by_key(|(number, ..)| *number);
-    let Some((number, name, registered)) = newest else {
-        return Next::New(version.to_owned());
-    };
-    let mut registered = registered.value();
-    registered["version"] = json!(version);
-    if &registered == definition {
-        Next::Same(name.clone())
-    } else {
-        Next::New(dev_version(version, number + 1))
-    }
-}
-
-/// `1.0.0+dev.3`; build metadata needs all three numbers before it.
-fn dev_version(version: &str, number: u64) -> String {
-    if version.contains('+') {
-        return format!("{version}.dev.{number}");
-    }
-    let plain = version.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let zeroes = match version.matches('.').count() {
-        0 if plain => ".0.0",
-        1 if plain => ".0",
-        _ => "",
-    };
-    format!("{version}{zeroes}+dev.{number}")
-}
-
-fn dev_number(version: &str, candidate: &str) -> Option<u64> {
-    let (_, number) = candidate.rsplit_once("dev.")?;
-    let number = number.parse().ok()?;
-    (dev_version(version, number) == candidate).then_some(number)
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-
-    fn flow(version: &str, name: &str) -> Value {
-        json!({"id": "f", "version": version, "name": name})
-    }
-
-    fn check(definition: Value, known: &[(&str, &str)], expected: Next) {
-        let known: Vec<(String, Json)> = known
-            .iter()
-            .map(|(version, name)| ((*version).to_owned(), Json::of(&flow(version, name))))
-            .collect();
-        let version = definition["version"].as_str().unwrap();
-        assert_eq!(next_version(version, &definition, &known), expected);
-    }
-
-    #[test]
-    fn versions_count_up_as_a_flow_is_edited() {
-        let new = |version: &str| Next::New(version.to_owned());
-        let same = |version: &str| Next::Same(version.to_owned());
-        check(flow("1.0.0", "a"), &[], new("1.0.0"));
-        check(flow("1.0.0", "a"), &[("1.0.0", "a")], same("1.0.0"));
-        check(flow("1.0.0", "b"), &[("1.0.0", "a")], new("1.0.0+dev.1"));
-        check(
-            flow("1.0.0", "b"),
-            &[("1.0.0+dev.1", "b"), ("1.0.0", "a")],
-            same("1.0.0+dev.1"),
-        );
-        // Back to what it was is newer than what came between.
-        check(
-            flow("1.0.0", "a"),
-            &[("1.0.0+dev.1", "b"), ("1.0.0", "a")],
-            new("1.0.0+dev.2"),
-        );
-        check(
-            flow("1.0.0", "c"),
-            &[("1.0.0+dev.9", "b"), ("1.0.0+dev.10", "d"), ("1.0.0", "a")],
-            new("1.0.0+dev.11"),
-        );
-        check(flow("2.0.0", "a"), &[("1.0.0", "a")], new("2.0.0"));
-        check(flow("1", "b"), &[("1", "a")], new("1.0.0+dev.1"));
-        check(
-            flow("1.0.0+x", "b"),
-            &[("1.0.0+x", "a")],
-            new("1.0.0+x.dev.1"),
-        );
-    }
 
     #[tokio::test]
     async fn an_edited_flow_is_what_starts_and_an_invalid_one_changes_nothing() {

@@ -396,3 +396,32 @@ fn a_worker_says_why_it_cannot_work() {
         worker(&["--server", &url]).refused(code, &[says]);
     }
 }
+
+#[test]
+fn a_flow_of_a_workers_processes_is_started_like_any_other() {
+    let (home, away) = (Project::new(), Project::new());
+    let ship = |kind: &str| {
+        let text = format!(
+            "config = {{'flow': {{'id': 'shop', 'step': 'ship', 'subscriptions': [{{'event_kind': '{kind}'}}]}}}}\n\n\n\
+             def handler(input):\n    return {{'shipped': input['n']}}\n"
+        );
+        away.write("processes/ship.py", &text);
+    };
+    away.write(
+        "processes/order.py",
+        "config = {'flow': {'id': 'shop', 'role': 'entry', 'step': 'order', 'emits': ['ordered']}}\n\n\n\
+         async def handler(input, ctx):\n    await ctx.emit('ordered', {'n': 7})\n    return 'ordered'\n",
+    );
+    ship("ordered");
+    let server = home.start(&SERVE);
+    let worker = Worker::start(&away, &server.url, &["--name", "one"]);
+    let run = server.json(&["run", "shop", "--wait"]);
+    assert_eq!(run["status"], "completed", "{run}");
+    assert_eq!(run["result"], json!({"shipped": 7}), "{run}");
+    // One that was deployed half is told, and seen.
+    ship("paid");
+    let _second = Worker::start(&away, &server.url, &["--name", "two"]);
+    let listed = server.run(&["workers", "ls"]);
+    assert!(listed.err.contains("two: FLOW_CONFLICT: "), "{listed:?}");
+    drop(worker);
+}

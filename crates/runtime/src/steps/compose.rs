@@ -24,8 +24,17 @@ pub struct Composable<'a> {
 pub struct Composed {
     pub flows: Vec<ComposedFlow>,
     pub issues: Vec<ConfigIssue>,
+    /// Steps of flows that nothing here begins, with the flow that they name.
+    pub incomplete: Vec<(String, ConfigIssue)>,
     /// What may be meant otherwise.
     pub warnings: Vec<ConfigIssue>,
+}
+
+impl Composed {
+    /// The processes are no steps of any flow.
+    pub fn is_empty(&self) -> bool {
+        self.flows.is_empty() && self.issues.is_empty() && self.incomplete.is_empty()
+    }
 }
 
 #[derive(Debug)]
@@ -33,6 +42,15 @@ pub struct ComposedFlow {
     pub definition: Value,
     /// Whether a config gives the version; else every change makes one.
     pub is_versioned: bool,
+}
+
+impl ComposedFlow {
+    pub fn id(&self) -> String {
+        self.definition["id"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
 }
 
 /// The words of `flow`: those of [`Written`].
@@ -136,7 +154,8 @@ pub fn compose(processes: &[Composable<'_>]) -> Composed {
         if let Some(flow) = missing {
             let message =
                 format!("no process is the entry of flow {flow:?}: one must say role entry");
-            composed.issues.push(issue(&part.process, message));
+            let issue = issue(&part.process, message);
+            composed.incomplete.push((flow.clone(), issue));
         }
     }
     for (id, entry) in &flows {
@@ -542,7 +561,7 @@ mod tests {
         );
         assert_eq!(composed.flows[1].definition["version"], "2.1.0");
         assert!(composed.flows[1].is_versioned);
-        assert!(composed.issues[0].message.contains("\"other\""));
+        assert_eq!(composed.incomplete[0].0, "other");
     }
 
     #[test]

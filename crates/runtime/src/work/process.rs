@@ -71,6 +71,14 @@ impl Processes {
         all
     }
 
+    /// Those of this instance itself, without what workers elsewhere offer.
+    pub fn own(&self) -> Vec<Arc<Process>> {
+        let mut own = self.all();
+        let known = self.known.read();
+        own.retain(|process| known.own.contains(&process.id));
+        own
+    }
+
     /// Takes a process in, in place of an earlier one of the same id. For a queue that nobody
     /// takes jobs from here yet, the answer is what its worker has to look at.
     pub fn put(&self, process: Process) -> Option<(Name, Current)> {

@@ -95,6 +95,16 @@ class Worker:
     def is_connected(self) -> bool:
         return self._session is not None and self._session.is_connected
 
+    @property
+    def welcome(self) -> dict[str, Any] | None:
+        """What the server said when it let the worker in last.
+
+        `workerId`, and where there are some `shadowed` (processes that the server has itself),
+        `flows` (`{id, version}`, made of its processes) and `faults` (`{code, message}`: why some
+        flow is not what its processes say).
+        """
+        return self._session.welcome if self._session else None
+
     async def serve(self) -> None:
         """Works until it is stopped or drained. Raises if it cannot begin, or is refused."""
         await self._serve(lambda: None)
@@ -228,6 +238,10 @@ class _Session:
     @property
     def is_connected(self) -> bool:
         return self._conversation.is_connected
+
+    @property
+    def welcome(self) -> dict[str, Any] | None:
+        return self._conversation.welcome
 
     def stop(self, grace_s: float | None) -> None:
         if grace_s is not None:

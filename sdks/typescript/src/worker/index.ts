@@ -3,5 +3,5 @@
  */
 
 export { startWorker, Worker } from './worker.ts'
-export type { WorkerOptions } from './worker.ts'
+export type { Welcome, WorkerOptions } from './worker.ts'
 export type { Offered } from './processes.ts'

@@ -17,6 +17,18 @@ import { Session } from './session.ts'
 import { drainOn } from './signals.ts'
 import { connect, type WebSocket } from './websocket.ts'
 
+/** What the server says when it lets a worker in. */
+export interface Welcome {
+  /** Its number in `riverrun workers ls`. */
+  workerId: number
+  /** Processes that the server has itself, and runs itself. */
+  shadowed: string[]
+  /** The flows that its processes make. */
+  flows: { id: string; version: string }[]
+  /** Why some flow is not what its processes say: `FLOW_CONFLICT`, `FLOW_INCOMPLETE`, …. It works all the same. */
+  faults: { code: string; message: string }[]
+}
+
 export interface WorkerOptions {
   /** Where the server is: `RIVERRUN_URL`, else `http://127.0.0.1:4600` where absent. */
   url?: string | URL
@@ -38,7 +50,7 @@ export interface WorkerOptions {
    */
   signals?: NodeJS.Signals[]
   /** Called whenever the server knows it: the first time, and each time after the connection broke. */
-  onConnect?: () => void
+  onConnect?: (welcome: Welcome) => void
   /** Called whenever a connection is lost. The worker connects again by itself. */
   onDisconnect?: (reason: RiverrunError) => void
 }
@@ -78,6 +90,7 @@ export class Worker {
   readonly #url: URL
   readonly #headers: Record<string, string>
   #socket: WebSocket | undefined
+  #welcome: Welcome | undefined
   #reconnectMs = leaseMs
   #isLeaving = false
   #isDraining = false
@@ -106,6 +119,11 @@ export class Worker {
   /** How many invocations run. */
   get running(): number {
     return this.#invocations.running.size
+  }
+
+  /** What the server said when it let the worker in last. */
+  get welcome(): Welcome | undefined {
+    return this.#welcome
   }
 
   get isConnected(): boolean {
@@ -204,17 +222,16 @@ export class Worker {
       }
       const onMessage = (message: Message): void => {
         if (message.method === 'refused') refused = refusedBy(message)
-        else if (isKnown) this.#hear(message)
+        else if (message.method === 'welcome') {
+          isWelcome = true
+          this.#welcome = welcomeOf(message)
+          this.#options.onConnect?.(this.#welcome)
+          resolve({ over })
+        } else if (isKnown) this.#hear(message)
         else if (message.method === 'initialise') {
           const problem = this.#initialise(socket, message)
           if (problem) return refuse(problem)
           isKnown = true
-          // The server answers questions of those that it has let in, if only to refuse them.
-          this.#session.request('lease', { invocation: 0 }).catch(() => {}).then(() => {
-            isWelcome = true
-            this.#options.onConnect?.()
-            resolve({ over })
-          })
         }
       }
       socket.listen({
@@ -335,6 +352,11 @@ function isPassing(error: unknown): boolean {
 function refusedBy({ params = {} }: Message): Refusal | undefined {
   const { code = 'REFUSED', message = 'the server does not want this worker', details } = params as { code?: string; message?: string; details?: unknown }
   return code === 'SHUTTING_DOWN' ? undefined : new Refusal(code, message, { details })
+}
+
+function welcomeOf({ params = {} }: Message): Welcome {
+  const { workerId = 0, shadowed = [], flows = [], faults = [] } = params as Partial<Welcome>
+  return { workerId, shadowed, flows, faults }
 }
 
 function socketUrl(given: string | URL): URL {

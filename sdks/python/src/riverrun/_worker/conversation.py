@@ -37,8 +37,8 @@ class Conversation:
         self.is_draining = False
         self.is_leaving = False
         self.is_connected = False
-        #: The question whose answer says that the server has let the worker in.
-        self._knock: int | None = None
+        #: What the server said when it let the worker in.
+        self.welcome: dict[str, Any] | None = None
         self._about = about
         self._processes = processes
         self._concurrency = concurrency
@@ -75,10 +75,12 @@ class Conversation:
         method, id, params = message.get("method"), message.get("id"), message.get("params") or {}
         if method is None:
             self._voice.forget(id or 0)
-            if not self._is_welcome(id, on_welcome):
-                self._invocations.settle(message)
+            self._invocations.settle(message)
         elif method == "refused":
             _refuse(params)
+        elif method == "welcome":
+            self.welcome = params
+            on_welcome()
         elif method == "cancel":
             self._invocations.cancel(params["invocation"], params.get("reason"))
         elif id is None:
@@ -120,16 +122,6 @@ class Conversation:
         self._voice.connected(socket)
         if self.is_leaving:
             self.leave()
-        # The server answers questions of those that it has let in, if only to refuse them.
-        self._knock = next(invocations.ids)
-        asked = {"id": self._knock, "method": "lease", "params": {"invocation": 0}}
-        self._voice.ask(self._knock, encode(asked))
-
-    def _is_welcome(self, id: int | None, on_welcome: Callable[[], None]) -> bool:
-        if id is None or id != self._knock:
-            return False
-        on_welcome()
-        return True
 
     def _invoke(self, id: int, params: dict[str, Any]) -> None:
         self._voice.begun(id, params)

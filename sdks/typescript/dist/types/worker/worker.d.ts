@@ -5,6 +5,23 @@
 import { RiverrunError } from '../errors.ts';
 import type { Processes } from '../runner/modules.ts';
 import { type Offered } from './processes.ts';
+/** What the server says when it lets a worker in. */
+export interface Welcome {
+    /** Its number in `riverrun workers ls`. */
+    workerId: number;
+    /** Processes that the server has itself, and runs itself. */
+    shadowed: string[];
+    /** The flows that its processes make. */
+    flows: {
+        id: string;
+        version: string;
+    }[];
+    /** Why some flow is not what its processes say: `FLOW_CONFLICT`, `FLOW_INCOMPLETE`, …. It works all the same. */
+    faults: {
+        code: string;
+        message: string;
+    }[];
+}
 export interface WorkerOptions {
     /** Where the server is: `RIVERRUN_URL`, else `http://127.0.0.1:4600` where absent. */
     url?: string | URL;
@@ -26,7 +43,7 @@ export interface WorkerOptions {
      */
     signals?: NodeJS.Signals[];
     /** Called whenever the server knows it: the first time, and each time after the connection broke. */
-    onConnect?: () => void;
+    onConnect?: (welcome: Welcome) => void;
     /** Called whenever a connection is lost. The worker connects again by itself. */
     onDisconnect?: (reason: RiverrunError) => void;
 }
@@ -40,6 +57,8 @@ export declare class Worker {
     constructor(options: WorkerOptions, processes: Processes);
     /** How many invocations run. */
     get running(): number;
+    /** What the server said when it let the worker in last. */
+    get welcome(): Welcome | undefined;
     get isConnected(): boolean;
     /** Settles when the server knows the worker. */
     begin(): Promise<void>;

@@ -1,0 +1,237 @@
+//! Registering flows that change as they are written, and flows that processes make together.
+//!
+//! The processes of this instance make flows with each other, and those of a worker elsewhere do
+//! with each other: all that a flow is made of is known when it is registered, so it never begins
+//! a run without a step that is still to come. A flow over the processes of several workers is
+//! registered as data.
+
+use std::collections::BTreeMap;
+
+use riverrun_engine::Severity;
+use riverrun_protocol::Fault;
+use riverrun_types::{Json, Name};
+use serde_json::{Value, json};
+
+use crate::{
+    Composable, Composed, Error, RegisteredFlow, Result, Runtime, compose, steps::ComposedFlow,
+};
+
+/// What came of the flows that the processes of a worker make.
+#[derive(Default)]
+pub struct Made {
+    pub flows: Vec<RegisteredFlow>,
+    pub faults: Vec<Fault>,
+}
+
+impl Runtime {
+    /// Registers a definition; one that has changed under its version gets `<version>+dev.N`.
+    pub async fn register_changed(&self, definition: &Value) -> Result<RegisteredFlow> {
+        let text = |key: &str| definition[key].as_str().unwrap_or_default();
+        let (id, version) = (text("id"), text("version"));
+        let known: Vec<(String, Json)> = self
+            .versions(id)
+            .into_iter()
+            .map(|entry| (entry.version.to_string(), entry.definition))
+            .collect();
+        match next_version(version, definition, &known) {
+            Next::Same(version) => {
+                let mut issues = self.validate(definition);
+                issues.retain(|issue| issue.severity == Severity::Warning);
+                Ok(RegisteredFlow {
+                    id: Name::from(id),
+                    version: Name::from(version),
+                    created: false,
+                    issues,
+                })
+            }
+            Next::New(version) => {
+                let mut definition = definition.clone();
+                definition["version"] = json!(version);
+                self.register(&definition).await
+            }
+        }
+    }
+
+    /// Registers a flow that processes make. One whose configs give no version gets a new one
+    /// whenever it has changed.
+    pub async fn register_composed(&self, flow: &ComposedFlow) -> Result<RegisteredFlow> {
+        match flow.is_versioned {
+            true => self.register(&flow.definition).await,
+            false => self.register_changed(&flow.definition).await,
+        }
+    }
+
+    /// What the processes of this instance make together.
+    pub fn composed(&self) -> Composed {
+        let processes = self.processes().own();
+        let composable: Vec<Composable<'_>> = processes
+            .iter()
+            .map(|process| Composable {
+                id: &process.id,
+                config: &process.config.raw,
+            })
+            .collect();
+        compose(&composable)
+    }
+
+    /// Registers the flows that the processes of one worker make together. A flow that this
+    /// instance makes itself stays as it is.
+    pub async fn register_offered(&self, processes: &[Composable<'_>]) -> Made {
+        let mut made = Made::default();
+        let composed = compose(processes);
+        if composed.is_empty() {
+            return made;
+        }
+        let own = self.composed().flows.into_iter();
+        let own: BTreeMap<String, Value> = own.map(|flow| (flow.id(), flow.definition)).collect();
+        let ours = |flow: &str| Fault {
+            code: "FLOW_CONFLICT".to_owned(),
+            message: format!(
+                "the server makes flow {flow:?} of its own processes: those of the worker are no steps of it"
+            ),
+        };
+        for issue in composed.issues {
+            made.faults.push(Fault {
+                code: "PROCESS_INVALID".to_owned(),
+                message: format!("{}: {}", issue.path, issue.message),
+            });
+        }
+        for (flow, issue) in composed.incomplete {
+            made.faults.push(match own.contains_key(&flow) {
+                true => ours(&flow),
+                false => Fault {
+                    code: "FLOW_INCOMPLETE".to_owned(),
+                    message: format!("{}: {}", issue.path, issue.message),
+                },
+            });
+        }
+        for flow in &composed.flows {
+            match own.get(&flow.id()) {
+                // Both have the same code.
+                Some(known) if *known == flow.definition => {}
+                Some(_) => made.faults.push(ours(&flow.id())),
+                None => match self.register_composed(flow).await {
+                    Ok(registered) => made.flows.push(registered),
+                    Err(error) => made.faults.push(fault(&flow.id(), &error)),
+                },
+            }
+        }
+        made
+    }
+}
+
+fn fault(flow: &str, error: &Error) -> Fault {
+    let first = match error {
+        Error::FlowInvalid(issues) => {
+            let mut errors = issues.iter().filter(|it| it.severity == Severity::Error);
+            errors
+                .next()
+                .map(|it| format!(": {}: {}", it.path, it.message))
+        }
+        _ => None,
+    };
+    Fault {
+        code: error.code().to_owned(),
+        message: format!("flow {flow:?}: {error}{}", first.unwrap_or_default()),
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Next {
+    /// The newest of this version is the same definition.
+    Same(String),
+    New(String),
+}
+
+/// Under which version a definition that says `version` is registered, given all versions that
+/// are known, newest first.
+fn next_version(version: &str, definition: &Value, known: &[(String, Json)]) -> Next {
+    let number = |candidate: &str| match candidate == version {
+        true => Some(0),
+        false => dev_number(version, candidate),
+    };
+    let newest = known
+        .iter()
+        .filter_map(|(name, definition)| Some((number(name)?, name, definition)))
+        .max_by_key(|(number, ..)| *number);
+    let Some((number, name, registered)) = newest else {
+        return Next::New(version.to_owned());
+    };
+    let mut registered = registered.value();
+    registered["version"] = json!(version);
+    if &registered == definition {
+        Next::Same(name.clone())
+    } else {
+        Next::New(dev_version(version, number + 1))
+    }
+}
+
+/// `1.0.0+dev.3`; build metadata needs all three numbers before it.
+fn dev_version(version: &str, number: u64) -> String {
+    if version.contains('+') {
+        return format!("{version}.dev.{number}");
+    }
+    let plain = version.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let zeroes = match version.matches('.').count() {
+        0 if plain => ".0.0",
+        1 if plain => ".0",
+        _ => "",
+    };
+    format!("{version}{zeroes}+dev.{number}")
+}
+
+fn dev_number(version: &str, candidate: &str) -> Option<u64> {
+    let (_, number) = candidate.rsplit_once("dev.")?;
+    let number = number.parse().ok()?;
+    (dev_version(version, number) == candidate).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(version: &str, name: &str) -> Value {
+        json!({"id": "f", "version": version, "name": name})
+    }
+
+    fn check(definition: Value, known: &[(&str, &str)], expected: Next) {
+        let known: Vec<(String, Json)> = known
+            .iter()
+            .map(|(version, name)| ((*version).to_owned(), Json::of(&flow(version, name))))
+            .collect();
+        let version = definition["version"].as_str().unwrap();
+        assert_eq!(next_version(version, &definition, &known), expected);
+    }
+
+    #[test]
+    fn versions_count_up_as_a_flow_is_edited() {
+        let new = |version: &str| Next::New(version.to_owned());
+        let same = |version: &str| Next::Same(version.to_owned());
+        check(flow("1.0.0", "a"), &[], new("1.0.0"));
+        check(flow("1.0.0", "a"), &[("1.0.0", "a")], same("1.0.0"));
+        check(flow("1.0.0", "b"), &[("1.0.0", "a")], new("1.0.0+dev.1"));
+        check(
+            flow("1.0.0", "b"),
+            &[("1.0.0+dev.1", "b"), ("1.0.0", "a")],
+            same("1.0.0+dev.1"),
+        );
+        // Back to what it was is newer than what came between.
+        check(
+            flow("1.0.0", "a"),
+            &[("1.0.0+dev.1", "b"), ("1.0.0", "a")],
+            new("1.0.0+dev.2"),
+        );
+        check(
+            flow("1.0.0", "c"),
+            &[("1.0.0+dev.9", "b"), ("1.0.0+dev.10", "d"), ("1.0.0", "a")],
+            new("1.0.0+dev.11"),
+        );
+        check(flow("2.0.0", "a"), &[("1.0.0", "a")], new("2.0.0"));
+        check(flow("1", "b"), &[("1", "a")], new("1.0.0+dev.1"));
+        check(
+            flow("1.0.0+x", "b"),
+            &[("1.0.0+x", "a")],
+            new("1.0.0+x.dev.1"),
+        );
+    }
+}
