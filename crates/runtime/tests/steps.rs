@@ -758,3 +758,80 @@ async fn what_a_step_emits_leads_on_while_it_still_runs() {
     let view = world.end(&run).await;
     assert_eq!(view.loaded.state.status, RunStatus::Completed);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_asked_at_once_is_recorded_in_the_order_in_which_it_was_asked() {
+    let world = World::new().await;
+    world.put(
+        "eager",
+        Value::Null,
+        script!(|call| {
+            let mut asked = Vec::new();
+            for n in 0..10 {
+                asked.push(ask(&call, "emit", json!({"type": "item", "data": n})));
+                asked.push(ask(&call, "state.set", json!({"key": "last", "value": n})));
+                asked.push(ask(&call, "emit", json!({"type": "after", "data": n})));
+            }
+            asked.push(ask(&call, "state.get", json!({"key": "last"})));
+            asked.push(ask(&call, "memo", json!({"name": "m", "value": 1})));
+            // As a link does: each is begun before the next is heard.
+            let mut answers = Vec::new();
+            for mut question in asked.into_iter().map(Box::pin) {
+                let first = futures::poll!(question.as_mut());
+                call.host.frame(Frame::Log {
+                    level: LogLevel::Info,
+                    message: "line".to_owned(),
+                    meta: None,
+                });
+                answers.push(async move {
+                    match first {
+                        std::task::Poll::Ready(answer) => answer,
+                        std::task::Poll::Pending => question.await,
+                    }
+                });
+            }
+            // The last first: who waits longest is no earlier for it.
+            answers.reverse();
+            let answers = futures::future::try_join_all(answers).await?;
+            Ok(answers[1]["value"].clone())
+        }),
+    );
+    world.register(flow(json!({"a": step("eager")}))).await;
+    let run = world.start("f", json!({})).await;
+    let view = world.end(&run).await;
+    assert_eq!(
+        view.loaded.state.result.as_ref().unwrap().value(),
+        json!(9),
+        "a read sees what was written before it"
+    );
+    let seen = world.events(&run).await;
+    let kinds: Vec<&str> = seen
+        .iter()
+        .map(|line| line.split(' ').next().unwrap())
+        .filter(|kind| !["flow", "step"].contains(&kind.split('.').next().unwrap()))
+        .collect();
+    let round = [
+        "item",
+        "log.info",
+        "state.set",
+        "log.info",
+        "after",
+        "log.info",
+    ];
+    let expected: Vec<&str> = round.iter().copied().cycle().take(60).collect();
+    assert_eq!(kinds[..60], expected);
+    let query = EventQuery::forward(0, 1_000);
+    let events = world.store.events(&StreamName::flow(&run), &query).await;
+    let values = |kind: &str, path: &str| -> Vec<Value> {
+        let events = events.as_ref().unwrap().iter();
+        let of_kind = events.filter(|event| event.kind.as_str() == kind);
+        let value = |data: &Json| data.value().pointer(path).cloned().unwrap();
+        of_kind
+            .map(|event| value(event.data.as_ref().unwrap()))
+            .collect()
+    };
+    let all: Vec<Value> = (0..10).map(Value::from).collect();
+    assert_eq!(values("item", ""), all);
+    assert_eq!(values("after", ""), all);
+    assert_eq!(values("state.set", "/value"), all);
+}

@@ -5,7 +5,7 @@ use riverrun_protocol::{JournalEntry, WorkError};
 use riverrun_store::{Change, EventQuery, Expect};
 use riverrun_types::{Draft, Event, EventId, EventType, RunId, StreamName};
 
-use super::{JobHost, params::MemoParams, refused};
+use super::{JobHost, params::MemoParams, refused, said::Taken};
 use crate::{Runtime, steps::signals};
 
 /// An event that was appended, and what was said before it.
@@ -17,7 +17,17 @@ pub(super) struct Placed {
 impl JobHost {
     /// Appends an event, and before it what the handler said before.
     pub(super) async fn append(&self, draft: Draft, expect: Expect) -> Result<Placed, WorkError> {
-        let said = self.said.take().await;
+        let mut said = self.said.take().await;
+        self.append_after(&mut said, draft, expect).await
+    }
+
+    /// Appends an event after what was said, which is still there if that is refused.
+    pub(super) async fn append_after(
+        &self,
+        said: &mut Taken<'_>,
+        draft: Draft,
+        expect: Expect,
+    ) -> Result<Placed, WorkError> {
         let mut events = said.drafts.clone();
         events.push(draft.clone());
         let mut append = self.home.append(events);
@@ -40,24 +50,20 @@ impl JobHost {
                 Expect::Len(len) => len,
                 _ => 0,
             };
+            said.stored();
             return Ok(Placed {
                 id: EventId { ms: draft.ms, seq },
                 said: Vec::new(),
             });
         }
-        let receipt = match self.runtime.commit(commit).await {
-            Ok(receipt) => receipt,
-            Err(error) => {
-                said.put_back();
-                return Err(refused(error));
-            }
-        };
+        let receipt = self.runtime.commit(commit).await.map_err(refused)?;
         let placed = receipt.placed.first();
         let placed =
             placed.ok_or_else(|| WorkError::new("INTERNAL", "the store placed no event"))?;
+        let said = said.stored();
         Ok(Placed {
-            id: placed.id(said.drafts.len(), &draft),
-            said: said.drafts,
+            id: placed.id(said.len(), &draft),
+            said,
         })
     }
 

@@ -82,6 +82,10 @@ impl Waiting {
         self.emitted
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.drafts.is_empty() && self.progress.is_none()
+    }
+
     /// Takes what waits.
     pub fn take(&mut self, now_ms: Millis) -> (Vec<Draft>, Option<Json>) {
         self.emitted = 0;
