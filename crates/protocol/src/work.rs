@@ -221,6 +221,9 @@ pub struct Reply {
     /// Of a step: its code waits, and is to be called again when that is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspended: Option<Suspended>,
+    /// Of a step that waits: what its code has read since something was last recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<JournalEntry>,
 }
 
 /// What the code of a step waits for.

@@ -835,3 +835,72 @@ async fn what_is_asked_at_once_is_recorded_in_the_order_in_which_it_was_asked() 
     assert_eq!(values("after", ""), all);
     assert_eq!(values("state.set", "/value"), all);
 }
+
+/// Code that reads and writes the state, and waits if it is told to.
+struct Stateful;
+
+#[async_trait]
+impl Provider for Stateful {
+    async fn invoke(&self, call: Invocation) -> Result<Reply, WorkError> {
+        let journal = &call.invoke.job.journal;
+        if journal.iter().any(|entry| entry.op == "await") {
+            return Ok(Reply {
+                value: Some(Json::of(journal)),
+                ..Reply::default()
+            });
+        }
+        let seen = json!([{"op": "state.get", "name": "n", "value": {}}]);
+        if input(&call)["waits"] != true {
+            ask(&call, "emit", json!({"type": "read", "seen": seen})).await?;
+            return Ok(Reply::default());
+        }
+        let set = json!({"key": "n", "value": 1, "seen": seen});
+        ask(&call, "state.set", set).await?;
+        let inside = json!({"key": "inner", "value": {"big": 1}, "inRun": true});
+        ask(&call, "state.set", inside).await?;
+        ask(&call, "state.delete", json!({"key": "old"})).await?;
+        let values = json!({"values": {"a": 1, "b": null}});
+        ask(&call, "state.setBatch", values).await?;
+        let mut reply = suspend(json!({"type": "time", "resumeAt": "2020-01-01T00:00:00Z"}))?;
+        let seen = json!([{"op": "state.has", "name": "x", "value": false}]);
+        reply.seen = serde_json::from_value(seen).unwrap();
+        Ok(reply)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn code_that_waits_is_given_what_it_read_and_wrote_of_the_state() {
+    let world = World::new().await;
+    world.runtime.put_process(Process {
+        id: "s".into(),
+        config: ProcessConfig::read(&Json::null(), "s").ok().unwrap(),
+        provider: Arc::new(Stateful),
+        source: Source::default(),
+    });
+    world.register(flow(json!({"a": step("s")}))).await;
+    let run = world.start("f", json!({"waits": true})).await;
+    let view = world.end(&run).await;
+    let journal = view.loaded.state.result.as_ref().unwrap().value();
+    let expected = json!([
+        {"op": "state.get", "name": "n", "value": {}},
+        {"op": "state.set", "name": "n", "value": 1},
+        {"op": "state.delete", "name": "old"},
+        {"op": "state.setBatch", "name": "", "value": {"a": 1, "b": null}},
+        {"op": "state.has", "name": "x", "value": false},
+        {"op": "await", "name": "time"},
+    ]);
+    assert_eq!(journal, expected);
+    let state = view.loaded.state.state.json().value();
+    assert_eq!(
+        (&state["n"], &state["inner"]["big"]),
+        (&json!(1), &json!(1))
+    );
+
+    // One that never waits stores nothing of what it read.
+    let run = world.start("f", json!({})).await;
+    world.end(&run).await;
+    let events = world.events(&run).await;
+    assert!(events.iter().any(|line| line.starts_with("read ")));
+    let has_memo = events.iter().any(|line| line.starts_with("step.memo"));
+    assert!(!has_memo, "{events:#?}");
+}

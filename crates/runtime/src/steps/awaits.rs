@@ -368,7 +368,7 @@ fn condition(equal: &[(Path, Json)], filter: Option<&str>) -> Option<Json> {
 }
 
 /// What the code of a step waits for, and what the store is told of it: nothing of a time, which
-/// the run's own job keeps, and nothing of a door, which is there already.
+/// the run's own job keeps, and nothing of a door, which is there already. `began` is when the run did.
 pub(super) fn suspended(
     wait: &Suspended,
     input: &Json,

@@ -15,8 +15,8 @@ use std::{
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use riverrun_engine::{Fact, Input, Memo, RunState};
-use riverrun_protocol::{Frame, WorkError};
+use riverrun_engine::{Fact, Input, Memo, RunState, in_run};
+use riverrun_protocol::{Frame, JournalEntry, WorkError};
 use riverrun_store::{Awaited, Change, ClaimedJob, Error as StoreError, NewAwait, Note};
 use riverrun_types::{Draft, EventId, EventType, Json, Name, StepRef, TriggerType};
 use serde::Deserialize;
@@ -185,10 +185,18 @@ impl StepHost {
         Ok(ask(&loaded.state))
     }
 
-    async fn write(&self, fact: Fact, if_version: Option<u64>) -> Result<Json, WorkError> {
+    async fn write(
+        &self,
+        fact: Fact,
+        if_version: Option<u64>,
+        is_in_run: bool,
+    ) -> Result<Json, WorkError> {
         let turn = self.turn().await;
         let mut draft = fact.draft(self.runtime.now_ms());
         draft.step = Some(self.at.clone());
+        if is_in_run {
+            draft = in_run(draft);
+        }
         let guard = Guard {
             fence: vec![self.fence()],
             if_len: if_version,
@@ -199,7 +207,8 @@ impl StepHost {
     }
 
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
-        let EmitParams { kind, data } = params(asked)?;
+        let EmitParams { kind, data, seen } = params(asked)?;
+        self.saw(seen);
         let kind = EventType::checked(&kind).ok_or_else(|| {
             WorkError::new("BAD_EVENT", format!("{kind:?} is no type of event")).permanent()
         })?;
@@ -262,6 +271,28 @@ impl StepHost {
         Ok(ids)
     }
 
+    /// Keeps what the code has read, to be recorded with what is recorded next.
+    fn saw(&self, seen: Vec<JournalEntry>) {
+        if !seen.is_empty() {
+            self.said.lock().add(self.recorded(seen));
+        }
+    }
+
+    /// Records of what the code has read.
+    pub fn recorded(&self, seen: Vec<JournalEntry>) -> impl Iterator<Item = Draft> {
+        let now = self.runtime.now_ms();
+        seen.into_iter().map(move |entry| {
+            let memo = Memo {
+                op: Name::from(entry.op),
+                name: Name::from(entry.name),
+                value: entry.value,
+                error: None,
+            };
+            let at = self.at.clone();
+            Fact::Memo { at, memo }.draft(now)
+        })
+    }
+
     /// Records something that the code did.
     async fn remember(&self, memo: Memo, more: Vec<Change>) -> Result<Json, WorkError> {
         let at = self.at.clone();
@@ -279,7 +310,9 @@ impl StepHost {
             timeout_ms,
             many,
             secret,
+            seen,
         } = params(asked)?;
+        self.saw(seen);
         let now = self.runtime.now_ms();
         let id = awaits::fresh_id();
         let timeout = timeout_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
@@ -358,6 +391,8 @@ struct Remembered {
     name: String,
     value: Option<Json>,
     error: Option<Json>,
+    #[serde(default)]
+    seen: Vec<JournalEntry>,
 }
 
 #[derive(Deserialize)]
@@ -370,6 +405,8 @@ struct NewDoor {
     #[serde(default)]
     many: bool,
     secret: Option<String>,
+    #[serde(default)]
+    seen: Vec<JournalEntry>,
 }
 
 fn refused(error: Error) -> WorkError {
@@ -431,20 +468,36 @@ impl Host for StepHost {
                     key,
                     value,
                     if_version,
+                    seen,
+                    in_run,
                 } = params(&asked)?;
+                self.saw(seen);
                 let key = path(&key)?;
                 let value = value.unwrap_or_else(Json::null);
-                self.write(Fact::StateSet { key, value }, if_version).await
+                self.write(Fact::StateSet { key, value }, if_version, in_run)
+                    .await
             }
             "state.delete" => {
                 let KeyParams {
-                    key, if_version, ..
+                    key,
+                    if_version,
+                    seen,
+                    in_run,
+                    ..
                 } = params(&asked)?;
+                self.saw(seen);
                 let key = path(&key)?;
-                self.write(Fact::StateDelete { key }, if_version).await
+                self.write(Fact::StateDelete { key }, if_version, in_run)
+                    .await
             }
             "state.setBatch" => {
-                let BatchParams { values, if_version } = params(&asked)?;
+                let BatchParams {
+                    values,
+                    if_version,
+                    seen,
+                    in_run,
+                } = params(&asked)?;
+                self.saw(seen);
                 let mut operations = Vec::with_capacity(values.len());
                 for (key, value) in values {
                     operations.push(riverrun_engine::StateOp {
@@ -453,7 +506,8 @@ impl Host for StepHost {
                         value: Some(value),
                     });
                 }
-                self.write(Fact::StateBatch(operations), if_version).await
+                self.write(Fact::StateBatch(operations), if_version, in_run)
+                    .await
             }
             "emit" => self.emit(&asked).await,
             "memo" => {
@@ -462,7 +516,9 @@ impl Host for StepHost {
                     name,
                     value,
                     error,
+                    seen,
                 } = params(&asked)?;
+                self.saw(seen);
                 let value = error.is_none().then(|| value.unwrap_or_else(Json::null));
                 let memo = Memo {
                     op: Name::from(op.as_deref().unwrap_or("memo")),

@@ -19,7 +19,7 @@ export interface AwaitEventOptions<Data = any> {
     /** After this long the await throws `AWAIT_TIMEOUT`. Never where absent. */
     timeout?: Duration;
     /** Events of the last so long count too. */
-    lookback?: Duration;
+    lookback?: Duration | 'run';
 }
 export interface AwaitTriggerOptions {
     /** Who opens the door; `webhook` where absent. */

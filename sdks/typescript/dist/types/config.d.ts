@@ -78,7 +78,7 @@ export interface AwaitEventConfig extends AwaitLimits {
     match?: Record<string, string | {
         value: unknown;
     }>;
-    lookback?: Duration;
+    lookback?: Duration | 'run';
 }
 /** A wait before the handler, which finds the payload as `ctx.awaited`. */
 export interface AwaitTriggerConfig extends AwaitLimits {

@@ -41,7 +41,7 @@ impl JobHost {
     }
 
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
-        let EmitParams { kind, data } = params(asked)?;
+        let EmitParams { kind, data, .. } = params(asked)?;
         let kind = EventType::parse(&kind);
         if kind.is_engines_own() || ["job", "call", "state"].contains(&kind.family()) {
             let message = format!("only the server may write events of the type {kind:?}");

@@ -65,6 +65,7 @@ impl JobHost {
             key,
             value,
             if_version,
+            ..
         } = params(asked)?;
         path(&key)?;
         let data = Json::of(&record::Write {
@@ -85,7 +86,9 @@ impl JobHost {
     }
 
     async fn set_batch(&self, asked: &Json) -> Result<Json, WorkError> {
-        let BatchParams { values, if_version } = params(asked)?;
+        let BatchParams {
+            values, if_version, ..
+        } = params(asked)?;
         let mut operations = Vec::with_capacity(values.len());
         for (key, value) in &values {
             path(key)?;

@@ -78,6 +78,11 @@ impl Waiting {
         !std::mem::replace(&mut self.is_lingering, true)
     }
 
+    /// Adds what goes with whatever is stored next.
+    pub fn add(&mut self, drafts: impl Iterator<Item = Draft>) {
+        self.drafts.extend(drafts);
+    }
+
     pub fn emitted(&self) -> usize {
         self.emitted
     }
