@@ -904,3 +904,33 @@ async fn code_that_waits_is_given_what_it_read_and_wrote_of_the_state() {
     let has_memo = events.iter().any(|line| line.starts_with("step.memo"));
     assert!(!has_memo, "{events:#?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_event_enters_a_step_once_by_the_first_subscription_that_holds() {
+    let world = World::new().await;
+    world.put(
+        "begin",
+        Value::Null,
+        script!(|call| ask(&call, "emit", json!({"type": "x", "data": {"n": 5}})).await),
+    );
+    world.put("take", Value::Null, script!(|call| Ok(input(&call))));
+    let taken = json!({"outputKey": "got", "subscriptions": [
+        {"eventKind": "x", "when": "event.data.n > 100", "map": "'no'"},
+        {"eventKind": "x", "when": "event.data.n > 1", "map": "'first'"},
+        {"eventKind": "x", "when": "event.data.n > 2", "map": "'second'"},
+        {"eventKind": "x"},
+    ]});
+    world
+        .register(flow(
+            json!({"a": step("begin"), "b": with(step("take"), taken)}),
+        ))
+        .await;
+    let run = world.start("f", json!({})).await;
+    let view = world.end(&run).await;
+    assert_eq!(view.loaded.state.state.json().value()["got"], "first");
+    let events = world.events(&run).await;
+    let entered = events
+        .iter()
+        .filter(|line| line.starts_with("step.entered"));
+    assert_eq!(entered.count(), 1, "{events:#?}");
+}

@@ -333,6 +333,8 @@ export class Simulation {
         if (eventKind !== event.kind || (condition !== undefined && !evaluate(condition, { event, ctx }))) continue
         found.push({ step, input: map === undefined ? event.data : evaluate(map, { event, ctx }) })
       }
+        // It enters a step once: by the first that holds.
+        break
     }
     return found
   }

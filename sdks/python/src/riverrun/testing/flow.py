@@ -426,6 +426,8 @@ class Simulation:
                 found.append((step, input))
         return found
 
+                # It enters a step once: by the first that holds.
+                break
     def _enter_by(self, step: PlannedStep, kind: str, input: Any) -> None:
         if step.join != "all":
             self.enter(step, input)
