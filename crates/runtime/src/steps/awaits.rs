@@ -104,6 +104,16 @@ pub(super) fn register(new: NewAwait) -> Vec<Change> {
     changes
 }
 
+/// How long something that a definition may say is. One that was registered by an earlier version
+/// of this program may say what is none: that is no reason to wait for ever.
+fn span_ms(what: &str, delay: Option<&Delay>) -> std::result::Result<Option<Millis>, String> {
+    let Some(delay) = delay else { return Ok(None) };
+    let span = delay_ms(delay).ok_or_else(|| {
+        format!("{what} is {delay:?}, which is no duration between 0 and ten years")
+    })?;
+    Ok(Some(span))
+}
+
 /// How long that is, if it is a duration.
 fn delay_ms(delay: &Delay) -> Option<Millis> {
     let ms = match delay {
@@ -203,7 +213,7 @@ impl Driver {
                 .map_err(|failure| failure.message)?,
         };
         let now = self.runtime.now_ms();
-        let timeout = awaits.timeout.as_ref().and_then(delay_ms);
+        let timeout = span_ms("timeout", awaits.timeout.as_ref())?;
         let until_ms = timeout.map(|ms| now.saturating_add(ms));
         let (what, awaited) = match awaits.kind {
             AwaitType::Time => return Err("a time is waited for after the handler".to_owned()),
