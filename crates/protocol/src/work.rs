@@ -248,6 +248,9 @@ pub struct Suspended {
     /// Of an event: those of the last so many milliseconds count too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookback_ms: Option<u64>,
+    /// Of an event: `run` in place of a time, for the events since the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookback: Option<String>,
     /// Of a trigger: the id that `await.trigger` answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger_id: Option<String>,

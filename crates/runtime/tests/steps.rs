@@ -934,3 +934,54 @@ async fn an_event_enters_a_step_once_by_the_first_subscription_that_holds() {
         .filter(|line| line.starts_with("step.entered"));
     assert_eq!(entered.count(), 1, "{events:#?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_look_back_to_the_beginning_of_the_run_sees_nothing_of_an_earlier_one() {
+    let world = World::new().await;
+    world.put_waiting("pay", |_| {
+        json!({"type": "event", "eventKind": "paid", "match": {"data.id": 5}, "lookback": "run"})
+    });
+    world.put(
+        "early",
+        Value::Null,
+        script!(|call| {
+            // Paid before anybody waits for it, and after the run began.
+            ask(&call, "emit", json!({"type": "paid", "data": {"id": 5}})).await
+        }),
+    );
+    let then = json!({"transitions": {"onSuccess": "b"}});
+    let early = json!({"a": with(step("early"), then), "b": step("pay")});
+    world.register(flow(early)).await;
+    let run = world.start("f", json!({})).await;
+    assert_eq!(world.result(&run).await["value"]["data"]["id"], 5);
+    // The second order of the same id waits for a payment of its own.
+    let mut late = flow(json!({"a": step("pay")}));
+    late["id"] = json!("late");
+    world.register(late).await;
+    let declared = json!({"id": "declared", "version": "1.0.0", "initialStepId": "a", "steps": {
+        "a": with(step("begin"), json!({"await": {
+            "type": "event", "eventKind": "paid", "match": {"data.id": {"value": 5}}, "lookback": "run",
+        }})),
+    }});
+    world.put("begin", Value::Null, script!(|call| Ok(input(&call))));
+    world.register(declared).await;
+    while now_ms()
+        <= world
+            .runtime
+            .run(&run)
+            .await
+            .unwrap()
+            .loaded
+            .state
+            .updated_ms
+    {
+        tokio::task::yield_now().await;
+    }
+    let second = world.start("late", json!({})).await;
+    let third = world.start("declared", json!({})).await;
+    world.until(&second, RunStatus::Waiting).await;
+    world.until(&third, RunStatus::Waiting).await;
+    world.emit("paid", json!({"id": 5})).await;
+    assert_eq!(world.result(&second).await["value"]["data"]["id"], 5);
+    world.end(&third).await;
+}

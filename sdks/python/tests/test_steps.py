@@ -306,6 +306,20 @@ class Memoised(unittest.TestCase):
                 self.assertEqual(done.state, {"m": 1, "mails": 1, "mailed": True})
 
 
+    def test_a_wait_looks_back_to_the_beginning_of_its_run(self) -> None:
+        def paid(lookback: str) -> Any:
+            async def handler(input: Any, ctx: Context) -> Any:
+                await ctx.wait.time("1h")
+                event = await ctx.wait.event("paid", lookback=lookback, timeout="1m")
+                return event["data"]
+
+            return run_step(handler, events=[{"type": "paid", "data": {"n": 1}, "at": "10s"}])
+
+        self.assertEqual(paid("run").value, {"n": 1})
+        self.assertEqual(paid("2h").value, {"n": 1})
+        self.assertEqual(getattr(paid("1m").error, "code", None), "AWAIT_TIMEOUT")
+
+
 class Runners(unittest.TestCase):
     def test_executions_that_wait_leave_nothing_behind(self) -> None:
         source = """

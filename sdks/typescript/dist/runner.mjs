@@ -405,7 +405,7 @@ var StepAwaits = class {
       const wait2 = { type: "event", eventKind: kind };
       if (match) wait2.match = literals(match);
       if (where !== void 0) wait2.where = typeof where === "function" ? source(where) : where;
-      if (lookback === "run") wait2.lookback = lookback;
+      if (lookback === "run") wait2.lookback = "run";
       else if (lookback !== void 0) wait2.lookbackMs = milliseconds("lookback", lookback);
       if (timeout !== void 0) wait2.timeoutMs = milliseconds("timeout", timeout);
       return wait2;
@@ -3420,7 +3420,7 @@ var Simulation = class {
       const trigger = this.store.makeTrigger(declared.triggerType ?? "webhook", declared.payload);
       return this.#awaitTrigger(visit, trigger, timeoutMs, done2);
     }
-    const lookback = declared.lookback === void 0 || declared.lookback === "run" ? declared.lookback : milliseconds2("lookback", declared.lookback);
+    const lookback = declared.lookback === void 0 ? void 0 : declared.lookback === "run" ? "run" : milliseconds2("lookback", declared.lookback);
     this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done2);
   }
   async #execute(visit) {

@@ -8,7 +8,7 @@ import {
   durationMs,
   redactor,
   source
-} from "./shared/C2E7AT2K.js";
+} from "./shared/HVRQKV5M.js";
 import {
   CancelledError,
   RiverrunError,
@@ -823,7 +823,7 @@ var Simulation = class {
       const trigger = this.store.makeTrigger(declared.triggerType ?? "webhook", declared.payload);
       return this.#awaitTrigger(visit, trigger, timeoutMs, done);
     }
-    const lookback = declared.lookback === void 0 || declared.lookback === "run" ? declared.lookback : milliseconds("lookback", declared.lookback);
+    const lookback = declared.lookback === void 0 ? void 0 : declared.lookback === "run" ? "run" : milliseconds("lookback", declared.lookback);
     this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done);
   }
   async #execute(visit) {

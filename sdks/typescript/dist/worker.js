@@ -5,7 +5,7 @@ import {
   InvocationContext,
   redactor,
   source
-} from "./shared/C2E7AT2K.js";
+} from "./shared/HVRQKV5M.js";
 import {
   CancelledError,
   RiverrunError,

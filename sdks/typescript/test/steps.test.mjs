@@ -202,6 +202,19 @@ test('state is read and written once', async () => {
   assert.deepEqual([done.value, done.state], [[1, 0, 1], { m: 1, mails: 1, mailed: true }])
 })
 
+test('an await looks back to the beginning of its run', async () => {
+  const paid = async (lookback) => {
+    const handler = async (_, ctx) => {
+      await ctx.await.time('1h')
+      return (await ctx.await.event({ kind: 'paid', lookback, timeout: '1m' })).data
+    }
+    return runStep(handler, { events: [{ type: 'paid', data: { n: 1 }, at: '10s' }] })
+  }
+  assert.deepEqual((await paid('run')).value, { n: 1 })
+  assert.deepEqual((await paid('2h')).value, { n: 1 })
+  assert.equal((await paid('1m')).error?.code, 'AWAIT_TIMEOUT')
+})
+
 test('one clock at a time, and one that is there is used', async () => {
   const clock = fakeClock('2026-05-01T00:00:00.000Z')
   try {

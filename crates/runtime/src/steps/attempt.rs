@@ -217,7 +217,15 @@ impl Runtime {
         let options = KeptOptions::read(job.options.as_ref());
         let tenant = options.tenant_id.as_deref().map(Name::from);
         let (run, key, now) = (&place.run, place.visit(), self.now_ms());
-        let (mut awaiting, new) = awaits::suspended(wait, input, run, &key, tenant.as_ref(), now)?;
+        let began = match wait.lookback {
+            None => now,
+            Some(_) => {
+                let loaded = self.load(run).await.map_err(|error| error.to_string())?;
+                loaded.record.created_ms
+            }
+        };
+        let (mut awaiting, new) =
+            awaits::suspended(wait, input, run, &key, tenant.as_ref(), now, began)?;
         if matches!(awaiting.what, AwaitFor::Trigger { .. }) {
             let known = self.store().await_by(&awaiting.id).await;
             let known = known.map_err(|error| error.to_string())?;

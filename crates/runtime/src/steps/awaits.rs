@@ -266,7 +266,10 @@ impl Driver {
             event_kind: Name::from(kind),
             condition,
         };
-        let lookback_ms = awaits.lookback.as_ref().and_then(delay_ms);
+        let lookback_ms = match &awaits.lookback {
+            Some(Delay::Text(text)) if text == "run" => Some(self.age_ms()),
+            lookback => span_ms("lookback", lookback.as_ref())?,
+        };
         let kind = Name::from(kind);
         Ok((
             what,
@@ -276,6 +279,12 @@ impl Driver {
                 lookback_ms,
             },
         ))
+    }
+
+    /// How long ago the run began.
+    fn age_ms(&self) -> Millis {
+        let age = self.runtime.now_ms().saturating_sub(self.state.created_ms);
+        age.max(0)
     }
 
     fn new_await(
@@ -386,6 +395,7 @@ pub(super) fn suspended(
     key: &VisitKey,
     tenant: Option<&Name>,
     now: Millis,
+    began: Millis,
 ) -> std::result::Result<(Awaiting, Option<NewAwait>), String> {
     let timeout = wait
         .timeout_ms
@@ -424,9 +434,13 @@ pub(super) fn suspended(
                 until_ms: timeout,
                 in_code,
             };
-            let lookback = wait
-                .lookback_ms
-                .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+            let lookback = match wait.lookback.as_deref() {
+                Some("run") => Some(now.saturating_sub(began).max(0)),
+                Some(other) => return Err(format!("{other:?} is nothing to look back to")),
+                None => wait
+                    .lookback_ms
+                    .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)),
+            };
             let new = NewAwait {
                 id: awaiting.id.clone(),
                 run: run.clone(),

@@ -67,7 +67,7 @@ var StepAwaits = class {
       const wait = { type: "event", eventKind: kind };
       if (match) wait.match = literals(match);
       if (where !== void 0) wait.where = typeof where === "function" ? source(where) : where;
-      if (lookback === "run") wait.lookback = lookback;
+      if (lookback === "run") wait.lookback = "run";
       else if (lookback !== void 0) wait.lookbackMs = milliseconds("lookback", lookback);
       if (timeout !== void 0) wait.timeoutMs = milliseconds("timeout", timeout);
       return wait;
