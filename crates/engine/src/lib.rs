@@ -27,7 +27,7 @@ pub use diagram::{
     EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, FlowOutside, FlowSubscription, Ink,
     NodeKind, OutsideKind,
 };
-pub use fact::{Fact, OpKind, Started, StateOp};
+pub use fact::{Fact, OpKind, Started, StateOp, in_run};
 pub use history::{History, HistoryCursor, HistoryEntry, HistoryOutcome, HistoryPage, history};
 pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow};
 pub use plan::{PROCESS, Plan, PlanError, PlanStep};

@@ -197,21 +197,39 @@ impl Check<'_> {
             if let Some(target) = awaits.get("onTimeout").and_then(Value::as_str) {
                 self.target(&format!("{at}.await.onTimeout"), target, steps);
             }
-            for field in ["timeout", "lookback"] {
+            for field in ["timeout", "lookback", "delay"] {
                 let text = awaits.get(field).and_then(Value::as_str);
-                if text.is_some_and(|text| time::duration_ms(text).is_none()) {
-                    let path = format!("{at}.await.{field}");
-                    self.error(
-                        path,
-                        "duration",
-                        "not a duration such as \"90s\" or \"1h 30m\"",
-                    );
+                if let Some(text) = text.filter(|text| (field, *text) != ("lookback", "run")) {
+                    self.duration(format!("{at}.await.{field}"), text, field == "delay");
                 }
             }
         }
         let undo = step.get("compensation").and_then(|undo| undo.get("step"));
         if let Some(target) = undo.and_then(Value::as_str) {
             self.target(&format!("{at}.compensation.step"), target, steps);
+        }
+    }
+
+    /// A duration within what a run can wait, or where it may be one an expression.
+    fn duration(&mut self, at: String, text: &str, or_expression: bool) {
+        match time::duration_ms(text) {
+            Some(ms) if (0.0..=time::MAX_WAIT_MS as f64).contains(&ms) => {}
+            Some(_) => {
+                let message = format!("{text:?} is not between 0 and ten years");
+                self.error(at, "duration", message);
+            }
+            None if or_expression => {
+                if let Some(message) = self.catalog.expression_issue(text) {
+                    let message = format!(
+                        "{text:?} is neither a duration such as \"90s\" nor an expression: {message}"
+                    );
+                    self.error(at, "duration", message);
+                }
+            }
+            None => {
+                let message = format!("{text:?} is not a duration such as \"90s\" or \"1h 30m\"");
+                self.error(at, "duration", message);
+            }
         }
     }
 
@@ -342,6 +360,12 @@ mod tests {
             if missing { vec![issue] } else { vec![] }
         }
 
+        fn expression_issue(&self, source: &str) -> Option<String> {
+            source
+                .contains("((")
+                .then(|| "it ends too early".to_owned())
+        }
+
         fn targets(&self, handler: &str, config: &Value) -> Vec<(String, String)> {
             let goto = config.get("goto").and_then(Value::as_str);
             let goto = goto.filter(|_| handler == "branch");
@@ -399,6 +423,56 @@ mod tests {
                 ("result", "path"),
             ],
         );
+    }
+
+    #[test]
+    fn times_of_awaits_are_durations_that_a_run_can_wait() {
+        let flow = |awaits: Value| {
+            json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+                "a": {"type": "set", "config": {"value": 1}, "await": awaits},
+            }})
+        };
+        let event = |field: &str, value: Value| {
+            let mut awaits = json!({"type": "event", "eventKind": "paid"});
+            awaits[field] = value;
+            flow(awaits)
+        };
+        for field in ["timeout", "lookback"] {
+            for good in [json!(0), json!(5), json!("24h"), json!("3660 days")] {
+                let issues = validate(&event(field, good.clone()), &Handlers);
+                assert!(!errors(&issues), "{field} {good}: {issues:#?}");
+            }
+            for bad in [
+                "4000 days",
+                "-5s",
+                "NaN",
+                "1e300",
+                "soon",
+                "ten((",
+                "result.ms",
+            ] {
+                let issues = validate(&event(field, json!(bad)), &Handlers);
+                let path = format!("steps.a.await.{field}");
+                let is_told = |issue: &Issue| issue.path == path && issue.rule == "duration";
+                assert!(issues.iter().any(is_told), "{field} {bad}: {issues:#?}");
+            }
+        }
+        assert!(!errors(&validate(
+            &event("lookback", json!("run")),
+            &Handlers
+        )));
+        assert!(errors(&validate(
+            &event("timeout", json!("run")),
+            &Handlers
+        )));
+        let delay = |delay: &str| flow(json!({"type": "time", "delay": delay}));
+        for good in ["90s", "1h 30m", "result.ms", "250"] {
+            let issues = validate(&delay(good), &Handlers);
+            assert!(!errors(&issues), "{good}: {issues:#?}");
+        }
+        for bad in ["4000 days", "-1", "nonsense(("] {
+            assert!(errors(&validate(&delay(bad), &Handlers)), "{bad}");
+        }
     }
 
     #[test]

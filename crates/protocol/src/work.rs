@@ -251,6 +251,9 @@ pub struct Reply {
     /// Of a step: its code waits, and is to be called again when that is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspended: Option<Suspended>,
+    /// Of a step that waits: what its code has read since something was last recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<JournalEntry>,
 }
 
 /// What the code of a step waits for.
@@ -275,6 +278,9 @@ pub struct Suspended {
     /// Of an event: those of the last so many milliseconds count too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookback_ms: Option<u64>,
+    /// Of an event: `run` in place of a time, for the events since the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookback: Option<String>,
     /// Of a trigger: the id that `await.trigger` answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger_id: Option<String>,

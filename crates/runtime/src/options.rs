@@ -19,6 +19,9 @@ pub struct Options {
     pub max_drivers: usize,
     /// How long one attempt of a step may take where the step says nothing. Default 30 s.
     pub attempt_timeout: Duration,
+    /// Runs one after the other, each started by an event of the one before: an event of the last
+    /// starts no more. Default 100.
+    pub max_chain: u32,
     /// Reduced runs kept in memory. Default 1,000.
     pub cached_runs: u64,
     /// How long ended runs are kept. Default completed 7 days, failed and cancelled 30.
@@ -50,6 +53,7 @@ impl Default for Options {
             lease: Duration::from_secs(30),
             max_drivers: 1_024,
             attempt_timeout: Duration::from_secs(30),
+            max_chain: 100,
             cached_runs: 1_000,
             retention: Retention::default(),
             sweep_every: Duration::from_secs(60),

@@ -212,6 +212,17 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
             let added = json!({"queue": "other", "data": 7, "options": {"priority": 1}});
             Ok(reply(ask("enqueue", added).await?))
         }
+        "at-once" => {
+            let mut asked = Vec::new();
+            for n in 0..10 {
+                asked.push(ask("emit", json!({"type": "item", "data": n})));
+                asked.push(ask("state.set", json!({"key": "last", "value": n})));
+                asked.push(ask("enqueue", json!({"queue": "other", "data": n})));
+            }
+            asked.push(ask("state.get", json!({"key": "last"})));
+            let answers = futures::future::try_join_all(asked).await?;
+            value(answers.last().unwrap().value()["value"].clone())
+        }
         "enqueue-many" => Ok(reply(ask("enqueue", json!({"jobs": input["jobs"]})).await?)),
         _ => Ok(reply(Json::of(&input))),
     }
@@ -897,6 +908,52 @@ async fn a_job_adds_jobs_that_know_where_they_come_from() {
     let child = RunId::new(added["jobs"][0]["jobId"].as_str().unwrap());
     let options = world.end(&child).await.options.unwrap().value();
     assert_eq!(options["correlationId"], json!(first));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_job_asks_at_once_is_taken_in_the_order_in_which_it_was_asked() {
+    let world = World::new(Value::Null).await;
+    // A queue that no process here takes: the store is asked whether it is there.
+    let first = serde_json::from_value(json!([{"data": "first"}])).unwrap();
+    let made = world.runtime.enqueue("other", first, true).await;
+    assert!(made.is_ok());
+    let job = world.add(json!({"data": {"do": "at-once"}})).await;
+    let ended = world.end(&job).await;
+    assert_eq!(
+        ended.result.unwrap().value(),
+        9,
+        "a read sees what was written before it"
+    );
+    let stream = StreamName::new("job", job.as_str());
+    let query = EventQuery::forward(0, 1_000);
+    let events = world.store.events(&stream, &query).await.unwrap();
+    let own = |event: &riverrun_types::Event| match event.kind.as_str() {
+        "item" => Some(("item", event.data.as_ref()?.value())),
+        "state.set" => Some(("set", event.data.as_ref()?.value()["value"].clone())),
+        _ => None,
+    };
+    let seen: Vec<_> = events.iter().filter_map(own).collect();
+    let expected = (0..10).flat_map(|n| [("item", json!(n)), ("set", json!(n))]);
+    assert_eq!(seen, expected.collect::<Vec<_>>());
+    let filter = riverrun_store::JobFilter {
+        queue: "other".into(),
+        states: vec![JobState::Waiting],
+        wanted: riverrun_store::Wanted::default(),
+        limit: 100,
+        cursor: None,
+    };
+    let waiting = world.runtime.jobs(&filter).await.unwrap().items;
+    let data = |job: &JobRecord| job.data.value();
+    let mut seen: Vec<Value> = waiting.iter().map(data).collect();
+    if seen.last() == Some(&json!("first")) {
+        seen.reverse();
+    }
+    assert_eq!(
+        seen,
+        json!(["first", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+            .as_array()
+            .unwrap()[..]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -41,6 +41,10 @@ pub enum Error {
     MediaType(String),
     #[error("the body breaks the trigger's schema at {:?}: {}", first(.0).0, first(.0).1)]
     Body(Vec<SchemaIssue>),
+    #[error(
+        "the event is the end of a chain of {0} runs, each started by an event of the one before: does a flow start itself?"
+    )]
+    Chain(u32),
     /// Of an expression of the trigger.
     #[error("{field}: {error}")]
     Expression {
@@ -80,6 +84,7 @@ impl Error {
             Self::BadJson(_) => "BAD_JSON",
             Self::MediaType(_) => "UNSUPPORTED_MEDIA_TYPE",
             Self::Body(_) => "INPUT_INVALID",
+            Self::Chain(_) => "TRIGGER_CHAIN",
             Self::Expression { .. } => "TRIGGER_EXPRESSION",
         }
     }

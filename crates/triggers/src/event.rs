@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use riverrun_runtime::Listener;
 use riverrun_store::{SignalRecord, same_tenant};
-use riverrun_types::{Json, Name};
+use riverrun_types::{Json, Name, RunId};
 
 use crate::{
     Result, Trigger, Triggers,
@@ -62,6 +62,7 @@ fn story(event: &Json) -> Story {
     Story {
         correlation: text("correlationId").or_else(|| text("runId")),
         causation: text("runId"),
+        depth: 0,
     }
 }
 
@@ -102,10 +103,35 @@ impl Triggers {
         };
         let input = match wanted {
             Ok(false) => return Ok(()),
-            Ok(true) => self.event_input(trigger, &given, &mut shot).await,
+            Ok(true) => {
+                shot.story.depth = self.depth(shot.story.causation.as_deref()).await?;
+                match shot.story.depth > self.runtime().options().max_chain {
+                    true => Err(crate::Error::Chain(shot.story.depth)),
+                    false => self.event_input(trigger, &given, &mut shot).await,
+                }
+            }
             Err(error) => Err(error),
         };
         self.shoot(shot, input).await.map(drop)
+    }
+
+    /// How many runs led to an event of this one, each started by an event of the one before. A
+    /// sub-flow belongs to the run that began it.
+    async fn depth(&self, run: Option<&str>) -> Result<u32> {
+        let mut run = run.map(RunId::new);
+        while let Some(id) = run {
+            let Some(record) = self.runtime().store().run(&id).await? else {
+                return Ok(1);
+            };
+            let metadata = record.metadata.map(|metadata| metadata.value());
+            let origin = metadata.as_ref().map(|metadata| &metadata["trigger"]);
+            if let Some(origin) = origin.filter(|origin| origin["type"] == "event") {
+                let depth = origin["depth"].as_u64().unwrap_or_default();
+                return Ok(u32::try_from(depth).unwrap_or(u32::MAX).saturating_add(1));
+            }
+            run = record.parent.map(|parent| parent.run);
+        }
+        Ok(0)
     }
 
     async fn event_input(

@@ -28,6 +28,8 @@ pub(crate) struct Shot<'a> {
 pub(crate) struct Story {
     pub correlation: Option<String>,
     pub causation: Option<String>,
+    /// How many runs came before it, each started by an event of the one before.
+    pub depth: u32,
 }
 
 /// What somebody who fires a trigger by hand may say.
@@ -132,6 +134,9 @@ impl Shot<'_> {
         }
         if let Some(due_ms) = self.due_ms {
             origin["dueAt"] = json!(iso(due_ms));
+        }
+        if self.story.depth > 0 {
+            origin["depth"] = json!(self.story.depth);
         }
         let mut metadata: Map<String, Value> =
             self.trigger.definition.metadata.clone().unwrap_or_default();

@@ -18,8 +18,9 @@ export const config = {
     where: (event: any, ctx: any) => event.data.orderId === ctx.input.orderId,
     timeout: DAY,
     onTimeout: 'cancel-order',
-    // A payment that is confirmed while the order is still being written counts too.
-    lookback: 60_000,
+    // A payment that is confirmed while the order is still being written counts too, but none that
+    // came for an earlier order.
+    lookback: 'run',
   },
   emits: ['order.paid'],
 }

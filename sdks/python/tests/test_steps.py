@@ -275,6 +275,60 @@ class Steps(unittest.TestCase):
 STEP = {"kind": "step", "runId": "r", "flow": "f", "step": "s", "visit": 1}
 
 
+class Memoised(unittest.TestCase):
+    def test_state_is_read_and_written_once(self) -> None:
+        async def count(input: Any, ctx: Context) -> Any:
+            n = await ctx.state.patch("n", lambda n: (n or 0) + 1)
+            m = await ctx.state.get("m", 0)
+            await ctx.state.set("m", m + 1)
+            if not await ctx.state.has("mailed"):
+                patch = ctx.state.patch
+                await ctx.run("mail", lambda: patch("mails", lambda mails: (mails or 0) + 1))
+                await ctx.state.set_batch({"mailed": True})
+            await ctx.state.patch(lambda everything: None)
+            await ctx.wait.time(1000)
+            between = await ctx.state.get("m")
+            await ctx.wait.time(1000)
+            await ctx.state.delete("n")
+            return [n, m, between]
+
+        def count_blocking(input: Any, ctx: SyncContext) -> Any:
+            n = ctx.state.patch("n", lambda n: (n or 0) + 1)
+            m = ctx.state.get("m", 0)
+            ctx.state.set("m", m + 1)
+            if not ctx.state.has("mailed"):
+                patch = ctx.state.patch
+                ctx.run("mail", lambda: patch("mails", lambda mails: (mails or 0) + 1))
+                ctx.state.set_batch({"mailed": True})
+            ctx.state.patch(lambda everything: None)
+            ctx.wait.time(1000)
+            between = ctx.state.get("m")
+            ctx.wait.time(1000)
+            ctx.state.delete("n")
+            return [n, m, between]
+
+        for handler in (count, count_blocking):
+            with self.subTest(handler.__name__):
+                done = run_step(handler)
+                self.assertIsNone(done.error)
+                self.assertEqual(done.value, [1, 0, 1])
+                self.assertEqual(done.state, {"m": 1, "mails": 1, "mailed": True})
+
+
+    def test_a_wait_looks_back_to_the_beginning_of_its_run(self) -> None:
+        def paid(lookback: str) -> Any:
+            async def handler(input: Any, ctx: Context) -> Any:
+                await ctx.wait.time("1h")
+                event = await ctx.wait.event("paid", lookback=lookback, timeout="1m")
+                return event["data"]
+
+            return run_step(handler, events=[{"type": "paid", "data": {"n": 1}, "at": "10s"}])
+
+        self.assertEqual(paid("run").value, {"n": 1})
+        self.assertEqual(paid("2h").value, {"n": 1})
+        self.assertEqual(getattr(paid("1m").error, "code", None), "AWAIT_TIMEOUT")
+
+
 class Runners(unittest.TestCase):
     def test_executions_that_wait_leave_nothing_behind(self) -> None:
         source = """

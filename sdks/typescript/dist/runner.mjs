@@ -133,8 +133,8 @@ function cut(long) {
 }
 function isSmallJson(value) {
   try {
-    const json3 = JSON.stringify(value);
-    return json3 !== void 0 && json3.length <= longestText;
+    const json4 = JSON.stringify(value);
+    return json4 !== void 0 && json4.length <= longestText;
   } catch {
     return false;
   }
@@ -405,7 +405,8 @@ var StepAwaits = class {
       const wait2 = { type: "event", eventKind: kind };
       if (match) wait2.match = literals(match);
       if (where !== void 0) wait2.where = typeof where === "function" ? source(where) : where;
-      if (lookback !== void 0) wait2.lookbackMs = milliseconds("lookback", lookback);
+      if (lookback === "run") wait2.lookback = "run";
+      else if (lookback !== void 0) wait2.lookbackMs = milliseconds("lookback", lookback);
       if (timeout !== void 0) wait2.timeoutMs = milliseconds("timeout", timeout);
       return wait2;
     });
@@ -458,6 +459,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
 
 // src/ctx/journal.ts
+import { isDeepStrictEqual } from "node:util";
 var shown = 20;
 var Journal = class {
   #records;
@@ -466,9 +468,9 @@ var Journal = class {
   #uses = /* @__PURE__ */ new Map();
   #taken = /* @__PURE__ */ new Set();
   #done = [];
-  constructor(records) {
-    this.#records = records;
-    for (const [at, { op, name = "" }] of records.entries()) {
+  constructor(records2) {
+    this.#records = records2;
+    for (const [at, { op, name = "" }] of records2.entries()) {
       const places = this.#open.get(key(op, name));
       if (places) places.push(at);
       else this.#open.set(key(op, name), [at]);
@@ -483,13 +485,25 @@ var Journal = class {
     this.#taken.add(at);
     return this.#records[at];
   }
+  /**
+   * Whether this was written before, by the next record of the name that has the value. Those before
+   * it were left by an attempt that went another way: they no longer count, and if there is none at
+   * all none does.
+   */
+  wrote(op, name, value) {
+    this.#done.push({ op, name });
+    const open = this.#open.get(key(op, name)) ?? [];
+    const at = open.findIndex((record) => isDeepStrictEqual(this.#records[record]?.value, value));
+    open.splice(0, at < 0 ? open.length : at + 1);
+    return at >= 0;
+  }
   /** How often this was done so far, in this execution. */
   uses(op, name) {
     return this.#uses.get(key(op, name)) ?? 0;
   }
   /** The error that records were left which nobody asked for: the code is not what it was. */
   mismatch() {
-    const missing2 = this.#records.filter((_, at) => !this.#taken.has(at) && !this.#isInside(at)).map(done);
+    const missing2 = this.#records.filter((record, at) => !this.#taken.has(at) && !isOfState(record) && !this.#isInside(at)).map(done);
     if (!missing2.length) return void 0;
     const recorded = this.#records.map(done);
     const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing2)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
@@ -507,6 +521,9 @@ var Journal = class {
 function key(op, name) {
   return `${op} ${name}`;
 }
+function isOfState({ op }) {
+  return op.startsWith("state.");
+}
 function done({ op, name = "" }) {
   return { op, name };
 }
@@ -518,6 +535,7 @@ function list(entries) {
 
 // src/ctx/execution.ts
 var inside = new AsyncLocalStorage();
+var records = /* @__PURE__ */ new Set(["emit", "memo", "await.trigger", "state.set", "state.delete", "state.setBatch"]);
 var never = () => new Promise(() => {
 });
 var StepExecution = class {
@@ -530,6 +548,8 @@ var StepExecution = class {
   #inFlight = /* @__PURE__ */ new Set();
   /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
   #thrown = [];
+  /** What the code has read since something was last recorded. It is recorded with what is next. */
+  #seen = [];
   #waits = false;
   #refused;
   #ended = false;
@@ -540,7 +560,7 @@ var StepExecution = class {
     this.#journal = new Journal(params.journal ?? []);
   }
   request(method, params) {
-    return this.#left ? never() : this.#track(() => this.#link.request(method, params));
+    return this.#left ? never() : this.#track(() => this.#ask(method, params));
   }
   notify(method, params) {
     if (!this.#left) this.#link.notify(method, params);
@@ -551,6 +571,29 @@ var StepExecution = class {
       const record = this.#journal.next(op, name);
       return record ? answer(record) : work();
     });
+  }
+  /** Reads something that may have changed when the code is called again: then it gets this answer. */
+  async read(op, name, ask) {
+    if (inside.getStore()) return ask();
+    const record = this.#journal.next(op, name);
+    if (record) return record.value;
+    const value = await ask();
+    this.#seen.push({ op, name, value });
+    return value;
+  }
+  /** Writes something, unless an earlier execution did. Inside of a `ctx.run` it is part of that. */
+  async write(op, name, params, value) {
+    if (inside.getStore()) await this.request(op, { ...params, inRun: true });
+    else if (!this.#journal.wrote(op, name, json(value))) await this.request(op, params);
+  }
+  /** Changes something by what it is now. If the change writes nothing, that is what is recorded. */
+  async patch(op, name, change2) {
+    if (inside.getStore()) return change2(true);
+    const record = this.#journal.next(op, name);
+    if (record) return record.value;
+    const value = await change2(false);
+    if (value === void 0) this.#seen.push({ op, name });
+    return value;
   }
   /**
    * Does something and has its outcome recorded. `work` is given an id that is the same in every
@@ -625,7 +668,14 @@ var StepExecution = class {
     }
     if (this.#ended) return;
     this.#left = true;
-    this.onLeave(outcome);
+    this.onLeave(outcome, this.#takeSeen());
+  }
+  /** Asks; what is recorded takes along what was read before it. */
+  #ask(method, params) {
+    return this.#link.request(method, this.#seen.length && records.has(method) ? { ...params, seen: this.#takeSeen() } : params);
+  }
+  #takeSeen() {
+    return this.#seen.splice(0);
   }
   /** Until nothing is under way, and what that has led to neither. */
   async #quiet() {
@@ -652,12 +702,15 @@ var StepExecution = class {
     }
   }
   async #memo({ op, ...outcome }) {
-    await this.#link.request("memo", op === "memo" ? outcome : { op, ...outcome });
+    await this.#ask("memo", op === "memo" ? outcome : { op, ...outcome });
   }
 };
 function jobIdOf(text2) {
   const plain3 = text2.replaceAll("/", ".");
   return /^[\w.~-]{1,128}$/.test(plain3) ? plain3 : `step-${createHash("sha256").update(text2).digest("hex")}`;
+}
+function json(value) {
+  return value === void 0 ? void 0 : JSON.parse(JSON.stringify(value) ?? "null");
 }
 function answer({ op, value, error }) {
   if (error) throw revive(op === "await" ? { retriable: false, ...error } : error);
@@ -709,36 +762,55 @@ var LinkLogger = class _LinkLogger {
 // src/ctx/state.ts
 var LinkState = class {
   #link;
-  constructor(link) {
+  #step;
+  constructor(link, step) {
     this.#link = link;
+    this.#step = step;
   }
-  get = async (key2) => (await this.#link.request("state.get", { key: key2 })).value;
-  has = async (key2) => (await this.#link.request("state.has", { key: key2 })).has;
-  getAll = async () => (await this.#link.request("state.getAll", {})).state;
+  get = async (key2) => {
+    const ask = async () => valueOf(await this.#link.request("state.get", { key: key2 }));
+    return (await this.#read("state.get", key2, ask)).value;
+  };
+  has = async (key2) => this.#read("state.has", key2, async () => (await this.#link.request("state.has", { key: key2 })).has);
+  getAll = async () => this.#read("state.getAll", "", async () => (await this.#link.request("state.getAll", {})).state);
   set = async (key2, value) => {
     if (value === void 0) throw new TypeError(`state.set(${JSON.stringify(key2)}) needs a value; state.delete removes one`);
-    await this.#link.request("state.set", { key: key2, value });
+    await this.#write("state.set", key2, { key: key2, value }, value);
   };
   delete = async (key2) => {
-    await this.#link.request("state.delete", { key: key2 });
+    await this.#write("state.delete", key2, { key: key2 });
   };
   setBatch = async (values) => {
-    await this.#link.request("state.setBatch", { values });
+    await this.#write("state.setBatch", "", { values }, values);
   };
-  patch = (first, second2, third) => typeof first === "string" ? retrying(third, () => this.#patchKey(first, second2)) : retrying(second2, () => this.#patchAll(first));
-  async #patchKey(key2, change2) {
+  patch = (first, second2, third) => typeof first === "string" ? this.#patch("state.set", first, third, (more) => this.#patchKey(first, second2, more)) : this.#patch("state.setBatch", "", second2, (more) => this.#patchAll(first, more));
+  #read(op, name, ask) {
+    return this.#step ? this.#step.read(op, name, ask) : ask();
+  }
+  async #write(op, name, params, value) {
+    if (this.#step) await this.#step.write(op, name, params, value);
+    else await this.#link.request(op, params);
+  }
+  #patch(op, name, options2, attempt) {
+    if (!this.#step) return retrying(options2, () => attempt({}));
+    return this.#step.patch(op, name, (inRun) => retrying(options2, () => attempt(inRun ? { inRun: true } : {})));
+  }
+  async #patchKey(key2, change2, more) {
     const { value: before, version: version2 } = await this.#link.request("state.get", { key: key2 });
     const value = await change2(before);
-    if (value !== void 0) await this.#link.request("state.set", { key: key2, value, ifVersion: version2 });
+    if (value !== void 0) await this.#link.request("state.set", { key: key2, value, ifVersion: version2, ...more });
     return value;
   }
-  async #patchAll(change2) {
+  async #patchAll(change2, more) {
     const { state, version: version2 } = await this.#link.request("state.getAll", {});
     const values = await change2(state);
-    if (values !== void 0) await this.#link.request("state.setBatch", { values, ifVersion: version2 });
+    if (values !== void 0) await this.#link.request("state.setBatch", { values, ifVersion: version2, ...more });
     return values;
   }
 };
+function valueOf({ value }) {
+  return value === void 0 ? {} : { value };
+}
 async function retrying(options2, attempt) {
   const retries = options2?.retries ?? 100;
   for (let tried = 0; ; tried++) {
@@ -780,7 +852,7 @@ var InvocationContext = class _InvocationContext {
     this.#batch = batch;
   }
   get state() {
-    return this.#state ??= new LinkState(this.#link);
+    return this.#state ??= new LinkState(this.#link, this.execution);
   }
   get logger() {
     return this.#logger ??= new LinkLogger(this.#link, this.#settings);
@@ -861,12 +933,12 @@ var InvocationContext = class _InvocationContext {
   };
   partial = (value, path2) => this.#link.notify("partial", { path: path2, value: value ?? null });
   run = async (name, fn) => {
-    if (this.execution) return this.execution.run(name, async () => json(name, await fn()));
+    if (this.execution) return this.execution.run(name, async () => json2(name, await fn()));
     this.#journal ??= new Journal(this.#params.journal ?? []);
     const memo = this.#journal.next("memo", name);
     if (memo?.error) throw revive(memo.error);
     if (memo) return memo.value ?? null;
-    const value = json(name, await this.#outcome(name, fn));
+    const value = json2(name, await this.#outcome(name, fn));
     await this.#link.request("memo", { name, value });
     return value;
   };
@@ -936,7 +1008,7 @@ function checkpoint(link, first) {
     }
   };
 }
-function json(name, value) {
+function json2(name, value) {
   try {
     return JSON.parse(JSON.stringify(value) ?? "null");
   } catch (cause) {
@@ -1022,7 +1094,7 @@ var Invocations = class {
   execute(invocation, process2) {
     const { params } = invocation;
     const ctx = invocation.begin(process2.logs);
-    if (ctx.execution) ctx.execution.onLeave = (outcome) => this.#left(invocation, outcome);
+    if (ctx.execution) ctx.execution.onLeave = (outcome, seen2) => this.#left(invocation, outcome, seen2);
     let result;
     try {
       result = this.#current.run(invocation, process2.handler, argument(process2, params), ctx);
@@ -1054,10 +1126,10 @@ var Invocations = class {
     if (!returned) return this.#answer(invocation, value);
     returned.then((problem) => problem ? this.fail(invocation, problem) : this.#answer(invocation, value));
   }
-  #left(invocation, outcome) {
+  #left(invocation, outcome, seen2) {
     if (invocation.ended) return;
     if (outcome instanceof RiverrunError) return this.fail(invocation, outcome);
-    this.#voice.answer(invocation.id, JSON.stringify({ suspended: outcome }));
+    this.#voice.answer(invocation.id, JSON.stringify({ suspended: outcome, ...seen2.length && { seen: seen2 } }));
     this.#ended(invocation);
   }
   #answer(invocation, value) {
@@ -1189,9 +1261,9 @@ import { pathToFileURL } from "node:url";
 async function configJson(config, file) {
   if (config === void 0 || config === null) return {};
   if (!isObject(config)) throw invalid2(file, "config", `must be an object, is ${typeof config}`);
-  return await json2(config, { file, path: "config", around: [] });
+  return await json3(config, { file, path: "config", around: [] });
 }
-async function json2(value, place) {
+async function json3(value, place) {
   if (value === void 0) return void 0;
   if (typeof value === "function") return isSchema(value) ? jsonSchema(value, place) : { $function: source(value) };
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
@@ -1200,15 +1272,15 @@ async function json2(value, place) {
   if (place.around.includes(value)) throw invalid2(place.file, place.path, "contains itself");
   if (isSchema(value)) return jsonSchema(value, place);
   if (value instanceof RegExp) return value.source;
-  if ("toJSON" in value && typeof value.toJSON === "function") return json2(value.toJSON(), place);
+  if ("toJSON" in value && typeof value.toJSON === "function") return json3(value.toJSON(), place);
   const around = [...place.around, value];
   if (Array.isArray(value)) {
-    const items = value.map((item, index) => json2(item, { ...place, path: `${place.path}[${index}]`, around }));
+    const items = value.map((item, index) => json3(item, { ...place, path: `${place.path}[${index}]`, around }));
     return (await Promise.all(items)).map((item) => item ?? null);
   }
   const object = {};
   for (const [key2, member] of Object.entries(value)) {
-    const made = await json2(member, { ...place, path: `${place.path}.${key2}`, around });
+    const made = await json3(member, { ...place, path: `${place.path}.${key2}`, around });
     if (made !== void 0) object[key2] = made;
   }
   return object;
@@ -2725,6 +2797,7 @@ var Store = class {
     return trigger;
   }
 };
+var writes = /* @__PURE__ */ new Set(["state.set", "state.delete", "state.setBatch"]);
 var Memory = class {
   logs = [];
   events = [];
@@ -2740,7 +2813,7 @@ var Memory = class {
   #options;
   #store;
   #isStep;
-  /** Of a step what it emits is recorded too. */
+  /** Of a step what it emits and writes is recorded too. */
   constructor(options2, store = new Store(options2.state), isStep = false) {
     this.#isStep = isStep;
     this.#options = options2;
@@ -2757,7 +2830,11 @@ var Memory = class {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
     const answer2 = this.#answers[method];
     if (!answer2) throw new RiverrunError("INTERNAL", `the test kit does not know ${method}`);
-    return copy(await answer2(copy(params)));
+    const { seen: seen2 = [], inRun = false, ...asked } = copy(params);
+    this.journal.push(...seen2);
+    const answered = await answer2(asked);
+    if (this.#isStep && !inRun && writes.has(method)) this.journal.push({ op: method, name: asked.key ?? "", value: method === "state.setBatch" ? asked.values : asked.value });
+    return copy(answered);
   }
   notify(method, params) {
     if (this.ended) return;
@@ -3188,7 +3265,10 @@ var Visit = class {
     const ctx = new InvocationContext(this.memory, this.#params(), { level, redact: redactor(redact) });
     const execution = ctx.execution;
     const left = new Promise((resolve) => {
-      execution.onLeave = (outcome) => resolve(outcome instanceof RiverrunError ? { status: "failed", error: outcome } : outcome);
+      execution.onLeave = (outcome, seen2) => {
+        this.memory.journal.push(...seen2);
+        resolve(outcome instanceof RiverrunError ? { status: "failed", error: outcome } : outcome);
+      };
     });
     const ended2 = settled(this.#call(ctx), ctx);
     return clock.run(Promise.race([left, ended2]));
@@ -3365,8 +3445,8 @@ var Simulation = class {
       const trigger = this.store.makeTrigger(declared.triggerType ?? "webhook", declared.payload);
       return this.#awaitTrigger(visit, trigger, timeoutMs, done2);
     }
-    const lookbackMs = declared.lookback === void 0 ? 0 : milliseconds2("lookback", declared.lookback);
-    this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookbackMs, timeoutMs, done2);
+    const lookback = declared.lookback === void 0 ? void 0 : declared.lookback === "run" ? "run" : milliseconds2("lookback", declared.lookback);
+    this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done2);
   }
   async #execute(visit) {
     const before = visit.memory.events.length;
@@ -3398,7 +3478,7 @@ var Simulation = class {
       const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input };
       return matches(wait2.match ?? {}, event) && (wait2.where === void 0 || Boolean(evaluate(wait2.where, args)));
     };
-    this.#awaitEvent(visit, wait2.eventKind, fits, wait2.lookbackMs ?? 0, wait2.timeoutMs, done2);
+    this.#awaitEvent(visit, wait2.eventKind, fits, wait2.lookback ?? wait2.lookbackMs, wait2.timeoutMs, done2);
   }
   #afterHandler(visit, value) {
     const { await: declared } = visit.step;
@@ -3423,10 +3503,10 @@ var Simulation = class {
       this.#plan(fromMs + answer2.afterMs, () => finish({ outcome: "trigger", value: answer2.payload }));
     } else if (timeoutMs !== void 0) this.#plan(fromMs + timeoutMs, () => finish({ outcome: "timeout" }));
   }
-  #awaitEvent(visit, kind, fits, lookbackMs, timeoutMs, done2) {
+  #awaitEvent(visit, kind, fits, lookback, timeoutMs, done2) {
     const finish = this.#wait(visit, "event", kind, done2);
-    const sinceMs = this.clock.now - lookbackMs;
-    const before = lookbackMs ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : void 0;
+    const sinceMs = typeof lookback === "number" ? this.clock.now - lookback : 0;
+    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : void 0;
     if (before) {
       this.#plan(this.clock.now, () => finish({ outcome: "event", value: before }));
       return;
@@ -3497,6 +3577,7 @@ var Simulation = class {
         const condition = typeof when === "object" ? when.where : when;
         if (eventKind !== event.kind || condition !== void 0 && !evaluate(condition, { event, ctx })) continue;
         found.push({ step, input: map === void 0 ? event.data : evaluate(map, { event, ctx }) });
+        break;
       }
     }
     return found;

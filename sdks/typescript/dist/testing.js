@@ -8,7 +8,7 @@ import {
   durationMs,
   redactor,
   source
-} from "./shared/N2XWYZJW.js";
+} from "./shared/HVRQKV5M.js";
 import {
   CancelledError,
   RiverrunError,
@@ -199,6 +199,7 @@ var Store = class {
     return trigger;
   }
 };
+var writes = /* @__PURE__ */ new Set(["state.set", "state.delete", "state.setBatch"]);
 var Memory = class {
   logs = [];
   events = [];
@@ -214,7 +215,7 @@ var Memory = class {
   #options;
   #store;
   #isStep;
-  /** Of a step what it emits is recorded too. */
+  /** Of a step what it emits and writes is recorded too. */
   constructor(options, store = new Store(options.state), isStep = false) {
     this.#isStep = isStep;
     this.#options = options;
@@ -231,7 +232,11 @@ var Memory = class {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
     const answer = this.#answers[method];
     if (!answer) throw new RiverrunError("INTERNAL", `the test kit does not know ${method}`);
-    return copy(await answer(copy(params)));
+    const { seen: seen2 = [], inRun = false, ...asked } = copy(params);
+    this.journal.push(...seen2);
+    const answered = await answer(asked);
+    if (this.#isStep && !inRun && writes.has(method)) this.journal.push({ op: method, name: asked.key ?? "", value: method === "state.setBatch" ? asked.values : asked.value });
+    return copy(answered);
   }
   notify(method, params) {
     if (this.ended) return;
@@ -662,7 +667,10 @@ var Visit = class {
     const ctx = new InvocationContext(this.memory, this.#params(), { level, redact: redactor(redact) });
     const execution = ctx.execution;
     const left = new Promise((resolve) => {
-      execution.onLeave = (outcome) => resolve(outcome instanceof RiverrunError ? { status: "failed", error: outcome } : outcome);
+      execution.onLeave = (outcome, seen2) => {
+        this.memory.journal.push(...seen2);
+        resolve(outcome instanceof RiverrunError ? { status: "failed", error: outcome } : outcome);
+      };
     });
     const ended = settled(this.#call(ctx), ctx);
     return clock.run(Promise.race([left, ended]));
@@ -839,8 +847,8 @@ var Simulation = class {
       const trigger = this.store.makeTrigger(declared.triggerType ?? "webhook", declared.payload);
       return this.#awaitTrigger(visit, trigger, timeoutMs, done);
     }
-    const lookbackMs = declared.lookback === void 0 ? 0 : milliseconds("lookback", declared.lookback);
-    this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookbackMs, timeoutMs, done);
+    const lookback = declared.lookback === void 0 ? void 0 : declared.lookback === "run" ? "run" : milliseconds("lookback", declared.lookback);
+    this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done);
   }
   async #execute(visit) {
     const before = visit.memory.events.length;
@@ -872,7 +880,7 @@ var Simulation = class {
       const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input };
       return matches(wait.match ?? {}, event) && (wait.where === void 0 || Boolean(evaluate(wait.where, args)));
     };
-    this.#awaitEvent(visit, wait.eventKind, fits, wait.lookbackMs ?? 0, wait.timeoutMs, done);
+    this.#awaitEvent(visit, wait.eventKind, fits, wait.lookback ?? wait.lookbackMs, wait.timeoutMs, done);
   }
   #afterHandler(visit, value) {
     const { await: declared } = visit.step;
@@ -897,10 +905,10 @@ var Simulation = class {
       this.#plan(fromMs + answer.afterMs, () => finish({ outcome: "trigger", value: answer.payload }));
     } else if (timeoutMs !== void 0) this.#plan(fromMs + timeoutMs, () => finish({ outcome: "timeout" }));
   }
-  #awaitEvent(visit, kind, fits, lookbackMs, timeoutMs, done) {
+  #awaitEvent(visit, kind, fits, lookback, timeoutMs, done) {
     const finish = this.#wait(visit, "event", kind, done);
-    const sinceMs = this.clock.now - lookbackMs;
-    const before = lookbackMs ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : void 0;
+    const sinceMs = typeof lookback === "number" ? this.clock.now - lookback : 0;
+    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : void 0;
     if (before) {
       this.#plan(this.clock.now, () => finish({ outcome: "event", value: before }));
       return;
@@ -971,6 +979,7 @@ var Simulation = class {
         const condition = typeof when === "object" ? when.where : when;
         if (eventKind !== event.kind || condition !== void 0 && !evaluate(condition, { event, ctx })) continue;
         found.push({ step, input: map === void 0 ? event.data : evaluate(map, { event, ctx }) });
+        break;
       }
     }
     return found;

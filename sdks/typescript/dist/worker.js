@@ -5,7 +5,7 @@ import {
   InvocationContext,
   redactor,
   source
-} from "./shared/N2XWYZJW.js";
+} from "./shared/HVRQKV5M.js";
 import {
   CancelledError,
   RiverrunError,
@@ -143,7 +143,7 @@ var Invocations = class {
   execute(invocation, process2) {
     const { params } = invocation;
     const ctx = invocation.begin(process2.logs);
-    if (ctx.execution) ctx.execution.onLeave = (outcome) => this.#left(invocation, outcome);
+    if (ctx.execution) ctx.execution.onLeave = (outcome, seen) => this.#left(invocation, outcome, seen);
     let result;
     try {
       result = this.#current.run(invocation, process2.handler, argument(process2, params), ctx);
@@ -175,10 +175,10 @@ var Invocations = class {
     if (!returned) return this.#answer(invocation, value);
     returned.then((problem) => problem ? this.fail(invocation, problem) : this.#answer(invocation, value));
   }
-  #left(invocation, outcome) {
+  #left(invocation, outcome, seen) {
     if (invocation.ended) return;
     if (outcome instanceof RiverrunError) return this.fail(invocation, outcome);
-    this.#voice.answer(invocation.id, JSON.stringify({ suspended: outcome }));
+    this.#voice.answer(invocation.id, JSON.stringify({ suspended: outcome, ...seen.length && { seen } }));
     this.#ended(invocation);
   }
   #answer(invocation, value) {

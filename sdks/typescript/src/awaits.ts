@@ -19,8 +19,8 @@ export interface AwaitEventOptions<Data = any> {
   where?: ((event: RunEvent<Data>, ctx: { input: any }) => boolean) | string
   /** After this long the await throws `AWAIT_TIMEOUT`. Never where absent. */
   timeout?: Duration
-  /** Events of the last so long count too. */
-  lookback?: Duration
+  /** Events from before count too: with `run` those since the run began, with a duration those of the last so long. */
+  lookback?: Duration | 'run'
 }
 
 export interface AwaitTriggerOptions {

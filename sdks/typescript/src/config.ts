@@ -85,7 +85,7 @@ export interface AwaitEventConfig extends AwaitLimits {
   where?: ((event: RunEvent, ctx: RunContext) => boolean) | string
   /** Dot paths into the event, each with a path into `input` or `state`, or `{ value }`: found by an index. */
   match?: Record<string, string | { value: unknown }>
-  lookback?: Duration
+  lookback?: Duration | 'run'
 }
 
 /** A wait before the handler, which finds the payload as `ctx.awaited`. */

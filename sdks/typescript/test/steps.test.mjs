@@ -182,13 +182,37 @@ test('jobs cannot wait', async () => {
   }
 })
 
-test('state is what is there now', async () => {
+test('state is read and written once', async () => {
   const done = await runStep(async (_, ctx) => {
     const n = await ctx.state.patch('n', (before = 0) => before + 1)
+    const m = (await ctx.state.get('m')) ?? 0
+    await ctx.state.set('m', m + 1)
+    if (!(await ctx.state.has('mailed'))) {
+      await ctx.run('mail', () => ctx.state.patch('mails', (mails = 0) => mails + 1))
+      await ctx.state.setBatch({ mailed: true })
+    }
+    await ctx.state.patch((all) => (all.never ? { never: 1 } : undefined))
     await ctx.await.time(1000)
-    return n
+    const between = await ctx.state.get('m')
+    await ctx.await.time(1000)
+    await ctx.state.delete('n')
+    return [n, m, between]
   })
-  assert.deepEqual([done.value, done.state], [2, { n: 2 }])
+  assert.equal(done.error, undefined)
+  assert.deepEqual([done.value, done.state], [[1, 0, 1], { m: 1, mails: 1, mailed: true }])
+})
+
+test('an await looks back to the beginning of its run', async () => {
+  const paid = async (lookback) => {
+    const handler = async (_, ctx) => {
+      await ctx.await.time('1h')
+      return (await ctx.await.event({ kind: 'paid', lookback, timeout: '1m' })).data
+    }
+    return runStep(handler, { events: [{ type: 'paid', data: { n: 1 }, at: '10s' }] })
+  }
+  assert.deepEqual((await paid('run')).value, { n: 1 })
+  assert.deepEqual((await paid('2h')).value, { n: 1 })
+  assert.equal((await paid('1m')).error?.code, 'AWAIT_TIMEOUT')
 })
 
 test('one clock at a time, and one that is there is used', async () => {

@@ -433,6 +433,8 @@ pub const TABLE: &[ErrorCode] = &[
         "Unsubscribe what is not needed any more, subscribe to kinds instead of many streams, or open another WebSocket."),
     run("TRANSFORM_ERROR", "A transform step could not be applied to its input.",
         "Look at the step's config and at the value that it was given."),
+    request("TRIGGER_CHAIN", 409, "An event trigger was to start one more run in a long chain of runs, each started by an event of the one before. No run was started; the trigger's stream says so (trigger.failed).",
+        "Look whether a flow emits the event that starts it: give the trigger a when that ends the circle. max_chain (100 by default) says how long a chain may be."),
     request("TRIGGER_DISABLED", 409, "The trigger is disabled, so it starts nothing.",
         "Enable it: `riverrun triggers enable <id>`."),
     request("TRIGGER_EXISTS", 409, "There is a trigger with this id.",

@@ -1,5 +1,7 @@
 //! Emitted events: which visits they lead to, and what they undo.
 
+use std::collections::HashSet;
+
 use riverrun_types::{Draft, Json, Name, StepRef};
 use serde_json::json;
 
@@ -22,7 +24,12 @@ impl Turn<'_> {
         if self.state.compensating {
             return;
         }
+        let mut entered = HashSet::with_capacity(entries.len());
         for Entry { step, input } in entries {
+            // The same event never enters a step twice.
+            if !entered.insert(step.clone()) {
+                continue;
+            }
             let Some(known) = self.plan.step(&step) else {
                 continue;
             };

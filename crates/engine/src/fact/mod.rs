@@ -5,6 +5,7 @@
 //! that a replay of its stream gives.
 
 mod form;
+mod in_run;
 pub(crate) mod iso;
 mod wire;
 
@@ -14,6 +15,9 @@ use riverrun_types::{Json, Millis, Name, Path, RunId, State, StepRef};
 use serde::{Deserialize, Serialize};
 
 use crate::{Awaiting, Cancellation, Failure, Fork, Lineage, Memo, VisitKey};
+
+pub use in_run::in_run;
+pub(crate) use in_run::is_in_run;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {

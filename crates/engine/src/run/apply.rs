@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Failure, code,
-    fact::{Fact, OpKind, Started, StateOp},
+    fact::{Fact, OpKind, Started, StateOp, is_in_run},
 };
 
 /// What a visit takes over from what led to it.
@@ -48,6 +48,26 @@ fn answer(awaiting: &Awaiting, value: Option<Json>) -> Memo {
     }
 }
 
+/// What a write of state is in the journal of the code that wrote it.
+fn written(fact: &Fact) -> Option<Memo> {
+    let (op, name, value) = match fact {
+        Fact::StateSet { key, value } => ("state.set", key.to_string(), Some(value.clone())),
+        Fact::StateDelete { key } => ("state.delete", key.to_string(), None),
+        Fact::StateBatch(operations) => {
+            let values = operations.iter().map(|op| (op.key.to_string(), &op.value));
+            let values: IndexMap<String, &Option<Json>> = values.collect();
+            ("state.setBatch", String::new(), Some(Json::of(&values)))
+        }
+        _ => return None,
+    };
+    Some(Memo {
+        op: Name::from(op),
+        name: Name::from(name),
+        value,
+        error: None,
+    })
+}
+
 pub(crate) fn timed_out(awaiting: &Awaiting) -> Failure {
     let what = match &awaiting.what {
         AwaitFor::Time => "the time",
@@ -61,7 +81,14 @@ pub(crate) fn timed_out(awaiting: &Awaiting) -> Failure {
 impl RunState {
     /// Reduces one more event of the stream.
     pub fn apply(&mut self, draft: &Draft) {
-        self.apply_fact(&Fact::read(draft), draft.ms);
+        let fact = Fact::read(draft);
+        self.apply_fact(&fact, draft.ms);
+        if let Some(at) = &draft.step
+            && let Some(memo) = written(&fact)
+            && !is_in_run(draft)
+        {
+            self.remember(at, memo);
+        }
     }
 
     pub fn apply_fact(&mut self, fact: &Fact, ms: Millis) {

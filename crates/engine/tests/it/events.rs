@@ -22,7 +22,7 @@ fn each_event_is_a_visit_of_its_own() {
           paid order
           step.entered ship/0
           step.entered mail/0
-        emit-by order paid {"n":2} ship
+        emit-by order paid {"n":2} ship ship={"again":true} ship
           paid order
           step.entered ship#2/0
         given ship

@@ -1,7 +1,9 @@
 //! What the other side says, brought to whom it concerns.
 
 use std::{
+    pin::pin,
     sync::{Arc, atomic::Ordering},
+    task::{Context, Waker},
     time::Instant,
 };
 
@@ -46,7 +48,8 @@ impl Link {
         *self.heard.lock() = Instant::now();
     }
 
-    /// Never waits, so that a slow host cannot stop the answers of others.
+    /// Never waits, so that a slow host cannot stop the answers of others. What is heard enters the
+    /// host in the order of the lines.
     pub fn hear(self: &Arc<Self>, line: &[u8]) -> Result<Heard, BadMessage> {
         match Message::read(line)? {
             Message::Response { id, outcome } => self.answered(id, outcome),
@@ -142,7 +145,7 @@ impl Link {
             return self.reply(id, Err(WorkError::new("TOO_MANY_REQUESTS", message).into()));
         }
         let link = self.clone();
-        tokio::spawn(async move {
+        begin_here(async move {
             let outcome = host.ask(&method, params).await.map_err(RpcError::from);
             link.questions.fetch_sub(1, Ordering::Relaxed);
             let message = Message::response(id, outcome);
@@ -175,5 +178,18 @@ impl Link {
         if let Some(repeats) = &self.repeats {
             repeats.lock().end(id, message);
         }
+    }
+}
+
+/// Begins to answer a question before the next line is heard, so that the host takes the questions
+/// of an invocation in the order in which they were asked. What then has to wait goes on in a task
+/// of its own; what has not is answered without one.
+fn begin_here(answering: impl Future<Output = ()> + Send + 'static) {
+    let mut answering = Box::pin(answering);
+    // However much this task has done: a place in a line is taken now, or it is the wrong one.
+    let mut first = pin!(tokio::task::unconstrained(answering.as_mut()));
+    let mut nobody = Context::from_waker(Waker::noop());
+    if first.as_mut().poll(&mut nobody).is_pending() {
+        tokio::spawn(answering);
     }
 }

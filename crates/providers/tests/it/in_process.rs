@@ -15,7 +15,7 @@ async fn a_function_answers_and_talks_to_the_host() {
     let provider = InProcess::new(async |input: Json, context: Context| {
         context.progress(50.0, None);
         context.emit("seen", &input).await?;
-        let refused = context.set("a", &1).await.unwrap_err();
+        let refused = context.set("accuracy", &1).await.unwrap_err();
         Ok(Json::of(&json!({"input": input, "refused": refused.code})))
     });
     let asked = invocation(json!([1]));

@@ -76,6 +76,17 @@ impl Sdk {
         assert_eq!(refused["code"], "STATE_INVALID");
 
         let asked = invocation(Value::Null);
+        let unawaited = self.provider("unawaited");
+        assert!(within(unawaited.invoke(asked.invocation)).await.is_ok());
+        let order = asked.host.asked.lock().clone().into_iter();
+        let order = order.map(|(method, asked)| match method.as_str() {
+            "emit" => (asked["data"]["n"].clone(), "emit"),
+            _ => (asked["value"].clone(), "set"),
+        });
+        let expected = (1..=20).flat_map(|n| [(json!(n), "emit"), (json!(n), "set")]);
+        assert!(order.eq(expected), "{:?}", asked.host.asked.lock());
+
+        let asked = invocation(Value::Null);
         let logs = within(self.provider("logs").invoke(asked.invocation)).await;
         assert!(logs.is_ok());
         assert_eq!(asked.host.logs().len(), 4);

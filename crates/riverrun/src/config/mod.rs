@@ -54,6 +54,10 @@ pub struct Config {
     pub max_drivers: usize,
     /// How long one attempt of a step may take where the step says nothing. Default `30s`.
     pub attempt_timeout: Span,
+    /// Runs one after the other, each started by an event of the one before: an event of the last
+    /// starts no more, so a flow that starts itself ends. 0 lets no event of such a run start
+    /// another. Default 100.
+    pub max_chain: u32,
     /// Reduced runs kept in memory; 0 keeps none. Default 1000.
     pub cached_runs: u64,
     /// How long a shutdown waits for attempts that run. Default `5s`; `0s` does not wait.
@@ -181,6 +185,7 @@ impl Default for Config {
             lease: Span(options.lease),
             max_drivers: options.max_drivers,
             attempt_timeout: Span(options.attempt_timeout),
+            max_chain: options.max_chain,
             cached_runs: options.cached_runs,
             grace: Span(options.grace),
             retention: Retention::default(),
@@ -236,6 +241,7 @@ impl Config {
             lease: self.lease.0,
             max_drivers: self.max_drivers,
             attempt_timeout: self.attempt_timeout.0,
+            max_chain: self.max_chain,
             cached_runs: self.cached_runs,
             grace: self.grace.0,
             retention: riverrun::Retention {

@@ -84,6 +84,15 @@ fn an_order_is_paid_and_sent() {
     assert_eq!(ended["result"], result);
     assert_eq!(ended["steps"]["wait-for-payment"]["visits"], 1);
     assert_eq!(shown(&server, &other)["status"], "waiting");
+    // A payment counts for the order that it came for, not for the next of the same id.
+    let again = start(
+        &server,
+        "create-order",
+        &json!({"orderId": "o-1", "total": 20}),
+    );
+    until(&server, &again, "waiting");
+    pay(&server, "o-1");
+    until(&server, &again, "completed");
     // What costs nothing waits for no payment.
     let free = start(
         &server,

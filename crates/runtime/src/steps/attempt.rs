@@ -12,7 +12,7 @@ use riverrun_store::{
     Append, AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, Expect, NewAwait,
     Settle, Settled,
 };
-use riverrun_types::{AwaitType, Json, Name, Retry, StreamName, time::iso};
+use riverrun_types::{AwaitType, EventType, Json, Name, Retry, StreamName, time::iso};
 
 use super::{
     Door, StepPlace, awaits,
@@ -104,7 +104,7 @@ impl Runtime {
         flow: &Compiled,
         input: &Json,
     ) {
-        let said = host.close().await;
+        let mut said = host.close().await;
         let reason = cancel.reason();
         if reason == Some(CancelReason::LeaseLost) {
             tracing::warn!(job = %job.lease.id, "the lease was lost; the attempt records nothing");
@@ -120,10 +120,12 @@ impl Runtime {
             }
             Ok(Reply {
                 suspended: Some(wait),
+                seen,
                 ..
             }) => match self.suspended(&wait, job, place, input).await {
                 Ok((awaiting, new)) => {
                     suspended = new;
+                    said.extend(host.recorded(seen));
                     Outcome::Await(awaiting)
                 }
                 Err(message) => Outcome::Failure(Failure::new("INPUT_ERROR", message).permanent()),
@@ -137,6 +139,10 @@ impl Runtime {
             }
             Err(error) => Outcome::Failure(failure(error)),
         };
+        if matches!(outcome, Outcome::Success { .. }) {
+            // Nobody calls the code again.
+            said.retain(|draft| draft.kind != EventType::StepMemo);
+        }
         // A door may have been opened before anybody waited at it.
         let look = matches!(&outcome, Outcome::Await(awaiting) if matches!(awaiting.what, AwaitFor::Trigger { .. }));
         let own = flow.plan.step(&place.step);
@@ -212,7 +218,15 @@ impl Runtime {
         let options = KeptOptions::read(job.options.as_ref());
         let tenant = options.tenant_id.as_deref().map(Name::from);
         let (run, key, now) = (&place.run, place.visit(), self.now_ms());
-        let (mut awaiting, new) = awaits::suspended(wait, input, run, &key, tenant.as_ref(), now)?;
+        let began = match wait.lookback {
+            None => now,
+            Some(_) => {
+                let loaded = self.load(run).await.map_err(|error| error.to_string())?;
+                loaded.record.created_ms
+            }
+        };
+        let (mut awaiting, new) =
+            awaits::suspended(wait, input, run, &key, tenant.as_ref(), now, began)?;
         if matches!(awaiting.what, AwaitFor::Trigger { .. }) {
             let known = self.store().await_by(&awaiting.id).await;
             let known = known.map_err(|error| error.to_string())?;

@@ -136,6 +136,16 @@ pub(crate) fn register(new: NewAwait) -> Vec<Change> {
     changes
 }
 
+/// How long something that a definition may say is. One that was registered by an earlier version
+/// of this program may say what is none: that is no reason to wait for ever.
+fn span_ms(what: &str, delay: Option<&Delay>) -> std::result::Result<Option<Millis>, String> {
+    let Some(delay) = delay else { return Ok(None) };
+    let span = delay_ms(delay).ok_or_else(|| {
+        format!("{what} is {delay:?}, which is no duration between 0 and ten years")
+    })?;
+    Ok(Some(span))
+}
+
 /// How long that is, if it is a duration.
 fn delay_ms(delay: &Delay) -> Option<Millis> {
     let ms = match delay {
@@ -232,7 +242,7 @@ impl Driver {
             .input(&self.state, visit)
             .map_err(|failure| failure.message)?;
         let now = self.runtime.now_ms();
-        let timeout = awaits.timeout.as_ref().and_then(delay_ms);
+        let timeout = span_ms("timeout", awaits.timeout.as_ref())?;
         let until_ms = timeout.map(|ms| now.saturating_add(ms));
         let (what, awaited) = match awaits.kind {
             AwaitType::Time => return Err("a time is waited for after the handler".to_owned()),
@@ -290,7 +300,10 @@ impl Driver {
             event_kind: Name::from(kind),
             condition,
         };
-        let lookback_ms = awaits.lookback.as_ref().and_then(delay_ms);
+        let lookback_ms = match &awaits.lookback {
+            Some(Delay::Text(text)) if text == "run" => Some(self.age_ms()),
+            lookback => span_ms("lookback", lookback.as_ref())?,
+        };
         let kind = Name::from(kind);
         Ok((
             what,
@@ -300,6 +313,12 @@ impl Driver {
                 lookback_ms,
             },
         ))
+    }
+
+    /// How long ago the run began.
+    fn age_ms(&self) -> Millis {
+        let age = self.runtime.now_ms().saturating_sub(self.state.created_ms);
+        age.max(0)
     }
 
     fn new_await(
@@ -422,7 +441,7 @@ fn condition(equal: &[(Path, Json)], filter: Option<&str>) -> Option<Json> {
 }
 
 /// What the code of a step waits for, and what the store is told of it: nothing of a time, which
-/// the run's own job keeps, and nothing of a door, which is there already.
+/// the run's own job keeps, and nothing of a door, which is there already. `began` is when the run did.
 pub(super) fn suspended(
     wait: &Suspended,
     input: &Json,
@@ -430,6 +449,7 @@ pub(super) fn suspended(
     key: &VisitKey,
     tenant: Option<&Name>,
     now: Millis,
+    began: Millis,
 ) -> std::result::Result<(Awaiting, Option<NewAwait>), String> {
     let timeout = wait
         .timeout_ms
@@ -468,9 +488,13 @@ pub(super) fn suspended(
                 until_ms: timeout,
                 in_code,
             };
-            let lookback = wait
-                .lookback_ms
-                .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+            let lookback = match wait.lookback.as_deref() {
+                Some("run") => Some(now.saturating_sub(began).max(0)),
+                Some(other) => return Err(format!("{other:?} is nothing to look back to")),
+                None => wait
+                    .lookback_ms
+                    .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)),
+            };
             let new = NewAwait {
                 id: awaiting.id.clone(),
                 run: run.clone(),

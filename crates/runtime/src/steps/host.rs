@@ -15,8 +15,8 @@ use std::{
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use riverrun_engine::{Fact, Input, Memo, RunState};
-use riverrun_protocol::{Frame, WorkError};
+use riverrun_engine::{Fact, Input, Memo, RunState, in_run};
+use riverrun_protocol::{Frame, JournalEntry, WorkError};
 use riverrun_store::{Awaited, Change, ClaimedJob, Error as StoreError, NewAwait, Note};
 use riverrun_types::{Draft, EventId, EventType, Json, Name, StepRef, TriggerType};
 use serde::Deserialize;
@@ -40,7 +40,7 @@ use crate::{
 const GATHER: Duration = Duration::from_millis(50);
 /// How long what was emitted waits for the end of the attempt, to be stored with it.
 const LINGER: Duration = Duration::from_millis(5);
-/// Emitted events that wait to be stored; the next one waits for them.
+/// Emitted events that wait to be stored; the last one waits for them.
 const MAX_EMITTED: usize = 256;
 
 pub(super) struct StepHost {
@@ -50,8 +50,8 @@ pub(super) struct StepHost {
     job: ClaimedJob,
     inner: JobHost,
     said: Mutex<Waiting>,
-    /// Held from the taking of what was said until it is stored, so that the stream has things in
-    /// the order in which they were said.
+    /// Held while something is stored. Whoever waits for it has taken what was said until then, so
+    /// that the stream has things in the order in which they were said and asked for.
     storing: tokio::sync::Mutex<()>,
     /// The run knows of the attempt.
     has_begun: AtomicBool,
@@ -100,26 +100,46 @@ impl StepHost {
 
     /// Records that the attempt has begun, and what it said so far.
     pub async fn flush(&self) {
-        let _storing = self.storing.lock().await;
         if self.said.lock().is_closed {
             return;
         }
-        if let Err(error) = self.store(None, Vec::new()).await {
+        let turn = self.turn().await;
+        if let Err(error) = self.store(turn, None, Vec::new()).await {
             tracing::debug!(run = %self.place.run, error = error.message, "what a step said could not be stored");
         }
     }
 
-    /// Stores what was said so far, and something after it. Whoever calls it is the only one who
-    /// stores.
-    async fn store(&self, last: Option<Draft>, more: Vec<Change>) -> Result<(), WorkError> {
-        let said = self.said.lock().take(self.runtime.now_ms()).0;
+    /// Takes what was said so far and a place in the line of those who store, both before it first
+    /// waits: whatever is said from then on comes later.
+    async fn turn(&self) -> Turn<'_> {
+        let (has_emitted, said) = {
+            let mut said = self.said.lock();
+            (said.emitted() > 0, said.take(self.runtime.now_ms()).0)
+        };
+        let mut turn = Turn {
+            host: self,
+            said,
+            has_emitted,
+            storing: None,
+        };
+        turn.storing = Some(self.storing.lock().await);
+        turn
+    }
+
+    /// Stores what was said, and something after it.
+    async fn store(
+        &self,
+        mut turn: Turn<'_>,
+        last: Option<Draft>,
+        more: Vec<Change>,
+    ) -> Result<(), WorkError> {
         let mut letter = self.letter();
-        let drafts = said.iter().cloned().chain(last).collect();
+        let drafts = turn.said.iter().cloned().chain(last).collect();
         letter.said = Some((self.place.visit(), self.at.attempt, drafts));
         letter.more = more;
-        self.tell(letter).await.map(drop).inspect_err(|_| {
-            self.said.lock().put_back(said, None);
-        })
+        self.tell(letter).await?;
+        turn.said.clear();
+        Ok(())
     }
 
     fn say(&self, draft: Draft) {
@@ -158,27 +178,38 @@ impl StepHost {
         }))
     }
 
+    /// What the state is once everything is stored that was asked for before.
     async fn state<T>(&self, ask: impl FnOnce(&RunState) -> T) -> Result<T, WorkError> {
+        let _ = self.storing.lock().await;
         let loaded = self.runtime.load(&self.place.run).await.map_err(refused)?;
         Ok(ask(&loaded.state))
     }
 
-    async fn write(&self, fact: Fact, if_version: Option<u64>) -> Result<Json, WorkError> {
-        self.begin().await?;
+    async fn write(
+        &self,
+        fact: Fact,
+        if_version: Option<u64>,
+        is_in_run: bool,
+    ) -> Result<Json, WorkError> {
+        let turn = self.turn().await;
         let mut draft = fact.draft(self.runtime.now_ms());
         draft.step = Some(self.at.clone());
+        if is_in_run {
+            draft = in_run(draft);
+        }
         let guard = Guard {
             fence: vec![self.fence()],
             if_len: if_version,
             key: None,
         };
-        let ids = self.append(draft, guard).await?;
+        let ids = self.append(turn, draft, guard).await?;
         let version = ids.last().map_or(0, |id| id.seq + 1);
         Ok(Json::of(&json!({ "version": version })))
     }
 
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
-        let EmitParams { kind, data } = params(asked)?;
+        let EmitParams { kind, data, seen } = params(asked)?;
+        self.saw(seen);
         let kind = EventType::checked(&kind).ok_or_else(|| {
             WorkError::new("BAD_EVENT", format!("{kind:?} is no type of event")).permanent()
         })?;
@@ -193,11 +224,15 @@ impl StepHost {
         let mut event = Draft::new(self.runtime.now_ms(), kind);
         event.data = data.filter(|data| !data.is_null());
         event.step = Some(self.at.clone());
-        if self.said.lock().emitted() >= MAX_EMITTED {
-            let _storing = self.storing.lock().await;
-            self.store(None, Vec::new()).await?;
+        let (is_first, is_full) = {
+            let mut said = self.said.lock();
+            (said.emit(event), said.emitted() >= MAX_EMITTED)
+        };
+        if is_full {
+            let turn = self.turn().await;
+            self.store(turn, None, Vec::new()).await?;
         }
-        if self.said.lock().emit(event) {
+        if is_first {
             let me = self.me.clone();
             tokio::spawn(async move {
                 tokio::time::sleep(LINGER).await;
@@ -212,21 +247,50 @@ impl StepHost {
     }
 
     /// Appends an event to the run's stream, and before it what the handler said before.
-    async fn append(&self, draft: Draft, guard: Guard) -> Result<Vec<EventId>, WorkError> {
-        let _storing = self.storing.lock().await;
-        if self.said.lock().emitted() > 0 {
-            self.store(None, Vec::new()).await?;
+    async fn append(
+        &self,
+        mut turn: Turn<'_>,
+        draft: Draft,
+        guard: Guard,
+    ) -> Result<Vec<EventId>, WorkError> {
+        if turn.has_emitted {
+            let mut letter = self.letter();
+            letter.said = Some((self.place.visit(), self.at.attempt, turn.said.clone()));
+            self.tell(letter).await?;
+            turn.said.clear();
+        } else {
+            self.begin().await?;
         }
-        let said = self.said.lock().take(self.runtime.now_ms()).0;
-        let drafts = said.iter().cloned().map(|draft| Draft {
+        let said = turn.said.iter().cloned().map(|draft| Draft {
             step: Some(self.at.clone()),
             ..draft
         });
-        let drafts = drafts.chain([draft]).collect();
+        let drafts = said.chain([draft]).collect();
         let stored = self.runtime.append_to_run(&self.place.run, drafts, guard);
-        stored.await.map_err(|error| {
-            self.said.lock().put_back(said, None);
-            refused(error)
+        let ids = stored.await.map_err(refused)?;
+        turn.said.clear();
+        Ok(ids)
+    }
+
+    /// Keeps what the code has read, to be recorded with what is recorded next.
+    fn saw(&self, seen: Vec<JournalEntry>) {
+        if !seen.is_empty() {
+            self.said.lock().add(self.recorded(seen));
+        }
+    }
+
+    /// Records of what the code has read.
+    pub fn recorded(&self, seen: Vec<JournalEntry>) -> impl Iterator<Item = Draft> {
+        let now = self.runtime.now_ms();
+        seen.into_iter().map(move |entry| {
+            let memo = Memo {
+                op: Name::from(entry.op),
+                name: Name::from(entry.name),
+                value: entry.value,
+                error: None,
+            };
+            let at = self.at.clone();
+            Fact::Memo { at, memo }.draft(now)
         })
     }
 
@@ -234,8 +298,8 @@ impl StepHost {
     async fn remember(&self, memo: Memo, more: Vec<Change>) -> Result<Json, WorkError> {
         let at = self.at.clone();
         let draft = Fact::Memo { at, memo }.draft(self.runtime.now_ms());
-        let _storing = self.storing.lock().await;
-        self.store(Some(draft), more).await?;
+        let turn = self.turn().await;
+        self.store(turn, Some(draft), more).await?;
         Ok(Json::of(&json!({})))
     }
 
@@ -247,7 +311,9 @@ impl StepHost {
             timeout_ms,
             many,
             secret,
+            seen,
         } = params(asked)?;
+        self.saw(seen);
         let now = self.runtime.now_ms();
         let id = awaits::fresh_id();
         let timeout = timeout_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
@@ -304,12 +370,33 @@ impl StepHost {
     }
 }
 
+/// The turn to store something. What was said before and is not stored when this is dropped waits
+/// again, before what came later.
+struct Turn<'a> {
+    host: &'a StepHost,
+    said: Vec<Draft>,
+    /// Some of it is emitted, and is led to the steps that subscribe to it.
+    has_emitted: bool,
+    storing: Option<tokio::sync::MutexGuard<'a, ()>>,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if !self.said.is_empty() {
+            let said = std::mem::take(&mut self.said);
+            self.host.said.lock().put_back(said, None);
+        }
+    }
+}
+
 #[derive(Deserialize)]
 struct Remembered {
     op: Option<String>,
     name: String,
     value: Option<Json>,
     error: Option<Json>,
+    #[serde(default)]
+    seen: Vec<JournalEntry>,
 }
 
 #[derive(Deserialize)]
@@ -322,6 +409,8 @@ struct NewDoor {
     #[serde(default)]
     many: bool,
     secret: Option<String>,
+    #[serde(default)]
+    seen: Vec<JournalEntry>,
 }
 
 fn refused(error: Error) -> WorkError {
@@ -383,20 +472,36 @@ impl Host for StepHost {
                     key,
                     value,
                     if_version,
+                    seen,
+                    in_run,
                 } = params(&asked)?;
+                self.saw(seen);
                 let key = path(&key)?;
                 let value = value.unwrap_or_else(Json::null);
-                self.write(Fact::StateSet { key, value }, if_version).await
+                self.write(Fact::StateSet { key, value }, if_version, in_run)
+                    .await
             }
             "state.delete" => {
                 let KeyParams {
-                    key, if_version, ..
+                    key,
+                    if_version,
+                    seen,
+                    in_run,
+                    ..
                 } = params(&asked)?;
+                self.saw(seen);
                 let key = path(&key)?;
-                self.write(Fact::StateDelete { key }, if_version).await
+                self.write(Fact::StateDelete { key }, if_version, in_run)
+                    .await
             }
             "state.setBatch" => {
-                let BatchParams { values, if_version } = params(&asked)?;
+                let BatchParams {
+                    values,
+                    if_version,
+                    seen,
+                    in_run,
+                } = params(&asked)?;
+                self.saw(seen);
                 let mut operations = Vec::with_capacity(values.len());
                 for (key, value) in values {
                     operations.push(riverrun_engine::StateOp {
@@ -405,7 +510,8 @@ impl Host for StepHost {
                         value: Some(value),
                     });
                 }
-                self.write(Fact::StateBatch(operations), if_version).await
+                self.write(Fact::StateBatch(operations), if_version, in_run)
+                    .await
             }
             "emit" => self.emit(&asked).await,
             "memo" => {
@@ -414,7 +520,9 @@ impl Host for StepHost {
                     name,
                     value,
                     error,
+                    seen,
                 } = params(&asked)?;
+                self.saw(seen);
                 let value = error.is_none().then(|| value.unwrap_or_else(Json::null));
                 let memo = Memo {
                     op: Name::from(op.as_deref().unwrap_or("memo")),

@@ -109,6 +109,10 @@ impl Driver {
         emission.flow_name = Some(&self.flow.plan.id);
         let emission = Json::of(&emission);
         for (step, number) in subscribed {
+            // An event enters a step once: by the first of its subscriptions that holds.
+            if entries.iter().any(|entry| entry.step == *step) {
+                continue;
+            }
             let rule = self.flow.rules.subscriptions.get(&(step.clone(), *number));
             match self.entry(rule, &emission).await {
                 Ok(None) => {}

@@ -65,6 +65,10 @@ pub trait Host: Send + Sync {
 
     /// Does what a handler asks for (`state.set`, `emit`, `enqueue`, …) and answers when it is
     /// durable. `params` is what stood in the request, the `jobId` of one job of a batch with it.
+    ///
+    /// Several may be asked at once. They are begun, which is polled for the first time, in the
+    /// order in which the handler asked them, and what changes something takes its place in the
+    /// order before it waits for anything.
     async fn ask(&self, method: &str, params: Json) -> Result<Json, WorkError>;
 }
 

@@ -3,8 +3,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use riverrun_store::{
-    Added, Change, Commit, Error as StoreError, JobFilter, JobRecord, JobState, Page, Purge,
-    QueueRecord, Reason, Steer, Waits,
+    Added, Change, Commit, Error as StoreError, JobFilter, JobRecord, JobState, NewQueued, Page,
+    Purge, QueueRecord, Reason, Steer, Waits,
 };
 use riverrun_types::{Draft, Millis, Name, RunId, time::MAX_WAIT_MS};
 
@@ -80,6 +80,16 @@ impl Runtime {
         requests: Vec<(Name, JobRequest)>,
         create: bool,
     ) -> Result<Vec<Added>> {
+        let jobs = self.prepare_each(requests, create).await?;
+        self.add_jobs(jobs).await
+    }
+
+    /// Jobs as they can be added.
+    pub(crate) async fn prepare_each(
+        &self,
+        requests: Vec<(Name, JobRequest)>,
+        create: bool,
+    ) -> Result<Vec<NewQueued>> {
         self.refuse_when_stopping()?;
         if requests.is_empty() {
             return Err(Error::BadRequest("there is no job to add".to_owned()));
@@ -90,11 +100,12 @@ impl Runtime {
                 takers.insert(queue.clone(), self.taker(queue, create).await?);
             }
         }
-        let jobs = self.prepare_jobs(&takers, requests).await?;
-        let receipt = self
-            .commit(Commit::of(Change::Enqueue(jobs.into())))
-            .await?;
-        Ok(receipt.added)
+        self.prepare_jobs(&takers, requests).await
+    }
+
+    pub(crate) async fn add_jobs(&self, jobs: Vec<NewQueued>) -> Result<Vec<Added>> {
+        let commit = Commit::of(Change::Enqueue(jobs.into()));
+        Ok(self.commit(commit).await?.added)
     }
 
     /// The process that takes the jobs of a queue, if there is one. A queue that nobody knows is

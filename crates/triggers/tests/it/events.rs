@@ -104,6 +104,34 @@ async fn tenants_and_failures() {
     );
 }
 
+#[tokio::test]
+async fn a_chain_of_runs_that_start_each_other_ends() {
+    let given = Given::new().await;
+    given.put(paid(json!({"kind": "ping"}))).await;
+    // Each run emits what starts the next.
+    let of = |seq: u64, run: Option<&str>| {
+        let mut signal = signal(seq, "ping", json!({}));
+        let event = json!({"type": "ping", "data": {}, "runId": run});
+        signal.emit.event = Json::of(&event);
+        signal
+    };
+    given.triggers.hear(&of(1, None)).await.unwrap();
+    for seq in 2..=102 {
+        let last = given.runs().await.pop().unwrap();
+        let signal = of(seq, Some(last.id.as_str()));
+        given.triggers.hear(&signal).await.unwrap();
+    }
+    let runs = given.runs().await;
+    assert_eq!(runs.len(), 101);
+    assert_eq!(origin(&runs[0])["depth"], Value::Null);
+    assert_eq!(origin(&runs[100])["depth"], 100);
+    let failed = given.until("e", "trigger.failed", 1).await;
+    assert_eq!(failed[0]["error"]["code"], "TRIGGER_CHAIN");
+    // An event from outside begins a chain of its own.
+    given.triggers.hear(&of(103, None)).await.unwrap();
+    assert_eq!(given.runs().await.len(), 102);
+}
+
 /// Whether an event of a kind goes into the outbox.
 async fn is_heard(given: &Given, kind: &str) -> bool {
     let before = given.runtime.store().signals(0, 1_000).await.unwrap().len();

@@ -17,12 +17,16 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import _json
 from ._channel import Channel
 from ._failure import describe
 from ._journal import Journal
 from .errors import Cancelled, RiverrunError, from_wire
 
 Wait = dict[str, Any]
+
+#: Requests that leave a record.
+_RECORDS = {"emit", "memo", "await.trigger", "state.set", "state.delete", "state.setBatch"}
 
 
 @dataclass
@@ -50,6 +54,8 @@ class _Execution:
         self._journal = Journal(params.get("journal") or ())
         # Errors that were raised into the code and not recorded. If it goes on, it lives with them.
         self._raised: list[dict[str, Any]] = []
+        # What the code has read since something was last recorded. It is recorded with what is next.
+        self._seen: list[dict[str, Any]] = []
         self._in_flight = 0
         self._waits = False
         self._refused: RiverrunError | None = None
@@ -68,6 +74,17 @@ class _Execution:
                 code="AWAIT_IN_RUN",
                 retriable=False,
             )
+
+    def take_seen(self) -> list[dict[str, Any]]:
+        """What was read and is not recorded yet."""
+        seen, self._seen = self._seen, []
+        return seen
+
+    def _with_seen(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        # What is recorded takes along what was read before it.
+        if self._seen and method in _RECORDS:
+            return {**params, "seen": self.take_seen()}
+        return params
 
     def _take(self, op: str, name: str) -> Mapping[str, Any] | None:
         record = self._journal.take(op, name)
@@ -116,7 +133,7 @@ class Execution(_Execution):
 
     async def ask(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
         with self._working():
-            return await self._channel.ask(method, params)
+            return await self._channel.ask(method, self._with_seen(method, params))
 
     def ask_blocking(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
         return self._channel.ask_blocking(method, params)
@@ -125,6 +142,42 @@ class Execution(_Execution):
         """Does something that the server records by itself."""
         record = self._take(op, name)
         return await work() if record is None else record.get("value")
+
+    async def read(self, op: str, name: str, ask: Callable[[], Awaitable[Any]]) -> Any:
+        """Reads something that may have changed when the code is called again.
+
+        Then it gets this answer.
+        """
+        if _inside.get() is not None:
+            return await ask()
+        record = self._take(op, name)
+        if record is not None:
+            return record.get("value")
+        value = await ask()
+        self._seen.append({"op": op, "name": name, "value": value})
+        return value
+
+    async def write(self, op: str, name: str, params: dict[str, Any], value: Any = None) -> None:
+        """Writes something, unless an earlier execution did.
+
+        Inside of a `ctx.run` it is part of that.
+        """
+        if _inside.get() is not None:
+            await self.ask(op, {**params, "inRun": True})
+        elif not self._journal.wrote(op, name, _plain(value)):
+            await self.ask(op, params)
+
+    async def patch(self, op: str, name: str, change: Callable[[bool], Awaitable[Any]]) -> Any:
+        """Changes something by what it is now. That nothing was written is recorded too."""
+        if _inside.get() is not None:
+            return (await change(True))[0]
+        record = self._take(op, name)
+        if record is not None:
+            return record.get("value")
+        value, has_written = await change(False)
+        if not has_written:
+            self._seen.append({"op": op, "name": name})
+        return value
 
     async def recorded(self, op: str, name: str, work: Callable[[str], Awaitable[Any]]) -> Any:
         """Does something and has its outcome recorded.
@@ -144,11 +197,11 @@ class Execution(_Execution):
             except Exception as error:
                 raised = {**_memo(op, name), "error": describe(error)}
                 if _is_final(error):
-                    await self._channel.ask("memo", raised)
+                    await self.ask("memo", raised)
                 else:
                     self._raised.append(raised)
                 raise
-            await self._channel.ask("memo", {**_memo(op, name), "value": value})
+            await self.ask("memo", {**_memo(op, name), "value": value})
             return value
 
     async def run(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
@@ -197,7 +250,7 @@ class Execution(_Execution):
         try:
             # The code has gone on after these, so the next execution is to go the same way.
             for raised in self._raised if outcome is wait else ():
-                await self._channel.ask("memo", raised)
+                await self._channel.ask("memo", self._with_seen("memo", raised))
         except RiverrunError as error:
             outcome = error
         if not self._has_ended:
@@ -250,6 +303,8 @@ class SyncExecution(_Execution):
         if self._has_left:
             raise Suspension
         with self._working():
+            with self._changed:
+                params = self._with_seen(method, params)
             return self._channel.ask_blocking(method, params)
 
     def once(self, op: str, name: str, work: Callable[[], Any]) -> Any:
@@ -257,6 +312,43 @@ class SyncExecution(_Execution):
         with self._changed:
             record = self._take(op, name)
         return work() if record is None else record.get("value")
+
+    def read(self, op: str, name: str, ask: Callable[[], Any]) -> Any:
+        """Reads something that may have changed; see `Execution.read`."""
+        if _inside.get() is not None:
+            return ask()
+        with self._changed:
+            record = self._take(op, name)
+        if record is not None:
+            return record.get("value")
+        value = ask()
+        with self._changed:
+            self._seen.append({"op": op, "name": name, "value": value})
+        return value
+
+    def write(self, op: str, name: str, params: dict[str, Any], value: Any = None) -> None:
+        """Writes something, unless an earlier execution did; see `Execution.write`."""
+        if _inside.get() is not None:
+            self.ask_blocking(op, {**params, "inRun": True})
+            return
+        with self._changed:
+            has_written = self._journal.wrote(op, name, _plain(value))
+        if not has_written:
+            self.ask_blocking(op, params)
+
+    def patch(self, op: str, name: str, change: Callable[[bool], Any]) -> Any:
+        """Changes something by what it is now; see `Execution.patch`."""
+        if _inside.get() is not None:
+            return change(True)[0]
+        with self._changed:
+            record = self._take(op, name)
+        if record is not None:
+            return record.get("value")
+        value, has_written = change(False)
+        if not has_written:
+            with self._changed:
+                self._seen.append({"op": op, "name": name})
+        return value
 
     def recorded(self, op: str, name: str, work: Callable[[str], Any]) -> Any:
         """Does something and has its outcome recorded; see `Execution.recorded`."""
@@ -274,11 +366,11 @@ class SyncExecution(_Execution):
             except Exception as error:
                 raised = {**_memo(op, name), "error": describe(error)}
                 if _is_final(error):
-                    self._channel.ask_blocking("memo", raised)
+                    self.ask_blocking("memo", raised)
                 else:
                     self._raised.append(raised)
                 raise
-            self._channel.ask_blocking("memo", {**_memo(op, name), "value": value})
+            self.ask_blocking("memo", {**_memo(op, name), "value": value})
             return value
 
     def run(self, name: str, work: Callable[[], Any]) -> Any:
@@ -311,7 +403,7 @@ class SyncExecution(_Execution):
         if outcome is made:
             # The code has gone on after these, so the next execution is to go the same way.
             for raised in self._raised:
-                self._channel.ask_blocking("memo", raised)
+                self._channel.ask_blocking("memo", self._with_seen("memo", raised))
         self._has_left, self.outcome = True, outcome
         raise Suspension
 
@@ -339,6 +431,11 @@ def job_id(text: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_.~-]{1,128}", plain):
         return plain
     return f"step-{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _plain(value: Any) -> Any:
+    # As a record of it would have it.
+    return value if value is None else _json.decode(_json.encode(value))
 
 
 def _memo(op: str, name: str) -> dict[str, Any]:

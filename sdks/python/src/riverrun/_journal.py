@@ -42,6 +42,19 @@ class Journal:
         self._taken.add(at)
         return self._records[at]
 
+    def wrote(self, op: str, name: str, value: Any = None) -> bool:
+        """Whether this was written before, by the next record of the name that has the value.
+
+        Those before it were left by an attempt that went another way: they no longer count, and if
+        there is none at all none does.
+        """
+        self._done.append({"op": op, "name": name})
+        places = self._open[op, name]
+        while places:
+            if self._records[places.popleft()].get("value") == value:
+                return True
+        return False
+
     def uses(self, op: str, name: str) -> int:
         """How often this was done so far, in this execution."""
         return self._uses[op, name]
@@ -51,7 +64,7 @@ class Journal:
         missing = [
             _done(record)
             for at, record in enumerate(self._records)
-            if at not in self._taken and not self._is_inside(at)
+            if at not in self._taken and not _is_of_state(record) and not self._is_inside(at)
         ]
         if not missing:
             return None
@@ -71,6 +84,11 @@ class Journal:
         return self._records[at]["op"] == "emit" and any(
             later > at and self._records[later]["op"] == "memo" for later in self._taken
         )
+
+
+def _is_of_state(record: Mapping[str, Any]) -> bool:
+    # An attempt that failed may have read and written what the next one, on another way, does not.
+    return str(record["op"]).startswith("state.")
 
 
 def _done(record: Mapping[str, Any]) -> dict[str, str]:

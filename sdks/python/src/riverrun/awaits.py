@@ -77,7 +77,8 @@ class Waits:
 
         `match` has dot paths into the event with what it has there: `{"data.orderId": order_id}`.
         `where` is a function in JavaScript, which the server calls: it sees `event`, `ctx.input`
-        and `input`. `lookback` counts events of the last so long too.
+        and `input`. `lookback` counts events of the last so long too, or with `"run"`
+        those since the run began.
         """
         step = self._step()
         event: dict[str, Any] = await step.wait(
@@ -205,7 +206,10 @@ def _event(
             raise _invalid("where is called by the server: give JavaScript as text, or use match")
         wait["where"] = where.source if isinstance(where, JavaScript) else where
     if lookback is not None:
-        wait["lookbackMs"] = _ms("lookback", lookback)
+        if lookback == "run":
+            wait["lookback"] = lookback
+        else:
+            wait["lookbackMs"] = _ms("lookback", lookback)
     if timeout is not None:
         wait["timeoutMs"] = _ms("timeout", timeout)
     return wait

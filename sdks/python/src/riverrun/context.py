@@ -203,7 +203,7 @@ class Context(_Invoked):
     @property
     def state(self) -> State:
         if self._state is None:
-            self._state = State(self._channel)
+            self._state = State(self._channel, self.execution)
         return self._state
 
     @property
@@ -349,7 +349,7 @@ class SyncContext(_Invoked):
     @property
     def state(self) -> SyncState:
         if self._state is None:
-            self._state = SyncState(self._channel)
+            self._state = SyncState(self._channel, self.execution)
         return self._state
 
     @property

@@ -78,7 +78,7 @@ export interface AwaitEventConfig extends AwaitLimits {
     match?: Record<string, string | {
         value: unknown;
     }>;
-    lookback?: Duration;
+    lookback?: Duration | 'run';
 }
 /** A wait before the handler, which finds the payload as `ctx.awaited`. */
 export interface AwaitTriggerConfig extends AwaitLimits {
@@ -86,6 +86,10 @@ export interface AwaitTriggerConfig extends AwaitLimits {
     triggerType?: 'webhook' | 'user' | 'api';
     /** What whoever opens it is shown. */
     payload?: unknown;
+    /** The variable in the server's environment that holds the secret with which bodies must be signed. */
+    secretEnv?: string;
+    /** How often it is opened before the step goes on; `ctx.awaited` is the list of all bodies then. */
+    many?: number;
 }
 export type AwaitConfig = AwaitTimeConfig | AwaitEventConfig | AwaitTriggerConfig;
 /** What undoes a finished visit of the step when the run fails, or when one of these events comes. */

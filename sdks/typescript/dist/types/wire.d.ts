@@ -64,6 +64,7 @@ export type Suspended = {
     match?: Record<string, unknown>;
     where?: string;
     lookbackMs?: number;
+    lookback?: 'run';
     timeoutMs?: number;
 } | {
     type: 'trigger';

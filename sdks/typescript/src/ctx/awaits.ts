@@ -27,7 +27,8 @@ export class StepAwaits implements AwaitApi {
       const wait: Suspended = { type: 'event', eventKind: kind }
       if (match) wait.match = literals(match)
       if (where !== undefined) wait.where = typeof where === 'function' ? source(where) : where
-      if (lookback !== undefined) wait.lookbackMs = milliseconds('lookback', lookback)
+      if (lookback === 'run') wait.lookback = 'run'
+      else if (lookback !== undefined) wait.lookbackMs = milliseconds('lookback', lookback)
       if (timeout !== undefined) wait.timeoutMs = milliseconds('timeout', timeout)
       return wait
     })

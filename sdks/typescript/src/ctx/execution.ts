@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { CancelledError, RiverrunError } from '../errors.ts'
 import { describe, revive } from '../failure.ts'
 import type { Failure, InvokeParams, JournalRecord, Suspended } from '../wire.ts'
-import { Journal, type Op } from './journal.ts'
+import { Journal, type Op, type Read, type Write } from './journal.ts'
 import type { Link } from './link.ts'
 
 /** The `ctx.run` whose function is running. */
@@ -21,18 +21,23 @@ interface Run {
 
 const inside = new AsyncLocalStorage<Run>()
 
+/** Requests that leave a record. */
+const records = new Set(['emit', 'memo', 'await.trigger', 'state.set', 'state.delete', 'state.setBatch'])
+
 /** What code waits for that is not to go on: nothing of it runs, no `catch` and no `finally` either. */
 const never = (): Promise<never> => new Promise(() => {})
 
 export class StepExecution implements Link {
   /** Called when the code waits, or was found to be wrong when it did. */
-  onLeave: (outcome: Suspended | RiverrunError) => void = () => {}
+  onLeave: (outcome: Suspended | RiverrunError, seen: JournalRecord[]) => void = () => {}
   readonly #link: Link
   readonly #params: InvokeParams
   readonly #journal: Journal
   readonly #inFlight = new Set<Promise<unknown>>()
   /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
   readonly #thrown: { op: Op; name: string; error: Failure }[] = []
+  /** What the code has read since something was last recorded. It is recorded with what is next. */
+  #seen: JournalRecord[] = []
   #waits = false
   #refused: RiverrunError | undefined
   #ended = false
@@ -45,7 +50,7 @@ export class StepExecution implements Link {
   }
 
   request(method: string, params: Record<string, unknown>): Promise<any> {
-    return this.#left ? never() : this.#track(() => this.#link.request(method, params))
+    return this.#left ? never() : this.#track(() => this.#ask(method, params))
   }
 
   notify(method: string, params: Record<string, unknown>): void {
@@ -58,6 +63,32 @@ export class StepExecution implements Link {
       const record = this.#journal.next(op, name)
       return record ? answer(record) : work()
     })
+  }
+
+  /** Reads something that may have changed when the code is called again: then it gets this answer. */
+  async read(op: Read, name: string, ask: () => Promise<unknown>): Promise<any> {
+    if (inside.getStore()) return ask()
+    const record = this.#journal.next(op, name)
+    if (record) return record.value
+    const value = await ask()
+    this.#seen.push({ op, name, value })
+    return value
+  }
+
+  /** Writes something, unless an earlier execution did. Inside of a `ctx.run` it is part of that. */
+  async write(op: Write, name: string, params: Record<string, unknown>, value?: unknown): Promise<void> {
+    if (inside.getStore()) await this.request(op, { ...params, inRun: true })
+    else if (!this.#journal.wrote(op, name, json(value))) await this.request(op, params)
+  }
+
+  /** Changes something by what it is now. If the change writes nothing, that is what is recorded. */
+  async patch(op: Write, name: string, change: (inRun: boolean) => Promise<unknown>): Promise<any> {
+    if (inside.getStore()) return change(true)
+    const record = this.#journal.next(op, name)
+    if (record) return record.value
+    const value = await change(false)
+    if (value === undefined) this.#seen.push({ op, name })
+    return value
   }
 
   /**
@@ -142,7 +173,16 @@ export class StepExecution implements Link {
     }
     if (this.#ended) return
     this.#left = true
-    this.onLeave(outcome)
+    this.onLeave(outcome, this.#takeSeen())
+  }
+
+  /** Asks; what is recorded takes along what was read before it. */
+  #ask(method: string, params: Record<string, unknown>): Promise<any> {
+    return this.#link.request(method, this.#seen.length && records.has(method) ? { ...params, seen: this.#takeSeen() } : params)
+  }
+
+  #takeSeen(): JournalRecord[] {
+    return this.#seen.splice(0)
   }
 
   /** Until nothing is under way, and what that has led to neither. */
@@ -174,7 +214,7 @@ export class StepExecution implements Link {
   }
 
   async #memo({ op, ...outcome }: { op: Op; name: string; value?: unknown; error?: Failure }): Promise<void> {
-    await this.#link.request('memo', op === 'memo' ? outcome : { op, ...outcome })
+    await this.#ask('memo', op === 'memo' ? outcome : { op, ...outcome })
   }
 }
 
@@ -182,6 +222,11 @@ export class StepExecution implements Link {
 export function jobIdOf(text: string): string {
   const plain = text.replaceAll('/', '.')
   return /^[\w.~-]{1,128}$/.test(plain) ? plain : `step-${createHash('sha256').update(text).digest('hex')}`
+}
+
+/** A value as a record of it would have it. */
+function json(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? 'null')
 }
 
 function answer({ op, value, error }: JournalRecord): unknown {

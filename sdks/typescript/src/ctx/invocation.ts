@@ -41,7 +41,7 @@ export class InvocationContext implements Context {
   }
 
   get state(): LinkState {
-    return (this.#state ??= new LinkState(this.#link))
+    return (this.#state ??= new LinkState(this.#link, this.execution))
   }
 
   get logger(): LinkLogger {

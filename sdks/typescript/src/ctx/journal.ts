@@ -3,10 +3,17 @@
  * gets the n-th record, so that what runs side by side may come in any order.
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import { RiverrunError } from '../errors.ts'
 import type { JournalRecord } from '../wire.ts'
 
-export type Op = 'memo' | 'emit' | 'trigger' | 'await' | 'call' | 'enqueue' | 'start'
+export type Op = 'memo' | 'emit' | 'trigger' | 'await' | 'call' | 'enqueue' | 'start' | Read | Write
+
+/** What was read of the state. */
+export type Read = 'state.get' | 'state.has' | 'state.getAll'
+
+/** What was written to it. */
+export type Write = 'state.set' | 'state.delete' | 'state.setBatch'
 
 interface Done {
   op: string
@@ -43,6 +50,19 @@ export class Journal {
     return this.#records[at]
   }
 
+  /**
+   * Whether this was written before, by the next record of the name that has the value. Those before
+   * it were left by an attempt that went another way: they no longer count, and if there is none at
+   * all none does.
+   */
+  wrote(op: Write, name: string, value: unknown): boolean {
+    this.#done.push({ op, name })
+    const open = this.#open.get(key(op, name)) ?? []
+    const at = open.findIndex((record) => isDeepStrictEqual(this.#records[record]?.value, value))
+    open.splice(0, at < 0 ? open.length : at + 1)
+    return at >= 0
+  }
+
   /** How often this was done so far, in this execution. */
   uses(op: Op, name: string): number {
     return this.#uses.get(key(op, name)) ?? 0
@@ -50,7 +70,7 @@ export class Journal {
 
   /** The error that records were left which nobody asked for: the code is not what it was. */
   mismatch(): RiverrunError | undefined {
-    const missing = this.#records.filter((_, at) => !this.#taken.has(at) && !this.#isInside(at)).map(done)
+    const missing = this.#records.filter((record, at) => !this.#taken.has(at) && !isOfState(record) && !this.#isInside(at)).map(done)
     if (!missing.length) return undefined
     const recorded = this.#records.map(done)
     const message =
@@ -72,6 +92,11 @@ export class Journal {
 
 function key(op: string, name: string): string {
   return `${op} ${name}`
+}
+
+/** An attempt that failed may have read and written what the next one, on another way, does not. */
+function isOfState({ op }: JournalRecord): boolean {
+  return op.startsWith('state.')
 }
 
 function done({ op, name = '' }: JournalRecord): Done {

@@ -7,7 +7,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { CancelledError, type CancelReason, RiverrunError } from '../errors.ts'
 import { describe } from '../failure.ts'
 import type { Job } from '../context.ts'
-import type { BatchJob, InvokeParams, Limits, Suspended } from '../wire.ts'
+import type { BatchJob, InvokeParams, JournalRecord, Limits, Suspended } from '../wire.ts'
 import { batchText, valueText } from './answer.ts'
 import { Invocation } from './invocation.ts'
 import type { Process } from './modules.ts'
@@ -62,7 +62,7 @@ export class Invocations {
   execute(invocation: Invocation, process: Process): void {
     const { params } = invocation
     const ctx = invocation.begin(process.logs)
-    if (ctx.execution) ctx.execution.onLeave = (outcome) => this.#left(invocation, outcome)
+    if (ctx.execution) ctx.execution.onLeave = (outcome, seen) => this.#left(invocation, outcome, seen)
     let result: unknown
     try {
       result = this.#current.run(invocation, process.handler, argument(process, params), ctx)
@@ -98,10 +98,10 @@ export class Invocations {
     returned.then((problem) => (problem ? this.fail(invocation, problem) : this.#answer(invocation, value)))
   }
 
-  #left(invocation: Invocation, outcome: Suspended | RiverrunError): void {
+  #left(invocation: Invocation, outcome: Suspended | RiverrunError, seen: JournalRecord[]): void {
     if (invocation.ended) return
     if (outcome instanceof RiverrunError) return this.fail(invocation, outcome)
-    this.#voice.answer(invocation.id, JSON.stringify({ suspended: outcome }))
+    this.#voice.answer(invocation.id, JSON.stringify({ suspended: outcome, ...(seen.length && { seen }) }))
     this.#ended(invocation)
   }
 

@@ -188,8 +188,8 @@ export class Simulation {
       const trigger = this.store.makeTrigger(declared.triggerType ?? 'webhook', declared.payload)
       return this.#awaitTrigger(visit, trigger, timeoutMs, done)
     }
-    const lookbackMs = declared.lookback === undefined ? 0 : milliseconds('lookback', declared.lookback)
-    this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookbackMs, timeoutMs, done)
+    const lookback = declared.lookback === undefined ? undefined : declared.lookback === 'run' ? 'run' : milliseconds('lookback', declared.lookback)
+    this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done)
   }
 
   async #execute(visit: Visit): Promise<void> {
@@ -224,7 +224,7 @@ export class Simulation {
       const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input }
       return matches(wait.match ?? {}, event) && (wait.where === undefined || Boolean(evaluate(wait.where, args)))
     }
-    this.#awaitEvent(visit, wait.eventKind, fits, wait.lookbackMs ?? 0, wait.timeoutMs, done)
+    this.#awaitEvent(visit, wait.eventKind, fits, wait.lookback ?? wait.lookbackMs, wait.timeoutMs, done)
   }
 
   #afterHandler(visit: Visit, value: unknown): void {
@@ -257,13 +257,14 @@ export class Simulation {
     visit: Visit,
     kind: string,
     fits: (event: SeenEvent) => boolean,
-    lookbackMs: number,
+    lookback: number | 'run' | undefined,
     timeoutMs: number | undefined,
     done: (ending: Ending) => unknown,
   ): void {
     const finish = this.#wait(visit, 'event', kind, done)
-    const sinceMs = this.clock.now - lookbackMs
-    const before = lookbackMs ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : undefined
+    // All that there is was seen by this run, since it began.
+    const sinceMs = typeof lookback === 'number' ? this.clock.now - lookback : 0
+    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : undefined
     if (before) {
       this.#plan(this.clock.now, () => finish({ outcome: 'event', value: before }))
       return
@@ -342,6 +343,8 @@ export class Simulation {
         const condition = typeof when === 'object' ? when.where : when
         if (eventKind !== event.kind || (condition !== undefined && !evaluate(condition, { event, ctx }))) continue
         found.push({ step, input: map === undefined ? event.data : evaluate(map, { event, ctx }) })
+        // It enters a step once: by the first that holds.
+        break
       }
     }
     return found

@@ -68,6 +68,8 @@ export interface MemoryOptions {
   leaseValid?: boolean
 }
 
+const writes = new Set(['state.set', 'state.delete', 'state.setBatch'])
+
 export class Memory implements Link, Effects {
   readonly logs: LogLine[] = []
   readonly events: Effects['events'] = []
@@ -84,7 +86,7 @@ export class Memory implements Link, Effects {
   readonly #store: Store
   readonly #isStep: boolean
 
-  /** Of a step what it emits is recorded too. */
+  /** Of a step what it emits and writes is recorded too. */
   constructor(options: MemoryOptions, store = new Store(options.state), isStep = false) {
     this.#isStep = isStep
     this.#options = options
@@ -103,7 +105,11 @@ export class Memory implements Link, Effects {
     if (this.ended) throw new RiverrunError('INVOCATION_ENDED', `${method} came after the handler had ended`)
     const answer = this.#answers[method]
     if (!answer) throw new RiverrunError('INTERNAL', `the test kit does not know ${method}`)
-    return copy(await answer(copy(params)))
+    const { seen = [], inRun = false, ...asked } = copy(params)
+    this.journal.push(...seen)
+    const answered = await answer(asked)
+    if (this.#isStep && !inRun && writes.has(method)) this.journal.push({ op: method, name: asked.key ?? '', value: method === 'state.setBatch' ? asked.values : asked.value })
+    return copy(answered)
   }
 
   notify(method: string, params: Params): void {

@@ -86,7 +86,10 @@ export class Visit {
     const ctx = new InvocationContext(this.memory, this.#params(), { level, redact: redactor(redact) })
     const execution = ctx.execution as NonNullable<typeof ctx.execution>
     const left = new Promise<Outcome | Suspended>((resolve) => {
-      execution.onLeave = (outcome) => resolve(outcome instanceof RiverrunError ? { status: 'failed', error: outcome } : outcome)
+      execution.onLeave = (outcome, seen) => {
+        this.memory.journal.push(...seen)
+        resolve(outcome instanceof RiverrunError ? { status: 'failed', error: outcome } : outcome)
+      }
     })
     const ended = settled(this.#call(ctx), ctx)
     return clock.run(Promise.race([left, ended]))

@@ -1,6 +1,6 @@
 //! What a handler asks for, beside its state.
 
-use std::time::Duration;
+use std::{pin::pin, task::Poll, time::Duration};
 
 use riverrun_protocol::WorkError;
 use riverrun_store::{Added, Change, Commit, Error as StoreError, Expect, Note};
@@ -46,7 +46,7 @@ impl JobHost {
     }
 
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
-        let EmitParams { kind, data } = params(asked)?;
+        let EmitParams { kind, data, .. } = params(asked)?;
         let kind = EventType::parse(&kind);
         if kind.is_engines_own() || ["job", "call", "state"].contains(&kind.family()) {
             let message = format!("only the server may write events of the type {kind:?}");
@@ -158,12 +158,17 @@ impl JobHost {
                 options.tenant_id = self.tenant_id.clone();
             }
         }
-        let added = self
-            .runtime
-            .enqueue_each(jobs, false)
-            .await
-            .map_err(failed)?;
-        Ok(self::added(&added))
+        let place = self.adding.lock().await;
+        let prepared = self.runtime.prepare_each(jobs, false).await;
+        let mut stored = pin!(self.runtime.add_jobs(prepared.map_err(failed)?));
+        // Once the writer has them their order is given, and the next need not wait for the disk.
+        let first = futures::poll!(stored.as_mut());
+        drop(place);
+        let added = match first {
+            Poll::Ready(added) => added,
+            Poll::Pending => stored.await,
+        };
+        Ok(self::added(&added.map_err(failed)?))
     }
 }
 

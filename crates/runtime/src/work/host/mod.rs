@@ -43,6 +43,8 @@ pub(crate) struct JobHost {
     said: Said,
     /// The job's state, read when it is first asked for. One writer at a time.
     stream: tokio::sync::Mutex<Option<RunState>>,
+    /// Held while jobs are prepared that the handler adds: queues get them in its order.
+    adding: tokio::sync::Mutex<()>,
 }
 
 impl JobHost {
@@ -74,6 +76,7 @@ impl JobHost {
             tenant_id: options.tenant_id.clone(),
             cancel,
             stream: tokio::sync::Mutex::default(),
+            adding: tokio::sync::Mutex::default(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What stands in the requests of handlers.
 
-use riverrun_protocol::WorkError;
+use riverrun_protocol::{JournalEntry, WorkError};
 use riverrun_types::{Json, Name, RunId};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
@@ -16,6 +16,12 @@ pub(crate) struct KeyParams {
     pub key: String,
     pub value: Option<Json>,
     pub if_version: Option<u64>,
+    /// Of a step: what its code has read since something was last recorded.
+    #[serde(default)]
+    pub seen: Vec<JournalEntry>,
+    /// Of a step: the write is part of a `ctx.run`.
+    #[serde(default)]
+    pub in_run: bool,
 }
 
 #[derive(Deserialize)]
@@ -23,6 +29,10 @@ pub(crate) struct KeyParams {
 pub(crate) struct BatchParams {
     pub values: indexmap::IndexMap<String, Json>,
     pub if_version: Option<u64>,
+    #[serde(default)]
+    pub seen: Vec<JournalEntry>,
+    #[serde(default)]
+    pub in_run: bool,
 }
 
 #[derive(Deserialize)]
@@ -30,6 +40,8 @@ pub(crate) struct EmitParams {
     #[serde(rename = "type", alias = "kind")]
     pub kind: String,
     pub data: Option<Json>,
+    #[serde(default)]
+    pub seen: Vec<JournalEntry>,
 }
 
 #[derive(Deserialize)]

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use riverrun_store::Change;
-use riverrun_types::{Draft, Json};
+use riverrun_types::{Draft, Json, Millis};
 use tokio::sync::Notify;
 
 use super::{home::Home, waiting::Waiting};
@@ -29,19 +29,45 @@ struct Shared {
     storing: tokio::sync::Mutex<()>,
 }
 
-/// What was taken to be stored. Nobody else stores anything meanwhile.
+/// What was taken to be stored. Once its turn has come nobody else stores anything meanwhile. What
+/// is not stored when this is dropped waits again, before what came later.
 pub(super) struct Taken<'a> {
     shared: &'a Shared,
     pub drafts: Vec<Draft>,
     pub progress: Option<Json>,
-    _storing: tokio::sync::MutexGuard<'a, ()>,
+    storing: Option<tokio::sync::MutexGuard<'a, ()>>,
 }
 
 impl Taken<'_> {
-    /// It could not be stored: it waits again, before what came later.
-    pub fn put_back(self) {
-        let mut waiting = self.shared.waiting.lock();
-        waiting.put_back(self.drafts, self.progress);
+    /// It is stored.
+    pub fn stored(&mut self) -> Vec<Draft> {
+        self.progress = None;
+        std::mem::take(&mut self.drafts)
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if !self.drafts.is_empty() || self.progress.is_some() {
+            let mut waiting = self.shared.waiting.lock();
+            waiting.put_back(std::mem::take(&mut self.drafts), self.progress.take());
+        }
+    }
+}
+
+impl Shared {
+    /// Takes what waits and a place in the line of those who store, both before it first waits:
+    /// whatever is said from then on comes later.
+    async fn take(&self, now_ms: Millis) -> Taken<'_> {
+        let (drafts, progress) = self.waiting.lock().take(now_ms);
+        let mut taken = Taken {
+            shared: self,
+            drafts,
+            progress,
+            storing: None,
+        };
+        taken.storing = Some(self.storing.lock().await);
+        taken
     }
 }
 
@@ -68,14 +94,12 @@ impl Said {
 
     /// Takes what waits, to be stored with something else.
     pub async fn take(&self) -> Taken<'_> {
-        let storing = self.shared.storing.lock().await;
-        let (drafts, progress) = self.shared.waiting.lock().take(self.runtime.now_ms());
-        Taken {
-            shared: &self.shared,
-            drafts,
-            progress,
-            _storing: storing,
-        }
+        self.shared.take(self.runtime.now_ms()).await
+    }
+
+    /// Waits until what was asked for before is stored.
+    pub async fn settled(&self) {
+        let _ = self.shared.storing.lock().await;
     }
 
     /// Whatever is not stored yet; later frames are dropped.
@@ -98,19 +122,21 @@ async fn flush(runtime: Runtime, home: Home, shared: Arc<Shared>) {
             () = tokio::time::sleep(GATHER) => {}
             () = shared.wake.notified() => {}
         }
-        let _storing = shared.storing.lock().await;
-        let (drafts, progress) = {
+        if shared.waiting.lock().is_closed {
+            return;
+        }
+        let mut taken = shared.take(runtime.now_ms()).await;
+        let progress = taken.progress.take();
+        let drafts = taken.stored();
+        if drafts.is_empty() && progress.is_none() {
             let mut waiting = shared.waiting.lock();
-            if waiting.is_closed {
-                return;
-            }
-            let taken = waiting.take(runtime.now_ms());
-            if taken.0.is_empty() && taken.1.is_none() {
+            // Something may have been said while this waited for its turn.
+            if waiting.is_empty() {
                 waiting.is_flushing = false;
                 return;
             }
-            taken
-        };
+            continue;
+        }
         let mut commit = home.fenced(progress, runtime.now_ms()).await;
         if !drafts.is_empty() {
             commit = commit.and(Change::Append(home.append(drafts)));

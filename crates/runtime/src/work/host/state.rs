@@ -65,6 +65,7 @@ impl JobHost {
             key,
             value,
             if_version,
+            ..
         } = params(asked)?;
         path(&key)?;
         let data = Json::of(&record::Write {
@@ -85,7 +86,9 @@ impl JobHost {
     }
 
     async fn set_batch(&self, asked: &Json) -> Result<Json, WorkError> {
-        let BatchParams { values, if_version } = params(asked)?;
+        let BatchParams {
+            values, if_version, ..
+        } = params(asked)?;
         let mut operations = Vec::with_capacity(values.len());
         for (key, value) in &values {
             path(key)?;
@@ -100,6 +103,7 @@ impl JobHost {
     }
 
     async fn with_state<T>(&self, ask: impl FnOnce(&RunState) -> T) -> Result<T, WorkError> {
+        self.said.settled().await;
         let mut stream = self.stream.lock().await;
         if stream.is_none() {
             *stream = Some(self.read_stream().await?);
@@ -117,6 +121,7 @@ impl JobHost {
         data: Json,
         if_version: Option<u64>,
     ) -> Result<Json, WorkError> {
+        let mut said = self.said.take().await;
         let mut guard = self.stream.lock().await;
         for _ in 0..TRIES {
             let mut known = match guard.take() {
@@ -139,7 +144,8 @@ impl JobHost {
                 *guard = Some(known);
                 return Err(invalid(&issues));
             }
-            match self.append(draft.clone(), Expect::Len(known.len)).await {
+            let expect = Expect::Len(known.len);
+            match self.append_after(&mut said, draft.clone(), expect).await {
                 Ok(placed) => {
                     let len = placed.id.seq + 1;
                     for draft in placed.said.iter().chain([&draft]) {

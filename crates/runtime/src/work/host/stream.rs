@@ -5,7 +5,7 @@ use riverrun_protocol::{JournalEntry, WorkError};
 use riverrun_store::{Change, EventQuery, Expect};
 use riverrun_types::{Draft, Event, EventId, EventType, Name, RunId, StreamName};
 
-use super::{JobHost, params::MemoParams, refused};
+use super::{JobHost, params::MemoParams, refused, said::Taken};
 use crate::{Runtime, steps::signals};
 
 /// An event that was appended, and what was said before it.
@@ -17,10 +17,22 @@ pub(super) struct Placed {
 impl JobHost {
     /// Appends an event, and before it what the handler said before.
     pub(super) async fn append(&self, draft: Draft, expect: Expect) -> Result<Placed, WorkError> {
+        let mut said = self.said.take().await;
+        self.append_after(&mut said, draft, expect).await
+    }
+
+    /// Appends an event after what was said, which is still there if that is refused.
+    pub(super) async fn append_after(
+        &self,
+        said: &mut Taken<'_>,
+        draft: Draft,
+        expect: Expect,
+    ) -> Result<Placed, WorkError> {
         if !self.home.is_kept() {
-            return self.append_elsewhere(draft, expect).await;
+            let placed = self.append_elsewhere(draft, expect).await?;
+            said.stored();
+            return Ok(placed);
         }
-        let said = self.said.take().await;
         let mut events = said.drafts.clone();
         events.push(draft.clone());
         let mut append = self.home.append(events);
@@ -32,19 +44,14 @@ impl JobHost {
         let commit = self.home.fenced(said.progress.clone(), now).await;
         let mut commit = commit.and(Change::Append(append));
         commit.changes.extend(told);
-        let receipt = match self.runtime.commit(commit).await {
-            Ok(receipt) => receipt,
-            Err(error) => {
-                said.put_back();
-                return Err(refused(error));
-            }
-        };
+        let receipt = self.runtime.commit(commit).await.map_err(refused)?;
         let placed = receipt.placed.first();
         let placed =
             placed.ok_or_else(|| WorkError::new("INTERNAL", "the store placed no event"))?;
+        let said = said.stored();
         Ok(Placed {
-            id: placed.id(said.drafts.len(), &draft),
-            said: said.drafts,
+            id: placed.id(said.len(), &draft),
+            said,
         })
     }
 

@@ -78,8 +78,17 @@ impl Waiting {
         !std::mem::replace(&mut self.is_lingering, true)
     }
 
+    /// Adds what goes with whatever is stored next.
+    pub fn add(&mut self, drafts: impl Iterator<Item = Draft>) {
+        self.drafts.extend(drafts);
+    }
+
     pub fn emitted(&self) -> usize {
         self.emitted
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.drafts.is_empty() && self.progress.is_none()
     }
 
     /// Takes what waits.

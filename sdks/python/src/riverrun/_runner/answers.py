@@ -31,12 +31,15 @@ def results(id: int, values: list[Any], limit: int) -> bytes:
     return b'{"id":%d,"result":{"results":[%b]}}' % (id, b",".join(entries))
 
 
-def suspended(id: int, outcome: dict[str, Any] | RiverrunError) -> bytes:
-    """What a step waits for, or why it may not."""
+def suspended(
+    id: int, outcome: dict[str, Any] | RiverrunError, seen: list[dict[str, Any]]
+) -> bytes:
+    """What a step waits for and what it has read, or why it may not wait."""
     if isinstance(outcome, RiverrunError):
         return failure(id, outcome)
     try:
-        return encode({"id": id, "result": {"suspended": outcome}})
+        read = {"seen": seen} if seen else {}
+        return encode({"id": id, "result": {"suspended": outcome, **read}})
     except (TypeError, ValueError) as error:
         message = f"what the step waits for is not JSON: {error}"
         return failure(id, NonRetriableError(message, code="INPUT_ERROR"))

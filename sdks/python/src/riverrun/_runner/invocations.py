@@ -123,7 +123,7 @@ class Invocations:
             ctx = Context(invocation, params, signal)
             if ctx.execution is not None:
                 step = ctx.execution
-                step.on_leave = functools.partial(self._leave, invocation)
+                step.on_leave = functools.partial(self._leave, invocation, step)
             if batch is None:
                 value = await handler.call(handler.subject(invocation.params), ctx)
                 problem = None if step is None else await step.returned()
@@ -142,9 +142,12 @@ class Invocations:
         if not invocation.ended:
             self.finish(invocation, line)
 
-    def _leave(self, invocation: Invocation, outcome: dict[str, Any] | RiverrunError) -> None:
+    def _leave(
+        self, invocation: Invocation, step: Execution, outcome: dict[str, Any] | RiverrunError
+    ) -> None:
         """Answers for a step that waits, and then lets go of its task."""
-        self.finish(invocation, answers.suspended(invocation.id, outcome))
+        line = answers.suspended(invocation.id, outcome, step.take_seen())
+        self.finish(invocation, line)
         task = invocation.task
         if task is not None and not task.done():
             # Nothing else holds it now, and the handler may take its time to end.
@@ -180,7 +183,7 @@ class Invocations:
         except BaseException as error:
             line = answers.failure(invocation.id, error)
         if step is not None and step.outcome is not None:
-            line = answers.suspended(invocation.id, step.outcome)
+            line = answers.suspended(invocation.id, step.outcome, step.take_seen())
         self.finish(invocation, line)
 
     def finish(self, invocation: Invocation, line: bytes) -> None:

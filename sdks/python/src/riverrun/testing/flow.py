@@ -229,7 +229,8 @@ class Simulation:
             made = self.store.make_trigger(kind, declared.get("payload"))
             self._await_trigger(visit, made, timeout_ms, done)
         else:
-            lookback_ms = milliseconds("lookback", declared.get("lookback") or 0)
+            lookback = declared.get("lookback") or 0
+            lookback_ms = None if lookback == "run" else milliseconds("lookback", lookback)
             fits = self._declared(declared, visit)
             kind = declared["eventKind"]
             self._await_event(visit, kind, fits, lookback_ms, timeout_ms, done)
@@ -279,7 +280,7 @@ class Simulation:
         elif type == "trigger":
             self._await_trigger(visit, self.store.triggers[wait["triggerId"]], timeout_ms, done)
         else:
-            lookback_ms = wait.get("lookbackMs") or 0
+            lookback_ms = None if wait.get("lookback") else wait.get("lookbackMs") or 0
             fits = self._said(wait, visit)
             self._await_event(visit, wait["eventKind"], fits, lookback_ms, timeout_ms, done)
 
@@ -353,13 +354,14 @@ class Simulation:
         visit: Visit,
         kind: str,
         fits: Callable[[Event], bool],
-        lookback_ms: int,
+        lookback_ms: int | None,
         timeout_ms: int | None,
         done: Done,
     ) -> None:
         finish = self._wait(visit, "event", kind, done)
-        since_ms = self.clock.now - lookback_ms
-        for event in self._events if lookback_ms else ():
+        # All that there is was seen by this run, since it began.
+        since_ms = 0 if lookback_ms is None else self.clock.now - lookback_ms
+        for event in self._events if lookback_ms != 0 else ():
             if event["kind"] == kind and date_ms(event["ts"]) >= since_ms and fits(event):
                 self._plan(self.clock.now, lambda event=event: finish("event", event))  # type: ignore[misc]
                 return
@@ -441,6 +443,8 @@ class Simulation:
                     continue
                 input = event["data"] if map is None else self._evaluate(map, event, self._input)
                 found.append((step, input))
+                # It enters a step once: by the first that holds.
+                break
         return found
 
     def _enter_by(self, step: PlannedStep, kind: str, input: Any) -> None:

@@ -15,6 +15,9 @@ from ..errors import RiverrunError
 from .outcome import LogLine, Outcome, through_json
 
 
+_WRITES = {"state.set", "state.delete", "state.setBatch"}
+
+
 @dataclass(frozen=True)
 class MadeTrigger:
     """A trigger that a step has made. `payload` is what whoever opens it is shown."""
@@ -76,7 +79,12 @@ class Server:
     def ask_blocking(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
         with self._lock:
             answer = getattr(self, "_" + method.replace(".", "_").lower())
-            found: Mapping[str, Any] = through_json(answer(**through_json(params)))
+            asked = through_json(params)
+            self.outcome.journal += asked.pop("seen", [])
+            in_run = asked.pop("inRun", False)
+            found: Mapping[str, Any] = through_json(answer(**asked))
+            if self._is_step and not in_run and method in _WRITES:
+                self.outcome.journal.append(_written(method, asked))
             return found
 
     def _state_get(self, key: str) -> dict[str, Any]:
@@ -161,6 +169,12 @@ class Server:
 
     def _lease(self) -> dict[str, Any]:
         return {"valid": self._is_lease_valid, "untilMs": 0}
+
+
+def _written(method: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    record = {"op": method, "name": asked.get("key", "")}
+    value = asked.get("values", asked.get("value"))
+    return record if method == "state.delete" else {**record, "value": value}
 
 
 class BatchServer:

@@ -129,6 +129,8 @@ class Visit:
         self._about = about
         self._server = Server(self.run, calls, True, store, is_step=True)
         self._clock = clock
+        # What the last execution has read since something was last recorded.
+        self._seen: list[dict[str, Any]] = []
 
     def execute(self) -> Wait | None:
         """Calls the handler. Gives what it waits for, or nothing if it has ended."""
@@ -143,6 +145,8 @@ class Visit:
         with mock.patch("time.time", self._clock.time):
             outcome = context.run(execute)
         self._clock.end(run)
+        if outcome is not None:
+            run.journal += self._seen
         if isinstance(outcome, RiverrunError):
             run.error = outcome
             return None
@@ -197,6 +201,7 @@ class Visit:
             elif task.exception() is not None:
                 self.run.error = task.exception()
             self.run.elapsed = before + loop.time() - begun
+            self._seen = through_json(execution.take_seen())
             return left.result() if left.done() else None
 
         outcome: Wait | RiverrunError | None = simulated(invoke())
@@ -218,6 +223,7 @@ class Visit:
             except BaseException as error:
                 if execution.outcome is None:
                     self.run.error = error
+        self._seen = through_json(execution.take_seen())
         return execution.outcome
 
     def _subject(self) -> Any:

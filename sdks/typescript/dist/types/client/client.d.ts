@@ -104,6 +104,8 @@ export interface NewEvent extends StreamEvent {
     runId?: string;
     /** A full name, such as `nq:webhook:github`; `nq:global` where neither is given. */
     stream?: string;
+    /** The same key again, for the same stream, stores nothing and answers with the first event. Remembered for a day. */
+    idempotencyKey?: string;
 }
 export interface FireOptions {
     /** The secret that the trigger was made with: the payload is signed with it. */

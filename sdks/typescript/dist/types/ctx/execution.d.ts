@@ -3,18 +3,24 @@
  * yet. What the code does is recorded, and what earlier executions recorded is not done again.
  */
 import { RiverrunError } from '../errors.ts';
-import type { InvokeParams, Suspended } from '../wire.ts';
-import { type Op } from './journal.ts';
+import type { InvokeParams, JournalRecord, Suspended } from '../wire.ts';
+import { type Op, type Read, type Write } from './journal.ts';
 import type { Link } from './link.ts';
 export declare class StepExecution implements Link {
     #private;
     /** Called when the code waits, or was found to be wrong when it did. */
-    onLeave: (outcome: Suspended | RiverrunError) => void;
+    onLeave: (outcome: Suspended | RiverrunError, seen: JournalRecord[]) => void;
     constructor(link: Link, params: InvokeParams);
     request(method: string, params: Record<string, unknown>): Promise<any>;
     notify(method: string, params: Record<string, unknown>): void;
     /** Does something that the server records by itself. */
     once(op: Op, name: string, work: () => Promise<unknown>): Promise<any>;
+    /** Reads something that may have changed when the code is called again: then it gets this answer. */
+    read(op: Read, name: string, ask: () => Promise<unknown>): Promise<any>;
+    /** Writes something, unless an earlier execution did. Inside of a `ctx.run` it is part of that. */
+    write(op: Write, name: string, params: Record<string, unknown>, value?: unknown): Promise<void>;
+    /** Changes something by what it is now. If the change writes nothing, that is what is recorded. */
+    patch(op: Write, name: string, change: (inRun: boolean) => Promise<unknown>): Promise<any>;
     /**
      * Does something and has its outcome recorded. `work` is given an id that is the same in every
      * execution of the visit. Inside of a `ctx.run` nothing is recorded: the run is.

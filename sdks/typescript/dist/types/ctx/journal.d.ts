@@ -4,12 +4,22 @@
  */
 import { RiverrunError } from '../errors.ts';
 import type { JournalRecord } from '../wire.ts';
-export type Op = 'memo' | 'emit' | 'trigger' | 'await' | 'call' | 'enqueue' | 'start';
+export type Op = 'memo' | 'emit' | 'trigger' | 'await' | 'call' | 'enqueue' | 'start' | Read | Write;
+/** What was read of the state. */
+export type Read = 'state.get' | 'state.has' | 'state.getAll';
+/** What was written to it. */
+export type Write = 'state.set' | 'state.delete' | 'state.setBatch';
 export declare class Journal {
     #private;
     constructor(records: readonly JournalRecord[]);
     /** The record for the next use of a name; undefined once they are used up. */
     next(op: Op, name: string): JournalRecord | undefined;
+    /**
+     * Whether this was written before, by the next record of the name that has the value. Those before
+     * it were left by an attempt that went another way: they no longer count, and if there is none at
+     * all none does.
+     */
+    wrote(op: Write, name: string, value: unknown): boolean;
     /** How often this was done so far, in this execution. */
     uses(op: Op, name: string): number;
     /** The error that records were left which nobody asked for: the code is not what it was. */

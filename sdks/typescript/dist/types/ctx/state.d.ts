@@ -1,10 +1,11 @@
 import type { PatchOptions, StateApi } from '../context.ts';
+import type { StepExecution } from './execution.ts';
 import type { Link } from './link.ts';
 type Change = (before: any) => unknown;
-/** The state of a run, seen from an invocation. */
+/** The state of a run, seen from an invocation. In a step what it reads and writes is recorded. */
 export declare class LinkState implements StateApi<any> {
     #private;
-    constructor(link: Link);
+    constructor(link: Link, step?: StepExecution);
     get: (key: string) => Promise<any>;
     has: (key: string) => Promise<boolean>;
     getAll: () => Promise<any>;

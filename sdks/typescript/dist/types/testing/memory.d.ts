@@ -83,7 +83,7 @@ export declare class Memory implements Link, Effects {
     readonly journal: JournalRecord[];
     checkpoint: unknown;
     ended: boolean;
-    /** Of a step what it emits is recorded too. */
+    /** Of a step what it emits and writes is recorded too. */
     constructor(options: MemoryOptions, store?: Store, isStep?: boolean);
     get state(): State;
     /** Like the wire, it lets nothing through but JSON, and gives copies. */

@@ -67,7 +67,8 @@ var StepAwaits = class {
       const wait = { type: "event", eventKind: kind };
       if (match) wait.match = literals(match);
       if (where !== void 0) wait.where = typeof where === "function" ? source(where) : where;
-      if (lookback !== void 0) wait.lookbackMs = milliseconds("lookback", lookback);
+      if (lookback === "run") wait.lookback = "run";
+      else if (lookback !== void 0) wait.lookbackMs = milliseconds("lookback", lookback);
       if (timeout !== void 0) wait.timeoutMs = milliseconds("timeout", timeout);
       return wait;
     });
@@ -120,6 +121,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
 
 // src/ctx/journal.ts
+import { isDeepStrictEqual } from "node:util";
 var shown = 20;
 var Journal = class {
   #records;
@@ -128,9 +130,9 @@ var Journal = class {
   #uses = /* @__PURE__ */ new Map();
   #taken = /* @__PURE__ */ new Set();
   #done = [];
-  constructor(records) {
-    this.#records = records;
-    for (const [at, { op, name = "" }] of records.entries()) {
+  constructor(records2) {
+    this.#records = records2;
+    for (const [at, { op, name = "" }] of records2.entries()) {
       const places = this.#open.get(key(op, name));
       if (places) places.push(at);
       else this.#open.set(key(op, name), [at]);
@@ -145,13 +147,25 @@ var Journal = class {
     this.#taken.add(at);
     return this.#records[at];
   }
+  /**
+   * Whether this was written before, by the next record of the name that has the value. Those before
+   * it were left by an attempt that went another way: they no longer count, and if there is none at
+   * all none does.
+   */
+  wrote(op, name, value) {
+    this.#done.push({ op, name });
+    const open = this.#open.get(key(op, name)) ?? [];
+    const at = open.findIndex((record) => isDeepStrictEqual(this.#records[record]?.value, value));
+    open.splice(0, at < 0 ? open.length : at + 1);
+    return at >= 0;
+  }
   /** How often this was done so far, in this execution. */
   uses(op, name) {
     return this.#uses.get(key(op, name)) ?? 0;
   }
   /** The error that records were left which nobody asked for: the code is not what it was. */
   mismatch() {
-    const missing = this.#records.filter((_, at) => !this.#taken.has(at) && !this.#isInside(at)).map(done);
+    const missing = this.#records.filter((record, at) => !this.#taken.has(at) && !isOfState(record) && !this.#isInside(at)).map(done);
     if (!missing.length) return void 0;
     const recorded = this.#records.map(done);
     const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
@@ -169,6 +183,9 @@ var Journal = class {
 function key(op, name) {
   return `${op} ${name}`;
 }
+function isOfState({ op }) {
+  return op.startsWith("state.");
+}
 function done({ op, name = "" }) {
   return { op, name };
 }
@@ -180,6 +197,7 @@ function list(entries) {
 
 // src/ctx/execution.ts
 var inside = new AsyncLocalStorage();
+var records = /* @__PURE__ */ new Set(["emit", "memo", "await.trigger", "state.set", "state.delete", "state.setBatch"]);
 var never = () => new Promise(() => {
 });
 var StepExecution = class {
@@ -192,6 +210,8 @@ var StepExecution = class {
   #inFlight = /* @__PURE__ */ new Set();
   /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
   #thrown = [];
+  /** What the code has read since something was last recorded. It is recorded with what is next. */
+  #seen = [];
   #waits = false;
   #refused;
   #ended = false;
@@ -202,7 +222,7 @@ var StepExecution = class {
     this.#journal = new Journal(params.journal ?? []);
   }
   request(method, params) {
-    return this.#left ? never() : this.#track(() => this.#link.request(method, params));
+    return this.#left ? never() : this.#track(() => this.#ask(method, params));
   }
   notify(method, params) {
     if (!this.#left) this.#link.notify(method, params);
@@ -213,6 +233,29 @@ var StepExecution = class {
       const record = this.#journal.next(op, name);
       return record ? answer(record) : work();
     });
+  }
+  /** Reads something that may have changed when the code is called again: then it gets this answer. */
+  async read(op, name, ask) {
+    if (inside.getStore()) return ask();
+    const record = this.#journal.next(op, name);
+    if (record) return record.value;
+    const value = await ask();
+    this.#seen.push({ op, name, value });
+    return value;
+  }
+  /** Writes something, unless an earlier execution did. Inside of a `ctx.run` it is part of that. */
+  async write(op, name, params, value) {
+    if (inside.getStore()) await this.request(op, { ...params, inRun: true });
+    else if (!this.#journal.wrote(op, name, json(value))) await this.request(op, params);
+  }
+  /** Changes something by what it is now. If the change writes nothing, that is what is recorded. */
+  async patch(op, name, change) {
+    if (inside.getStore()) return change(true);
+    const record = this.#journal.next(op, name);
+    if (record) return record.value;
+    const value = await change(false);
+    if (value === void 0) this.#seen.push({ op, name });
+    return value;
   }
   /**
    * Does something and has its outcome recorded. `work` is given an id that is the same in every
@@ -287,7 +330,14 @@ var StepExecution = class {
     }
     if (this.#ended) return;
     this.#left = true;
-    this.onLeave(outcome);
+    this.onLeave(outcome, this.#takeSeen());
+  }
+  /** Asks; what is recorded takes along what was read before it. */
+  #ask(method, params) {
+    return this.#link.request(method, this.#seen.length && records.has(method) ? { ...params, seen: this.#takeSeen() } : params);
+  }
+  #takeSeen() {
+    return this.#seen.splice(0);
   }
   /** Until nothing is under way, and what that has led to neither. */
   async #quiet() {
@@ -314,12 +364,15 @@ var StepExecution = class {
     }
   }
   async #memo({ op, ...outcome }) {
-    await this.#link.request("memo", op === "memo" ? outcome : { op, ...outcome });
+    await this.#ask("memo", op === "memo" ? outcome : { op, ...outcome });
   }
 };
 function jobIdOf(text) {
   const plain2 = text.replaceAll("/", ".");
   return /^[\w.~-]{1,128}$/.test(plain2) ? plain2 : `step-${createHash("sha256").update(text).digest("hex")}`;
+}
+function json(value) {
+  return value === void 0 ? void 0 : JSON.parse(JSON.stringify(value) ?? "null");
 }
 function answer({ op, value, error }) {
   if (error) throw revive(op === "await" ? { retriable: false, ...error } : error);
@@ -371,36 +424,55 @@ var LinkLogger = class _LinkLogger {
 // src/ctx/state.ts
 var LinkState = class {
   #link;
-  constructor(link) {
+  #step;
+  constructor(link, step) {
     this.#link = link;
+    this.#step = step;
   }
-  get = async (key2) => (await this.#link.request("state.get", { key: key2 })).value;
-  has = async (key2) => (await this.#link.request("state.has", { key: key2 })).has;
-  getAll = async () => (await this.#link.request("state.getAll", {})).state;
+  get = async (key2) => {
+    const ask = async () => valueOf(await this.#link.request("state.get", { key: key2 }));
+    return (await this.#read("state.get", key2, ask)).value;
+  };
+  has = async (key2) => this.#read("state.has", key2, async () => (await this.#link.request("state.has", { key: key2 })).has);
+  getAll = async () => this.#read("state.getAll", "", async () => (await this.#link.request("state.getAll", {})).state);
   set = async (key2, value) => {
     if (value === void 0) throw new TypeError(`state.set(${JSON.stringify(key2)}) needs a value; state.delete removes one`);
-    await this.#link.request("state.set", { key: key2, value });
+    await this.#write("state.set", key2, { key: key2, value }, value);
   };
   delete = async (key2) => {
-    await this.#link.request("state.delete", { key: key2 });
+    await this.#write("state.delete", key2, { key: key2 });
   };
   setBatch = async (values) => {
-    await this.#link.request("state.setBatch", { values });
+    await this.#write("state.setBatch", "", { values }, values);
   };
-  patch = (first, second2, third) => typeof first === "string" ? retrying(third, () => this.#patchKey(first, second2)) : retrying(second2, () => this.#patchAll(first));
-  async #patchKey(key2, change) {
+  patch = (first, second2, third) => typeof first === "string" ? this.#patch("state.set", first, third, (more) => this.#patchKey(first, second2, more)) : this.#patch("state.setBatch", "", second2, (more) => this.#patchAll(first, more));
+  #read(op, name, ask) {
+    return this.#step ? this.#step.read(op, name, ask) : ask();
+  }
+  async #write(op, name, params, value) {
+    if (this.#step) await this.#step.write(op, name, params, value);
+    else await this.#link.request(op, params);
+  }
+  #patch(op, name, options, attempt) {
+    if (!this.#step) return retrying(options, () => attempt({}));
+    return this.#step.patch(op, name, (inRun) => retrying(options, () => attempt(inRun ? { inRun: true } : {})));
+  }
+  async #patchKey(key2, change, more) {
     const { value: before, version } = await this.#link.request("state.get", { key: key2 });
     const value = await change(before);
-    if (value !== void 0) await this.#link.request("state.set", { key: key2, value, ifVersion: version });
+    if (value !== void 0) await this.#link.request("state.set", { key: key2, value, ifVersion: version, ...more });
     return value;
   }
-  async #patchAll(change) {
+  async #patchAll(change, more) {
     const { state, version } = await this.#link.request("state.getAll", {});
     const values = await change(state);
-    if (values !== void 0) await this.#link.request("state.setBatch", { values, ifVersion: version });
+    if (values !== void 0) await this.#link.request("state.setBatch", { values, ifVersion: version, ...more });
     return values;
   }
 };
+function valueOf({ value }) {
+  return value === void 0 ? {} : { value };
+}
 async function retrying(options, attempt) {
   const retries = options?.retries ?? 100;
   for (let tried = 0; ; tried++) {
@@ -442,7 +514,7 @@ var InvocationContext = class _InvocationContext {
     this.#batch = batch;
   }
   get state() {
-    return this.#state ??= new LinkState(this.#link);
+    return this.#state ??= new LinkState(this.#link, this.execution);
   }
   get logger() {
     return this.#logger ??= new LinkLogger(this.#link, this.#settings);
@@ -523,12 +595,12 @@ var InvocationContext = class _InvocationContext {
   };
   partial = (value, path) => this.#link.notify("partial", { path, value: value ?? null });
   run = async (name, fn) => {
-    if (this.execution) return this.execution.run(name, async () => json(name, await fn()));
+    if (this.execution) return this.execution.run(name, async () => json2(name, await fn()));
     this.#journal ??= new Journal(this.#params.journal ?? []);
     const memo = this.#journal.next("memo", name);
     if (memo?.error) throw revive(memo.error);
     if (memo) return memo.value ?? null;
-    const value = json(name, await this.#outcome(name, fn));
+    const value = json2(name, await this.#outcome(name, fn));
     await this.#link.request("memo", { name, value });
     return value;
   };
@@ -598,7 +670,7 @@ function checkpoint(link, first) {
     }
   };
 }
-function json(name, value) {
+function json2(name, value) {
   try {
     return JSON.parse(JSON.stringify(value) ?? "null");
   } catch (cause) {
