@@ -29,10 +29,6 @@ use std::{path::PathBuf, time::Duration};
 use clap::Parser;
 use report::Report;
 
-/// The server's.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// In the order in which they are measured.

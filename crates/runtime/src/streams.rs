@@ -82,13 +82,8 @@ impl Runtime {
             flow_name: stream.kind.clone(),
             tenant_id,
         };
-        let placed = self.place(
-            &stream,
-            context,
-            Expect::Any,
-            Arc::from([draft]),
-            Vec::new(),
-        );
+        let (events, guard) = (Arc::from([draft]), Guard::default());
+        let placed = self.place(&stream, context, Expect::Any, events, &guard);
         Ok(placed.await?.pop())
     }
 

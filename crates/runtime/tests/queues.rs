@@ -721,7 +721,7 @@ async fn whoever_lost_a_job_is_told() {
         if_expired: false,
         outcome: Settled::Released,
     }));
-    let taken = world.store.commit(vec![Commit::of(taken)]).await;
+    let taken = world.store.commit([Commit::of(taken)].into()).await;
     assert!(taken.iter().all(Result::is_ok));
     gate.notify_one();
     assert_eq!(heard().await, Some(json!(false)));

@@ -80,6 +80,12 @@ pub struct ExportedDoor {
     /// Signs what is sent to it. Only there if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
+    /// The variable in the server's environment that holds that secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_env: Option<String>,
+    /// How often it is opened before its step goes on, where a definition says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
 }
 
 impl Runtime {
@@ -113,12 +119,15 @@ fn exported(record: AwaitRecord, secrets: bool) -> ExportedAwait {
         }
         Awaited::Door { door, many } => {
             let door: Door = door.read().unwrap_or_default();
+            let signed = door.is_signed();
             let door = ExportedDoor {
                 kind: door.kind,
                 payload: door.payload,
                 many,
-                signed: door.secret.is_some(),
+                signed,
                 secret: door.secret.filter(|_| secrets),
+                secret_env: door.secret_env,
+                count: door.count,
             };
             (None, Some(door))
         }
@@ -218,7 +227,7 @@ fn made_again(
             if waited.is_some_and(|awaiting| is_event(&awaiting.what)) {
                 return Err(refuse("the run waits for an event, not for a door"));
             }
-            if door.signed && door.secret.is_none() {
+            if door.signed && door.secret.is_none() && door.secret_env.is_none() {
                 return Err(Error::SecretMissing(id));
             }
             let many = door.many;
@@ -226,6 +235,8 @@ fn made_again(
                 kind: door.kind,
                 payload: door.payload,
                 secret: door.secret,
+                secret_env: door.secret_env,
+                count: door.count,
             });
             Awaited::Door { door, many }
         }
