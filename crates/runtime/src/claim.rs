@@ -5,6 +5,7 @@
 
 use riverrun_store::Claim;
 use riverrun_types::time::NEVER;
+use tokio::sync::AcquireError;
 
 use crate::{
     Runtime,
@@ -12,14 +13,18 @@ use crate::{
     runtime::{lease_ms, pause},
 };
 
-/// Jobs taken at a time.
-const BATCH: usize = 128;
+/// Runs that are being taken up at once: from their claim until what is decided first is stored. A
+/// hundred thousand that are due in the same second stand in line here, and not before those that
+/// begin meanwhile.
+pub(crate) const MOST: u32 = 24;
 
 pub(crate) async fn claim(runtime: Runtime) {
     let retry = std::time::Duration::from_millis(500);
     loop {
-        // Room first: what is claimed is driven at once.
-        let room = runtime.drivers().clone().acquire_owned();
+        // Room first: what is claimed is driven at once. Several at a time, since a claim is a write.
+        let drivers = runtime.drivers().clone().acquire_owned();
+        let taking = runtime.taking().clone().acquire_many_owned(MOST / 2);
+        let room = async { Ok::<_, AcquireError>((drivers.await?, taking.await?)) };
         let Ok(room) = runtime.clock().rest(room).await else {
             return;
         };
@@ -27,7 +32,8 @@ pub(crate) async fn claim(runtime: Runtime) {
         if runtime.is_stopping() {
             return;
         }
-        let limit = runtime.drivers().available_permits().clamp(1, BATCH);
+        let drivers = runtime.drivers().available_permits();
+        let limit = drivers.min(runtime.taking().available_permits()).max(1);
         match take(&runtime, limit).await {
             Ok(taken) if taken == limit => continue,
             Ok(_) => {}
@@ -66,13 +72,16 @@ async fn take(runtime: &Runtime, limit: usize) -> crate::Result<usize> {
     let claimed = runtime.store().claim(claim).await?;
     let taken = claimed.len();
     for job in claimed {
-        let Ok(permit) = runtime.drivers().clone().acquire_owned().await else {
+        let (drivers, taking) = (runtime.drivers().clone(), runtime.taking().clone());
+        let (Ok(driver), Ok(taking)) =
+            (drivers.acquire_owned().await, taking.acquire_owned().await)
+        else {
             break;
         };
         let task = runtime.clone();
         runtime.spawn(async move {
-            take_up(task, job).await;
-            drop(permit);
+            take_up(task, job, taking).await;
+            drop(driver);
         });
     }
     Ok(taken)

@@ -46,6 +46,7 @@ struct Inner {
     cache: RunCache,
     options: Options,
     drivers: Arc<Semaphore>,
+    taking: Arc<Semaphore>,
     leases: Mutex<HashMap<RunId, Held>>,
     /// Told when there is a lease to be kept.
     leased: Notify,
@@ -100,6 +101,7 @@ impl Runtime {
                 drivers: Arc::new(Semaphore::new(
                     options.max_drivers.min(Options::MAX_DRIVERS),
                 )),
+                taking: Arc::new(Semaphore::new(claim::MOST as usize)),
                 leases: Mutex::default(),
                 leased: Notify::new(),
                 processes: Processes::default(),
@@ -271,6 +273,11 @@ impl Runtime {
 
     pub(crate) fn drivers(&self) -> &Arc<Semaphore> {
         &self.inner.drivers
+    }
+
+    /// The room for runs that are being taken up.
+    pub(crate) fn taking(&self) -> &Arc<Semaphore> {
+        &self.inner.taking
     }
 
     /// Writes what somebody beside the runtime has decided, such as about a trigger.

@@ -160,6 +160,7 @@ class Talk {
     const params = { protocol: 1, server: { name: 'conformance', version: '1' }, limits, reconnectMs: 30000 }
     await this.#send(JSON.stringify({ id: helloId, method: 'initialise', params }))
     await this.#expect({ id: helloId, result: { protocol: 1, ...pattern } })
+    await this.#send(JSON.stringify({ method: 'welcome', params: { workerId: this.connections } }))
   }
 
   async #expectNoConnection(ms) {

@@ -91,15 +91,7 @@ export class Worker extends Program {
     if (opcode === 8) this.#socket?.end()
     if (opcode !== 1) return
     for (const line of payload.toString('utf8').split('\n')) {
-      if (line && !this.#isKnock(line)) this.took(line)
+      if (line) this.took(line)
     }
-  }
-
-  /** A worker may ask whether it was let in: it is answered, and no conversation has to expect it. */
-  #isKnock(line) {
-    const { id, method, params } = JSON.parse(line)
-    if (method !== 'lease' || params?.invocation !== 0) return false
-    this.write(JSON.stringify({ id, error: { code: -32000, message: 'there is no such invocation', data: { code: 'INVOCATION_ENDED' } } }))
-    return true
   }
 }

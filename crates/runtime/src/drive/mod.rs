@@ -15,6 +15,7 @@ use std::{collections::HashMap, sync::Arc};
 use riverrun_engine::{Decision, Input, RunState, VisitKey, decide};
 use riverrun_store::{Change, Claimed, Holder, JobChange, NewAwait};
 use riverrun_types::{Name, RunId, event::EventContext};
+use tokio::sync::OwnedSemaphorePermit;
 
 pub(crate) use advance::Effectful;
 pub(crate) use attempt::Attempts;
@@ -169,7 +170,7 @@ impl Driver {
     pub(crate) async fn go_on(mut self, keep: Keep, holder: Holder) {
         let mut attempts = Attempts::default();
         self.launch(&mut attempts);
-        self.drive(keep, holder, attempts).await;
+        self.drive(keep, holder, attempts, None).await;
     }
 
     fn launch(&mut self, attempts: &mut Attempts) {
@@ -178,8 +179,15 @@ impl Driver {
         }
     }
 
-    /// Drives until the run has ended, waits, or is somebody else's.
-    async fn drive(mut self, keep: Keep, holder: Holder, mut attempts: Attempts) {
+    /// Drives until the run has ended, waits, or is somebody else's. `taking` is given back with
+    /// the first decision.
+    async fn drive(
+        mut self,
+        keep: Keep,
+        holder: Holder,
+        mut attempts: Attempts,
+        mut taking: Option<OwnedSemaphorePermit>,
+    ) {
         loop {
             self.advance(Effectful::Begin).await;
             let job = self.job_change(&attempts);
@@ -194,6 +202,7 @@ impl Driver {
                     Committed::Gone => return,
                 }
             }
+            drop(taking.take());
             self.launch(&mut attempts);
             if self.state.runnable(self.runtime.now_ms()).next().is_some() {
                 continue;
@@ -295,7 +304,7 @@ impl Driver {
 }
 
 /// Drives a run that was claimed.
-pub(crate) async fn take_up(runtime: Runtime, claimed: Claimed) {
+pub(crate) async fn take_up(runtime: Runtime, claimed: Claimed, taking: OwnedSemaphorePermit) {
     let run = claimed.lease.run.clone();
     let keep = runtime.keep(claimed.lease);
     let holder = runtime.bus().hold(&run);
@@ -306,7 +315,8 @@ pub(crate) async fn take_up(runtime: Runtime, claimed: Claimed) {
         Ok(mut driver) => {
             driver.judge(Input::Lost);
             driver.reconcile().await;
-            driver.drive(keep, holder, Attempts::default()).await;
+            let attempts = Attempts::default();
+            driver.drive(keep, holder, attempts, Some(taking)).await;
         }
         Err(error) => {
             tracing::error!(%run, %error, "the run cannot be driven");
