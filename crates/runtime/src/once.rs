@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use riverrun_store::Error as StoreError;
 use riverrun_types::{EventId, Json, Name, StreamName};
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -57,16 +58,24 @@ impl Runtime {
         }
         let key = Name::from(format!("{}/{}/{key}", stream.kind, stream.id));
         let _turn = self.turns().take(&key).await;
-        if let Some(ids) = self.store().once(&key).await? {
-            return Ok(AppendedOnce {
-                ids,
-                is_repeated: true,
-            });
-        }
-        let ids = self.append_under(stream, events, Some(key)).await?;
-        Ok(AppendedOnce {
+        let repeated = |ids| AppendedOnce {
             ids,
-            is_repeated: false,
-        })
+            is_repeated: true,
+        };
+        if let Some(ids) = self.store().once(&key).await? {
+            return Ok(repeated(ids));
+        }
+        match self.append_under(stream, events, Some(key.clone())).await {
+            // Another server was faster.
+            Err(Error::Store(StoreError::EventExists(known))) => {
+                let ids = self.store().once(&key).await?;
+                ids.map(repeated)
+                    .ok_or(Error::Store(StoreError::EventExists(known)))
+            }
+            answer => answer.map(|ids| AppendedOnce {
+                ids,
+                is_repeated: false,
+            }),
+        }
     }
 }
