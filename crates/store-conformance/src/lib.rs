@@ -259,6 +259,7 @@ macro_rules! with_checks {
                 nothing_of_a_paused_queue_is_claimed,
                 a_unique_name_is_taken_until_the_job_ends,
                 a_unique_name_is_taken_for_a_time_or_as_long_as_the_job_is_known,
+                a_name_that_is_taken_for_a_time_outlives_the_retention_of_its_job,
                 a_job_that_has_not_begun_is_replaced,
                 people_steer_jobs,
                 a_wish_that_does_not_fit_is_refused,

@@ -570,6 +570,28 @@ pub async fn a_unique_name_is_taken_for_a_time_or_as_long_as_the_job_is_known(st
     assert!(added(&store, at("j5", T0 + 9_999_999)).await.created);
 }
 
+pub async fn a_name_that_is_taken_for_a_time_outlives_the_retention_of_its_job(store: S) {
+    let at = |text: &str, created_ms| NewQueued {
+        created_ms,
+        ..unique(text, Lasts::Until(created_ms + 1_000), false)
+    };
+    assert!(added(&store, at("j1", T0)).await.created);
+    let lease = only(&store, T0).await.lease;
+    must(settle(&store, &lease, T0 + 1, done("1")).await);
+    let retention = Retention {
+        completed_ms: Some(100),
+        ..Retention::default()
+    };
+    assert_eq!(must(store.sweep(&retention, T0 + 500, 10).await), 1);
+    assert!(must(store.job(&id("j1")).await).is_none());
+    let second = added(&store, at("j2", T0 + 999)).await;
+    assert_eq!((second.id.as_str(), second.created), ("j1", false));
+    // Its time is over, noticed by the next job or by the next sweep.
+    assert_eq!(must(store.sweep(&retention, T0 + 1_000, 10).await), 0);
+    assert!(added(&store, at("j3", T0 + 1_000)).await.created);
+    assert!(must(store.job(&id("j3")).await).is_some());
+}
+
 pub async fn a_job_that_has_not_begun_is_replaced(store: S) {
     let with = |text: &str, at_ms, data: &str| NewQueued {
         at_ms: Some(at_ms),

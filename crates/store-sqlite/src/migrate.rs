@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005_triggers.sql"),
     include_str!("../migrations/0006_log.sql"),
     include_str!("../migrations/0007_once.sql"),
+    include_str!("../migrations/0008_names_outlive_jobs.sql"),
 ];
 
 /// The version from which on chunks of events are marked when they are written.

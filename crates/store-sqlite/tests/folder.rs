@@ -82,7 +82,7 @@ async fn writes_are_synced_and_logged() {
     assert!(folder.path().join("riverrun.db-wal").exists());
     let facts = store.describe().await.unwrap().value();
     assert_eq!(facts["adapter"], "sqlite");
-    assert_eq!(facts["schema"], 7);
+    assert_eq!(facts["schema"], 8);
     assert_eq!(
         facts["synchronous"], 2,
         "FULL: a commit is on disk when it is answered"
@@ -103,12 +103,12 @@ async fn data_of_a_newer_riverrun_is_left_alone() {
     match open(folder.path()).map(drop) {
         Err(Error::NewerSchema {
             found: 99,
-            known: 7,
+            known: 8,
         }) => {}
         other => panic!("{other:?}"),
     }
     direct(folder.path())
-        .pragma_update(None, "user_version", 7)
+        .pragma_update(None, "user_version", 8)
         .unwrap();
     open(folder.path()).unwrap();
 }
@@ -454,6 +454,7 @@ async fn jobs_of_an_older_riverrun_have_lives_too() {
 /// Takes back what brought the log of all events, and what came after it.
 const WITHOUT_LOG: &str = "
     DROP TABLE once;
+    DROP INDEX uniques_left; ALTER TABLE uniques DROP COLUMN id;
     DROP INDEX runs_story; ALTER TABLE runs DROP COLUMN correlation;
     DROP INDEX work_story; ALTER TABLE work DROP COLUMN correlation;
     DROP TABLE kinds; DROP TABLE stories; DROP TABLE unheard;

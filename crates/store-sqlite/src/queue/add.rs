@@ -154,7 +154,8 @@ fn taking(unique: &Unique) -> i64 {
 struct Known {
     no: i64,
     id: String,
-    state: i64,
+    /// None: retention has removed it, and its name is taken for a while yet.
+    state: Option<i64>,
     lane: i64,
     attempt: i64,
     until_ms: Millis,
@@ -170,8 +171,9 @@ fn taken(
 ) -> Worked<Option<RunId>> {
     let known: Option<Known> = conn
         .prepare_cached(
-            "SELECT w.no, w.id, w.state, w.lane, w.attempt, u.until_ms
-             FROM uniques u JOIN work w ON w.no = u.job WHERE u.queue = ?1 AND u.key = ?2",
+            "SELECT u.job, coalesce(w.id, u.id), w.state, coalesce(w.lane, 0),
+                    coalesce(w.attempt, 0), u.until_ms
+             FROM uniques u LEFT JOIN work w ON w.no = u.job WHERE u.queue = ?1 AND u.key = ?2",
         )?
         .query_row((queue, &*unique.key), |row| {
             Ok(Known {
@@ -192,7 +194,7 @@ fn taken(
         return Ok((known.until_ms > job.created_ms).then_some(id));
     }
     // One that failed and waits for its next attempt has begun.
-    if known.state != DELAYED || known.attempt > 0 {
+    if known.state != Some(DELAYED) || known.attempt > 0 {
         return Ok(None);
     }
     replace(conn, queues.numbered(queue), &known, job)?;

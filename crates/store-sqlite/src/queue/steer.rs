@@ -1,7 +1,7 @@
 //! What people do to jobs and queues, and what retention does.
 
 use riverrun_store::{Error, Purge, Retention, Steer, Steered};
-use riverrun_types::{Json, Millis, Name, RunId, RunStatus};
+use riverrun_types::{Json, Millis, Name, RunId, RunStatus, time::NEVER};
 use rusqlite::{OptionalExtension, params};
 use serde_json::json;
 
@@ -302,12 +302,36 @@ pub(crate) fn sweep(core: &Core, retention: &Retention, now: Millis, limit: usiz
             let over = now.saturating_sub(keep_ms);
             let jobs = ended(core, queue, state, over, limit - swept)?;
             for job in &jobs {
+                leave_name(core, *job, now)?;
                 remove(core, *job)?;
             }
             swept += jobs.len();
         }
     }
+    free_names(core, now, limit)?;
     Ok(swept as u64)
+}
+
+/// Lets the name of a job stay taken for the rest of its time, though the job goes.
+fn leave_name(core: &Core, no: i64, now: Millis) -> Worked<()> {
+    core.conn
+        .prepare_cached(
+            "UPDATE uniques SET job = 0, id = (SELECT id FROM work WHERE no = ?1)
+             WHERE job = ?1 AND until_ms > ?2 AND until_ms < ?3",
+        )?
+        .execute((no, now, NEVER))?;
+    Ok(())
+}
+
+/// Forgets names whose jobs are gone and whose time is over.
+fn free_names(core: &Core, now: Millis, limit: usize) -> Worked<()> {
+    core.conn
+        .prepare_cached(
+            "DELETE FROM uniques WHERE (queue, key) IN (
+                 SELECT queue, key FROM uniques WHERE id IS NOT NULL AND until_ms <= ?1 LIMIT ?2)",
+        )?
+        .execute((now, limit))?;
+    Ok(())
 }
 
 fn ended(core: &Core, queue: i64, state: i64, over: Millis, limit: usize) -> Worked<Vec<i64>> {
