@@ -39,6 +39,9 @@ pub fn router(runtime: Runtime, triggers: Triggers, options: ApiOptions) -> Rout
         .delete(hooks::fire_hook);
     router
         .route(hooks::ROUTE, others)
+        // Where the specifications listen to queues. A queue may be called `ws`, so it has no other
+        // spelling.
+        .route("/api/_queue/ws", routing::get(event_socket::event_socket))
         .fallback(edge::not_found)
         .method_not_allowed_fallback(edge::method_not_allowed)
         .layer(compression())

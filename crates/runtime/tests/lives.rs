@@ -38,6 +38,11 @@ impl Provider for Scripted {
                 invocation.cancel.cancelled().await;
                 Err(WorkError::new("CANCELLED", "it was told to stop"))
             }
+            (Some("stop"), _) => {
+                self.begun.notify_one();
+                invocation.cancel.cancelled().await;
+                Ok(reply(&Json::of(&"as far as it came")))
+            }
             (Some("fail once"), 1) => Err(WorkError::new("ONCE", "the first time")),
             (Some("talk"), _) => {
                 invocation.host.frame(Frame::Log {
@@ -253,15 +258,19 @@ async fn a_job_is_cancelled_while_it_waits_or_while_it_runs() {
     let said = heard(&mut queue, &EventType::JobCancelled).await;
     assert_eq!(kinds(&said), ["job.added", "job.cancelled"]);
 
-    let running = world.add(json!({"data": "hang"})).await;
-    let mut tail = world.tail(&running);
     world.work();
-    world.provider.begun.notified().await;
-    world.runtime.steer(&running, cancel()).await.unwrap();
-    let live = to_end(&mut tail).await;
-    assert_eq!(kinds(&live), ["job.added", "job.active", "job.cancelled"]);
-    let said = heard(&mut queue, &EventType::JobCancelled).await;
-    assert_eq!(kinds(&said), ["job.added", "job.active", "job.cancelled"]);
+    // One fails when it is told, one returns as if it were done.
+    for how in ["hang", "stop"] {
+        let running = world.add(json!({"data": how})).await;
+        let mut tail = world.tail(&running);
+        world.provider.begun.notified().await;
+        world.runtime.steer(&running, cancel()).await.unwrap();
+        let live = to_end(&mut tail).await;
+        assert_eq!(kinds(&live), ["job.added", "job.active", "job.cancelled"]);
+        assert_eq!(data(&live[2])["error"]["message"], "a mistake");
+        let said = heard(&mut queue, &EventType::JobCancelled).await;
+        assert_eq!(kinds(&said), ["job.added", "job.active", "job.cancelled"]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -80,7 +80,7 @@ fn fits(said: &Value, expected: &Value) {
 #[tokio::test]
 async fn streams_kinds_and_queues_share_a_socket() {
     let server = server(Value::Null).await;
-    let mut socket = Socket::connect(&server.listen().await, "/api/_events/ws").await;
+    let mut socket = Socket::connect(&server.listen().await, "/api/_queue/ws").await;
     let run = server.waiting_run().await;
     let began = subscribe(
         &mut socket,

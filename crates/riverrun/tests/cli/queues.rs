@@ -336,6 +336,9 @@ fn jobs_that_have_not_begun_are_changed_and_the_latest_needs_no_id() {
     server
         .run(&["jobs", "update", "gone", "--priority", "1"])
         .refused(2, &["error[JOB_NOT_FOUND]"]);
+    server
+        .run(&["jobs", "update", "latest"])
+        .refused(2, &["--priority <PRIORITY>|--delay <TIME>"]);
     server.ok(&["jobs", "cancel", "latest"]);
     server
         .run(&["jobs", "update", "latest", "--priority", "1"])

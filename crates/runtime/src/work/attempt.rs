@@ -98,12 +98,12 @@ impl Runtime {
         let said = host.close().await;
         // Once: a job of a batch may be taken up again while the others are still to be settled.
         let is_lost = cancel.reason() == Some(CancelReason::LeaseLost);
-        let is_alone = held.len() == 1;
         let outcomes = each(outcome, held.len());
         for ((held, outcome), said) in held.iter().zip(outcomes).zip(said) {
             let outcome = match checked(process, outcome) {
-                // The others of its batch went on, so it did too; nobody wants what came of it.
-                Ok(_) if !is_alone && held.stop.is_wanted() => {
+                // A handler that is told to stop and returns has stopped; and the others of its
+                // batch may have gone on. Nobody wants what came of it.
+                Ok(_) if held.stop.is_wanted() => {
                     Err(WorkError::new("CANCELLED", "it was cancelled"))
                 }
                 outcome => outcome,

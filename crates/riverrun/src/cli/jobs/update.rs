@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use reqwest::Method;
 use serde::Serialize;
 
@@ -14,12 +14,13 @@ use crate::{
 };
 
 #[derive(Args, Debug)]
+#[command(group = ArgGroup::new("change").args(["priority", "delay"]).required(true).multiple(true))]
 pub struct Update {
     /// The jobs' ids; latest is the one added last.
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
     /// Higher goes first.
-    #[arg(long, allow_negative_numbers = true, required_unless_present = "delay")]
+    #[arg(long, allow_negative_numbers = true)]
     priority: Option<i32>,
     /// Begin not before this long from now.
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
