@@ -257,6 +257,7 @@ macro_rules! with_checks {
                 a_rate_lets_so_many_begin_in_a_window,
                 a_batch_gathers,
                 nothing_of_a_paused_queue_is_claimed,
+                a_delay_is_over_though_nobody_claims,
                 a_unique_name_is_taken_until_the_job_ends,
                 a_unique_name_is_taken_for_a_time_or_as_long_as_the_job_is_known,
                 a_name_that_is_taken_for_a_time_outlives_the_retention_of_its_job,

@@ -514,6 +514,29 @@ pub async fn nothing_of_a_paused_queue_is_claimed(store: S) {
     assert_eq!(only(&store, T0).await.lease.id.as_str(), "j1");
 }
 
+pub async fn a_delay_is_over_though_nobody_claims(store: S) {
+    let later = |text: &str| NewQueued {
+        at_ms: Some(T0 + 10),
+        ..job(text)
+    };
+    add(&store, [later("j1"), later("j2")]).await;
+    must(store.stalled_jobs(T0 + 9, 10).await);
+    assert_eq!(read(&store, "j1").await.state, JobState::Delayed);
+    must(store.stalled_jobs(T0 + 10, 10).await);
+    assert_eq!(read(&store, "j1").await.state, JobState::Waiting);
+    assert_eq!(counts(&store).await, [2, 0, 0, 0, 0, 0]);
+    // Who empties a queue takes them too.
+    add(&store, [later("j3")]).await;
+    let purge = Purge {
+        queue: "mail".into(),
+        state: JobState::Waiting,
+        before_ms: T0 + 10,
+        limit: 10,
+        spare: None,
+    };
+    assert_eq!(must(store.purge_jobs(&purge).await), 3);
+}
+
 fn unique(text: &str, lasts: Lasts, replace: bool) -> NewQueued {
     NewQueued {
         unique: Some(Unique {

@@ -96,7 +96,8 @@ pub trait Store: Send + Sync + 'static {
     /// under them somebody wants to stop.
     async fn keep_jobs(&self, tokens: &[u64], until_ms: Millis) -> Result<JobBeats>;
 
-    /// Up to `limit` jobs whose lease has run out, and when the next lease runs out.
+    /// Up to `limit` jobs whose lease has run out, and when the next lease runs out. Delayed jobs
+    /// whose time has come wait from now on, also in queues that nobody claims from.
     async fn stalled_jobs(
         &self,
         now_ms: Millis,

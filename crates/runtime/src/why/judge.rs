@@ -256,6 +256,8 @@ fn branches(state: &RunState, visit: &Visit, inside: &Branches) -> Cause {
 pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
     let record = facts.job.as_ref()?;
     let job = at_job(record, facts.ahead);
+    // Whoever claims next finds it waiting: something else holds it up.
+    let is_due = record.at_ms.is_some_and(|at_ms| at_ms <= now);
     Some(match record.state {
         JobState::Completed | JobState::Failed | JobState::Cancelled => {
             Found::new(Cause::Ended, record.ended_ms)
@@ -264,7 +266,7 @@ pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
             Found::new(Cause::LeaseExpired { job }, record.until_ms)
         }
         JobState::Active => Found::new(Cause::Running { job: Some(job) }, record.started_ms),
-        JobState::Delayed => {
+        JobState::Delayed if !is_due => {
             let tried = record.error.clone().filter(|_| record.attempt > 0);
             let cause = match tried {
                 None => Cause::Delayed { job },
@@ -275,7 +277,7 @@ pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
             };
             Found::new(cause, record.created_ms).until(record.at_ms)
         }
-        JobState::Waiting => {
+        JobState::Waiting | JobState::Delayed => {
             let (cause, until) = waiting(facts, job, now);
             Found::new(cause, record.created_ms).until(until)
         }

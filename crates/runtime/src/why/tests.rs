@@ -210,6 +210,16 @@ fn a_job_has_one_reason_the_most_telling() {
         },
         Some(("backoff", Some(NOW + 5))),
     );
+    // Its time has come, and nobody has claimed anything since.
+    check(
+        &|facts| {
+            let mut job = record(JobState::Delayed);
+            job.at_ms = Some(NOW);
+            facts.job = Some(job);
+            facts.queue.paused = true;
+        },
+        Some(("queue-paused", None)),
+    );
     for (until_ms, expected) in [(NOW + 1, "running"), (NOW, "lease-expired")] {
         check(
             &|facts| {

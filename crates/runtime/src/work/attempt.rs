@@ -252,7 +252,7 @@ impl Runtime {
                 .dead_queue
                 .as_ref()
                 .filter(|dead| *dead != queue)
-                .map(|dead| dead_letter(dead, queue, job, error, now)),
+                .and_then(|dead| dead_letter(dead, queue, job, error, now)),
             _ => None,
         };
         let is_dropped = decided == Settled::Dropped;
@@ -520,23 +520,34 @@ pub(crate) fn waiting_event(
     }
 }
 
+/// The copy of a failed job for another queue; none if it was copied out of that one, or queues that
+/// name each other would copy it for ever.
 fn dead_letter(
     dead: &Name,
     queue: &Name,
     job: &ClaimedJob,
     error: &Json,
     now: Millis,
-) -> NewQueued {
+) -> Option<NewQueued> {
     let JobLease { id, .. } = &job.lease;
+    let kept = KeptOptions::read(job.options.as_ref());
+    let before = kept.metadata.as_ref().and_then(|metadata| {
+        let metadata = metadata.value();
+        metadata.get("deadLetterOf").cloned()
+    });
+    let mut origins = std::iter::successors(before.as_ref(), |origin| origin.get("before"));
+    if origins.any(|origin| origin["queue"] == **dead) {
+        return None;
+    }
     let metadata = record::DeadLetter {
         dead_letter_of: record::Origin {
             queue,
             job_id: id,
             attempt: job.attempt,
             error,
+            before: before.as_ref(),
         },
     };
-    let kept = KeptOptions::read(job.options.as_ref());
     let options = KeptOptions {
         metadata: Some(Json::of(&metadata)),
         correlation_id: kept.correlation_id,
@@ -545,7 +556,7 @@ fn dead_letter(
         tags: kept.tags,
         ..KeptOptions::default()
     };
-    NewQueued {
+    Some(NewQueued {
         id: RunId::fresh(),
         is_named: false,
         queue: dead.clone(),
@@ -559,7 +570,7 @@ fn dead_letter(
         unique: None,
         correlation: options.correlation_id.as_deref().map(Name::from),
         options: Some(Json::of(&options)),
-    }
+    })
 }
 
 /// Events for the stream of a job.

@@ -134,6 +134,9 @@ pub(super) struct Origin<'a> {
     pub job_id: &'a RunId,
     pub attempt: u32,
     pub error: &'a Json,
+    /// Where that one came from, if it was such a copy itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<&'a serde_json::Value>,
 }
 
 #[derive(Serialize)]

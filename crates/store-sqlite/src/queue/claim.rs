@@ -31,7 +31,7 @@ pub(crate) fn claim(core: &mut Core, claim: &ClaimJobs) -> Worked<ClaimedJobs> {
         Ok(ClaimedJobs { jobs, next_ms })
     };
     if queue.paused || queue.count(WAITING) == 0 {
-        return idle(next_ms.filter(|_| !queue.paused));
+        return idle(next_ms);
     }
     let mut room = claim.limit.min(MAX_CLAIM) as i64;
     if let Some(most) = claim.limits.concurrency {
@@ -82,8 +82,17 @@ impl Queue {
     }
 }
 
+/// Makes delayed jobs whose time has come waiting, in every queue: nobody may be claiming from it.
+fn promote_all(core: &Core, now: Millis) -> Worked<()> {
+    let queues = &mut *core.queues.borrow_mut();
+    for no in queues.all() {
+        promote(&core.conn, queues.numbered(no), now)?;
+    }
+    Ok(())
+}
+
 /// Makes delayed jobs whose time has come waiting.
-fn promote(conn: &Connection, queue: &mut Queue, now: Millis) -> Worked<()> {
+pub(super) fn promote(conn: &Connection, queue: &mut Queue, now: Millis) -> Worked<()> {
     if queue.count(DELAYED) == 0 {
         return Ok(());
     }
@@ -332,6 +341,7 @@ pub(crate) fn stalled(
     now: Millis,
     limit: usize,
 ) -> Worked<(Vec<StalledJob>, Option<Millis>)> {
+    promote_all(core, now)?;
     let conn = &core.conn;
     conn.prepare_cached(
         "DELETE FROM leases WHERE until_ms <= ?1

@@ -5,7 +5,7 @@ use riverrun_types::{Json, Millis, Name, RunId, RunStatus, time::NEVER};
 use rusqlite::{OptionalExtension, params};
 use serde_json::json;
 
-use super::{ACTIVE, DELAYED, WAITING, lanes, state, state_code};
+use super::{ACTIVE, DELAYED, WAITING, claim, lanes, state, state_code};
 use crate::{
     core::Core,
     error::{Failure, Worked},
@@ -250,7 +250,10 @@ pub(crate) fn pause(core: &Core, queue: &Name, paused: bool, now: Millis) -> Wor
 /// Removes jobs of one state, the oldest first.
 pub(crate) fn purge(core: &Core, purge: &Purge) -> Worked<u64> {
     let queue = match core.queues.borrow_mut().find(&purge.queue) {
-        Some(queue) => queue.no,
+        Some(queue) => {
+            claim::promote(&core.conn, queue, purge.before_ms)?;
+            queue.no
+        }
         None => {
             let name = purge.queue.to_string();
             return Err(Failure::Refused(Error::QueueNotFound(name)));
