@@ -40,7 +40,10 @@ pub(super) async fn converse<T: AsRef<[u8]>>(
             Over::Broken
         }
         () = leave(member) => Over::Ended,
-        () = connection.cancelled() => Over::Ended,
+        () = connection.cancelled() => match member.is_lost() {
+            true => Over::Broken,
+            false => Over::Ended,
+        },
     }
 }
 
@@ -87,14 +90,17 @@ async fn say(member: &Member, mut outgoing: impl Sink<String> + Unpin) {
     }
 }
 
-/// Returns when a worker that runs something says nothing, not even that it lives.
+/// Returns when a worker that runs something says nothing, not even that it lives when it is asked.
+/// It is asked early, so that a silent one is known in time and has not to send heartbeats faster.
 async fn silence(member: &Member, silent: Duration) {
+    let early = silent / 3;
     loop {
         let quiet = member.link.heard().elapsed();
-        if member.link.running() > 0 && quiet >= silent {
+        if member.link.running() == 0 || quiet < early {
+            tokio::time::sleep(early.saturating_sub(quiet).max(early / 2)).await;
+        } else if !member.answers(silent - early).await {
             return;
         }
-        tokio::time::sleep(silent.saturating_sub(quiet).max(silent / 4)).await;
     }
 }
 

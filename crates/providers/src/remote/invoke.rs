@@ -29,8 +29,9 @@ impl Provider for RemoteProvider {
         };
         credit.note(opened.id, Running::of(opened.id, &invocation.invoke));
         let held = Held {
-            _credit: Arc::new(credit),
+            credit: Arc::new(credit),
             grace: self.list.options.cancel_grace,
+            probe: self.list.options.probe,
         };
         Run::new(opened, &invocation, held)
             .run(&*invocation.invoke)
@@ -77,8 +78,9 @@ impl Places for RemoteProvider {
 /// Keeps the credit until the worker has really ended what it was given for.
 #[derive(Clone)]
 struct Held {
-    _credit: Arc<Credit>,
+    credit: Arc<Credit>,
     grace: Duration,
+    probe: Duration,
 }
 
 impl Stubborn for Held {
@@ -87,9 +89,15 @@ impl Stubborn for Held {
     }
 
     /// Nobody can force a program on another machine. What its handler still asks for is refused,
-    /// and it has one credit less until it answers after all.
+    /// and it has one credit less until it answers after all. A worker that says nothing at all is
+    /// not given the next attempt.
     async fn give_up(self, mut opened: Opened) {
         opened.detach();
+        let member = &self.credit.member;
+        if !member.answers(self.probe).await {
+            tracing::warn!(worker = member.name, "a worker answers nothing any more");
+            member.lose();
+        }
         tokio::spawn(async move {
             let _ = opened.answer().await;
             drop(self);

@@ -1,6 +1,10 @@
 //! One worker, over however many connections.
 
-use std::{collections::HashMap, sync::Arc, time::SystemTime};
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
 
 use parking_lot::Mutex;
 use riverrun_protocol::{Initialised, LoadedProcess, Running, Welcome, WorkError};
@@ -39,6 +43,8 @@ pub(super) struct State {
     pub made: Option<MadeFlows>,
     /// Ends the connection that it has; none while it is away.
     pub connection: Option<CancellationToken>,
+    /// Whether its last connection was given up, because nobody answered at its other end.
+    is_lost: bool,
     absences: u32,
     /// What it runs, by the id of the invocation.
     running: HashMap<u64, Running>,
@@ -68,6 +74,7 @@ impl Member {
                 shadowed: Vec::new(),
                 made: None,
                 connection: None,
+                is_lost: false,
                 absences: 0,
                 running: HashMap::new(),
             }),
@@ -93,6 +100,7 @@ impl Member {
         state.window = said.credits.unwrap_or(1);
         state.since = SystemTime::now();
         state.shadowed = shadowed;
+        state.is_lost = false;
         drop(state);
         self.changed.send_replace(());
         connection
@@ -139,6 +147,29 @@ impl Member {
     pub fn is_still_away(&self, absences: u32) -> bool {
         let state = self.state.lock();
         state.connection.is_none() && state.absences == absences
+    }
+
+    /// Whether it says anything within a time when it is asked. Every worker answers a request that
+    /// it does not know, if only with an error.
+    pub async fn answers(&self, within: Duration) -> bool {
+        let asked = Instant::now();
+        let params = serde_json::json!({});
+        let answer = tokio::time::timeout(within, self.link.request("ping", &params)).await;
+        answer.is_ok() || self.link.heard() > asked
+    }
+
+    /// Gives its connection up as broken. It gets nothing more until it is back.
+    pub fn lose(&self) {
+        let mut state = self.state.lock();
+        if let Some(connection) = state.connection.take() {
+            state.is_lost = true;
+            state.absences += 1;
+            connection.cancel();
+        }
+    }
+
+    pub fn is_lost(&self) -> bool {
+        self.state.lock().is_lost
     }
 
     /// Ends its connection.

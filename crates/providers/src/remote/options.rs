@@ -15,9 +15,11 @@ pub struct WorkersOptions {
     /// How long a worker whose connection broke may take to come back; then what it ran is lost.
     /// Default 30 s, as long as a lease lives.
     pub reconnect: Duration,
-    /// How long a worker that runs something may be silent until its connection counts as broken.
-    /// Default 35 s: three heartbeats.
+    /// How long a worker that runs something may be silent, though it is asked, until its connection
+    /// counts as broken. Default 30 s, as long as a lease lives.
     pub silent: Duration,
+    /// How long a worker whose handler does not stop may take to answer a ping. Default 2 s.
+    pub probe: Duration,
 }
 
 impl Default for WorkersOptions {
@@ -27,7 +29,8 @@ impl Default for WorkersOptions {
             start: Duration::from_secs(10),
             cancel_grace: Duration::from_secs(5),
             reconnect: Duration::from_secs(30),
-            silent: Duration::from_secs(35),
+            silent: Duration::from_secs(30),
+            probe: Duration::from_secs(2),
         }
     }
 }

@@ -106,6 +106,13 @@ impl Worker {
         message
     }
 
+    /// Is asked whether it lives, and says so.
+    async fn is_alive(&mut self) {
+        let ping = self.hears("ping").await;
+        let unknown = json!({"code": -32601, "message": "unknown method"});
+        self.say(json!({"id": ping["id"], "error": unknown})).await;
+    }
+
     async fn is_silent(&mut self) {
         let more = tokio::time::timeout(Duration::from_millis(50), self.hear.next()).await;
         assert!(more.is_err(), "{more:?}");
@@ -291,6 +298,7 @@ async fn a_worker_that_does_not_stop_has_a_credit_less() {
     let invoke = worker.hears("invoke").await;
     asked.cancel.cancel(CancelReason::User);
     assert_eq!(worker.hears("cancel").await["params"]["reason"], "user");
+    worker.is_alive().await;
     assert_eq!(code(handle).await, "CANCELLED");
     assert_eq!(workers.free("train"), 0);
     let id = invoke["id"].clone();
@@ -445,6 +453,50 @@ async fn a_list_that_closes_ends_its_connections() {
         .await;
     let ended = within(late.attended).await.unwrap().unwrap_err();
     assert_eq!(ended.code, "SHUTTING_DOWN");
+}
+
+#[tokio::test]
+async fn a_worker_that_answers_nothing_is_not_given_the_next_attempt() {
+    let workers = Workers::new(WorkersOptions {
+        cancel_grace: Duration::from_millis(50),
+        probe: Duration::from_millis(50),
+        ..WorkersOptions::default()
+    });
+    let mut frozen = Worker::enter(&workers, 16, json!([])).await;
+    let (asked, handle) = begin(&workers, "a");
+    let invoke = frozen.hears("invoke").await;
+    asked.cancel.cancel(CancelReason::Timeout);
+    assert_eq!(code(handle).await, "RUNNER_HUNG");
+    assert_eq!(workers.free("train"), 0);
+    within(frozen.attended).await.unwrap().unwrap();
+    assert!(workers.list().is_empty());
+    // It thaws, and comes back with what it still runs, which nobody wants any more.
+    let running = json!([{"invocation": invoke["id"], "jobId": "a", "lease": "lease-a"}]);
+    let mut thawed = Worker::enter(&workers, 16, running).await;
+    assert_eq!(
+        thawed.hears("cancel").await["params"]["invocation"],
+        invoke["id"]
+    );
+    let (_, handle) = begin(&workers, "b");
+    let invoke = thawed.hears("invoke").await;
+    thawed.answer(&invoke, json!("b")).await;
+    assert_eq!(value(handle).await, "b");
+}
+
+#[tokio::test]
+async fn a_worker_that_runs_something_is_asked_whether_it_lives() {
+    let workers = Workers::new(WorkersOptions {
+        silent: Duration::from_millis(300),
+        ..WorkersOptions::default()
+    });
+    let mut worker = Worker::enter(&workers, 1, json!([])).await;
+    let (_, handle) = begin(&workers, "a");
+    let invoke = worker.hears("invoke").await;
+    for _ in 0..5 {
+        worker.is_alive().await;
+    }
+    worker.answer(&invoke, json!("slow")).await;
+    assert_eq!(value(handle).await, "slow");
 }
 
 #[tokio::test]

@@ -258,6 +258,7 @@ impl Config {
     pub fn workers_options(&self) -> riverrun_providers::remote::WorkersOptions {
         riverrun_providers::remote::WorkersOptions {
             reconnect: self.lease.0,
+            silent: self.lease.0,
             ..Default::default()
         }
     }
