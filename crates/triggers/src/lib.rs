@@ -19,7 +19,6 @@ mod schedule;
 mod shown;
 mod signature;
 mod trigger;
-mod wall;
 
 pub use backfill::{Backfill, Backfilled};
 pub use definition::{Definition, Kind, Origin};

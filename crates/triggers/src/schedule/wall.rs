@@ -15,7 +15,7 @@ const FOLD_HOURS: i64 = 3;
 const MAX_STEPS: usize = 1_000;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Wall {
+pub(super) struct Wall {
     cron: Cron,
     zone: TimeZone,
     /// The pattern names times of the day, each of which is due once.
