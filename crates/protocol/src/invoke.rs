@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::WorkError;
 
 /// One call of a handler.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Invoke {
     pub process: String,
@@ -117,25 +117,14 @@ mod tests {
     fn an_invocation_is_flat_and_leaves_out_what_it_has_not() {
         let invoke = Invoke {
             process: "resize".to_owned(),
-            file: None,
-            export: None,
-            revision: None,
             kind: "call".to_owned(),
-            queue: None,
             job: JobInput {
                 input: Some(Json::of(&json!({"a": 1}))),
                 attempt: 1,
                 max_attempts: 1,
                 ..JobInput::default()
             },
-            jobs: Vec::new(),
-            run_id: None,
-            flow: None,
-            step: None,
-            visit: None,
-            awaited: None,
-            timeout_ms: None,
-            lease: None,
+            ..Invoke::default()
         };
         let text = serde_json::to_string(&invoke).unwrap();
         assert_eq!(
