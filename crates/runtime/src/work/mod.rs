@@ -10,7 +10,6 @@ mod begin;
 mod broken;
 mod call;
 mod config;
-mod fields;
 mod host;
 mod keeper;
 mod letters;
@@ -31,7 +30,7 @@ pub use broken::BrokenProcess;
 pub use call::CallRequest;
 pub(crate) use call::Calls;
 pub use config::{ConfigIssue, LogLimit, OnFail, Policy, ProcessConfig, RunMode, check_queue_name};
-pub(crate) use fields::{meant, meant_within};
+pub(crate) use config::{meant, meant_within};
 pub(crate) use host::{
     BatchParams, EmitParams, GATHER, Gathered, JobHost, KeyParams, StateRead, TakenSaid, Waiting,
     params, path,
