@@ -1,7 +1,5 @@
 //! What one run may take from the others, and from the machine.
 
-#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
-
 use std::{
     sync::{
         Arc,

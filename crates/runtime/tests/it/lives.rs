@@ -1,8 +1,6 @@
 //! The lives of jobs as events: read from the store, followed live, and heard on their queue's
 //! channel.
 
-#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
-
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;

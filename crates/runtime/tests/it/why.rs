@@ -1,7 +1,5 @@
 //! Why runs do not move, on a real embedded store.
 
-#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
-
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;

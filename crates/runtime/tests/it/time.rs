@@ -1,7 +1,5 @@
 //! Queues, and steps of processes, by a clock that the test moves.
 
-#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
-
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;

@@ -10,7 +10,7 @@ use riverrun_runtime::{Invocation, Provider};
 use riverrun_types::Json;
 use serde_json::{Value, json};
 
-use crate::world::World;
+use super::world::World;
 
 pub type Script = for<'a> fn(&'a mut Code) -> BoxFuture<'a, Result<Value, Stop>>;
 

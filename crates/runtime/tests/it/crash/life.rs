@@ -11,7 +11,7 @@ use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Event, Json, RunId, StreamName};
 use serde_json::{Value, json};
 
-use crate::{
+use super::{
     code::{Coded, Script},
     world::World,
 };

@@ -5,8 +5,6 @@
 //! death it is told on by another process on the same folder, which dies soon after, and by a third
 //! that does not. Whatever the moment, what was acknowledged is true in the end.
 
-#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
-
 mod code;
 mod life;
 mod sound;

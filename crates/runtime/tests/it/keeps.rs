@@ -1,8 +1,6 @@
 //! What the runtime keeps in memory, and what it tells whom: on a store that counts its reads and
 //! can be made to refuse writes.
 
-#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
-
 use std::{
     sync::{
         Arc,

@@ -6,7 +6,7 @@ use riverrun_engine::RunState;
 use riverrun_store::{AwaitFilter, AwaitState, Awaited};
 use riverrun_types::{Event, RunId, StreamName};
 
-use crate::life::Alive;
+use super::life::Alive;
 
 impl Alive {
     pub async fn is_sound(&self, run: &RunId) {
@@ -79,7 +79,7 @@ impl Alive {
                 tokio::time::sleep(std::time::Duration::from_millis(3)).await;
             }
         };
-        let judged = tokio::time::timeout(crate::life::LONG, judged).await;
+        let judged = tokio::time::timeout(super::life::LONG, judged).await;
         assert!(judged.is_ok(), "signals are left");
         for queue in store.queues().await.unwrap() {
             let left = queue.waiting + queue.delayed + queue.active;

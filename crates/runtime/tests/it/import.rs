@@ -1,8 +1,6 @@
 //! Runs that leave one server and come to another: what is whole comes in as it was, what was
 //! meddled with does not come in at all.
 
-#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
-
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;

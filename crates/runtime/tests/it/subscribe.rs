@@ -1,7 +1,5 @@
 //! Subscribing to streams and to kinds of events: nothing is missed, nothing comes twice.
 
-#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
-
 use std::{sync::Arc, time::Duration};
 
 use riverrun_expr::{Limits, Sandbox};

@@ -1,7 +1,5 @@
 //! The runtime on a real embedded store in memory: runs from their start to every kind of end.
 
-#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
-
 use std::{
     sync::{
         Arc,
