@@ -97,36 +97,9 @@ impl Frame {
         (whose, frame)
     }
 
-    /// The notification of an invocation that says it.
-    pub fn message(&self, invocation: u64) -> Message {
-        #[derive(Serialize)]
-        struct Params<'a> {
-            invocation: u64,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            level: Option<LogLevel>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            message: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            meta: Option<&'a Json>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pct: Option<f64>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            detail: Option<&'a Json>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            path: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            value: Option<&'a Json>,
-        }
-        let mut params = Params {
-            invocation,
-            level: None,
-            message: None,
-            meta: None,
-            pct: None,
-            detail: None,
-            path: None,
-            value: None,
-        };
+    /// Its method, and what stands in its params beside whose it is.
+    pub fn parts(&self) -> (&'static str, FrameParams<'_>) {
+        let mut params = FrameParams::default();
         let method = match self {
             Self::Log {
                 level,
@@ -150,8 +123,39 @@ impl Frame {
             }
             Self::Heartbeat => "heartbeat",
         };
-        Message::notification(method, &params)
+        (method, params)
     }
+
+    /// The notification of an invocation that says it.
+    pub fn message(&self, invocation: u64) -> Message {
+        #[derive(Serialize)]
+        struct Params<'a> {
+            invocation: u64,
+            #[serde(flatten)]
+            frame: FrameParams<'a>,
+        }
+        let (method, frame) = self.parts();
+        Message::notification(method, &Params { invocation, frame })
+    }
+}
+
+/// What a frame says; each kind has its own part of it. Payloads keep their text.
+#[derive(Default, Serialize)]
+pub struct FrameParams<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    level: Option<LogLevel>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meta: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pct: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a Json>,
 }
 
 /// To whom something that was said belongs.

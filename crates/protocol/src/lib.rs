@@ -14,7 +14,7 @@ mod reply;
 mod session;
 
 pub use error::WorkError;
-pub use frame::{Frame, LogLevel, Whose};
+pub use frame::{Frame, FrameParams, LogLevel, Whose};
 pub use invoke::{Cancel, CancelReason, Invoke, JobInput, JournalEntry};
 pub use lines::{LineTooLong, Lines};
 pub use load::{Load, Loaded, LoadedProcess};

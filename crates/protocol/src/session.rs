@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Invoke, LoadedProcess, MESSAGE_BYTES};
 
+/// What the server asks first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Initialise {
@@ -40,6 +41,7 @@ impl Default for Limits {
     }
 }
 
+/// Who the program is that answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Initialised {
@@ -132,6 +134,7 @@ pub struct Fault {
     pub message: String,
 }
 
+/// How many invocations more a remote worker takes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Credit {
     pub credits: u32,
