@@ -27,5 +27,5 @@ pub use fire::ManualFire;
 pub use http::{Hook, HookRequest, Hooked, PREFIX};
 pub use registry::{Put, Synced, Triggers};
 pub use schedule::{Missed, Schedule, Turn};
-pub use shown::{REDACTED, ShownTrigger, Stats};
+pub use shown::{ShownTrigger, Stats};
 pub use trigger::Trigger;
