@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
 };
 use bytes::Bytes;
-use riverrun_protocol::{CancelReason, Frame, LogLevel, WorkError};
+use riverrun_protocol::{CancelReason, Frame, FrameParams, WorkError};
 use riverrun_runtime::{CallRequest, Cancellation, ProcessConfig};
 use riverrun_types::{Json, Name, RunId, time::Iso};
 use serde::{Deserialize, Serialize};
@@ -225,56 +225,20 @@ fn sse(event: &str, data: &impl Serialize) -> Bytes {
     Bytes::from(text)
 }
 
-/// What a frame says; each kind has its own part of it. Payloads keep their text.
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 pub(crate) struct ShownFrame<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    level: Option<LogLevel>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    meta: Option<&'a Json>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pct: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<&'a Json>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<&'a Json>,
+    #[serde(flatten)]
+    params: FrameParams<'a>,
+    /// Of a heartbeat, which says nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     ts: Option<Iso>,
 }
 
 pub(crate) fn shown(frame: &Frame) -> (&'static str, ShownFrame<'_>) {
-    let mut shown = ShownFrame::default();
-    let event = match frame {
-        Frame::Log {
-            level,
-            message,
-            meta,
-        } => {
-            shown.level = Some(*level);
-            shown.message = Some(message);
-            shown.meta = meta.as_ref();
-            "log"
-        }
-        Frame::Progress { pct, detail } => {
-            shown.pct = *pct;
-            shown.detail = detail.as_ref();
-            "progress"
-        }
-        Frame::Partial { path, value } => {
-            shown.path = path.as_deref();
-            shown.value = Some(value);
-            "partial"
-        }
-        Frame::Heartbeat => {
-            shown.ts = Some(Iso(now_ms()));
-            "heartbeat"
-        }
-    };
-    (event, shown)
+    let (event, params) = frame.parts();
+    let is_heartbeat = matches!(frame, Frame::Heartbeat);
+    let ts = is_heartbeat.then(|| Iso(now_ms()));
+    (event, ShownFrame { params, ts })
 }
 
 #[derive(Serialize)]

@@ -15,6 +15,7 @@ use crate::{
     app::Api,
     errors::ApiError,
     extract::{Raw, Segments, read},
+    html::escape,
     reply::{Answer, ok},
     schemas,
 };
@@ -218,12 +219,12 @@ impl Shown {
     fn page(&self, OpenDoor { record, door }: &OpenDoor) -> Response {
         let asked = door.payload.as_ref().map_or(String::new(), |payload| {
             let text = serde_json::to_string_pretty(&payload.value()).unwrap_or_default();
-            format!("<pre>{}</pre>", escaped(&text))
+            format!("<pre>{}</pre>", escape(&text))
         });
         match self {
             Self::Question => {
                 let until = record.expires_ms.map_or(String::new(), |until| {
-                    format!("<p>Until {}</p>", escaped(&iso(until)))
+                    format!("<p>Until {}</p>", escape(&iso(until)))
                 });
                 html(StatusCode::OK, question(&record.step, &asked, &until))
             }
@@ -241,7 +242,7 @@ fn failed(error: &ApiError) -> Response {
         "AWAIT_NOT_FOUND" => told(error.status(), "There is nothing to decide here.", ""),
         "TOO_LARGE" => told(error.status(), "The comment is too long.", ""),
         code => {
-            let more = format!("<p>{}</p>", escaped(code));
+            let more = format!("<p>{}</p>", escape(code));
             told(error.status(), "This cannot be decided now.", &more)
         }
     }
@@ -264,21 +265,6 @@ fn html(status: StatusCode, body: String) -> Response {
     (status, headers, Html(body)).into_response()
 }
 
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            c => safe.push(c),
-        }
-    }
-    safe
-}
-
 const STYLE: &str = "body{font:16px/1.5 system-ui;max-width:36rem;margin:4rem auto;padding:0 1rem}pre{background:#f4f4f4;padding:1rem;overflow:auto}button{font:inherit;padding:.5rem 1.5rem;margin-right:.5rem}textarea{width:100%;font:inherit}@media(prefers-color-scheme:dark){body{background:#111;color:#eee}pre{background:#222}}";
 
 fn document(body: &str) -> String {
@@ -288,7 +274,7 @@ fn document(body: &str) -> String {
 }
 
 fn question(step: &str, asked: &str, until: &str) -> String {
-    let step = escaped(step);
+    let step = escape(step);
     document(&format!(
         "<h1>{step}</h1>{asked}{until}<form method=\"post\"><p><textarea name=\"comment\" rows=\"3\" placeholder=\"Comment\"></textarea></p><button name=\"answer\" value=\"approve\">Approve</button><button name=\"answer\" value=\"reject\">Reject</button></form>"
     ))
@@ -300,7 +286,7 @@ mod tests {
 
     #[test]
     fn what_a_flow_says_is_text() {
-        let asked = escaped(r#"<script>alert("x")</script>&'"#);
+        let asked = escape(r#"<script>alert("x")</script>&'"#);
         assert_eq!(
             asked,
             "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;"

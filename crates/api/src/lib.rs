@@ -21,6 +21,7 @@ mod handlers;
 mod health;
 mod hooks;
 mod hosts;
+mod html;
 mod jobs;
 mod kinds;
 mod letters;

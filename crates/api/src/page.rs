@@ -1,8 +1,23 @@
 //! Pages of lists: rows and the way to the next ones.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use utoipa::IntoParams;
 
 pub(crate) use crate::extract::PAGE;
+use crate::extract::page_limit;
+
+/// Which page of a list.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PageQuery {
+    /// Rows a page, 1 to 1,000. Default 50.
+    #[serde(default = "default_limit", deserialize_with = "page_limit")]
+    #[param(value_type = Option<u32>)]
+    pub limit: usize,
+    /// `nextCursor` of the page before.
+    pub cursor: Option<String>,
+}
 
 /// What every list answers.
 #[derive(Serialize)]

@@ -6,14 +6,13 @@ use axum::extract::State;
 use riverrun_engine::{HistoryCursor, HistoryEntry, HistoryPage};
 use riverrun_store::{EventQuery, RunRecord};
 use riverrun_types::{RunId, StreamName};
-use serde::{Deserialize, Serialize};
-use utoipa::IntoParams;
+use serde::Serialize;
 
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{Query, RunPath, page_limit},
-    page::{Items, default_limit},
+    extract::{Query, RunPath},
+    page::{Items, PageQuery},
     reply::{Answer, ok},
     schemas,
 };
@@ -21,30 +20,18 @@ use crate::{
 /// Events read at a time.
 const EVENTS: usize = 1_000;
 
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct HistoryQuery {
-    /// Rows a page, 1 to 1,000. Default 50.
-    #[serde(default = "default_limit", deserialize_with = "page_limit")]
-    #[param(value_type = Option<u32>)]
-    limit: usize,
-    /// `nextCursor` of the page before.
-    cursor: Option<String>,
-}
-
 /// Read a run's history
 ///
 /// One entry for each attempt of a step that has ended, in the order in which they ended.
 #[utoipa::path(get, path = "/api/runs/{id}/history", tag = "runs",
-    params(("id" = String, Path, description = "The run's id, or `latest`"), HistoryQuery),
+    params(("id" = String, Path, description = "The run's id, or `latest`"), PageQuery),
     responses(
         (status = 200, description = "A page of attempts", body = schemas::HistoryList),
         (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
 pub(crate) async fn run_history(
     State(api): State<Api>,
     RunPath(run): RunPath,
-    Query(query): Query<HistoryQuery>,
+    Query(query): Query<PageQuery>,
 ) -> Answer {
     let missing = || riverrun_store::Error::RunNotFound(run.clone());
     let record = api.runtime().store().run(&run).await?;

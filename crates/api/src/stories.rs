@@ -3,29 +3,15 @@
 use axum::extract::State;
 use riverrun_store::{InStory, StoryQuery};
 use riverrun_types::{Name, event::InStream, label};
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{Query, Segments, page_limit},
-    page::{Items, default_limit},
+    extract::{Query, Segments},
+    page::{Items, PageQuery},
     reply::{Answer, ok},
     schemas,
 };
-
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct StoryPageQuery {
-    /// Events a page, 1 to 1,000. Default 50.
-    #[serde(default = "default_limit", deserialize_with = "page_limit")]
-    #[param(value_type = Option<u32>)]
-    limit: usize,
-    /// `nextCursor` of the page before.
-    cursor: Option<String>,
-}
 
 /// Read a story
 ///
@@ -34,14 +20,14 @@ pub(crate) struct StoryPageQuery {
 /// such as those of triggers. Each event names its `stream`, and what brought it about where that
 /// is known (`causationId`).
 #[utoipa::path(get, path = "/api/stories/{correlationId}", tag = "events",
-    params(("correlationId" = String, Path, description = "A correlation id: a run's, a job's or any other"), StoryPageQuery),
+    params(("correlationId" = String, Path, description = "A correlation id: a run's, a job's or any other"), PageQuery),
     responses(
         (status = 200, description = "A page of events", body = schemas::EventList),
         (status = 404, description = "STORY_NOT_FOUND", body = schemas::Failure)))]
 pub(crate) async fn get_story(
     State(api): State<Api>,
     Segments(id): Segments<String>,
-    Query(query): Query<StoryPageQuery>,
+    Query(query): Query<PageQuery>,
 ) -> Answer {
     if !label::is_valid(&id) {
         let message = format!("correlationId: not {}", label::RULE);

@@ -12,7 +12,7 @@ use crate::{
     edge::RequestId,
     errors::ApiError,
     extract::{Body, Definition, Query, Segments, page_limit},
-    page::{Items, default_limit},
+    page::{Items, PageQuery, default_limit},
     reply::{Answer, json, ok},
     schemas::{self, BackfillBody, FireBody},
     start::started_answer,
@@ -25,17 +25,6 @@ pub(crate) struct TriggerListQuery {
     /// `http`, `schedule`, `event` or `manual`.
     #[param(value_type = Option<String>)]
     r#type: Option<Kind>,
-    /// Rows a page: 1 to 1,000, default 50.
-    #[serde(default = "default_limit", deserialize_with = "page_limit")]
-    #[param(value_type = Option<usize>)]
-    limit: usize,
-    cursor: Option<String>,
-}
-
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct PageQuery {
     /// Rows a page: 1 to 1,000, default 50.
     #[serde(default = "default_limit", deserialize_with = "page_limit")]
     #[param(value_type = Option<usize>)]

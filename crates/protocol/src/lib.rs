@@ -4,16 +4,25 @@
 //! line says, [`Lines`] cuts a stream of bytes into lines, and the other types are what stands in
 //! `params`, `result` and `error`.
 
+mod error;
+mod frame;
+mod invoke;
 mod lines;
+mod load;
 mod message;
-mod work;
+mod reply;
+mod session;
 
+pub use error::WorkError;
+pub use frame::{Frame, FrameParams, LogLevel, Whose};
+pub use invoke::{Cancel, CancelReason, Invoke, JobInput, JournalEntry};
 pub use lines::{LineTooLong, Lines};
+pub use load::{Load, Loaded, LoadedProcess};
 pub use message::{BadMessage, Message, RpcError, code};
-pub use work::{
-    Cancel, CancelReason, Credit, Drain, Drained, Fault, Frame, Initialise, Initialised, Invoke,
-    JobInput, JournalEntry, Limits, Load, Loaded, LoadedProcess, LogLevel, MadeFlow, Reply,
-    ReplyItem, Running, Sdk, Server, Suspended, Welcome, Whose, WorkError, WorkerInfo,
+pub use reply::{Reply, ReplyItem, Suspended};
+pub use session::{
+    Credit, Drain, Drained, Fault, Initialise, Initialised, Limits, MadeFlow, Running, Sdk, Server,
+    Welcome, WorkerInfo,
 };
 
 /// The version that this program speaks.

@@ -126,9 +126,6 @@ async fn run(provider: &Arc<dyn Provider>, count: usize, at_once: usize) -> Resu
 fn invoke() -> Invoke {
     Invoke {
         process: "echo".to_owned(),
-        file: None,
-        export: None,
-        revision: None,
         kind: "job".to_owned(),
         queue: Some("echo".to_owned()),
         job: JobInput {
@@ -139,13 +136,7 @@ fn invoke() -> Invoke {
             max_attempts: 3,
             ..JobInput::default()
         },
-        jobs: Vec::new(),
-        run_id: None,
-        flow: None,
-        step: None,
-        visit: None,
-        awaited: None,
         timeout_ms: Some(30_000),
-        lease: None,
+        ..Invoke::default()
     }
 }

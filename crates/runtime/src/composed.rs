@@ -13,7 +13,7 @@ use riverrun_types::{Json, Name};
 use serde_json::{Value, json};
 
 use crate::{
-    Composable, Composed, Error, RegisteredFlow, Result, Runtime, compose, steps::ComposedFlow,
+    Composable, Composed, ComposedFlow, Error, RegisteredFlow, Result, Runtime, steps::compose,
 };
 
 /// What came of the flows that the processes of a worker make.

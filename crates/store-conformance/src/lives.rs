@@ -44,12 +44,7 @@ async fn begin(store: &S, now_ms: Millis) -> JobLease {
 }
 
 fn settled(lease: &JobLease, now_ms: Millis, outcome: Settled) -> Change {
-    Change::Settle(Box::new(Settle {
-        lease: lease.clone(),
-        now_ms,
-        if_expired: false,
-        outcome,
-    }))
+    Settle::new(lease, outcome, now_ms).into()
 }
 
 fn completed() -> Settled {

@@ -78,15 +78,8 @@ fn ids_of(jobs: &[ClaimedJob]) -> Vec<&str> {
 }
 
 async fn settle(store: &S, lease: &JobLease, now_ms: Millis, outcome: Settled) -> Result<()> {
-    let settle = Settle {
-        lease: lease.clone(),
-        now_ms,
-        if_expired: false,
-        outcome,
-    };
-    change(store, Change::Settle(Box::new(settle)))
-        .await
-        .map(drop)
+    let settle = Settle::new(lease, outcome, now_ms);
+    change(store, settle.into()).await.map(drop)
 }
 
 fn done(text: &str) -> Settled {
@@ -266,12 +259,11 @@ pub async fn a_retry_comes_back_with_the_next_attempt(store: S) {
     add(&store, [job("j1")]).await;
     let first = only(&store, T0).await;
     let note = Note {
-        lease: first.lease.clone(),
-        now_ms: T0,
         progress: Some(json("50")),
         checkpoint: Some(json(r#"{"page":7}"#)),
+        ..Note::new(&first.lease, T0)
     };
-    must(change(&store, Change::Note(Box::new(note))).await);
+    must(change(&store, note.into()).await);
     let retry = Settled::Retry {
         at_ms: T0 + 500,
         error: wrong(),
@@ -312,12 +304,10 @@ pub async fn an_outcome_without_the_lease_is_refused(store: S) {
         assert_eq!(refusal(late), "JOB_LOST");
     }
     let note = Note {
-        lease: first.lease.clone(),
-        now_ms: T0,
         progress: Some(json("1")),
-        checkpoint: None,
+        ..Note::new(&first.lease, T0)
     };
-    let note = change(&store, Change::Note(Box::new(note))).await;
+    let note = change(&store, note.into()).await;
     assert_eq!(refusal(note), "JOB_LOST");
     must(settle(&store, &second.lease, T0, done("2")).await);
     assert_eq!(
@@ -332,13 +322,8 @@ pub async fn an_outcome_and_what_follows_are_one_commit(store: S) {
     add(&store, [job("j1")]).await;
     let lease = only(&store, T0).await.lease;
     let follow = |lease: &JobLease| {
-        let settle = Settle {
-            lease: lease.clone(),
-            now_ms: T0,
-            if_expired: false,
-            outcome: done("1"),
-        };
-        Commit::of(Change::Settle(Box::new(settle))).and(Change::Enqueue([job("next")].into()))
+        let settle = Settle::new(lease, done("1"), T0);
+        Commit::of(settle.into()).and(Change::Enqueue([job("next")].into()))
     };
     must(commit(&store, follow(&lease)).await);
     assert_eq!(read(&store, "next").await.state, JobState::Waiting);
@@ -371,13 +356,12 @@ pub async fn others_settle_only_what_has_run_out(store: S) {
     add(&store, [job("j1")]).await;
     let lease = only(&store, T0).await.lease;
     let reap = |now_ms| {
+        let failed = Settled::Failed { error: wrong() };
         let settle = Settle {
-            lease: lease.clone(),
-            now_ms,
             if_expired: true,
-            outcome: Settled::Failed { error: wrong() },
+            ..Settle::new(&lease, failed, now_ms)
         };
-        Commit::of(Change::Settle(Box::new(settle)))
+        Commit::of(settle.into())
     };
     assert_eq!(refusal(commit(&store, reap(T0 + 29_999)).await), "JOB_LOST");
     must(commit(&store, reap(T0 + 30_000)).await);
@@ -1107,12 +1091,10 @@ pub async fn what_ended_well_begins_anew_and_what_failed_goes_on(store: S) {
     assert!(claimed.iter().all(|job| !job.has_stream));
     for job in &claimed {
         let note = Note {
-            lease: job.lease.clone(),
-            now_ms: T0,
-            progress: None,
             checkpoint: Some(json("7")),
+            ..Note::new(&job.lease, T0)
         };
-        must(change(&store, Change::Note(Box::new(note))).await);
+        must(change(&store, note.into()).await);
     }
     let stream = StreamName::new("job", "failed");
     must(change(&store, Change::Append(append(stream, logs(T0, 1)))).await);

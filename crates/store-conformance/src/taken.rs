@@ -75,14 +75,10 @@ pub async fn a_job_begins_where_it_is_added(store: S) {
     assert_eq!((record.state, record.attempt), (JobState::Active, 1));
     assert_eq!(record.started_ms, Some(T0));
     assert_eq!(claimed(&store, T0).await, ["b"], "it is nobody else's");
-    let settle = Settle {
-        lease: first.lease.clone(),
-        now_ms: T0 + 5,
-        if_expired: false,
-        outcome: Settled::Completed { result: json("1") },
-    };
-    must(change(&store, Change::Settle(Box::new(settle.clone()))).await);
-    let again = change(&store, Change::Settle(Box::new(settle))).await;
+    let completed = Settled::Completed { result: json("1") };
+    let settle = Settle::new(&first.lease, completed, T0 + 5);
+    must(change(&store, settle.clone().into()).await);
+    let again = change(&store, settle.into()).await;
     assert!(matches!(again, Err(Error::JobLost(_))));
     let queue = must(store.queue("mail").await).expect("it is there");
     assert_eq!((queue.waiting, queue.active, queue.completed), (0, 1, 1));

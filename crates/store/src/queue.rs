@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use riverrun_types::{Json, Millis, Name, RunId};
 
+use crate::Change;
+
 /// Where a job stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -208,6 +210,24 @@ pub struct Settle {
     pub outcome: Settled,
 }
 
+impl Settle {
+    /// What the holder of the lease says of its attempt.
+    pub fn new(lease: &JobLease, outcome: Settled, now_ms: Millis) -> Self {
+        Self {
+            lease: lease.clone(),
+            now_ms,
+            if_expired: false,
+            outcome,
+        }
+    }
+}
+
+impl From<Settle> for Change {
+    fn from(settle: Settle) -> Self {
+        Self::Settle(Box::new(settle))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Settled {
     Completed {
@@ -247,6 +267,24 @@ pub struct Note {
     pub progress: Option<Json>,
     /// For the next attempt, if there is one.
     pub checkpoint: Option<Json>,
+}
+
+impl Note {
+    /// Stores nothing by itself, but whatever is committed with it counts only under the lease.
+    pub fn new(lease: &JobLease, now_ms: Millis) -> Self {
+        Self {
+            lease: lease.clone(),
+            now_ms,
+            progress: None,
+            checkpoint: None,
+        }
+    }
+}
+
+impl From<Note> for Change {
+    fn from(note: Note) -> Self {
+        Self::Note(Box::new(note))
+    }
 }
 
 /// What people do to a job.

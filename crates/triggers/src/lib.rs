@@ -19,7 +19,6 @@ mod schedule;
 mod shown;
 mod signature;
 mod trigger;
-mod wall;
 
 pub use backfill::{Backfill, Backfilled};
 pub use definition::{Definition, Kind, Origin};
@@ -28,5 +27,5 @@ pub use fire::ManualFire;
 pub use http::{Hook, HookRequest, Hooked, PREFIX};
 pub use registry::{Put, Synced, Triggers};
 pub use schedule::{Missed, Schedule, Turn};
-pub use shown::{REDACTED, ShownTrigger, Stats};
+pub use shown::{ShownTrigger, Stats};
 pub use trigger::Trigger;

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use tokio::sync::{Mutex, watch};
 
 use crate::{
-    Definition, Error, Kind, Origin, REDACTED, Result, ShownTrigger, Trigger,
+    Definition, Error, Kind, Origin, Result, ShownTrigger, Trigger,
     fire::{all, tell},
     route::Routes,
-    shown::{redact, secret},
+    shown::{REDACTED, redact, secret},
     trigger::Rule,
 };
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::{Definition, PREFIX, Trigger};
 
 /// What stands for a secret. Sent back in a change, it means the secret that is there.
-pub const REDACTED: &str = "[redacted]";
+pub(crate) const REDACTED: &str = "[redacted]";
 
 /// How many of the next due times are shown.
 const UPCOMING: usize = 5;

@@ -1,5 +1,7 @@
 //! The frame of every page.
 
+use crate::html::escape;
+
 const STYLE: &str = "
 :root { color-scheme: light dark; --ink: #1c2430; --paper: #fdfdfb; --quiet: #66707e;
   --line: #dfe3e8; --tint: #f1f4f6; --link: #0b62a8; --get: #1f7a4d; --post: #9a5b00; --delete: #b3261e; }
@@ -31,21 +33,6 @@ pub(super) fn page(title: &str, body: &str) -> String {
          <main>{body}</main></body></html>",
         escape(title)
     )
-}
-
-pub(super) fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            c => safe.push(c),
-        }
-    }
-    safe
 }
 
 /// Escaped text in which `words` between backticks are code.

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::markup::{escape, page, prose};
+use super::markup::{page, prose};
+use crate::html::escape;
 
 const METHODS: [&str; 3] = ["get", "post", "delete"];
 

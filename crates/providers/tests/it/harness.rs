@@ -86,11 +86,7 @@ pub fn invocation(input: Value) -> Asked {
 pub fn invocation_with(input: Value, change: impl FnOnce(&mut Invoke)) -> Asked {
     let mut invoke = Invoke {
         process: "deeds".to_owned(),
-        file: None,
-        export: None,
-        revision: None,
         kind: "job".to_owned(),
-        queue: None,
         job: JobInput {
             job_id: Some("job-1".to_owned()),
             input: Some(Json::of(&input)),
@@ -98,14 +94,8 @@ pub fn invocation_with(input: Value, change: impl FnOnce(&mut Invoke)) -> Asked 
             max_attempts: 3,
             ..JobInput::default()
         },
-        jobs: Vec::new(),
-        run_id: None,
-        flow: None,
-        step: None,
-        visit: None,
-        awaited: None,
         timeout_ms: Some(15_000),
-        lease: None,
+        ..Invoke::default()
     };
     change(&mut invoke);
     let (host, cancel) = (Arc::new(Remembers::default()), Cancellation::default());

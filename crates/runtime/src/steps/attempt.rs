@@ -327,34 +327,28 @@ impl Runtime {
             }
         }
         let timeout = self.step_timeout(flow, &place.step, process);
+        let told = JobInput {
+            job_id: Some(job.lease.id.to_string()),
+            name: Some(place.step.to_string()),
+            input: Some(input),
+            attempt,
+            max_attempts: process.config.policy.retry.max_attempts,
+            correlation_id: Some(place.run.to_string()),
+            causation_id: None,
+            tenant_id: None,
+            checkpoint: job.checkpoint.clone(),
+            journal: visit.journal.iter().map(entry).collect(),
+            enqueued_at: Some(iso(job.created_ms)),
+        };
         Ok(Invoke {
-            process: process.id.to_string(),
-            file: process.source.file.clone(),
-            export: process.source.export.clone(),
-            revision: process.source.revision,
-            kind: "step".to_owned(),
             queue: Some(process.config.queue.to_string()),
-            job: JobInput {
-                job_id: Some(job.lease.id.to_string()),
-                name: Some(place.step.to_string()),
-                input: Some(input),
-                attempt,
-                max_attempts: process.config.policy.retry.max_attempts,
-                correlation_id: Some(place.run.to_string()),
-                causation_id: None,
-                tenant_id: None,
-                checkpoint: job.checkpoint.clone(),
-                journal: visit.journal.iter().map(entry).collect(),
-                enqueued_at: Some(iso(job.created_ms)),
-            },
-            jobs: Vec::new(),
             run_id: Some(place.run.to_string()),
             flow: Some(flow.plan.id.to_string()),
             step: Some(place.step.to_string()),
             visit: Some(place.visit),
             awaited: visit.awaited.clone(),
-            timeout_ms: u64::try_from(timeout.as_millis()).ok(),
             lease: Some(job.lease.token.to_string()),
+            ..process.invoke("step", told, timeout)
         })
     }
 
@@ -384,13 +378,8 @@ impl Runtime {
             expect: Expect::Len(seen.state.len),
             events: Arc::from([]),
         });
-        let dropped = Change::Settle(Box::new(Settle {
-            lease: job.lease.clone(),
-            now_ms: self.now_ms(),
-            if_expired: false,
-            outcome: Settled::Dropped,
-        }));
-        match self.commit(Commit::of(still).and(dropped)).await {
+        let dropped = Settle::new(&job.lease, Settled::Dropped, self.now_ms());
+        match self.commit(Commit::of(still).and(dropped.into())).await {
             Err(StoreError::Conflict(_) | StoreError::RunEnded(_) | StoreError::RunNotFound(_)) => {
                 false
             }
@@ -406,17 +395,15 @@ impl Runtime {
         let (now, lease) = (self.now_ms(), &job.lease);
         let waits = waiting_event(&lease.queue, &outcome, job.attempt, now, if_expired);
         let settle = Settle {
-            lease: lease.clone(),
-            now_ms: now,
             if_expired,
-            outcome,
+            ..Settle::new(lease, outcome, now)
         };
         // What the row forgets when it waits again is stored before.
         let mut commit = Commit::default();
         if let Some(waits) = waits {
             commit = commit.and(Change::Append(to_job(&lease.id, vec![waits])));
         }
-        commit = commit.and(Change::Settle(Box::new(settle)));
+        commit = commit.and(settle.into());
         match self.commit(commit).await {
             Ok(_) | Err(StoreError::JobLost(_)) => {}
             Err(error) => tracing::warn!(job = %job.lease.id, %error, "a job was not settled"),

@@ -14,8 +14,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use parking_lot::Mutex;
-use riverrun_engine::{Fact, Input, Memo, RunState, in_run};
+use riverrun_engine::{Fact, Input, Memo, in_run};
 use riverrun_protocol::{Frame, JournalEntry, WorkError};
 use riverrun_store::{Awaited, Change, ClaimedJob, Error as StoreError, NewAwait, Note};
 use riverrun_types::{Draft, EventId, EventType, Json, Name, StepRef, TriggerType};
@@ -31,13 +30,11 @@ use crate::{
     Error, Runtime,
     streams::Guard,
     work::{
-        BatchParams, Cancellation, EmitParams, Host, JobHost, KeptOptions, KeyParams, Process,
-        Read, ReadAll, Waiting, frame_event, params, path,
+        BatchParams, Cancellation, EmitParams, GATHER, Gathered, Host, JobHost, KeptOptions,
+        KeyParams, Process, StateRead, TakenSaid, Waiting, frame_event, params, path,
     },
 };
 
-/// How long what was said waits for more.
-const GATHER: Duration = Duration::from_millis(50);
 /// How long what was emitted waits for the end of the attempt, to be stored with it.
 const LINGER: Duration = Duration::from_millis(5);
 /// Emitted events that wait to be stored; the last one waits for them.
@@ -49,10 +46,7 @@ pub(super) struct StepHost {
     at: StepRef,
     job: ClaimedJob,
     inner: JobHost,
-    said: Mutex<Waiting>,
-    /// Held while something is stored. Whoever waits for it has taken what was said until then, so
-    /// that the stream has things in the order in which they were said and asked for.
-    storing: tokio::sync::Mutex<()>,
+    said: Gathered,
     /// The run knows of the attempt.
     has_begun: AtomicBool,
     me: Weak<Self>,
@@ -83,8 +77,7 @@ impl StepHost {
             },
             job: job.clone(),
             inner,
-            said: Mutex::new(Waiting::new(process.config.logs)),
-            storing: tokio::sync::Mutex::default(),
+            said: Gathered::new(runtime.clone(), process.config.logs),
             has_begun: AtomicBool::new(false),
             me: me.clone(),
         })
@@ -93,64 +86,50 @@ impl StepHost {
     /// What was said and is not stored yet. Whatever comes later is dropped.
     pub async fn close(&self) -> Vec<Draft> {
         let _ = self.inner.close().await;
-        self.said.lock().is_closed = true;
-        let _storing = self.storing.lock().await;
-        self.said.lock().close(self.runtime.now_ms()).0
+        self.said.end();
+        self.said.rest().await.0
     }
 
     /// Records that the attempt has begun, and what it said so far.
     pub async fn flush(&self) {
-        if self.said.lock().is_closed {
+        if self.said.is_closed() {
             return;
         }
-        let turn = self.turn().await;
-        if let Err(error) = self.store(turn, None, Vec::new()).await {
+        let said = self.said.take().await;
+        if let Err(error) = self.store(said, None, Vec::new()).await {
             tracing::debug!(run = %self.place.run, error = error.message, "what a step said could not be stored");
         }
-    }
-
-    /// Takes what was said so far and a place in the line of those who store, both before it first
-    /// waits: whatever is said from then on comes later.
-    async fn turn(&self) -> Turn<'_> {
-        let (has_emitted, said) = {
-            let mut said = self.said.lock();
-            (said.emitted() > 0, said.take(self.runtime.now_ms()).0)
-        };
-        let mut turn = Turn {
-            host: self,
-            said,
-            has_emitted,
-            storing: None,
-        };
-        turn.storing = Some(self.storing.lock().await);
-        turn
     }
 
     /// Stores what was said, and something after it.
     async fn store(
         &self,
-        mut turn: Turn<'_>,
+        mut said: TakenSaid<'_>,
         last: Option<Draft>,
         more: Vec<Change>,
     ) -> Result<(), WorkError> {
         let mut letter = self.letter();
-        let drafts = turn.said.iter().cloned().chain(last).collect();
+        let drafts = said.drafts.iter().cloned().chain(last).collect();
         letter.said = Some((self.place.visit(), self.at.attempt, drafts));
         letter.more = more;
         self.tell(letter).await?;
-        turn.said.clear();
+        said.stored();
         Ok(())
     }
 
     fn say(&self, draft: Draft) {
-        if !self.said.lock().say(draft, None) {
-            return;
+        if self.said.waiting().say(draft, None) {
+            self.flush_after(GATHER, |said| said.is_flushing = false);
         }
+    }
+
+    /// Stores what is said until then. `came` notes that nobody is on the way any more.
+    fn flush_after(&self, time: Duration, came: fn(&mut Waiting)) {
         let me = self.me.clone();
         tokio::spawn(async move {
-            tokio::time::sleep(GATHER).await;
+            tokio::time::sleep(time).await;
             if let Some(host) = me.upgrade() {
-                host.said.lock().is_flushing = false;
+                came(&mut host.said.waiting());
                 host.flush().await;
             }
         });
@@ -170,19 +149,15 @@ impl StepHost {
     }
 
     fn fence(&self) -> Change {
-        Change::Note(Box::new(Note {
-            lease: self.job.lease.clone(),
-            now_ms: self.runtime.now_ms(),
-            progress: None,
-            checkpoint: None,
-        }))
+        Note::new(&self.job.lease, self.runtime.now_ms()).into()
     }
 
     /// What the state is once everything is stored that was asked for before.
-    async fn state<T>(&self, ask: impl FnOnce(&RunState) -> T) -> Result<T, WorkError> {
-        let _ = self.storing.lock().await;
+    async fn read(&self, method: &str, asked: &Json) -> Result<Json, WorkError> {
+        let read = StateRead::of(method, asked)?;
+        self.said.settled().await;
         let loaded = self.runtime.load(&self.place.run).await.map_err(refused)?;
-        Ok(ask(&loaded.state))
+        Ok(read.answer(&loaded.state))
     }
 
     async fn write(
@@ -191,7 +166,7 @@ impl StepHost {
         if_version: Option<u64>,
         is_in_run: bool,
     ) -> Result<Json, WorkError> {
-        let turn = self.turn().await;
+        let said = self.said.take().await;
         let mut draft = fact.draft(self.runtime.now_ms());
         draft.step = Some(self.at.clone());
         if is_in_run {
@@ -202,7 +177,7 @@ impl StepHost {
             if_len: if_version,
             key: None,
         };
-        let ids = self.append(turn, draft, guard).await?;
+        let ids = self.append(said, draft, guard).await?;
         let version = ids.last().map_or(0, |id| id.seq + 1);
         Ok(Json::of(&json!({ "version": version })))
     }
@@ -225,22 +200,15 @@ impl StepHost {
         event.data = data.filter(|data| !data.is_null());
         event.step = Some(self.at.clone());
         let (is_first, is_full) = {
-            let mut said = self.said.lock();
+            let mut said = self.said.waiting();
             (said.emit(event), said.emitted() >= MAX_EMITTED)
         };
         if is_full {
-            let turn = self.turn().await;
-            self.store(turn, None, Vec::new()).await?;
+            let said = self.said.take().await;
+            self.store(said, None, Vec::new()).await?;
         }
         if is_first {
-            let me = self.me.clone();
-            tokio::spawn(async move {
-                tokio::time::sleep(LINGER).await;
-                if let Some(host) = me.upgrade() {
-                    host.said.lock().is_lingering = false;
-                    host.flush().await;
-                }
-            });
+            self.flush_after(LINGER, |said| said.is_lingering = false);
         }
         // Its place in the stream is known once it is stored, with the attempt's end at the latest.
         Ok(Json::of(&json!({})))
@@ -249,33 +217,33 @@ impl StepHost {
     /// Appends an event to the run's stream, and before it what the handler said before.
     async fn append(
         &self,
-        mut turn: Turn<'_>,
+        mut said: TakenSaid<'_>,
         draft: Draft,
         guard: Guard,
     ) -> Result<Vec<EventId>, WorkError> {
-        if turn.has_emitted {
+        if said.has_emitted {
             let mut letter = self.letter();
-            letter.said = Some((self.place.visit(), self.at.attempt, turn.said.clone()));
+            letter.said = Some((self.place.visit(), self.at.attempt, said.drafts.clone()));
             self.tell(letter).await?;
-            turn.said.clear();
+            said.stored();
         } else {
             self.begin().await?;
         }
-        let said = turn.said.iter().cloned().map(|draft| Draft {
+        let before = said.drafts.iter().cloned().map(|draft| Draft {
             step: Some(self.at.clone()),
             ..draft
         });
-        let drafts = said.chain([draft]).collect();
+        let drafts = before.chain([draft]).collect();
         let stored = self.runtime.append_to_run(&self.place.run, drafts, guard);
         let ids = stored.await.map_err(refused)?;
-        turn.said.clear();
+        said.stored();
         Ok(ids)
     }
 
     /// Keeps what the code has read, to be recorded with what is recorded next.
     fn saw(&self, seen: Vec<JournalEntry>) {
         if !seen.is_empty() {
-            self.said.lock().add(self.recorded(seen));
+            self.said.waiting().add(self.recorded(seen));
         }
     }
 
@@ -298,8 +266,8 @@ impl StepHost {
     async fn remember(&self, memo: Memo, more: Vec<Change>) -> Result<Json, WorkError> {
         let at = self.at.clone();
         let draft = Fact::Memo { at, memo }.draft(self.runtime.now_ms());
-        let turn = self.turn().await;
-        self.store(turn, Some(draft), more).await?;
+        let said = self.said.take().await;
+        self.store(said, Some(draft), more).await?;
         Ok(Json::of(&json!({})))
     }
 
@@ -370,25 +338,6 @@ impl StepHost {
     }
 }
 
-/// The turn to store something. What was said before and is not stored when this is dropped waits
-/// again, before what came later.
-struct Turn<'a> {
-    host: &'a StepHost,
-    said: Vec<Draft>,
-    /// Some of it is emitted, and is led to the steps that subscribe to it.
-    has_emitted: bool,
-    storing: Option<tokio::sync::MutexGuard<'a, ()>>,
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        if !self.said.is_empty() {
-            let said = std::mem::take(&mut self.said);
-            self.host.said.lock().put_back(said, None);
-        }
-    }
-}
-
 #[derive(Deserialize)]
 struct Remembered {
     op: Option<String>,
@@ -437,36 +386,12 @@ impl Host for StepHost {
     }
 
     async fn ask(&self, method: &str, asked: Json) -> Result<Json, WorkError> {
-        if self.said.lock().is_closed {
+        if self.said.is_closed() {
             let message = "the invocation has ended";
             return Err(WorkError::new("INVOCATION_ENDED", message));
         }
         match method {
-            "state.get" => {
-                let path = path(&params::<KeyParams>(&asked)?.key)?;
-                self.state(|state| {
-                    let value = state.state.path(&path);
-                    Json::of(&Read {
-                        value,
-                        version: state.len,
-                    })
-                })
-                .await
-            }
-            "state.has" => {
-                let path = path(&params::<KeyParams>(&asked)?.key)?;
-                self.state(|state| Json::of(&json!({"has": state.state.path(&path).is_some()})))
-                    .await
-            }
-            "state.getAll" => {
-                self.state(|state| {
-                    Json::of(&ReadAll {
-                        state: &state.state,
-                        version: state.len,
-                    })
-                })
-                .await
-            }
+            "state.get" | "state.has" | "state.getAll" => self.read(method, &asked).await,
             "state.set" => {
                 let KeyParams {
                     key,

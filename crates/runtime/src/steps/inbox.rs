@@ -83,8 +83,11 @@ pub(crate) struct Letter {
     pub key: Option<Name>,
     /// The run is to look at what it waits for once this is stored.
     pub look: bool,
-    answer: Option<oneshot::Sender<Result<Vec<EventId>>>>,
+    answer: Option<oneshot::Sender<Answer>>,
 }
+
+/// The ids of a letter's events.
+type Answer = Result<Vec<EventId>>;
 
 /// The job in whose name a letter speaks: without its lease nothing of the letter counts.
 pub(crate) struct Fence {
@@ -118,21 +121,10 @@ impl Letter {
 
     fn fence(&self, now: i64) -> Option<Change> {
         let Fence { lease, settles } = self.fence.as_ref()?;
-        let lease = lease.clone();
         Some(match settles {
             // The visit's stream tells what became of it; the job has nothing to add.
-            true => Change::Settle(Box::new(Settle {
-                lease,
-                now_ms: now,
-                if_expired: false,
-                outcome: Settled::Dropped,
-            })),
-            false => Change::Note(Box::new(Note {
-                lease,
-                now_ms: now,
-                progress: None,
-                checkpoint: None,
-            })),
+            true => Settle::new(lease, Settled::Dropped, now).into(),
+            false => Note::new(lease, now).into(),
         })
     }
 
@@ -141,7 +133,7 @@ impl Letter {
         fence.is_some_and(|fence| fence.lease.id == *job)
     }
 
-    fn answer(&mut self, answer: Result<Vec<EventId>>) {
+    fn answer(&mut self, answer: Answer) {
         if let Some(sender) = self.answer.take() {
             // Whoever asked may be gone.
             let _ = sender.send(answer);
@@ -152,32 +144,34 @@ impl Letter {
 impl Runtime {
     /// Has a letter judged, and answers when what follows from it is durable: with the ids of its
     /// events.
-    pub(crate) async fn deliver(&self, run: &RunId, mut letter: Letter) -> Result<Vec<EventId>> {
-        let (sender, answer) = oneshot::channel();
-        letter.answer = Some(sender);
-        if self.inboxes().put(run, letter) {
-            let letters = self.inboxes().take(run);
-            self.read_letters(run, letters);
-        }
+    pub(crate) async fn deliver(&self, run: &RunId, letter: Letter) -> Result<Vec<EventId>> {
+        let (letters, answer) = self.post(run, letter);
+        self.read_letters(run, letters);
         answer.await.map_err(|_| Error::ShuttingDown)?
     }
 
     /// The same from a task that nobody drops before its end: it judges the letter itself if nobody
     /// else is about to.
-    pub(crate) async fn deliver_here(
-        &self,
-        run: &RunId,
-        mut letter: Letter,
-    ) -> Result<Vec<EventId>> {
-        let (sender, answer) = oneshot::channel();
-        letter.answer = Some(sender);
-        if self.inboxes().put(run, letter) {
-            let letters = self.inboxes().take(run);
+    pub(crate) async fn deliver_here(&self, run: &RunId, letter: Letter) -> Result<Vec<EventId>> {
+        let (letters, answer) = self.post(run, letter);
+        if !letters.is_empty() {
             self.judge_letters(run, letters).await;
             let more = self.inboxes().take(run);
             self.read_letters(run, more);
         }
         answer.await.map_err(|_| Error::ShuttingDown)?
+    }
+
+    /// Puts a letter into a run's inbox. Whoever is given letters back sees to the inbox: nobody
+    /// else does.
+    fn post(&self, run: &RunId, mut letter: Letter) -> (Vec<Letter>, oneshot::Receiver<Answer>) {
+        let (sender, answer) = oneshot::channel();
+        letter.answer = Some(sender);
+        let letters = match self.inboxes().put(run, letter) {
+            true => self.inboxes().take(run),
+            false => Vec::new(),
+        };
+        (letters, answer)
     }
 
     /// Has letters judged, and those that come meanwhile.

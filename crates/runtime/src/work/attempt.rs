@@ -208,13 +208,11 @@ impl Runtime {
         events.extend(waiting_event(queue, &decided, held.job.attempt, now, false));
         let mut commit = self.outcome(queue, &held.job, &held.policy, decided, now, false, events);
         if progress.is_some() {
-            let note = Change::Note(Box::new(Note {
-                lease: lease.clone(),
-                now_ms: now,
+            let note = Note {
                 progress,
-                checkpoint: None,
-            }));
-            commit.changes.insert(0, note);
+                ..Note::new(lease, now)
+            };
+            commit.changes.insert(0, note.into());
         }
         loop {
             match self.commit(commit.clone()).await {
@@ -262,12 +260,11 @@ impl Runtime {
         if !events.is_empty() && !is_dropped {
             commit = commit.and(Change::Append(to_job(&job.lease.id, events)));
         }
-        commit = commit.and(Change::Settle(Box::new(Settle {
-            lease: job.lease.clone(),
-            now_ms: now,
+        let settle = Settle {
             if_expired,
-            outcome: decided,
-        })));
+            ..Settle::new(&job.lease, decided, now)
+        };
+        commit = commit.and(settle.into());
         if let Some(letter) = letter {
             commit = commit.and(Change::Enqueue([letter].into()));
         }
@@ -345,21 +342,10 @@ async fn invoke(
     };
     let lease = held.first().map(|held| held.job.lease.token.to_string());
     Ok(Invoke {
-        process: process.id.to_string(),
-        file: process.source.file.clone(),
-        export: process.source.export.clone(),
-        revision: process.source.revision,
-        kind: "job".to_owned(),
         queue: Some(process.config.queue.to_string()),
-        job,
         jobs,
-        run_id: None,
-        flow: None,
-        step: None,
-        visit: None,
-        awaited: None,
-        timeout_ms: u64::try_from(timeout.as_millis()).ok(),
         lease,
+        ..process.invoke("job", job, timeout)
     })
 }
 

@@ -192,31 +192,19 @@ impl Runtime {
             .timeout
             .or(process.config.policy.timeout)
             .unwrap_or(self.options().attempt_timeout);
+        let job = JobInput {
+            input: Some(request.input),
+            attempt: 1,
+            max_attempts: 1,
+            correlation_id: Some(correlation),
+            causation_id: request.causation_id,
+            tenant_id: request.tenant_id,
+            ..JobInput::default()
+        };
         let invocation = Invocation {
             invoke: Arc::new(Invoke {
-                process: process.id.to_string(),
-                file: process.source.file.clone(),
-                export: process.source.export.clone(),
-                revision: process.source.revision,
-                kind: "call".to_owned(),
-                queue: None,
-                job: JobInput {
-                    input: Some(request.input),
-                    attempt: 1,
-                    max_attempts: 1,
-                    correlation_id: Some(correlation),
-                    causation_id: request.causation_id,
-                    tenant_id: request.tenant_id,
-                    ..JobInput::default()
-                },
-                jobs: Vec::new(),
                 run_id: Some(id.to_string()),
-                flow: None,
-                step: None,
-                visit: None,
-                awaited: None,
-                timeout_ms: u64::try_from(timeout.as_millis()).ok(),
-                lease: None,
+                ..process.invoke("call", job, timeout)
             }),
             host: host.clone(),
             cancel: request.cancel.clone(),

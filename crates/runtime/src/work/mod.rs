@@ -10,7 +10,6 @@ mod begin;
 mod broken;
 mod call;
 mod config;
-mod fields;
 mod host;
 mod keeper;
 mod letters;
@@ -31,8 +30,11 @@ pub use broken::BrokenProcess;
 pub use call::CallRequest;
 pub(crate) use call::Calls;
 pub use config::{ConfigIssue, LogLimit, OnFail, Policy, ProcessConfig, RunMode, check_queue_name};
-pub(crate) use fields::{meant, meant_within};
-pub(crate) use host::{BatchParams, EmitParams, JobHost, KeyParams, Waiting, params, path};
+pub(crate) use config::{meant, meant_within};
+pub(crate) use host::{
+    BatchParams, EmitParams, GATHER, Gathered, JobHost, KeyParams, StateRead, TakenSaid, Waiting,
+    params, path,
+};
 pub(crate) use keeper::{Keeper, Stop, keep};
 pub(crate) use letters::Redrives;
 pub use letters::{Redrive, Redriven};
@@ -41,7 +43,7 @@ pub use process::{Process, Source};
 pub use provider::{Cancellation, Host, Invocation, Places, Provider, Taken};
 pub use queues::QueueView;
 pub(crate) use reaper::reap;
-pub(crate) use record::{Read, ReadAll, frame as frame_event};
+pub(crate) use record::frame as frame_event;
 pub use request::{
     Debounce, Dedupe, IdempotencyOptions, JobOptions, JobRequest, KeptOptions, Throttle,
 };

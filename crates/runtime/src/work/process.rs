@@ -3,9 +3,11 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
+    time::Duration,
 };
 
 use parking_lot::RwLock;
+use riverrun_protocol::{Invoke, JobInput};
 use riverrun_types::Name;
 use tokio::sync::{Notify, watch};
 
@@ -24,6 +26,22 @@ pub struct Process {
     pub provider: Arc<dyn Provider>,
     /// Where its code is, for runners.
     pub source: Source,
+}
+
+impl Process {
+    /// A call of its handler. Each kind of work adds what only it has.
+    pub(crate) fn invoke(&self, kind: &str, job: JobInput, timeout: Duration) -> Invoke {
+        Invoke {
+            process: self.id.to_string(),
+            file: self.source.file.clone(),
+            export: self.source.export.clone(),
+            revision: self.source.revision,
+            kind: kind.to_owned(),
+            job,
+            timeout_ms: u64::try_from(timeout.as_millis()).ok(),
+            ..Invoke::default()
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -93,14 +93,14 @@ pub(super) struct Writes<'a> {
 
 /// A value of a state, if there is one, and the state's version.
 #[derive(Serialize)]
-pub(crate) struct Read {
+pub(super) struct Read {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Json>,
     pub version: u64,
 }
 
 #[derive(Serialize)]
-pub(crate) struct ReadAll<'a> {
+pub(super) struct ReadAll<'a> {
     pub state: &'a State,
     pub version: u64,
 }

@@ -3,7 +3,7 @@
 use std::{pin::pin, task::Poll, time::Duration};
 
 use riverrun_protocol::WorkError;
-use riverrun_store::{Added, Change, Commit, Error as StoreError, Expect, Note};
+use riverrun_store::{Added, Commit, Error as StoreError, Expect, Note};
 use riverrun_types::{Draft, EventType, Json, Millis};
 use serde_json::{Value, json};
 
@@ -81,12 +81,10 @@ impl JobHost {
             return Err(WorkError::new("NOT_IN_A_CALL", message).permanent());
         };
         let note = Note {
-            lease: lease.clone(),
-            now_ms: self.runtime.now_ms(),
-            progress: None,
             checkpoint: Some(data.unwrap_or_else(Json::null)),
+            ..Note::new(lease, self.runtime.now_ms())
         };
-        let commit = Commit::of(Change::Note(Box::new(note)));
+        let commit = Commit::of(note.into());
         self.runtime.commit(commit).await.map_err(refused)?;
         Ok(Json::of(&json!({})))
     }

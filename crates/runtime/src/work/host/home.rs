@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use riverrun_store::{Append, Change, Commit, Expect, JobLease, Note};
+use riverrun_store::{Append, Commit, Expect, JobLease, Note};
 use riverrun_types::{Draft, Json, Millis, Name, RunId, StreamName, event::EventContext};
 use tokio::sync::SetOnce;
 
@@ -72,12 +72,13 @@ impl Home {
     /// A commit that only whoever holds the stream can make; more is added to it.
     pub async fn fenced(&self, progress: Option<Json>, now_ms: Millis) -> Commit {
         match self {
-            Self::Job(lease) => Commit::of(Change::Note(Box::new(Note {
-                lease: lease.clone(),
-                now_ms,
-                progress,
-                checkpoint: None,
-            }))),
+            Self::Job(lease) => {
+                let note = Note {
+                    progress,
+                    ..Note::new(lease, now_ms)
+                };
+                Commit::of(note.into())
+            }
             Self::Call(call) => {
                 if call.is_kept {
                     call.begun.wait().await;

@@ -2,10 +2,12 @@
 //!
 //! What it says (logs, progress, partial results) is gathered and stored a little later (`said`).
 //! What it asks for is answered when it is durable (`asked`; `state` for the state).
-//! Everything is fenced by the job's lease; a call is its own holder (`home`). A batch has a host for each of its jobs (`batch`).
+//! Everything is fenced by the job's lease; a call is its own holder (`home`). A batch has a host
+//! for each of its jobs (`batch`).
 
 mod asked;
 mod batch;
+mod gathered;
 mod home;
 mod params;
 mod said;
@@ -13,8 +15,9 @@ mod state;
 mod stream;
 mod waiting;
 
+pub(crate) use gathered::{GATHER, Gathered, Taken as TakenSaid};
 pub(crate) use params::{BatchParams, EmitParams, KeyParams, params};
-pub(crate) use state::path;
+pub(crate) use state::{StateRead, path};
 pub(crate) use waiting::Waiting;
 
 use std::sync::Arc;

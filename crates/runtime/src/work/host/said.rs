@@ -1,20 +1,18 @@
-//! What a handler says: gathered for a moment, stored in one commit with whatever else was said.
-//! What is left when it ends goes with the outcome, and what waits when the handler asks for
-//! something durable goes with that, before it: the stream has things in the order in which they
-//! were said.
+//! What the handler of a job or a call says: gathered for a moment, stored in one commit with
+//! whatever else was said. What is left when it ends goes with the outcome, and what waits when the
+//! handler asks for something durable goes with that, before it.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use parking_lot::Mutex;
 use riverrun_store::Change;
-use riverrun_types::{Draft, Json, Millis};
+use riverrun_types::{Draft, Json};
 use tokio::sync::Notify;
 
-use super::{home::Home, waiting::Waiting};
-use crate::{Runtime, work::config::LogLimit};
-
-/// How long what was said waits for more.
-const GATHER: Duration = Duration::from_millis(50);
+use super::{
+    gathered::{GATHER, Gathered, Taken},
+    home::Home,
+};
+use crate::{Runtime, work::LogLimit};
 
 pub(super) struct Said {
     runtime: Runtime,
@@ -23,60 +21,15 @@ pub(super) struct Said {
 }
 
 struct Shared {
-    waiting: Mutex<Waiting>,
+    gathered: Gathered,
     wake: Notify,
-    /// Held from the taking of what waits until it is stored.
-    storing: tokio::sync::Mutex<()>,
-}
-
-/// What was taken to be stored. Once its turn has come nobody else stores anything meanwhile. What
-/// is not stored when this is dropped waits again, before what came later.
-pub(super) struct Taken<'a> {
-    shared: &'a Shared,
-    pub drafts: Vec<Draft>,
-    pub progress: Option<Json>,
-    storing: Option<tokio::sync::MutexGuard<'a, ()>>,
-}
-
-impl Taken<'_> {
-    /// It is stored.
-    pub fn stored(&mut self) -> Vec<Draft> {
-        self.progress = None;
-        std::mem::take(&mut self.drafts)
-    }
-}
-
-impl Drop for Taken<'_> {
-    fn drop(&mut self) {
-        if !self.drafts.is_empty() || self.progress.is_some() {
-            let mut waiting = self.shared.waiting.lock();
-            waiting.put_back(std::mem::take(&mut self.drafts), self.progress.take());
-        }
-    }
-}
-
-impl Shared {
-    /// Takes what waits and a place in the line of those who store, both before it first waits:
-    /// whatever is said from then on comes later.
-    async fn take(&self, now_ms: Millis) -> Taken<'_> {
-        let (drafts, progress) = self.waiting.lock().take(now_ms);
-        let mut taken = Taken {
-            shared: self,
-            drafts,
-            progress,
-            storing: None,
-        };
-        taken.storing = Some(self.storing.lock().await);
-        taken
-    }
 }
 
 impl Said {
     pub fn new(runtime: Runtime, home: Home, limit: LogLimit) -> Self {
         let shared = Shared {
-            waiting: Mutex::new(Waiting::new(limit)),
+            gathered: Gathered::new(runtime.clone(), limit),
             wake: Notify::new(),
-            storing: tokio::sync::Mutex::default(),
         };
         Self {
             runtime,
@@ -86,7 +39,7 @@ impl Said {
     }
 
     pub fn say(&self, draft: Draft, progress: Option<Json>) {
-        if self.shared.waiting.lock().say(draft, progress) {
+        if self.shared.gathered.waiting().say(draft, progress) {
             let flush = flush(self.runtime.clone(), self.home.clone(), self.shared.clone());
             tokio::spawn(flush);
         }
@@ -94,42 +47,42 @@ impl Said {
 
     /// Takes what waits, to be stored with something else.
     pub async fn take(&self) -> Taken<'_> {
-        self.shared.take(self.runtime.now_ms()).await
+        self.shared.gathered.take().await
     }
 
     /// Waits until what was asked for before is stored.
     pub async fn settled(&self) {
-        let _ = self.shared.storing.lock().await;
+        self.shared.gathered.settled().await;
     }
 
     /// Whatever is not stored yet; later frames are dropped.
     pub async fn close(&self) -> (Vec<Draft>, Option<Json>) {
-        self.shared.waiting.lock().is_closed = true;
+        self.shared.gathered.end();
         self.shared.wake.notify_one();
-        let _storing = self.shared.storing.lock().await;
-        self.shared.waiting.lock().close(self.runtime.now_ms())
+        self.shared.gathered.rest().await
     }
 
     pub fn is_closed(&self) -> bool {
-        self.shared.waiting.lock().is_closed
+        self.shared.gathered.is_closed()
     }
 }
 
 /// Stores what was said while the handler runs.
 async fn flush(runtime: Runtime, home: Home, shared: Arc<Shared>) {
+    let gathered = &shared.gathered;
     loop {
         tokio::select! {
             () = tokio::time::sleep(GATHER) => {}
             () = shared.wake.notified() => {}
         }
-        if shared.waiting.lock().is_closed {
+        if gathered.is_closed() {
             return;
         }
-        let mut taken = shared.take(runtime.now_ms()).await;
+        let mut taken = gathered.take().await;
         let progress = taken.progress.take();
         let drafts = taken.stored();
         if drafts.is_empty() && progress.is_none() {
-            let mut waiting = shared.waiting.lock();
+            let mut waiting = gathered.waiting();
             // Something may have been said while this waited for its turn.
             if waiting.is_empty() {
                 waiting.is_flushing = false;

@@ -15,6 +15,37 @@ use crate::work::record;
 /// How often a conditional write is judged again because the stream moved.
 const TRIES: usize = 20;
 
+/// What a handler asks to know of a state.
+pub(crate) enum StateRead {
+    Get(Path),
+    Has(Path),
+    All,
+}
+
+impl StateRead {
+    /// Reads `state.get`, `state.has` or `state.getAll`.
+    pub fn of(method: &str, asked: &Json) -> Result<Self, WorkError> {
+        let key = || path(&params::<KeyParams>(asked)?.key);
+        Ok(match method {
+            "state.get" => Self::Get(key()?),
+            "state.has" => Self::Has(key()?),
+            _ => Self::All,
+        })
+    }
+
+    pub fn answer(&self, known: &RunState) -> Json {
+        let (state, version) = (&known.state, known.len);
+        match self {
+            Self::Get(path) => {
+                let value = state.path(path);
+                Json::of(&record::Read { value, version })
+            }
+            Self::Has(path) => Json::of(&json!({"has": state.path(path).is_some()})),
+            Self::All => Json::of(&record::ReadAll { state, version }),
+        }
+    }
+}
+
 impl JobHost {
     /// Answers `state.*`; nothing if there is no such method.
     pub(super) async fn answer_of_state(
@@ -23,41 +54,12 @@ impl JobHost {
         asked: &Json,
     ) -> Option<Result<Json, WorkError>> {
         Some(match method {
-            "state.get" => self.get(asked).await,
-            "state.has" => self.has(asked).await,
-            "state.getAll" => self.get_all().await,
+            "state.get" | "state.has" | "state.getAll" => self.read(method, asked).await,
             "state.set" => self.set(asked).await,
             "state.delete" => self.delete(asked).await,
             "state.setBatch" => self.set_batch(asked).await,
             _ => return None,
         })
-    }
-
-    async fn get(&self, asked: &Json) -> Result<Json, WorkError> {
-        let path = path(&params::<KeyParams>(asked)?.key)?;
-        self.with_state(|known| {
-            Json::of(&record::Read {
-                value: known.state.path(&path),
-                version: known.len,
-            })
-        })
-        .await
-    }
-
-    async fn has(&self, asked: &Json) -> Result<Json, WorkError> {
-        let path = path(&params::<KeyParams>(asked)?.key)?;
-        self.with_state(|known| Json::of(&json!({"has": known.state.path(&path).is_some()})))
-            .await
-    }
-
-    async fn get_all(&self) -> Result<Json, WorkError> {
-        self.with_state(|known| {
-            Json::of(&record::ReadAll {
-                state: &known.state,
-                version: known.len,
-            })
-        })
-        .await
     }
 
     async fn set(&self, asked: &Json) -> Result<Json, WorkError> {
@@ -102,7 +104,8 @@ impl JobHost {
         self.write(EventType::StateBatch, data, if_version).await
     }
 
-    async fn with_state<T>(&self, ask: impl FnOnce(&RunState) -> T) -> Result<T, WorkError> {
+    async fn read(&self, method: &str, asked: &Json) -> Result<Json, WorkError> {
+        let read = StateRead::of(method, asked)?;
         self.said.settled().await;
         let mut stream = self.stream.lock().await;
         if stream.is_none() {
@@ -111,7 +114,7 @@ impl JobHost {
         let known = stream
             .as_ref()
             .ok_or_else(|| WorkError::new("INTERNAL", "no state"))?;
-        Ok(ask(known))
+        Ok(read.answer(known))
     }
 
     /// Writes to the state, if it has the version that the writer thinks it has.

@@ -5,7 +5,7 @@ use riverrun_protocol::{JournalEntry, WorkError};
 use riverrun_store::{Change, EventQuery, Expect};
 use riverrun_types::{Draft, Event, EventId, EventType, Name, RunId, StreamName};
 
-use super::{JobHost, params::MemoParams, refused, said::Taken};
+use super::{JobHost, gathered::Taken, params::MemoParams, refused};
 use crate::{Runtime, steps::signals};
 
 /// An event that was appended, and what was said before it.

@@ -1,0 +1,101 @@
+//! Events: read, of many streams, and written.
+
+use riverrun_types::EventId;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// One fact of a stream.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct Event {
+    /// `<milliseconds>-<n>`: grows along the stream, and is the cursor of every reader.
+    #[schema(example = "1761754554858-0")]
+    pub id: String,
+    /// ISO 8601.
+    pub ts: String,
+    #[schema(example = "step.completed")]
+    pub r#type: String,
+    pub run_id: String,
+    pub flow_name: String,
+    pub step_name: Option<String>,
+    pub step_id: Option<String>,
+    pub attempt: Option<u32>,
+    pub correlation_id: Option<String>,
+    pub causation_id: Option<String>,
+    pub tenant_id: Option<String>,
+    pub data: Option<Value>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct EventList {
+    pub items: Vec<Event>,
+    /// Give it as `cursor` to read on; absent on the last page.
+    pub next_cursor: Option<String>,
+}
+
+/// Events of many streams.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct EventsOfKind {
+    /// Each also has `stream`, the full name of the stream that it is from, and `cursor`.
+    pub items: Vec<Event>,
+    /// Give it as `cursor` to read on; absent where nothing more is there yet.
+    pub next_cursor: Option<String>,
+    /// Where to go on later: give it as `from`.
+    pub cursor: String,
+}
+
+/// An event, as anybody may write it: in the form in which events leave, or in an older one.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct NewEvent {
+    #[schema(example = "order.paid")]
+    pub r#type: String,
+    pub step_name: Option<String>,
+    pub attempt: Option<u32>,
+    pub correlation_id: Option<String>,
+    pub causation_id: Option<String>,
+    pub data: Option<Value>,
+}
+
+/// An event and where it goes: to a run, to a stream, or to `nq:global`.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct EmittedEvent {
+    pub run_id: Option<String>,
+    /// A full name, such as `nq:webhook:github`.
+    pub stream: Option<String>,
+    /// The same key again, for the same stream, stores nothing and answers with the first event.
+    pub idempotency_key: Option<String>,
+    #[schema(inline)]
+    #[serde(flatten)]
+    pub event: NewEvent,
+}
+
+/// Where the events that were appended stand.
+#[derive(Serialize, ToSchema)]
+pub struct Appended {
+    /// The full name.
+    pub stream: String,
+    #[schema(value_type = Vec<String>)]
+    pub ids: Vec<EventId>,
+}
+
+/// Emitted events to which nobody reacted.
+#[derive(Serialize, ToSchema)]
+pub struct Unheard {
+    /// Of all kinds, since the store was made.
+    pub total: u64,
+    pub kinds: Vec<UnheardKind>,
+}
+
+/// How many events of a kind nobody reacted to.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnheardKind {
+    pub kind: String,
+    pub count: u64,
+    pub last_at: String,
+}

@@ -1,0 +1,48 @@
+//! The jobs of runs, and those of all kinds.
+
+use riverrun_types::{RunId, RunStatus};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::QueueJobList;
+
+/// The work of a run. In this version a run has one job, and the job's id is the run's.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Job {
+    #[schema(value_type = String)]
+    pub id: RunId,
+    #[schema(value_type = String)]
+    pub run_id: RunId,
+    pub flow: String,
+    pub version: String,
+    /// The status of its run.
+    #[schema(value_type = String)]
+    pub status: RunStatus,
+    /// It was to move by itself longer than a lease ago, and nobody has taken it up.
+    pub stalled: bool,
+    /// When it moves by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub due_at: Option<String>,
+    pub created_at: String,
+    pub updated_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant_id: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JobList {
+    pub items: Vec<Job>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// The jobs of runs, or of queues where the request asks for those.
+#[derive(ToSchema)]
+pub enum AnyJobList {
+    Runs(JobList),
+    Queues(QueueJobList),
+}

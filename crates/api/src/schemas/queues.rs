@@ -1,0 +1,127 @@
+//! Queues and their jobs.
+
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// One job, or several under `jobs`.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct AddJobs {
+    /// The queue's name where absent.
+    pub name: Option<String>,
+    /// What the handler gets.
+    pub data: Option<Value>,
+    pub options: Option<AddOptions>,
+    /// Several jobs, each with `name`, `data` and `options`.
+    pub jobs: Option<Vec<Value>>,
+}
+
+/// How a job is to be run, where it differs from what its process says.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct AddOptions {
+    /// The same id again is the same job.
+    pub job_id: Option<String>,
+    /// Higher goes first.
+    pub priority: Option<i32>,
+    pub delay_ms: Option<u64>,
+    /// ISO 8601 or milliseconds.
+    pub run_at: Option<String>,
+    pub attempts: Option<u32>,
+    /// `{type: fixed | exponential, delayMs, maxDelayMs?, jitter?}`
+    pub backoff: Option<Value>,
+    pub timeout_ms: Option<u64>,
+    /// `dlq`, `retry` or `drop`.
+    pub on_fail: Option<String>,
+    pub retriable_errors: Option<Vec<String>>,
+    /// One job for this key, as long as the job is known or for a time.
+    pub idempotency_key: Option<String>,
+    pub idempotency_window_ms: Option<u64>,
+    /// `{key, windowMs?}`: the same, said in one.
+    pub idempotency: Option<Value>,
+    /// `{key, windowMs?}`: one job for this key, until it has ended or for a time.
+    pub dedupe: Option<Value>,
+    /// `{key?, windowMs}`: the first job of each window.
+    pub throttle: Option<Value>,
+    /// `{key?, delayMs}`: the last job, once nobody has added another for a while.
+    pub debounce: Option<Value>,
+    /// Jobs of one key take turns with other keys and share the key's concurrency.
+    pub key: Option<String>,
+    pub tenant_id: Option<String>,
+    pub tags: Option<Vec<String>>,
+    pub metadata: Option<Value>,
+    pub correlation_id: Option<String>,
+    pub causation_id: Option<String>,
+}
+
+/// What became of the jobs, in order.
+#[derive(ToSchema)]
+pub struct AddedJobs {
+    /// Each `{jobId, created}`.
+    pub jobs: Vec<Value>,
+}
+
+/// A job of a queue.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct QueueJob {
+    pub id: String,
+    pub queue: String,
+    pub name: String,
+    /// `waiting`, `delayed`, `active`, `completed`, `failed` or `cancelled`.
+    pub state: String,
+    pub data: Value,
+    pub priority: i32,
+    pub key: Option<String>,
+    /// Attempts begun.
+    pub attempt: u32,
+    pub created_at: String,
+    pub run_at: Option<String>,
+    pub started_at: Option<String>,
+    pub ended_at: Option<String>,
+    pub progress: Option<Value>,
+    pub checkpoint: Option<Value>,
+    pub result: Option<Value>,
+    pub error: Option<Value>,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct QueueJobList {
+    pub items: Vec<QueueJob>,
+    pub next_cursor: Option<String>,
+}
+
+/// A queue: how many jobs it has in each state, and how fast it is.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct Queue {
+    pub name: String,
+    pub paused: bool,
+    /// The process that takes its jobs here.
+    pub process: Option<String>,
+    /// By state.
+    pub counts: Value,
+    /// How long the job that has waited longest has waited.
+    pub oldest_ms: Option<i64>,
+    /// Rates and latencies that this server has seen since it started.
+    pub stats: Value,
+}
+
+#[derive(ToSchema)]
+pub struct QueueList {
+    pub items: Vec<Queue>,
+}
+
+#[derive(ToSchema)]
+pub struct Removed {
+    pub removed: u64,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct Redriven {
+    pub redriven: u64,
+    /// There are more, and they follow in the background.
+    pub goes_on: bool,
+}

@@ -1,0 +1,109 @@
+//! Why work failed.
+
+use riverrun_types::Json;
+use serde::{Deserialize, Serialize};
+
+use crate::{RpcError, code};
+
+/// Why work failed: what a handler says, and what riverrun says of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkError {
+    #[serde(default)]
+    pub code: String,
+    #[serde(default)]
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Box<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<Box<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retriable: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Json>,
+}
+
+impl WorkError {
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            message: message.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Not to be tried again.
+    pub fn permanent(mut self) -> Self {
+        self.retriable = Some(false);
+        self
+    }
+
+    pub fn details(mut self, details: &impl Serialize) -> Self {
+        self.details = Some(Json::of(details));
+        self
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.code == "CANCELLED"
+    }
+}
+
+impl From<WorkError> for RpcError {
+    fn from(error: WorkError) -> Self {
+        let code = match error.is_cancelled() {
+            true => code::CANCELLED,
+            false => code::FAILED,
+        };
+        let message = error.message.clone();
+        let data = Some(Json::of(&error));
+        Self {
+            code,
+            message,
+            data,
+        }
+    }
+}
+
+impl From<RpcError> for WorkError {
+    fn from(error: RpcError) -> Self {
+        let said: Option<Self> = error.data.as_ref().and_then(|data| data.read().ok());
+        let mut work = said.unwrap_or_default();
+        if work.message.is_empty() {
+            work.message = error.message;
+        }
+        if work.code.is_empty() {
+            work.code = match error.code {
+                code::CANCELLED => "CANCELLED".to_owned(),
+                _ => "HANDLER_ERROR".to_owned(),
+            };
+        }
+        work
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_handlers_keep_what_they_say() {
+        let said = WorkError {
+            code: "CARD".to_owned(),
+            message: "declined".to_owned(),
+            retriable: Some(false),
+            retry_after_ms: Some(5),
+            ..WorkError::default()
+        };
+        let rpc = RpcError::from(said.clone());
+        assert_eq!(rpc.code, code::FAILED);
+        assert_eq!(WorkError::from(rpc), said);
+        let bare = RpcError {
+            code: code::CANCELLED,
+            message: "told to".to_owned(),
+            data: None,
+        };
+        assert!(WorkError::from(bare).is_cancelled());
+    }
+}

@@ -1,0 +1,136 @@
+//! One call of a handler, and how it is stopped.
+
+use riverrun_types::Json;
+use serde::{Deserialize, Serialize};
+
+use crate::WorkError;
+
+/// One call of a handler.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Invoke {
+    pub process: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub export: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+    /// `job`, `call` or `step`.
+    pub kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
+    /// Among the other members. [`Invoke::read`] finds them there; payloads that keep their text
+    /// cannot be read through a flattened struct.
+    #[serde(flatten, skip_deserializing)]
+    pub job: JobInput,
+    /// The jobs of a batch, in place of one input.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobInput>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visit: Option<u32>,
+    /// Of a step: what the await that its config declares has brought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaited: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<String>,
+}
+
+impl Invoke {
+    /// Reads the params of an `invoke`.
+    pub fn read(params: &Json) -> Result<Self, serde_json::Error> {
+        let mut invoke: Self = params.read()?;
+        invoke.job = params.read()?;
+        Ok(invoke)
+    }
+}
+
+/// What a handler is told of a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobInput {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Json>,
+    pub attempt: u32,
+    pub max_attempts: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causation_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Json>,
+    /// What earlier attempts recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub journal: Vec<JournalEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enqueued_at: Option<String>,
+}
+
+/// Something that an earlier attempt recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JournalEntry {
+    pub op: String,
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<WorkError>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cancel {
+    pub invocation: u64,
+    pub reason: CancelReason,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CancelReason {
+    User,
+    Timeout,
+    Shutdown,
+    LeaseLost,
+    ClientGone,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_invocation_is_flat_and_leaves_out_what_it_has_not() {
+        let invoke = Invoke {
+            process: "resize".to_owned(),
+            kind: "call".to_owned(),
+            job: JobInput {
+                input: Some(Json::of(&json!({"a": 1}))),
+                attempt: 1,
+                max_attempts: 1,
+                ..JobInput::default()
+            },
+            ..Invoke::default()
+        };
+        let text = serde_json::to_string(&invoke).unwrap();
+        assert_eq!(
+            text,
+            r#"{"process":"resize","kind":"call","input":{"a":1},"attempt":1,"maxAttempts":1}"#
+        );
+        assert_eq!(Invoke::read(&Json::of(&invoke)).unwrap(), invoke);
+    }
+}

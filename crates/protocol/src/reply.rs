@@ -1,0 +1,62 @@
+//! How an invocation ends well: with a value, or by waiting.
+
+use riverrun_types::Json;
+use serde::{Deserialize, Serialize};
+
+use crate::{JournalEntry, WorkError};
+
+/// How an invocation ended well.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Json>,
+    /// Of a batch: for each job a value or an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<Vec<ReplyItem>>,
+    /// Of a step: its code waits, and is to be called again when that is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended: Option<Suspended>,
+    /// Of a step that waits: what its code has read since something was last recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<JournalEntry>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReplyItem {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<WorkError>,
+}
+
+/// What the code of a step waits for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Suspended {
+    /// `time`, `event` or `trigger`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Of a time: when, as ISO 8601.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_at: Option<String>,
+    /// Of an event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_kind: Option<String>,
+    /// Of an event: values that it has at dot paths.
+    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+    pub equal: Option<Json>,
+    /// Of an event: the source of a function of the event.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// Of an event: those of the last so many milliseconds count too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookback_ms: Option<u64>,
+    /// Of an event: `run` in place of a time, for the events since the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookback: Option<String>,
+    /// Of a trigger: the id that `await.trigger` answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+}

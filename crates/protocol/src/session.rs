@@ -1,0 +1,153 @@
+//! How the server and a program get to know each other, and part.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Invoke, LoadedProcess, MESSAGE_BYTES};
+
+/// What the server asks first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Initialise {
+    pub protocol: u32,
+    pub server: Server,
+    pub limits: Limits,
+    /// The project's folder, for runners.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// For remote workers: how long one whose connection broke may take to come back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconnect_ms: Option<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Server {
+    pub name: String,
+    pub version: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Limits {
+    pub message_bytes: usize,
+    pub result_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message_bytes: MESSAGE_BYTES,
+            result_bytes: 1 << 20,
+        }
+    }
+}
+
+/// Who the program is that answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Initialised {
+    pub protocol: u32,
+    pub sdk: Sdk,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<WorkerInfo>,
+    /// Of a remote worker.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<LoadedProcess>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credits: Option<u32>,
+    /// What a remote worker that has come back still runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub running: Vec<Running>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sdk {
+    pub name: String,
+    pub version: String,
+    pub language: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkerInfo {
+    pub name: String,
+    /// Tells this worker from every other, over all its connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Running {
+    pub job_id: String,
+    pub lease: String,
+    /// The id under which the worker knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invocation: Option<u64>,
+}
+
+impl Running {
+    /// What both sides call an invocation. A call has no job and no lease: its run stands for them,
+    /// and the first job for a batch.
+    pub fn of(invocation: u64, invoke: &Invoke) -> Self {
+        let of_batch = invoke.jobs.first().and_then(|job| job.job_id.as_ref());
+        let id = invoke.job.job_id.as_ref().or(of_batch);
+        Self {
+            job_id: id.or(invoke.run_id.as_ref()).cloned().unwrap_or_default(),
+            lease: invoke.lease.clone().unwrap_or_default(),
+            invocation: Some(invocation),
+        }
+    }
+}
+
+/// What a remote worker that was let in is told first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Welcome {
+    /// Its number in the list of workers.
+    pub worker_id: u64,
+    /// The processes that it offers and the server has itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shadowed: Vec<String>,
+    /// The flows that its processes make.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<MadeFlow>,
+    /// Why some flow is not what its processes say. It can work all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MadeFlow {
+    pub id: String,
+    pub version: String,
+}
+
+/// Something that is wrong and keeps nobody from working.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    pub code: String,
+    pub message: String,
+}
+
+/// How many invocations more a remote worker takes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Credit {
+    pub credits: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Drain {
+    #[serde(default)]
+    pub grace_ms: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drained {
+    pub unfinished: u32,
+}

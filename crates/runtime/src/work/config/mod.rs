@@ -1,0 +1,198 @@
+//! What a process says about itself, in every shape that the specifications know.
+//!
+//! A config is read setting by setting (`fields`, `written`), held against the rules (`check`), and
+//! brought into the one form that the rest of the crate knows: everything that is wrong with it is
+//! told at once.
+
+mod check;
+mod fields;
+mod keys;
+mod policy;
+mod queue_name;
+#[cfg(test)]
+mod tests;
+mod written;
+
+pub(crate) use fields::{meant, meant_within};
+pub use keys::{Idempotency, KeyFrom, Pace};
+pub use policy::{OnFail, Policy};
+pub(super) use policy::{WrittenBackoff, WrittenRetry};
+pub use queue_name::check_queue_name;
+
+use fields::Fields;
+use keys::Keys;
+use riverrun_engine::Schema;
+use riverrun_expr::Expr;
+use riverrun_store::{Gather, QueueLimits, Rate};
+use riverrun_types::{Json, Name};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use written::{Written, WrittenLogs};
+
+/// Jobs at once where nobody says how many.
+const CONCURRENCY: u32 = 16;
+
+/// Settings that others read: flows, runners, SDKs and people.
+const OTHERS: &[&str] = &[
+    "await",
+    "cancelGraceMs",
+    "compensation",
+    "description",
+    "emits",
+    "flow",
+    "id",
+    "join",
+    "logger",
+    "metadata",
+    "name",
+    "onFailure",
+    "role",
+    "step",
+    "subscriptions",
+    "tags",
+    "triggers",
+    "version",
+];
+
+/// How a process is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunMode {
+    #[default]
+    Queue,
+    Flow,
+    Call,
+}
+
+/// A process's settings, read and checked.
+pub struct ProcessConfig {
+    pub run_mode: RunMode,
+    pub queue: Name,
+    pub limits: QueueLimits,
+    /// Jobs that this instance runs at once.
+    pub concurrency: u32,
+    pub policy: Policy,
+    pub idempotency: Option<Idempotency>,
+    /// Gives a job its key where the enqueuer gave none.
+    pub key: Option<Expr>,
+    pub throttle: Option<Pace>,
+    pub debounce: Option<Pace>,
+    /// A handler gets up to this many jobs at a time.
+    pub batch: Option<u32>,
+    pub input_schema: Option<Schema>,
+    pub output_schema: Option<Schema>,
+    pub state_schema: Option<Schema>,
+    /// Whether calls are recorded.
+    pub persist_frames: bool,
+    /// How much of what an attempt says is kept.
+    pub logs: LogLimit,
+    /// As it was written.
+    pub raw: Json,
+}
+
+/// How much of what one attempt says (logs, progress, partial results) is kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogLimit {
+    pub lines: usize,
+    pub bytes: usize,
+}
+
+impl Default for LogLimit {
+    fn default() -> Self {
+        Self {
+            lines: 10_000,
+            bytes: 4 << 20,
+        }
+    }
+}
+
+/// Something in a config that does not fit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConfigIssue {
+    pub path: String,
+    pub message: String,
+}
+
+impl ConfigIssue {
+    fn new(path: &str, message: String) -> Self {
+        Self {
+            path: path.to_owned(),
+            message,
+        }
+    }
+}
+
+impl ProcessConfig {
+    /// Reads a config. `name` is the queue's name where the config gives none.
+    pub fn read(raw: &Json, name: &str) -> Result<Self, Vec<ConfigIssue>> {
+        let settings: Map<String, Value> = match raw.value() {
+            Value::Null => Map::new(),
+            Value::Object(settings) => settings,
+            other => {
+                let message = format!("must be an object of settings, not {other}");
+                return Err(vec![ConfigIssue::new("config", message)]);
+            }
+        };
+        let mut fields = Fields::new(settings);
+        let written = Written::read(&mut fields);
+        let mut issues = fields.end(OTHERS);
+        let queue = written.queue.as_ref();
+        let queue = queue.and_then(|queue| queue.name.as_deref());
+        let queue = queue.unwrap_or(name);
+        issues.extend(check::check(&written, queue));
+        let mut schema = |path: &str, schema: &Option<Value>| {
+            let compiled = schema.as_ref().map(Schema::compile).transpose();
+            compiled.unwrap_or_else(|message| {
+                issues.push(ConfigIssue::new(path, message));
+                None
+            })
+        };
+        let input_schema = schema("inputSchema", &written.input_schema);
+        let output_schema = schema("outputSchema", &written.output_schema);
+        let state_schema = schema("state", &written.state);
+        let keys = Keys::read(&written, &mut issues);
+        if !issues.is_empty() {
+            return Err(issues);
+        }
+        let batch = written.batch.as_ref();
+        // A batch can be filled, however few jobs may run at once otherwise.
+        let least = batch.map_or(1, |batch| batch.size);
+        let limit = written.concurrency().map(|jobs| jobs.max(least));
+        Ok(Self {
+            run_mode: written.run_mode,
+            queue: Name::from(queue),
+            limits: QueueLimits {
+                concurrency: limit,
+                per_key: written.key_concurrency,
+                rate: written.rate_limit.as_ref().map(|rate| Rate {
+                    max: rate.max,
+                    window_ms: rate.duration_ms,
+                }),
+                gather: batch.map(|batch| Gather {
+                    count: batch.size,
+                    wait_ms: batch.wait_ms,
+                }),
+            },
+            concurrency: limit.unwrap_or(CONCURRENCY.max(least)),
+            policy: Policy::read(
+                written.retry_policy.as_ref(),
+                written.dlq.as_ref(),
+                written.timeout_ms,
+            ),
+            idempotency: keys.idempotency,
+            key: keys.key,
+            throttle: keys.throttle,
+            debounce: keys.debounce,
+            batch: batch.map(|batch| batch.size),
+            input_schema,
+            output_schema,
+            state_schema,
+            persist_frames: written.persist_frames.unwrap_or(true),
+            logs: written
+                .logs
+                .as_ref()
+                .map_or_else(LogLimit::default, WrittenLogs::limit),
+            raw: raw.clone(),
+        })
+    }
+}

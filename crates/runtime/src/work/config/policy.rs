@@ -1,0 +1,142 @@
+//! What becomes of attempts that fail.
+
+use std::time::Duration;
+
+use riverrun_types::{Name, Retry};
+use serde::{Deserialize, Serialize};
+
+/// Attempts where nobody says how many: a crash of a worker must not be the end of a job.
+const ATTEMPTS: u32 = 3;
+
+/// What happens to an attempt that fails.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    pub retry: Retry,
+    pub on_fail: OnFail,
+    /// Where failed jobs are copied to.
+    pub dead_queue: Option<Name>,
+    pub timeout: Option<Duration>,
+}
+
+/// What becomes of a job that has failed for good.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnFail {
+    /// It is a dead letter of its queue.
+    #[default]
+    Dlq,
+    /// It is never failed for good: it is tried for ever, at the longest delay.
+    Retry,
+    /// It is forgotten.
+    Drop,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(
+    rename_all = "camelCase",
+    default,
+    deny_unknown_fields,
+    expecting = "{attempts, backoff, onFail, retriableErrors}"
+)]
+pub(crate) struct WrittenRetry {
+    pub attempts: Option<u32>,
+    pub backoff: Option<WrittenBackoff>,
+    pub on_fail: Option<OnFail>,
+    pub retriable_errors: Option<Vec<String>>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    expecting = "{type, delayMs, maxDelayMs, jitter}"
+)]
+pub(crate) struct WrittenBackoff {
+    #[serde(rename = "type", default)]
+    kind: BackoffKind,
+    #[serde(alias = "delay")]
+    delay_ms: u64,
+    #[serde(alias = "capMs")]
+    max_delay_ms: Option<u64>,
+    jitter: Option<f64>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum BackoffKind {
+    Fixed,
+    #[default]
+    Exponential,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "{enabled, queue}")]
+pub(super) struct WrittenDlq {
+    pub enabled: Option<bool>,
+    pub queue: Option<String>,
+}
+
+impl Default for Policy {
+    /// What holds for a job whose process nobody knows.
+    fn default() -> Self {
+        Self::read(None, None, None)
+    }
+}
+
+impl Policy {
+    /// What a process says, over what holds where nobody says anything.
+    pub(super) fn read(
+        retry: Option<&WrittenRetry>,
+        dlq: Option<&WrittenDlq>,
+        timeout_ms: Option<u64>,
+    ) -> Self {
+        let mut policy = Self {
+            retry: default_retry(),
+            on_fail: OnFail::Dlq,
+            dead_queue: dlq.and_then(|dlq| dlq.queue.as_deref().map(Name::from)),
+            timeout: timeout_ms.map(Duration::from_millis),
+        };
+        if let Some(retry) = retry {
+            policy.amend(retry);
+        }
+        let says = retry.is_some_and(|retry| retry.on_fail.is_some());
+        if dlq.is_some_and(|dlq| dlq.enabled == Some(false)) && !says {
+            policy.on_fail = OnFail::Drop;
+        }
+        policy
+    }
+
+    /// Takes over what somebody says in particular.
+    pub(crate) fn amend(&mut self, said: &WrittenRetry) {
+        if let Some(attempts) = said.attempts {
+            self.retry.max_attempts = attempts.max(1);
+        }
+        if let Some(backoff) = &said.backoff {
+            self.retry.backoff_ms = backoff.delay_ms;
+            let (multiplier, cap) = match backoff.kind {
+                BackoffKind::Fixed => (1.0, backoff.delay_ms),
+                BackoffKind::Exponential => (2.0, self.retry.max_backoff_ms.max(backoff.delay_ms)),
+            };
+            self.retry.backoff_multiplier = multiplier;
+            self.retry.max_backoff_ms = backoff.max_delay_ms.unwrap_or(cap);
+            self.retry.jitter = backoff.jitter.unwrap_or(0.0).clamp(0.0, 1.0);
+        }
+        if let Some(errors) = &said.retriable_errors {
+            self.retry.retry_on = Some(errors.clone());
+        }
+        if let Some(on_fail) = said.on_fail {
+            self.on_fail = on_fail;
+        }
+    }
+}
+
+fn default_retry() -> Retry {
+    Retry {
+        max_attempts: ATTEMPTS,
+        backoff_ms: 1_000,
+        backoff_multiplier: 2.0,
+        max_backoff_ms: 60_000,
+        retry_on: None,
+        jitter: 0.2,
+    }
+}

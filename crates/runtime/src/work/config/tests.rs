@@ -1,0 +1,168 @@
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::*;
+
+fn read(config: Value) -> Result<ProcessConfig, Vec<ConfigIssue>> {
+    ProcessConfig::read(&Json::of(&config), "file-name")
+}
+
+#[test]
+fn a_process_without_config_is_a_queue_worker_named_by_its_file() {
+    let config = read(Value::Null).ok().unwrap();
+    assert_eq!(
+        (config.run_mode, &*config.queue),
+        (RunMode::Queue, "file-name")
+    );
+    assert_eq!(config.policy.retry.max_attempts, 3);
+    assert_eq!((config.concurrency, config.limits.concurrency), (16, None));
+}
+
+#[test]
+fn every_setting_is_read() {
+    let config = read(json!({
+        "runMode": "queue", "queue": {"name": "mail", "concurrency": 4}, "keyConcurrency": 1,
+        "rateLimit": {"max": 10, "durationMs": 1000},
+        "retryPolicy": {"attempts": 5, "backoff": {"type": "fixed", "delayMs": 250},
+            "onFail": "drop", "retriableErrors": ["SMTP"]},
+        "dlq": {"queue": "dead"}, "timeoutMs": 900,
+        "idempotencyKey": {"$function": "(input) => input.id"}, "idempotencyWindowMs": 7,
+        "key": "input.tenant", "batch": {"size": 20, "waitMs": 50},
+        "inputSchema": {"type": "object"}, "outputSchema": true, "state": {"type": "object"},
+    }))
+    .ok()
+    .unwrap();
+    assert_eq!(&*config.queue, "mail");
+    // So that a batch can be filled.
+    assert_eq!(
+        (config.limits.concurrency, config.concurrency),
+        (Some(20), 20)
+    );
+    assert_eq!(
+        config.limits.rate,
+        Some(Rate {
+            max: 10,
+            window_ms: 1_000
+        })
+    );
+    assert_eq!(
+        config.limits.gather,
+        Some(Gather {
+            count: 20,
+            wait_ms: 50
+        })
+    );
+    let Policy {
+        retry,
+        on_fail,
+        dead_queue,
+        timeout,
+    } = config.policy;
+    assert_eq!(
+        (
+            retry.max_attempts,
+            retry.backoff_multiplier,
+            retry.max_backoff_ms
+        ),
+        (5, 1.0, 250)
+    );
+    assert_eq!(retry.retry_on, Some(vec!["SMTP".to_owned()]));
+    assert_eq!(
+        (on_fail, dead_queue.as_deref()),
+        (OnFail::Drop, Some("dead"))
+    );
+    assert_eq!(timeout, Some(Duration::from_millis(900)));
+    let idempotency = config.idempotency.unwrap();
+    assert!(matches!(idempotency.from, KeyFrom::Expr(_)));
+    assert_eq!(idempotency.window, Some(Duration::from_millis(7)));
+    let paced = json!({"throttle": {"windowMs": 5, "key": "input.user"}, "concurrency": 4});
+    let paced = read(paced).ok().unwrap();
+    assert!(paced.throttle.unwrap().key.is_some());
+    assert_eq!((paced.limits.concurrency, paced.concurrency), (Some(4), 4));
+}
+
+#[test]
+fn every_issue_is_told_at_once() {
+    let issues = read(json!({
+        "queue": "a b", "concurrency": 0, "rateLimit": {"max": 0, "durationMs": 1},
+        "batch": {"size": 0, "waitMs": -1}, "timeoutMs": 0, "inputSchema": {"type": 7},
+        "idempotencyKey": "input.(", "dlq": {"queue": ""}, "retryPolicy": {"attempts": 0},
+        "debounce": {"delayMs": 1, "key": ")"},
+    }))
+    .err()
+    .unwrap();
+    let paths: Vec<&str> = issues.iter().map(|issue| issue.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            "queue",
+            "concurrency",
+            "retryPolicy.attempts",
+            "rateLimit",
+            "batch.size",
+            "batch.waitMs",
+            "timeoutMs",
+            "debounce",
+            "dlq.queue",
+            "inputSchema",
+            "idempotencyKey",
+            "debounce.key"
+        ]
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_told_by_its_setting() {
+    let issues = read(json!({
+        "retryPolicy": {"attempts": "many"}, "rateLimit": {"max": 1, "durationMS": 1},
+        "concurency": 2, "queue": 7, "runMode": "sideways", "zzz": 1, "key": 4,
+    }))
+    .err()
+    .unwrap();
+    let told: Vec<(&str, &str)> = issues
+        .iter()
+        .map(|issue| (issue.path.as_str(), issue.message.as_str()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (
+                "runMode",
+                "unknown variant `sideways`, expected one of `queue`, `flow`, `call`"
+            ),
+            (
+                "queue",
+                "invalid type: integer `7`, expected the name of a queue, or {name, concurrency}"
+            ),
+            (
+                "rateLimit.durationMS",
+                "unknown field `durationMS`, expected `max` or `durationMs`; did you mean durationMs?"
+            ),
+            (
+                "retryPolicy.attempts",
+                "invalid type: string \"many\", expected u32"
+            ),
+            (
+                "key",
+                "must be a function, an expression as text, or 'auto'"
+            ),
+            ("concurency", "is no setting; did you mean concurrency?"),
+            ("zzz", "is no setting"),
+        ]
+    );
+    let issues = read(json!([1])).err().unwrap();
+    assert_eq!(issues[0].path, "config");
+}
+
+#[test]
+fn what_flows_and_sdks_read_is_accepted() {
+    let config = read(json!({
+        "flow": {"id": "f", "role": "entry", "step": "a"}, "step": "a", "emits": ["x"],
+        "subscriptions": [{"eventKind": "x"}], "await": {"type": "time"}, "join": "all",
+        "compensation": {"step": "b", "on": "c"}, "triggers": "t", "onFailure": "b",
+        "description": "what it does", "name": "A", "version": "1", "id": "a", "logger": {},
+        "persistFrames": false, "cancelGraceMs": 5, "concurrency": null,
+    }));
+    assert!(config.is_ok());
+}

@@ -1,0 +1,509 @@
+//! The lives of jobs as events: read from the store, followed live, and heard on their queue's
+//! channel.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use riverrun_expr::{Limits, Sandbox};
+use riverrun_protocol::{Frame, LogLevel, Reply, WorkError};
+use riverrun_runtime::{
+    Invocation, JobRequest, Options, Process, ProcessConfig, Provider, Runtime, Source, Tail,
+    Tailed,
+};
+use riverrun_store::{
+    EventQuery, JobFilter, JobState, Listener, Overheard, Place, QueueLimits, Steer, Store,
+};
+use riverrun_store_sqlite::SqliteStore;
+use riverrun_types::{Event, EventType, Json, RunId, StreamName};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+const LONG: Duration = Duration::from_secs(20);
+
+/// Handlers that do what the job's data says.
+#[derive(Default)]
+struct Scripted {
+    begun: Notify,
+}
+
+#[async_trait]
+impl Provider for Scripted {
+    async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
+        let input = invocation.invoke.job.input.clone().unwrap_or_default();
+        match (input.value().as_str(), invocation.invoke.job.attempt) {
+            (Some("hang"), _) => {
+                self.begun.notify_one();
+                invocation.cancel.cancelled().await;
+                Err(WorkError::new("CANCELLED", "it was told to stop"))
+            }
+            (Some("stop"), _) => {
+                self.begun.notify_one();
+                invocation.cancel.cancelled().await;
+                Ok(reply(&Json::of(&"as far as it came")))
+            }
+            (Some("fail once"), 1) => Err(WorkError::new("ONCE", "the first time")),
+            (Some("talk"), _) => {
+                invocation.host.frame(Frame::Log {
+                    level: LogLevel::Info,
+                    message: "hello".to_owned(),
+                    meta: None,
+                });
+                invocation.host.frame(Frame::Progress {
+                    pct: Some(50.0),
+                    detail: None,
+                });
+                Ok(reply(&Json::of(&"said")))
+            }
+            _ => Ok(reply(&input)),
+        }
+    }
+}
+
+fn reply(value: &Json) -> Reply {
+    Reply {
+        value: Some(value.clone()),
+        ..Reply::default()
+    }
+}
+
+struct World {
+    runtime: Runtime,
+    store: Arc<dyn Store>,
+    provider: Arc<Scripted>,
+}
+
+impl World {
+    async fn new() -> Self {
+        let store: Arc<dyn Store> = SqliteStore::memory().unwrap();
+        let options = Options {
+            lease: Duration::from_millis(600),
+            grace: Duration::from_millis(50),
+            ..Options::default()
+        };
+        let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
+        let runtime = Runtime::open(store.clone(), sandbox, [], options)
+            .await
+            .unwrap();
+        Self {
+            runtime,
+            store,
+            provider: Arc::default(),
+        }
+    }
+
+    /// Takes up the jobs of the queue `work`.
+    fn work(&self) {
+        let config = json!({
+            "retryPolicy": {"attempts": 2, "backoff": {"type": "fixed", "delayMs": 5}},
+        });
+        self.runtime.put_process(Process {
+            id: "work".into(),
+            config: ProcessConfig::read(&Json::of(&config), "work").unwrap(),
+            provider: self.provider.clone(),
+            source: Source::default(),
+        });
+    }
+
+    async fn add(&self, request: Value) -> RunId {
+        let requests: Vec<JobRequest> = serde_json::from_value(json!([request])).unwrap();
+        let added = self.runtime.enqueue("work", requests, true).await;
+        added.unwrap().remove(0).id
+    }
+
+    fn tail(&self, job: &RunId) -> Tail {
+        self.runtime.tail(StreamName::job(job), 0)
+    }
+
+    async fn stored(&self, job: &RunId) -> Vec<Event> {
+        let query = EventQuery::forward(0, 1_000);
+        let stream = StreamName::job(job);
+        self.store.events(&stream, &query).await.unwrap()
+    }
+}
+
+/// What a reader gets until the job has ended.
+async fn to_end(tail: &mut Tail) -> Vec<Event> {
+    let mut all: Vec<Event> = Vec::new();
+    let read = async {
+        while all.last().is_none_or(|last| !last.kind.is_end()) {
+            match tail.next().await.unwrap() {
+                Tailed::Read(events) => all.extend(events),
+                Tailed::Live(batch) => all.extend(batch.events.iter().cloned()),
+                Tailed::Gone => panic!("the job is gone: {all:?}"),
+            }
+        }
+    };
+    tokio::time::timeout(LONG, read)
+        .await
+        .expect("the job did not end");
+    all
+}
+
+/// What is heard of a queue until a job has ended.
+async fn heard(listener: &mut Listener, end: &EventType) -> Vec<Event> {
+    let mut all: Vec<Event> = Vec::new();
+    let hear = async {
+        while all.last().is_none_or(|last| last.kind != *end) {
+            match listener.next().await {
+                Overheard::Batch(batch) => all.extend(batch.events.iter().cloned()),
+                Overheard::Missed(count) => panic!("{count} were missed"),
+            }
+        }
+    };
+    tokio::time::timeout(LONG, hear)
+        .await
+        .expect("nothing more was heard");
+    all
+}
+
+fn kinds(events: &[Event]) -> Vec<&str> {
+    events.iter().map(|event| event.kind.as_str()).collect()
+}
+
+fn data(event: &Event) -> Value {
+    event.data.as_ref().unwrap().value()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_jobs_life_is_heard_as_it_happens_and_read_the_same_later() {
+    let world = World::new().await;
+    let mut queue = world.runtime.listen("work");
+    let job = world.add(json!({"data": "talk"})).await;
+    let mut tail = world.tail(&job);
+    world.work();
+    let live = to_end(&mut tail).await;
+    let expected = [
+        "job.added",
+        "job.active",
+        "log.info",
+        "job.progress",
+        "job.completed",
+    ];
+    assert_eq!(kinds(&live), expected);
+    assert_eq!(live, world.stored(&job).await);
+    let told = json!({"queue": "work", "progress": {"pct": 50.0}});
+    assert_eq!(data(&live[3]), told);
+    assert_eq!(data(&live[4])["result"], "said");
+    let heard = heard(&mut queue, &EventType::JobCompleted).await;
+    assert_eq!(
+        kinds(&heard),
+        ["job.added", "job.active", "job.progress", "job.completed"]
+    );
+    assert!(
+        heard
+            .iter()
+            .all(|event| *event.context.run_id == *job.as_str())
+    );
+    assert!(heard.is_sorted_by_key(|event| event.id));
+    assert!(queue.begin() < heard[0].id);
+    assert_eq!(data(&heard[2]), told);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plain_job_stores_nothing_but_its_row() {
+    let world = World::new().await;
+    world.work();
+    let job = world.add(json!({"data": 1})).await;
+    let life = to_end(&mut world.tail(&job)).await;
+    assert_eq!(kinds(&life), ["job.added", "job.active", "job.completed"]);
+    let streams = world.store.list_streams("job", 10, None).await.unwrap();
+    assert!(streams.items.is_empty(), "{streams:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failed_attempt_lets_the_job_wait_again() {
+    let world = World::new().await;
+    let mut queue = world.runtime.listen("work");
+    let job = world.add(json!({"data": "fail once"})).await;
+    let mut tail = world.tail(&job);
+    world.work();
+    let live = to_end(&mut tail).await;
+    let expected = [
+        "job.added",
+        "job.active",
+        "job.waiting",
+        "job.active",
+        "job.completed",
+    ];
+    assert_eq!(kinds(&live), expected);
+    let waits = data(&live[2]);
+    assert_eq!(
+        (&waits["reason"], &waits["attempt"]),
+        (&json!("retry"), &json!(1))
+    );
+    assert_eq!(waits["error"]["code"], "ONCE");
+    assert!(waits["retryAt"].is_string());
+    assert_eq!(data(&live[3])["attempt"], 2);
+    assert_eq!(live, world.stored(&job).await);
+    let heard = heard(&mut queue, &EventType::JobCompleted).await;
+    assert_eq!(kinds(&heard), expected);
+    assert_eq!(data(&heard[2]), waits);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_is_cancelled_while_it_waits_or_while_it_runs() {
+    let world = World::new().await;
+    let mut queue = world.runtime.listen("work");
+    let cancel = || Steer::Cancel {
+        reason: Some("a mistake".to_owned()),
+    };
+    let waiting = world.add(json!({"data": 1})).await;
+    let mut tail = world.tail(&waiting);
+    world.runtime.steer(&waiting, cancel()).await.unwrap();
+    let live = to_end(&mut tail).await;
+    assert_eq!(kinds(&live), ["job.added", "job.cancelled"]);
+    assert_eq!(data(&live[1])["error"]["message"], "a mistake");
+    let said = heard(&mut queue, &EventType::JobCancelled).await;
+    assert_eq!(kinds(&said), ["job.added", "job.cancelled"]);
+
+    world.work();
+    // One fails when it is told, one returns as if it were done.
+    for how in ["hang", "stop"] {
+        let running = world.add(json!({"data": how})).await;
+        let mut tail = world.tail(&running);
+        world.provider.begun.notified().await;
+        world.runtime.steer(&running, cancel()).await.unwrap();
+        let live = to_end(&mut tail).await;
+        assert_eq!(kinds(&live), ["job.added", "job.active", "job.cancelled"]);
+        assert_eq!(data(&live[2])["error"]["message"], "a mistake");
+        let said = heard(&mut queue, &EventType::JobCancelled).await;
+        assert_eq!(kinds(&said), ["job.added", "job.active", "job.cancelled"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stalled_job_says_so_and_goes_on() {
+    let world = World::new().await;
+    let mut queue = world.runtime.listen("work");
+    let job = world.add(json!({"data": 1})).await;
+    let mut tail = world.tail(&job);
+    // Somebody takes it and is never heard of again.
+    let claim = riverrun_store::ClaimJobs {
+        queue: "work".into(),
+        owner: "gone".into(),
+        limit: 1,
+        now_ms: 1,
+        until_ms: 2,
+        limits: QueueLimits::default(),
+    };
+    let claimed = world.store.claim_jobs(claim).await.unwrap();
+    assert_eq!(claimed.jobs.len(), 1);
+    world.work();
+    let live = to_end(&mut tail).await;
+    let expected = [
+        "job.added",
+        "job.active",
+        "job.waiting",
+        "job.active",
+        "job.completed",
+    ];
+    assert_eq!(kinds(&live), expected);
+    assert_eq!(data(&live[2])["reason"], "stalled");
+    assert_eq!(data(&live[2])["error"]["code"], "JOB_STALLED");
+    assert_eq!(live, world.stored(&job).await);
+    let said = heard(&mut queue, &EventType::JobCompleted).await;
+    assert_eq!(
+        kinds(&said),
+        ["job.added", "job.waiting", "job.active", "job.completed"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_people_do_to_a_job_is_in_its_stream() {
+    let world = World::new().await;
+    let mut queue = world.runtime.listen("work");
+    let job = world
+        .add(json!({"data": 1, "options": {"delayMs": 3_600_000}}))
+        .await;
+    world.runtime.steer(&job, Steer::Promote).await.unwrap();
+    let refused = world.runtime.steer(&job, Steer::Promote).await;
+    assert!(refused.is_err(), "it waits already");
+    world.work();
+    to_end(&mut world.tail(&job)).await;
+    let again = Steer::Retry { at_ms: 0 };
+    world.runtime.steer(&job, again).await.unwrap();
+    to_end(&mut world.runtime.tail(StreamName::job(&job), 4)).await;
+    let life = world.stored(&job).await;
+    let expected = [
+        "job.added",
+        "job.waiting",
+        "job.active",
+        "job.completed",
+        "job.waiting",
+        "job.active",
+        "job.completed",
+    ];
+    assert_eq!(kinds(&life), expected);
+    assert_eq!(data(&life[1])["reason"], "promoted");
+    assert_eq!(data(&life[4])["reason"], "redriven");
+    let mut tail = world.runtime.tail(StreamName::job(&job), 7);
+    world.runtime.steer(&job, Steer::Remove).await.unwrap();
+    let gone = tokio::time::timeout(LONG, tail.next()).await.unwrap();
+    assert!(matches!(gone, Ok(Tailed::Gone)));
+    let said = heard(&mut queue, &EventType::JobRemoved).await;
+    assert_eq!(kinds(&said)[..7], expected);
+    assert_eq!(said.len(), 8);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_listener_that_lags_is_told_what_it_missed() {
+    let world = World::new().await;
+    let mut queue = world.runtime.listen("work");
+    let mut other = world.runtime.listen("other");
+    let jobs: Vec<Value> = (0..3_000).map(|n| json!({ "data": n })).collect();
+    let requests: Vec<JobRequest> = serde_json::from_value(json!(jobs)).unwrap();
+    world.runtime.enqueue("work", requests, true).await.unwrap();
+    let first = tokio::time::timeout(LONG, queue.next()).await.unwrap();
+    let Overheard::Missed(missed) = first else {
+        panic!("{first:?}");
+    };
+    let mut rest = 0;
+    let drained = world.runtime.drain_queue("work", false).await.unwrap();
+    assert_eq!(drained, 3_000);
+    let purged = EventType::parse("queue.purged");
+    while rest + missed < 3_000 + 6 {
+        match tokio::time::timeout(LONG, queue.next()).await.unwrap() {
+            Overheard::Batch(batch) => {
+                rest += 1;
+                let kind = &batch.events[0].kind;
+                assert!(*kind == EventType::JobAdded || *kind == purged, "{kind}");
+            }
+            Overheard::Missed(more) => rest += more,
+        }
+    }
+    // Nobody else's queue is heard.
+    tokio::select! {
+        biased;
+        said = other.next() => panic!("{said:?}"),
+        () = std::future::ready(()) => {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_from_outside_says_what_became_of_a_job() {
+    let world = World::new().await;
+    let job = world.add(json!({"data": 1})).await;
+    let done = Json::of(&json!({"type": "job.completed"}));
+    let refused = world.runtime.append(&StreamName::job(&job), &[done]).await;
+    assert_eq!(refused.unwrap_err().code(), "RESERVED_TYPE");
+    let note = Json::of(&json!({"type": "note.made", "data": 1}));
+    let channel = StreamName::new(StreamName::QUEUE, "work");
+    let refused = world
+        .runtime
+        .append(&channel, std::slice::from_ref(&note))
+        .await;
+    assert_eq!(refused.unwrap_err().code(), "BAD_EVENT");
+    let ids = world.runtime.append(&StreamName::job(&job), &[note]).await;
+    let all = world.stored(&job).await;
+    assert_eq!(kinds(&all), ["job.added", "note.made"]);
+    assert_eq!(ids.unwrap(), [all[1].id]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_job_begins_after_it_was_added_however_many_there_are() {
+    let world = World::new().await;
+    let mut queue = world.runtime.listen("work");
+    world.work();
+    let add = async {
+        for n in 0..200 {
+            world.add(json!({ "data": n })).await;
+        }
+    };
+    let listen = async {
+        let mut lives: std::collections::HashMap<String, Vec<String>> = Default::default();
+        let mut ended = 0;
+        while ended < 200 {
+            let Overheard::Batch(batch) = queue.next().await else {
+                panic!("it was too slow");
+            };
+            for event in &batch.events {
+                let life = lives.entry(event.context.run_id.to_string()).or_default();
+                life.push(event.kind.to_string());
+                ended += usize::from(event.kind.is_end());
+            }
+        }
+        lives
+    };
+    let (lives, ()) = tokio::time::timeout(LONG, async { tokio::join!(listen, add) })
+        .await
+        .unwrap();
+    for (job, life) in lives {
+        assert_eq!(life, ["job.added", "job.active", "job.completed"], "{job}");
+    }
+    let filter = JobFilter {
+        queue: "work".into(),
+        states: vec![JobState::Completed],
+        limit: 1_000,
+        ..JobFilter::default()
+    };
+    assert_eq!(world.runtime.jobs(&filter).await.unwrap().items.len(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readers_that_come_and_go_see_every_event_of_a_job_once() {
+    const ROUNDS: usize = 12;
+    let world = World::new().await;
+    world.work();
+    let job = world.add(json!({"data": "talk"})).await;
+    // Each round: active, log, progress, completed; and between them somebody lets it begin anew.
+    let total = 1 + 4 * ROUNDS + (ROUNDS - 1);
+    let reader = |patience: usize| {
+        let (runtime, stream) = (world.runtime.clone(), StreamName::job(&job));
+        tokio::spawn(async move {
+            let mut seen: Vec<Event> = Vec::new();
+            while seen.len() < total {
+                // Comes back with the id of the last event, as over HTTP.
+                let from = match seen.last() {
+                    Some(last) => {
+                        let place = Place::Event(last.id);
+                        runtime.store().locate(&stream, place).await.unwrap()
+                    }
+                    None => 0,
+                };
+                let mut tail = runtime.tail(stream.clone(), from);
+                for _ in 0..patience {
+                    match tail.next().await.unwrap() {
+                        Tailed::Read(events) => seen.extend(events),
+                        Tailed::Live(batch) => seen.extend(batch.events.iter().cloned()),
+                        Tailed::Gone => panic!("the job is gone"),
+                    }
+                    if seen.len() >= total {
+                        break;
+                    }
+                }
+            }
+            seen
+        })
+    };
+    let readers = [1, 2, 3, 1_000].map(reader);
+    for round in 0..ROUNDS {
+        let from = (5 * round) as u64 + 1;
+        to_end(&mut world.runtime.tail(StreamName::job(&job), from)).await;
+        if round + 1 < ROUNDS {
+            let again = Steer::Retry { at_ms: 0 };
+            world.runtime.steer(&job, again).await.unwrap();
+        }
+    }
+    let stored = world.stored(&job).await;
+    assert_eq!(stored.len(), total);
+    for reader in readers {
+        let seen = tokio::time::timeout(LONG, reader).await.unwrap().unwrap();
+        assert_eq!(seen, stored);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_job_is_gone_and_nobody_says_that_it_failed() {
+    let world = World::new().await;
+    let mut queue = world.runtime.listen("work");
+    let options = json!({"onFail": "drop", "attempts": 1});
+    let job = world
+        .add(json!({"data": "fail once", "options": options}))
+        .await;
+    let mut tail = world.tail(&job);
+    world.work();
+    let said = heard(&mut queue, &EventType::JobRemoved).await;
+    assert_eq!(kinds(&said), ["job.added", "job.active", "job.removed"]);
+    let gone = async { while !matches!(tail.next().await.unwrap(), Tailed::Gone) {} };
+    tokio::time::timeout(LONG, gone).await.unwrap();
+}

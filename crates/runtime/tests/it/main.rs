@@ -1,0 +1,15 @@
+//! The runtime on a real embedded store.
+
+#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
+
+mod bounds;
+mod crash;
+mod import;
+mod keeps;
+mod lives;
+mod queues;
+mod runs;
+mod steps;
+mod subscribe;
+mod time;
+mod why;

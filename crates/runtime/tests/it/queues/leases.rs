@@ -1,0 +1,200 @@
+//! Jobs whose holder is gone, slow or told to stop.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use riverrun_protocol::{Reply, WorkError};
+use riverrun_runtime::{Invocation, JobRequest, Process, ProcessConfig, Provider, Source};
+use riverrun_store::{ClaimJobs, Commit, JobState, Settle, Settled, Steer, Store};
+use riverrun_store_sqlite::SqliteStore;
+use riverrun_types::Json;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use super::{LONG, World, code, script::value};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_whose_worker_died_is_tried_again_or_fails() {
+    let store = SqliteStore::memory().unwrap();
+    let first = World::on(store.clone(), json!({})).await;
+    let again = first.add(json!({"data": {"do": "hang"}})).await;
+    let last = first
+        .add(json!({"data": {"do": "hang"}, "options": {"attempts": 1}}))
+        .await;
+    first.until(&again, &[JobState::Active]).await;
+    first.until(&last, &[JobState::Active]).await;
+    // Another owner takes the store over: what the first one held has run out.
+    let second = World::on(store, json!({})).await;
+    let record = second.end(&last).await;
+    assert_eq!(
+        (record.state, code(&record).as_str()),
+        (JobState::Failed, "JOB_STALLED")
+    );
+    let record = second.until(&again, &[JobState::Active]).await;
+    assert_eq!(record.attempt, 2);
+    // What the dead left behind is counted as well.
+    let counted = async {
+        loop {
+            let stats = second.runtime.queue("work").await.unwrap().stats;
+            if (stats.failed, stats.retried) == (1, 1) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(3)).await;
+        }
+    };
+    tokio::time::timeout(LONG, counted).await.unwrap();
+    // The first one cannot record anything any more; it is told so and gives up.
+    second
+        .runtime
+        .steer(&again, Steer::Cancel { reason: None })
+        .await
+        .unwrap();
+    assert_eq!(second.end(&again).await.state, JobState::Cancelled);
+}
+
+/// Asks whether its lease holds when it is let, and once more when it is told to stop.
+struct Doubting {
+    gate: Arc<Notify>,
+    told: tokio::sync::mpsc::UnboundedSender<Value>,
+    has_begun: std::sync::atomic::AtomicBool,
+}
+
+#[async_trait]
+impl Provider for Doubting {
+    async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
+        if self.has_begun.swap(true, Ordering::SeqCst) {
+            return value(json!("the second one"));
+        }
+        let ask = async || {
+            let asked = invocation.host.ask("lease", Json::of(&json!({}))).await;
+            asked.unwrap().value()["valid"].clone()
+        };
+        for _ in 0..2 {
+            self.gate.notified().await;
+            self.told.send(ask().await).unwrap();
+        }
+        let reason = invocation.cancel.cancelled().await;
+        self.told.send(json!(format!("{reason:?}"))).unwrap();
+        self.told.send(ask().await).unwrap();
+        value(json!("the first one"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_lost_a_job_is_told() {
+    let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
+    let gate = Arc::new(Notify::new());
+    let (told, mut hear) = tokio::sync::mpsc::unbounded_channel();
+    world.runtime.put_process(Process {
+        id: "work".into(),
+        config: ProcessConfig::read(&Json::null(), "work").ok().unwrap(),
+        provider: Arc::new(Doubting {
+            gate: gate.clone(),
+            told,
+            has_begun: Default::default(),
+        }),
+        source: Source::default(),
+    });
+    let job = world.add(json!({})).await;
+    let mut heard = async || tokio::time::timeout(LONG, hear.recv()).await.unwrap();
+    gate.notify_one();
+    assert_eq!(heard().await, Some(json!(true)));
+    // It is taken away, and its lease is left.
+    world.runtime.pause_queue("work", true).await.unwrap();
+    let held = world.store.stalled_jobs(i64::MAX, 1).await.unwrap();
+    let taken = Settle::new(&held.0[0].job.lease, Settled::Released, 0);
+    let taken = world.store.commit([Commit::of(taken.into())].into()).await;
+    assert!(taken.iter().all(Result::is_ok));
+    gate.notify_one();
+    assert_eq!(heard().await, Some(json!(false)));
+    // Somebody takes it up again: here, where the first one still runs.
+    world.runtime.pause_queue("work", false).await.unwrap();
+    assert_eq!(heard().await, Some(json!("LeaseLost")));
+    assert_eq!(heard().await, Some(json!(false)));
+    let record = world.end(&job).await;
+    assert_eq!(record.result.unwrap().value(), json!("the second one"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_runs_here_has_not_stalled_however_late_its_lease_is_renewed() {
+    let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
+    world.put("work", json!({"retryPolicy": {"attempts": 1}}));
+    world.runtime.pause_queue("work", true).await.unwrap();
+    let job = world.add(json!({"data": {"do": "hang"}})).await;
+    world.runtime.pause_queue("work", false).await.unwrap();
+    world.until(&job, &[JobState::Active]).await;
+    // Of a queue that nobody here knows yet, held by somebody who is gone.
+    let requests: Vec<JobRequest> = serde_json::from_value(json!([{"data": {}}])).unwrap();
+    let gone = world
+        .runtime
+        .enqueue("other", requests, true)
+        .await
+        .unwrap();
+    let claim = ClaimJobs {
+        queue: "other".into(),
+        owner: "gone".into(),
+        limit: 1,
+        now_ms: 1,
+        until_ms: 2,
+        limits: Default::default(),
+    };
+    world.store.claim_jobs(claim).await.unwrap();
+    // The machine has slept: by now every lease has run out.
+    world.store.reclaim().await.unwrap();
+    world.put("other", Value::Null);
+    assert_eq!(world.end(&gone[0].id).await.attempt, 2);
+    let record = world.runtime.job(&job).await.unwrap();
+    assert_eq!((record.state, record.attempt), (JobState::Active, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stalled_job_is_judged_by_its_process_which_may_come_later() {
+    let lease = Duration::from_secs(30);
+    let store = SqliteStore::memory().unwrap();
+    let first = World::bare(store.clone(), lease).await;
+    let once = json!({"retryPolicy": {"attempts": 1}, "dlq": {"queue": "dead"}});
+    first.put("work", once.clone());
+    first.put("other", once.clone());
+    let hang = json!([{"data": {"do": "hang"}}]);
+    let work = first.add_to("work", hang.clone()).await.remove(0);
+    let other = first.add_to("other", hang).await.remove(0);
+    first.until(&work, &[JobState::Active]).await;
+    first.until(&other, &[JobState::Active]).await;
+    // A server starts anew, and its processes are loaded one after the other.
+    let second = World::bare(store, lease).await;
+    second.put("other", once.clone());
+    assert_eq!(second.end(&other).await.state, JobState::Failed);
+    let record = second.runtime.job(&work).await.unwrap();
+    assert_eq!((record.state, record.attempt), (JobState::Active, 1));
+    second.put("work", once);
+    let record = second.end(&work).await;
+    assert_eq!(
+        (record.state, code(&record).as_str()),
+        (JobState::Failed, "JOB_STALLED")
+    );
+    let letters = second.runtime.queue("dead").await.unwrap();
+    assert_eq!(letters.record.waiting, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shutdown_hands_back_what_it_cannot_finish() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || SqliteStore::open(riverrun_store_sqlite::Options::new(dir.path())).unwrap();
+    let world = World::on(open(), json!({})).await;
+    let hangs = world.add(json!({"data": {"do": "hang"}})).await;
+    let ends = world.add(json!({"data": {"do": "slow", "ms": 30}})).await;
+    world.until(&hangs, &[JobState::Active]).await;
+    world
+        .until(&ends, &[JobState::Active, JobState::Completed])
+        .await;
+    world.runtime.shutdown().await.unwrap();
+    drop(world);
+    let store = open();
+    let record = store.job(&hangs).await.unwrap().unwrap();
+    assert_eq!((record.state, record.attempt), (JobState::Waiting, 0));
+    let record = store.job(&ends).await.unwrap().unwrap();
+    assert_eq!(record.state, JobState::Completed);
+}

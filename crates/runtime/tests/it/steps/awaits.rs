@@ -1,0 +1,382 @@
+//! Code that waits for a time or an event, and steps that declare it.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use riverrun_protocol::{Reply, WorkError};
+use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Source};
+use riverrun_types::{Json, RunId, RunStatus, StreamName};
+use serde_json::{Value, json};
+
+use super::{LONG, World, ask, flow, input, now_ms, step, with};
+
+/// A handler in the form of code that waits: what is in the journal is given, the first that is
+/// not suspends.
+pub(super) fn suspend(wait: Value) -> Result<Reply, WorkError> {
+    Ok(Reply {
+        suspended: Some(serde_json::from_value(wait).unwrap()),
+        ..Reply::default()
+    })
+}
+
+struct Waiting(fn(&Invocation) -> Value);
+
+#[async_trait]
+impl Provider for Waiting {
+    async fn invoke(&self, call: Invocation) -> Result<Reply, WorkError> {
+        let journal = &call.invoke.job.journal;
+        match journal.iter().find(|entry| entry.op == "await") {
+            None => {
+                let mut wait = (self.0)(&call);
+                if wait["type"] == "trigger" {
+                    let door = ask(&call, "await.trigger", wait["door"].clone()).await?;
+                    wait["triggerId"] = door["id"].clone();
+                }
+                suspend(wait)
+            }
+            Some(entry) => Ok(Reply {
+                value: Some(Json::of(
+                    &json!({"value": entry.value, "error": entry.error}),
+                )),
+                ..Reply::default()
+            }),
+        }
+    }
+}
+
+impl World {
+    pub(super) fn put_waiting(&self, id: &str, wait: fn(&Invocation) -> Value) {
+        self.runtime.put_process(Process {
+            id: id.into(),
+            config: ProcessConfig::read(&Json::null(), id).ok().unwrap(),
+            provider: Arc::new(Waiting(wait)),
+            source: Source::default(),
+        });
+    }
+
+    pub(super) async fn until(&self, run: &RunId, status: RunStatus) {
+        let there = async {
+            while self.runtime.run(run).await.unwrap().loaded.state.status != status {
+                tokio::time::sleep(Duration::from_millis(3)).await;
+            }
+        };
+        let came = tokio::time::timeout(LONG, there).await;
+        assert!(came.is_ok(), "{:#?}", self.events(run).await);
+    }
+
+    async fn emit(&self, kind: &str, data: Value) {
+        let event = Json::of(&json!({"type": kind, "data": data}));
+        let stream = StreamName::new("global", "global");
+        self.runtime.append(&stream, &[event]).await.unwrap();
+    }
+
+    pub(super) async fn result(&self, run: &RunId) -> Value {
+        let view = self.end(run).await;
+        let state = &view.loaded.state;
+        assert_eq!(state.status, RunStatus::Completed, "{:?}", state.error);
+        state.result.clone().unwrap().value()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn code_waits_for_a_time() {
+    let world = World::new().await;
+    world.put_waiting("nap", |_| {
+        let at = riverrun_types::time::iso(now_ms() + 40);
+        json!({"type": "time", "resumeAt": at})
+    });
+    world.register(flow(json!({"a": step("nap")}))).await;
+    let run = world.start("f", json!({})).await;
+    world.result(&run).await;
+    assert_eq!(
+        world.events(&run).await,
+        [
+            "flow.started",
+            "step.started a#1/1",
+            "step.await.time a#1/1",
+            "step.resumed a#1/1",
+            "step.completed a#1/1",
+            "flow.completed"
+        ]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn code_waits_for_the_event_that_it_means() {
+    let world = World::new().await;
+    world.put_waiting("pay", |call| {
+        let id = input(call)["id"].clone();
+        json!({"type": "event", "eventKind": "paid", "match": {"data.id": id}})
+    });
+    world.put_waiting("where", |_| {
+        json!({"type": "event", "eventKind": "paid", "where": "(e) => e.data.total > input.least && e.data.ok"})
+    });
+    world
+        .register(json!({"id": "pay", "version": "1.0.0", "initialStepId": "a", "steps": {"a": step("pay")}}))
+        .await;
+    world
+        .register(json!({"id": "where", "version": "1.0.0", "initialStepId": "a", "steps": {"a": step("where")}}))
+        .await;
+    let one = world.start("pay", json!({"id": 1})).await;
+    let two = world.start("pay", json!({"id": 2})).await;
+    let most = world.start("where", json!({"least": 100})).await;
+    for run in [&one, &two, &most] {
+        world.until(run, RunStatus::Waiting).await;
+    }
+    world.emit("other", json!({"id": 1})).await;
+    world.emit("paid", json!({"id": 1, "total": 5})).await;
+    let result = world.result(&one).await;
+    assert_eq!(result["value"]["data"], json!({"id": 1, "total": 5}));
+    assert_eq!(result["value"]["kind"], "paid");
+    world
+        .emit("paid", json!({"id": 3, "total": 101, "ok": true}))
+        .await;
+    assert_eq!(world.result(&most).await["value"]["data"]["id"], 3);
+    assert_eq!(
+        world.runtime.run(&two).await.unwrap().loaded.state.status,
+        RunStatus::Waiting
+    );
+    world.runtime.cancel(&two, None).await.unwrap();
+    let stats = world.store.await_stats().await.unwrap();
+    assert_eq!((stats.events, stats.doors), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_await_that_takes_too_long_is_told_to_the_code() {
+    let world = World::new().await;
+    world.put_waiting(
+        "late",
+        |_| json!({"type": "event", "eventKind": "never", "timeoutMs": 30}),
+    );
+    world.register(flow(json!({"a": step("late")}))).await;
+    let run = world.start("f", json!({})).await;
+    let result = world.result(&run).await;
+    assert_eq!(result["error"]["code"], "AWAIT_TIMEOUT");
+    assert!(
+        world
+            .events(&run)
+            .await
+            .contains(&"step.await.timeout a#1/1".to_owned())
+    );
+    assert_eq!(world.store.await_stats().await.unwrap().events, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_event_just_before_its_await_counts_if_asked() {
+    let world = World::new().await;
+    world.put_waiting("pay", |_| {
+        json!({"type": "event", "eventKind": "paid", "match": {"data.id": 5}, "lookbackMs": 60_000})
+    });
+    world.register(flow(json!({"a": step("pay")}))).await;
+    world.emit("paid", json!({"id": 5})).await;
+    let run = world.start("f", json!({})).await;
+    assert_eq!(world.result(&run).await["value"]["data"]["id"], 5);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_look_back_to_the_beginning_of_the_run_sees_nothing_of_an_earlier_one() {
+    let world = World::new().await;
+    world.put_waiting("pay", |_| {
+        json!({"type": "event", "eventKind": "paid", "match": {"data.id": 5}, "lookback": "run"})
+    });
+    world.put(
+        "early",
+        Value::Null,
+        script!(|call| {
+            // Paid before anybody waits for it, and after the run began.
+            ask(&call, "emit", json!({"type": "paid", "data": {"id": 5}})).await
+        }),
+    );
+    let then = json!({"transitions": {"onSuccess": "b"}});
+    let early = json!({"a": with(step("early"), then), "b": step("pay")});
+    world.register(flow(early)).await;
+    let run = world.start("f", json!({})).await;
+    assert_eq!(world.result(&run).await["value"]["data"]["id"], 5);
+    // The second order of the same id waits for a payment of its own.
+    let mut late = flow(json!({"a": step("pay")}));
+    late["id"] = json!("late");
+    world.register(late).await;
+    let declared = json!({"id": "declared", "version": "1.0.0", "initialStepId": "a", "steps": {
+        "a": with(step("begin"), json!({"await": {
+            "type": "event", "eventKind": "paid", "match": {"data.id": {"value": 5}}, "lookback": "run",
+        }})),
+    }});
+    world.put("begin", Value::Null, script!(|call| Ok(input(&call))));
+    world.register(declared).await;
+    while now_ms()
+        <= world
+            .runtime
+            .run(&run)
+            .await
+            .unwrap()
+            .loaded
+            .state
+            .updated_ms
+    {
+        tokio::task::yield_now().await;
+    }
+    let second = world.start("late", json!({})).await;
+    let third = world.start("declared", json!({})).await;
+    world.until(&second, RunStatus::Waiting).await;
+    world.until(&third, RunStatus::Waiting).await;
+    world.emit("paid", json!({"id": 5})).await;
+    assert_eq!(world.result(&second).await["value"]["data"]["id"], 5);
+    world.end(&third).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn declared_awaits_hold_their_step_back() {
+    let world = World::new().await;
+    world.put(
+        "tell",
+        Value::Null,
+        script!(|call| Ok(json!({"awaited": call.invoke.awaited, "input": input(&call)}))),
+    );
+    world
+        .register(flow(json!({
+            "order": {"type": "set", "config": {"value": {"id": 7}}, "outputKey": "order", "transitions": {"onSuccess": "wait"}},
+            "wait": with(step("tell"), json!({
+                "input": {"type": "key", "key": "order"},
+                "await": {"type": "event", "eventKind": "paid", "where": "(event, ctx) => event.data.id === ctx.input.id",
+                    "timeout": "1h", "onTimeout": "late"},
+            })),
+            "late": {"type": "set", "config": {"value": "late"}},
+        })))
+        .await;
+    let run = world.start("f", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let awaits = world.store.awaits_of(&run).await.unwrap();
+    let riverrun_store::Awaited::Event { matcher, .. } = &awaits[0].what else {
+        panic!("{awaits:?}");
+    };
+    assert!(
+        matches!(matcher, riverrun_store::Matcher::Equal(_)),
+        "{matcher:?}"
+    );
+    world.emit("paid", json!({"id": 6})).await;
+    world.emit("paid", json!({"id": 7, "by": "card"})).await;
+    let result = world.result(&run).await;
+    assert_eq!(result["awaited"]["data"]["by"], "card");
+    assert_eq!(result["input"], json!({"id": 7}));
+    // Too late is another way.
+    world
+        .register(
+            json!({"id": "g", "version": "1.0.0", "initialStepId": "wait", "steps": {
+                "wait": with(step("tell"), json!({
+                    "await": {"type": "trigger", "timeout": 20, "onTimeout": "late"},
+                })),
+                "late": {"type": "set", "config": {"value": "late"}},
+            }}),
+        )
+        .await;
+    let run = world.start("g", json!({})).await;
+    assert_eq!(world.result(&run).await, json!("late"));
+    // A time is waited for after the handler, which may say how long.
+    world
+        .register(json!({"id": "h", "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": with(step("tell"), json!({
+                "await": {"type": "time", "delay": "(result) => result.input.ms"}, "transitions": {"onSuccess": "b"},
+            })),
+            "b": {"type": "set", "config": {"value": "after"}},
+        }}))
+        .await;
+    let run = world.start("h", json!({"ms": 20})).await;
+    assert_eq!(world.result(&run).await, json!("after"));
+    assert!(
+        world
+            .events(&run)
+            .await
+            .contains(&"step.await.time a#1/1".to_owned())
+    );
+}
+
+/// A flow of one step that waits in code.
+fn waiter(id: &str, process: &str) -> Value {
+    json!({"id": id, "version": "1.0.0", "initialStepId": "a", "steps": {"a": step(process)}})
+}
+
+impl World {
+    /// Waits until the run's stream has an event of a type.
+    async fn until_told(&self, run: &RunId, kind: &str) {
+        let stream = StreamName::flow(run);
+        let mut news = self.runtime.bus().subscribe(&stream);
+        let told = async {
+            while !self
+                .events(run)
+                .await
+                .iter()
+                .any(|event| event.starts_with(kind))
+            {
+                news.next().await;
+            }
+        };
+        let told = tokio::time::timeout(LONG, told).await;
+        assert!(told.is_ok(), "{:#?}", self.events(run).await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_where_that_throws_is_told_once_to_the_run_that_waits() {
+    let world = World::new().await;
+    // A variable of the handler, which the expression cannot see.
+    world.put_waiting(
+        "pay",
+        |_| json!({"type": "event", "eventKind": "paid", "where": "(e) => e.data.id === 3 || want"}),
+    );
+    world.register(waiter("f", "pay")).await;
+    let run = world.start("f", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    world.emit("paid", json!({"id": 1})).await;
+    world.until_told(&run, "log.warn").await;
+    let why = world.runtime.why(&run).await.unwrap();
+    let why = serde_json::to_value(&why).unwrap();
+    let trouble = &why["reasons"][0]["trouble"];
+    assert_eq!(trouble["code"], "EXPRESSION_ERROR", "{why}");
+    let message = trouble["message"].as_str().unwrap();
+    assert!(
+        message.contains("want") && message.contains("paid"),
+        "{why}"
+    );
+    assert!(why["summary"].as_str().unwrap().contains(message), "{why}");
+    // Another one that throws is passed over in silence; the one that is meant comes all the same.
+    world.emit("paid", json!({"id": 2})).await;
+    world.emit("paid", json!({"id": 3})).await;
+    assert_eq!(world.result(&run).await["value"]["data"]["id"], 3);
+    let events = world.events(&run).await;
+    let warnings = events.iter().filter(|event| event.starts_with("log.warn"));
+    assert_eq!(warnings.count(), 1, "{events:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn expressions_that_take_long_hold_up_no_other_kind() {
+    let world = World::new().await;
+    world.put_waiting(
+        "slow",
+        |_| json!({"type": "event", "eventKind": "slow", "where": "(e) => { for (;;) {} }"}),
+    );
+    world.put_waiting(
+        "fast",
+        |_| json!({"type": "event", "eventKind": "fast", "where": "(e) => e.data.n > 1"}),
+    );
+    world.register(waiter("slow", "slow")).await;
+    world.register(waiter("fast", "fast")).await;
+    let mut slow = Vec::new();
+    for _ in 0..12 {
+        slow.push(world.start("slow", json!({})).await);
+    }
+    let fast = world.start("fast", json!({})).await;
+    for run in slow.iter().chain([&fast]) {
+        world.until(run, RunStatus::Waiting).await;
+    }
+    // Judging these takes 48 times the 250 ms that an expression may take.
+    for _ in 0..4 {
+        world.emit("slow", json!({})).await;
+    }
+    world.emit("fast", json!({"n": 2})).await;
+    world.result(&fast).await;
+    // Those of the slow kind are still being judged, which their runs say.
+    let why = world.runtime.why(slow.last().unwrap()).await.unwrap();
+    let why = serde_json::to_value(&why).unwrap();
+    assert!(why["reasons"][0]["judging"].as_u64().unwrap() >= 3, "{why}");
+    world.until_told(&slow[0], "log.warn").await;
+}

@@ -1,0 +1,120 @@
+//! Doors that somebody outside opens.
+
+use hmac::{Hmac, KeyInit, Mac};
+use riverrun_store::EventQuery;
+use riverrun_types::{Json, RunId, RunStatus, StreamName};
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+use super::{World, flow, input, step, with};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_door_is_opened_once_from_outside() {
+    use riverrun_runtime::Visitor;
+    let visitor = |payload: Value| Visitor {
+        payload: Json::of(&payload),
+        body: b"",
+        signature: None,
+        source: "test",
+    };
+    let world = World::new().await;
+    world.put_waiting("ask", |call| {
+        let door = json!({"type": "user", "payload": {"for": input(call)}, "timeoutMs": 60_000});
+        json!({"type": "trigger", "door": door})
+    });
+    world.register(flow(json!({"a": step("ask")}))).await;
+    let run = world.start("f", json!({"who": "ann"})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let doors = world.store.awaits_of(&run).await.unwrap();
+    let id = doors[0].id.clone();
+    let door = world.runtime.door(&id).await.unwrap();
+    assert_eq!(
+        door.door.payload.unwrap().value(),
+        json!({"for": {"who": "ann"}})
+    );
+    world
+        .runtime
+        .open_door(&id, visitor(json!({"ok": true})))
+        .await
+        .unwrap();
+    assert_eq!(world.result(&run).await["value"], json!({"ok": true}));
+    let again = world.runtime.open_door(&id, visitor(json!(1))).await;
+    assert_eq!(again.unwrap_err().code(), "AWAIT_USED");
+    let unknown = world.runtime.open_door("0000", visitor(json!(1))).await;
+    assert_eq!(unknown.unwrap_err().code(), "AWAIT_NOT_FOUND");
+    let query = EventQuery::forward(0, 9);
+    let stream = StreamName::new("trigger", &id);
+    let events = world.store.events(&stream, &query).await.unwrap();
+    let kinds: Vec<_> = events.iter().map(|event| event.kind.to_string()).collect();
+    assert_eq!(kinds, ["trigger.registered", "trigger.fired"]);
+    assert!(
+        events
+            .iter()
+            .all(|event| event.correlation_id.as_deref() == Some(run.as_str()))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
+    let world = World::new().await;
+    world.put(
+        "decide",
+        Value::Null,
+        script!(|call| Ok(json!(call.invoke.awaited))),
+    );
+    // Whoever runs tests sets this one.
+    let name = "CARGO_MANIFEST_DIR";
+    let secret = std::env::var(name).unwrap();
+    let doors = json!({"await": {"type": "trigger", "secretEnv": name, "many": 2, "timeout": 200}});
+    world
+        .register(flow(json!({"a": with(step("decide"), doors)})))
+        .await;
+    let door = async |run: &RunId| world.store.awaits_of(run).await.unwrap().remove(0).id;
+    let open = async |id: &str, body: &str, signature: Option<String>| {
+        let visitor = riverrun_runtime::Visitor {
+            payload: Json::of(&serde_json::from_str::<Value>(body).unwrap()),
+            body: body.as_bytes(),
+            signature: signature.as_deref(),
+            source: "api",
+        };
+        let opened = world.runtime.open_door(id, visitor).await;
+        opened.map_or_else(|error| error.code().to_owned(), |_| "opened".to_owned())
+    };
+    let signed = |body: &str| {
+        let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
+        mac.update(body.as_bytes());
+        let bytes = mac.finalize().into_bytes();
+        Some(data_encoding::HEXLOWER.encode(&bytes))
+    };
+    let run = world.start("f", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let id = door(&run).await;
+    assert_eq!(open(&id, "1", None).await, "BAD_SIGNATURE");
+    assert_eq!(open(&id, "1", signed("2")).await, "BAD_SIGNATURE");
+    assert_eq!(open(&id, "1", signed("1")).await, "opened");
+    assert_eq!(open(&id, "2", signed("2")).await, "opened");
+    assert_eq!(open(&id, "3", signed("3")).await, "AWAIT_USED");
+    assert_eq!(world.result(&run).await, json!([1, 2]));
+    // One of two is not enough, and its time runs out all the same.
+    let run = world.start("f", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let id = door(&run).await;
+    assert_eq!(open(&id, "1", signed("1")).await, "opened");
+    let view = world.end(&run).await;
+    assert_eq!(
+        view.loaded.state.error.as_ref().unwrap().code,
+        "AWAIT_TIMEOUT"
+    );
+    // A variable that is not there is told before anybody stands before the door.
+    let unset = json!({"await": {"type": "trigger", "secretEnv": "RIVERRUN_NO_SUCH_SECRET"}});
+    let mut unset = flow(json!({"a": with(step("decide"), unset)}));
+    unset["id"] = json!("unset");
+    world.register(unset).await;
+    let run = world.start("unset", json!({})).await;
+    let view = world.end(&run).await;
+    let error = view.loaded.state.error.clone().unwrap();
+    assert!(
+        error.message.contains("RIVERRUN_NO_SUCH_SECRET"),
+        "{error:?}"
+    );
+}

@@ -1,0 +1,213 @@
+//! Events that lead from step to step.
+
+use std::time::Duration;
+
+use riverrun_store::EventQuery;
+use riverrun_types::{Json, RunStatus, StreamName};
+use serde_json::{Value, json};
+
+use super::{World, ask, flow, input, step, with};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_lead_from_step_to_step() {
+    let world = World::new().await;
+    world.put(
+        "order",
+        Value::Null,
+        script!(|call| {
+            let order = input(&call);
+            ask(
+                &call,
+                "emit",
+                json!({"type": "order.created", "data": order}),
+            )
+            .await?;
+            Ok(json!("ordered"))
+        }),
+    );
+    world.put(
+        "ship",
+        Value::Null,
+        script!(|call| Ok(json!({"shipped": input(&call)}))),
+    );
+    world
+        .register(flow(json!({
+            "order": with(step("order"), json!({"emits": ["order.created"]})),
+            "ship": with(step("ship"), json!({"outputKey": "small", "subscriptions": [{
+                "eventKind": "order.created", "when": "(event) => event.data.total < 100",
+                "map": "(event, ctx) => ({id: event.data.id, for: ctx.input.who})",
+            }]})),
+            "check": with(step("ship"), json!({"outputKey": "large", "subscriptions": [{
+                "eventKind": "order.created", "when": "event.data.total >= 100",
+            }]})),
+            "thrown": with(step("ship"), json!({"subscriptions": [{
+                "eventKind": "order.created", "when": "event.data.nothing.here > 1",
+            }]})),
+        })))
+        .await;
+    let run = world
+        .start("f", json!({"id": 7, "total": 5, "who": "ann"}))
+        .await;
+    let view = world.end(&run).await;
+    assert_eq!(view.loaded.state.status, RunStatus::Completed);
+    let state = view.loaded.state.state.json().value();
+    assert_eq!(state["small"], json!({"shipped": {"id": 7, "for": "ann"}}));
+    assert_eq!(state.get("large"), None);
+    let events = world.events(&run).await;
+    assert!(events.contains(&"log.warn".to_owned()), "{events:?}");
+    let run = world.start("f", json!({"id": 8, "total": 500})).await;
+    let state = world.end(&run).await.loaded.state.state.json().value();
+    assert_eq!(state["large"], json!({"shipped": {"id": 8, "total": 500}}));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_step_emits_leads_on_while_it_still_runs() {
+    static LED_ON: tokio::sync::Notify = tokio::sync::Notify::const_new();
+    let world = World::new().await;
+    world.put(
+        "a",
+        Value::Null,
+        script!(|call| {
+            ask(&call, "emit", json!({"type": "one"})).await?;
+            LED_ON.notified().await;
+            Ok(json!("after b"))
+        }),
+    );
+    world.put(
+        "b",
+        Value::Null,
+        script!(|_call| {
+            LED_ON.notify_one();
+            Ok(json!(null))
+        }),
+    );
+    let b = with(step("b"), json!({"subscriptions": [{"eventKind": "one"}]}));
+    world.register(flow(json!({"a": step("a"), "b": b}))).await;
+    let run = world.start("f", json!({})).await;
+    let view = world.end(&run).await;
+    assert_eq!(view.loaded.state.status, RunStatus::Completed);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_from_outside_enter_steps_too_and_a_hundred_at_once() {
+    let world = World::new().await;
+    world.put(
+        "count",
+        json!({"concurrency": 64}),
+        script!(|call| Ok(input(&call))),
+    );
+    world.put(
+        "hold",
+        Value::Null,
+        script!(|call| {
+            loop {
+                let seen = ask(&call, "state.get", json!({"key": "last"})).await?;
+                if seen["value"] == json!(true) {
+                    return Ok(json!(null));
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }),
+    );
+    world
+        .register(flow(json!({
+            "hold": step("hold"),
+            "count": with(step("count"), json!({"subscriptions": [{"eventKind": "tick"}]})),
+        })))
+        .await;
+    let run = world.start("f", json!({})).await;
+    let stream = StreamName::flow(&run);
+    let ticks: Vec<Json> = (0..100)
+        .map(|n| Json::of(&json!({"type": "tick", "data": n})))
+        .collect();
+    let ids = world.runtime.append(&stream, &ticks).await.unwrap();
+    assert_eq!(ids.len(), 100);
+    let last = Json::of(&json!({"type": "state.set", "data": {"key": "last", "value": true}}));
+    world.runtime.append(&stream, &[last]).await.unwrap();
+    let view = world.end(&run).await;
+    assert_eq!(view.loaded.state.status, RunStatus::Completed);
+    assert_eq!(view.loaded.state.steps["count"].visits, 100);
+    let events = world.events(&run).await;
+    let ended = events
+        .iter()
+        .filter(|e| e.starts_with("step.completed count"));
+    assert_eq!(ended.count(), 100);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_event_under_a_key_enters_a_step_once() {
+    let world = World::new().await;
+    world.put("count", Value::Null, script!(|call| Ok(input(&call))));
+    let doors = json!({"await": {"type": "trigger"}});
+    world
+        .register(flow(json!({
+            "hold": with(step("count"), doors),
+            "count": with(step("count"), json!({"subscriptions": [{"eventKind": "tick"}]})),
+        })))
+        .await;
+    let run = world.start("f", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let stream = StreamName::flow(&run);
+    let tick = |n: u32| Json::of(&json!({"type": "tick", "data": n}));
+    // Ten at once under each of two keys, each with other data.
+    let sent = (0..20).map(|n| {
+        let (runtime, stream) = (world.runtime.clone(), stream.clone());
+        let key = format!("key-{}", n % 2);
+        let event = tick(n);
+        async move { runtime.append_once(&stream, &[event], &key).await.unwrap() }
+    });
+    let sent = futures::future::join_all(sent).await;
+    let firsts = sent.iter().filter(|sent| !sent.is_repeated);
+    assert_eq!(firsts.count(), 2);
+    for (n, again) in sent.iter().enumerate() {
+        assert_eq!(again.ids, sent[n % 2].ids);
+        assert_eq!(again.ids.len(), 1);
+    }
+    let query = EventQuery::forward(0, 1_000);
+    let events = world.store.events(&stream, &query).await.unwrap();
+    let ticks = events.iter().filter(|event| event.kind.as_str() == "tick");
+    let mut ids: Vec<_> = ticks.map(|event| event.id).collect();
+    ids.sort();
+    let mut told = vec![sent[0].ids[0], sent[1].ids[0]];
+    told.sort();
+    assert_eq!(ids, told);
+    // The same key for another stream is another.
+    let global = StreamName::new("global", "global");
+    let ticks = [tick(1)];
+    let other = world.runtime.append_once(&global, &ticks, "key-0").await;
+    assert!(!other.unwrap().is_repeated);
+    for key in ["", &"x".repeat(257)] {
+        let refused = world.runtime.append_once(&global, &[tick(1)], key).await;
+        assert_eq!(refused.err().unwrap().code(), "BAD_EVENT");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_event_enters_a_step_once_by_the_first_subscription_that_holds() {
+    let world = World::new().await;
+    world.put(
+        "begin",
+        Value::Null,
+        script!(|call| ask(&call, "emit", json!({"type": "x", "data": {"n": 5}})).await),
+    );
+    world.put("take", Value::Null, script!(|call| Ok(input(&call))));
+    let taken = json!({"outputKey": "got", "subscriptions": [
+        {"eventKind": "x", "when": "event.data.n > 100", "map": "'no'"},
+        {"eventKind": "x", "when": "event.data.n > 1", "map": "'first'"},
+        {"eventKind": "x", "when": "event.data.n > 2", "map": "'second'"},
+        {"eventKind": "x"},
+    ]});
+    world
+        .register(flow(
+            json!({"a": step("begin"), "b": with(step("take"), taken)}),
+        ))
+        .await;
+    let run = world.start("f", json!({})).await;
+    let view = world.end(&run).await;
+    assert_eq!(view.loaded.state.state.json().value()["got"], "first");
+    let events = world.events(&run).await;
+    let entered = events
+        .iter()
+        .filter(|line| line.starts_with("step.entered"));
+    assert_eq!(entered.count(), 1, "{events:#?}");
+}

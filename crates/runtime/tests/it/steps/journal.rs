@@ -1,0 +1,158 @@
+//! What is recorded of code, and given to it when it goes on.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use riverrun_protocol::{Frame, LogLevel, Reply, WorkError};
+use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Source};
+use riverrun_store::EventQuery;
+use riverrun_types::{Json, StreamName};
+use serde_json::{Value, json};
+
+use super::{World, ask, awaits::suspend, flow, input, step};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_asked_at_once_is_recorded_in_the_order_in_which_it_was_asked() {
+    let world = World::new().await;
+    world.put(
+        "eager",
+        Value::Null,
+        script!(|call| {
+            let mut asked = Vec::new();
+            for n in 0..10 {
+                asked.push(ask(&call, "emit", json!({"type": "item", "data": n})));
+                asked.push(ask(&call, "state.set", json!({"key": "last", "value": n})));
+                asked.push(ask(&call, "emit", json!({"type": "after", "data": n})));
+            }
+            asked.push(ask(&call, "state.get", json!({"key": "last"})));
+            asked.push(ask(&call, "memo", json!({"name": "m", "value": 1})));
+            // As a link does: each is begun before the next is heard.
+            let mut answers = Vec::new();
+            for mut question in asked.into_iter().map(Box::pin) {
+                let first = futures::poll!(question.as_mut());
+                call.host.frame(Frame::Log {
+                    level: LogLevel::Info,
+                    message: "line".to_owned(),
+                    meta: None,
+                });
+                answers.push(async move {
+                    match first {
+                        std::task::Poll::Ready(answer) => answer,
+                        std::task::Poll::Pending => question.await,
+                    }
+                });
+            }
+            // The last first: who waits longest is no earlier for it.
+            answers.reverse();
+            let answers = futures::future::try_join_all(answers).await?;
+            Ok(answers[1]["value"].clone())
+        }),
+    );
+    world.register(flow(json!({"a": step("eager")}))).await;
+    let run = world.start("f", json!({})).await;
+    let view = world.end(&run).await;
+    assert_eq!(
+        view.loaded.state.result.as_ref().unwrap().value(),
+        json!(9),
+        "a read sees what was written before it"
+    );
+    let seen = world.events(&run).await;
+    let kinds: Vec<&str> = seen
+        .iter()
+        .map(|line| line.split(' ').next().unwrap())
+        .filter(|kind| !["flow", "step"].contains(&kind.split('.').next().unwrap()))
+        .collect();
+    let round = [
+        "item",
+        "log.info",
+        "state.set",
+        "log.info",
+        "after",
+        "log.info",
+    ];
+    let expected: Vec<&str> = round.iter().copied().cycle().take(60).collect();
+    assert_eq!(kinds[..60], expected);
+    let query = EventQuery::forward(0, 1_000);
+    let events = world.store.events(&StreamName::flow(&run), &query).await;
+    let values = |kind: &str, path: &str| -> Vec<Value> {
+        let events = events.as_ref().unwrap().iter();
+        let of_kind = events.filter(|event| event.kind.as_str() == kind);
+        let value = |data: &Json| data.value().pointer(path).cloned().unwrap();
+        of_kind
+            .map(|event| value(event.data.as_ref().unwrap()))
+            .collect()
+    };
+    let all: Vec<Value> = (0..10).map(Value::from).collect();
+    assert_eq!(values("item", ""), all);
+    assert_eq!(values("after", ""), all);
+    assert_eq!(values("state.set", "/value"), all);
+}
+
+/// Code that reads and writes the state, and waits if it is told to.
+struct Stateful;
+
+#[async_trait]
+impl Provider for Stateful {
+    async fn invoke(&self, call: Invocation) -> Result<Reply, WorkError> {
+        let journal = &call.invoke.job.journal;
+        if journal.iter().any(|entry| entry.op == "await") {
+            return Ok(Reply {
+                value: Some(Json::of(journal)),
+                ..Reply::default()
+            });
+        }
+        let seen = json!([{"op": "state.get", "name": "n", "value": {}}]);
+        if input(&call)["waits"] != true {
+            ask(&call, "emit", json!({"type": "read", "seen": seen})).await?;
+            return Ok(Reply::default());
+        }
+        let set = json!({"key": "n", "value": 1, "seen": seen});
+        ask(&call, "state.set", set).await?;
+        let inside = json!({"key": "inner", "value": {"big": 1}, "inRun": true});
+        ask(&call, "state.set", inside).await?;
+        ask(&call, "state.delete", json!({"key": "old"})).await?;
+        let values = json!({"values": {"a": 1, "b": null}});
+        ask(&call, "state.setBatch", values).await?;
+        let mut reply = suspend(json!({"type": "time", "resumeAt": "2020-01-01T00:00:00Z"}))?;
+        let seen = json!([{"op": "state.has", "name": "x", "value": false}]);
+        reply.seen = serde_json::from_value(seen).unwrap();
+        Ok(reply)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn code_that_waits_is_given_what_it_read_and_wrote_of_the_state() {
+    let world = World::new().await;
+    world.runtime.put_process(Process {
+        id: "s".into(),
+        config: ProcessConfig::read(&Json::null(), "s").ok().unwrap(),
+        provider: Arc::new(Stateful),
+        source: Source::default(),
+    });
+    world.register(flow(json!({"a": step("s")}))).await;
+    let run = world.start("f", json!({"waits": true})).await;
+    let view = world.end(&run).await;
+    let journal = view.loaded.state.result.as_ref().unwrap().value();
+    let expected = json!([
+        {"op": "state.get", "name": "n", "value": {}},
+        {"op": "state.set", "name": "n", "value": 1},
+        {"op": "state.delete", "name": "old"},
+        {"op": "state.setBatch", "name": "", "value": {"a": 1, "b": null}},
+        {"op": "state.has", "name": "x", "value": false},
+        {"op": "await", "name": "time"},
+    ]);
+    assert_eq!(journal, expected);
+    let state = view.loaded.state.state.json().value();
+    assert_eq!(
+        (&state["n"], &state["inner"]["big"]),
+        (&json!(1), &json!(1))
+    );
+
+    // One that never waits stores nothing of what it read.
+    let run = world.start("f", json!({})).await;
+    world.end(&run).await;
+    let events = world.events(&run).await;
+    assert!(events.iter().any(|line| line.starts_with("read ")));
+    let has_memo = events.iter().any(|line| line.starts_with("step.memo"));
+    assert!(!has_memo, "{events:#?}");
+}

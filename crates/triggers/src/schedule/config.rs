@@ -1,0 +1,135 @@
+//! A schedule as it is written: one rule, and when it begins and ends.
+
+use std::str::FromStr;
+
+use croner::Cron;
+use jiff::{Timestamp, tz::TimeZone};
+use riverrun_types::{Millis, time};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Missed, Rule, Schedule, wall::Wall};
+use crate::{Error, Result};
+
+/// The shortest interval.
+const MIN_EVERY_MS: Millis = 100;
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Config {
+    cron: Option<String>,
+    #[serde(alias = "timeZone", alias = "tz")]
+    timezone: Option<String>,
+    every: Option<Value>,
+    every_ms: Option<i64>,
+    at: Option<Value>,
+    start_at: Option<Value>,
+    end_at: Option<Value>,
+    #[serde(default)]
+    missed: Missed,
+    max_missed: Option<u64>,
+    grace_ms: Option<i64>,
+}
+
+impl Schedule {
+    /// Intervals are counted from `anchor_ms` where the schedule names no start.
+    pub(crate) fn new(config: &Config, anchor_ms: Millis) -> Result<Self> {
+        const MAX_MISSED: u64 = 1_000;
+        let start_ms = moment("startAt", config.start_at.as_ref())?;
+        let end_ms = moment("endAt", config.end_at.as_ref())?;
+        let max_missed = config.max_missed.unwrap_or(100);
+        if !(1..=MAX_MISSED).contains(&max_missed) {
+            return Err(Error::invalid(
+                "config.maxMissed",
+                format!("it must be 1 to {MAX_MISSED}"),
+            ));
+        }
+        let grace_ms = config.grace_ms.unwrap_or(60_000);
+        if grace_ms < 0 {
+            return Err(Error::invalid("config.graceMs", "it must not be negative"));
+        }
+        Ok(Self {
+            rule: rule(config, start_ms.unwrap_or(anchor_ms))?,
+            start_ms,
+            end_ms,
+            missed: config.missed,
+            max_missed,
+            grace_ms,
+        })
+    }
+}
+
+fn rule(config: &Config, anchor_ms: Millis) -> Result<Rule> {
+    let given = [
+        config.cron.is_some(),
+        config.every.is_some() || config.every_ms.is_some(),
+        config.at.is_some(),
+    ];
+    if given.iter().filter(|given| **given).count() != 1 {
+        return Err(Error::invalid(
+            "config",
+            "give one of cron, every (or everyMs) and at",
+        ));
+    }
+    if config.timezone.is_some() && config.cron.is_none() {
+        return Err(Error::invalid(
+            "config.timezone",
+            "only a cron pattern has a zone",
+        ));
+    }
+    if let Some(pattern) = &config.cron {
+        return cron(pattern, config.timezone.as_deref().unwrap_or("UTC"));
+    }
+    if let Some(at_ms) = moment("at", config.at.as_ref())? {
+        return Ok(Rule::At(at_ms));
+    }
+    let every_ms = match (&config.every, config.every_ms) {
+        (None, Some(ms)) => Some(ms),
+        (Some(Value::Number(ms)), None) => ms.as_i64(),
+        (Some(Value::String(text)), None) => time::duration_ms(text).map(|ms| ms as Millis),
+        _ => None,
+    };
+    match every_ms {
+        Some(ms) if (MIN_EVERY_MS..=time::MAX_WAIT_MS).contains(&ms) => {
+            Ok(Rule::Every { ms, anchor_ms })
+        }
+        _ => {
+            let message = format!(
+                "it must be a duration such as \"5m\", or {MIN_EVERY_MS} to {} milliseconds",
+                time::MAX_WAIT_MS
+            );
+            Err(Error::invalid("config.every", message))
+        }
+    }
+}
+
+fn cron(pattern: &str, zone: &str) -> Result<Rule> {
+    let refuse = |message: String| Error::Cron {
+        cron: pattern.chars().take(128).collect(),
+        message,
+    };
+    if pattern.len() > 256 {
+        return Err(refuse("it is longer than 256 bytes".to_owned()));
+    }
+    let cron = Cron::from_str(pattern).map_err(|error| refuse(error.to_string()))?;
+    let unknown = || Error::TimeZone(zone.chars().take(64).collect());
+    let zone = TimeZone::get(zone).map_err(|_| unknown())?;
+    Ok(Rule::Cron(Box::new(Wall::new(cron, zone))))
+}
+
+fn moment(field: &str, value: Option<&Value>) -> Result<Option<Millis>> {
+    let read = match value {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Number(ms)) => ms.as_i64(),
+        Some(Value::String(text)) => time::parse(text),
+        Some(_) => None,
+    };
+    // What no clock shows would be due for ever, or never.
+    match read.filter(|ms| Timestamp::from_millisecond(*ms).is_ok()) {
+        Some(ms) => Ok(Some(ms)),
+        None => Err(Error::invalid(
+            format!("config.{field}"),
+            "it must be a time such as 2030-01-31T12:00:00Z, or milliseconds since 1970",
+        )),
+    }
+}
