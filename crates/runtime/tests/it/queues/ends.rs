@@ -76,12 +76,7 @@ async fn failed_jobs_go_where_the_process_says() {
     let failing = json!({"data": {"do": "fail"}, "options": told});
     let job = world.add(failing).await;
     world.end(&job).await;
-    let filter = riverrun_store::JobFilter {
-        queue: "morgue".into(),
-        limit: 10,
-        ..Default::default()
-    };
-    let dead = world.runtime.jobs(&filter).await.unwrap().items.remove(0);
+    let dead = world.only("morgue").await;
     let options = dead.options.unwrap().value();
     assert_eq!(options["metadata"]["deadLetterOf"]["jobId"], json!(job));
     assert_eq!(
@@ -155,4 +150,27 @@ async fn a_running_job_is_cancelled_and_a_waiting_one_too() {
         (JobState::Cancelled, "CANCELLED")
     );
     assert_eq!(record.error.unwrap().value()["message"], "enough");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn queues_that_name_each_other_copy_a_failed_job_once() {
+    let dead = |queue: &str| json!({"retryPolicy": {"attempts": 1}, "dlq": {"queue": queue}});
+    let world = World::new(dead("first-aid")).await;
+    world.put("first-aid", dead("morgue"));
+    world.put("morgue", dead("work"));
+    let job = world.add(json!({"data": {"do": "fail"}})).await;
+    world.end(&job).await;
+    let mut before = json!(null);
+    for queue in ["work", "first-aid", "morgue"] {
+        let copy = world.only(queue).await;
+        world.end(&copy.id).await;
+        let metadata = copy
+            .options
+            .map(|options| options.value()["metadata"].clone());
+        let of = metadata.map_or(json!(null), |metadata| metadata["deadLetterOf"].clone());
+        assert_eq!(of["before"]["queue"], before["queue"]);
+        before = of;
+    }
+    // What failed last is not copied to where it all began.
+    assert_eq!(world.only("work").await.id, job);
 }

@@ -16,7 +16,7 @@ use std::{
 
 use riverrun_expr::{Limits, Sandbox};
 use riverrun_runtime::{JobRequest, Options, Process, ProcessConfig, Runtime, Source};
-use riverrun_store::{EventQuery, JobRecord, JobState, Store};
+use riverrun_store::{EventQuery, JobFilter, JobRecord, JobState, Store};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Json, RunId, StreamName};
 use serde_json::{Value, json};
@@ -69,6 +69,17 @@ impl World {
             provider: Scripted::new(&self.most),
             source: Source::default(),
         });
+    }
+
+    /// The job of a queue that has one.
+    async fn only(&self, queue: &str) -> JobRecord {
+        let filter = JobFilter {
+            queue: queue.into(),
+            limit: 2,
+            ..Default::default()
+        };
+        let [job] = <[_; 1]>::try_from(self.runtime.jobs(&filter).await.unwrap().items).unwrap();
+        job
     }
 
     async fn add(&self, request: Value) -> RunId {
