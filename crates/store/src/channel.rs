@@ -172,7 +172,10 @@ impl Channels {
                 Steer::Remove => life::removed(now_ms, queue),
                 // Of one that runs its holder will say when it has ended.
                 Steer::Cancel { .. } if was.state == crate::JobState::Active => return Vec::new(),
-                Steer::Cancel { .. } => life::cancelled(now_ms, queue, was.attempt, None),
+                Steer::Cancel { reason } => {
+                    let error = Steer::cancelled(reason.as_deref());
+                    life::cancelled(now_ms, queue, was.attempt, small(&error))
+                }
                 Steer::Priority(_) => return Vec::new(),
             };
             vec![(job.clone(), draft)]

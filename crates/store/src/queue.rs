@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use riverrun_types::{Json, Millis, Name, RunId};
+use serde_json::json;
 
 use crate::Change;
 
@@ -309,6 +310,13 @@ pub enum Steer {
     Delay {
         at_ms: Millis,
     },
+}
+
+impl Steer {
+    /// The error of a job that is cancelled before it has begun.
+    pub fn cancelled(reason: Option<&str>) -> Json {
+        Json::of(&json!({"code": "CANCELLED", "message": reason.unwrap_or("cancelled")}))
+    }
 }
 
 /// A job that somebody did something to.

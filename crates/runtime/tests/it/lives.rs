@@ -255,6 +255,7 @@ async fn a_job_is_cancelled_while_it_waits_or_while_it_runs() {
     assert_eq!(data(&live[1])["error"]["message"], "a mistake");
     let said = heard(&mut queue, &EventType::JobCancelled).await;
     assert_eq!(kinds(&said), ["job.added", "job.cancelled"]);
+    assert_eq!(data(&said[1])["error"]["message"], "a mistake");
 
     world.work();
     // One fails when it is told, one returns as if it were done.

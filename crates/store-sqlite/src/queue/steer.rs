@@ -1,9 +1,8 @@
 //! What people do to jobs and queues, and what retention does.
 
 use riverrun_store::{Error, Purge, Retention, Steer, Steered};
-use riverrun_types::{Json, Millis, Name, RunId, RunStatus, time::NEVER};
+use riverrun_types::{Millis, Name, RunId, RunStatus, time::NEVER};
 use rusqlite::{OptionalExtension, params};
-use serde_json::json;
 
 use super::{ACTIVE, DELAYED, WAITING, claim, lanes, state, state_code};
 use crate::{
@@ -142,7 +141,7 @@ fn wait(core: &Core, row: &Row, at_ms: Millis, now: Millis, anew: bool) -> Worke
 
 fn cancel(core: &Core, row: &Row, reason: Option<&str>, now: Millis) -> Worked<()> {
     let conn = &core.conn;
-    let error = Json::of(&json!({"code": "CANCELLED", "message": reason.unwrap_or("cancelled")}));
+    let error = Steer::cancelled(reason);
     if row.state == ACTIVE {
         // 2: the reason waits in `error` for the end.
         conn.prepare_cached(
