@@ -330,7 +330,7 @@ impl Triggers {
             Ok(before) => self.write(definition, Some((before, record))).await,
             // One that cannot be read any more is replaced by one that can.
             Err(_) => {
-                self.write_over(definition, record.version, record.created_ms, None)
+                self.write_over(definition, record.version, Some(record.created_ms), None)
                     .await
             }
         }
@@ -348,11 +348,10 @@ impl Triggers {
             }
             let version = self.runtime().store().trigger_version(&definition.id);
             let version = version.await?.unwrap_or(0);
-            let now_ms = self.runtime().now_ms();
-            return self.write_over(definition, version, now_ms, None).await;
+            return self.write_over(definition, version, None, None).await;
         };
         let (version, created_ms) = (record.version, record.created_ms);
-        self.write_over(definition, version, created_ms, Some(before))
+        self.write_over(definition, version, Some(created_ms), Some(before))
             .await
     }
 
@@ -360,10 +359,12 @@ impl Triggers {
         &self,
         definition: Definition,
         version: u64,
-        created_ms: Millis,
+        created_ms: Option<Millis>,
         before: Option<Trigger>,
     ) -> Result<Put> {
         let now_ms = self.runtime().now_ms();
+        // The very moment that is stored: intervals are counted from it, now and after a restart.
+        let created_ms = created_ms.unwrap_or(now_ms);
         let kept = before.as_ref().is_none_or(|before| before.enabled);
         let enabled = definition.enabled.unwrap_or(kept);
         let trigger = Trigger::new(definition, version + 1, enabled, created_ms)?;
