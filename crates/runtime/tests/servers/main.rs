@@ -1,0 +1,6 @@
+//! Two servers on one store: what one of them does while the other knows nothing of it.
+
+#![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
+
+mod once;
+mod pair;
