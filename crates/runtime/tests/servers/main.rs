@@ -4,3 +4,4 @@
 
 mod once;
 mod pair;
+mod wait;
