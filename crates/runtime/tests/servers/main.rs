@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
 
+mod entries;
 mod once;
 mod pair;
 mod wait;
+mod wake;
