@@ -2,7 +2,6 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use riverrun_store::Error as StoreError;
 use riverrun_types::{EventId, Json, Name, StreamName};
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -65,17 +64,17 @@ impl Runtime {
         if let Some(ids) = self.store().once(&key).await? {
             return Ok(repeated(ids));
         }
-        match self.append_under(stream, events, Some(key.clone())).await {
-            // Another server was faster.
-            Err(Error::Store(StoreError::EventExists(known))) => {
-                let ids = self.store().once(&key).await?;
-                ids.map(repeated)
-                    .ok_or(Error::Store(StoreError::EventExists(known)))
+        let error = match self.append_under(stream, events, Some(key.clone())).await {
+            Ok(ids) => {
+                return Ok(AppendedOnce {
+                    ids,
+                    is_repeated: false,
+                });
             }
-            answer => answer.map(|ids| AppendedOnce {
-                ids,
-                is_repeated: false,
-            }),
-        }
+            Err(error) => error,
+        };
+        // Another server may have been faster, and what it stored may have ended the run.
+        let ids = self.store().once(&key).await?;
+        ids.map(repeated).ok_or(error)
     }
 }

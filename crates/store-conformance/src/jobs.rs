@@ -231,6 +231,17 @@ pub async fn waking_makes_a_parked_job_due(store: S) {
     claim_one(&store, T0).await;
 }
 
+pub async fn parking_by_somebody_else_takes_back_no_wake(store: S) {
+    create(&store, ready("r1", T0 + 10)).await;
+    wake(&store, "r1").await;
+    must(decide(&store, park("r1", NEVER)).await);
+    let lease = claim_one(&store, T0).await;
+    // Whoever was woken has looked.
+    must(decide_under(&store, park("r1", T0 + 500), &lease).await);
+    must(decide(&store, park("r1", NEVER)).await);
+    assert!(claim(&store, T0 + 500, 10).await.is_empty());
+}
+
 pub async fn waking_what_has_no_job_changes_nothing(store: S) {
     create(&store, finished("r1")).await;
     wake(&store, "r1").await;

@@ -159,6 +159,7 @@ macro_rules! with_checks {
                 parking_by_somebody_else_wakes_the_holder,
                 parking_a_free_job_moves_it,
                 waking_makes_a_parked_job_due,
+                parking_by_somebody_else_takes_back_no_wake,
                 waking_what_has_no_job_changes_nothing,
                 a_finished_job_is_gone_and_so_is_its_lease,
                 keeping_a_job_leaves_its_lease,

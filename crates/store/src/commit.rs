@@ -230,7 +230,7 @@ pub enum JobChange {
     Keep,
     /// The job is to be claimed at this time. From the lease's holder: the lease is given back,
     /// and if the job was woken meanwhile it is due at once. From anybody else: a job that is
-    /// leased is woken instead, so that its holder looks again.
+    /// leased is woken instead, so that its holder looks again, and one that was woken stays due.
     Park {
         at_ms: Millis,
     },

@@ -18,7 +18,7 @@ pub enum Victim {
     Tree,
     /// The server, and the next one before it is ready.
     Twice,
-    /// One process that runs handlers; the server goes on.
+    /// One process that runs handlers, or is one; the server goes on.
     Runner,
     /// A worker elsewhere; the server goes on.
     Worker,

@@ -24,6 +24,7 @@ mod tree;
 
 use std::{
     fmt, fs,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -188,7 +189,12 @@ fn write_project(folder: &Path, files: &[(&str, &str)]) -> Result<(), String> {
     let text = |error: std::io::Error| error.to_string();
     fs::create_dir_all(&processes).map_err(text)?;
     for (name, source) in files {
-        fs::write(processes.join(name), source).map_err(text)?;
+        let path = processes.join(name);
+        fs::write(&path, source).map_err(text)?;
+        // What no runner knows is a program itself.
+        if path.extension().is_none() {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).map_err(text)?;
+        }
     }
     Ok(())
 }

@@ -53,9 +53,9 @@ fn stat(id: i32) -> Option<Stat> {
 }
 
 impl Process {
-    /// Whether it runs handlers. Other children guard those that do, or are asked for their version.
+    /// Whether it runs handlers, or is one. Other children guard those that do, or are asked for their version.
     pub fn is_runner(&self) -> bool {
-        ["runner.mjs", "riverrun.runner"]
+        ["runner.mjs", "riverrun.runner", "torture-tool"]
             .iter()
             .any(|name| self.command.contains(name))
     }

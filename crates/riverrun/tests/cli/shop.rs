@@ -1,13 +1,22 @@
 //! `examples/shop` to every one of its endings, with the real binary, Node and Python.
 
-use std::{path::Path, time::Duration};
+use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use serde_json::{Value, json};
 
 use crate::support::{Project, Server};
 
-/// The example in a folder of its own. Its payments may take as long as is said.
-fn example(payment_ms: u64) -> Project {
+/// How long the example waits for payments and for approvals, in its own words.
+const DAY: &str = "24 * 60 * 60 * 1000";
+const WEEK: &str = "'7d'";
+
+/// The example in a folder of its own, as it is.
+fn example() -> Project {
+    hurried(&[])
+}
+
+/// The example, with some of its times cut short.
+fn hurried(times: &[&str]) -> Project {
     let project = Project::new();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let modules = examples.join("work/node_modules");
@@ -20,21 +29,25 @@ fn example(payment_ms: u64) -> Project {
     for name in ["riverrun.toml", "package.json"] {
         std::fs::copy(shop.join(name), project.path(name)).unwrap();
     }
+    let mut cut = 0;
     for entry in std::fs::read_dir(shop.join("processes")).unwrap() {
         let entry = entry.unwrap();
         if entry.file_type().unwrap().is_file() {
-            let text = std::fs::read_to_string(entry.path()).unwrap();
-            let text = text.replace("24 * 60 * 60 * 1000", &payment_ms.to_string());
+            let mut text = std::fs::read_to_string(entry.path()).unwrap();
+            for time in times {
+                cut += text.matches(time).count();
+                text = text.replace(time, "300");
+            }
             let to = project.path("processes").join(entry.file_name());
             std::fs::write(to, text).unwrap();
         }
     }
+    assert_eq!(cut, times.len(), "each time stands in one place");
     std::os::unix::fs::symlink(modules, project.path("node_modules")).unwrap();
     project
 }
 
 const DEV: [&str; 3] = ["dev", "--listen", "127.0.0.1:0"];
-const DAY: u64 = 86_400_000;
 
 fn start(server: &Server<'_>, flow: &str, input: &Value) -> String {
     let started = server.json(&["run", flow, "-d", &input.to_string()]);
@@ -62,9 +75,36 @@ fn pay(server: &Server<'_>, order: &str) {
     server.ok(&["emit", "payment.confirmed", "-d", &data]);
 }
 
+fn events(server: &Server<'_>, run: &str) -> Vec<Value> {
+    let events = server.json(&["runs", "events", run]);
+    let items = events["items"].as_array().or(events.as_array());
+    items.unwrap().clone()
+}
+
+/// The door at which a run waits, or did.
+fn door(events: &[Value]) -> String {
+    let mut events = events.iter();
+    let waits = events.find(|event| event["type"] == "step.await.trigger");
+    let id = waits.unwrap()["data"]["triggerId"].as_str();
+    id.unwrap().to_owned()
+}
+
+#[test]
+fn every_ending_in_the_readme_is_shown_and_the_other_way_round() {
+    let readme = include_str!("../../../../examples/shop/README.md");
+    let named = readme.lines().filter(|line| line.starts_with("| "));
+    let named = named.filter_map(|row| row.strip_suffix("` |")?.rsplit_once('`'));
+    let named: BTreeSet<&str> = named.map(|(_, name)| name).collect();
+    let here = include_str!("shop.rs").lines();
+    let tests = here.filter_map(|line| line.strip_prefix("fn a")?.split_once("() {"));
+    let tests: Vec<String> = tests.map(|(name, _)| format!("a{name}")).collect();
+    let tests: BTreeSet<&str> = tests.iter().map(String::as_str).collect();
+    assert_eq!(named, tests);
+}
+
 #[test]
 fn an_order_is_paid_and_sent() {
-    let project = example(DAY);
+    let project = example();
     let server = project.start(&DEV);
     let run = start(
         &server,
@@ -105,7 +145,7 @@ fn an_order_is_paid_and_sent() {
 
 #[test]
 fn an_order_that_is_not_paid_in_time_is_cancelled() {
-    let project = example(300);
+    let project = hurried(&[DAY]);
     let server = project.start(&DEV);
     let run = start(
         &server,
@@ -120,7 +160,7 @@ fn an_order_that_is_not_paid_in_time_is_cancelled() {
 
 #[test]
 fn an_order_that_cannot_be_sent_is_undone() {
-    let project = example(DAY);
+    let project = example();
     let server = project.start(&DEV);
     let order = json!({"orderId": "o-1", "total": 20, "address": "nowhere"});
     let run = start(&server, "create-order", &order);
@@ -139,7 +179,7 @@ fn an_order_that_cannot_be_sent_is_undone() {
 
 #[test]
 fn a_subscription_waits_with_the_same_step_and_survives_the_server() {
-    let project = example(DAY);
+    let project = example();
     let server = project.start(&DEV);
     let input = json!({"customer": "ann", "price": 9});
     let run = start(&server, "create-subscription", &input);
@@ -157,8 +197,46 @@ fn a_subscription_waits_with_the_same_step_and_survives_the_server() {
 }
 
 #[test]
+fn a_subscription_that_is_not_paid_in_time_is_cancelled() {
+    let project = hurried(&[DAY]);
+    let server = project.start(&DEV);
+    let input = json!({"customer": "ann", "price": 9});
+    let run = start(&server, "create-subscription", &input);
+    let ended = until(&server, &run, "completed");
+    assert_eq!(ended["result"], json!({"cancelled": "sub-ann"}));
+    assert_eq!(ended["state"]["cancelled"], true);
+    assert_eq!(ended["steps"]["wait-for-payment"]["status"], "timeout");
+    // A payment that comes too late changes nothing.
+    pay(&server, "sub-ann");
+    let ended = shown(&server, &run);
+    assert_eq!(ended["steps"].get("activate-subscription"), None);
+    assert_eq!(ended["state"].get("active"), None);
+}
+
+#[test]
+fn a_refund_that_nobody_decides_fails_and_pays_nothing() {
+    let project = hurried(&[WEEK]);
+    let server = project.start(&DEV);
+    let run = start(&server, "refund", &json!({"orderId": "o-1", "amount": 5}));
+    let ended = until(&server, &run, "failed");
+    assert_eq!(ended["error"]["code"], "AWAIT_TIMEOUT");
+    assert_eq!(ended["error"]["stepId"], "wait-for-approval");
+    let waited = &ended["steps"]["wait-for-approval"];
+    assert_eq!(
+        (&waited["status"], &waited["visits"]),
+        (&json!("failed"), &json!(1))
+    );
+    assert_eq!(ended["steps"].get("process-refund"), None);
+    // Whoever comes to the page now is told that it is too late.
+    let door = door(&events(&server, &run));
+    server
+        .run(&["fire", &door, "-d", r#"{"approved":true}"#])
+        .refused(2, &["AWAIT_EXPIRED"]);
+}
+
+#[test]
 fn a_refund_is_decided_by_a_person() {
-    let project = example(DAY);
+    let project = example();
     let server = project.start(&DEV);
     for (answer, expected) in [
         (
@@ -169,19 +247,11 @@ fn a_refund_is_decided_by_a_person() {
     ] {
         let run = start(&server, "refund", &json!({"orderId": "o-1", "amount": 5}));
         until(&server, &run, "waiting");
-        let events = server.json(&["runs", "events", &run]);
-        let door = events["items"].as_array().or(events.as_array()).unwrap();
-        let door = door
-            .iter()
-            .find(|event| event["type"] == "step.await.trigger");
-        let id = door.unwrap()["data"]["triggerId"]
-            .as_str()
-            .unwrap()
-            .to_owned();
+        let events = events(&server, &run);
+        let id = door(&events);
         // The link that is mailed leads to this server.
         let link = format!("{}/approve/{id}", server.url);
         let mailed = json!(format!("please decide: {link}"));
-        let events = events["items"].as_array().or(events.as_array()).unwrap();
         assert!(
             events
                 .iter()

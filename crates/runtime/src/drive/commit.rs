@@ -53,7 +53,15 @@ impl Driver {
                     let placed = receipt.placed.first().copied();
                     return self.committed(placed).await;
                 }
-                Err(StoreError::Conflict(_)) => return self.reload().await,
+                Err(StoreError::Conflict(_)) => {
+                    let reloaded = self.reload().await;
+                    // Nobody says again what this driver was woken for, and what it made of that
+                    // is not stored.
+                    if reloaded == Committed::Moved {
+                        self.reconcile().await;
+                    }
+                    return reloaded;
+                }
                 Err(
                     StoreError::Fenced(_) | StoreError::RunEnded(_) | StoreError::RunNotFound(_),
                 ) => {

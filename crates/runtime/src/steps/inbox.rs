@@ -128,9 +128,16 @@ impl Letter {
         })
     }
 
-    fn is_of(&self, job: &RunId) -> bool {
-        let fence = self.fence.as_ref();
-        fence.is_some_and(|fence| fence.lease.id == *job)
+    /// Whether it is because of this letter that the store refuses a commit.
+    fn is_refused_by(&self, error: &StoreError) -> bool {
+        match error {
+            StoreError::JobLost(job) => {
+                let fence = self.fence.as_ref();
+                fence.is_some_and(|fence| fence.lease.id == *job)
+            }
+            StoreError::EventExists(key) => self.key.as_ref() == Some(key),
+            _ => false,
+        }
     }
 
     fn answer(&mut self, answer: Answer) {
@@ -197,15 +204,17 @@ impl Runtime {
                 Ok(()) => return,
                 // Somebody else decided or wrote first: judge again on what is now.
                 Err(Error::Store(StoreError::Conflict(_))) => is_known = false,
-                Err(Error::Store(StoreError::JobLost(job))) => {
-                    let lost = letters.extract_if(.., |letter| letter.is_of(&job));
-                    let mut is_mine = false;
-                    for mut letter in lost {
-                        is_mine = true;
-                        letter.answer(Err(StoreError::JobLost(job.clone()).into()));
+                // One of them does not count; the others do.
+                Err(Error::Store(
+                    error @ (StoreError::JobLost(_) | StoreError::EventExists(_)),
+                )) => {
+                    let is_its = |letter: &mut Letter| letter.is_refused_by(&error);
+                    let refused: Vec<Letter> = letters.extract_if(.., is_its).collect();
+                    if refused.is_empty() {
+                        return self.refuse(letters, &error.into());
                     }
-                    if !is_mine {
-                        return self.refuse(letters, &StoreError::JobLost(job).into());
+                    for mut letter in refused {
+                        letter.answer(Err(error.clone().into()));
                     }
                 }
                 Err(error) if is_passing(&error) && !self.is_stopping() => {
@@ -368,5 +377,46 @@ fn is_passing(error: &Error) -> bool {
         Error::Busy => true,
         Error::Store(error) => is_away(error),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use riverrun_expr::{Limits, Sandbox};
+    use riverrun_store_sqlite::SqliteStore;
+
+    use super::*;
+    use crate::{Options, StartRequest};
+
+    /// On one thread: letters that are delivered together wait together behind the first.
+    #[tokio::test]
+    async fn events_that_another_server_has_stored_take_no_other_letter_with_them() {
+        let store = SqliteStore::memory().unwrap();
+        let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
+        let runtime = Runtime::open(store, sandbox, [], Options::default());
+        let runtime = runtime.await.unwrap();
+        let step = |heard: serde_json::Value| json!({"type": "process", "config": {"process": "p"}, "subscriptions": heard});
+        let steps = json!({"a": step(json!([])), "b": step(json!([{"eventKind": "tick"}]))});
+        let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": steps});
+        runtime.register(&flow).await.unwrap();
+        let started = runtime.start(StartRequest::new("f", Json::null())).await;
+        let run = started.unwrap().run;
+        let deliver = async |key: Option<&str>| {
+            let tick = Draft::new(runtime.now_ms(), EventType::parse("tick"));
+            let mut letter = Letter::events(vec![tick]);
+            letter.key = key.map(Name::from);
+            runtime.deliver(&run, letter).await
+        };
+        // As another server does it, which knows nothing of the turns that are taken here.
+        deliver(Some("key")).await.unwrap();
+        let (first, known, other) =
+            tokio::join!(deliver(None), deliver(Some("key")), deliver(None));
+        assert_eq!((first.unwrap().len(), other.unwrap().len()), (1, 1));
+        let refused = known.unwrap_err();
+        assert_eq!(refused.code(), "EVENT_EXISTS");
+        let entered = runtime.run(&run).await.unwrap().state().steps["b"].visits;
+        assert_eq!(entered, 3);
     }
 }

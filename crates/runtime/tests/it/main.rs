@@ -9,6 +9,7 @@ mod keeps;
 mod lives;
 mod queues;
 mod runs;
+mod servers;
 mod steps;
 mod subscribe;
 mod time;

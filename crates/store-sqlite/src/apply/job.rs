@@ -78,13 +78,14 @@ fn park(core: &Core, run: i64, at_ms: i64, token: Option<u64>) -> Worked<bool> {
             .execute((run, due_ms))?;
         return Ok(due_ms < at_ms);
     }
-    // Not the holder: a leased job is woken, a free one moved, a missing one made.
+    // Not the holder: a leased job is woken, a free one moved, a missing one made. A free one that
+    // was woken, or handed back, is still to be looked at.
     core.conn
         .prepare_cached(
             "INSERT INTO jobs (run, at_ms) VALUES (?1, ?2)
              ON CONFLICT (run) DO UPDATE SET
                  woken = (token IS NOT NULL),
-                 at_ms = iif(token IS NULL, excluded.at_ms, at_ms)",
+                 at_ms = iif(token IS NULL AND at_ms > 0, excluded.at_ms, at_ms)",
         )?
         .execute((run, at_ms))?;
     Ok(false)

@@ -1,8 +1,9 @@
-//! The flows whose runs wait, and the schedules and events that start others.
+//! The flows whose runs wait, the routes that start them, and the schedules and events that start
+//! others.
 
 use serde_json::{Value, json};
 
-use super::wish::DECLARED_TIMEOUT_MS;
+use super::wish::{DECLARED_TIMEOUT_MS, Shape, TAG};
 use crate::Server;
 
 /// The schedules, their configs and how far apart their due times are. Those that make up for all
@@ -29,6 +30,9 @@ pub const SCHEDULES: [(&str, &str, i64); 4] = [
 /// The trigger that starts a run for each event of its kind.
 pub const PINGED: &str = "pinged";
 
+/// The steps that are executables.
+pub const TOOLS: [&str; 3] = ["weigh", "event", "door"];
+
 pub async fn register(server: &Server) -> Result<(), String> {
     for flow in flows() {
         server.post("/api/flows", &flow).await?;
@@ -37,6 +41,16 @@ pub async fn register(server: &Server) -> Result<(), String> {
         let config: Value = serde_json::from_str(config).map_err(|error| error.to_string())?;
         let schedule = json!({"id": id, "type": "schedule", "flow": "tick", "config": config, "inputMap": "({due: tick.dueMs})"});
         server.post("/api/triggers", &schedule).await?;
+    }
+    for shape in Shape::ALL {
+        let flow = shape.flow();
+        let route = json!({
+            "id": shape.route(), "type": "http", "flow": flow, "tags": [TAG],
+            "config": {"path": format!("/{flow}/:key")},
+            "inputMap": "({key: request.params.key, plan: request.body.plan})",
+            "idempotencyKey": "request.params.key",
+        });
+        server.post("/api/triggers", &route).await?;
     }
     let pinged =
         json!({"id": PINGED, "type": "event", "flow": "tick", "config": {"kind": "torture.ping"}});
@@ -61,6 +75,12 @@ fn flows() -> Vec<Value> {
         }
         step
     };
+    let tool = |step: &str, more: Value| {
+        let mut tool = process("torture-tool", more);
+        tool["outputKey"] = step.into();
+        tool["input"] = json!({"type": "template", "template": {"key": "${key}", "step": step}});
+        tool
+    };
     let event = json!({"type": "event", "eventKind": "torture.paid", "match": {"data.key": "input.key", "data.at": {"value": 0}}, "lookback": 600_000});
     let door = json!({"type": "trigger", "timeout": DECLARED_TIMEOUT_MS, "onTimeout": "late"});
     vec![
@@ -82,6 +102,16 @@ fn flows() -> Vec<Value> {
                 "door": process("torture-tell", json!({"await": door, "outputKey": "door", "transitions": {"onSuccess": "nap"}})),
                 "late": {"type": "set", "config": {"value": {"late": true}}, "outputKey": "door", "transitions": {"onSuccess": "nap"}},
                 "nap": process("torture-tell", json!({"await": {"type": "time", "delay": 30}})),
+            }),
+        ),
+        flow(
+            "tools",
+            "weigh",
+            json!({
+                "weigh": tool("weigh", json!({"transitions": {"onSuccess": "event"}})),
+                "event": tool("event", json!({"await": event, "transitions": {"onSuccess": "door"}})),
+                "door": tool("door", json!({"await": door})),
+                "late": {"type": "set", "config": {"value": {"late": true}}, "outputKey": "door"},
             }),
         ),
         flow(

@@ -159,8 +159,7 @@ impl Load {
 
     /// Starts a run, and asks again with the same key until somebody answers.
     async fn start(&self, wish: &Wish) -> String {
-        let body = json!({"input": wish.input(), "idempotencyKey": wish.key, "tags": ["awaits"]});
-        let path = format!("/api/flows/{}/start", wish.shape.flow());
+        let (path, body) = wish.request();
         loop {
             if let Some((200..300, answer)) = self.post(&path, &body).await
                 && let Some(run) = answer["runId"].as_str()

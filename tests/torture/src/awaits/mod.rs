@@ -1,10 +1,11 @@
-//! Awaits under load: runs that wait for times, events and doors, in code and declared, with
-//! timeouts that race what is fired; flows of events that are joined and undone; schedules and
-//! events that start runs. All is reckoned up in the end.
+//! Awaits under load: runs that wait for times, events and doors, in code and declared, of processes
+//! and executables, with timeouts that race what is fired; flows of events that are joined and
+//! undone; routes, schedules and events that start runs. All is reckoned up in the end.
 
 mod definitions;
 mod effects;
 mod load;
+mod notes;
 mod verify;
 mod wish;
 
@@ -19,19 +20,30 @@ use crate::Server;
 use load::Load;
 pub use verify::nothing_is_left;
 
-/// The processes whose code waits, and the handlers' own record, in the project's folder.
-pub const PROCESSES: [(&str, &str); 3] = [
+/// The processes whose code waits and the program that is a step, and their own records, in the
+/// project's folder.
+pub const PROCESSES: [(&str, &str); 5] = [
     ("torture-code.mjs", include_str!("code.mjs")),
     ("torture-tell.mjs", include_str!("tell.mjs")),
     ("torture-saga.mjs", include_str!("saga.mjs")),
+    ("torture-tool", include_str!("tool")),
+    ("torture-tool.yaml", include_str!("tool.yaml")),
 ];
 const EFFECTS: &str = "effects.jsonl";
+const NOTES: &str = "tools.jsonl";
+
+/// What handlers say they did.
+pub struct Records {
+    effects: effects::Effects,
+    notes: notes::Notes,
+}
 
 /// Clients that start runs and fire what these wait for.
 pub struct Awaits {
     load: Arc<Load>,
     clients: Vec<JoinHandle<()>>,
     effects: PathBuf,
+    notes: PathBuf,
 }
 
 impl Awaits {
@@ -46,6 +58,7 @@ impl Awaits {
         Ok(Self {
             clients: load.spawn(clients, seed),
             effects: project.join(EFFECTS),
+            notes: project.join(NOTES),
             load,
         })
     }
@@ -63,7 +76,10 @@ impl Awaits {
         verify::stop_schedules(server).await?;
         // Whatever was noted was noted before the outcome that the server waited for.
         crate::runs::all_ended(server).await?;
-        let effects = effects::read(&self.effects)?;
-        verify::verify(server, &self.load, &effects).await
+        let records = Records {
+            effects: effects::read(&self.effects)?,
+            notes: notes::read(&self.notes)?,
+        };
+        verify::verify(server, &self.load, &records).await
     }
 }

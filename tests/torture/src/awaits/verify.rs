@@ -4,6 +4,7 @@ mod fired;
 mod left;
 mod saga;
 mod started;
+mod tools;
 
 use std::collections::HashMap;
 
@@ -11,9 +12,9 @@ use futures::{StreamExt, TryStreamExt};
 use serde_json::Value;
 
 use super::{
-    effects::Effects,
+    Records,
     load::{Load, Started},
-    wish::{Deed, Shape},
+    wish::{Deed, Shape, TAG},
 };
 use crate::{Server, runs};
 
@@ -23,26 +24,29 @@ pub use started::stop_schedules;
 /// Runs that are looked at at once.
 const READS: usize = 8;
 
-pub async fn verify(server: &Server, load: &Load, effects: &Effects) -> Result<String, String> {
+pub async fn verify(server: &Server, load: &Load, records: &Records) -> Result<String, String> {
     if let Some(broken) = load.broken() {
         return Err(broken);
     }
     runs::all_ended(server).await?;
     let granted = load.started();
-    let listed = server.list("/api/runs?tag=awaits&limit=1000").await?;
+    let listed = server
+        .list(&format!("/api/runs?tag={TAG}&limit=1000"))
+        .await?;
     once_per_key(&granted, &listed)?;
     let checks = granted
         .iter()
-        .map(|started| check(server, load, effects, started));
+        .map(|started| check(server, load, records, started));
     let tallies: Vec<Tally> = futures::stream::iter(checks)
         .buffer_unordered(READS)
         .try_collect()
         .await?;
     let sum = |of: fn(&Tally) -> usize| tallies.iter().map(of).sum::<usize>();
+    let routed = started::routed(server, &listed).await?;
     let ticks = started::ticked(server).await?;
     let pings = started::pinged(server, &load.pings()).await?;
     Ok(format!(
-        "{} runs that wait acknowledged, {} awaits ended ({} fired, {} timed out), {} effects recorded and {} done again, {ticks} ticks of schedules, {pings} runs of events",
+        "{} runs that wait acknowledged ({routed} by routes), {} awaits ended ({} fired, {} timed out), {} effects recorded and {} done again, {ticks} ticks of schedules, {pings} runs of events",
         granted.len(),
         sum(|tally| tally.awaits),
         sum(|tally| tally.fired),
@@ -72,7 +76,7 @@ fn once_per_key(granted: &[Started], listed: &[Value]) -> Result<(), String> {
         }
     }
     for Started { wish, run } in granted {
-        let there = by_key.get(wish.key.as_str());
+        let there = by_key.get(wish.run_key().as_str());
         if there != Some(&run.as_str()) {
             return Err(format!(
                 "promise 1: {} was acknowledged as run {run} and is {there:?}",
@@ -86,14 +90,14 @@ fn once_per_key(granted: &[Started], listed: &[Value]) -> Result<(), String> {
 async fn check(
     server: &Server,
     load: &Load,
-    effects: &Effects,
+    records: &Records,
     started: &Started,
 ) -> Result<Tally, String> {
     let shown = server.get(&format!("/api/runs/{}", started.run)).await?;
     let events = runs::check(server, &started.run).await?;
     let tally = match started.wish.shape {
         Shape::Saga => saga::check(&shown, &events).map(|()| Tally::default()),
-        _ => deeds(server, load, effects, started, &shown, &events).await,
+        _ => deeds(server, load, records, started, &shown, &events).await,
     };
     tally.map_err(|broken| format!("{broken}\n{started:?}\n{shown:#}\n{events:#?}"))
 }
@@ -101,7 +105,7 @@ async fn check(
 async fn deeds(
     server: &Server,
     load: &Load,
-    effects: &Effects,
+    records: &Records,
     started: &Started,
     shown: &Value,
     events: &[Value],
@@ -120,7 +124,7 @@ async fn deeds(
         match deed {
             Deed::Run => {
                 let key = (run.clone(), format!("r{at}"));
-                let times = effects.get(&key).copied().unwrap_or_default();
+                let times = records.effects.get(&key).copied().unwrap_or_default();
                 if times == 0 {
                     return Err(format!(
                         "promise 2: run {run} ended without its effect r{at}"
@@ -137,6 +141,9 @@ async fn deeds(
                 tally.fired += usize::from(is_fired);
             }
         }
+    }
+    if wish.shape == Shape::Tools {
+        tools::check(wish, shown, events, &records.notes)?;
     }
     for door in fired::doors(events) {
         fired::ended_once(server, &door).await?;

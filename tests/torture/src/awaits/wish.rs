@@ -9,6 +9,8 @@ pub struct Wish {
     /// No other wish has it.
     pub key: String,
     pub shape: Shape,
+    /// It is started by a request to a route, not by name.
+    pub is_routed: bool,
     /// What it does, in order; of [`Shape::Code`] the plan that its code is given.
     pub deeds: Vec<Deed>,
 }
@@ -20,6 +22,8 @@ pub enum Shape {
     Code,
     /// In the definition, before and after processes.
     Declared,
+    /// In the definition, before executables.
+    Tools,
     /// In the definition, of built-in steps in branches.
     Branches,
     /// Nowhere: events lead from step to step, are joined, and undone.
@@ -27,13 +31,27 @@ pub enum Shape {
 }
 
 impl Shape {
+    pub const ALL: [Self; 5] = [
+        Self::Code,
+        Self::Declared,
+        Self::Tools,
+        Self::Branches,
+        Self::Saga,
+    ];
+
     pub fn flow(self) -> &'static str {
         match self {
             Self::Code => "code",
             Self::Declared => "declared",
+            Self::Tools => "tools",
             Self::Branches => "branches",
             Self::Saga => "saga",
         }
+    }
+
+    /// The trigger whose route starts the flow.
+    pub fn route(self) -> String {
+        format!("route-{}", self.flow())
     }
 }
 
@@ -95,14 +113,18 @@ impl Deed {
     }
 }
 
+/// All runs that were wished for have it.
+pub const TAG: &str = "awaits";
+
 /// What the definitions say.
 pub const DECLARED_TIMEOUT_MS: u64 = 300;
 
 impl Wish {
     pub fn any(n: u64, dice: &mut StdRng) -> Self {
         let shape = match dice.random_range(0..10) {
-            0..5 => Shape::Code,
-            5..7 => Shape::Declared,
+            0..4 => Shape::Code,
+            4 => Shape::Declared,
+            5..7 => Shape::Tools,
             7..9 => Shape::Branches,
             _ => Shape::Saga,
         };
@@ -118,19 +140,36 @@ impl Wish {
             Shape::Code => (0..dice.random_range(1..5))
                 .map(|_| Deed::any(dice))
                 .collect(),
-            Shape::Declared => vec![event(Some(600_000)), door],
+            Shape::Declared | Shape::Tools => vec![event(Some(600_000)), door],
             Shape::Branches => vec![event(None), door],
             Shape::Saga => Vec::new(),
         };
         Self {
             key: format!("a{n}"),
             shape,
+            is_routed: dice.random_range(0..2) == 0,
             deeds,
         }
     }
 
-    pub fn input(&self) -> Value {
+    /// Where and with what it is asked for. Asking twice starts one run.
+    pub fn request(&self) -> (String, Value) {
+        let (flow, key) = (self.shape.flow(), &self.key);
         let plan: Vec<Value> = self.deeds.iter().map(Deed::json).collect();
-        json!({"key": self.key, "plan": plan})
+        match self.is_routed {
+            true => (format!("/hooks/{flow}/{key}"), json!({ "plan": plan })),
+            false => (
+                format!("/api/flows/{flow}/start"),
+                json!({"input": {"key": key, "plan": plan}, "idempotencyKey": key, "tags": [TAG]}),
+            ),
+        }
+    }
+
+    /// The idempotency key of its run.
+    pub fn run_key(&self) -> String {
+        match self.is_routed {
+            true => format!("{}:{}", self.shape.route(), self.key),
+            false => self.key.clone(),
+        }
     }
 }

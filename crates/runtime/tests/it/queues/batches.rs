@@ -1,11 +1,15 @@
 //! Handlers that get many jobs at a time.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, Ordering},
+};
 
 use async_trait::async_trait;
 use riverrun_protocol::{Reply, WorkError};
-use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Source};
+use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Runtime, Source};
 use riverrun_store::{JobState, Steer};
+use riverrun_store_conformance::through::{Between, Through};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::Json;
 use serde_json::{Value, json};
@@ -135,35 +139,61 @@ async fn no_job_of_a_batch_takes_longer_than_it_may() {
     }
 }
 
+/// Has a job taken up again before whoever tried it hears that its failure is stored.
+#[derive(Default)]
+struct Eager {
+    runtime: OnceLock<Runtime>,
+    /// What is written next is the failure of the first job.
+    is_next: AtomicBool,
+    again: Notify,
+}
+
+#[async_trait]
+impl Between for Eager {
+    async fn written(&self) {
+        if self.is_next.swap(false, Ordering::SeqCst) {
+            self.runtime.get().unwrap().bus().work_in("work");
+            let again = tokio::time::timeout(LONG, self.again.notified()).await;
+            again.expect("the job is not taken up again");
+        }
+    }
+}
+
 /// Fails, whatever it is given.
-struct Failing;
+struct Failing(Arc<Eager>);
 
 #[async_trait]
 impl Provider for Failing {
-    async fn invoke(&self, _: Invocation) -> Result<Reply, WorkError> {
+    async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
+        match invocation.invoke.jobs.len() {
+            2 => self.0.is_next.store(true, Ordering::SeqCst),
+            _ => self.0.again.notify_one(),
+        }
         Err(WorkError::new("BROKEN", "as always"))
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_job_that_is_tried_again_at_once_costs_the_others_of_its_batch_nothing() {
-    let world = World::bare(SqliteStore::memory().unwrap(), 10 * LONG).await;
+    let eager = Arc::new(Eager::default());
+    let store = Through::new(SqliteStore::memory().unwrap(), eager.clone());
+    let world = World::bare(store, 10 * LONG).await;
+    assert!(eager.runtime.set(world.runtime.clone()).is_ok());
     let config = json!({
-        "batch": {"size": 8}, "concurrency": 16,
-        "retryPolicy": {"attempts": 5, "backoff": {"type": "fixed", "delayMs": 0}},
+        "batch": {"size": 2}, "concurrency": 4,
+        "retryPolicy": {"attempts": 2, "backoff": {"type": "fixed", "delayMs": 0}},
     });
     world.runtime.put_process(Process {
         id: "work".into(),
         config: ProcessConfig::read(&Json::of(&config), "work")
             .ok()
             .unwrap(),
-        provider: Arc::new(Failing),
+        provider: Arc::new(Failing(eager)),
         source: Source::default(),
     });
-    let jobs = world.add_all(Value::from(vec![json!({}); 64])).await;
-    for job in &jobs {
-        let record = world.end(job).await;
-        assert_eq!((record.state, record.attempt), (JobState::Failed, 5));
+    for job in world.add_all(json!([{}, {}])).await {
+        let record = world.end(&job).await;
+        assert_eq!((record.state, record.attempt), (JobState::Failed, 2));
     }
 }
 

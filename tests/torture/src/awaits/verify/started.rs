@@ -5,7 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::super::definitions::{PINGED, SCHEDULES};
+use super::super::{
+    definitions::{PINGED, SCHEDULES},
+    wish::Shape,
+};
 use crate::Server;
 
 pub async fn stop_schedules(server: &Server) -> Result<(), String> {
@@ -64,6 +67,40 @@ pub async fn ticked(server: &Server) -> Result<usize, String> {
             ));
         }
         count += due.len();
+    }
+    Ok(count)
+}
+
+/// The routes have told of each run that they started, once. Says how many there are.
+pub async fn routed(server: &Server, listed: &[Value]) -> Result<usize, String> {
+    let mut count = 0;
+    for shape in Shape::ALL {
+        let id = shape.route();
+        let is_its = |run: &&Value| run["metadata"]["trigger"]["id"] == id;
+        let runs = listed.iter().filter(is_its);
+        let mut untold: HashSet<&str> = runs.filter_map(|run| run["runId"].as_str()).collect();
+        count += untold.len();
+        let events = server.list(&format!("/api/events/nq:trigger:{id}")).await?;
+        let fired: Vec<&Value> = events
+            .iter()
+            .filter(|event| event["type"] == "trigger.fired")
+            .map(|event| &event["data"])
+            .collect();
+        // A request that came again found the run of the first.
+        for told in fired.iter().filter(|told| told["created"] == true) {
+            if !untold.remove(told["runId"].as_str().unwrap_or_default()) {
+                return Err(format!(
+                    "the route {id} has no such run, or told of it before: {told}"
+                ));
+            }
+        }
+        let shown = server.get(&format!("/api/triggers/{id}")).await?;
+        let is_whole = shown["stats"]["fired"] == fired.len();
+        if is_whole && !untold.is_empty() {
+            return Err(format!(
+                "the route {id} told nothing of its runs {untold:?}"
+            ));
+        }
     }
     Ok(count)
 }
