@@ -28,6 +28,7 @@ pub(crate) fn awaits(name: &str, of: &str, what: Awaited) -> NewAwait {
         created_ms: T0,
         expires_ms: None,
         what,
+        given: Vec::new(),
     }
 }
 

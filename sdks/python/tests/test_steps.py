@@ -118,6 +118,18 @@ class Steps(unittest.TestCase):
         error = run_step(wait, "10m", events=events).error
         self.assertEqual(getattr(error, "code", None), "AWAIT_TIMEOUT")
 
+    def test_a_visit_looks_back_on_an_event_once(self) -> None:
+        def two(input: Any, ctx: SyncContext) -> Any:
+            ctx.wait.time("1h")
+            first = ctx.wait.event("paid", lookback="2h")
+            second = ctx.wait.event("paid", lookback="2h")
+            third = ctx.wait.event("paid", lookback="2h", timeout="2h")
+            return [first["data"], second["data"], third["data"]]
+
+        events = [{"type": "paid", "data": n, "at": at} for n, at in ((1, "1m"), (1, "1m"))]
+        later_one = {"type": "paid", "data": 2, "at": "2h"}
+        self.assertEqual(run_step(two, events=[*events, later_one]).result(), [1, 1, 2])
+
     def test_triggers(self) -> None:
         asked: list[Any] = []
 

@@ -3506,7 +3506,8 @@ var Simulation = class {
   #awaitEvent(visit, kind, fits, lookback, timeoutMs, done2) {
     const finish = this.#wait(visit, "event", kind, done2);
     const sinceMs = typeof lookback === "number" ? this.clock.now - lookback : 0;
-    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : void 0;
+    const isFresh = (event) => !visit.awaits.some(({ value }) => value === event);
+    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && isFresh(event) && fits(event)) : void 0;
     if (before) {
       this.#plan(this.clock.now, () => finish({ outcome: "event", value: before }));
       return;

@@ -908,7 +908,8 @@ var Simulation = class {
   #awaitEvent(visit, kind, fits, lookback, timeoutMs, done) {
     const finish = this.#wait(visit, "event", kind, done);
     const sinceMs = typeof lookback === "number" ? this.clock.now - lookback : 0;
-    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : void 0;
+    const isFresh = (event) => !visit.awaits.some(({ value }) => value === event);
+    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && isFresh(event) && fits(event)) : void 0;
     if (before) {
       this.#plan(this.clock.now, () => finish({ outcome: "event", value: before }));
       return;

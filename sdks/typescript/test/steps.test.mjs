@@ -72,6 +72,15 @@ test('events of before count as far back as was asked', async () => {
   assert.equal((await runStep(wait('10m'), { events })).error.code, 'AWAIT_TIMEOUT')
 })
 
+test('a visit looks back on an event once', async () => {
+  const done = await runStep(async (_, ctx) => {
+    await ctx.await.time('1h')
+    const one = (timeout) => ctx.await.event({ kind: 'paid', lookback: '2h', ...timeout })
+    return [(await one()).data, (await one()).data, (await one({ timeout: '2h' })).data]
+  }, { events: [[1, '1m'], [1, '1m'], [2, '2h']].map(([data, at]) => ({ type: 'paid', data, at })) })
+  assert.deepEqual(done.value, [1, 1, 2])
+})
+
 test('a where that looks around itself fails as it would on the server', async () => {
   const limit = 5
   const wait = (_, ctx) => ctx.await.event({ kind: 'paid', where: (event) => event.data > limit })

@@ -138,6 +138,15 @@ impl Visit {
         self.journal.iter().filter(is_answer)
     }
 
+    /// The events of a kind that awaits of the visit were given, those of its definition and those
+    /// of its code.
+    pub fn given(&self, event_kind: &str) -> Vec<Json> {
+        let answers = self
+            .answers(event_kind)
+            .filter_map(|memo| memo.value.clone());
+        self.awaited.iter().cloned().chain(answers).collect()
+    }
+
     /// In a copy of the run: what is left of the journal without the doors at which somebody comes
     /// to the original.
     pub(crate) fn forget_doors(&mut self) {

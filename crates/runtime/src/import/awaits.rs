@@ -248,6 +248,10 @@ fn made_again(
         return Err(refuse("it was fired more often than it may be"));
     }
     let is_door = matches!(what, Awaited::Door { .. });
+    let given_before = match &what {
+        Awaited::Event { kind, .. } => visit.given(kind),
+        Awaited::Door { .. } => Vec::new(),
+    };
     let mut changes = register(NewAwait {
         id: id.clone(),
         run: run.id.clone(),
@@ -257,6 +261,7 @@ fn made_again(
         created_ms: past(&given.created_at)?,
         expires_ms,
         what,
+        given: given_before,
     });
     if fired == 0 {
         return Ok(changes);

@@ -337,6 +337,7 @@ impl StepHost {
                 door: Json::of(&door),
                 many,
             },
+            given: Vec::new(),
         };
         let public = self.runtime.options().public_url.as_deref();
         let mut answer = json!({"id": id, "url": awaits::door_url(public, &id, kind)});
