@@ -270,6 +270,12 @@ fn read(event: &Json, now: i64) -> Result<Draft> {
     if draft.kind.is_engines_own() {
         return Err(Error::ReservedType(draft.kind.to_string()));
     }
+    if let Fact::Emitted { kind: topic, .. } = Fact::read(&draft)
+        && draft.kind == EventType::Emit
+        && EventType::parse(&topic).is_reserved()
+    {
+        return Err(Error::ReservedType(topic.to_string()));
+    }
     check_outside(event, &draft)?;
     Ok(draft)
 }

@@ -81,6 +81,10 @@ pub struct Memo {
         deserialize_with = "present"
     )]
     pub error: Option<Json>,
+    /// The kinds of the events that were emitted inside of this `ctx.run`. Their records belong to
+    /// it: nobody asks for them again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub emits: Vec<Name>,
 }
 
 /// A door as the record of its making says.

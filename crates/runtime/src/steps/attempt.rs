@@ -487,6 +487,7 @@ fn entry(memo: &Memo) -> JournalEntry {
         name: memo.name.to_string(),
         value: memo.value.clone(),
         error: memo.error.as_ref().and_then(recorded),
+        emits: memo.emits.iter().map(ToString::to_string).collect(),
     }
 }
 

@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use riverrun_engine::{Fact, Input, Memo, RunState, in_run};
 use riverrun_protocol::{Frame, JournalEntry, WorkError};
 use riverrun_store::{Awaited, Change, ClaimedJob, Error as StoreError, NewAwait, Note};
-use riverrun_types::{Draft, EventId, EventType, Json, Name, StepRef, TriggerType};
+use riverrun_types::{Draft, EventId, Json, Name, StepRef, TriggerType};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -32,7 +32,7 @@ use crate::{
     streams::Guard,
     work::{
         BatchParams, Cancellation, EmitParams, Host, JobHost, KeptOptions, KeyParams, Process,
-        Read, ReadAll, Waiting, frame_event, params, path,
+        Read, ReadAll, Waiting, emitted, frame_event, params, path,
     },
 };
 
@@ -210,19 +210,7 @@ impl StepHost {
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
         let EmitParams { kind, data, seen } = params(asked)?;
         self.saw(seen);
-        let kind = EventType::checked(&kind).ok_or_else(|| {
-            WorkError::new("BAD_EVENT", format!("{kind:?} is no type of event")).permanent()
-        })?;
-        let own = ["job", "state", "log", "trigger", "worker"];
-        if kind.is_engines_own() || own.contains(&kind.family()) {
-            let message = format!(
-                "only the server may write events of the type {:?}",
-                kind.as_str()
-            );
-            return Err(WorkError::new("RESERVED_TYPE", message).permanent());
-        }
-        let mut event = Draft::new(self.runtime.now_ms(), kind);
-        event.data = data.filter(|data| !data.is_null());
+        let mut event = emitted(&kind, data, self.runtime.now_ms())?;
         event.step = Some(self.at.clone());
         let (is_first, is_full) = {
             let mut said = self.said.lock();
@@ -288,6 +276,7 @@ impl StepHost {
                 name: Name::from(entry.name),
                 value: entry.value,
                 error: None,
+                emits: Vec::new(),
             };
             let at = self.at.clone();
             Fact::Memo { at, memo }.draft(now)
@@ -350,6 +339,7 @@ impl StepHost {
             name: Name::from(Json::of(&kind).as_text().as_ref()),
             value: Some(answer.clone()),
             error: None,
+            emits: Vec::new(),
         };
         self.remember(memo, awaits::register(new)).await?;
         Ok(answer)
@@ -396,6 +386,8 @@ struct Remembered {
     name: String,
     value: Option<Json>,
     error: Option<Json>,
+    #[serde(default)]
+    emits: Vec<Name>,
     #[serde(default)]
     seen: Vec<JournalEntry>,
 }
@@ -521,6 +513,7 @@ impl Host for StepHost {
                     name,
                     value,
                     error,
+                    emits,
                     seen,
                 } = params(&asked)?;
                 self.saw(seen);
@@ -530,6 +523,7 @@ impl Host for StepHost {
                     name: Name::from(name),
                     value,
                     error,
+                    emits,
                 };
                 self.remember(memo, Vec::new()).await
             }

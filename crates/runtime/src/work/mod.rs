@@ -32,7 +32,9 @@ pub use call::CallRequest;
 pub(crate) use call::Calls;
 pub use config::{ConfigIssue, LogLimit, OnFail, Policy, ProcessConfig, RunMode, check_queue_name};
 pub(crate) use fields::{meant, meant_within};
-pub(crate) use host::{BatchParams, EmitParams, JobHost, KeyParams, Waiting, params, path};
+pub(crate) use host::{
+    BatchParams, EmitParams, JobHost, KeyParams, Waiting, emitted, params, path,
+};
 pub(crate) use keeper::{Keeper, Stop, keep};
 pub(crate) use letters::Redrives;
 pub use letters::{Redrive, Redriven};

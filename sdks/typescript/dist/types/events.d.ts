@@ -171,6 +171,7 @@ export interface EventData {
         name: string;
         value?: unknown;
         error?: unknown;
+        emits?: string[];
     };
     'step.entered': {
         input?: unknown;

@@ -8,7 +8,9 @@ use riverrun_types::{Draft, EventType, Json, Millis};
 use serde_json::{Value, json};
 
 use super::{
-    JobHost, failed,
+    JobHost,
+    emit::emitted,
+    failed,
     params::{
         CallParams, CheckpointParams, EmitParams, EnqueueParams, MemoParams, StartParams, params,
     },
@@ -47,13 +49,7 @@ impl JobHost {
 
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
         let EmitParams { kind, data, .. } = params(asked)?;
-        let kind = EventType::parse(&kind);
-        if kind.is_engines_own() || ["job", "call", "state"].contains(&kind.family()) {
-            let message = format!("only the server may write events of the type {kind:?}");
-            return Err(WorkError::new("RESERVED_TYPE", message).permanent());
-        }
-        let mut draft = Draft::new(self.runtime.now_ms(), kind);
-        draft.data = data;
+        let mut draft = emitted(&kind, data, self.runtime.now_ms())?;
         draft.correlation_id = self.correlation_id.as_deref().map(Into::into);
         let id = self.append(draft, Expect::Any).await?.id;
         self.forget_stream().await;

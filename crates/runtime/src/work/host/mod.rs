@@ -1,11 +1,12 @@
 //! What the handler of a job or a call says and asks for while it runs.
 //!
 //! What it says (logs, progress, partial results) is gathered and stored a little later (`said`).
-//! What it asks for is answered when it is durable (`asked`; `state` for the state).
+//! What it asks for is answered when it is durable (`asked`; `state` for the state, `emit` for what may be emitted).
 //! Everything is fenced by the job's lease; a call is its own holder (`home`). A batch has a host for each of its jobs (`batch`).
 
 mod asked;
 mod batch;
+mod emit;
 mod home;
 mod params;
 mod said;
@@ -13,6 +14,7 @@ mod state;
 mod stream;
 mod waiting;
 
+pub(crate) use emit::emitted;
 pub(crate) use params::{BatchParams, EmitParams, KeyParams, params};
 pub(crate) use state::path;
 pub(crate) use waiting::Waiting;

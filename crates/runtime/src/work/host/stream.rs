@@ -121,6 +121,7 @@ pub(in crate::work) async fn journal(
                 name: memo.name,
                 value: memo.value,
                 error: memo.error,
+                emits: Vec::new(),
             });
         }
     })
