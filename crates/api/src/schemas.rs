@@ -329,6 +329,35 @@ pub struct UnheardKind {
     pub last_at: String,
 }
 
+/// Who waits for what, in all runs together.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AwaitStats {
+    /// Open awaits of events.
+    pub events: u64,
+    /// Open doors: webhooks, people's answers.
+    pub doors: u64,
+    /// Emitted events that only an expression, or an event trigger, can judge, and that wait for it.
+    /// Counted up to 10,000.
+    pub judging: u64,
+    /// When the first of them came. ISO 8601.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judging_since: Option<String>,
+    /// The kinds that most wait for, up to 1,000, and those of events that are to be judged.
+    pub kinds: Vec<AwaitKind>,
+}
+
+/// How many wait for events of a kind.
+#[derive(Serialize, ToSchema)]
+pub struct AwaitKind {
+    pub kind: String,
+    pub open: u64,
+    /// Those among them that have an expression (`where`).
+    pub filters: u64,
+    /// Its events that are to be judged.
+    pub judging: u64,
+}
+
 /// Events of many streams.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -359,7 +388,7 @@ pub struct RunAwaits {
     pub items: Vec<RunAwait>,
 }
 
-/// What a visit waits for, or a door that its code holds open: `event` or `trigger`.
+/// What a visit waits for, or a door that a step has made: `event` or `trigger`.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct RunAwait {
@@ -373,9 +402,15 @@ pub struct RunAwait {
     /// `{kind, match?: [[path, value]], filter?, lookbackMs?}`
     #[schema(value_type = Option<Object>)]
     pub event: Option<Value>,
-    /// `{type, payload?, many?, signed?, secret?}`
+    /// `{type, payload?, secret?, secretEnv?, count?}`
     #[schema(value_type = Option<Object>)]
     pub trigger: Option<Value>,
+    /// Of a door: it may be opened again and again.
+    pub many: Option<bool>,
+    /// Of a door: it takes only what is signed.
+    pub signed: Option<bool>,
+    /// Of a door: it is over, and tells whoever comes so.
+    pub closed: Option<bool>,
     /// When it was fired last.
     pub fired_at: Option<String>,
     /// What it was fired with.

@@ -336,12 +336,19 @@ pub struct AwaitStats {
     /// Awaits of events, of all kinds.
     pub events: u64,
     pub doors: u64,
-    /// The kinds that most wait for, up to [`AwaitStats::MAX_KINDS`].
+    /// Events in the outbox: only an expression, or a listener, can tell whom they concern.
+    /// Counted up to [`AwaitStats::MAX_JUDGING`].
+    pub judging: u64,
+    /// When the first of them came.
+    #[serde(skip)]
+    pub judging_since_ms: Option<Millis>,
+    /// The kinds that most wait for, up to [`AwaitStats::MAX_KINDS`], and those in the outbox.
     pub kinds: Vec<KindStats>,
 }
 
 impl AwaitStats {
     pub const MAX_KINDS: usize = 1_000;
+    pub const MAX_JUDGING: usize = 10_000;
 }
 
 /// How many wait for events of a kind.
@@ -352,4 +359,6 @@ pub struct KindStats {
     pub open: u64,
     /// Those among them that have a filter.
     pub filters: u64,
+    /// Its events in the outbox.
+    pub judging: u64,
 }

@@ -66,7 +66,7 @@ export type StateOperation = { type: 'set'; key: string; value: unknown } | { ty
  * holds this against what it writes.
  */
 export interface EventData {
-  'flow.started': { input: unknown; version: string; next: string; notBefore?: string; deadline?: string; parent?: Lineage; queued?: string[] }
+  'flow.started': { input: unknown; version: string; next: string; notBefore?: string; deadline?: string; parent?: Lineage; queued?: string[]; chain?: number }
   'flow.completed': { result: unknown; duration: number }
   'flow.failed': { error: RunFailure; duration: number }
   'flow.cancelled': { source: string; reason?: string; duration?: number }

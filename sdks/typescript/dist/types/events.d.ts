@@ -73,6 +73,7 @@ export interface EventData {
         deadline?: string;
         parent?: Lineage;
         queued?: string[];
+        chain?: number;
     };
     'flow.completed': {
         result: unknown;
