@@ -245,6 +245,7 @@ impl RunState {
         self.parent = started.parent.clone();
         self.created_ms = ms;
         self.queued = started.queued.clone();
+        self.chain = started.chain;
         self.enter(&started.next, From::default(), ms);
     }
 

@@ -116,6 +116,7 @@ fn started() -> impl Strategy<Value = Started> {
             deadline,
             parent,
             queued: ["q".into()].into(),
+            chain: 3,
         })
 }
 

@@ -54,13 +54,14 @@ impl Runtime {
             flow,
             invoke,
             attempt,
+            chain,
         } = *prepared;
         let queue = &process.config.queue;
         self.job_stats()
             .started(queue, self.now_ms() - job.ready_ms);
         let cancel = Cancellation::default();
         self.keeper().begin(&job.lease, Stop::of(&cancel));
-        let host = StepHost::new(self, &process, job, &place, attempt, cancel.clone());
+        let host = StepHost::new(self, &process, job, &place, attempt, chain, cancel.clone());
         let mut input = Json::null();
         let outcome = match invoke {
             Err(error) => Err(error),
@@ -298,6 +299,7 @@ impl Runtime {
             flow,
             invoke,
             attempt,
+            chain: state.chain,
         })))
     }
 
@@ -479,6 +481,8 @@ struct Prepared {
     /// What the handler is told, or why it is not asked at all.
     invoke: Result<Invoke, WorkError>,
     attempt: u32,
+    /// How many runs and jobs led to the run.
+    chain: u32,
 }
 
 fn entry(memo: &Memo) -> JournalEntry {

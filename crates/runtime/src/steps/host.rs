@@ -65,10 +65,12 @@ impl StepHost {
         job: &ClaimedJob,
         place: &StepPlace,
         attempt: u32,
+        chain: u32,
         cancel: Cancellation,
     ) -> Arc<Self> {
         let options = KeptOptions {
             correlation_id: Some(place.run.to_string()),
+            chain,
             ..KeptOptions::read(job.options.as_ref())
         };
         let lease = job.lease.clone();
@@ -200,7 +202,7 @@ impl StepHost {
         let guard = Guard {
             fence: vec![self.fence()],
             if_len: if_version,
-            key: None,
+            ..Guard::default()
         };
         let ids = self.append(turn, draft, guard).await?;
         let version = ids.last().map_or(0, |id| id.seq + 1);

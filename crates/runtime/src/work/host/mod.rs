@@ -41,6 +41,8 @@ pub(crate) struct JobHost {
     home: Home,
     correlation_id: Option<String>,
     tenant_id: Option<String>,
+    /// How many runs and jobs led to this one, each begun by the one before.
+    chain: u32,
     cancel: Cancellation,
     said: Said,
     /// The job's state, read when it is first asked for. One writer at a time.
@@ -76,6 +78,7 @@ impl JobHost {
             home,
             correlation_id: Some(correlation),
             tenant_id: options.tenant_id.clone(),
+            chain: options.chain,
             cancel,
             stream: tokio::sync::Mutex::default(),
             adding: tokio::sync::Mutex::default(),
