@@ -5,6 +5,7 @@
 //! shape with a code from [`errors::TABLE`]; the OpenAPI document is generated from the handlers.
 
 mod app;
+mod awaits;
 mod call_socket;
 mod calls;
 mod docs_page;

@@ -15,9 +15,9 @@ use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use crate::{
     app::{Api, ApiOptions},
-    call_socket, calls, docs_page, doors, edge, event_socket, events, executions, flows, handlers,
-    health, hooks, jobs, kinds, letters, queues, run_actions, run_history, run_reads, schemas, sse,
-    start, stories, triggers, unheard, workers,
+    awaits, call_socket, calls, docs_page, doors, edge, event_socket, events, executions, flows,
+    handlers, health, hooks, jobs, kinds, letters, queues, run_actions, run_history, run_reads,
+    schemas, sse, start, stories, triggers, unheard, workers,
 };
 
 /// The routes of a runtime, ready to be served.
@@ -156,6 +156,7 @@ const ROUTES: &[fn() -> UtoipaMethodRouter<Api>] = &[
     || routes!(events::stream_events),
     || routes!(stories::get_story),
     || routes!(unheard::get_unheard),
+    || routes!(awaits::get_await_stats),
     || routes!(sse::follow_named),
     || routes!(events::list_streams),
     || routes!(events::get_stream, events::append_events),

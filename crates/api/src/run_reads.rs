@@ -218,12 +218,12 @@ pub(crate) struct AwaitsQuery {
 
 /// Read what a run waits for
 ///
-/// As an import wants it: how the events that it waits for are found, and the doors that its code
-/// holds open. For people `why` says it.
+/// As an import wants it: how the events that it waits for are found, and the doors that it has
+/// made, open or closed. For people `why` says it.
 #[utoipa::path(get, path = "/api/runs/{id}/awaits", tag = "runs",
     params(("id" = String, Path, description = "The run's id, or `latest`"), AwaitsQuery),
     responses(
-        (status = 200, description = "What is open, and what was fired and the run has yet to take note of", body = schemas::RunAwaits),
+        (status = 200, description = "What is open, what was fired and the run has yet to take note of, and doors that are closed", body = schemas::RunAwaits),
         (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
 pub(crate) async fn run_awaits(
     State(api): State<Api>,

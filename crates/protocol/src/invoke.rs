@@ -89,6 +89,9 @@ pub struct JournalEntry {
     pub value: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<WorkError>,
+    /// Of a `ctx.run`: the kinds of the events that were emitted inside of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub emits: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -40,7 +40,7 @@ pub use error::Error;
 pub use flows::{Compiled, FlowEntry, RegisteredFlow};
 pub use handler::{Action, Call, Effects, FlowLookup, Handler, Services, function};
 pub use handlers::Handlers;
-pub use import::{Exported, ExportedAwait, ExportedDoor, ExportedEvent, ExportedRun};
+pub use import::{Exported, ExportedAwait, ExportedEvent, ExportedRun};
 pub use listen::Listener;
 pub use load::Loaded;
 pub use once::AppendedOnce;

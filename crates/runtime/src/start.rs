@@ -33,6 +33,9 @@ pub struct StartRequest {
     pub correlation_id: Option<String>,
     /// What brought it about: the id of a run, a job or an event.
     pub causation_id: Option<String>,
+    /// How many runs and jobs led to it, each begun by the one before. Whoever starts it sees to
+    /// it that a chain ends ([`crate::Options::max_chain`]).
+    pub chain: u32,
     /// Committed with the new run, or not at all: an earlier run with the same key changes nothing.
     pub also: Vec<Change>,
     pub(crate) origin: Option<Origin>,
@@ -52,6 +55,7 @@ impl StartRequest {
             delay_ms: None,
             correlation_id: None,
             causation_id: None,
+            chain: 0,
             also: Vec::new(),
             origin: None,
         }
@@ -123,6 +127,7 @@ impl Runtime {
             input: request.input.clone(),
             not_before,
             parent: None,
+            chain: request.chain,
         };
         let (state, mut begun) = riverrun_engine::start(&flow.plan, start, now);
         if let Some(started) = begun.events.first_mut() {

@@ -75,6 +75,7 @@ impl Runtime {
         &self,
         draft: Draft,
         tenant_id: Option<Name>,
+        chain: u32,
     ) -> riverrun_store::Result<Option<EventId>> {
         let stream = StreamName::global();
         let context = EventContext {
@@ -82,7 +83,11 @@ impl Runtime {
             flow_name: stream.kind.clone(),
             tenant_id,
         };
-        let (events, guard) = (Arc::from([draft]), Guard::default());
+        let events = Arc::from([draft]);
+        let guard = Guard {
+            chain,
+            ..Guard::default()
+        };
         let placed = self.place(&stream, context, Expect::Any, events, &guard);
         Ok(placed.await?.pop())
     }
@@ -202,7 +207,7 @@ impl Runtime {
         guard: &Guard,
     ) -> riverrun_store::Result<Vec<EventId>> {
         let now_ms = self.now_ms();
-        let told = signals(stream, &context, &events, now_ms, |_| false);
+        let told = signals(stream, &context, &events, now_ms, guard.chain, |_| false);
         let append = Append {
             stream: stream.clone(),
             context,
@@ -237,6 +242,8 @@ pub(crate) struct Guard {
     pub if_len: Option<u64>,
     /// What the events are remembered under.
     pub key: Option<Name>,
+    /// How many runs and jobs led to whoever writes.
+    pub chain: u32,
 }
 
 /// Remembers the events at these places of a commit under a key.
@@ -269,6 +276,12 @@ fn read(event: &Json, now: i64) -> Result<Draft> {
         normalise::normalise(event, now).map_err(|error| Error::BadEvent(error.to_string()))?;
     if draft.kind.is_engines_own() {
         return Err(Error::ReservedType(draft.kind.to_string()));
+    }
+    if let Fact::Emitted { kind: topic, .. } = Fact::read(&draft)
+        && draft.kind == EventType::Emit
+        && EventType::parse(&topic).is_reserved()
+    {
+        return Err(Error::ReservedType(topic.to_string()));
     }
     check_outside(event, &draft)?;
     Ok(draft)

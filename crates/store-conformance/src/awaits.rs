@@ -28,6 +28,7 @@ pub(crate) fn awaits(name: &str, of: &str, what: Awaited) -> NewAwait {
         created_ms: T0,
         expires_ms: None,
         what,
+        given: Vec::new(),
     }
 }
 
@@ -698,9 +699,20 @@ pub async fn open_awaits_are_counted_by_kind(store: S) {
         kind: kind.into(),
         open,
         filters,
+        judging: 0,
     };
     assert_eq!(stats.kinds, [kind("paid", 4, 1), kind("sent", 1, 0)]);
+    assert_eq!((stats.judging, stats.judging_since_ms), (0, None));
     say(&store, signal("paid", r#"{"n":1}"#)).await;
+    // The filter has yet to judge it.
+    let stats = must(store.await_stats().await);
+    assert_eq!((stats.judging, stats.judging_since_ms), (1, Some(T0)));
+    let judged = KindStats {
+        judging: 1,
+        ..kind("paid", 3, 1)
+    };
+    assert_eq!(stats.kinds, [judged, kind("sent", 1, 0)]);
+    must(change(&store, Change::Heard(must(store.signals(0, 1).await)[0].no)).await);
     must(fire(&store, "f", "1").await);
     end(&store, "s").await;
     must(fire(&store, "d", "1").await);

@@ -311,6 +311,7 @@ macro_rules! with_checks {
             signals {
                 emitted_events_are_logged_in_order,
                 a_look_back_finds_the_earliest,
+                a_look_back_passes_over_what_was_given,
                 a_look_back_sees_its_own_commit_and_tenant,
                 a_filter_that_looks_back_is_given_its_events,
                 a_signal_goes_out_if_a_filter_may_mean_it,

@@ -99,6 +99,55 @@ pub async fn emitted_events_are_logged_in_order(store: S) {
     assert_eq!(must(store.emitted(Some("large"), 0, 10).await).len(), 2);
 }
 
+pub async fn a_look_back_passes_over_what_was_given(store: S) {
+    sleepers(&store, &["r1"]).await;
+    let (one, two) = (r#"{"order":1}"#, r#"{"order":1,"n":2}"#);
+    // Two of them cannot be told from each other.
+    for (ms, event) in [(500, one), (500, one), (600, two)] {
+        say(&store, at(ms, signal("k", event))).await;
+    }
+    let after = |name: &str, given: &[&str], matcher: Matcher| NewAwait {
+        given: given.iter().copied().map(json).collect(),
+        ..looking(name, matcher, 900)
+    };
+    let table: [(&[&str], Option<&str>); 5] = [
+        (&[], Some(one)),
+        (&[one], Some(one)),
+        (&[two], Some(one)),
+        (&[one, one], Some(two)),
+        (&[one, two, one], None),
+    ];
+    for (no, (given, expected)) in table.into_iter().enumerate() {
+        let name = format!("a{no}");
+        wait(&store, after(&name, given, by_order("1"))).await;
+        assert_eq!(value(&store, &name).await.as_deref(), expected, "{given:?}");
+        // What an expression judges is handed to it without what was given.
+        let name = format!("f{no}");
+        wait(&store, after(&name, given, by_filter(&[("order", "1")]))).await;
+        let posted = outbox(&store).await.into_iter();
+        let posted: Vec<_> = posted
+            .filter(|it| it.only.as_deref() == Some(&*name))
+            .collect();
+        assert_eq!(posted.len(), 3 - given.len(), "{given:?}");
+        let first = posted.first().map(|it| it.emit.event.as_str());
+        assert_eq!(first, expected, "{given:?}");
+    }
+    // A commit is judged by the same rule.
+    let fires = |name: &str| {
+        Change::Fire(Box::new(riverrun_store::Fire {
+            id: name.into(),
+            value: json("1"),
+            now_ms: T0 + 1_000,
+        }))
+    };
+    let all = after("all", &[one, one, two], by_order("1"));
+    let fine = Commit::of(Change::Await(Box::new(all))).and(fires("all"));
+    must(commit(&store, fine).await);
+    let some = after("some", &[one, two], by_order("1"));
+    let used = Commit::of(Change::Await(Box::new(some))).and(fires("some"));
+    assert_eq!(refusal(commit(&store, used).await), "AWAIT_USED");
+}
+
 pub async fn a_look_back_finds_the_earliest(store: S) {
     sleepers(&store, &["r1"]).await;
     for (ms, order, n) in [(100, 1, 1), (500, 1, 2), (700, 1, 3), (800, 2, 4)] {

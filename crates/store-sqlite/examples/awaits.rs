@@ -193,6 +193,7 @@ fn order(at: usize) -> NewAwait {
             matcher: Matcher::Equal(vec![(Path::new("data.orderId"), Json::of(&at))]),
             lookback_ms: None,
         },
+        given: Vec::new(),
     }
 }
 

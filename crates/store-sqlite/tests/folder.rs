@@ -237,6 +237,7 @@ async fn awaits_and_signals_are_there_for_the_next_owner() {
             created_ms: T0,
             expires_ms: None,
             what,
+            given: Vec::new(),
         }))
     };
     let event = |kind: &str, matcher: Matcher| Awaited::Event {

@@ -8,6 +8,8 @@
 //!
 //! When an await's time is over is the runtime's business. The store lets nobody fire it after.
 
+use std::collections::HashMap;
+
 use riverrun_types::{Json, Millis, Name, Path, RunId, StreamName};
 
 use crate::{Error, equality};
@@ -28,6 +30,42 @@ pub struct NewAwait {
     /// Nothing fires it after this time.
     pub expires_ms: Option<Millis>,
     pub what: Awaited,
+    /// The events that earlier awaits of the visit were given. Looking back passes over one of the
+    /// same text for each.
+    pub given: Vec<Json>,
+}
+
+/// What a look back passes over: events of the same text, as often as they were given.
+pub struct Given<'a>(HashMap<&'a str, usize>);
+
+impl<'a> Given<'a> {
+    pub fn of(events: &'a [Json]) -> Self {
+        let mut times = HashMap::new();
+        for event in events {
+            *times.entry(event.as_str()).or_default() += 1;
+        }
+        Self(times)
+    }
+
+    /// Whether an event, the next in their order, was given already.
+    pub fn has(&mut self, event: &str) -> bool {
+        match self.0.get_mut(event) {
+            Some(left @ 1..) => {
+                *left -= 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// How many there are to pass over.
+    pub fn len(&self) -> usize {
+        self.0.values().sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -298,12 +336,19 @@ pub struct AwaitStats {
     /// Awaits of events, of all kinds.
     pub events: u64,
     pub doors: u64,
-    /// The kinds that most wait for, up to [`AwaitStats::MAX_KINDS`].
+    /// Events in the outbox: only an expression, or a listener, can tell whom they concern.
+    /// Counted up to [`AwaitStats::MAX_JUDGING`].
+    pub judging: u64,
+    /// When the first of them came.
+    #[serde(skip)]
+    pub judging_since_ms: Option<Millis>,
+    /// The kinds that most wait for, up to [`AwaitStats::MAX_KINDS`], and those in the outbox.
     pub kinds: Vec<KindStats>,
 }
 
 impl AwaitStats {
     pub const MAX_KINDS: usize = 1_000;
+    pub const MAX_JUDGING: usize = 10_000;
 }
 
 /// How many wait for events of a kind.
@@ -314,4 +359,6 @@ pub struct KindStats {
     pub open: u64,
     /// Those among them that have a filter.
     pub filters: u64,
+    /// Its events in the outbox.
+    pub judging: u64,
 }

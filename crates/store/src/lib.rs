@@ -30,7 +30,7 @@ use async_trait::async_trait;
 use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
 pub use awaits::{
-    AwaitFilter, AwaitRecord, AwaitState, AwaitStats, Awaited, EmitRecord, Fire, KindStats,
+    AwaitFilter, AwaitRecord, AwaitState, AwaitStats, Awaited, EmitRecord, Fire, Given, KindStats,
     Matcher, NewAwait, Signal, SignalLane, SignalRecord, Unheard, UnheardKind, same_tenant,
 };
 pub use bus::{Batch, Bus, Heard, Holder, Subscription};

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use riverrun_runtime::Listener;
-use riverrun_store::{SignalRecord, same_tenant};
-use riverrun_types::{Json, Name, RunId};
+use riverrun_store::{EmitRecord, SignalRecord, same_tenant};
+use riverrun_types::{Json, Name};
 
 use crate::{
     Result, Trigger, Triggers,
@@ -56,13 +56,21 @@ fn is_passing(error: &riverrun_runtime::Error) -> bool {
 }
 
 /// A run that an event starts goes on with the story of the event, or of the run that emitted it.
-fn story(event: &Json) -> Story {
-    let text = |key: &str| event.get(key).filter(|it| !it.is_null());
-    let text = |key: &str| text(key).map(|it| it.as_text().into_owned());
+fn story(emit: &EmitRecord) -> Story {
+    let member = |key: &str| emit.event.get(key).filter(|it| !it.is_null());
+    let text = |key: &str| member(key).map(|it| it.as_text().into_owned());
+    let chain: Option<u32> = member("chain").and_then(|chain| chain.read().ok());
+    let run = text("runId");
+    // What comes from outside begins a chain.
+    let is_from_work = run.is_some() || matches!(&*emit.stream.kind, "job" | "call");
+    let depth = match chain {
+        Some(chain) => chain.saturating_add(1),
+        None => u32::from(is_from_work),
+    };
     Story {
-        correlation: text("correlationId").or_else(|| text("runId")),
-        causation: text("runId"),
-        depth: 0,
+        correlation: text("correlationId").or_else(|| run.clone()),
+        causation: run,
+        depth,
     }
 }
 
@@ -92,7 +100,7 @@ impl Triggers {
             key: Some(key(&trigger.id, &format!("event-{}", emit.seq))),
             due_ms: None,
             take: None,
-            story: story(&emit.event),
+            story: story(emit),
         };
         let wanted = match &rule.when {
             None => Ok(true),
@@ -103,35 +111,13 @@ impl Triggers {
         };
         let input = match wanted {
             Ok(false) => return Ok(()),
-            Ok(true) => {
-                shot.story.depth = self.depth(shot.story.causation.as_deref()).await?;
-                match shot.story.depth > self.runtime().options().max_chain {
-                    true => Err(crate::Error::Chain(shot.story.depth)),
-                    false => self.event_input(trigger, &given, &mut shot).await,
-                }
-            }
+            Ok(true) => match shot.story.depth > self.runtime().options().max_chain {
+                true => Err(crate::Error::Chain(shot.story.depth)),
+                false => self.event_input(trigger, &given, &mut shot).await,
+            },
             Err(error) => Err(error),
         };
         self.shoot(shot, input).await.map(drop)
-    }
-
-    /// How many runs led to an event of this one, each started by an event of the one before. A
-    /// sub-flow belongs to the run that began it.
-    async fn depth(&self, run: Option<&str>) -> Result<u32> {
-        let mut run = run.map(RunId::new);
-        while let Some(id) = run {
-            let Some(record) = self.runtime().store().run(&id).await? else {
-                return Ok(1);
-            };
-            let metadata = record.metadata.map(|metadata| metadata.value());
-            let origin = metadata.as_ref().map(|metadata| &metadata["trigger"]);
-            if let Some(origin) = origin.filter(|origin| origin["type"] == "event") {
-                let depth = origin["depth"].as_u64().unwrap_or_default();
-                return Ok(u32::try_from(depth).unwrap_or(u32::MAX).saturating_add(1));
-            }
-            run = record.parent.map(|parent| parent.run);
-        }
-        Ok(0)
     }
 
     async fn event_input(

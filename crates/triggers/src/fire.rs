@@ -28,7 +28,7 @@ pub(crate) struct Shot<'a> {
 pub(crate) struct Story {
     pub correlation: Option<String>,
     pub causation: Option<String>,
-    /// How many runs came before it, each started by an event of the one before.
+    /// How many runs and jobs came before it, each begun by the one before.
     pub depth: u32,
 }
 
@@ -114,6 +114,7 @@ impl Triggers {
         request.metadata = Some(shot.metadata());
         request.correlation_id = shot.story.correlation.clone();
         request.causation_id = shot.story.causation.clone();
+        request.chain = shot.story.depth;
         request.also = shot.changes(Fired::Run(run.clone()), shot.fired(&run, true));
         Ok(self.runtime().start(request).await?)
     }

@@ -110,6 +110,13 @@ impl EventType {
         matches!(self.family(), "flow" | "step")
     }
 
+    /// Only the server may say what became of what is its own. Handlers do not emit such events, and
+    /// nobody does under such a topic.
+    pub fn is_reserved(&self) -> bool {
+        let own = ["job", "call", "state", "log", "trigger", "worker"];
+        self.is_engines_own() || own.contains(&self.family())
+    }
+
     /// Whether it is the last word about a run or a job, unless somebody begins it anew.
     pub fn is_end(&self) -> bool {
         matches!(

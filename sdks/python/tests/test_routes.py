@@ -56,6 +56,7 @@ USES: list[tuple[str, Any]] = [
     ("GET /api/runs/{}/history", lambda c: c.history("r")),
     ("GET /api/stories/{}", lambda c: c.story("o-1", limit=10)),
     ("GET /api/events/unheard", lambda c: c.unheard()),
+    ("GET /api/awaits", lambda c: c.awaits()),
     ("GET /api/runs/{}/children", lambda c: c.children("r")),
     ("GET /api/runs/{}/events", lambda c: c.events("r", direction="backward")),
     ("GET /api/events/{}", lambda c: c.events("nq:global")),

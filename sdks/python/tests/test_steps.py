@@ -118,6 +118,57 @@ class Steps(unittest.TestCase):
         error = run_step(wait, "10m", events=events).error
         self.assertEqual(getattr(error, "code", None), "AWAIT_TIMEOUT")
 
+    def test_what_is_emitted_inside_of_a_run_is_not_taken_for_an_emit_outside(self) -> None:
+        async def in_async(input: Any, ctx: Context) -> None:
+            await ctx.run("inside", lambda: ctx.emit("paid", 1))
+            await ctx.emit("paid", 2)
+            await ctx.wait.time("1h")
+            await ctx.emit("paid", 3)
+
+        def in_sync(input: Any, ctx: SyncContext) -> None:
+            ctx.run("inside", lambda: ctx.emit("paid", 1))
+            ctx.emit("paid", 2)
+            ctx.wait.time("1h")
+            ctx.emit("paid", 3)
+
+        for handler in (in_async, in_sync):
+            with self.subTest(handler.__name__):
+                done = run_step(handler)
+                self.assertIsNone(done.error)
+                self.assertEqual([event["data"] for event in done.events], [1, 2, 3])
+
+    def test_what_only_the_server_says_is_not_emitted(self) -> None:
+        reserved: list[tuple[str, Any]] = [
+            ("flow.completed", None),
+            ("log.info", "x"),
+            ("emit", {"topic": "step.failed"}),
+            ("emit", {"kind": "trigger.fired"}),
+        ]
+        for kind, data in reserved:
+
+            def emit(input: Any, ctx: SyncContext, kind: str = kind, data: Any = data) -> None:
+                ctx.emit(kind, data)
+
+            with self.subTest(kind):
+                self.assertEqual(getattr(run_step(emit).error, "code", None), "RESERVED_TYPE")
+
+        def topic(input: Any, ctx: SyncContext) -> None:
+            ctx.emit("emit", {"topic": "order.paid"})
+
+        self.assertEqual(len(run_step(topic).events), 1)
+
+    def test_a_visit_looks_back_on_an_event_once(self) -> None:
+        def two(input: Any, ctx: SyncContext) -> Any:
+            ctx.wait.time("1h")
+            first = ctx.wait.event("paid", lookback="2h")
+            second = ctx.wait.event("paid", lookback="2h")
+            third = ctx.wait.event("paid", lookback="2h", timeout="2h")
+            return [first["data"], second["data"], third["data"]]
+
+        events = [{"type": "paid", "data": n, "at": at} for n, at in ((1, "1m"), (1, "1m"))]
+        later_one = {"type": "paid", "data": 2, "at": "2h"}
+        self.assertEqual(run_step(two, events=[*events, later_one]).result(), [1, 1, 2])
+
     def test_triggers(self) -> None:
         asked: list[Any] = []
 

@@ -831,6 +831,10 @@ var Riverrun = class {
   unheard() {
     return this.#http.get("/api/events/unheard");
   }
+  /** How many wait for events and at doors, and how many events an expression has yet to judge. */
+  awaits() {
+    return this.#http.get("/api/awaits");
+  }
   /** The runs that its steps started. */
   children(runId, query) {
     return this.#http.get(`/api/runs/${part(runId)}/children`, { query: { ...query } });

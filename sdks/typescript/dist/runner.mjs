@@ -468,6 +468,8 @@ var Journal = class {
   #uses = /* @__PURE__ */ new Map();
   #taken = /* @__PURE__ */ new Set();
   #done = [];
+  /** Whether a `ctx.run` did its work in this execution. */
+  #runs = false;
   constructor(records2) {
     this.#records = records2;
     for (const [at, { op, name = "" }] of records2.entries()) {
@@ -475,13 +477,17 @@ var Journal = class {
       if (places) places.push(at);
       else this.#open.set(key(op, name), [at]);
     }
+    for (const { emits = [] } of records2) for (const kind of emits) this.#settle(kind);
   }
   /** The record for the next use of a name; undefined once they are used up. */
   next(op, name) {
     this.#done.push({ op, name });
     this.#uses.set(key(op, name), this.uses(op, name) + 1);
     const at = this.#open.get(key(op, name))?.shift();
-    if (at === void 0) return void 0;
+    if (at === void 0) {
+      this.#runs ||= op === "memo";
+      return void 0;
+    }
     this.#taken.add(at);
     return this.#records[at];
   }
@@ -509,13 +515,18 @@ var Journal = class {
     const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing2)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
     return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing: missing2 } });
   }
+  /** An emit inside of a `ctx.run` that is recorded: nobody asks for it again. */
+  #settle(kind) {
+    const at = this.#open.get(key("emit", kind))?.shift();
+    if (at !== void 0) this.#taken.add(at);
+  }
   /**
-   * An emit may have been made inside of a `ctx.run`: its memo, which comes after it, then stands
-   * for it, and nobody asks for the emit again.
+   * An emit may have been made inside of a `ctx.run` that failed and went another way when it was
+   * tried again.
    */
   #isInside(at) {
     if (this.#records[at]?.op !== "emit") return false;
-    return this.#records.some(({ op }, later2) => later2 > at && op === "memo" && this.#taken.has(later2));
+    return this.#runs || this.#records.some(({ op }, later2) => later2 > at && op === "memo" && this.#taken.has(later2));
   }
 };
 function key(op, name) {
@@ -565,6 +576,21 @@ var StepExecution = class {
   notify(method, params) {
     if (!this.#left) this.#link.notify(method, params);
   }
+  /** Emits, which the server records by itself. Inside of a `ctx.run` its record belongs to that. */
+  emit(kind, ask) {
+    const run = inside.getStore();
+    return this.#track(async () => {
+      run?.emits.push(kind);
+      const record = this.#journal.next("emit", kind);
+      if (record) return answer(record);
+      try {
+        return await ask();
+      } catch (error) {
+        run?.emits.splice(run.emits.indexOf(kind), 1);
+        throw error;
+      }
+    });
+  }
   /** Does something that the server records by itself. */
   once(op, name, work) {
     return this.#track(async () => {
@@ -599,24 +625,25 @@ var StepExecution = class {
    * Does something and has its outcome recorded. `work` is given an id that is the same in every
    * execution of the visit. Inside of a `ctx.run` nothing is recorded: the run is.
    */
-  recorded(op, name, work) {
+  recorded(op, name, work, emits = []) {
     const run = inside.getStore();
     if (run) return this.#track(async () => work(this.#idInside(run, op, name)));
     return this.#track(async () => {
       const record = this.#journal.next(op, name);
       if (record) return answer(record);
       const number = this.#journal.uses(op, name);
-      const value = await this.#outcome(op, name, () => work(this.#id(name, number)));
-      await this.#memo({ op, name, value });
+      const value = await this.#outcome(op, name, emits, () => work(this.#id(name, number)));
+      await this.#memo({ op, name, value, emits });
       return value;
     });
   }
   /** A part of the work that is recorded as a whole. */
   run(name, work) {
+    const emits = [];
     return this.recorded("memo", name, () => {
       if (inside.getStore()) return work();
-      return inside.run({ name, number: this.#journal.uses("memo", name), uses: /* @__PURE__ */ new Map() }, work);
-    });
+      return inside.run({ name, number: this.#journal.uses("memo", name), uses: /* @__PURE__ */ new Map(), emits }, work);
+    }, emits);
   }
   /** Gives what a wait has brought, or ends this execution. */
   async wait(name, makeWait) {
@@ -691,18 +718,18 @@ var StepExecution = class {
     this.#inFlight.add(watched);
     return work.then((value) => value);
   }
-  async #outcome(op, name, work) {
+  async #outcome(op, name, emits, work) {
     try {
       return await work();
     } catch (thrown) {
       const error = describe(thrown);
-      if (error.retriable === false && !(thrown instanceof CancelledError)) await this.#memo({ op, name, error });
-      else this.#thrown.push({ op, name, error });
+      if (error.retriable === false && !(thrown instanceof CancelledError)) await this.#memo({ op, name, error, emits });
+      else this.#thrown.push({ op, name, error, emits });
       throw thrown;
     }
   }
-  async #memo({ op, ...outcome }) {
-    await this.#ask("memo", op === "memo" ? outcome : { op, ...outcome });
+  async #memo({ op, emits, ...outcome }) {
+    await this.#ask("memo", { ...op !== "memo" && { op }, ...outcome, ...emits.length > 0 && { emits } });
   }
 };
 function jobIdOf(text2) {
@@ -925,7 +952,7 @@ var InvocationContext = class _InvocationContext {
     const { type = void 0, kind = type, data: given2 = data } = typeof event === "string" ? { kind: event } : event;
     if (!kind) throw new TypeError("emit needs the type of the event");
     const ask = async () => (await this.#link.request("emit", { type: kind, data: given2 })).id;
-    return await (this.execution ? this.execution.once("emit", kind, ask) : ask()) ?? "";
+    return await (this.execution ? this.execution.emit(kind, ask) : ask()) ?? "";
   };
   progress = (pct, detail) => {
     if (!Number.isFinite(pct)) throw new TypeError(`progress must be a number from 0 to 100, is ${pct}`);
@@ -2494,6 +2521,10 @@ var Riverrun = class {
   unheard() {
     return this.#http.get("/api/events/unheard");
   }
+  /** How many wait for events and at doors, and how many events an expression has yet to judge. */
+  awaits() {
+    return this.#http.get("/api/awaits");
+  }
   /** The runs that its steps started. */
   children(runId, query) {
     return this.#http.get(`/api/runs/${part(runId)}/children`, { query: { ...query } });
@@ -2854,13 +2885,14 @@ var Memory = class {
       return this.#write(next, ifVersion);
     },
     emit: ({ type, data }) => {
+      refuseReserved(type, data);
       const id = `${Date.now()}-${this.events.length}`;
       this.events.push({ id, ts: (/* @__PURE__ */ new Date()).toISOString(), type, data });
       if (this.#isStep) this.journal.push({ op: "emit", name: type });
       return { id };
     },
-    memo: ({ op = "memo", name, value, error }) => {
-      this.journal.push(error ? { op, name, error } : { op, name, value });
+    memo: ({ op = "memo", name, value, error, emits }) => {
+      this.journal.push({ op, name, ...error ? { error } : { value }, ...emits && { emits } });
       return {};
     },
     "await.trigger": ({ type, payload }) => {
@@ -2919,6 +2951,12 @@ function isSameJob({ jobId, queue, options: options2 }, to, wanted) {
 }
 function copy(value) {
   return value === void 0 ? value : JSON.parse(JSON.stringify(value));
+}
+var reserved = /* @__PURE__ */ new Set(["flow", "step", "job", "call", "state", "log", "trigger", "worker"]);
+function refuseReserved(type, data) {
+  const topic = type === "emit" ? data?.topic ?? data?.name ?? data?.kind : void 0;
+  const refused = [type, topic].find((kind) => typeof kind === "string" && reserved.has(kind.split(".")[0]));
+  if (refused !== void 0) throw new RiverrunError("RESERVED_TYPE", `only the server may write events of the type ${JSON.stringify(refused)}`, { retriable: false });
 }
 
 // src/testing/execute.ts
@@ -3506,7 +3544,8 @@ var Simulation = class {
   #awaitEvent(visit, kind, fits, lookback, timeoutMs, done2) {
     const finish = this.#wait(visit, "event", kind, done2);
     const sinceMs = typeof lookback === "number" ? this.clock.now - lookback : 0;
-    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : void 0;
+    const isFresh = (event) => !visit.awaits.some(({ value }) => value === event);
+    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && isFresh(event) && fits(event)) : void 0;
     if (before) {
       this.#plan(this.clock.now, () => finish({ outcome: "event", value: before }));
       return;

@@ -8,7 +8,7 @@ import {
   durationMs,
   redactor,
   source
-} from "./shared/HVRQKV5M.js";
+} from "./shared/HQRDN24H.js";
 import {
   CancelledError,
   RiverrunError,
@@ -256,13 +256,14 @@ var Memory = class {
       return this.#write(next, ifVersion);
     },
     emit: ({ type, data }) => {
+      refuseReserved(type, data);
       const id = `${Date.now()}-${this.events.length}`;
       this.events.push({ id, ts: (/* @__PURE__ */ new Date()).toISOString(), type, data });
       if (this.#isStep) this.journal.push({ op: "emit", name: type });
       return { id };
     },
-    memo: ({ op = "memo", name, value, error }) => {
-      this.journal.push(error ? { op, name, error } : { op, name, value });
+    memo: ({ op = "memo", name, value, error, emits }) => {
+      this.journal.push({ op, name, ...error ? { error } : { value }, ...emits && { emits } });
       return {};
     },
     "await.trigger": ({ type, payload }) => {
@@ -321,6 +322,12 @@ function isSameJob({ jobId, queue, options }, to, wanted) {
 }
 function copy(value) {
   return value === void 0 ? value : JSON.parse(JSON.stringify(value));
+}
+var reserved = /* @__PURE__ */ new Set(["flow", "step", "job", "call", "state", "log", "trigger", "worker"]);
+function refuseReserved(type, data) {
+  const topic = type === "emit" ? data?.topic ?? data?.name ?? data?.kind : void 0;
+  const refused = [type, topic].find((kind) => typeof kind === "string" && reserved.has(kind.split(".")[0]));
+  if (refused !== void 0) throw new RiverrunError("RESERVED_TYPE", `only the server may write events of the type ${JSON.stringify(refused)}`, { retriable: false });
 }
 
 // src/testing/execute.ts
@@ -908,7 +915,8 @@ var Simulation = class {
   #awaitEvent(visit, kind, fits, lookback, timeoutMs, done) {
     const finish = this.#wait(visit, "event", kind, done);
     const sinceMs = typeof lookback === "number" ? this.clock.now - lookback : 0;
-    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : void 0;
+    const isFresh = (event) => !visit.awaits.some(({ value }) => value === event);
+    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && isFresh(event) && fits(event)) : void 0;
     if (before) {
       this.#plan(this.clock.now, () => finish({ outcome: "event", value: before }));
       return;

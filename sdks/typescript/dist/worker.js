@@ -5,7 +5,7 @@ import {
   InvocationContext,
   redactor,
   source
-} from "./shared/HVRQKV5M.js";
+} from "./shared/HQRDN24H.js";
 import {
   CancelledError,
   RiverrunError,

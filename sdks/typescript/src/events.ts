@@ -66,7 +66,7 @@ export type StateOperation = { type: 'set'; key: string; value: unknown } | { ty
  * holds this against what it writes.
  */
 export interface EventData {
-  'flow.started': { input: unknown; version: string; next: string; notBefore?: string; deadline?: string; parent?: Lineage; queued?: string[] }
+  'flow.started': { input: unknown; version: string; next: string; notBefore?: string; deadline?: string; parent?: Lineage; queued?: string[]; chain?: number }
   'flow.completed': { result: unknown; duration: number }
   'flow.failed': { error: RunFailure; duration: number }
   'flow.cancelled': { source: string; reason?: string; duration?: number }
@@ -87,7 +87,7 @@ export interface EventData {
   'step.await.timeout': { awaitType: 'event' | 'trigger'; duration: number; next?: string }
   'step.await.branches': { branches: { step: string; item?: unknown }[]; concurrency: number; failFast: boolean; asList: boolean; scoped: boolean }
   'step.await.run': { runId: string; flow: string; version: string }
-  'step.memo': { op?: string; name: string; value?: unknown; error?: unknown }
+  'step.memo': { op?: string; name: string; value?: unknown; error?: unknown; emits?: string[] }
   'step.entered': { input?: unknown; joined?: boolean; undoes?: { step: string; visit: number } }
   'step.joined': { step: string; eventKind: string; input?: unknown }
   emit: unknown

@@ -58,6 +58,8 @@ export interface JournalRecord {
   name?: string
   value?: unknown
   error?: Failure | null
+  /** Of a `ctx.run`: the kinds of the events that were emitted inside of it. */
+  emits?: string[]
 }
 
 /** What the code of a step waits for: the answer of an invocation that is to be called again. */

@@ -56,6 +56,7 @@ const uses = [
   ['GET /api/runs/{}/history', (c) => c.history('r')],
   ['GET /api/stories/{}', (c) => c.story('o-1', { limit: 10 })],
   ['GET /api/events/unheard', (c) => c.unheard()],
+  ['GET /api/awaits', (c) => c.awaits()],
   ['GET /api/runs/{}/children', (c) => c.children('r')],
   ['GET /api/runs/{}/events', (c) => c.events('r', { direction: 'backward' })],
   ['GET /api/events/{}', (c) => c.streamEvents('nq:global')],

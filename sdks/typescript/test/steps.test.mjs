@@ -72,6 +72,35 @@ test('events of before count as far back as was asked', async () => {
   assert.equal((await runStep(wait('10m'), { events })).error.code, 'AWAIT_TIMEOUT')
 })
 
+test('a visit looks back on an event once', async () => {
+  const done = await runStep(async (_, ctx) => {
+    await ctx.await.time('1h')
+    const one = (timeout) => ctx.await.event({ kind: 'paid', lookback: '2h', ...timeout })
+    return [(await one()).data, (await one()).data, (await one({ timeout: '2h' })).data]
+  }, { events: [[1, '1m'], [1, '1m'], [2, '2h']].map(([data, at]) => ({ type: 'paid', data, at })) })
+  assert.deepEqual(done.value, [1, 1, 2])
+})
+
+test('what is emitted inside of ctx.run is not taken for an emit outside', async () => {
+  const done = await runStep(async (_, ctx) => {
+    await ctx.run('inside', () => ctx.emit('paid', 1))
+    await ctx.emit('paid', 2)
+    await ctx.await.time('1h')
+    await ctx.emit('paid', 3)
+  })
+  assert.equal(done.error, undefined)
+  assert.deepEqual(done.events.map(({ data }) => data), [1, 2, 3])
+})
+
+test('what only the server says is not emitted', async () => {
+  for (const [type, data] of [['flow.completed'], ['log.info', 'x'], ['emit', { topic: 'step.failed' }], ['emit', { kind: 'trigger.fired' }]]) {
+    const { error } = await runStep(async (_, ctx) => { await ctx.emit(type, data) })
+    assert.equal(error?.code, 'RESERVED_TYPE', type)
+  }
+  const { events } = await runStep(async (_, ctx) => { await ctx.emit('emit', { topic: 'order.paid' }) })
+  assert.equal(events.length, 1)
+})
+
 test('a where that looks around itself fails as it would on the server', async () => {
   const limit = 5
   const wait = (_, ctx) => ctx.await.event({ kind: 'paid', where: (event) => event.data > limit })

@@ -99,3 +99,32 @@ pub struct UnheardKind {
     pub count: u64,
     pub last_at: String,
 }
+
+/// Who waits for what, in all runs together.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AwaitStats {
+    /// Open awaits of events.
+    pub events: u64,
+    /// Open doors: webhooks, people's answers.
+    pub doors: u64,
+    /// Emitted events that only an expression, or an event trigger, can judge, and that wait for it.
+    /// Counted up to 10,000.
+    pub judging: u64,
+    /// When the first of them came. ISO 8601.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judging_since: Option<String>,
+    /// The kinds that most wait for, up to 1,000, and those of events that are to be judged.
+    pub kinds: Vec<AwaitKind>,
+}
+
+/// How many wait for events of a kind.
+#[derive(Serialize, ToSchema)]
+pub struct AwaitKind {
+    pub kind: String,
+    pub open: u64,
+    /// Those among them that have an expression (`where`).
+    pub filters: u64,
+    /// Its events that are to be judged.
+    pub judging: u64,
+}

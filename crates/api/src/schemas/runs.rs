@@ -81,7 +81,7 @@ pub struct RunAwaits {
     pub items: Vec<RunAwait>,
 }
 
-/// What a visit waits for, or a door that its code holds open: `event` or `trigger`.
+/// What a visit waits for, or a door that a step has made: `event` or `trigger`.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct RunAwait {
@@ -95,9 +95,15 @@ pub struct RunAwait {
     /// `{kind, match?: [[path, value]], filter?, lookbackMs?}`
     #[schema(value_type = Option<Object>)]
     pub event: Option<Value>,
-    /// `{type, payload?, many?, signed?, secret?}`
+    /// `{type, payload?, secret?, secretEnv?, count?}`
     #[schema(value_type = Option<Object>)]
     pub trigger: Option<Value>,
+    /// Of a door: it may be opened again and again.
+    pub many: Option<bool>,
+    /// Of a door: it takes only what is signed.
+    pub signed: Option<bool>,
+    /// Of a door: it is over, and tells whoever comes so.
+    pub closed: Option<bool>,
     /// When it was fired last.
     pub fired_at: Option<String>,
     /// What it was fired with.

@@ -184,6 +184,9 @@ pub struct Start {
     pub input: Json,
     pub not_before: Option<Millis>,
     pub parent: Option<Lineage>,
+    /// How many runs and jobs led to it, each begun by the one before. A child belongs to its
+    /// parent.
+    pub chain: u32,
 }
 
 /// Begins a run.
@@ -200,6 +203,7 @@ pub fn start(plan: &Plan, start: Start, now: Millis) -> (RunState, Decision) {
         deadline,
         parent: start.parent,
         queued: plan.queued.clone(),
+        chain: start.chain,
     }));
     let decision = turn.decided();
     (state, decision)

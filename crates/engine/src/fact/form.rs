@@ -159,6 +159,7 @@ impl Fact {
                 name: memo.name.clone(),
                 value: memo.value.clone(),
                 error: memo.error.clone(),
+                emits: memo.emits.clone(),
             }),
             Self::Compensating { error } => plain(T::FlowCompensating).data(wire::Compensating {
                 error: Cow::Borrowed(error),
@@ -384,6 +385,7 @@ impl Fact {
                     name,
                     value,
                     error,
+                    emits,
                 } = data(draft)?;
                 let op = op.unwrap_or_else(|| Name::from("memo"));
                 match at() {
@@ -396,6 +398,7 @@ impl Fact {
                             name,
                             value,
                             error,
+                            emits,
                         },
                     },
                 }

@@ -164,6 +164,13 @@ pub struct Started {
     /// Steps whose visits run as jobs of a queue.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub queued: BTreeSet<Name>,
+    /// How many runs and jobs led to it, each begun by the one before.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub chain: u32,
+}
+
+pub(crate) fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// One write of a batch.

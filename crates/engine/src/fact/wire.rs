@@ -183,6 +183,8 @@ pub struct Memo {
         deserialize_with = "present"
     )]
     pub error: Option<Json>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub emits: Vec<Name>,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -45,6 +45,7 @@ fn answer(awaiting: &Awaiting, value: Option<Json>) -> Memo {
         name,
         value,
         error: None,
+        emits: Vec::new(),
     }
 }
 
@@ -65,6 +66,7 @@ fn written(fact: &Fact) -> Option<Memo> {
         name: Name::from(name),
         value,
         error: None,
+        emits: Vec::new(),
     })
 }
 
@@ -188,6 +190,7 @@ impl RunState {
                             name,
                             value,
                             error,
+                            emits: Vec::new(),
                         },
                     );
                 }
@@ -242,6 +245,7 @@ impl RunState {
         self.parent = started.parent.clone();
         self.created_ms = ms;
         self.queued = started.queued.clone();
+        self.chain = started.chain;
         self.enter(&started.next, From::default(), ms);
     }
 

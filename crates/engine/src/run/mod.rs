@@ -19,7 +19,10 @@ pub use self::{
     },
     visits::Visits,
 };
-use crate::{Failure, View, fact::present};
+use crate::{
+    Failure, View,
+    fact::{is_zero, present},
+};
 
 /// Everything that the engine knows of a run. It changes by [`RunState::apply`] alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,6 +60,9 @@ pub struct RunState {
     /// Steps whose visits run as jobs of a queue.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub queued: BTreeSet<Name>,
+    /// How many runs and jobs led to this one, each begun by the one before.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub chain: u32,
     /// Events that wait for others of their step's `join: all`, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<Held>,
@@ -156,6 +162,7 @@ impl RunState {
             cancellation: None,
             len: 0,
             queued: BTreeSet::new(),
+            chain: 0,
             held: Vec::new(),
             undo: Vec::new(),
             compensating: false,

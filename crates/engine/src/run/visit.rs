@@ -81,6 +81,10 @@ pub struct Memo {
         deserialize_with = "present"
     )]
     pub error: Option<Json>,
+    /// The kinds of the events that were emitted inside of this `ctx.run`. Their records belong to
+    /// it: nobody asks for them again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub emits: Vec<Name>,
 }
 
 /// A door as the record of its making says.
@@ -136,6 +140,15 @@ impl Visit {
     fn answers(&self, await_name: &str) -> impl Iterator<Item = &Memo> {
         let is_answer = move |memo: &&Memo| &*memo.op == "await" && &*memo.name == await_name;
         self.journal.iter().filter(is_answer)
+    }
+
+    /// The events of a kind that awaits of the visit were given, those of its definition and those
+    /// of its code.
+    pub fn given(&self, event_kind: &str) -> Vec<Json> {
+        let answers = self
+            .answers(event_kind)
+            .filter_map(|memo| memo.value.clone());
+        self.awaited.iter().cloned().chain(answers).collect()
     }
 
     /// In a copy of the run: what is left of the journal without the doors at which somebody comes

@@ -116,6 +116,7 @@ fn started() -> impl Strategy<Value = Started> {
             deadline,
             parent,
             queued: ["q".into()].into(),
+            chain: 3,
         })
 }
 
@@ -246,12 +247,14 @@ pub fn fact() -> impl Strategy<Value = Fact> {
         name(),
         option::of(any_json()),
         option::of(any_json()),
+        prop::collection::vec(name(), 0..3),
     )
-        .prop_map(|(op, name, value, error)| Memo {
+        .prop_map(|(op, name, value, error, emits)| Memo {
             op: op.into(),
             name,
             value,
             error,
+            emits,
         });
     let events = prop_oneof![
         (at(), option::of(any_json()), any::<bool>(), undoes()).prop_map(

@@ -44,6 +44,7 @@ fn figures() {
             input: input.clone(),
             not_before: None,
             parent: None,
+            chain: 0,
         };
         let (mut state, mut all) = start(&plan, how, T0);
         for visit in &keys {

@@ -59,6 +59,7 @@ impl Run {
         parent: Option<Lineage>,
     ) -> Self {
         let how = Start {
+            chain: 0,
             input,
             not_before: delay_ms.map(|ms| T0 + ms),
             parent,

@@ -204,6 +204,7 @@ impl Player {
                     name: name.into(),
                     value: Some(json(value)),
                     error: None,
+                    emits: Vec::new(),
                 };
                 self.append(Fact::Memo { at, memo })
             }

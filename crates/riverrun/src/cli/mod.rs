@@ -1,5 +1,6 @@
 //! The commands: one file each. This one knows their names and how they end.
 
+mod awaits;
 mod call;
 mod completions;
 mod config;
@@ -138,6 +139,9 @@ enum Command {
     /// Let a step go on that waits for a trigger.
     #[command(before_help = "Example: riverrun fire 4f6c2d -d @answer.json")]
     Fire(emit::Fire),
+    /// Count who waits for what, and the events that an expression has yet to judge.
+    #[command(before_help = "Example: riverrun awaits -o json")]
+    Awaits(awaits::Awaits),
     /// Follow a queue, a job, a run or any other stream, live.
     #[command(before_help = "Example: riverrun tail queue/emails")]
     Tail(tail::Tail),
@@ -225,6 +229,7 @@ fn run(cli: Cli) -> Result<Exit> {
         Command::Processes(processes) => asking()?.block_on(processes.run(&global)),
         Command::Emit(emit) => asking()?.block_on(emit.run(&global)),
         Command::Fire(fire) => asking()?.block_on(fire.run(&global)),
+        Command::Awaits(awaits) => asking()?.block_on(awaits.run(&global)),
         Command::Tail(tail) => asking()?.block_on(tail.run(&global)),
         Command::Worker(worker) => serving()?.block_on(worker.run(&global)),
         Command::Workers(workers) => asking()?.block_on(workers.run(&global)),

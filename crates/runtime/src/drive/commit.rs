@@ -197,6 +197,7 @@ impl Driver {
             input: child.input.clone(),
             not_before: None,
             parent: Some(child.parent.clone()),
+            chain: self.state.chain,
         };
         let (state, decision) = riverrun_engine::start(&flow.plan, start, now);
         let tenant = self.context.tenant_id.as_ref();

@@ -5,12 +5,14 @@
 //! them again in the commit that makes the run. Which there must be the stream tells: what it does
 //! not speak of is left out, and what it speaks of and is not there refuses the run.
 
-use riverrun_engine::{AwaitFor, RunState, Visit, Wait};
+use std::collections::HashMap;
+
+use riverrun_engine::{AwaitFor, Awaiting, Fact, RunState, Visit, VisitKey, Wait};
 use riverrun_expr::Expr;
-use riverrun_store::{AwaitRecord, Awaited, Change, Fire, Matcher, NewAwait, NewRun};
-use riverrun_types::{
-    Draft, EventType, Json, Millis, Name, Path, RunId, StreamName, TriggerType, time,
+use riverrun_store::{
+    AwaitFilter, AwaitRecord, AwaitState, Awaited, Change, Fire, Matcher, NewAwait, NewRun,
 };
+use riverrun_types::{Draft, EventType, Json, Millis, Name, Path, RunId, StreamName, time};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -34,7 +36,16 @@ pub struct ExportedAwait {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<ExportedEvent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trigger: Option<ExportedDoor>,
+    pub trigger: Option<Door>,
+    /// Of a door: it may be opened again and again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub many: bool,
+    /// Of a door: it takes only what is signed. What signs it is only there if it was asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub signed: bool,
+    /// Of a door: it is over, and known so that whoever comes late is told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
     /// When it was fired last, and all that it was fired with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fired_at: Option<String>,
@@ -60,41 +71,33 @@ pub struct ExportedEvent {
     pub lookback_ms: Option<Millis>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ExportedDoor {
-    #[serde(rename = "type")]
-    pub kind: TriggerType,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "present"
-    )]
-    pub payload: Option<Json>,
-    /// It may be opened again and again.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub many: bool,
-    /// It takes only what is signed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub signed: bool,
-    /// Signs what is sent to it. Only there if it was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub secret: Option<String>,
-    /// The variable in the server's environment that holds that secret.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub secret_env: Option<String>,
-    /// How often it is opened before its step goes on, where a definition says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub count: Option<u32>,
-}
+/// Closed doors that are read at a time.
+const PAGE: usize = 100;
 
 impl Runtime {
-    /// What a run waits for and which doors its code holds open, as an import wants it. The
-    /// secrets of signed doors only if they are asked for.
+    /// What a run waits for, and the doors that it has made, as an import wants it. The secrets of
+    /// signed doors only if they are asked for.
     pub async fn awaits(&self, run: &RunId, secrets: bool) -> Result<Vec<ExportedAwait>> {
         let missing = || riverrun_store::Error::RunNotFound(run.clone());
         self.store().run(run).await?.ok_or_else(missing)?;
-        let records = self.store().awaits_of(run).await?;
+        let mut records = self.store().awaits_of(run).await?;
+        let mut filter = AwaitFilter {
+            doors: true,
+            state: Some(AwaitState::Closed),
+            run: Some(run.clone()),
+            limit: PAGE,
+            ..AwaitFilter::default()
+        };
+        loop {
+            let page = self.store().list_awaits(&filter).await?;
+            for closed in page.items {
+                records.extend(self.store().await_by(&closed.id).await?);
+            }
+            filter.cursor = page.next;
+            if filter.cursor.is_none() {
+                break;
+            }
+        }
         Ok(records
             .into_iter()
             .map(|record| exported(record, secrets))
@@ -103,66 +106,115 @@ impl Runtime {
 }
 
 fn exported(record: AwaitRecord, secrets: bool) -> ExportedAwait {
-    let (event, trigger) = match record.what {
-        Awaited::Event {
-            kind,
-            matcher,
-            lookback_ms,
-        } => {
-            let event = ExportedEvent {
-                kind: kind.to_string(),
-                equal: matcher.equal().to_vec(),
-                filter: matcher.filter().cloned(),
-                lookback_ms,
-            };
-            (Some(event), None)
-        }
-        Awaited::Door { door, many } => {
-            let door: Door = door.read().unwrap_or_default();
-            let signed = door.is_signed();
-            let door = ExportedDoor {
-                kind: door.kind,
-                payload: door.payload,
-                many,
-                signed,
-                secret: door.secret.filter(|_| secrets),
-                secret_env: door.secret_env,
-                count: door.count,
-            };
-            (None, Some(door))
-        }
-    };
-    ExportedAwait {
+    let mut exported = ExportedAwait {
         id: record.id.to_string(),
         step: record.step.to_string(),
         visit: record.visit,
         created_at: time::iso(record.created_ms),
         expires_at: record.expires_ms.map(time::iso),
-        event,
-        trigger,
+        event: None,
+        trigger: None,
+        many: false,
+        signed: false,
+        closed: record.state == AwaitState::Closed,
         fired_at: record.fired_ms.map(time::iso),
         values: record.values,
+    };
+    match record.what {
+        Awaited::Event {
+            kind,
+            matcher,
+            lookback_ms,
+        } => {
+            exported.event = Some(ExportedEvent {
+                kind: kind.to_string(),
+                equal: matcher.equal().to_vec(),
+                filter: matcher.filter().cloned(),
+                lookback_ms,
+            });
+        }
+        Awaited::Door { door, many } => {
+            let mut door: Door = door.read().unwrap_or_default();
+            exported.many = many;
+            exported.signed = door.is_signed();
+            door.secret = door.secret.filter(|_| secrets);
+            exported.trigger = Some(door);
+        }
     }
+    exported
 }
 
-/// The changes that make known what an imported run waits for. A door keeps its id, and so its
-/// address; what was fired already is fired here too.
+/// The changes that make known what an imported run waits for, and which doors it had. A door keeps
+/// its id, and so its address; what was fired already is fired here too, and what is over is over.
 pub(super) fn taken_in(
     run: &NewRun,
     state: &RunState,
+    stream: &[Draft],
     mut given: Vec<ExportedAwait>,
     now: Millis,
 ) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
-    for visit in state.visits.iter() {
+    for visit in state.visits.iter().filter(|_| !state.status.is_ended()) {
         for id in needed(visit) {
-            let at = given.iter().position(|it| *it.id == *id);
+            let at = given.iter().position(|it| *it.id == *id && !it.closed);
             let at = at.ok_or_else(|| missing(run, visit, &id))?;
             let it = given.swap_remove(at);
-            changes.extend(made_again(run, visit, it, now)?);
+            let waited = match &visit.wait {
+                Some(Wait::Await(awaiting)) if awaiting.id == id => Some(awaiting),
+                _ => None,
+            };
+            let given = it.event.as_ref().map(|event| visit.given(&event.kind));
+            let place = Place {
+                visit: visit.key.clone(),
+                waited,
+                given: given.unwrap_or_default(),
+            };
+            changes.extend(made_again(run, place, it, now)?);
+        }
+    }
+    let doors = doors(stream);
+    for it in given.into_iter().filter(|it| it.closed) {
+        if let Some(visit) = doors.get(it.id.as_str()) {
+            let place = Place {
+                visit: visit.clone(),
+                waited: None,
+                given: Vec::new(),
+            };
+            changes.extend(made_again(run, place, it, now)?);
         }
     }
     Ok(changes)
+}
+
+/// What a run's stream says of an await.
+struct Place<'a> {
+    visit: VisitKey,
+    /// What its visit waits for, if it is this.
+    waited: Option<&'a Awaiting>,
+    /// The events that awaits of its visit were given before.
+    given: Vec<Json>,
+}
+
+/// The doors that a stream speaks of, and whose they were.
+fn doors(stream: &[Draft]) -> HashMap<Name, VisitKey> {
+    let door = |draft: &Draft| {
+        let (at, id) = match Fact::read(draft) {
+            Fact::Await { at, awaiting } => match awaiting.what {
+                AwaitFor::Trigger { .. } => (at, awaiting.id),
+                AwaitFor::Time | AwaitFor::Event { .. } => return None,
+            },
+            Fact::Memo { at, memo } if *memo.op == *"trigger" => {
+                (at, memo.value?.get("id")?.read().ok()?)
+            }
+            _ => return None,
+        };
+        let visit = VisitKey {
+            step: at.name,
+            visit: at.visit,
+        };
+        Some((id, visit))
+    };
+    stream.iter().filter_map(door).collect()
 }
 
 /// The awaits that the store must know for a visit.
@@ -186,10 +238,11 @@ fn missing(run: &NewRun, visit: &Visit, id: &Name) -> Error {
 
 fn made_again(
     run: &NewRun,
-    visit: &Visit,
+    place: Place<'_>,
     given: ExportedAwait,
     now: Millis,
 ) -> Result<Vec<Change>> {
+    let Place { visit, waited, .. } = place;
     let refuse = |rule: &str| bad("awaits", format!("await {}: {rule}", given.id));
     StreamName::checked("trigger", &given.id).map_err(|error| refuse(&error.to_string()))?;
     let past = |text: &str| {
@@ -198,10 +251,6 @@ fn made_again(
     };
     let (id, fired) = (Name::from(given.id.as_str()), given.values.len());
     // What the run knows of it, its stream says.
-    let waited = match &visit.wait {
-        Some(Wait::Await(awaiting)) if awaiting.id == id => Some(awaiting),
-        _ => None,
-    };
     let expires_ms = match (waited, &given.expires_at) {
         (Some(awaiting), _) => awaiting.until_ms,
         (None, None) => None,
@@ -227,18 +276,13 @@ fn made_again(
             if waited.is_some_and(|awaiting| is_event(&awaiting.what)) {
                 return Err(refuse("the run waits for an event, not for a door"));
             }
-            if door.signed && door.secret.is_none() && door.secret_env.is_none() {
+            if given.signed && !given.closed && !door.is_signed() {
                 return Err(Error::SecretMissing(id));
             }
-            let many = door.many;
-            let door = Json::of(&Door {
-                kind: door.kind,
-                payload: door.payload,
-                secret: door.secret,
-                secret_env: door.secret_env,
-                count: door.count,
-            });
-            Awaited::Door { door, many }
+            Awaited::Door {
+                door: Json::of(&door),
+                many: given.many,
+            }
         }
         _ => return Err(refuse("either an event or a trigger")),
     };
@@ -251,14 +295,22 @@ fn made_again(
     let mut changes = register(NewAwait {
         id: id.clone(),
         run: run.id.clone(),
-        step: visit.key.step.clone(),
-        visit: visit.key.visit,
+        step: visit.step,
+        visit: visit.visit,
         tenant: run.tenant.clone(),
         created_ms: past(&given.created_at)?,
         expires_ms,
         what,
+        given: place.given,
     });
     if fired == 0 {
+        changes.extend(
+            given
+                .closed
+                .then(|| shut(&id, run, expires_ms, now))
+                .into_iter()
+                .flatten(),
+        );
         return Ok(changes);
     }
     let fired_ms = past(given.fired_at.as_deref().unwrap_or_default())?;
@@ -274,7 +326,22 @@ fn made_again(
             now_ms: fired_ms,
         })));
     }
+    if given.closed {
+        changes.push(Change::Unawait(id));
+    }
     Ok(changes)
+}
+
+/// A door that nobody had opened when it was over.
+fn shut(id: &Name, run: &NewRun, expires_ms: Option<Millis>, now: Millis) -> [Change; 2] {
+    let is_late = expires_ms.is_some_and(|until| until <= now);
+    let event = match is_late {
+        true => Draft::new(now, EventType::TriggerTimeout),
+        false => Draft::new(now, EventType::TriggerCancelled),
+    };
+    let event = event.data(json!({"reason": "it was closed before the import"}));
+    let told = trigger_event(id, &run.id, event);
+    [Change::Unawait(id.clone()), Change::Append(told)]
 }
 
 fn matcher(equal: Vec<(Path, Json)>, filter: Option<Json>) -> std::result::Result<Matcher, String> {

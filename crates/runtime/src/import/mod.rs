@@ -17,7 +17,7 @@ use riverrun_types::{
 };
 use serde::Deserialize;
 
-pub use awaits::{ExportedAwait, ExportedDoor, ExportedEvent};
+pub use awaits::{ExportedAwait, ExportedEvent};
 
 use crate::{
     Error, Result, Runtime, StartRequest, Started,
@@ -108,8 +108,8 @@ impl Runtime {
             };
             let tenant = new.tenant.as_ref();
             changes = self.orders(&new.id, &flow.plan, tenant, &decision, None, now);
-            changes.extend(awaits::taken_in(&new, &state, awaits, now)?);
         }
+        changes.extend(awaits::taken_in(&new, &state, &drafts, awaits, now)?);
         new.created_ms = match new.created_ms {
             0 => state.created_ms,
             given => given,
@@ -254,7 +254,7 @@ fn replayed(events: &[Json], stream: &EventContext, now: Millis) -> Result<(Vec<
         if is_too_deep(&fact) {
             return Err(refuse(Error::TooDeep { what: "value" }.to_string()));
         }
-        state.apply_fact(&fact, draft.ms);
+        state.apply(&draft);
         drafts.push(draft);
     }
     if drafts.is_empty() {

@@ -12,10 +12,11 @@ use riverrun_store::{
     Append, AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, Expect, NewAwait,
     Settle, Settled,
 };
-use riverrun_types::{AwaitType, EventType, Json, Name, Retry, StreamName, time::iso};
+use riverrun_types::{AwaitType, EventType, Json, Name, Retry, RunId, StreamName, time::iso};
 
 use super::{
-    Door, StepPlace, awaits,
+    Door, StepPlace,
+    awaits::{self, Past},
     host::StepHost,
     inbox::{Fence, Letter},
 };
@@ -53,13 +54,14 @@ impl Runtime {
             flow,
             invoke,
             attempt,
+            chain,
         } = *prepared;
         let queue = &process.config.queue;
         self.job_stats()
             .started(queue, self.now_ms() - job.ready_ms);
         let cancel = Cancellation::default();
         self.keeper().begin(&job.lease, Stop::of(&cancel));
-        let host = StepHost::new(self, &process, job, &place, attempt, cancel.clone());
+        let host = StepHost::new(self, &process, job, &place, attempt, chain, cancel.clone());
         let mut input = Json::null();
         let outcome = match invoke {
             Err(error) => Err(error),
@@ -218,15 +220,15 @@ impl Runtime {
         let options = KeptOptions::read(job.options.as_ref());
         let tenant = options.tenant_id.as_deref().map(Name::from);
         let (run, key, now) = (&place.run, place.visit(), self.now_ms());
-        let began = match wait.lookback {
-            None => now,
-            Some(_) => {
-                let loaded = self.load(run).await.map_err(|error| error.to_string())?;
-                loaded.record.created_ms
-            }
+        let past = match wait.lookback.is_some() || wait.lookback_ms.is_some() {
+            true => self.past(wait, run, &key).await?,
+            false => Past {
+                began_ms: now,
+                given: Vec::new(),
+            },
         };
         let (mut awaiting, new) =
-            awaits::suspended(wait, input, run, &key, tenant.as_ref(), now, began)?;
+            awaits::suspended(wait, input, run, &key, tenant.as_ref(), now, past)?;
         if matches!(awaiting.what, AwaitFor::Trigger { .. }) {
             let known = self.store().await_by(&awaiting.id).await;
             let known = known.map_err(|error| error.to_string())?;
@@ -245,6 +247,22 @@ impl Runtime {
             }
         }
         Ok((awaiting, new))
+    }
+
+    /// What there was before an await that looks back.
+    async fn past(
+        &self,
+        wait: &Suspended,
+        run: &RunId,
+        key: &VisitKey,
+    ) -> std::result::Result<Past, String> {
+        let loaded = self.load(run).await.map_err(|error| error.to_string())?;
+        let kind = wait.event_kind.as_deref().unwrap_or_default();
+        let visit = loaded.state.visit(key);
+        Ok(Past {
+            began_ms: loaded.record.created_ms,
+            given: visit.map_or_else(Vec::new, |visit| visit.given(kind)),
+        })
     }
 
     /// Everything that an attempt needs; nothing if the visit does not want it.
@@ -281,6 +299,7 @@ impl Runtime {
             flow,
             invoke,
             attempt,
+            chain: state.chain,
         })))
     }
 
@@ -449,6 +468,8 @@ struct Prepared {
     /// What the handler is told, or why it is not asked at all.
     invoke: Result<Invoke, WorkError>,
     attempt: u32,
+    /// How many runs and jobs led to the run.
+    chain: u32,
 }
 
 fn entry(memo: &Memo) -> JournalEntry {
@@ -457,6 +478,7 @@ fn entry(memo: &Memo) -> JournalEntry {
         name: memo.name.to_string(),
         value: memo.value.clone(),
         error: memo.error.as_ref().and_then(recorded),
+        emits: memo.emits.iter().map(ToString::to_string).collect(),
     }
 }
 

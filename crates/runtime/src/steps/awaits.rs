@@ -337,6 +337,8 @@ impl Driver {
             created_ms: now,
             expires_ms: awaiting.until_ms,
             what,
+            // It is the first of its visit.
+            given: Vec::new(),
         }
     }
 
@@ -440,8 +442,16 @@ fn condition(equal: &[(Path, Json)], filter: Option<&str>) -> Option<Json> {
     Some(Json::of(&said))
 }
 
+/// What an await that looks back has to know.
+pub(super) struct Past {
+    /// When the run did.
+    pub began_ms: Millis,
+    /// The events of its kind that its visit was given.
+    pub given: Vec<Json>,
+}
+
 /// What the code of a step waits for, and what the store is told of it: nothing of a time, which
-/// the run's own job keeps, and nothing of a door, which is there already. `began` is when the run did.
+/// the run's own job keeps, and nothing of a door, which is there already.
 pub(super) fn suspended(
     wait: &Suspended,
     input: &Json,
@@ -449,7 +459,7 @@ pub(super) fn suspended(
     key: &VisitKey,
     tenant: Option<&Name>,
     now: Millis,
-    began: Millis,
+    past: Past,
 ) -> std::result::Result<(Awaiting, Option<NewAwait>), String> {
     let timeout = wait
         .timeout_ms
@@ -489,7 +499,7 @@ pub(super) fn suspended(
                 in_code,
             };
             let lookback = match wait.lookback.as_deref() {
-                Some("run") => Some(now.saturating_sub(began).max(0)),
+                Some("run") => Some(now.saturating_sub(past.began_ms).max(0)),
                 Some(other) => return Err(format!("{other:?} is nothing to look back to")),
                 None => wait
                     .lookback_ms
@@ -508,6 +518,7 @@ pub(super) fn suspended(
                     matcher,
                     lookback_ms: lookback,
                 },
+                given: past.given,
             };
             Ok((awaiting, Some(new)))
         }

@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use riverrun_engine::{Fact, Input, Memo, in_run};
 use riverrun_protocol::{Frame, JournalEntry, WorkError};
 use riverrun_store::{Awaited, Change, ClaimedJob, Error as StoreError, NewAwait, Note};
-use riverrun_types::{Draft, EventId, EventType, Json, Name, StepRef, TriggerType};
+use riverrun_types::{Draft, EventId, Json, Name, StepRef, TriggerType};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -31,7 +31,7 @@ use crate::{
     streams::Guard,
     work::{
         BatchParams, Cancellation, EmitParams, GATHER, Gathered, Host, JobHost, KeptOptions,
-        KeyParams, Process, StateRead, TakenSaid, Waiting, frame_event, params, path,
+        KeyParams, Process, StateRead, TakenSaid, Waiting, emitted, frame_event, params, path,
     },
 };
 
@@ -59,10 +59,12 @@ impl StepHost {
         job: &ClaimedJob,
         place: &StepPlace,
         attempt: u32,
+        chain: u32,
         cancel: Cancellation,
     ) -> Arc<Self> {
         let options = KeptOptions {
             correlation_id: Some(place.run.to_string()),
+            chain,
             ..KeptOptions::read(job.options.as_ref())
         };
         let lease = job.lease.clone();
@@ -175,7 +177,7 @@ impl StepHost {
         let guard = Guard {
             fence: vec![self.fence()],
             if_len: if_version,
-            key: None,
+            ..Guard::default()
         };
         let ids = self.append(said, draft, guard).await?;
         let version = ids.last().map_or(0, |id| id.seq + 1);
@@ -185,19 +187,7 @@ impl StepHost {
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
         let EmitParams { kind, data, seen } = params(asked)?;
         self.saw(seen);
-        let kind = EventType::checked(&kind).ok_or_else(|| {
-            WorkError::new("BAD_EVENT", format!("{kind:?} is no type of event")).permanent()
-        })?;
-        let own = ["job", "state", "log", "trigger", "worker"];
-        if kind.is_engines_own() || own.contains(&kind.family()) {
-            let message = format!(
-                "only the server may write events of the type {:?}",
-                kind.as_str()
-            );
-            return Err(WorkError::new("RESERVED_TYPE", message).permanent());
-        }
-        let mut event = Draft::new(self.runtime.now_ms(), kind);
-        event.data = data.filter(|data| !data.is_null());
+        let mut event = emitted(&kind, data, self.runtime.now_ms())?;
         event.step = Some(self.at.clone());
         let (is_first, is_full) = {
             let mut said = self.said.waiting();
@@ -256,6 +246,7 @@ impl StepHost {
                 name: Name::from(entry.name),
                 value: entry.value,
                 error: None,
+                emits: Vec::new(),
             };
             let at = self.at.clone();
             Fact::Memo { at, memo }.draft(now)
@@ -305,6 +296,7 @@ impl StepHost {
                 door: Json::of(&door),
                 many,
             },
+            given: Vec::new(),
         };
         let public = self.runtime.options().public_url.as_deref();
         let mut answer = json!({"id": id, "url": awaits::door_url(public, &id, kind)});
@@ -317,6 +309,7 @@ impl StepHost {
             name: Name::from(Json::of(&kind).as_text().as_ref()),
             value: Some(answer.clone()),
             error: None,
+            emits: Vec::new(),
         };
         self.remember(memo, awaits::register(new)).await?;
         Ok(answer)
@@ -344,6 +337,8 @@ struct Remembered {
     name: String,
     value: Option<Json>,
     error: Option<Json>,
+    #[serde(default)]
+    emits: Vec<Name>,
     #[serde(default)]
     seen: Vec<JournalEntry>,
 }
@@ -445,6 +440,7 @@ impl Host for StepHost {
                     name,
                     value,
                     error,
+                    emits,
                     seen,
                 } = params(&asked)?;
                 self.saw(seen);
@@ -454,6 +450,7 @@ impl Host for StepHost {
                     name: Name::from(name),
                     value,
                     error,
+                    emits,
                 };
                 self.remember(memo, Vec::new()).await
             }

@@ -331,7 +331,10 @@ impl Driver {
         let stream = StreamName::flow(&self.run);
         let own = std::slice::from_ref(&event);
         let plan = &self.flow.plan;
-        let told = signals(&stream, &self.context, own, ms, |kind| plan.hears(kind));
+        let chain = self.state.chain;
+        let told = signals(&stream, &self.context, own, ms, chain, |kind| {
+            plan.hears(kind)
+        });
         self.signals.extend(told);
         let event = Box::new(event);
         self.judge(Input::Emitted { event, entries });

@@ -63,7 +63,14 @@ pub(crate) struct Emission<'a> {
     pub step_name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<&'a str>,
+    /// How many runs and jobs led to the one that emitted it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub chain: u32,
     pub data: &'a Json,
+}
+
+fn is_zero(chain: &u32) -> bool {
+    *chain == 0
 }
 
 impl<'a> Emission<'a> {
@@ -76,6 +83,7 @@ impl<'a> Emission<'a> {
             flow_name: None,
             step_name: event.step.as_ref().map(|at| &*at.name),
             correlation_id: event.correlation_id.as_deref(),
+            chain: 0,
             data,
         }
     }

@@ -10,12 +10,13 @@ use riverrun_types::{Draft, Json, StreamName, event::EventContext};
 use super::rules::Emission;
 
 /// What a commit that holds events must tell those who wait for such. `is_heard` says whether steps of
-/// the run that holds them react to a kind.
+/// the run that holds them react to a kind; `chain` is how many runs and jobs led to whoever emits them.
 pub(crate) fn signals(
     stream: &StreamName,
     context: &EventContext,
     drafts: &[Draft],
     now: i64,
+    chain: u32,
     is_heard: impl Fn(&str) -> bool,
 ) -> Vec<Change> {
     let is_run = stream.run().is_some();
@@ -30,6 +31,7 @@ pub(crate) fn signals(
                 return None;
             }
             let mut emission = Emission::of(draft, &kind, &payload);
+            emission.chain = chain;
             if is_run {
                 emission.run_id = Some(&context.run_id);
                 emission.flow_name = Some(&context.flow_name);

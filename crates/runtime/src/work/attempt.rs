@@ -539,6 +539,7 @@ fn dead_letter(
         correlation_id: kept.correlation_id,
         causation_id: Some(id.to_string()),
         tenant_id: kept.tenant_id,
+        chain: kept.chain,
         tags: kept.tags,
         ..KeptOptions::default()
     };

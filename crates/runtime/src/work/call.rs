@@ -43,6 +43,8 @@ pub struct CallRequest {
     pub correlation_id: Option<String>,
     pub causation_id: Option<String>,
     pub tenant_id: Option<String>,
+    /// How many runs, jobs and calls led to it, each begun by the one before.
+    pub chain: u32,
 }
 
 struct CallHost {
@@ -175,6 +177,7 @@ impl Runtime {
         let options = KeptOptions {
             correlation_id: Some(correlation.clone()),
             tenant_id: request.tenant_id.clone(),
+            chain: request.chain,
             ..KeptOptions::default()
         };
         let host = Arc::new(CallHost {

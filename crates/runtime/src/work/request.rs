@@ -72,6 +72,9 @@ pub struct JobOptions {
     pub metadata: Option<Json>,
     pub correlation_id: Option<String>,
     pub causation_id: Option<String>,
+    /// How many runs and jobs led to it, each begun by the one before. Nobody outside says so.
+    #[serde(skip)]
+    pub chain: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -144,9 +147,16 @@ pub struct KeptOptions {
     pub correlation_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub causation_id: Option<String>,
+    /// How many runs and jobs led to it, each begun by the one before.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub chain: u32,
     /// The visit of a run whose job it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<StepPlace>,
+}
+
+fn is_zero(chain: &u32) -> bool {
+    *chain == 0
 }
 
 impl KeptOptions {
@@ -409,6 +419,7 @@ fn kept(options: JobOptions) -> Option<Json> {
         metadata: options.metadata,
         correlation_id: options.correlation_id,
         causation_id: options.causation_id,
+        chain: options.chain,
         step: None,
     };
     (kept != KeptOptions::default()).then(|| Json::of(&kept))

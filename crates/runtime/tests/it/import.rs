@@ -464,10 +464,8 @@ async fn a_signed_door_moves_with_its_secret_or_not_at_all() {
     let (here, there) = (open().await, open().await);
     let door = json!({"type": "webhook", "secret": "s3cret"});
     let (run, mut exported) = waiting(&here, "ask", door).await;
-    assert_eq!(
-        exported["awaits"][0]["trigger"],
-        json!({"type": "webhook", "signed": true})
-    );
+    assert_eq!(exported["awaits"][0]["trigger"], json!({"type": "webhook"}));
+    assert_eq!(exported["awaits"][0]["signed"], true);
     let (code, message) = import(&there, &exported).await.unwrap_err();
     assert_eq!(code, "SECRET_MISSING", "{message}");
     exported["awaits"] = json!(here.awaits(&run, true).await.unwrap());
@@ -520,4 +518,46 @@ async fn a_run_whose_await_is_amiss_does_not_come_in_at_all() {
     more["awaits"].as_array_mut().unwrap().push(extra);
     import(&there, &more).await.unwrap();
     assert!(there.door("0123456789abcdef").await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_door_that_is_over_is_over_where_it_comes_in() {
+    let (here, there) = (open().await, open().await);
+    let door_of = |exported: &Value| exported["awaits"][0]["id"].as_str().unwrap().to_owned();
+    // Of a run that has ended: one that was used, declared and made by code.
+    for (flow, input) in [("approve", json!({})), ("ask", json!({"type": "webhook"}))] {
+        let (run, exported) = waiting(&here, flow, input).await;
+        let door = door_of(&exported);
+        assert_eq!(open_door(&here, &door, None).await, Ok(()));
+        result(&here, &run).await;
+        let exported = export(&here, &run).await;
+        assert_eq!(exported["awaits"][0]["closed"], true, "{exported}");
+        import(&there, &exported).await.unwrap();
+        assert_eq!(open_door(&there, &door, None).await, Err("AWAIT_USED"));
+        let record = there.store().await_by(&door).await.unwrap().unwrap();
+        assert_eq!((record.fired, record.values.len()), (1, 1));
+    }
+    // One that was cancelled, and a signed one without its secret.
+    let signed = json!({"type": "webhook", "secret": "s3cret-s3cret"});
+    for (flow, input) in [("approve", json!({})), ("ask", signed)] {
+        let (run, exported) = waiting(&here, flow, input).await;
+        here.cancel(&run, None).await.unwrap();
+        let exported_later = export(&here, &run).await;
+        import(&there, &exported_later).await.unwrap();
+        let door = door_of(&exported);
+        assert_eq!(open_door(&there, &door, None).await, Err("AWAIT_USED"));
+        let stream = StreamName::new("trigger", &door);
+        let query = EventQuery::forward(0, 9);
+        let events = there.store().events(&stream, &query).await.unwrap();
+        assert_eq!(events.last().unwrap().kind.as_str(), "trigger.cancelled");
+    }
+    // One that the run's stream does not speak of is left out.
+    let (run, exported) = waiting(&here, "approve", json!({})).await;
+    here.cancel(&run, None).await.unwrap();
+    let mut meddled = export(&here, &run).await;
+    meddled["awaits"][0]["id"] = json!("0123456789abcdef");
+    import(&there, &meddled).await.unwrap();
+    for door in ["0123456789abcdef".to_owned(), door_of(&exported)] {
+        assert!(there.door(&door).await.is_err());
+    }
 }

@@ -1,6 +1,6 @@
 //! A visit begins to wait.
 
-use riverrun_store::{Awaited, Matcher, NewAwait, equality::Shape};
+use riverrun_store::{Awaited, Given, Matcher, NewAwait, equality::Shape};
 use rusqlite::params;
 
 use super::{DOORS, OPEN, Told, fire, lookback, record, shapes};
@@ -77,11 +77,12 @@ fn look_back(
     told: &mut Told,
 ) -> Worked<()> {
     let conn = &core.conn;
+    let given = Given::of(&new.given);
     if matcher.filter().is_some() {
-        told.signalled |= window.post(conn, &new.id)? > 0;
+        told.signalled |= window.post(conn, &new.id, given)? > 0;
         return Ok(());
     }
-    let Some(event) = window.earliest(conn)? else {
+    let Some(event) = window.earliest(conn, given)? else {
         return Ok(());
     };
     let target = fire::Target {

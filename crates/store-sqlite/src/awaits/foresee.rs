@@ -4,9 +4,9 @@
 use std::{collections::HashMap, ops::ControlFlow};
 
 use riverrun_store::{
-    AwaitRecord, AwaitState, Awaited, Error, Fire, NewAwait, Signal, same_tenant,
+    AwaitRecord, AwaitState, Awaited, Error, Fire, Given, NewAwait, Signal, same_tenant,
 };
-use riverrun_types::{Name, RunId};
+use riverrun_types::{Json, Name, RunId};
 
 use super::{COLUMNS, TABLES, lookback, record};
 use crate::{
@@ -67,14 +67,14 @@ impl Foreseen {
             values: Vec::new(),
             what: new.what.clone(),
         };
-        if is_fired_later && self.looks_back_on_one(core, &record)? {
+        if is_fired_later && self.looks_back_on_one(core, new)? {
             record.state = AwaitState::Fired;
         }
         self.awaits.insert(new.id.clone(), Some(record));
         Ok(())
     }
 
-    fn looks_back_on_one(&self, core: &Core, new: &AwaitRecord) -> Worked<bool> {
+    fn looks_back_on_one(&self, core: &Core, new: &NewAwait) -> Worked<bool> {
         let Awaited::Event {
             kind,
             lookback_ms: Some(lookback_ms),
@@ -84,26 +84,23 @@ impl Foreseen {
             return Ok(false);
         };
         let from_ms = new.created_ms.saturating_sub(*lookback_ms);
-        let tenant = new.tenant.as_ref();
-        let told = self.signals.iter().any(|signal| {
-            signal.now_ms >= from_ms
-                && same_tenant(tenant, signal.tenant.as_ref())
-                && new.what.means(&signal.kind, &signal.event)
-        });
-        if told {
-            return Ok(true);
-        }
+        let mut given = Given::of(&new.given);
+        let mut is_one = |of: Option<&Name>, kind: &str, event: &Json| {
+            same_tenant(new.tenant.as_ref(), of)
+                && new.what.means(kind, event)
+                && !given.has(event.as_str())
+        };
         let mut found = false;
         lookback::each(&core.conn, kind, from_ms, i64::MAX, |_, _, of, event| {
-            let of = of.map(Name::from);
-            found = same_tenant(tenant, of.as_ref()) && new.what.means(kind, &event);
+            found = is_one(of.map(Name::from).as_ref(), kind, &event);
             Ok(if found {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             })
         })?;
-        Ok(found)
+        let mut told = self.signals.iter().filter(|it| it.now_ms >= from_ms);
+        Ok(found || told.any(|it| is_one(it.tenant.as_ref(), &it.kind, &it.event)))
     }
 
     pub(crate) fn fire(&mut self, id: &Name) {

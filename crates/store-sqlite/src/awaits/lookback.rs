@@ -6,9 +6,9 @@
 
 use std::ops::ControlFlow;
 
-use riverrun_store::{Signal, equality::Keys};
+use riverrun_store::{Given, Signal, equality::Keys};
 use riverrun_types::{Json, Millis};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use crate::{
     columns::json,
@@ -62,35 +62,60 @@ impl Window<'_> {
         Ok(())
     }
 
-    pub(super) fn earliest(&self, conn: &Connection) -> Worked<Option<String>> {
-        let sql = format!("SELECT e.event FROM {FITTING} ORDER BY k.ms, k.seq LIMIT 1");
-        let found = conn
-            .prepare_cached(&sql)?
-            .query_row(
-                params![self.shape, self.key, self.from_ms, self.tenant],
-                |row| row.get(0),
-            )
-            .optional()?;
-        Ok(found)
+    /// The earliest of its events that was not given before.
+    pub(super) fn earliest(
+        &self,
+        conn: &Connection,
+        mut given: Given<'_>,
+    ) -> Worked<Option<String>> {
+        let sql = format!("SELECT e.event FROM {FITTING} ORDER BY k.ms, k.seq");
+        let mut statement = conn.prepare_cached(&sql)?;
+        let mut rows = statement.query(params![self.shape, self.key, self.from_ms, self.tenant])?;
+        while let Some(row) = rows.next()? {
+            let event: String = row.get(0)?;
+            if !given.has(&event) {
+                return Ok(Some(event));
+            }
+        }
+        Ok(None)
     }
 
-    /// Puts its events into the outbox for one await, in their order, and says how many.
-    pub(super) fn post(&self, conn: &Connection, only: &str) -> Worked<usize> {
+    /// Puts its events that were not given before into the outbox for one await, in their order,
+    /// and says how many.
+    pub(super) fn post(
+        &self,
+        conn: &Connection,
+        only: &str,
+        mut given: Given<'_>,
+    ) -> Worked<usize> {
         let sql = format!(
-            "INSERT INTO signals (emit, only)
-             SELECT seq, ?5 FROM (SELECT k.ms AS ms, k.seq AS seq FROM {FITTING}
-                                  ORDER BY k.ms DESC, k.seq DESC LIMIT ?6)
+            "SELECT seq, event FROM (
+                 SELECT k.ms AS ms, k.seq AS seq, iif(?5, e.event, '') AS event FROM {FITTING}
+                 ORDER BY k.ms DESC, k.seq DESC LIMIT ?6)
              ORDER BY ms, seq"
         );
-        let posted = conn.prepare_cached(&sql)?.execute(params![
+        let mut statement = conn.prepare_cached(&sql)?;
+        let mut rows = statement.query(params![
             self.shape,
             self.key,
             self.from_ms,
             self.tenant,
-            only,
-            Signal::MAX_LOOKBACK
+            !given.is_empty(),
+            Signal::MAX_LOOKBACK.saturating_add(given.len()),
         ])?;
-        Ok(posted)
+        let mut fresh = Vec::new();
+        while let Some(row) = rows.next()? {
+            let event: String = row.get(1)?;
+            if !given.has(&event) {
+                fresh.push(row.get::<_, i64>(0)?);
+            }
+        }
+        let latest = &fresh[fresh.len().saturating_sub(Signal::MAX_LOOKBACK)..];
+        let mut post = conn.prepare_cached("INSERT INTO signals (emit, only) VALUES (?1, ?2)")?;
+        for seq in latest {
+            post.execute((seq, only))?;
+        }
+        Ok(latest.len())
     }
 }
 

@@ -151,13 +151,41 @@ pub(crate) fn await_stats(view: View<'_>) -> Result<AwaitStats> {
                 kind: row.get::<_, Name>(0)?,
                 open: row.get(1)?,
                 filters: row.get(2)?,
+                judging: 0,
             })
         })?;
-        Ok(AwaitStats {
+        let mut stats = AwaitStats {
             events,
             doors,
             kinds: kinds.collect::<rusqlite::Result<_>>()?,
-        })
+            ..AwaitStats::default()
+        };
+        add_outbox(view, &mut stats)?;
+        Ok(stats)
     };
     read().map_err(translate)
+}
+
+fn add_outbox(view: View<'_>, stats: &mut AwaitStats) -> rusqlite::Result<()> {
+    let mut statement = view.conn.prepare_cached(
+        "SELECT e.kind, count(*), min(e.ms)
+         FROM (SELECT emit FROM signals ORDER BY no LIMIT ?1) g CROSS JOIN emits e ON e.seq = g.emit
+         GROUP BY e.kind ORDER BY e.kind",
+    )?;
+    let mut rows = statement.query([AwaitStats::MAX_JUDGING])?;
+    while let Some(row) = rows.next()? {
+        let (kind, judging, since_ms): (Name, u64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        stats.judging += judging;
+        let first_ms = stats.judging_since_ms.unwrap_or(since_ms);
+        stats.judging_since_ms = Some(first_ms.min(since_ms));
+        match stats.kinds.iter_mut().find(|known| known.kind == kind) {
+            Some(known) => known.judging = judging,
+            None => stats.kinds.push(KindStats {
+                kind,
+                judging,
+                ..KindStats::default()
+            }),
+        }
+    }
+    Ok(())
 }

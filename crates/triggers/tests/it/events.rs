@@ -111,7 +111,11 @@ async fn a_chain_of_runs_that_start_each_other_ends() {
     // Each run emits what starts the next.
     let of = |seq: u64, run: Option<&str>| {
         let mut signal = signal(seq, "ping", json!({}));
-        let event = json!({"type": "ping", "data": {}, "runId": run});
+        // The second run is the first that others led to.
+        let chain = seq
+            .checked_sub(2)
+            .filter(|chain| *chain > 0 && run.is_some());
+        let event = json!({"type": "ping", "data": {}, "runId": run, "chain": chain});
         signal.emit.event = Json::of(&event);
         signal
     };

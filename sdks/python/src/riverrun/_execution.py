@@ -36,6 +36,8 @@ class _Run:
     name: str
     number: int
     uses: Counter[tuple[str, str]] = field(default_factory=Counter)
+    #: The kinds of the events that were emitted inside of it.
+    emits: list[str] = field(default_factory=list)
 
 
 _inside: contextvars.ContextVar[_Run | None] = contextvars.ContextVar("inside", default=None)
@@ -115,8 +117,8 @@ class _Execution:
     def _problem(self) -> RiverrunError | None:
         return self._refused or self._journal.mismatch()
 
-    def _run(self, name: str) -> _Run:
-        return _Run(name, self._journal.uses("memo", name))
+    def _run(self, name: str, emits: list[str]) -> _Run:
+        return _Run(name, self._journal.uses("memo", name), emits=emits)
 
 
 class Execution(_Execution):
@@ -137,6 +139,14 @@ class Execution(_Execution):
 
     def ask_blocking(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
         return self._channel.ask_blocking(method, params)
+
+    async def emit(self, kind: str, ask: Callable[[], Awaitable[Any]]) -> Any:
+        """Emits, which the server records by itself.
+
+        Inside of a `ctx.run` its record belongs to that.
+        """
+        with _emitting(kind):
+            return await self.once("emit", kind, ask)
 
     async def once(self, op: str, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         """Does something that the server records by itself."""
@@ -179,7 +189,13 @@ class Execution(_Execution):
             self._seen.append({"op": op, "name": name})
         return value
 
-    async def recorded(self, op: str, name: str, work: Callable[[str], Awaitable[Any]]) -> Any:
+    async def recorded(
+        self,
+        op: str,
+        name: str,
+        work: Callable[[str], Awaitable[Any]],
+        emits: list[str] | None = None,
+    ) -> Any:
         """Does something and has its outcome recorded.
 
         `work` is given an id that is the same in every execution of the visit. Inside of a
@@ -195,28 +211,29 @@ class Execution(_Execution):
             try:
                 value = await work(self._id(name, self._journal.uses(op, name)))
             except Exception as error:
-                raised = {**_memo(op, name), "error": describe(error)}
+                raised = {**_memo(op, name, emits), "error": describe(error)}
                 if _is_final(error):
                     await self.ask("memo", raised)
                 else:
                     self._raised.append(raised)
                 raise
-            await self.ask("memo", {**_memo(op, name), "value": value})
+            await self.ask("memo", {**_memo(op, name, emits), "value": value})
             return value
 
     async def run(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         """A part of the work that is recorded as a whole."""
+        emits: list[str] = []
 
         async def inside(_: str) -> Any:
             if _inside.get() is not None:
                 return await work()
-            token = _inside.set(self._run(name))
+            token = _inside.set(self._run(name, emits))
             try:
                 return await work()
             finally:
                 _inside.reset(token)
 
-        return await self.recorded("memo", name, inside)
+        return await self.recorded("memo", name, inside, emits)
 
     async def wait(self, name: str, wait: Callable[[], Wait]) -> Any:
         """Gives what a wait has brought, or ends this execution."""
@@ -307,6 +324,11 @@ class SyncExecution(_Execution):
                 params = self._with_seen(method, params)
             return self._channel.ask_blocking(method, params)
 
+    def emit(self, kind: str, ask: Callable[[], Any]) -> Any:
+        """Emits, which the server records by itself; see `Execution.emit`."""
+        with _emitting(kind):
+            return self.once("emit", kind, ask)
+
     def once(self, op: str, name: str, work: Callable[[], Any]) -> Any:
         """Does something that the server records by itself."""
         with self._changed:
@@ -350,7 +372,9 @@ class SyncExecution(_Execution):
                 self._seen.append({"op": op, "name": name})
         return value
 
-    def recorded(self, op: str, name: str, work: Callable[[str], Any]) -> Any:
+    def recorded(
+        self, op: str, name: str, work: Callable[[str], Any], emits: list[str] | None = None
+    ) -> Any:
         """Does something and has its outcome recorded; see `Execution.recorded`."""
         with self._working():
             run = _inside.get()
@@ -364,28 +388,29 @@ class SyncExecution(_Execution):
             try:
                 value = work(self._id(name, number))
             except Exception as error:
-                raised = {**_memo(op, name), "error": describe(error)}
+                raised = {**_memo(op, name, emits), "error": describe(error)}
                 if _is_final(error):
                     self.ask_blocking("memo", raised)
                 else:
                     self._raised.append(raised)
                 raise
-            self.ask_blocking("memo", {**_memo(op, name), "value": value})
+            self.ask_blocking("memo", {**_memo(op, name, emits), "value": value})
             return value
 
     def run(self, name: str, work: Callable[[], Any]) -> Any:
         """A part of the work that is recorded as a whole."""
+        emits: list[str] = []
 
         def inside(_: str) -> Any:
             if _inside.get() is not None:
                 return work()
-            token = _inside.set(self._run(name))
+            token = _inside.set(self._run(name, emits))
             try:
                 return work()
             finally:
                 _inside.reset(token)
 
-        return self.recorded("memo", name, inside)
+        return self.recorded("memo", name, inside, emits)
 
     def wait(self, name: str, wait: Callable[[], Wait]) -> Any:
         """Gives what a wait has brought, or ends this execution."""
@@ -438,8 +463,22 @@ def _plain(value: Any) -> Any:
     return value if value is None else _json.decode(_json.encode(value))
 
 
-def _memo(op: str, name: str) -> dict[str, Any]:
-    return {"name": name} if op == "memo" else {"op": op, "name": name}
+def _memo(op: str, name: str, emits: list[str] | None) -> dict[str, Any]:
+    memo: dict[str, Any] = {"name": name} if op == "memo" else {"op": op, "name": name}
+    return {**memo, "emits": emits} if emits else memo
+
+
+@contextlib.contextmanager
+def _emitting(kind: str) -> Iterator[None]:
+    run = _inside.get()
+    if run is not None:
+        run.emits.append(kind)
+    try:
+        yield
+    except BaseException:
+        if run is not None:
+            run.emits.remove(kind)
+        raise
 
 
 def _is_final(error: Exception) -> bool:

@@ -19,7 +19,7 @@ class Journal:
     The n-th use gets the n-th record, so that what runs side by side may come in any order.
     """
 
-    __slots__ = ("_done", "_open", "_records", "_taken", "_uses")
+    __slots__ = ("_done", "_open", "_records", "_runs", "_taken", "_uses")
 
     def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
         self._records = list(entries)
@@ -30,6 +30,13 @@ class Journal:
         self._done: list[dict[str, str]] = []
         for at, entry in enumerate(self._records):
             self._open[entry["op"], entry.get("name", "")].append(at)
+        # Whether a `ctx.run` did its work in this execution.
+        self._runs = False
+        # Emits inside of a `ctx.run` that is recorded: nobody asks for them again.
+        for entry in self._records:
+            for kind in entry.get("emits", ()):
+                if self._open["emit", kind]:
+                    self._taken.add(self._open["emit", kind].popleft())
 
     def take(self, op: str, name: str) -> Mapping[str, Any] | None:
         """The record for the next use of a name; `None` once they are used up."""
@@ -37,6 +44,7 @@ class Journal:
         self._uses[op, name] += 1
         places = self._open.get((op, name))
         if not places:
+            self._runs = self._runs or op == "memo"
             return None
         at = places.popleft()
         self._taken.add(at)
@@ -79,10 +87,11 @@ class Journal:
         return RiverrunError(message, code="JOURNAL_MISMATCH", retriable=False, details=details)
 
     def _is_inside(self, at: int) -> bool:
-        # An emit may have been made inside of a `ctx.run`: its memo, which comes after it, then
-        # stands for it, and nobody asks for the emit again.
-        return self._records[at]["op"] == "emit" and any(
-            later > at and self._records[later]["op"] == "memo" for later in self._taken
+        # An emit may have been made inside of a `ctx.run` that failed and went another way when it
+        # was tried again.
+        return self._records[at]["op"] == "emit" and (
+            self._runs
+            or any(later > at and self._records[later]["op"] == "memo" for later in self._taken)
         )
 
 

@@ -307,6 +307,10 @@ class AsyncClient:
         """How many events there were that nobody reacts to, by kind."""
         return await self._http.send(calls.unheard())
 
+    async def awaits(self) -> Any:
+        """How many wait for events and at doors, and how many events are yet to be judged."""
+        return await self._http.send(calls.awaits())
+
     async def children(self, run_id: str, **query: Unpack[RunQuery]) -> Page[dict[str, Any]]:
         """A page of the runs that its steps started."""
         return calls.page(await self._http.send(calls.run_part(run_id, "children", query)))

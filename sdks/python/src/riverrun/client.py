@@ -321,6 +321,10 @@ class Client:
         """How many events there were that nobody reacts to, by kind."""
         return self._http.send(calls.unheard())
 
+    def awaits(self) -> Any:
+        """How many wait for events and at doors, and how many events are yet to be judged."""
+        return self._http.send(calls.awaits())
+
     def children(self, run_id: str, **query: Unpack[RunQuery]) -> Page[dict[str, Any]]:
         """A page of the runs that its steps started."""
         return calls.page(self._http.send(calls.run_part(run_id, "children", query)))

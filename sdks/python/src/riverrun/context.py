@@ -269,7 +269,7 @@ class Context(_Invoked):
 
         if self.execution is None:
             return str(await ask() or "")
-        return str(await self.execution.once("emit", type, ask) or "")
+        return str(await self.execution.emit(type, ask) or "")
 
     async def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
         """Runs another process at once and gives its result."""
@@ -398,7 +398,7 @@ class SyncContext(_Invoked):
 
         if self.execution is None:
             return str(ask() or "")
-        return str(self.execution.once("emit", type, ask) or "")
+        return str(self.execution.emit(type, ask) or "")
 
     def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
         """Runs another process at once and gives its result."""

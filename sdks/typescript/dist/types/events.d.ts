@@ -73,6 +73,7 @@ export interface EventData {
         deadline?: string;
         parent?: Lineage;
         queued?: string[];
+        chain?: number;
     };
     'flow.completed': {
         result: unknown;
@@ -171,6 +172,7 @@ export interface EventData {
         name: string;
         value?: unknown;
         error?: unknown;
+        emits?: string[];
     };
     'step.entered': {
         input?: unknown;

@@ -388,6 +388,11 @@ export class Riverrun {
     return this.#http.get('/api/events/unheard')
   }
 
+  /** How many wait for events and at doors, and how many events an expression has yet to judge. */
+  awaits(): Promise<unknown> {
+    return this.#http.get('/api/awaits')
+  }
+
   /** The runs that its steps started. */
   children(runId: string, query?: RunQuery): Promise<Page<RunRecord>> {
     return this.#http.get(`/api/runs/${part(runId)}/children`, { query: { ...query } })

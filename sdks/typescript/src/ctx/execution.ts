@@ -17,6 +17,8 @@ interface Run {
   /** The n-th of its name. */
   number: number
   uses: Map<string, number>
+  /** The kinds of the events that were emitted inside of it. */
+  emits: string[]
 }
 
 const inside = new AsyncLocalStorage<Run>()
@@ -35,7 +37,7 @@ export class StepExecution implements Link {
   readonly #journal: Journal
   readonly #inFlight = new Set<Promise<unknown>>()
   /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
-  readonly #thrown: { op: Op; name: string; error: Failure }[] = []
+  readonly #thrown: { op: Op; name: string; error: Failure; emits: string[] }[] = []
   /** What the code has read since something was last recorded. It is recorded with what is next. */
   #seen: JournalRecord[] = []
   #waits = false
@@ -55,6 +57,22 @@ export class StepExecution implements Link {
 
   notify(method: string, params: Record<string, unknown>): void {
     if (!this.#left) this.#link.notify(method, params)
+  }
+
+  /** Emits, which the server records by itself. Inside of a `ctx.run` its record belongs to that. */
+  emit(kind: string, ask: () => Promise<unknown>): Promise<any> {
+    const run = inside.getStore()
+    return this.#track(async () => {
+      run?.emits.push(kind)
+      const record = this.#journal.next('emit', kind)
+      if (record) return answer(record)
+      try {
+        return await ask()
+      } catch (error) {
+        run?.emits.splice(run.emits.indexOf(kind), 1)
+        throw error
+      }
+    })
   }
 
   /** Does something that the server records by itself. */
@@ -95,25 +113,26 @@ export class StepExecution implements Link {
    * Does something and has its outcome recorded. `work` is given an id that is the same in every
    * execution of the visit. Inside of a `ctx.run` nothing is recorded: the run is.
    */
-  recorded(op: Op, name: string, work: (id: string) => unknown): Promise<any> {
+  recorded(op: Op, name: string, work: (id: string) => unknown, emits: string[] = []): Promise<any> {
     const run = inside.getStore()
     if (run) return this.#track(async () => work(this.#idInside(run, op, name)))
     return this.#track(async () => {
       const record = this.#journal.next(op, name)
       if (record) return answer(record)
       const number = this.#journal.uses(op, name)
-      const value = await this.#outcome(op, name, () => work(this.#id(name, number)))
-      await this.#memo({ op, name, value })
+      const value = await this.#outcome(op, name, emits, () => work(this.#id(name, number)))
+      await this.#memo({ op, name, value, emits })
       return value
     })
   }
 
   /** A part of the work that is recorded as a whole. */
   run(name: string, work: () => unknown): Promise<any> {
+    const emits: string[] = []
     return this.recorded('memo', name, () => {
       if (inside.getStore()) return work()
-      return inside.run({ name, number: this.#journal.uses('memo', name), uses: new Map() }, work)
-    })
+      return inside.run({ name, number: this.#journal.uses('memo', name), uses: new Map(), emits }, work)
+    }, emits)
   }
 
   /** Gives what a wait has brought, or ends this execution. */
@@ -202,19 +221,19 @@ export class StepExecution implements Link {
     return work.then((value) => value)
   }
 
-  async #outcome(op: Op, name: string, work: () => unknown): Promise<unknown> {
+  async #outcome(op: Op, name: string, emits: string[], work: () => unknown): Promise<unknown> {
     try {
       return await work()
     } catch (thrown) {
       const error = describe(thrown)
-      if (error.retriable === false && !(thrown instanceof CancelledError)) await this.#memo({ op, name, error })
-      else this.#thrown.push({ op, name, error })
+      if (error.retriable === false && !(thrown instanceof CancelledError)) await this.#memo({ op, name, error, emits })
+      else this.#thrown.push({ op, name, error, emits })
       throw thrown
     }
   }
 
-  async #memo({ op, ...outcome }: { op: Op; name: string; value?: unknown; error?: Failure }): Promise<void> {
-    await this.#ask('memo', op === 'memo' ? outcome : { op, ...outcome })
+  async #memo({ op, emits, ...outcome }: { op: Op; name: string; value?: unknown; error?: Failure; emits: string[] }): Promise<void> {
+    await this.#ask('memo', { ...(op !== 'memo' && { op }), ...outcome, ...(emits.length > 0 && { emits }) })
   }
 }
 

@@ -135,7 +135,7 @@ export class InvocationContext implements Context {
     const { type = undefined, kind = type, data: given = data } = typeof event === 'string' ? { kind: event } : event
     if (!kind) throw new TypeError('emit needs the type of the event')
     const ask = async (): Promise<string> => (await this.#link.request('emit', { type: kind, data: given })).id
-    return (await (this.execution ? this.execution.once('emit', kind, ask) : ask())) ?? ''
+    return (await (this.execution ? this.execution.emit(kind, ask) : ask())) ?? ''
   }
 
   progress = (pct: number, detail?: unknown): void => {

@@ -30,6 +30,8 @@ export class Journal {
   readonly #uses = new Map<string, number>()
   readonly #taken = new Set<number>()
   readonly #done: Done[] = []
+  /** Whether a `ctx.run` did its work in this execution. */
+  #runs = false
 
   constructor(records: readonly JournalRecord[]) {
     this.#records = records
@@ -38,6 +40,7 @@ export class Journal {
       if (places) places.push(at)
       else this.#open.set(key(op, name), [at])
     }
+    for (const { emits = [] } of records) for (const kind of emits) this.#settle(kind)
   }
 
   /** The record for the next use of a name; undefined once they are used up. */
@@ -45,7 +48,10 @@ export class Journal {
     this.#done.push({ op, name })
     this.#uses.set(key(op, name), this.uses(op, name) + 1)
     const at = this.#open.get(key(op, name))?.shift()
-    if (at === undefined) return undefined
+    if (at === undefined) {
+      this.#runs ||= op === 'memo'
+      return undefined
+    }
     this.#taken.add(at)
     return this.#records[at]
   }
@@ -80,13 +86,19 @@ export class Journal {
     return new RiverrunError('JOURNAL_MISMATCH', message, { retriable: false, details: { recorded, done: this.#done, missing } })
   }
 
+  /** An emit inside of a `ctx.run` that is recorded: nobody asks for it again. */
+  #settle(kind: string): void {
+    const at = this.#open.get(key('emit', kind))?.shift()
+    if (at !== undefined) this.#taken.add(at)
+  }
+
   /**
-   * An emit may have been made inside of a `ctx.run`: its memo, which comes after it, then stands
-   * for it, and nobody asks for the emit again.
+   * An emit may have been made inside of a `ctx.run` that failed and went another way when it was
+   * tried again.
    */
   #isInside(at: number): boolean {
     if (this.#records[at]?.op !== 'emit') return false
-    return this.#records.some(({ op }, later) => later > at && op === 'memo' && this.#taken.has(later))
+    return this.#runs || this.#records.some(({ op }, later) => later > at && op === 'memo' && this.#taken.has(later))
   }
 }
 

@@ -264,7 +264,8 @@ export class Simulation {
     const finish = this.#wait(visit, 'event', kind, done)
     // All that there is was seen by this run, since it began.
     const sinceMs = typeof lookback === 'number' ? this.clock.now - lookback : 0
-    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && fits(event)) : undefined
+    const isFresh = (event: SeenEvent): boolean => !visit.awaits.some(({ value }) => value === event)
+    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && isFresh(event) && fits(event)) : undefined
     if (before) {
       this.#plan(this.clock.now, () => finish({ outcome: 'event', value: before }))
       return

@@ -131,13 +131,14 @@ export class Memory implements Link, Effects {
       return this.#write(next, ifVersion)
     },
     emit: ({ type, data }) => {
+      refuseReserved(type, data)
       const id = `${Date.now()}-${this.events.length}`
       this.events.push({ id, ts: new Date().toISOString(), type, data })
       if (this.#isStep) this.journal.push({ op: 'emit', name: type })
       return { id }
     },
-    memo: ({ op = 'memo', name, value, error }) => {
-      this.journal.push(error ? { op, name, error } : { op, name, value })
+    memo: ({ op = 'memo', name, value, error, emits }) => {
+      this.journal.push({ op, name, ...(error ? { error } : { value }), ...(emits && { emits }) })
       return {}
     },
     'await.trigger': ({ type, payload }) => {
@@ -201,4 +202,14 @@ function isSameJob({ jobId, queue, options }: Effects['enqueued'][number], to: s
 
 function copy<T>(value: T): T {
   return value === undefined ? value : JSON.parse(JSON.stringify(value))
+}
+
+/** Families of events that only the server writes. */
+const reserved = new Set(['flow', 'step', 'job', 'call', 'state', 'log', 'trigger', 'worker'])
+
+/** An `emit` has its kind in its data. */
+function refuseReserved(type: string, data: any): void {
+  const topic = type === 'emit' ? (data?.topic ?? data?.name ?? data?.kind) : undefined
+  const refused = [type, topic].find((kind) => typeof kind === 'string' && reserved.has(kind.split('.')[0] as string))
+  if (refused !== undefined) throw new RiverrunError('RESERVED_TYPE', `only the server may write events of the type ${JSON.stringify(refused)}`, { retriable: false })
 }

@@ -76,10 +76,7 @@ async fn line(client: &Client, id: &str, secrets: bool) -> Result<Line> {
     })?;
     let path = ["api", "runs", id, "awaits"];
     let query = vec![("secrets", secrets.to_string())];
-    let awaits = match run.get("endedAt") {
-        Some(_) => Vec::new(),
-        None => client.get(&path, &query).await?.items(),
-    };
+    let awaits = client.get(&path, &query).await?.items();
     Ok(Line {
         run,
         events,

@@ -1,12 +1,14 @@
 //! What the handler of a job or a call says and asks for while it runs.
 //!
 //! What it says (logs, progress, partial results) is gathered and stored a little later (`said`).
-//! What it asks for is answered when it is durable (`asked`; `state` for the state).
+//! What it asks for is answered when it is durable (`asked`; `state` for the state, `emit`
+//! for what may be emitted).
 //! Everything is fenced by the job's lease; a call is its own holder (`home`). A batch has a host
 //! for each of its jobs (`batch`).
 
 mod asked;
 mod batch;
+mod emit;
 mod gathered;
 mod home;
 mod params;
@@ -15,6 +17,7 @@ mod state;
 mod stream;
 mod waiting;
 
+pub(crate) use emit::emitted;
 pub(crate) use gathered::{GATHER, Gathered, Taken as TakenSaid};
 pub(crate) use params::{BatchParams, EmitParams, KeyParams, params};
 pub(crate) use state::{StateRead, path};
@@ -42,6 +45,8 @@ pub(crate) struct JobHost {
     home: Home,
     correlation_id: Option<String>,
     tenant_id: Option<String>,
+    /// How many runs and jobs led to this one, each begun by the one before.
+    chain: u32,
     cancel: Cancellation,
     said: Said,
     /// The job's state, read when it is first asked for. One writer at a time.
@@ -77,6 +82,7 @@ impl JobHost {
             home,
             correlation_id: Some(correlation),
             tenant_id: options.tenant_id.clone(),
+            chain: options.chain,
             cancel,
             stream: tokio::sync::Mutex::default(),
             adding: tokio::sync::Mutex::default(),

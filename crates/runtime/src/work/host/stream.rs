@@ -39,7 +39,14 @@ impl JobHost {
         append.expect = expect;
         append.context.tenant_id = self.tenant_id.as_deref().map(Into::into);
         let own = std::slice::from_ref(&draft);
-        let told = signals(&append.stream, &append.context, own, draft.ms, |_| false);
+        let told = signals(
+            &append.stream,
+            &append.context,
+            own,
+            draft.ms,
+            self.chain,
+            |_| false,
+        );
         let now = self.runtime.now_ms();
         let commit = self.home.fenced(said.progress.clone(), now).await;
         let mut commit = commit.and(Change::Append(append));
@@ -70,7 +77,7 @@ impl JobHost {
         if matches!(Fact::read(&draft), Fact::Emitted { .. }) {
             draft.causation_id = Some(Name::from(self.home.id().as_str()));
             let tenant = self.tenant_id.as_deref().map(Name::from);
-            let told = self.runtime.append_to_all(draft, tenant).await;
+            let told = self.runtime.append_to_all(draft, tenant, self.chain).await;
             id = told.map_err(refused)?.unwrap_or(id);
         }
         let said = Vec::new();
@@ -121,6 +128,7 @@ pub(in crate::work) async fn journal(
                 name: memo.name,
                 value: memo.value,
                 error: memo.error,
+                emits: Vec::new(),
             });
         }
     })

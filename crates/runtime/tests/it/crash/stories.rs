@@ -107,6 +107,33 @@ fn code_that_looks_back_on_an_event() {
 }
 
 #[test]
+fn code_that_takes_one_event_after_the_other() {
+    let story = alone(
+        code!(|code| {
+            let mut seen = Vec::new();
+            while seen.last().is_none_or(|n| *n != 3) {
+                let wait = json!({"type": "event", "eventKind": "paid", "lookbackMs": 600_000});
+                let event = code.wait("paid", wait)?.unwrap();
+                seen.push(event["data"]["n"].as_i64().unwrap());
+            }
+            Ok(json!(seen))
+        }),
+        client!(|alive| {
+            alive.emit("paid", json!({"n": 1})).await;
+            alive.emit("paid", json!({"n": 2})).await;
+            let run = alive.start("f", json!({})).await;
+            alive.emit("paid", json!({"n": 3})).await;
+            let seen = alive.end(&run).await;
+            let mut seen: Vec<_> = seen.as_array().unwrap().clone();
+            // What was not acknowledged was emitted again.
+            seen.dedup();
+            assert_eq!(json!(seen), json!([1, 2, 3]));
+        }),
+    );
+    assert!(survives(&story) > LEAST);
+}
+
+#[test]
 fn code_that_waits_for_an_event_that_only_an_expression_can_tell() {
     for lookback in [Value::Null, json!(600_000)] {
         let story = Story {

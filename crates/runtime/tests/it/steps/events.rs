@@ -211,3 +211,48 @@ async fn an_event_enters_a_step_once_by_the_first_subscription_that_holds() {
         .filter(|line| line.starts_with("step.entered"));
     assert_eq!(entered.count(), 1, "{events:#?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_only_the_server_says_is_not_emitted() {
+    let world = World::new().await;
+    world.put(
+        "liar",
+        Value::Null,
+        script!(|call| {
+            let mut codes = Vec::new();
+            for event in [
+                json!({"type": "flow.completed"}),
+                json!({"type": "log.info", "data": {"message": "x"}}),
+                json!({"type": "emit", "data": {"topic": "step.failed"}}),
+                json!({"type": "emit", "data": {"kind": "trigger.fired", "payload": 1}}),
+                json!({"type": "emit", "data": {"topic": "two words"}}),
+                json!({"type": "emit", "data": {"topic": "order.paid"}}),
+            ] {
+                let asked = ask(&call, "emit", event).await;
+                codes.push(asked.err().map_or("fine".to_owned(), |error| error.code));
+            }
+            Ok(json!(codes))
+        }),
+    );
+    let expected = json!([
+        "RESERVED_TYPE",
+        "RESERVED_TYPE",
+        "RESERVED_TYPE",
+        "RESERVED_TYPE",
+        "BAD_EVENT",
+        "fine"
+    ]);
+    world.register(flow(json!({"a": step("liar")}))).await;
+    let run = world.start("f", json!({})).await;
+    assert_eq!(world.result(&run).await, expected);
+    // A call, and so a job, is held to the same.
+    let call = riverrun_runtime::CallRequest {
+        process: "liar".to_owned(),
+        ..Default::default()
+    };
+    assert_eq!(world.runtime.call(call).await.unwrap().value(), expected);
+    let outside = Json::of(&json!({"type": "emit", "data": {"topic": "flow.completed"}}));
+    let stream = StreamName::new("global", "global");
+    let refused = world.runtime.append(&stream, &[outside]).await;
+    assert_eq!(refused.unwrap_err().code(), "RESERVED_TYPE");
+}

@@ -293,3 +293,39 @@ async fn many_runs_at_once_all_end() {
     });
     runs.buffer_unordered(256).collect::<Vec<()>>().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_chain_of_runs_and_jobs_that_begin_each_other_ends() {
+    let world = World::new().await;
+    world.put(
+        "leap",
+        Value::Null,
+        script!(|call| {
+            ask(&call, "emit", json!({"type": "leapt"})).await?;
+            ask(&call, "enqueue", json!({"queue": "hop", "data": {}})).await
+        }),
+    );
+    world.put(
+        "hop",
+        Value::Null,
+        script!(|call| ask(&call, "start", json!({"flow": "f", "input": {}})).await),
+    );
+    world.register(flow(json!({"a": step("leap")}))).await;
+    let failed = world
+        .runtime
+        .on_kind(["flow.failed"], riverrun_runtime::Begin::End);
+    let mut failed = failed.await.unwrap();
+    world.start("f", json!({})).await;
+    let told = tokio::time::timeout(LONG, failed.next()).await.unwrap();
+    let riverrun_runtime::Told::Event(failed) = told.unwrap() else {
+        panic!("something else was told");
+    };
+    let data = failed.event.data.unwrap().value();
+    assert_eq!(data["error"]["code"], "CHAIN_LIMIT", "{data}");
+    // Every other one is a run: the first, and fifty that others led to.
+    let leaps = world.store.emitted(Some("leapt"), 0, 1_000).await.unwrap();
+    let chain = |emit: &riverrun_store::EmitRecord| emit.event.value()["chain"].clone();
+    assert_eq!(leaps.len(), 51);
+    assert_eq!(chain(&leaps[0]), Value::Null);
+    assert_eq!(chain(&leaps[50]), 100);
+}

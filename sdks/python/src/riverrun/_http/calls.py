@@ -182,6 +182,10 @@ def unheard() -> Request:
     return Request("GET", "/api/events/unheard")
 
 
+def awaits() -> Request:
+    return Request("GET", "/api/awaits")
+
+
 def why(run_id: str) -> Request:
     return Request("GET", f"/api/runs/{segment(run_id)}/why")
 

@@ -362,6 +362,8 @@ class Simulation:
         # All that there is was seen by this run, since it began.
         since_ms = 0 if lookback_ms is None else self.clock.now - lookback_ms
         for event in self._events if lookback_ms != 0 else ():
+            if any(wait.value is event for wait in visit.run.awaits):
+                continue
             if event["kind"] == kind and date_ms(event["ts"]) >= since_ms and fits(event):
                 self._plan(self.clock.now, lambda event=event: finish("event", event))  # type: ignore[misc]
                 return

@@ -124,6 +124,7 @@ class Server:
         return {"version": self._store.version}
 
     def _emit(self, **event: Any) -> dict[str, Any]:
+        _refuse_reserved(event["type"], event.get("data"))
         self.outcome.events.append(event)
         if self._is_step:
             self.outcome.journal.append({"op": "emit", "name": event["type"]})
@@ -206,3 +207,21 @@ class BatchServer:
         # The ids of a batch end with the place of the job.
         at = 0 if job_id is None else int(job_id.rsplit("-", 1)[1])
         return self._servers[at], said
+
+
+#: Families of events that only the server writes.
+_RESERVED = {"flow", "step", "job", "call", "state", "log", "trigger", "worker"}
+
+
+def _refuse_reserved(type: str, data: Any) -> None:
+    # An `emit` has its kind in its data.
+    topic = None
+    if type == "emit" and isinstance(data, dict):
+        topic = next((data[key] for key in ("topic", "name", "kind") if key in data), None)
+    for kind in (type, topic):
+        if isinstance(kind, str) and kind.split(".")[0] in _RESERVED:
+            raise RiverrunError(
+                f'only the server may write events of the type "{kind}"',
+                code="RESERVED_TYPE",
+                retriable=False,
+            )

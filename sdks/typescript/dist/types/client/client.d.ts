@@ -223,6 +223,8 @@ export declare class Riverrun {
     }>>;
     /** How many events there were that nobody reacts to, by kind. */
     unheard(): Promise<unknown>;
+    /** How many wait for events and at doors, and how many events an expression has yet to judge. */
+    awaits(): Promise<unknown>;
     /** The runs that its steps started. */
     children(runId: string, query?: RunQuery): Promise<Page<RunRecord>>;
     /** Why a run or a job does not move, or what it does: each active visit and what it waits for. */

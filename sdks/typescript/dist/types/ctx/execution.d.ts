@@ -13,6 +13,8 @@ export declare class StepExecution implements Link {
     constructor(link: Link, params: InvokeParams);
     request(method: string, params: Record<string, unknown>): Promise<any>;
     notify(method: string, params: Record<string, unknown>): void;
+    /** Emits, which the server records by itself. Inside of a `ctx.run` its record belongs to that. */
+    emit(kind: string, ask: () => Promise<unknown>): Promise<any>;
     /** Does something that the server records by itself. */
     once(op: Op, name: string, work: () => Promise<unknown>): Promise<any>;
     /** Reads something that may have changed when the code is called again: then it gets this answer. */
@@ -25,7 +27,7 @@ export declare class StepExecution implements Link {
      * Does something and has its outcome recorded. `work` is given an id that is the same in every
      * execution of the visit. Inside of a `ctx.run` nothing is recorded: the run is.
      */
-    recorded(op: Op, name: string, work: (id: string) => unknown): Promise<any>;
+    recorded(op: Op, name: string, work: (id: string) => unknown, emits?: string[]): Promise<any>;
     /** A part of the work that is recorded as a whole. */
     run(name: string, work: () => unknown): Promise<any>;
     /** Gives what a wait has brought, or ends this execution. */

@@ -1,0 +1,37 @@
+//! What a handler may emit.
+
+use riverrun_engine::Fact;
+use riverrun_protocol::WorkError;
+use riverrun_types::{Draft, EventType, Json, Millis};
+
+/// The event that a handler emits, unless only the server may say such a thing.
+pub(crate) fn emitted(kind: &str, data: Option<Json>, now: Millis) -> Result<Draft, WorkError> {
+    let kind = checked(kind)?;
+    if kind.is_reserved() {
+        return Err(reserved(&kind));
+    }
+    let mut draft = Draft::new(now, kind);
+    draft.data = data.filter(|data| !data.is_null());
+    // An `emit` has its kind in its data.
+    if let Fact::Emitted { kind: topic, .. } = Fact::read(&draft) {
+        let topic = checked(&topic)?;
+        if topic.is_reserved() {
+            return Err(reserved(&topic));
+        }
+    }
+    Ok(draft)
+}
+
+fn checked(kind: &str) -> Result<EventType, WorkError> {
+    EventType::checked(kind).ok_or_else(|| {
+        WorkError::new("BAD_EVENT", format!("{kind:?} is no type of event")).permanent()
+    })
+}
+
+fn reserved(kind: &EventType) -> WorkError {
+    let message = format!(
+        "only the server may write events of the type {:?}",
+        kind.as_str()
+    );
+    WorkError::new("RESERVED_TYPE", message).permanent()
+}
