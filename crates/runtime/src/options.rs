@@ -19,8 +19,8 @@ pub struct Options {
     pub max_drivers: usize,
     /// How long one attempt of a step may take where the step says nothing. Default 30 s.
     pub attempt_timeout: Duration,
-    /// Runs and jobs one after the other, each begun by code or by an event of the one before: the
-    /// last begins no more. Default 100.
+    /// Runs one after the other, each started by an event that the one before led to: an event of
+    /// the last starts no more. Default 100.
     pub max_chain: u32,
     /// Reduced runs kept in memory. Default 1,000.
     pub cached_runs: u64,

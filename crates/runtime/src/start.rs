@@ -33,8 +33,8 @@ pub struct StartRequest {
     pub correlation_id: Option<String>,
     /// What brought it about: the id of a run, a job or an event.
     pub causation_id: Option<String>,
-    /// How many runs and jobs led to it, each begun by the one before. Whoever starts it sees to
-    /// it that a chain ends ([`crate::Options::max_chain`]).
+    /// How many events started a run on the way to it. Whoever starts it by an event sees to it
+    /// that a chain ends ([`crate::Options::max_chain`]).
     pub chain: u32,
     /// Committed with the new run, or not at all: an earlier run with the same key changes nothing.
     pub also: Vec<Change>,

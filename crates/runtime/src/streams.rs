@@ -242,7 +242,7 @@ pub(crate) struct Guard {
     pub if_len: Option<u64>,
     /// What the events are remembered under.
     pub key: Option<Name>,
-    /// How many runs and jobs led to whoever writes.
+    /// How many events started a run on the way to whoever writes.
     pub chain: u32,
 }
 

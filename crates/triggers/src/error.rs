@@ -42,7 +42,7 @@ pub enum Error {
     #[error("the body breaks the trigger's schema at {:?}: {}", first(.0).0, first(.0).1)]
     Body(Vec<SchemaIssue>),
     #[error(
-        "the event is the end of a chain of {0} runs and jobs, each begun by the one before: does a flow start itself?"
+        "the event is the end of a chain of {0} runs, each started by an event that the one before led to: does a flow start itself?"
     )]
     Chain(u32),
     /// Of an expression of the trigger.

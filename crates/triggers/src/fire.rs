@@ -28,7 +28,7 @@ pub(crate) struct Shot<'a> {
 pub(crate) struct Story {
     pub correlation: Option<String>,
     pub causation: Option<String>,
-    /// How many runs and jobs came before it, each begun by the one before.
+    /// How many events started a run on the way to it.
     pub depth: u32,
 }
 

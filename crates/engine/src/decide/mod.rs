@@ -184,8 +184,7 @@ pub struct Start {
     pub input: Json,
     pub not_before: Option<Millis>,
     pub parent: Option<Lineage>,
-    /// How many runs and jobs led to it, each begun by the one before. A child belongs to its
-    /// parent.
+    /// How many events started a run on the way to it. A child belongs to its parent.
     pub chain: u32,
 }
 

@@ -164,7 +164,7 @@ pub struct Started {
     /// Steps whose visits run as jobs of a queue.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub queued: BTreeSet<Name>,
-    /// How many runs and jobs led to it, each begun by the one before.
+    /// How many events started a run on the way to it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub chain: u32,
 }

@@ -60,7 +60,7 @@ pub struct RunState {
     /// Steps whose visits run as jobs of a queue.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub queued: BTreeSet<Name>,
-    /// How many runs and jobs led to this one, each begun by the one before.
+    /// How many events started a run on the way to this one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub chain: u32,
     /// Events that wait for others of their step's `join: all`, oldest first.

@@ -54,9 +54,9 @@ pub struct Config {
     pub max_drivers: usize,
     /// How long one attempt of a step may take where the step says nothing. Default `30s`.
     pub attempt_timeout: Span,
-    /// Runs and jobs one after the other, each begun by code or by an event of the one before: the
-    /// last begins no more, so a flow that starts itself ends. 0 lets none begin another. Default
-    /// 100.
+    /// Runs one after the other, each started by an event that the one before led to: an event of
+    /// the last starts no more, so a flow that starts itself ends. 0 lets no event of such a run
+    /// start another. Default 100.
     pub max_chain: u32,
     /// Reduced runs kept in memory; 0 keeps none. Default 1000.
     pub cached_runs: u64,

@@ -468,7 +468,7 @@ struct Prepared {
     /// What the handler is told, or why it is not asked at all.
     invoke: Result<Invoke, WorkError>,
     attempt: u32,
-    /// How many runs and jobs led to the run.
+    /// How many events started a run on the way to this one.
     chain: u32,
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct Emission<'a> {
     pub step_name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<&'a str>,
-    /// How many runs and jobs led to the one that emitted it.
+    /// How many events started a run on the way to the one that emitted it.
     #[serde(skip_serializing_if = "is_zero")]
     pub chain: u32,
     pub data: &'a Json,

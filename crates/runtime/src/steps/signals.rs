@@ -10,7 +10,8 @@ use riverrun_types::{Draft, Json, StreamName, event::EventContext};
 use super::rules::Emission;
 
 /// What a commit that holds events must tell those who wait for such. `is_heard` says whether steps of
-/// the run that holds them react to a kind; `chain` is how many runs and jobs led to whoever emits them.
+/// the run that holds them react to a kind; `chain` is how many events
+/// started a run on the way to whoever emits them.
 pub(crate) fn signals(
     stream: &StreamName,
     context: &EventContext,

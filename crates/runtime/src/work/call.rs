@@ -43,7 +43,7 @@ pub struct CallRequest {
     pub correlation_id: Option<String>,
     pub causation_id: Option<String>,
     pub tenant_id: Option<String>,
-    /// How many runs, jobs and calls led to it, each begun by the one before.
+    /// How many events started a run on the way to it.
     pub chain: u32,
 }
 

@@ -72,7 +72,7 @@ pub struct JobOptions {
     pub metadata: Option<Json>,
     pub correlation_id: Option<String>,
     pub causation_id: Option<String>,
-    /// How many runs and jobs led to it, each begun by the one before. Nobody outside says so.
+    /// How many events started a run on the way to it. Nobody outside says so.
     #[serde(skip)]
     pub chain: u32,
 }
@@ -147,7 +147,7 @@ pub struct KeptOptions {
     pub correlation_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub causation_id: Option<String>,
-    /// How many runs and jobs led to it, each begun by the one before.
+    /// How many events started a run on the way to it.
     #[serde(skip_serializing_if = "is_zero")]
     pub chain: u32,
     /// The visit of a run whose job it is.

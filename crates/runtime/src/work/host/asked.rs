@@ -116,7 +116,7 @@ impl JobHost {
             process,
             input: input.unwrap_or_else(Json::null),
             timeout: timeout_ms.map(Duration::from_millis),
-            chain: self.next_in_chain()?,
+            chain: self.chain,
             correlation_id: self.correlation_id.clone(),
             causation_id: Some(self.home.id().to_string()),
             tenant_id: self.tenant_id.clone(),
@@ -126,20 +126,6 @@ impl JobHost {
         Ok(Json::of(&record::Value { value: &value }))
     }
 
-    /// The place of what is begun from here in the chain of runs and jobs that led here. Each
-    /// begins the next, so one that begins itself would never end.
-    fn next_in_chain(&self) -> Result<u32, WorkError> {
-        let next = self.chain.saturating_add(1);
-        let most = self.runtime.options().max_chain;
-        if next <= most {
-            return Ok(next);
-        }
-        let message = format!(
-            "this is the end of a chain of {next} runs and jobs, each begun by the one before, and {most} may follow the first: does it begin itself?"
-        );
-        Err(WorkError::new("CHAIN_LIMIT", message).permanent())
-    }
-
     async fn start(&self, asked: &Json) -> Result<Json, WorkError> {
         let mut request = params::<StartParams>(asked)?.request();
         if request.tenant.is_none() {
@@ -147,7 +133,7 @@ impl JobHost {
         }
         request.correlation_id = self.correlation_id.clone();
         request.causation_id = Some(self.home.id().to_string());
-        request.chain = self.next_in_chain()?;
+        request.chain = self.chain;
         let started = self.runtime.start(request).await.map_err(failed)?;
         Ok(Json::of(
             &json!({"runId": started.run, "created": started.created}),
@@ -156,10 +142,9 @@ impl JobHost {
 
     async fn enqueue(&self, asked: &Json) -> Result<Json, WorkError> {
         let mut jobs = params::<EnqueueParams>(asked)?.jobs()?;
-        let chain = self.next_in_chain()?;
         for (_, job) in &mut jobs {
             let options = &mut job.options;
-            options.chain = chain;
+            options.chain = self.chain;
             options
                 .causation_id
                 .get_or_insert_with(|| self.home.id().to_string());

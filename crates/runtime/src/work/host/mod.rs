@@ -45,7 +45,7 @@ pub(crate) struct JobHost {
     home: Home,
     correlation_id: Option<String>,
     tenant_id: Option<String>,
-    /// How many runs and jobs led to this one, each begun by the one before.
+    /// How many events started a run on the way to this one.
     chain: u32,
     cancel: Cancellation,
     said: Said,
