@@ -1,27 +1,13 @@
 //! Registering flows that change as they are written, and flows that processes make together.
 //!
-//! The processes of this instance make flows with each other, and those of a worker elsewhere do
-//! with each other: all that a flow is made of is known when it is registered, so it never begins
-//! a run without a step that is still to come. A flow over the processes of several workers is
-//! registered as data.
-
-use std::collections::BTreeMap;
+//! The processes of this instance make flows with each other. What those of workers make is said
+//! in [`crate::offered`].
 
 use riverrun_engine::Severity;
-use riverrun_protocol::Fault;
 use riverrun_types::{Json, Name};
 use serde_json::{Value, json};
 
-use crate::{
-    Composable, Composed, ComposedFlow, Error, RegisteredFlow, Result, Runtime, steps::compose,
-};
-
-/// What came of the flows that the processes of a worker make.
-#[derive(Default)]
-pub struct Made {
-    pub flows: Vec<RegisteredFlow>,
-    pub faults: Vec<Fault>,
-}
+use crate::{Composable, Composed, ComposedFlow, RegisteredFlow, Result, Runtime, steps::compose};
 
 impl Runtime {
     /// Registers a definition; one that has changed under its version gets `<version>+dev.N`.
@@ -73,67 +59,6 @@ impl Runtime {
             .collect();
         compose(&composable)
     }
-
-    /// Registers the flows that the processes of one worker make together. A flow that this
-    /// instance makes itself stays as it is.
-    pub async fn register_offered(&self, processes: &[Composable<'_>]) -> Made {
-        let mut made = Made::default();
-        let composed = compose(processes);
-        if composed.is_empty() {
-            return made;
-        }
-        let own = self.composed().flows.into_iter();
-        let own: BTreeMap<String, Value> = own.map(|flow| (flow.id(), flow.definition)).collect();
-        let ours = |flow: &str| Fault {
-            code: "FLOW_CONFLICT".to_owned(),
-            message: format!(
-                "the server makes flow {flow:?} of its own processes: those of the worker are no steps of it"
-            ),
-        };
-        for issue in composed.issues {
-            made.faults.push(Fault {
-                code: "PROCESS_INVALID".to_owned(),
-                message: format!("{}: {}", issue.path, issue.message),
-            });
-        }
-        for (flow, issue) in composed.incomplete {
-            made.faults.push(match own.contains_key(&flow) {
-                true => ours(&flow),
-                false => Fault {
-                    code: "FLOW_INCOMPLETE".to_owned(),
-                    message: format!("{}: {}", issue.path, issue.message),
-                },
-            });
-        }
-        for flow in &composed.flows {
-            match own.get(&flow.id()) {
-                // Both have the same code.
-                Some(known) if *known == flow.definition => {}
-                Some(_) => made.faults.push(ours(&flow.id())),
-                None => match self.register_composed(flow).await {
-                    Ok(registered) => made.flows.push(registered),
-                    Err(error) => made.faults.push(fault(&flow.id(), &error)),
-                },
-            }
-        }
-        made
-    }
-}
-
-fn fault(flow: &str, error: &Error) -> Fault {
-    let first = match error {
-        Error::FlowInvalid(issues) => {
-            let mut errors = issues.iter().filter(|it| it.severity == Severity::Error);
-            errors
-                .next()
-                .map(|it| format!(": {}: {}", it.path, it.message))
-        }
-        _ => None,
-    };
-    Fault {
-        code: error.code().to_owned(),
-        message: format!("flow {flow:?}: {error}{}", first.unwrap_or_default()),
-    }
 }
 
 #[derive(Debug, PartialEq)]
@@ -146,17 +71,10 @@ enum Next {
 /// Under which version a definition that says `version` is registered, given all versions that
 /// are known, newest first.
 fn next_version(version: &str, definition: &Value, known: &[(String, Json)]) -> Next {
-    let number = |candidate: &str| match candidate == version {
-        true => Some(0),
-        false => dev_number(version, candidate),
-    };
-    let newest = known
-        .iter()
-        .filter_map(|(name, definition)| Some((number(name)?, name, definition)))
-        .max_by_key(|(number, ..)| *number);
-    let Some((number, name, registered)) = newest else {
+    let Some((name, registered)) = newest(version, known) else {
         return Next::New(version.to_owned());
     };
+    let number = dev_number(version, name).unwrap_or_default();
     let mut registered = registered.value();
     registered["version"] = json!(version);
     if &registered == definition {
@@ -164,6 +82,21 @@ fn next_version(version: &str, definition: &Value, known: &[(String, Json)]) -> 
     } else {
         Next::New(dev_version(version, number + 1))
     }
+}
+
+/// The newest form of a version, among all that are known.
+pub(crate) fn newest<'a>(
+    version: &str,
+    known: &'a [(String, Json)],
+) -> Option<(&'a String, &'a Json)> {
+    let number = |candidate: &str| match candidate == version {
+        true => Some(0),
+        false => dev_number(version, candidate),
+    };
+    let forms = known.iter();
+    let forms = forms.filter_map(|(name, definition)| Some((number(name)?, name, definition)));
+    let newest = forms.max_by_key(|(number, ..)| *number);
+    newest.map(|(_, name, definition)| (name, definition))
 }
 
 /// `1.0.0+dev.3`; build metadata needs all three numbers before it.

@@ -502,3 +502,102 @@ async fn workers_that_make_different_flows_of_one_name_are_told() {
     assert_eq!(codes(&welcome), ["FLOW_CONFLICT"], "{welcome}");
     assert_eq!(welcome.get("flows"), None);
 }
+
+/// One side of a shop whose steps are in two workers.
+fn side(step: &str, more: Value) -> Value {
+    let mut flow = json!({"id": "both", "step": step});
+    let more = more.as_object().unwrap().clone();
+    flow.as_object_mut().unwrap().extend(more);
+    json!([{"id": format!("both/{step}"), "config": {"flow": flow}}])
+}
+
+fn entry() -> Value {
+    side("order", json!({"role": "entry", "emits": ["ordered"]}))
+}
+
+fn shipping() -> Value {
+    side("ship", json!({"subscriptions": [{"eventKind": "ordered"}]}))
+}
+
+async fn steps_of(server: &Server) -> (String, Vec<String>) {
+    let flow = server.get("/api/flows/both").await.expect(200);
+    let steps = flow["definition"]["steps"]
+        .as_object()
+        .unwrap_or_else(|| panic!("{flow}"));
+    let mut steps: Vec<String> = steps.keys().cloned().collect();
+    steps.sort();
+    (text(&flow["version"]), steps)
+}
+
+#[tokio::test]
+async fn workers_make_a_flow_together() {
+    let server = Server::new().await;
+    let address = server.listen().await;
+    // The step waits for the worker that has the flow's entry.
+    let (ships, welcome) = welcomed(&address, "ships", shipping()).await;
+    assert_eq!(codes(&welcome), ["FLOW_INCOMPLETE"], "{welcome}");
+    let (mut orders, welcome) = welcomed(&address, "orders", entry()).await;
+    assert_eq!(codes(&welcome), [""; 0], "{welcome}");
+    let both = (
+        "1.0.0".to_owned(),
+        vec!["order".to_owned(), "ship".to_owned()],
+    );
+    assert_eq!(steps_of(&server).await, both);
+    let shown = known(&server, "ships").await;
+    assert_eq!(shown["flows"], json!(["both@1.0.0"]));
+    assert!(codes(&shown).is_empty(), "{shown}");
+    // One that leaves takes nothing away, and a run waits for it.
+    drop(ships);
+    until(async || {
+        let workers = server.get("/api/workers").await.expect(200);
+        let count = workers["items"].as_array().map(Vec::len);
+        (count == Some(1)).then_some(())
+    })
+    .await;
+    let started = server.post("/api/flows/both/start", json!({"input": {}}));
+    let run = text(&started.await.expect(201)["runId"]);
+    let order = orders.hears("invoke").await;
+    let emit = json!({"invocation": order["id"], "type": "ordered", "data": {"n": 6}});
+    orders
+        .say(json!({"id": 1, "method": "emit", "params": emit}))
+        .await;
+    assert_eq!(orders.next().await["id"], 1);
+    answer(&mut orders, &order, json!("ordered")).await;
+    // Whoever comes back in whatever order makes the same version.
+    let (_again, _) = welcomed(&address, "orders-2", entry()).await;
+    assert_eq!(steps_of(&server).await, both);
+    let (mut ships, welcome) = welcomed(&address, "ships", shipping()).await;
+    assert_eq!(codes(&welcome), [""; 0], "{welcome}");
+    assert_eq!(steps_of(&server).await, both);
+    let ship = ships.hears("invoke").await;
+    assert_eq!(ship["params"]["process"], "both/ship");
+    answer(&mut ships, &ship, json!("shipped")).await;
+    until(async || {
+        let shown = server.get(&format!("/api/runs/{run}")).await.expect(200);
+        (shown["status"] == "completed").then_some(())
+    })
+    .await;
+    // One more step is one more version, and runs keep theirs.
+    let bills = side("bill", json!({"subscriptions": [{"eventKind": "ordered"}]}));
+    let (_bills, welcome) = welcomed(&address, "bills", bills).await;
+    assert_eq!(
+        welcome["flows"],
+        json!([{"id": "both", "version": "1.0.0+dev.1"}])
+    );
+    let (version, steps) = steps_of(&server).await;
+    assert_eq!((&*version, steps.len()), ("1.0.0+dev.1", 3));
+    let shown = server.get(&format!("/api/runs/{run}")).await.expect(200);
+    assert_eq!(shown["version"], "1.0.0");
+    // Who contradicts is told, and the flow stays as it was.
+    let mut other = shipping();
+    other[0]["id"] = json!("elsewhere/ship");
+    let (_other, welcome) = welcomed(&address, "others", other).await;
+    assert_eq!(codes(&welcome), ["FLOW_CONFLICT"], "{welcome}");
+    let message = text(&welcome["faults"][0]["message"]);
+    assert!(message.contains("both/ship"), "{message}");
+    let mut other = entry();
+    other[0]["id"] = json!("elsewhere/order");
+    let (_other, welcome) = welcomed(&address, "others-2", other).await;
+    assert_eq!(codes(&welcome), ["FLOW_CONFLICT"], "{welcome}");
+    assert_eq!(steps_of(&server).await.0, "1.0.0+dev.1");
+}

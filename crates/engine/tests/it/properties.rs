@@ -1,6 +1,6 @@
 //! Random flows under random inputs.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use proptest::{collection::vec, option, prelude::*, sample::Index};
 use riverrun_engine::{
@@ -160,7 +160,8 @@ enum Op {
     /// The job of a visit begins, some attempts later than the last.
     Began(Index, u32),
     Settle(Index, Json),
-    Emit(String, Json),
+    /// An event, whose entries are told in another order and some of them again.
+    Emit(String, Json, Vec<Index>),
     Tick(Millis),
     Due,
     Lost,
@@ -178,7 +179,7 @@ fn any_op() -> impl Strategy<Value = Op> {
         4 => (any::<Index>(), any::<bool>()).prop_map(|(at, ok)| Op::Child(at, ok)),
         20 => (any::<Index>(), 1..3u32).prop_map(|(at, later)| Op::Began(at, later)),
         4 => (any::<Index>(), any_json()).prop_map(|(at, value)| Op::Settle(at, value)),
-        8 => ("k[0-2]", any_json()).prop_map(|(kind, data)| Op::Emit(kind, data)),
+        8 => ("k[0-2]", any_json(), vec(any::<Index>(), 0..3)).prop_map(|(kind, data, again)| Op::Emit(kind, data, again)),
         6 => (-100..300i64).prop_map(Op::Tick),
         5 => Just(Op::Due),
         2 => Just(Op::Lost),
@@ -226,13 +227,16 @@ fn settled(visit: &Visit, value: Json) -> Option<Input> {
 }
 
 /// As the runtime does it: every subscription to the kind is an entry.
-fn emitted(run: &Run, kind: &str, data: Json) -> Input {
+fn emitted(run: &Run, kind: &str, data: Json, again: &[Index]) -> Input {
     let steps = run.plan.subscriptions.get(kind);
     let entries = steps.into_iter().flatten().map(|(step, _)| Entry {
         step: step.clone(),
         input: None,
     });
-    let entries = entries.collect();
+    let mut entries: Vec<Entry> = entries.collect();
+    let said_again = again.iter().filter(|_| !entries.is_empty());
+    let said_again: Vec<Entry> = said_again.map(|at| at.get(&entries).clone()).collect();
+    entries.splice(0..0, said_again);
     let mut event = Draft::new(0, EventType::parse(kind));
     event.data = Some(data).filter(|data| !data.is_null());
     Input::Emitted {
@@ -289,7 +293,7 @@ fn play(run: &mut Run, op: Op) {
         Op::Settle(at, value) => {
             pick(&run.state, &at, is_awaiting).and_then(|visit| settled(&visit, value))
         }
-        Op::Emit(kind, data) => Some(emitted(run, &kind, data)),
+        Op::Emit(kind, data, again) => Some(emitted(run, &kind, data, &again)),
         Op::Tick(ms) => {
             run.now += ms;
             None
@@ -496,6 +500,7 @@ fn drive(run: &mut Run, outcomes: &[Outcome]) {
 fn assert_stream(run: &Run) {
     assert!(run.stream.is_sorted_by_key(|draft| draft.ms));
     envelope::assert_survives(&run.stream);
+    assert_ends_with_the_last_visit(&run.stream);
     let is_terminal = |kind: &EventType| {
         matches!(
             kind,
@@ -537,6 +542,67 @@ fn assert_stream(run: &Run) {
         assert_eq!(paged(&run.stream, limit), entries, "{limit} a page");
     }
     assert!(entries.iter().all(|entry| entry.duration_ms >= 0));
+}
+
+/// An event enters each step that subscribes to its kind, once, and no other: at a join it is kept
+/// for it. A run that undoes what it did is entered no more.
+fn assert_entered_once(run: &Run) {
+    let mut state = RunState::new();
+    let mut ahead = run.stream.iter().peekable();
+    while let Some(draft) = ahead.next() {
+        state.apply(draft);
+        let mut expected = BTreeMap::new();
+        if let Fact::Emitted { kind, .. } = Fact::read(draft)
+            && !state.compensating
+        {
+            let steps = run.plan.subscriptions.get(&*kind).into_iter().flatten();
+            expected.extend(steps.map(|(step, _)| (step.clone(), 1)));
+        }
+        let mut entered: BTreeMap<Name, usize> = BTreeMap::new();
+        while let Some(draft) = ahead.peek() {
+            let step = match Fact::read(draft) {
+                Fact::Joined { step, .. } => Some(step),
+                Fact::Entered {
+                    at,
+                    joined: false,
+                    undoes: None,
+                    ..
+                } => Some(at.name),
+                Fact::Entered { .. } => None,
+                _ => break,
+            };
+            if let Some(step) = step {
+                *entered.entry(step).or_default() += 1;
+            }
+            state.apply(draft);
+            ahead.next();
+        }
+        assert_eq!(entered, expected, "because of {draft:?}");
+    }
+}
+
+/// A run ends in the very decision after which nothing in it is active, and not before. What is to
+/// be undone is active then.
+fn assert_ends_with_the_last_visit(stream: &[Draft]) {
+    let mut state = RunState::new();
+    for draft in stream {
+        let was_idle = state.len > 0 && state.visits.is_empty();
+        let fact = Fact::read(draft);
+        state.apply(draft);
+        let goes_on = match &fact {
+            Fact::Completed { .. } | Fact::Failed { .. } | Fact::Cancelled { .. } => false,
+            // The next event says what is undone first.
+            Fact::Compensating { .. } => continue,
+            Fact::Entered { undoes, .. } if undoes.is_some() => continue,
+            // A copy may begin in the middle of a decision.
+            Fact::Forked { .. } => continue,
+            _ => true,
+        };
+        assert_ne!(was_idle, goes_on, "{draft:?}");
+        if !goes_on {
+            return;
+        }
+    }
 }
 
 /// The history in pages of at most this many entries.
@@ -599,6 +665,7 @@ proptest! {
         drive(&mut run, &outcomes);
         run.assert_replays();
         assert_stream(&run);
+        assert_entered_once(&run);
         for cut in &cuts {
             let cut = 1 + cut.index(run.stream.len() - 1);
             assert_snapshot(&run, cut);

@@ -97,7 +97,9 @@ impl Workers {
     async fn make_flows(&self, member: &Arc<Member>, home: &dyn Home) -> Welcome {
         let _one_at_a_time = self.list.making.lock().await;
         if let Some(processes) = member.to_make() {
-            let mut made = home.make_flows(&processes).await;
+            let others = self.list.processes_of_others(member);
+            let mut made = home.make_flows(&processes, &others).await;
+            self.list.note_shared(member, &made.shared);
             made.faults.extend(self.list.conflicts(member, &made.flows));
             for fault in &made.faults {
                 let worker = member.name.as_str();

@@ -9,6 +9,8 @@ use riverrun_runtime::{Composable, Process, Runtime};
 pub struct MadeFlows {
     pub flows: Vec<MadeFlow>,
     pub faults: Vec<Fault>,
+    /// Of flows that it makes together with others: the processes of their steps.
+    pub shared: Vec<(MadeFlow, Vec<String>)>,
 }
 
 /// The server that workers bring their processes to.
@@ -17,8 +19,9 @@ pub trait Home: Send + Sync {
     /// Takes in a process; says whether it is the worker's that will run.
     fn take_in(&self, process: Process) -> bool;
 
-    /// Registers the flows that the processes of one worker make together.
-    async fn make_flows(&self, processes: &[LoadedProcess]) -> MadeFlows;
+    /// Registers the flows that the processes of one worker make, with each other and with those of
+    /// the other workers.
+    async fn make_flows(&self, processes: &[LoadedProcess], others: &[LoadedProcess]) -> MadeFlows;
 }
 
 #[async_trait]
@@ -27,21 +30,32 @@ impl Home for Runtime {
         self.offer_process(process)
     }
 
-    async fn make_flows(&self, processes: &[LoadedProcess]) -> MadeFlows {
-        let composable = |process| {
-            let LoadedProcess { id, config, .. }: &LoadedProcess = process;
-            let id = id.as_deref()?;
-            Some(Composable { id, config })
-        };
-        let processes: Vec<_> = processes.iter().filter_map(composable).collect();
-        let made = self.register_offered(&processes).await;
-        let flows = made.flows.iter().map(|flow| MadeFlow {
-            id: flow.id.to_string(),
-            version: flow.version.to_string(),
-        });
-        MadeFlows {
-            flows: flows.collect(),
+    async fn make_flows(&self, processes: &[LoadedProcess], others: &[LoadedProcess]) -> MadeFlows {
+        let (processes, others) = (composable(processes), composable(others));
+        let made = self.register_offered(&processes, &others).await;
+        let mut known = MadeFlows {
             faults: made.faults,
+            ..MadeFlows::default()
+        };
+        for flow in made.flows {
+            let made = MadeFlow {
+                id: flow.registered.id.to_string(),
+                version: flow.registered.version.to_string(),
+            };
+            if !flow.shared.is_empty() {
+                known.shared.push((made.clone(), flow.shared));
+            }
+            known.flows.push(made);
         }
+        known
     }
+}
+
+fn composable(processes: &[LoadedProcess]) -> Vec<Composable<'_>> {
+    let composable = |process| {
+        let LoadedProcess { id, config, .. }: &LoadedProcess = process;
+        let id = id.as_deref()?;
+        Some(Composable { id, config })
+    };
+    processes.iter().filter_map(composable).collect()
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use riverrun_protocol::{Initialised, LoadedProcess, Running, Welcome, WorkError};
+use riverrun_protocol::{Fault, Initialised, LoadedProcess, MadeFlow, Running, Welcome, WorkError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -114,6 +114,22 @@ impl Member {
 
     pub fn note_made(&self, made: MadeFlows) {
         self.state.lock().made = Some(made);
+    }
+
+    /// A flow that it has steps of is made of this version now.
+    pub fn note_shared(&self, flow: &MadeFlow, processes: &[String]) {
+        let mut state = self.state.lock();
+        if !processes.iter().any(|process| state.has(process)) {
+            return;
+        }
+        if let Some(made) = &mut state.made {
+            made.flows.retain(|known| known.id != flow.id);
+            made.flows.push(flow.clone());
+            let named = format!("{:?}", flow.id);
+            let is_over =
+                |fault: &Fault| fault.code == "FLOW_INCOMPLETE" && fault.message.contains(&named);
+            made.faults.retain(|fault| !is_over(fault));
+        }
     }
 
     /// What it is told of itself.

@@ -215,6 +215,26 @@ impl List {
         member
     }
 
+    /// What the workers beside this one have, those that came first before the others.
+    pub fn processes_of_others(&self, of: &Arc<Member>) -> Vec<LoadedProcess> {
+        let members = self.members.lock().clone();
+        let others = members.iter().filter(|member| !Arc::ptr_eq(member, of));
+        let there = others.filter(|member| !member.is_leaving());
+        there
+            .flat_map(|member| member.state.lock().processes.clone())
+            .collect()
+    }
+
+    /// Lets the workers know that a flow is theirs too of which others have the rest.
+    pub fn note_shared(&self, of: &Arc<Member>, shared: &[(MadeFlow, Vec<String>)]) {
+        let members = self.members.lock().clone();
+        for member in members.iter().filter(|member| !Arc::ptr_eq(member, of)) {
+            for (flow, processes) in shared {
+                member.note_shared(flow, processes);
+            }
+        }
+    }
+
     /// The flows that other workers make otherwise.
     pub fn conflicts(&self, of: &Arc<Member>, flows: &[MadeFlow]) -> Vec<Fault> {
         let members = self.members.lock().clone();

@@ -28,7 +28,7 @@ impl Home for Anything {
         true
     }
 
-    async fn make_flows(&self, _: &[LoadedProcess]) -> MadeFlows {
+    async fn make_flows(&self, _: &[LoadedProcess], _: &[LoadedProcess]) -> MadeFlows {
         MadeFlows::default()
     }
 }

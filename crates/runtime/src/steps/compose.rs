@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::work::{ConfigIssue, meant, meant_within};
 
 /// A process as this sees it.
+#[derive(Clone, Copy)]
 pub struct Composable<'a> {
     pub id: &'a str,
     pub config: &'a Json,
@@ -42,6 +43,9 @@ pub struct ComposedFlow {
     pub definition: Value,
     /// Whether a config gives the version; else every change makes one.
     pub is_versioned: bool,
+    /// Why it may be meant otherwise: two entries, two processes for one step. They are among the
+    /// issues too.
+    pub disputed: Vec<ConfigIssue>,
 }
 
 impl ComposedFlow {
@@ -136,6 +140,8 @@ pub fn compose(processes: &[Composable<'_>]) -> Composed {
     }
     let named: BTreeSet<String> = parts.iter().flat_map(|part| part.names.clone()).collect();
     let mut flows: BTreeMap<String, &Part> = BTreeMap::new();
+    // Those of which there are two.
+    let mut entries: Vec<(String, ConfigIssue)> = Vec::new();
     for part in parts.iter().filter(|part| part.is_entry) {
         // A step that another one leads to by its name is no beginning, unless it says so.
         let id = match &part.flow {
@@ -143,10 +149,11 @@ pub fn compose(processes: &[Composable<'_>]) -> Composed {
             None if named.contains(&part.step) => continue,
             None => part.step.clone(),
         };
-        if let Some(other) = flows.insert(id.clone(), part) {
-            let both = format!("{} and {}", other.process, part.process);
+        let first = *flows.entry(id.clone()).or_insert(part);
+        if first.process != part.process {
+            let both = format!("{} and {}", first.process, part.process);
             let message = format!("flow {id:?} has two entries: {both}");
-            composed.issues.push(issue(&part.process, message));
+            entries.push((id, issue(&part.process, message)));
         }
     }
     for part in parts.iter().filter(|part| !part.is_entry) {
@@ -160,8 +167,12 @@ pub fn compose(processes: &[Composable<'_>]) -> Composed {
     }
     for (id, entry) in &flows {
         let members = members(id, entry, &parts);
-        composed.issues.extend(doubles(id, &members));
-        composed.flows.push(flow(id, entry, &members.steps));
+        let mut made = flow(id, entry, &members.steps);
+        let two = entries.iter().filter(|(flow, _)| flow == id);
+        made.disputed.extend(two.map(|(_, issue)| issue.clone()));
+        made.disputed.extend(doubles(id, &members));
+        composed.issues.extend(made.disputed.iter().cloned());
+        composed.flows.push(made);
     }
     composed.tell_left_out(&parts, &flows);
     composed
@@ -277,6 +288,16 @@ fn read(process: &Composable<'_>, issues: &mut Vec<ConfigIssue>) -> Result<Vec<P
         part(process.id, &config, flow)
     });
     parts.collect()
+}
+
+/// Whether a config says by name which flow its process belongs to.
+pub(crate) fn names_flow(config: &Json) -> bool {
+    let names = |flow: &Value| flow.is_string() || flow["id"].is_string();
+    match config.get("flow").map(|flow| flow.value()) {
+        Some(Value::Array(flows)) => flows.iter().any(names),
+        Some(flow) => names(&flow),
+        None => false,
+    }
 }
 
 /// The words in what a config says of a flow that mean nothing.
@@ -446,6 +467,7 @@ fn flow(id: &str, entry: &Part, members: &[&Part]) -> ComposedFlow {
     ComposedFlow {
         definition,
         is_versioned: entry.version.is_some(),
+        disputed: Vec::new(),
     }
 }
 

@@ -26,8 +26,8 @@ mod signals;
 
 pub use awaits::Door;
 pub(crate) use awaits::{Filter, door_url, register, trigger_event};
-pub(crate) use compose::compose;
 pub use compose::{Composable, Composed, ComposedFlow};
+pub(crate) use compose::{compose, names_flow};
 pub use doors::{OpenDoor, Visitor};
 pub(crate) use filters::{Trouble, troubles};
 pub(crate) use handler::ProcessStep;

@@ -1,0 +1,229 @@
+//! Flows that the processes of workers make, each worker's with each other and with those of the
+//! other workers that are connected.
+//!
+//! A step of one worker belongs to a flow that another begins if its config names the flow. What
+//! workers make together is kept: a worker that leaves takes nothing away, since its steps wait for
+//! it, and is asked anew what belongs to the flow when it is back. What contradicts is told, and the
+//! flow stays as it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use riverrun_engine::Severity;
+use riverrun_protocol::Fault;
+use riverrun_types::Json;
+use serde_json::{Value, json};
+
+use crate::{
+    Composable, ComposedFlow, Error, RegisteredFlow, Result, Runtime,
+    steps::{compose, names_flow},
+};
+
+/// The tag of flows that workers make together.
+const TOGETHER: &str = "workers";
+
+/// What came of the flows that the processes of a worker make.
+#[derive(Default)]
+pub struct Made {
+    pub flows: Vec<MadeFlow>,
+    pub faults: Vec<Fault>,
+}
+
+pub struct MadeFlow {
+    pub registered: RegisteredFlow,
+    /// The processes of its steps, if other workers have some of them.
+    pub shared: Vec<String>,
+}
+
+/// What a worker offers, and what there is beside it.
+struct Offer<'a> {
+    own: BTreeSet<&'a str>,
+    /// Of all workers and of this instance.
+    all: BTreeSet<String>,
+}
+
+impl Runtime {
+    /// Registers the flows that the processes of one worker make, together with those of the
+    /// `others` that name a flow. A flow that this instance makes itself stays as it is.
+    pub async fn register_offered(
+        &self,
+        processes: &[Composable<'_>],
+        others: &[Composable<'_>],
+    ) -> Made {
+        let mut made = Made::default();
+        let alone = compose(processes);
+        if alone.is_empty() {
+            return made;
+        }
+        let ours = self.composed().flows.into_iter();
+        let ours: BTreeMap<String, Value> = ours.map(|flow| (flow.id(), flow.definition)).collect();
+        for issue in &alone.issues {
+            made.faults.push(Fault {
+                code: "PROCESS_INVALID".to_owned(),
+                message: format!("{}: {}", issue.path, issue.message),
+            });
+        }
+        let offer = self.offer(processes, others);
+        let together = compose(&beside(processes, others)).flows;
+        let is_ours = |flow: &&ComposedFlow| flow.processes().any(|id| offer.own.contains(id));
+        let together: Vec<&ComposedFlow> = together.iter().filter(is_ours).collect();
+        for (flow, issue) in &alone.incomplete {
+            if ours.contains_key(flow) {
+                made.faults.push(our_own(flow));
+            } else if !together.iter().any(|made| made.id() == *flow)
+                && !self.is_known_with(flow, processes)
+            {
+                made.faults.push(Fault {
+                    code: "FLOW_INCOMPLETE".to_owned(),
+                    message: format!("{}: {}", issue.path, issue.message),
+                });
+            }
+        }
+        for flow in together {
+            let alone = alone.flows.iter().find(|alone| alone.id() == flow.id());
+            match ours.get(&flow.id()) {
+                // Both have the same code.
+                Some(known) if *known == flow.definition => {}
+                Some(_) if alone.is_some() => made.faults.push(our_own(&flow.id())),
+                // It was told above.
+                Some(_) => {}
+                None => match self.register_flow(flow, alone, &offer).await {
+                    Ok(registered) => made.flows.push(registered),
+                    Err(fault) => made.faults.push(fault),
+                },
+            }
+        }
+        made
+    }
+
+    fn offer<'a>(&self, processes: &'a [Composable<'_>], others: &[Composable<'_>]) -> Offer<'a> {
+        let here = self.processes().own();
+        let here = here.iter().map(|process| process.id.to_string());
+        let there = processes.iter().chain(others);
+        Offer {
+            own: processes.iter().map(|process| process.id).collect(),
+            all: there.map(|it| it.id.to_owned()).chain(here).collect(),
+        }
+    }
+
+    async fn register_flow(
+        &self,
+        flow: &ComposedFlow,
+        alone: Option<&ComposedFlow>,
+        offer: &Offer<'_>,
+    ) -> std::result::Result<MadeFlow, Fault> {
+        let id = flow.id();
+        let told = |done: Result<RegisteredFlow>| done.map_err(|error| fault(&id, &error));
+        let known = self.newest_together(&flow.definition);
+        let is_shared = flow.processes().any(|id| !offer.own.contains(id));
+        match alone {
+            // A worker that has the whole flow takes over from one that had it.
+            Some(alone) if known.is_none() && (!is_shared || !flow.disputed.is_empty()) => {
+                return Ok(MadeFlow {
+                    registered: told(self.register_composed(alone).await)?,
+                    shared: Vec::new(),
+                });
+            }
+            _ => {}
+        }
+        if let Some(issue) = flow.disputed.first() {
+            return Err(Fault {
+                code: "FLOW_CONFLICT".to_owned(),
+                message: format!(
+                    "{}: {}, in another worker: flow {id:?} stays as it was",
+                    issue.path, issue.message
+                ),
+            });
+        }
+        let mut definition = flow.definition.clone();
+        definition["tags"] = json!([TOGETHER]);
+        if let Some(known) = known {
+            keep_absent(&mut definition, &known, offer);
+        }
+        let registered = told(self.register_changed(&definition).await)?;
+        let shared = processes_of(&definition).map(str::to_owned).collect();
+        Ok(MadeFlow { registered, shared })
+    }
+
+    /// What workers made together of a flow, in the newest form of a version.
+    fn newest_together(&self, definition: &Value) -> Option<Value> {
+        let version = definition["version"].as_str()?;
+        let known = self.versions(definition["id"].as_str()?).into_iter();
+        let known: Vec<(String, Json)> = known
+            .map(|entry| (entry.version.to_string(), entry.definition))
+            .collect();
+        let (_, newest) = crate::composed::newest(version, &known)?;
+        let newest = newest.value();
+        let is_together = newest["tags"].as_array()?.contains(&json!(TOGETHER));
+        is_together.then_some(newest)
+    }
+
+    /// Whether workers have made a flow together with the steps that these processes are.
+    fn is_known_with(&self, flow: &str, processes: &[Composable<'_>]) -> bool {
+        let Some(newest) = self.versions(flow).into_iter().next() else {
+            return false;
+        };
+        let newest = newest.definition.value();
+        let is_together = |tags: &Vec<Value>| tags.contains(&json!(TOGETHER));
+        let offered: BTreeSet<&str> = processes.iter().map(|process| process.id).collect();
+        newest["tags"].as_array().is_some_and(is_together)
+            && processes_of(&newest).any(|id| offered.contains(id))
+    }
+}
+
+/// The processes of a worker, and of the others' those that name a flow: each once.
+fn beside<'a>(processes: &[Composable<'a>], others: &[Composable<'a>]) -> Vec<Composable<'a>> {
+    let mut all: Vec<Composable<'a>> = processes.to_vec();
+    for other in others.iter().filter(|other| names_flow(other.config)) {
+        if !all.iter().any(|known| known.id == other.id) {
+            all.push(*other);
+        }
+    }
+    all
+}
+
+/// Keeps the steps of workers that are not there: they wait until these are back. A process that is
+/// there and is no step any more says so itself.
+fn keep_absent(definition: &mut Value, known: &Value, offer: &Offer<'_>) {
+    for (step, was) in known["steps"].as_object().into_iter().flatten() {
+        let process = was["config"]["process"].as_str().unwrap_or_default();
+        if definition["steps"].get(step).is_none() && !offer.all.contains(process) {
+            definition["steps"][step] = was.clone();
+        }
+    }
+}
+
+fn processes_of(definition: &Value) -> impl Iterator<Item = &str> {
+    let steps = definition["steps"].as_object().into_iter().flatten();
+    steps.filter_map(|(_, step)| step["config"]["process"].as_str())
+}
+
+impl ComposedFlow {
+    fn processes(&self) -> impl Iterator<Item = &str> {
+        processes_of(&self.definition)
+    }
+}
+
+fn our_own(flow: &str) -> Fault {
+    Fault {
+        code: "FLOW_CONFLICT".to_owned(),
+        message: format!(
+            "the server makes flow {flow:?} of its own processes: those of the worker are no steps of it"
+        ),
+    }
+}
+
+fn fault(flow: &str, error: &Error) -> Fault {
+    let first = match error {
+        Error::FlowInvalid(issues) => {
+            let mut errors = issues.iter().filter(|it| it.severity == Severity::Error);
+            errors
+                .next()
+                .map(|it| format!(": {}: {}", it.path, it.message))
+        }
+        _ => None,
+    };
+    Fault {
+        code: error.code().to_owned(),
+        message: format!("flow {flow:?}: {error}{}", first.unwrap_or_default()),
+    }
+}
