@@ -3,7 +3,9 @@
 use riverrun_types::{Json, Name, VisitStatus, time::iso};
 
 use super::Turn;
-use crate::{Failure, Outcome, PlanStep, Visit, VisitKey, Wait, code, fact::Fact, retry};
+use crate::{
+    Cancellation, Failure, Outcome, PlanStep, Visit, VisitKey, Wait, code, fact::Fact, retry,
+};
 
 impl Turn<'_> {
     pub(super) fn begin(&mut self, key: &VisitKey) {
@@ -13,11 +15,11 @@ impl Turn<'_> {
         if !self.state.may_begin(visit, self.now) {
             return;
         }
-        let at = visit.next_attempt();
+        let (at, undoes) = (visit.next_attempt(), visit.undoes());
         if self.is_overdue() {
             return self.time_out();
         }
-        if !self.may_step(at.attempt) {
+        if !undoes && !self.may_step(at.attempt) {
             return;
         }
         self.emit(Fact::StepStarted(at));
@@ -51,7 +53,7 @@ impl Turn<'_> {
                     if self.is_overdue() {
                         return self.time_out();
                     }
-                    if !self.may_step(visit.attempt.saturating_add(1)) {
+                    if !visit.undoes() && !self.may_step(visit.attempt.saturating_add(1)) {
                         return;
                     }
                     self.emit(Fact::StepStarted(visit.next_attempt()));
@@ -60,17 +62,31 @@ impl Turn<'_> {
         }
     }
 
-    /// Whether the run may take one more step; if not, that is its end.
+    /// Whether the run may take one more step; if not, that is its end. What undoes a visit may
+    /// always: there are no more of these than finished visits.
     fn may_step(&mut self, attempt: u32) -> bool {
         let limit = self.plan.limits.max_steps;
-        if attempt > 1 || self.state.step_count < limit {
+        if attempt > 1 || self.state.counted_steps() < limit {
             return true;
         }
         let message = format!(
             "the run has made {limit} steps, the most that its flow's limits.maxSteps allows; each item of a map counts"
         );
-        self.fail_run(Failure::new(code::MAX_STEPS, message));
+        match self.state.compensating {
+            false => self.fail_run(Failure::new(code::MAX_STEPS, message)),
+            true => self.undo_next(&message),
+        }
         false
+    }
+
+    /// What followed from undoing one thing goes no further; the next is undone.
+    fn undo_next(&mut self, reason: &str) {
+        let cancellation = Cancellation {
+            source: "system".to_owned(),
+            reason: Some(reason.to_owned()),
+        };
+        self.cancel_visits(&cancellation, |_, _| true);
+        self.settle();
     }
 
     /// Ends the attempt that runs, if it is this one.

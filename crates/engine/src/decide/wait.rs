@@ -139,7 +139,7 @@ impl Turn<'_> {
     /// with their effects are worse than none.
     fn check_steps(&self, fork: &Fork) -> Result<(), Failure> {
         let limit = self.plan.limits.max_steps;
-        let left = limit.saturating_sub(self.state.step_count);
+        let left = limit.saturating_sub(self.state.counted_steps());
         let branches = fork.branches.len();
         if branches as u64 <= left {
             return Ok(());

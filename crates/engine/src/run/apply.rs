@@ -198,6 +198,7 @@ impl RunState {
                 self.cancellation = None;
                 self.deadline = None;
                 self.compensating = true;
+                self.uncounted = self.step_count;
                 self.held.clear();
             }
             Fact::StepCancelled { at, cancellation } => {
@@ -418,6 +419,8 @@ impl RunState {
     fn step_started(&mut self, at: &StepRef, ms: Millis) {
         if at.attempt == 1 {
             self.step_count += 1;
+            let undoes = self.visit(&VisitKey::of(at)).is_some_and(Visit::undoes);
+            self.uncounted += u64::from(undoes);
         }
         self.not_before = None;
         let job = self.job_of(&at.name, None);

@@ -35,6 +35,10 @@ pub struct RunState {
     pub steps: IndexMap<Name, StepSummary>,
     /// Visits begun so far.
     pub step_count: u64,
+    /// How many of these the flow's limit does not count: what undoes, and all that came before a
+    /// failed run began to undo.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub uncounted: u64,
     pub paused: bool,
     pub not_before: Option<Millis>,
     pub deadline: Option<Millis>,
@@ -144,6 +148,7 @@ impl RunState {
             visits: Visits::default(),
             steps: IndexMap::new(),
             step_count: 0,
+            uncounted: 0,
             paused: false,
             not_before: None,
             deadline: None,
@@ -161,6 +166,11 @@ impl RunState {
             compensating: false,
             latest: None,
         }
+    }
+
+    /// The steps that count towards the flow's limit.
+    pub(crate) fn counted_steps(&self) -> u64 {
+        self.step_count.saturating_sub(self.uncounted)
     }
 
     pub fn visit(&self, key: &VisitKey) -> Option<&Visit> {
@@ -247,6 +257,10 @@ impl RunState {
             });
         visits.chain(self.deadline).min().unwrap_or(NEVER)
     }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Default for RunState {

@@ -101,6 +101,11 @@ impl Visit {
         }
     }
 
+    /// Whether it undoes a finished visit.
+    pub(crate) fn undoes(&self) -> bool {
+        self.undoes.is_some()
+    }
+
     /// The try after this one. Numbers in a stream from elsewhere may be as large as they come.
     pub(crate) fn next_attempt(&self) -> StepRef {
         StepRef {

@@ -243,3 +243,135 @@ fn an_event_can_call_for_undoing_too() {
         "#,
     );
 }
+
+#[test]
+fn a_run_that_meets_the_step_limit_is_undone_outside_of_it() {
+    let flow = json!({
+        "steps": {
+            "book": {"compensation": {"step": "unbook"}, "transitions": {"onSuccess": "pay"}},
+            "pay": {"compensation": {"step": "refund"}, "transitions": {"onSuccess": "spin"}},
+            "spin": {"transitions": {"onSuccess": "spin"}},
+            "unbook": {}, "refund": {},
+        },
+        "limits": {"maxSteps": 3},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run book 1
+          step.started book
+          step.completed book 1 -> pay
+        run pay 2
+          step.started pay
+          step.completed pay 2 -> spin
+        run spin
+          step.started spin
+          step.completed spin -> spin
+        begin spin#2
+          step.cancelled spin#2/0 by system
+          flow.compensating MAX_STEPS
+          step.entered refund/0 undoes pay
+        run refund
+          step.started refund
+          step.completed refund
+          step.entered unbook/0 undoes book
+        run unbook
+          step.started unbook
+          step.completed unbook
+          flow.failed MAX_STEPS
+        "#,
+    );
+}
+
+#[test]
+fn what_undoes_keeps_the_failure_that_began_it() {
+    let flow = json!({
+        "steps": {
+            "a": {"compensation": {"step": "ua"}, "transitions": {"onSuccess": "b"}},
+            "b": {"compensation": {"step": "ub"}, "transitions": {"onSuccess": "c"}},
+            "c": {}, "ua": {},
+            "ub": {"transitions": {"onSuccess": "tell"}},
+            "tell": {"transitions": {"onSuccess": "tell"}},
+        },
+        "limits": {"maxSteps": 3},
+    });
+    // What follows from a compensation has the limit for itself, and meets it.
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run a
+          step.started a
+          step.completed a -> b
+        run b
+          step.started b
+          step.completed b -> c
+        begin c
+          step.started c
+        fail c E
+          step.failed c E
+          flow.compensating E
+          step.entered ub/0 undoes b
+        run ub
+          step.started ub
+          step.completed ub -> tell
+        run tell
+          step.started tell
+          step.completed tell -> tell
+        run tell#2
+          step.started tell#2
+          step.completed tell#2 -> tell
+        run tell#3
+          step.started tell#3
+          step.completed tell#3 -> tell
+        begin tell#4
+          step.cancelled tell#4/0 by system
+          step.entered ua/0 undoes a
+        run ua
+          step.started ua
+          step.completed ua
+          flow.failed E at c
+        "#,
+    );
+}
+
+#[test]
+fn what_an_event_undoes_takes_no_steps_from_the_run() {
+    let flow = json!({
+        "steps": {
+            "book": {"compensation": {"step": "unbook", "on": "cancelled"}, "transitions": {"onSuccess": "wait"}},
+            "wait": {"transitions": {"onSuccess": "last"}}, "last": {},
+            "unbook": {"type": "process", "config": {"process": "p"}},
+        },
+        "limits": {"maxSteps": 3},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run book
+          step.started book
+          step.completed book -> wait
+        begin wait
+          step.started wait
+        emit cancelled null
+          cancelled
+          step.entered unbook/0 undoes book
+          > unbook
+        began unbook 1
+          step.started unbook
+        ok unbook
+          step.completed unbook
+        ok wait
+          step.completed wait -> last
+        run last
+          step.started last
+          step.completed last
+          flow.completed null
+        "#,
+    );
+}
