@@ -110,6 +110,12 @@ impl EventType {
         matches!(self.family(), "flow" | "step")
     }
 
+    /// Whether a definition may have a step emit it: of no type that somebody here gives a meaning.
+    pub fn is_free(&self) -> bool {
+        const TAKEN: [&str; 7] = ["flow", "step", "job", "state", "log", "trigger", "worker"];
+        matches!(self, Self::Other(_)) && !TAKEN.contains(&self.family())
+    }
+
     /// Whether it is the last word about a run or a job, unless somebody begins it anew.
     pub fn is_end(&self) -> bool {
         matches!(

@@ -123,12 +123,14 @@ impl Turn<'_> {
                 until_ms,
                 reason,
                 output,
+                next,
             } => {
                 self.emit(Fact::AwaitTime {
                     at: visit.at(),
                     until_ms,
                     reason,
                     output,
+                    next,
                 });
                 // A wait for a time that is over is over.
                 self.resume_due();
@@ -146,6 +148,34 @@ impl Turn<'_> {
     ) -> Option<Name> {
         let step = self.plan.step(&visit.key.step)?;
         pick(step).clone()
+    }
+
+    /// Ends a visit well whose handler left its result to others, after the time that the step's
+    /// definition lets pass. Says whether it did not fail.
+    pub(super) fn complete_in_time(
+        &mut self,
+        visit: &Visit,
+        output: Json,
+        next: Option<Name>,
+        jitter: f64,
+    ) -> bool {
+        let step = self.plan.step(&visit.key.step);
+        let Some(pause_ms) = step.and_then(|step| step.pause_ms) else {
+            return self.complete(visit, Some(output), next, jitter);
+        };
+        if let Err(failure) = self.check_output(visit, Some(&output), next.as_deref()) {
+            self.fail(visit, failure, jitter);
+            return false;
+        }
+        self.emit(Fact::AwaitTime {
+            at: visit.at(),
+            until_ms: self.now.saturating_add(pause_ms),
+            reason: Some("declared".to_owned()),
+            output: Some(output),
+            next: Some(next),
+        });
+        self.resume_due();
+        true
     }
 
     /// Ends a visit well, unless what it wrote or where it leads is not allowed: then it fails.
@@ -180,6 +210,7 @@ impl Turn<'_> {
             output_key,
             next,
             compensation: compensation.map(|undo| Name::from(undo.step.as_str())),
+            emits: step.map_or_else(Vec::new, |step| step.emits.clone()),
         });
         true
     }

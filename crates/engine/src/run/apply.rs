@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use riverrun_types::{Draft, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus};
+use riverrun_types::{
+    Draft, EventType, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus,
+};
 
 use super::{
-    AwaitFor, Awaiting, Held, InBranch, Memo, RunState, StepSummary, Undo, Visit, VisitKey, Wait,
+    AwaitFor, Awaiting, Held, InBranch, Memo, RunState, StepSummary, ToEmit, Undo, Visit, VisitKey,
+    Wait,
 };
 use crate::{
     Failure, code,
@@ -122,6 +125,7 @@ impl RunState {
                 output_key,
                 next,
                 compensation,
+                emits,
             } => {
                 let Some(visit) = self.leave(at, VisitStatus::Completed, ms) else {
                     return;
@@ -133,6 +137,14 @@ impl RunState {
                     let (visit, by, result) = (visit.key.clone(), by.clone(), result.clone());
                     self.undo.push(Undo { visit, by, result });
                 }
+                let is_free = |kind: &&Name| EventType::parse(kind).is_free();
+                let to_emit = emits.iter().filter(is_free).map(|kind| ToEmit {
+                    visit: visit.key.clone(),
+                    attempt: at.attempt,
+                    kind: kind.clone(),
+                    data: result.clone(),
+                });
+                self.to_emit.extend(to_emit);
                 match next {
                     Some(next) => self.enter(next, From::of(visit), ms),
                     None => self.path_ended(&visit, result.clone(), ms),
@@ -179,6 +191,7 @@ impl RunState {
             Fact::Memo { at, memo } => self.remember(at, memo.clone()),
             Fact::Emitted { at, kind, payload } => {
                 if let Some(at) = at {
+                    self.emitted(at, kind);
                     let (op, name) = (Name::from("emit"), kind.clone());
                     let (value, error) = (None, None);
                     self.remember(
@@ -212,11 +225,13 @@ impl RunState {
                 until_ms,
                 reason,
                 output,
+                next,
             } => {
                 let wait = Wait::Time {
                     until_ms: *until_ms,
                     reason: reason.clone(),
                     output: output.clone(),
+                    next: next.clone(),
                 };
                 self.wait(at, wait, ms);
             }
@@ -252,6 +267,7 @@ impl RunState {
         self.visits.clear();
         self.held.clear();
         self.undo.clear();
+        self.to_emit.clear();
         self.paused = false;
     }
 
@@ -408,6 +424,15 @@ impl RunState {
                 visit.wait = job;
             }
         });
+    }
+
+    /// What a finished visit had to emit is there.
+    fn emitted(&mut self, at: &StepRef, kind: &Name) {
+        let key = VisitKey::of(at);
+        let is_it = |due: &ToEmit| due.visit == key && due.kind == *kind;
+        if let Some(found) = self.to_emit.iter().position(is_it) {
+            self.to_emit.remove(found);
+        }
     }
 
     fn remember(&mut self, at: &StepRef, memo: Memo) {

@@ -7,7 +7,7 @@ use super::script::check;
 #[test]
 fn each_event_is_a_visit_of_its_own() {
     let flow = json!({
-        "order": {"emits": ["paid"]},
+        "order": {"type": "process", "config": {"process": "p"}, "emits": ["paid"]},
         "ship": {"outputKey": "shipped", "subscriptions": [{"eventKind": "paid"}]},
         "mail": {"subscriptions": [{"eventKind": "paid"}]},
     });
@@ -16,7 +16,8 @@ fn each_event_is_a_visit_of_its_own() {
         r#"
         start
           flow.started
-        begin order
+          > order
+        began order 1
           step.started order
         emit-by order paid {"n":1} ship mail={"to":"a"}
           paid order
@@ -372,6 +373,152 @@ fn what_an_event_undoes_takes_no_steps_from_the_run() {
           step.started last
           step.completed last
           flow.completed null
+        "#,
+    );
+}
+
+#[test]
+fn a_built_in_step_emits_its_output_when_it_completes() {
+    let flow = json!({
+        "make": {"emits": ["made", "told", "made", "log.info"], "outputKey": "it"},
+        "take": {"subscriptions": [{"eventKind": "made"}], "emits": ["taken"]},
+        "both": {"join": "all", "subscriptions": [{"eventKind": "made"}, {"eventKind": "taken"}]},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run make {"n":1}
+          step.started make
+          step.completed make {"n":1}
+          ^ made
+          ^ told
+        status
+          = running; wakes now; runs nothing
+        emits take both
+          made make
+          step.entered take/0
+          step.joined made
+          ^ told
+        given take
+          = {"n":1} awaited nothing
+        emits
+          told make
+        run take
+          step.started take
+          step.completed take
+          ^ taken
+        emits both
+          taken take
+          step.joined taken
+          step.entered both/0 joined
+        given both
+          = {"made":{"n":1},"taken":null} awaited nothing
+        run both
+          step.started both
+          step.completed both
+          flow.completed null
+        "#,
+    );
+}
+
+#[test]
+fn what_fails_emits_nothing_and_each_visit_emits_once() {
+    let flow = json!({
+        "make": {"emits": ["made"], "retry": {"maxAttempts": 3}},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        begin make
+          step.started make
+        fail make E
+          step.failed make E again at 0
+          step.retry make/2
+        begin make
+          step.started make/2
+        lost
+          step.retry make/3 lost
+        begin make
+          step.started make/3
+        wait make 10
+          step.await.time make/3 until 10
+        tick 10
+        due
+          step.resumed make/3 after 10
+          step.completed make/3
+          ^ made
+        due
+          ^ made
+        fork-here
+          flow.forked
+          ^ made
+        emits
+          made make/3
+          flow.completed null
+        "#,
+    );
+}
+
+#[test]
+fn a_run_that_undoes_says_what_it_emits_and_begins_nothing_with_it() {
+    let flow = json!({
+        "book": {"compensation": {"step": "unbook"}, "transitions": {"onSuccess": "pay"}},
+        "pay": {}, "unbook": {"emits": ["unbooked"]}, "mail": {"subscriptions": [{"eventKind": "unbooked"}]},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run book
+          step.started book
+          step.completed book -> pay
+        begin pay
+          step.started pay
+        fail pay E
+          step.failed pay E
+          flow.compensating E
+          step.entered unbook/0 undoes book
+        run unbook
+          step.started unbook
+          step.completed unbook
+          ^ unbooked
+        emits mail
+          unbooked unbook
+          flow.failed E at pay
+        "#,
+    );
+}
+
+#[test]
+fn a_fork_emits_what_its_branches_gave() {
+    let flow = json!({
+        "all": {"emits": ["done"]}, "p": {}, "q": {},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        begin all
+          step.started all
+        fork all p,q
+          step.await.branches all 2
+        run p 1
+          step.started p
+          step.completed p 1
+        run q 2
+          step.started q
+          step.completed q 2
+          step.completed all {"p":1,"q":2}
+          ^ done
+        emits
+          done all
+          flow.completed {"p":1,"q":2}
         "#,
     );
 }
