@@ -361,7 +361,7 @@ fn decide(run: &mut Run, input: Input) {
     }
     await_first(run);
     // The runtime emits at once, unless somebody else's decision comes first.
-    if run.stream.len() % 7 > 0 {
+    if !run.stream.len().is_multiple_of(7) {
         while let Some(input) = due_event(run) {
             run.decide(input);
             await_first(run);
