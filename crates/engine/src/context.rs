@@ -6,19 +6,49 @@ use riverrun_types::{Json, Path, State};
 #[derive(Clone, Debug)]
 pub struct View<'a> {
     /// From the outermost, the run's state, to the innermost.
-    scopes: Vec<&'a State>,
+    scopes: Vec<Scope<'a>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Scope<'a> {
+    State(&'a State),
+    /// One value with a name.
+    Named(&'static str, &'a Json),
+}
+
+impl<'a> Scope<'a> {
+    fn get(self, key: &str) -> Option<&'a Json> {
+        match self {
+            Self::State(state) => state.get(key),
+            Self::Named(name, value) => (name == key).then_some(value),
+        }
+    }
+
+    fn members(self) -> impl Iterator<Item = (&'a str, &'a Json)> {
+        let (state, named) = match self {
+            Self::State(state) => (Some(state), None),
+            Self::Named(name, value) => (None, Some((name, value))),
+        };
+        state.into_iter().flat_map(State::iter).chain(named)
+    }
 }
 
 impl<'a> View<'a> {
     pub fn of(state: &'a State) -> Self {
         Self {
-            scopes: vec![state],
+            scopes: vec![Scope::State(state)],
         }
     }
 
     /// The view from inside a scope.
     pub fn inside(mut self, scope: &'a State) -> Self {
-        self.scopes.push(scope);
+        self.scopes.push(Scope::State(scope));
+        self
+    }
+
+    /// The view with one value more.
+    pub(crate) fn with(mut self, name: &'static str, value: &'a Json) -> Self {
+        self.scopes.push(Scope::Named(name, value));
         self
     }
 
@@ -27,31 +57,20 @@ impl<'a> View<'a> {
     }
 
     pub fn path(&self, path: &Path) -> Option<Json> {
-        let scope = self
-            .scopes
-            .iter()
-            .rev()
-            .find(|scope| scope.get(path.head()).is_some())?;
-        scope.path(path)
+        self.get(path.head())?.within(path.tail())
     }
 
     /// Everything in sight as one object.
     pub fn full(&self) -> Json {
         match self.scopes.as_slice() {
-            [state] => state.json(),
-            scopes => {
-                let members = scopes.iter().flat_map(|scope| scope.iter());
-                let merged: State = members
-                    .map(|(key, value)| (key.to_owned(), value.clone()))
-                    .collect();
-                merged.json()
-            }
+            [Scope::State(state)] => state.json(),
+            _ => self.to_state().json(),
         }
     }
 
     /// A copy that outlives the run's state, for handlers that run on their own.
     pub fn to_state(&self) -> State {
-        let members = self.scopes.iter().flat_map(|scope| scope.iter());
+        let members = self.scopes.iter().flat_map(|scope| scope.members());
         members
             .map(|(key, value)| (key.to_owned(), value.clone()))
             .collect()

@@ -34,7 +34,7 @@ pub use plan::{PROCESS, Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};
 pub use run::{
     AwaitFor, Awaiting, Branch, BranchStatus, Branches, Cancellation, Held, InBranch, Lineage,
-    Memo, RunState, StepSummary, Undo, Visit, VisitKey, Visits, Wait,
+    Memo, RunState, StepSummary, ToEmit, Undo, Visit, VisitKey, Visits, Wait,
 };
 pub use schema::{Schema, SchemaIssue};
 pub use select::Select;

@@ -21,6 +21,8 @@ pub enum Outcome {
         reason: Option<String>,
         /// What the step puts out then.
         output: Option<Json>,
+        /// Where it goes then; where its transitions lead when absent.
+        next: Option<Option<Name>>,
     },
     /// The handler's code waits: it runs again from the top, with the answer, when that has come.
     Await(Awaiting),
@@ -55,6 +57,7 @@ impl Outcome {
             until_ms,
             reason: Some(reason.into()),
             output: None,
+            next: None,
         }
     }
 }

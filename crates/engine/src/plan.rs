@@ -5,9 +5,10 @@ use std::{
     sync::Arc,
 };
 
+use indexmap::IndexSet;
 use riverrun_types::{
-    Await, AwaitType, Compensation, Flow, Join, Json, Limits, Millis, Name, OnFailure, Path, Retry,
-    Step, Subscription, VisitStatus, time::MAX_WAIT_MS,
+    Await, AwaitType, Compensation, EventType, Flow, Join, Json, Limits, Millis, Name, OnFailure,
+    Path, Retry, Step, Subscription, VisitStatus, time::MAX_WAIT_MS,
 };
 use serde_json::Value;
 
@@ -51,7 +52,13 @@ pub struct PlanStep {
     /// The kinds of which it takes one of each at a time; empty where one event is enough.
     pub joins: BTreeSet<Name>,
     pub awaits: Option<Await>,
+    /// How long a built-in step lets pass after its handler, where that does not depend on the
+    /// result.
+    pub pause_ms: Option<Millis>,
     pub compensation: Option<Compensation>,
+    /// The kinds of events of which one each is emitted when a visit completes, with its output as
+    /// data. None where a process runs the step: its code emits by itself.
+    pub emits: Vec<Name>,
 }
 
 /// The type of a step that a process runs.
@@ -202,12 +209,35 @@ fn compile(name: &str, step: &Step, names: &HashMap<&str, Name>) -> Result<PlanS
             Join::All => step.subscriptions.iter().map(kind).collect(),
         },
         awaits: step.awaits.clone(),
+        pause_ms: pause_ms(step),
         compensation: step.compensation.clone(),
+        emits: emits(step),
     })
 }
 
 fn kind(subscription: &Subscription) -> Name {
     Name::from(subscription.event_kind.as_str())
+}
+
+fn pause_ms(step: &Step) -> Option<Millis> {
+    let awaits = step.awaits.as_ref();
+    let awaits = awaits.filter(|awaits| awaits.kind == AwaitType::Time);
+    awaits
+        .filter(|_| step.handler != PROCESS)?
+        .delay
+        .as_ref()?
+        .ms()
+}
+
+fn emits(step: &Step) -> Vec<Name> {
+    // Validation refuses the kinds that are not free. A definition that was registered before it
+    // did so keeps what it always did with them: nothing.
+    let is_own = |kind: &&String| step.handler != PROCESS && EventType::parse(kind).is_free();
+    let kinds: IndexSet<&String> = step.emits.iter().filter(is_own).collect();
+    kinds
+        .into_iter()
+        .map(|kind| Name::from(kind.as_str()))
+        .collect()
 }
 
 fn process(step: &Step) -> Option<Name> {

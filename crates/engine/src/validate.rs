@@ -7,11 +7,11 @@ use std::{
     sync::OnceLock,
 };
 
-use riverrun_types::{Path, Selector, time};
+use riverrun_types::{EventType, Path, Selector, time};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{Schema, SchemaIssue, Select};
+use crate::{PROCESS, Schema, SchemaIssue, Select};
 
 /// One thing to say about a definition.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,6 +29,9 @@ pub enum Severity {
     Error,
     Warning,
 }
+
+/// The handlers whose result comes from branches or from another run.
+const LATER: [&str; 3] = ["parallel", "map", "sub-flow"];
 
 /// What validation has to know about handlers.
 pub trait Catalog {
@@ -192,6 +195,8 @@ impl Check<'_> {
                 self.expression(path, subscription.get(field));
             }
         }
+        self.emits(at, step);
+        self.pause(at, step);
         if let Some(awaits) = step.get("await") {
             self.expression(format!("{at}.await.where"), awaits.get("where"));
             if let Some(target) = awaits.get("onTimeout").and_then(Value::as_str) {
@@ -207,6 +212,35 @@ impl Check<'_> {
         let undo = step.get("compensation").and_then(|undo| undo.get("step"));
         if let Some(target) = undo.and_then(Value::as_str) {
             self.target(&format!("{at}.compensation.step"), target, steps);
+        }
+    }
+
+    /// A handler that leaves its result to others has none from which a delay could be told.
+    fn pause(&mut self, at: &str, step: &Value) {
+        let handler = step.get("type").and_then(Value::as_str);
+        let delay = step.get("await").and_then(|awaits| awaits.get("delay"));
+        let delay = delay.and_then(Value::as_str);
+        if let (Some(handler), Some(delay)) = (handler.filter(|h| LATER.contains(h)), delay)
+            && time::duration_ms(delay).is_none()
+        {
+            let message = format!(
+                "a step of the type {handler} takes a duration, not a function: its result comes from other steps"
+            );
+            self.error(format!("{at}.await.delay"), "duration", message);
+        }
+    }
+
+    /// What a built-in handler emits is written as it stands. What a process may emit is judged when
+    /// it does.
+    fn emits(&mut self, at: &str, step: &Value) {
+        let kinds = step.get("emits").and_then(Value::as_array);
+        let kinds = kinds.filter(|_| step.get("type").is_none_or(|handler| handler != PROCESS));
+        for (number, kind) in kinds.into_iter().flatten().enumerate() {
+            let kind = kind.as_str().and_then(EventType::checked);
+            if let Some(kind) = kind.filter(|kind| !kind.is_free()) {
+                let message = format!("only the server writes events of the type {kind}");
+                self.error(format!("{at}.emits.{number}"), "reserved", message);
+            }
         }
     }
 
@@ -473,6 +507,25 @@ mod tests {
         for bad in ["4000 days", "-1", "nonsense(("] {
             assert!(errors(&validate(&delay(bad), &Handlers)), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_built_in_step_emits_no_event_of_the_servers() {
+        let flow = |handler: &str, emits: Value| {
+            json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+                "a": {"type": handler, "config": {"value": 1}, "emits": emits},
+                "b": {"type": "set", "config": {"value": 1}, "subscriptions": [{"eventKind": "order.made"}]},
+            }})
+        };
+        check(flow("set", json!(["order.made"])), &[]);
+        for kind in ["flow.completed", "step.mine", "log.info", "job.own", "emit"] {
+            let issues = validate(&flow("set", json!(["order.made", kind])), &Handlers);
+            let is_told =
+                |issue: &Issue| issue.path == "steps.a.emits.1" && issue.rule == "reserved";
+            assert!(issues.iter().any(is_told), "{kind}: {issues:#?}");
+        }
+        let issues = validate(&flow("process", json!(["log.info"])), &Handlers);
+        assert!(issues.iter().all(|issue| issue.rule != "reserved"));
     }
 
     #[test]

@@ -116,6 +116,7 @@ impl Action for DelayAction {
         let named = scope::named(call);
         match self.until_ms(call.now_ms, &scope::beside_state(call, &named)) {
             Ok(until_ms) => Outcome::Wait {
+                next: None,
                 until_ms,
                 reason: Some(format!("waiting until {}", time::iso(until_ms))),
                 output: None,

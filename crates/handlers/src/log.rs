@@ -52,7 +52,7 @@ impl Handler for Log {
                     "default": "info"
                 },
                 "message": {
-                    "description": "The line. `${path}` is replaced by what the state has there, `${input}` by the step's input unless the state has an `input` of its own. Cut at 16 KiB.",
+                    "description": "The line. `${path}` is replaced by what the state has there, `${awaited}` by what the step's await brought, `${input}` by the step's input unless the state has an `input` of its own. Cut at 16 KiB.",
                     "type": "string"
                 }
             },

@@ -7,8 +7,9 @@ use riverrun_types::Json;
 use serde::Serialize;
 use serde_json::json;
 
-/// An expression over `input` and `state`, or a function of `(input, {state, input})`, compiled
-/// once. The second argument of the function is also in sight as `ctx`.
+/// An expression over `input`, `state` and `awaited` (what the step's await brought), or a function
+/// of `(input, {state, input, awaited})`, compiled once. The second argument of the function is also
+/// in sight as `ctx`.
 pub(crate) struct Script {
     expr: Expr,
     /// Whether the source may look at the state. The text of a state can be long, and most
@@ -36,10 +37,12 @@ impl Script {
         } else {
             Json::null()
         };
+        let awaited = call.view.get("awaited");
         let context = if self.context {
             Json::of(&Context {
                 state: &state,
                 input: &call.input,
+                awaited,
             })
         } else {
             Json::null()
@@ -48,6 +51,7 @@ impl Script {
             Arg::new("input", call.input.as_str()),
             Arg::new("ctx", context.as_str()),
             Arg::new("state", state.as_str()),
+            Arg::new("awaited", awaited.map_or("null", Json::as_str)),
         ];
         let value = call.services.sandbox.eval(&self.expr, &args).await?;
         // JavaScript's texts may hold half a character, and its arrays nest without end.
@@ -66,6 +70,8 @@ impl Script {
 struct Context<'a> {
     state: &'a Json,
     input: &'a Json,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    awaited: Option<&'a Json>,
 }
 
 /// Whether the source may be a function that looks at its second argument.
@@ -115,6 +121,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_the_step_has_waited_for_is_in_sight() {
+        let bench = Bench::new(json!({"awaited": {"data": {"by": "card"}}}));
+        for source in [
+            "awaited.data.by",
+            "(input, { awaited }) => awaited.data.by",
+            "ctx.awaited.data.by",
+            "state.awaited.data.by",
+        ] {
+            let script = Script::compile(source).unwrap();
+            let value = script.run(&bench.call(json!(1))).await.unwrap();
+            assert_eq!(value.as_str(), "\"card\"", "{source}");
+        }
+    }
+
+    #[tokio::test]
     async fn input_state_and_functions_of_both() {
         check("input.n", Ok("5")).await;
         check("input.n * 2", Ok("10")).await;
@@ -127,6 +148,7 @@ mod tests {
         check("(...all) => all[1].input.n", Ok("5")).await;
         check("function (i, c) { return c.input.n }", Ok("5")).await;
         check("ctx.state.limit", Ok("10")).await;
+        check("awaited", Ok("null")).await;
         check("input.gone", Ok("null")).await;
         check("'\\ud83d\\ude00'", Ok("\"\u{1f600}\"")).await;
         check("'\\ud83d'", Err("EXPR_NOT_JSON")).await;

@@ -35,7 +35,7 @@ impl Handler for Set {
             "required": ["value"],
             "properties": {
                 "value": {
-                    "description": "Any JSON. A string that is exactly `${path}` becomes the value at that path of the state, with its type (null in a list and left out of an object where there is none); inside other text it is stringified. `$${` stands for a literal `${`."
+                    "description": "Any JSON. A string that is exactly `${path}` becomes the value at that path of the state, with its type (null in a list and left out of an object where there is none); inside other text it is stringified. `${awaited}` is what the step's await brought. `$${` stands for a literal `${`."
                 }
             },
             "examples": [

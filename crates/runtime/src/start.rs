@@ -163,7 +163,7 @@ impl Runtime {
     ) -> Result<Started> {
         let run = driver.run.clone();
         let now = self.now_ms();
-        let busy = !driver.ready.is_empty() || driver.state.runnable(now).next().is_some();
+        let busy = !driver.ready.is_empty() || driver.state.can_go_on(now);
         let token = rand::random::<u64>() >> 1;
         let holder = (busy && permit.is_some()).then(|| self.bus().hold(&run));
         new.job = if driver.state.status.is_ended() {

@@ -117,6 +117,11 @@ impl EventType {
         self.is_engines_own() || own.contains(&self.family())
     }
 
+    /// Whether a definition may have a step emit it: of no type that somebody here gives a meaning.
+    pub fn is_free(&self) -> bool {
+        matches!(self, Self::Other(_)) && !self.is_reserved()
+    }
+
     /// Whether it is the last word about a run or a job, unless somebody begins it anew.
     pub fn is_end(&self) -> bool {
         matches!(

@@ -92,7 +92,8 @@ pub struct Step {
     /// Whether one of the subscribed events enters the step, or one of each together.
     #[serde(default, skip_serializing_if = "Join::is_any")]
     pub join: Join,
-    /// The kinds of events that the handler emits: for the diagram and its warnings.
+    /// The kinds of events that the step emits. A built-in handler's output is the data of an event
+    /// of each; of a process they say what its code may emit, for the diagram and its warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub emits: Vec<String>,
     /// What the step waits for: an event or a trigger before its handler, a time after it.

@@ -128,6 +128,14 @@ impl Json {
         pick_path(&self.0, path.parts()).map(|raw| Self::trusted(raw.to_owned()))
     }
 
+    /// What lies at the end of these parts of a path; the value itself where there are none.
+    pub fn within(&self, parts: &[String]) -> Option<Json> {
+        match parts.is_empty() {
+            true => Some(self.clone()),
+            false => pick_path(&self.0, parts).map(|raw| Self::trusted(raw.to_owned())),
+        }
+    }
+
     /// How the value reads inside a text: strings without quotes, everything else as JSON.
     pub fn as_text(&self) -> Cow<'_, str> {
         if self.as_str().starts_with('"')

@@ -32,11 +32,7 @@ impl State {
     }
 
     pub fn path(&self, path: &Path) -> Option<Json> {
-        let head = self.entries.get(path.head())?;
-        if path.tail().is_empty() {
-            return Some(head.clone());
-        }
-        crate::json::pick_path(head.raw(), path.tail()).map(|raw| Json::trusted(raw.to_owned()))
+        self.entries.get(path.head())?.within(path.tail())
     }
 
     /// Writes at a path. Missing parents become objects; a parent that is not an object (or an

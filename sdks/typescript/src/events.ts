@@ -76,12 +76,12 @@ export interface EventData {
   'flow.registered': unknown
   'flow.compensating': { error: RunFailure }
   'step.started': undefined
-  'step.completed': { result?: unknown; outputKey?: string; next?: string; compensation?: string }
+  'step.completed': { result?: unknown; outputKey?: string; next?: string; compensation?: string; emits?: string[] }
   'step.failed': { error: RunFailure; willRetry: boolean; nextRetryAt?: string; next?: string }
   'step.retry': { reason: string; delayMs: number; lost?: boolean }
   'step.resumed': { reason: string; awaitDuration: number; value?: unknown }
   'step.cancelled': { source: string; reason?: string }
-  'step.await.time': { resumeAt: string; reason?: string; output?: unknown; awaitId?: string; inCode?: boolean }
+  'step.await.time': { resumeAt: string; reason?: string; output?: unknown; next?: string | null; awaitId?: string; inCode?: boolean }
   'step.await.event': { awaitId: string; eventKind: string; condition?: AwaitCondition; timeoutAt?: string; inCode?: boolean }
   'step.await.trigger': { awaitId: string; triggerId: string; triggerType: 'webhook' | 'user' | 'api'; timeoutAt?: string; inCode?: boolean }
   'step.await.timeout': { awaitType: 'event' | 'trigger'; duration: number; next?: string }

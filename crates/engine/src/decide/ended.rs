@@ -26,7 +26,8 @@ impl Turn<'_> {
                 self.end_fork(&visit);
             }
         }
-        if self.state.visits.is_empty() && !self.state.status.is_ended() {
+        let is_idle = self.state.visits.is_empty() && self.state.to_emit.is_empty();
+        if is_idle && !self.state.status.is_ended() {
             self.nothing_active();
         }
     }
@@ -58,7 +59,7 @@ impl Turn<'_> {
         let is_failed = |branch: &crate::Branch| branch.status == BranchStatus::Failed;
         let Some(index) = branches.branches.iter().position(is_failed) else {
             let next = self.after_wait(visit);
-            self.complete(visit, Some(results(branches)), next, 0.0);
+            self.complete_in_time(visit, results(branches), next, 0.0);
             return;
         };
         self.cancel_inside(visit, "another branch failed");

@@ -22,7 +22,7 @@ impl Turn<'_> {
         self.take_in(event);
         // A run that undoes what it did begins nothing new.
         if self.state.compensating {
-            return;
+            return self.settle();
         }
         let mut entered = HashSet::with_capacity(entries.len());
         for Entry { step, input } in entries {

@@ -3,7 +3,9 @@
 use riverrun_types::{Json, Name, VisitStatus, time::iso};
 
 use super::Turn;
-use crate::{Failure, Outcome, PlanStep, Visit, VisitKey, Wait, code, fact::Fact, retry};
+use crate::{
+    Cancellation, Failure, Outcome, PlanStep, Visit, VisitKey, Wait, code, fact::Fact, retry,
+};
 
 impl Turn<'_> {
     pub(super) fn begin(&mut self, key: &VisitKey) {
@@ -13,11 +15,11 @@ impl Turn<'_> {
         if !self.state.may_begin(visit, self.now) {
             return;
         }
-        let at = visit.next_attempt();
+        let (at, undoes) = (visit.next_attempt(), visit.undoes());
         if self.is_overdue() {
             return self.time_out();
         }
-        if !self.may_step(at.attempt) {
+        if !undoes && !self.may_step(at.attempt) {
             return;
         }
         self.emit(Fact::StepStarted(at));
@@ -51,7 +53,7 @@ impl Turn<'_> {
                     if self.is_overdue() {
                         return self.time_out();
                     }
-                    if !self.may_step(visit.attempt.saturating_add(1)) {
+                    if !visit.undoes() && !self.may_step(visit.attempt.saturating_add(1)) {
                         return;
                     }
                     self.emit(Fact::StepStarted(visit.next_attempt()));
@@ -60,17 +62,31 @@ impl Turn<'_> {
         }
     }
 
-    /// Whether the run may take one more step; if not, that is its end.
+    /// Whether the run may take one more step; if not, that is its end. What undoes a visit may
+    /// always: there are no more of these than finished visits.
     fn may_step(&mut self, attempt: u32) -> bool {
         let limit = self.plan.limits.max_steps;
-        if attempt > 1 || self.state.step_count < limit {
+        if attempt > 1 || self.state.counted_steps() < limit {
             return true;
         }
         let message = format!(
             "the run has made {limit} steps, the most that its flow's limits.maxSteps allows; each item of a map counts"
         );
-        self.fail_run(Failure::new(code::MAX_STEPS, message));
+        match self.state.compensating {
+            false => self.fail_run(Failure::new(code::MAX_STEPS, message)),
+            true => self.undo_next(&message),
+        }
         false
+    }
+
+    /// What followed from undoing one thing goes no further; the next is undone.
+    fn undo_next(&mut self, reason: &str) {
+        let cancellation = Cancellation {
+            source: "system".to_owned(),
+            reason: Some(reason.to_owned()),
+        };
+        self.cancel_visits(&cancellation, |_, _| true);
+        self.settle();
     }
 
     /// Ends the attempt that runs, if it is this one.
@@ -107,12 +123,14 @@ impl Turn<'_> {
                 until_ms,
                 reason,
                 output,
+                next,
             } => {
                 self.emit(Fact::AwaitTime {
                     at: visit.at(),
                     until_ms,
                     reason,
                     output,
+                    next,
                 });
                 // A wait for a time that is over is over.
                 self.resume_due();
@@ -130,6 +148,34 @@ impl Turn<'_> {
     ) -> Option<Name> {
         let step = self.plan.step(&visit.key.step)?;
         pick(step).clone()
+    }
+
+    /// Ends a visit well whose handler left its result to others, after the time that the step's
+    /// definition lets pass. Says whether it did not fail.
+    pub(super) fn complete_in_time(
+        &mut self,
+        visit: &Visit,
+        output: Json,
+        next: Option<Name>,
+        jitter: f64,
+    ) -> bool {
+        let step = self.plan.step(&visit.key.step);
+        let Some(pause_ms) = step.and_then(|step| step.pause_ms) else {
+            return self.complete(visit, Some(output), next, jitter);
+        };
+        if let Err(failure) = self.check_output(visit, Some(&output), next.as_deref()) {
+            self.fail(visit, failure, jitter);
+            return false;
+        }
+        self.emit(Fact::AwaitTime {
+            at: visit.at(),
+            until_ms: self.now.saturating_add(pause_ms),
+            reason: Some("declared".to_owned()),
+            output: Some(output),
+            next: Some(next),
+        });
+        self.resume_due();
+        true
     }
 
     /// Ends a visit well, unless what it wrote or where it leads is not allowed: then it fails.
@@ -164,6 +210,7 @@ impl Turn<'_> {
             output_key,
             next,
             compensation: compensation.map(|undo| Name::from(undo.step.as_str())),
+            emits: step.map_or_else(Vec::new, |step| step.emits.clone()),
         });
         true
     }

@@ -39,9 +39,9 @@ impl Turn<'_> {
                 return;
             }
             match &visit.wait {
-                Some(Wait::Time { output, .. }) => {
+                Some(Wait::Time { output, next, .. }) => {
                     self.resumed(&visit, "time reached".to_owned(), None);
-                    let next = self.after_wait(&visit);
+                    let next = next.clone().unwrap_or_else(|| self.after_wait(&visit));
                     self.complete(&visit, output.clone(), next, 0.0);
                 }
                 Some(Wait::Await(awaiting)) => self.await_over(&visit, awaiting),
@@ -65,7 +65,7 @@ impl Turn<'_> {
             Ok(output) => {
                 self.resumed(&visit, format!("run {child} completed"), None);
                 let next = self.after_wait(&visit);
-                self.complete(&visit, Some(output), next, 0.0);
+                self.complete_in_time(&visit, output, next, 0.0);
             }
             Err(failure) => {
                 let reason = format!("run {child} ended with {}", failure.code);
@@ -139,7 +139,7 @@ impl Turn<'_> {
     /// with their effects are worse than none.
     fn check_steps(&self, fork: &Fork) -> Result<(), Failure> {
         let limit = self.plan.limits.max_steps;
-        let left = limit.saturating_sub(self.state.step_count);
+        let left = limit.saturating_sub(self.state.counted_steps());
         let branches = fork.branches.len();
         if branches as u64 <= left {
             return Ok(());
@@ -177,7 +177,7 @@ impl Turn<'_> {
             let next = self.transition(visit, |step| &step.on_success);
             let output = Json::from(json!({ "runId": child.run }));
             // A child of a step that failed is nobody's, so it is not started.
-            if !self.complete(visit, Some(output), next, jitter) {
+            if !self.complete_in_time(visit, output, next, jitter) {
                 return;
             }
         } else {

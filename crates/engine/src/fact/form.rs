@@ -50,18 +50,21 @@ impl Fact {
                 output_key: None,
                 next: None,
                 compensation: None,
-            } => step(T::StepCompleted, at),
+                emits,
+            } if emits.is_empty() => step(T::StepCompleted, at),
             Self::StepCompleted {
                 at,
                 result,
                 output_key,
                 next,
                 compensation,
+                emits,
             } => step(T::StepCompleted, at).data(wire::StepCompleted {
                 result: result.clone(),
                 output_key: output_key.as_ref().map(Cow::Borrowed),
                 next: next.clone(),
                 compensation: compensation.clone(),
+                emits: emits.clone(),
             }),
             Self::StepFailed {
                 at,
@@ -106,10 +109,12 @@ impl Fact {
                 until_ms,
                 reason,
                 output,
+                next,
             } => step(T::StepAwaitTime, at).data(wire::AwaitTime {
                 resume_at: *until_ms,
                 reason: reason.as_deref().map(Cow::Borrowed),
                 output: output.clone(),
+                next: next.clone(),
             }),
             Self::Await { at, awaiting } => {
                 let kind = match awaiting.what {
@@ -252,6 +257,7 @@ impl Fact {
                     output_key,
                     next,
                     compensation,
+                    emits,
                 } = if draft.data.is_some() {
                     data(draft)?
                 } else {
@@ -263,6 +269,7 @@ impl Fact {
                     output_key: output_key.map(Cow::into_owned),
                     next,
                     compensation,
+                    emits,
                 }
             }
             T::StepFailed => {
@@ -328,12 +335,14 @@ impl Fact {
                             resume_at,
                             reason,
                             output,
+                            next,
                         } = data(draft)?;
                         Self::AwaitTime {
                             at: at()?,
                             until_ms: resume_at,
                             reason: reason.map(Cow::into_owned),
                             output,
+                            next,
                         }
                     }
                 }

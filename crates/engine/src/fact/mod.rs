@@ -51,6 +51,8 @@ pub enum Fact {
         next: Option<Name>,
         /// The step that undoes this visit if the run fails.
         compensation: Option<Name>,
+        /// The kinds of events that say so: each follows with the result.
+        emits: Vec<Name>,
     },
     StepFailed {
         at: StepRef,
@@ -82,6 +84,8 @@ pub enum Fact {
         reason: Option<String>,
         /// What the step will have put out once the time has come.
         output: Option<Json>,
+        /// Where it goes then, if that is not for its transitions to say.
+        next: Option<Option<Name>>,
     },
     Await {
         at: StepRef,
@@ -169,8 +173,8 @@ pub struct Started {
     pub chain: u32,
 }
 
-pub(crate) fn is_zero(count: &u32) -> bool {
-    *count == 0
+pub(crate) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
 }
 
 /// One write of a batch.
@@ -199,4 +203,11 @@ pub(crate) fn present<'de, D: serde::Deserializer<'de>>(
     input: D,
 ) -> Result<Option<Json>, D::Error> {
     Json::deserialize(input).map(Some)
+}
+
+/// The same for the name of a step: a null says that there is none.
+pub(crate) fn said<'de, D: serde::Deserializer<'de>>(
+    input: D,
+) -> Result<Option<Option<Name>>, D::Error> {
+    Option::deserialize(input).map(Some)
 }

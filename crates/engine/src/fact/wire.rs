@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use riverrun_types::{Json, Millis, Name, Path, RunId, TriggerType};
 use serde::{Deserialize, Serialize};
 
-use super::{StateOp, iso, present};
+use super::{StateOp, iso, present, said};
 use crate::{AwaitFor, Awaiting, BranchSpec, Failure, Fork, VisitKey};
 
 #[derive(Serialize, Deserialize)]
@@ -56,6 +56,8 @@ pub struct StepCompleted<'a> {
     pub next: Option<Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compensation: Option<Name>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub emits: Vec<Name>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -104,6 +106,13 @@ pub struct AwaitTime<'a> {
         deserialize_with = "present"
     )]
     pub output: Option<Json>,
+    /// Null where the path ends.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "said"
+    )]
+    pub next: Option<Option<Name>>,
 }
 
 /// `step.await.time` of a handler's code, `step.await.event` and `step.await.trigger`.

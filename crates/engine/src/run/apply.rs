@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use riverrun_types::{Draft, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus};
+use riverrun_types::{
+    Draft, EventType, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus,
+};
 
 use super::{
-    AwaitFor, Awaiting, Held, InBranch, Memo, RunState, StepSummary, Undo, Visit, VisitKey, Wait,
+    AwaitFor, Awaiting, Held, InBranch, Memo, RunState, StepSummary, ToEmit, Undo, Visit, VisitKey,
+    Wait,
 };
 use crate::{
     Failure, code,
@@ -124,6 +127,7 @@ impl RunState {
                 output_key,
                 next,
                 compensation,
+                emits,
             } => {
                 let Some(visit) = self.leave(at, VisitStatus::Completed, ms) else {
                     return;
@@ -135,6 +139,14 @@ impl RunState {
                     let (visit, by, result) = (visit.key.clone(), by.clone(), result.clone());
                     self.undo.push(Undo { visit, by, result });
                 }
+                let is_free = |kind: &&Name| EventType::parse(kind).is_free();
+                let to_emit = emits.iter().filter(is_free).map(|kind| ToEmit {
+                    visit: visit.key.clone(),
+                    attempt: at.attempt,
+                    kind: kind.clone(),
+                    data: result.clone(),
+                });
+                self.to_emit.extend(to_emit);
                 match next {
                     Some(next) => self.enter(next, From::of(visit), ms),
                     None => self.path_ended(&visit, result.clone(), ms),
@@ -181,6 +193,7 @@ impl RunState {
             Fact::Memo { at, memo } => self.remember(at, memo.clone()),
             Fact::Emitted { at, kind, payload } => {
                 if let Some(at) = at {
+                    self.emitted(at, kind);
                     let (op, name) = (Name::from("emit"), kind.clone());
                     let (value, error) = (None, None);
                     self.remember(
@@ -201,6 +214,7 @@ impl RunState {
                 self.cancellation = None;
                 self.deadline = None;
                 self.compensating = true;
+                self.uncounted = self.step_count;
                 self.held.clear();
             }
             Fact::StepCancelled { at, cancellation } => {
@@ -214,11 +228,13 @@ impl RunState {
                 until_ms,
                 reason,
                 output,
+                next,
             } => {
                 let wait = Wait::Time {
                     until_ms: *until_ms,
                     reason: reason.clone(),
                     output: output.clone(),
+                    next: next.clone(),
                 };
                 self.wait(at, wait, ms);
             }
@@ -255,6 +271,7 @@ impl RunState {
         self.visits.clear();
         self.held.clear();
         self.undo.clear();
+        self.to_emit.clear();
         self.paused = false;
     }
 
@@ -413,6 +430,15 @@ impl RunState {
         });
     }
 
+    /// What a finished visit had to emit is there.
+    fn emitted(&mut self, at: &StepRef, kind: &Name) {
+        let key = VisitKey::of(at);
+        let is_it = |due: &ToEmit| due.visit == key && due.kind == *kind;
+        if let Some(found) = self.to_emit.iter().position(is_it) {
+            self.to_emit.remove(found);
+        }
+    }
+
     fn remember(&mut self, at: &StepRef, memo: Memo) {
         if let Some(visit) = self.visits.get_mut(&VisitKey::of(at)) {
             visit.journal.push(memo);
@@ -422,6 +448,8 @@ impl RunState {
     fn step_started(&mut self, at: &StepRef, ms: Millis) {
         if at.attempt == 1 {
             self.step_count += 1;
+            let undoes = self.visit(&VisitKey::of(at)).is_some_and(Visit::undoes);
+            self.uncounted += u64::from(undoes);
         }
         self.not_before = None;
         let job = self.job_of(&at.name, None);

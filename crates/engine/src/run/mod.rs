@@ -9,7 +9,10 @@ mod visits;
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use riverrun_types::{Json, Millis, Name, RunId, RunStatus, State, VisitStatus, time::NEVER};
+use riverrun_types::{
+    Draft, EventType, Json, Millis, Name, RunId, RunStatus, State, StepRef, VisitStatus,
+    time::NEVER,
+};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::apply::timed_out;
@@ -38,6 +41,10 @@ pub struct RunState {
     pub steps: IndexMap<Name, StepSummary>,
     /// Visits begun so far.
     pub step_count: u64,
+    /// How many of these the flow's limit does not count: what undoes, and all that came before a
+    /// failed run began to undo.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub uncounted: u64,
     pub paused: bool,
     pub not_before: Option<Millis>,
     pub deadline: Option<Millis>,
@@ -72,6 +79,10 @@ pub struct RunState {
     /// The run has failed and undoes what it did.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compensating: bool,
+    /// What finished visits have still to emit, in order: their events follow at once, and until
+    /// they are there the run has not ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub to_emit: Vec<ToEmit>,
     /// What the latest emitted event carried: the visits that it enters are given it.
     #[serde(
         default,
@@ -100,6 +111,34 @@ pub struct Undo {
         deserialize_with = "present"
     )]
     pub result: Option<Json>,
+}
+
+/// An event that a finished visit has still to emit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToEmit {
+    pub visit: VisitKey,
+    pub attempt: u32,
+    pub kind: Name,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub data: Option<Json>,
+}
+
+impl ToEmit {
+    /// The event.
+    pub fn draft(&self, ms: Millis) -> Draft {
+        let VisitKey { step, visit } = &self.visit;
+        let mut draft = Draft::new(ms, EventType::parse(&self.kind)).step(StepRef {
+            name: step.clone(),
+            visit: *visit,
+            attempt: self.attempt,
+        });
+        draft.data = self.data.clone().filter(|data| !data.is_null());
+        draft
+    }
 }
 
 /// Where a child run comes from.
@@ -150,6 +189,7 @@ impl RunState {
             visits: Visits::default(),
             steps: IndexMap::new(),
             step_count: 0,
+            uncounted: 0,
             paused: false,
             not_before: None,
             deadline: None,
@@ -166,8 +206,14 @@ impl RunState {
             held: Vec::new(),
             undo: Vec::new(),
             compensating: false,
+            to_emit: Vec::new(),
             latest: None,
         }
+    }
+
+    /// The steps that count towards the flow's limit.
+    pub(crate) fn counted_steps(&self) -> u64 {
+        self.step_count.saturating_sub(self.uncounted)
     }
 
     pub fn visit(&self, key: &VisitKey) -> Option<&Visit> {
@@ -175,23 +221,20 @@ impl RunState {
     }
 
     /// What a visit can see: the run's state, and around it from the outside in, what led to each
-    /// fork and what belongs to the branch of it.
+    /// fork, what that was given and what belongs to the branch of it; then the failure that led to
+    /// the visit itself (`error`) and what its await brought (`awaited`).
     pub fn view<'a>(&'a self, visit: &'a Visit) -> View<'a> {
         let mut view = View::of(&self.state);
         if visit.branch.is_some() {
-            let mut scopes = Vec::new();
-            for (holder, index) in self.forks_around(visit) {
-                scopes.extend(holder.branch(index).map(|branch| &*branch.scope));
-                scopes.extend(holder.caught.as_deref());
-            }
-            for scope in scopes.into_iter().rev() {
-                view = view.inside(scope);
+            let forks: Vec<_> = self.forks_around(visit).collect();
+            for (holder, index) in forks.into_iter().rev() {
+                view = holder.seen(view);
+                if let Some(branch) = holder.branch(index) {
+                    view = view.inside(&branch.scope);
+                }
             }
         }
-        match &visit.caught {
-            Some(caught) => view.inside(caught),
-            None => view,
-        }
+        visit.seen(view)
     }
 
     /// The visits whose branches a visit stands in, from the innermost, each with the branch.
@@ -211,6 +254,11 @@ impl RunState {
         self.visits
             .iter()
             .filter(move |visit| self.may_begin(visit, now))
+    }
+
+    /// Whether there is something to do for it right now.
+    pub fn can_go_on(&self, now: Millis) -> bool {
+        !self.to_emit.is_empty() || self.runnable(now).next().is_some()
     }
 
     pub(crate) fn may_begin(&self, visit: &Visit, now: Millis) -> bool {
@@ -239,6 +287,9 @@ impl RunState {
             return NEVER;
         }
         let start = self.not_before.unwrap_or(0);
+        if !self.to_emit.is_empty() {
+            return start;
+        }
         let visits = self
             .visits
             .iter()

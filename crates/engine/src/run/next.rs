@@ -31,6 +31,9 @@ impl RunState {
             Fact::Completed { .. } if !self.visits.is_empty() => {
                 Err("the run completes while steps of it are active".to_owned())
             }
+            Fact::Completed { .. } if !self.to_emit.is_empty() => {
+                Err("the run completes before a step of it has emitted its events".to_owned())
+            }
             Fact::Compensating { .. } if self.compensating => {
                 Err("the run undoes what it did already".to_owned())
             }
@@ -79,7 +82,18 @@ impl RunState {
                     _ => among(&[S::Running], 0),
                 }
             }
-            Fact::AwaitTime { .. } => among(&[S::Running], 0),
+            Fact::AwaitTime { next, .. } => {
+                next.iter()
+                    .flatten()
+                    .try_for_each(|next| check_name(next))?;
+                // Also after a fork's branches have ended.
+                match self.visit_of(draft.step.as_ref())? {
+                    Some(visit) if matches!(visit.wait, Some(Wait::Branches(_))) => {
+                        among(&[S::Waiting], 0)
+                    }
+                    _ => among(&[S::Running], 0),
+                }
+            }
             // One that its definition asks for comes before the first attempt.
             Fact::Await { .. } => among(&[S::Running, S::Pending], 0),
             Fact::AwaitTimeout { next, .. } => {

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use riverrun_types::{Json, Millis, Name, RunId, State, StepRef, TriggerType, VisitStatus};
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, fact::present};
+use crate::{
+    Failure, View,
+    fact::{present, said},
+};
 
 /// Which visit: a step and the n-th time it was entered.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -105,6 +108,22 @@ impl Visit {
         }
     }
 
+    /// The view with what led to the visit and what its await brought.
+    pub(crate) fn seen<'a>(&'a self, mut view: View<'a>) -> View<'a> {
+        if let Some(caught) = &self.caught {
+            view = view.inside(caught);
+        }
+        match &self.awaited {
+            Some(awaited) => view.with("awaited", awaited),
+            None => view,
+        }
+    }
+
+    /// Whether it undoes a finished visit.
+    pub(crate) fn undoes(&self) -> bool {
+        self.undoes.is_some()
+    }
+
     /// The try after this one. Numbers in a stream from elsewhere may be as large as they come.
     pub(crate) fn next_attempt(&self) -> StepRef {
         StepRef {
@@ -199,6 +218,13 @@ pub enum Wait {
             deserialize_with = "present"
         )]
         output: Option<Json>,
+        /// Where the step goes then, if that is not for its transitions to say.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "said"
+        )]
+        next: Option<Option<Name>>,
     },
     Backoff {
         until_ms: Millis,

@@ -351,3 +351,44 @@ fn a_cancelled_run_lets_go_of_its_awaits() {
         "#,
     );
 }
+
+#[test]
+fn what_an_await_brought_is_in_sight_of_its_step_and_what_it_forks() {
+    let flow = json!({
+        "steps": {
+            "pay": {"await": {"type": "event", "eventKind": "paid"}, "transitions": {"onSuccess": "last"}},
+            "inside": {}, "last": {},
+        },
+    });
+    check(
+        flow,
+        r#"
+        start {"awaited":"the state's own"}
+          flow.started
+          ? pay
+        await pay event w1
+          step.await.event pay/0 w1
+        see pay ${awaited}
+          = "the state's own"
+        settle pay w1 {"data":{"by":"card"}}
+          step.resumed pay/0 after 0
+          ! w1
+        see pay ${awaited.data.by}
+          = "card"
+        see pay by ${awaited.data.by} and ${awaited.gone}
+          = "by card and "
+        begin pay
+          step.started pay
+        fork pay inside
+          step.await.branches pay 1
+        see inside ${awaited.data.by}
+          = "card"
+        run inside 1
+          step.started inside
+          step.completed inside 1
+          step.completed pay {"inside":1} -> last
+        see last ${awaited}
+          = "the state's own"
+        "#,
+    );
+}

@@ -7,7 +7,7 @@ use super::script::check;
 #[test]
 fn each_event_is_a_visit_of_its_own() {
     let flow = json!({
-        "order": {"emits": ["paid"]},
+        "order": {"type": "process", "config": {"process": "p"}, "emits": ["paid"]},
         "ship": {"outputKey": "shipped", "subscriptions": [{"eventKind": "paid"}]},
         "mail": {"subscriptions": [{"eventKind": "paid"}]},
     });
@@ -16,7 +16,8 @@ fn each_event_is_a_visit_of_its_own() {
         r#"
         start
           flow.started
-        begin order
+          > order
+        began order 1
           step.started order
         emit-by order paid {"n":1} ship mail={"to":"a"}
           paid order
@@ -240,6 +241,284 @@ fn an_event_can_call_for_undoing_too() {
         ok wait
           step.completed wait
           flow.completed null
+        "#,
+    );
+}
+
+#[test]
+fn a_run_that_meets_the_step_limit_is_undone_outside_of_it() {
+    let flow = json!({
+        "steps": {
+            "book": {"compensation": {"step": "unbook"}, "transitions": {"onSuccess": "pay"}},
+            "pay": {"compensation": {"step": "refund"}, "transitions": {"onSuccess": "spin"}},
+            "spin": {"transitions": {"onSuccess": "spin"}},
+            "unbook": {}, "refund": {},
+        },
+        "limits": {"maxSteps": 3},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run book 1
+          step.started book
+          step.completed book 1 -> pay
+        run pay 2
+          step.started pay
+          step.completed pay 2 -> spin
+        run spin
+          step.started spin
+          step.completed spin -> spin
+        begin spin#2
+          step.cancelled spin#2/0 by system
+          flow.compensating MAX_STEPS
+          step.entered refund/0 undoes pay
+        run refund
+          step.started refund
+          step.completed refund
+          step.entered unbook/0 undoes book
+        run unbook
+          step.started unbook
+          step.completed unbook
+          flow.failed MAX_STEPS
+        "#,
+    );
+}
+
+#[test]
+fn what_undoes_keeps_the_failure_that_began_it() {
+    let flow = json!({
+        "steps": {
+            "a": {"compensation": {"step": "ua"}, "transitions": {"onSuccess": "b"}},
+            "b": {"compensation": {"step": "ub"}, "transitions": {"onSuccess": "c"}},
+            "c": {}, "ua": {},
+            "ub": {"transitions": {"onSuccess": "tell"}},
+            "tell": {"transitions": {"onSuccess": "tell"}},
+        },
+        "limits": {"maxSteps": 3},
+    });
+    // What follows from a compensation has the limit for itself, and meets it.
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run a
+          step.started a
+          step.completed a -> b
+        run b
+          step.started b
+          step.completed b -> c
+        begin c
+          step.started c
+        fail c E
+          step.failed c E
+          flow.compensating E
+          step.entered ub/0 undoes b
+        run ub
+          step.started ub
+          step.completed ub -> tell
+        run tell
+          step.started tell
+          step.completed tell -> tell
+        run tell#2
+          step.started tell#2
+          step.completed tell#2 -> tell
+        run tell#3
+          step.started tell#3
+          step.completed tell#3 -> tell
+        begin tell#4
+          step.cancelled tell#4/0 by system
+          step.entered ua/0 undoes a
+        run ua
+          step.started ua
+          step.completed ua
+          flow.failed E at c
+        "#,
+    );
+}
+
+#[test]
+fn what_an_event_undoes_takes_no_steps_from_the_run() {
+    let flow = json!({
+        "steps": {
+            "book": {"compensation": {"step": "unbook", "on": "cancelled"}, "transitions": {"onSuccess": "wait"}},
+            "wait": {"transitions": {"onSuccess": "last"}}, "last": {},
+            "unbook": {"type": "process", "config": {"process": "p"}},
+        },
+        "limits": {"maxSteps": 3},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run book
+          step.started book
+          step.completed book -> wait
+        begin wait
+          step.started wait
+        emit cancelled null
+          cancelled
+          step.entered unbook/0 undoes book
+          > unbook
+        began unbook 1
+          step.started unbook
+        ok unbook
+          step.completed unbook
+        ok wait
+          step.completed wait -> last
+        run last
+          step.started last
+          step.completed last
+          flow.completed null
+        "#,
+    );
+}
+
+#[test]
+fn a_built_in_step_emits_its_output_when_it_completes() {
+    let flow = json!({
+        "make": {"emits": ["made", "told", "made", "log.info"], "outputKey": "it"},
+        "take": {"subscriptions": [{"eventKind": "made"}], "emits": ["taken"]},
+        "both": {"join": "all", "subscriptions": [{"eventKind": "made"}, {"eventKind": "taken"}]},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run make {"n":1}
+          step.started make
+          step.completed make {"n":1}
+          ^ made
+          ^ told
+        status
+          = running; wakes now; runs nothing
+        emits take both
+          made make
+          step.entered take/0
+          step.joined made
+          ^ told
+        given take
+          = {"n":1} awaited nothing
+        emits
+          told make
+        run take
+          step.started take
+          step.completed take
+          ^ taken
+        emits both
+          taken take
+          step.joined taken
+          step.entered both/0 joined
+        given both
+          = {"made":{"n":1},"taken":null} awaited nothing
+        run both
+          step.started both
+          step.completed both
+          flow.completed null
+        "#,
+    );
+}
+
+#[test]
+fn what_fails_emits_nothing_and_each_visit_emits_once() {
+    let flow = json!({
+        "make": {"emits": ["made"], "retry": {"maxAttempts": 3}},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        begin make
+          step.started make
+        fail make E
+          step.failed make E again at 0
+          step.retry make/2
+        begin make
+          step.started make/2
+        lost
+          step.retry make/3 lost
+        begin make
+          step.started make/3
+        wait make 10
+          step.await.time make/3 until 10
+        tick 10
+        due
+          step.resumed make/3 after 10
+          step.completed make/3
+          ^ made
+        due
+          ^ made
+        fork-here
+          flow.forked
+          ^ made
+        emits
+          made make/3
+          flow.completed null
+        "#,
+    );
+}
+
+#[test]
+fn a_run_that_undoes_says_what_it_emits_and_begins_nothing_with_it() {
+    let flow = json!({
+        "book": {"compensation": {"step": "unbook"}, "transitions": {"onSuccess": "pay"}},
+        "pay": {}, "unbook": {"emits": ["unbooked"]}, "mail": {"subscriptions": [{"eventKind": "unbooked"}]},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run book
+          step.started book
+          step.completed book -> pay
+        begin pay
+          step.started pay
+        fail pay E
+          step.failed pay E
+          flow.compensating E
+          step.entered unbook/0 undoes book
+        run unbook
+          step.started unbook
+          step.completed unbook
+          ^ unbooked
+        emits mail
+          unbooked unbook
+          flow.failed E at pay
+        "#,
+    );
+}
+
+#[test]
+fn a_fork_emits_what_its_branches_gave() {
+    let flow = json!({
+        "all": {"emits": ["done"]}, "p": {}, "q": {},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        begin all
+          step.started all
+        fork all p,q
+          step.await.branches all 2
+        run p 1
+          step.started p
+          step.completed p 1
+        run q 2
+          step.started q
+          step.completed q 2
+          step.completed all {"p":1,"q":2}
+          ^ done
+        emits
+          done all
+          flow.completed {"p":1,"q":2}
         "#,
     );
 }

@@ -174,17 +174,19 @@ pub fn fact() -> impl Strategy<Value = Fact> {
             option::of(any_json()),
             option::of(path()),
             option::of(name()),
-            option::of(name())
+            option::of(name()),
+            vec("k[0-2]|flow.failed|log.info", 0..3)
         )
-            .prop_map(
-                |(at, result, output_key, next, compensation)| Fact::StepCompleted {
+            .prop_map(|(at, result, output_key, next, compensation, emits)| {
+                Fact::StepCompleted {
                     at,
                     result,
                     output_key,
                     next,
-                    compensation
+                    compensation,
+                    emits: emits.into_iter().map(Name::from).collect(),
                 }
-            ),
+            }),
         (at(), failure(), option::of(time()), option::of(name())).prop_map(
             |(at, error, retry_at, next)| Fact::StepFailed {
                 at,
@@ -213,14 +215,20 @@ pub fn fact() -> impl Strategy<Value = Fact> {
             .prop_map(|(at, cancellation)| Fact::StepCancelled { at, cancellation }),
     ];
     let waits = prop_oneof![
-        (at(), time(), text(), option::of(any_json())).prop_map(
-            |(at, until_ms, reason, output)| Fact::AwaitTime {
+        (
+            at(),
+            time(),
+            text(),
+            option::of(any_json()),
+            option::of(option::of(name()))
+        )
+            .prop_map(|(at, until_ms, reason, output, next)| Fact::AwaitTime {
                 at,
                 until_ms,
                 reason,
-                output
-            }
-        ),
+                output,
+                next
+            }),
         (at(), awaiting()).prop_map(|(at, awaiting)| Fact::Await { at, awaiting }),
         (at(), time(), option::of(name())).prop_map(|(at, waited_ms, next)| {
             Fact::AwaitTimeout {

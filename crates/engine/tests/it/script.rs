@@ -16,6 +16,7 @@
 //! | `tick <ms>`, `due`, `lost`, `cancel`, `pause`, `resume`, `fork-here`, `fork-at <len>` | |
 //! | `began v <n>` | the job of a visit begins its n-th attempt |
 //! | `emit kind <data> step step=<input>`, `emit-by v …` | an event enters steps |
+//! | `emits step step=<input>` | the next event of a finished visit enters steps |
 //! | `await v event id [ms]`, `suspend v event id [ms]` | as the definition says; in code |
 //! | `settle v id <value>`, `memo v name <value>`, `journal v`, `given v` | |
 //! | `set key <value>`, `delete key`, `batch <operations>`, `snapshot <state>` | from outside |
@@ -107,6 +108,7 @@ impl Player {
                         until_ms,
                         reason: None,
                         output: None,
+                        next: None,
                     },
                 )
             }
@@ -169,14 +171,13 @@ impl Player {
                     let visit = self.run().state.visit(&key(visit)).unwrap();
                     visit.at()
                 });
-                let entries = words.map(|word| {
-                    let (step, input) = word.split_once('=').unwrap_or((word, ""));
-                    Entry {
-                        step: step.into(),
-                        input: (!input.is_empty()).then(|| json(input)),
-                    }
-                });
-                let (event, entries) = (Box::new(event), entries.collect());
+                let (event, entries) = (Box::new(event), words.map(entry).collect());
+                self.decide(Input::Emitted { event, entries })
+            }
+            "emits" => {
+                let event = self.run().state.to_emit[0].draft(0);
+                let words = rest.split(' ').filter(|word| !word.is_empty());
+                let (event, entries) = (Box::new(event), words.map(entry).collect());
                 self.decide(Input::Emitted { event, entries })
             }
             "await" => {
@@ -303,6 +304,8 @@ impl Player {
         let run = self.run();
         let to_await = run.plan.to_await(&run.state);
         lines.extend(orders(&queued, &dequeued, &to_await, &settled));
+        let to_emit = run.state.to_emit.iter();
+        lines.extend(to_emit.map(|due| format!("^ {}", due.kind)));
         for child in children {
             let Lineage {
                 run_id,
@@ -436,6 +439,14 @@ fn orders(
     lines.extend(to_await.iter().map(|key| format!("? {}", visit(key))));
     lines.extend(settled.iter().map(|over| format!("! {}", over.id)));
     lines
+}
+
+fn entry(word: &str) -> Entry {
+    let (step, input) = word.split_once('=').unwrap_or((word, ""));
+    Entry {
+        step: step.into(),
+        input: (!input.is_empty()).then(|| json(input)),
+    }
 }
 
 fn json(text: &str) -> Json {

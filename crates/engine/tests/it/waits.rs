@@ -204,3 +204,94 @@ fn a_clock_that_goes_back_does_not_take_the_stream_with_it() {
     );
     assert!(run.stream.is_sorted_by_key(|draft| draft.ms));
 }
+
+#[test]
+fn a_declared_time_passes_after_branches_and_child_runs_too() {
+    let flow = json!({
+        "all": {"await": {"type": "time", "delay": "3s"}, "transitions": {"onSuccess": "sub"}},
+        "p": {},
+        "sub": {"await": {"type": "time", "delay": 500}, "transitions": {"onSuccess": "apart"}},
+        "apart": {"await": {"type": "time", "delay": 0}, "emits": ["begun"]},
+    });
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        begin all
+          step.started all
+        fork all p
+          step.await.branches all 1
+        run p 1
+          step.started p
+          step.completed p 1
+          step.await.time all until 3000
+        lost
+        tick 2999
+        due
+        tick 1
+        due
+          step.resumed all after 3000
+          step.completed all {"p":1} -> sub
+        begin sub
+          step.started sub
+        sub sub c1
+          step.await.run sub c1
+          + c1 other@2.0.0 [1] of r1 sub depth 1
+        child sub c1 7
+          step.resumed sub after 0
+          step.await.time sub until 3500
+        tick 500
+        due
+          step.resumed sub after 500
+          step.completed sub 7 -> apart
+        begin apart
+          step.started apart
+        sub apart c2 detached
+          step.await.time apart until 3500
+          step.resumed apart after 0
+          step.completed apart {"runId":"c2"}
+          ^ begun
+          + c2 other@2.0.0 [1] of r1 apart depth 1 detached
+        emits
+          begun apart
+          flow.completed {"runId":"c2"}
+        "#,
+    );
+}
+
+#[test]
+fn a_wait_may_say_where_it_leads() {
+    let flow = json!({"a": {"transitions": {"onSuccess": "b", "onResume": "b"}}, "b": {}, "c": {}});
+    let until_ms = |run: &super::run::Run| run.now + 10;
+    for (next, expected) in [(None, "b"), (Some(Some("c".into())), "c"), (Some(None), "")] {
+        let mut run = check(
+            flow.clone(),
+            "start\n  flow.started\nbegin a\n  step.started a",
+        );
+        let visit = run.state.visits.iter().next().unwrap().key.clone();
+        let outcome = riverrun_engine::Outcome::Wait {
+            until_ms: until_ms(&run),
+            reason: None,
+            output: None,
+            next,
+        };
+        run.decide(riverrun_engine::Input::Finished {
+            visit,
+            attempt: 1,
+            outcome,
+            jitter: 0.0,
+            retry: None,
+        });
+        run.now += 10;
+        run.decide(riverrun_engine::Input::Due);
+        run.assert_replays();
+        let at: Vec<String> = run
+            .state
+            .visits
+            .iter()
+            .map(|v| v.key.step.to_string())
+            .collect();
+        assert_eq!(at.join(","), expected);
+    }
+}

@@ -42,7 +42,7 @@ impl Handler for Transform {
             .iter()
             .map(|(name, _, about)| format!("{name}: {about}"));
         let description = format!(
-            "A preset or else a JavaScript expression. {}. An expression sees `input` and `state`; it may also be a function of (input, {{state, input}}). It runs in a sandbox without I/O, clock or randomness, with bounded time and memory; undefined becomes null. Numbers that JavaScript computes with are doubles; presets and plain paths keep every digit.",
+            "A preset or else a JavaScript expression. {}. An expression sees `input`, `state` and `awaited`, which is what the step's await brought; it may also be a function of (input, {{state, input, awaited}}). It runs in a sandbox without I/O, clock or randomness, with bounded time and memory; undefined becomes null. Numbers that JavaScript computes with are doubles; presets and plain paths keep every digit.",
             presets.collect::<Vec<_>>().join("; ")
         );
         json!({

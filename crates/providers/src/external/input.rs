@@ -11,8 +11,8 @@ use super::ExternalOptions;
 pub(super) struct Input {
     pub text: String,
     pub variables: BTreeMap<OsString, OsString>,
-    /// Removed when it is dropped.
-    _file: Option<NamedTempFile>,
+    /// Removed when they are dropped.
+    files: Vec<NamedTempFile>,
 }
 
 impl Input {
@@ -22,28 +22,42 @@ impl Input {
             (Some(input), true) => input.clone(),
             (None, true) => Json::null(),
         };
-        let text = json.as_str().to_owned();
-        let mut variables = options.environment.variables(std::env::vars_os());
-        let mut set = |name: &str, value: OsString| variables.insert(name.into(), value);
-        set(
-            "RIVERRUN_JOB_ID",
-            invoke.job.job_id.clone().unwrap_or_default().into(),
-        );
-        set("RIVERRUN_HANDLER", invoke.process.clone().into());
-        set("RIVERRUN_ATTEMPT", invoke.job.attempt.to_string().into());
-        let file = if text.len() <= options.variable_bytes {
-            set("RIVERRUN_INPUT", text.clone().into());
-            None
-        } else {
-            let file = write(text.clone(), options.input_folder.clone()).await?;
-            set("RIVERRUN_INPUT_FILE", file.path().into());
-            Some(file)
+        let mut input = Self {
+            text: json.as_str().to_owned(),
+            variables: options.environment.variables(std::env::vars_os()),
+            files: Vec::new(),
         };
-        Ok(Self {
-            text,
-            variables,
-            _file: file,
-        })
+        let job = invoke.job.job_id.clone().unwrap_or_default();
+        input.set("RIVERRUN_JOB_ID", job);
+        input.set("RIVERRUN_HANDLER", invoke.process.clone());
+        input.set("RIVERRUN_ATTEMPT", invoke.job.attempt.to_string());
+        input.give("RIVERRUN_INPUT", &json, options).await?;
+        if let Some(awaited) = &invoke.awaited {
+            input.give("RIVERRUN_AWAITED", awaited, options).await?;
+        }
+        Ok(input)
+    }
+
+    fn set(&mut self, name: &str, value: impl Into<OsString>) {
+        self.variables.insert(name.into(), value.into());
+    }
+
+    /// Puts a value into a variable, or into a file that another variable names.
+    async fn give(
+        &mut self,
+        name: &str,
+        value: &Json,
+        options: &ExternalOptions,
+    ) -> std::io::Result<()> {
+        let text = value.as_str().to_owned();
+        if text.len() <= options.variable_bytes {
+            self.set(name, text);
+            return Ok(());
+        }
+        let file = write(text, options.input_folder.clone()).await?;
+        self.set(&format!("{name}_FILE"), file.path());
+        self.files.push(file);
+        Ok(())
     }
 }
 

@@ -3,11 +3,12 @@
 //! The executable finds its job in its environment: `RIVERRUN_JOB_ID`, `RIVERRUN_HANDLER` (the
 //! process), `RIVERRUN_ATTEMPT`, and `RIVERRUN_INPUT` with the input as JSON, or
 //! `RIVERRUN_INPUT_FILE` with the name of a file where the input is too large for a variable. The
-//! input comes on standard input too.
+//! input comes on standard input too. What a step's await brought is `RIVERRUN_AWAITED`, or in the
+//! file that `RIVERRUN_AWAITED_FILE` names.
 //!
 //! What it prints to standard output is logged as info, to standard error as warn. To fd 3 it may
 //! write lines of JSON: the notifications of the protocol
-//! (`{"method":"progress","params":{"pct":50}}`), and as the last word `{"result":{"value":…}}` or
+//! (`{"method":"progress","params":{"pct":50}}`), `emit`, which ends it if it is refused, and as the last word `{"result":{"value":…}}` or
 //! `{"error":{"code":"CARD","message":"…"}}`. If it wrote no result there, the last line of its
 //! standard output is the result if it is JSON, and else the result is null.
 //!

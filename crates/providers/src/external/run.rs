@@ -6,12 +6,13 @@ use parking_lot::Mutex;
 use riverrun_protocol::{CancelReason, Frame, LogLevel, Reply, WorkError};
 use riverrun_runtime::{Host, Invocation};
 use tokio::{io::AsyncWriteExt, process::Child};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     ExternalOptions,
     input::Input,
     shebang,
-    words::{self, Word},
+    words::{Ears, Word},
 };
 use crate::{
     failure,
@@ -91,33 +92,36 @@ async fn attend(
         let _ = stdin.write_all(input.as_bytes()).await;
     };
     let word: Mutex<Option<Word>> = Mutex::default();
-    let talking = async {
+    let has_ended = CancellationToken::new();
+    let listening = async {
         let line_bytes = options.limits.message_bytes;
-        let heard = words::read(messages, &*invocation.host, line_bytes, &word).await;
-        if let Err(what) = heard {
-            *word.lock() = Some(Err(failure::protocol("the executable", what)));
+        let heard = Ears::new(&invocation, &word).listen(messages, line_bytes, &has_ended);
+        if let Err(error) = heard.await {
+            *word.lock() = Some(Err(error));
             group.kill();
         }
     };
-    let mut pipes = std::pin::pin!(async {
-        tokio::join!(stdout, stderr, feeding, talking);
-    });
-
-    let mut are_read = false;
-    let (status, reason) = {
-        let mut ended = std::pin::pin!(end(&mut child, group, options, &invocation));
+    let printing = async {
+        let printing = std::pin::pin!(async {
+            tokio::join!(stdout, stderr, feeding);
+        });
+        let too_late = async {
+            has_ended.cancelled().await;
+            tokio::time::sleep(LEFTOVERS).await;
+        };
         tokio::select! {
-            ended = &mut ended => ended,
-            () = &mut pipes => {
-                are_read = true;
-                ended.await
-            }
+            () = printing => {}
+            () = too_late => {}
         }
     };
-    group.kill();
-    if !are_read {
-        let _ = tokio::time::timeout(LEFTOVERS, pipes).await;
-    }
+    let ending = async {
+        let ended = end(&mut child, group, options, &invocation).await;
+        group.kill();
+        has_ended.cancel();
+        ended
+    };
+    // What it asked for is done even if that takes longer than reading what it left.
+    let ((status, reason), (), ()) = tokio::join!(ending, printing, listening);
     let word = word.lock().take();
     settle(status, reason, word, &held, &said, options, &invocation)
 }

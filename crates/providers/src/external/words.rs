@@ -1,11 +1,16 @@
 //! What an executable says on fd 3.
 
+use std::{collections::HashMap, time::Duration};
+
 use parking_lot::Mutex;
-use riverrun_protocol::{Frame, Lines, Reply, RpcError, WorkError};
-use riverrun_runtime::Host;
+use riverrun_protocol::{Frame, Lines, LogLevel, Reply, RpcError, WorkError};
+use riverrun_runtime::{Cancellation, Host, Invocation};
 use riverrun_types::Json;
 use serde::Deserialize;
 use tokio::{io::AsyncReadExt, net::unix::pipe};
+use tokio_util::sync::CancellationToken;
+
+use crate::failure;
 
 /// The last word of an executable.
 pub(super) type Word = Result<Reply, WorkError>;
@@ -19,53 +24,133 @@ struct Line {
     error: Option<Json>,
 }
 
-/// Reads to the end and notes the last word as it comes; what cannot be read is the error.
-pub(super) async fn read(
-    mut messages: pipe::Receiver,
-    host: &dyn Host,
-    line_bytes: usize,
-    word: &Mutex<Option<Word>>,
-) -> Result<(), String> {
-    let mut lines = Lines::new(line_bytes);
-    let mut bytes = vec![0; 32 << 10];
-    loop {
-        let count = match messages.read(&mut bytes).await {
-            Ok(0) | Err(_) => break,
-            Ok(count) => count,
-        };
-        lines.push(&bytes[..count]);
-        while let Some(line) = lines.next_line() {
-            hear(line.map_err(|error| error.to_string())?, host, word)?;
-        }
-    }
-    // The last line may lack its end.
-    lines.push(b"\n");
-    while let Some(line) = lines.next_line() {
-        hear(line.map_err(|error| error.to_string())?, host, word)?;
-    }
-    Ok(())
+/// How long something may still come from an executable that has ended, and how much: what it left
+/// in the pipe, unless somebody whom it has started holds on to that.
+const LEFT: Duration = Duration::from_millis(500);
+const LEFT_BYTES: usize = 1 << 20;
+
+/// Who listens to an executable.
+pub(super) struct Ears<'a> {
+    host: &'a dyn Host,
+    cancel: &'a Cancellation,
+    word: &'a Mutex<Option<Word>>,
+    /// How often each type of event was emitted by earlier attempts, and not yet by this one.
+    emitted: HashMap<&'a str, usize>,
 }
 
-fn hear(line: &[u8], host: &dyn Host, word: &Mutex<Option<Word>>) -> Result<(), String> {
-    let unreadable = |error| {
-        let text: String = String::from_utf8_lossy(line).chars().take(100).collect();
-        format!("{text:?} is no message: {error}")
-    };
-    let line: Line = serde_json::from_slice(line).map_err(unreadable)?;
-    match (line.method, line.result, line.error) {
-        (Some(method), _, _) => {
-            let params = line
-                .params
-                .unwrap_or_else(|| Json::of(&serde_json::json!({})));
-            if let Some((_, frame)) = Frame::read(&method, &params) {
-                host.frame(frame);
+impl<'a> Ears<'a> {
+    pub fn new(invocation: &'a Invocation, word: &'a Mutex<Option<Word>>) -> Self {
+        let mut emitted = HashMap::new();
+        for entry in &invocation.invoke.job.journal {
+            if entry.op == "emit" {
+                *emitted.entry(entry.name.as_str()).or_default() += 1;
             }
         }
-        (None, _, Some(error)) => *word.lock() = Some(Err(read_error(&error))),
-        (None, Some(reply), None) => *word.lock() = Some(Ok(reply)),
-        (None, None, None) => return Err("a message says nothing".to_owned()),
+        Self {
+            host: &*invocation.host,
+            cancel: &invocation.cancel,
+            word,
+            emitted,
+        }
     }
-    Ok(())
+
+    /// Listens to the end and notes the last word as it comes. What cannot be read, or was refused,
+    /// is the error. `ended` says that the executable has.
+    pub async fn listen(
+        mut self,
+        mut messages: pipe::Receiver,
+        line_bytes: usize,
+        ended: &CancellationToken,
+    ) -> Result<(), WorkError> {
+        let mut lines = Lines::new(line_bytes);
+        let mut bytes = vec![0; 32 << 10];
+        let mut left = LEFT_BYTES;
+        while left > 0 {
+            let silence = async {
+                ended.cancelled().await;
+                tokio::time::sleep(LEFT).await;
+            };
+            let count = tokio::select! {
+                biased;
+                read = messages.read(&mut bytes) => read.unwrap_or(0),
+                () = silence => 0,
+            };
+            if count == 0 {
+                break;
+            }
+            if ended.is_cancelled() {
+                left = left.saturating_sub(count);
+            }
+            lines.push(&bytes[..count]);
+            self.hear_all(&mut lines).await?;
+        }
+        // The last line may lack its end.
+        lines.push(b"\n");
+        self.hear_all(&mut lines).await
+    }
+
+    async fn hear_all(&mut self, lines: &mut Lines) -> Result<(), WorkError> {
+        while let Some(line) = lines.next_line() {
+            let line = line.map_err(|error| unreadable(error.to_string()))?;
+            let line = serde_json::from_slice(line).map_err(|error| {
+                let text: String = String::from_utf8_lossy(line).chars().take(100).collect();
+                unreadable(format!("{text:?} is no message: {error}"))
+            })?;
+            self.hear(line).await?;
+        }
+        Ok(())
+    }
+
+    async fn hear(&mut self, line: Line) -> Result<(), WorkError> {
+        match (line.method, line.result, line.error) {
+            (Some(method), _, _) => {
+                let params = line.params;
+                let params = params.unwrap_or_else(|| Json::of(&serde_json::json!({})));
+                self.told(&method, params).await?;
+            }
+            (None, _, Some(error)) => *self.word.lock() = Some(Err(read_error(&error))),
+            (None, Some(reply), None) => *self.word.lock() = Some(Ok(reply)),
+            (None, None, None) => return Err(unreadable("a message says nothing".to_owned())),
+        }
+        Ok(())
+    }
+
+    async fn told(&mut self, method: &str, params: Json) -> Result<(), WorkError> {
+        if method == "emit" {
+            return self.emit(params).await;
+        }
+        let frame = Frame::read(method, &params).map(|(_, frame)| frame);
+        self.host.frame(frame.unwrap_or_else(|| {
+            let method: String = method.chars().take(100).collect();
+            Frame::Log {
+                level: LogLevel::Warn,
+                message: format!(
+                    "a line on fd 3 was passed over: an executable has no method {method:?}, but log, progress, partial, heartbeat and emit"
+                ),
+                meta: None,
+            }
+        }));
+        Ok(())
+    }
+
+    /// As in every language, what an earlier attempt of a step has emitted is not emitted again.
+    async fn emit(&mut self, params: Json) -> Result<(), WorkError> {
+        let kind = params.get("type").map(|kind| kind.as_text().into_owned());
+        let before = kind.and_then(|kind| self.emitted.get_mut(kind.as_str()));
+        if let Some(before) = before.filter(|before| **before > 0) {
+            *before -= 1;
+            return Ok(());
+        }
+        tokio::select! {
+            answer = self.host.ask("emit", params) => answer.map(drop),
+            // Nobody waits any more for what is asked now.
+            _ = self.cancel.cancelled() => Ok(()),
+        }
+    }
+}
+
+fn unreadable(what: String) -> WorkError {
+    failure::protocol("the executable", what)
 }
 
 /// As the protocol has it, or simply `{"code":"CARD","message":"…"}`.

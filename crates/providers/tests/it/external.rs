@@ -82,6 +82,77 @@ async fn the_last_word_on_fd_3_counts() {
 }
 
 #[tokio::test]
+async fn what_a_step_waited_for_is_in_the_environment() {
+    let awaiting = |awaited: Value| {
+        invocation_with(Value::Null, |invoke| {
+            invoke.awaited = Some(riverrun_types::Json::of(&awaited));
+        })
+    };
+    let small = awaiting(json!({"yes": true}));
+    let reply = run(r#"echo "$RIVERRUN_AWAITED""#, &small).await.unwrap();
+    assert_eq!(reply.value.unwrap().value(), json!({"yes": true}));
+    let large = awaiting(json!("x".repeat(100_000)));
+    let script = r#"test -z "$RIVERRUN_AWAITED" && wc -c < "$RIVERRUN_AWAITED_FILE""#;
+    let reply = run(script, &large).await.unwrap();
+    assert_eq!(reply.value.unwrap().value(), 100_002);
+    let without = invocation(Value::Null);
+    let reply = run(r#"echo "\"${RIVERRUN_AWAITED-none}\"""#, &without).await;
+    assert_eq!(reply.unwrap().value.unwrap().value(), "none");
+}
+
+#[tokio::test]
+async fn an_executable_emits_over_fd_3_and_what_it_says_wrongly_is_told() {
+    let asked = invocation_with(Value::Null, |invoke| {
+        let emitted =
+            json!([{"op": "emit", "name": "made"}, {"op": "memo", "name": "told", "value": 1}]);
+        invoke.job.journal = serde_json::from_value(emitted).unwrap();
+    });
+    // The last ones are still in the pipe when it has ended.
+    let script = r#"
+        emit() { echo "{\"method\":\"emit\",\"params\":{\"type\":\"$1\",\"data\":$2}}" >&3; }
+        emit made 1
+        emit made 2
+        emit told 3
+        echo '{"method":"bogus"}' >&3
+        for n in $(seq 500); do emit many $n; done
+    "#;
+    run(script, &asked).await.unwrap();
+    let emitted = asked.host.asked.lock().clone();
+    let first: Vec<_> = emitted
+        .iter()
+        .take(3)
+        .map(|(method, params)| {
+            (
+                method.as_str(),
+                params["type"].as_str().unwrap(),
+                params["data"].clone(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        first,
+        [
+            ("emit", "made", json!(2)),
+            ("emit", "told", json!(3)),
+            ("emit", "many", json!(1))
+        ]
+    );
+    assert_eq!(emitted.len(), 502);
+    let is_told =
+        |(level, line): &(LogLevel, String)| *level == LogLevel::Warn && line.contains("bogus");
+    assert_eq!(
+        asked.host.logs().iter().filter(|log| is_told(log)).count(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn an_emit_that_is_refused_ends_the_executable() {
+    let script = r#"echo '{"method":"emit","params":{"type":"flow.failed"}}' >&3; sleep 100; echo '{"result":{}}' >&3"#;
+    assert_eq!(code(script).await, "RESERVED_TYPE");
+}
+
+#[tokio::test]
 async fn the_last_line_of_standard_output_is_the_result_if_it_is_json() {
     let asked = invocation(Value::Null);
     let reply = run("echo one; echo 2; echo '{\"three\":3}'", &asked)

@@ -29,6 +29,7 @@ impl Host for Remembers {
     async fn ask(&self, method: &str, params: Json) -> Result<Json, WorkError> {
         let asked = params.value();
         let is_refused = asked["key"] == "accuracy";
+        let is_reserved = asked["type"] == "flow.failed";
         self.asked.lock().push((method.to_owned(), asked));
         // Some have to wait, some have not: neither may overtake the other.
         if method == "state.set" {
@@ -36,6 +37,7 @@ impl Host for Remembers {
         }
         match method {
             "state.set" if is_refused => Err(WorkError::new("STATE_INVALID", "must not be")),
+            "emit" if is_reserved => Err(WorkError::new("RESERVED_TYPE", "not yours").permanent()),
             _ => Ok(Json::of(&json!({"method": method, "params": params}))),
         }
     }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
 
+mod as_data;
 mod dev;
 mod documents;
 mod flows;

@@ -37,6 +37,7 @@ impl Driver {
         self.judge(Input::Due);
         let mut since = Instant::now();
         while self.pending.events.len() < MAX_EVENTS {
+            self.emit_declared().await;
             self.await_declared().await;
             let Some(visit) = self.next_runnable(effectful) else {
                 return;
@@ -67,6 +68,14 @@ impl Driver {
                 jitter: rand::random(),
                 retry: None,
             });
+        }
+    }
+
+    /// Emits what the definitions of finished visits say.
+    async fn emit_declared(&mut self) {
+        while let Some(due) = self.state.to_emit.first() {
+            let event = due.draft(self.runtime.now_ms());
+            self.emit(event).await;
         }
     }
 
@@ -118,7 +127,11 @@ impl Driver {
             .catch_unwind()
             .await;
         let outcome = match outcome {
-            Ok(outcome) => self.checked(outcome).await,
+            Ok(outcome) => {
+                let outcome = self.checked(outcome).await;
+                let (runtime, flow) = (&self.runtime, &self.flow);
+                runtime.with_declared_time(flow, &visit.step, outcome).await
+            }
             Err(panic) => Outcome::Failure(super::attempt::panicked(&*panic)),
         };
         (outcome, call.events.into_inner())

@@ -98,6 +98,9 @@ impl Attempts {
                 }
                 None => Outcome::failure(code::STEP_NOT_FOUND, "the step is gone"),
             };
+            let outcome = runtime
+                .with_declared_time(&flow, &visit.step, outcome)
+                .await;
             let events = call.events.into_inner();
             Finished {
                 visit,

@@ -204,7 +204,7 @@ impl Driver {
             }
             drop(taking.take());
             self.launch(&mut attempts);
-            if self.state.runnable(self.runtime.now_ms()).next().is_some() {
+            if self.state.can_go_on(self.runtime.now_ms()) {
                 continue;
             }
             match self.wait(&keep, &holder, &mut attempts).await {
@@ -218,10 +218,7 @@ impl Driver {
         let now = self.runtime.now_ms();
         if self.state.status.is_ended() {
             JobChange::Finish
-        } else if attempts.is_empty()
-            && self.ready.is_empty()
-            && self.state.runnable(now).next().is_none()
-        {
+        } else if attempts.is_empty() && self.ready.is_empty() && !self.state.can_go_on(now) {
             JobChange::Park {
                 at_ms: self.state.wake_ms(),
             }

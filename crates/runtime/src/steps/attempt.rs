@@ -12,7 +12,9 @@ use riverrun_store::{
     Append, AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, Expect, NewAwait,
     Settle, Settled,
 };
-use riverrun_types::{AwaitType, EventType, Json, Name, Retry, RunId, StreamName, time::iso};
+use riverrun_types::{
+    Await, AwaitType, EventType, Json, Name, Retry, RunId, StreamName, time::iso,
+};
 
 use super::{
     Door, StepPlace,
@@ -135,7 +137,10 @@ impl Runtime {
             Ok(reply) => {
                 let value = reply.value.unwrap_or_else(Json::null);
                 match checked(process, Ok(value)) {
-                    Ok(output) => self.ended_well(flow, &place.step, output).await,
+                    Ok(output) => {
+                        let ended = Outcome::success(output);
+                        self.with_declared_time(flow, &place.step, ended).await
+                    }
                     Err(error) => Outcome::Failure(failure(error)),
                 }
             }
@@ -192,18 +197,42 @@ impl Runtime {
             .unwrap_or(self.options().attempt_timeout)
     }
 
-    /// The end of a handler, or of the time that its step declares after it.
-    pub(crate) async fn ended_well(&self, flow: &Compiled, step: &str, output: Json) -> Outcome {
-        let step = flow.plan.step(step);
-        let awaits = step.and_then(|step| step.awaits.as_ref());
-        let Some(awaits) = awaits.filter(|awaits| awaits.kind == AwaitType::Time) else {
-            return Outcome::success(output);
+    /// The end of a handler, after the time that its step declares.
+    pub(crate) async fn with_declared_time(
+        &self,
+        flow: &Compiled,
+        step: &str,
+        outcome: Outcome,
+    ) -> Outcome {
+        let Some(known) = flow.plan.step(step) else {
+            return outcome;
         };
-        match self.delay_after(awaits, &output).await {
+        let is_time = |awaits: &&Await| awaits.kind == AwaitType::Time;
+        let Some(awaits) = known.awaits.as_ref().filter(is_time) else {
+            return outcome;
+        };
+        let (from_ms, output, next) = match outcome {
+            Outcome::Success { output, next } => (self.now_ms(), output, next),
+            Outcome::Wait {
+                until_ms,
+                output,
+                next,
+                ..
+            } => (until_ms, output, next),
+            Outcome::Fork(_) | Outcome::SubFlow(_) if known.pause_ms.is_none() => {
+                let message = "the delay is a function of a result that comes from other steps";
+                return Outcome::Failure(Failure::new("INPUT_ERROR", message).permanent());
+            }
+            // The engine lets the time pass once the result is there.
+            outcome => return outcome,
+        };
+        let result = output.clone().unwrap_or_else(Json::null);
+        match self.delay_after(awaits, &result).await {
             Ok(ms) => Outcome::Wait {
-                until_ms: self.now_ms().saturating_add(ms),
+                until_ms: from_ms.saturating_add(ms),
                 reason: Some("declared".to_owned()),
-                output: Some(output),
+                output,
+                next,
             },
             Err(message) => Outcome::Failure(Failure::new("INPUT_ERROR", message).permanent()),
         }

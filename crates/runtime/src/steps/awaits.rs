@@ -140,21 +140,10 @@ pub(crate) fn register(new: NewAwait) -> Vec<Change> {
 /// of this program may say what is none: that is no reason to wait for ever.
 fn span_ms(what: &str, delay: Option<&Delay>) -> std::result::Result<Option<Millis>, String> {
     let Some(delay) = delay else { return Ok(None) };
-    let span = delay_ms(delay).ok_or_else(|| {
+    let span = delay.ms().ok_or_else(|| {
         format!("{what} is {delay:?}, which is no duration between 0 and ten years")
     })?;
     Ok(Some(span))
-}
-
-/// How long that is, if it is a duration.
-fn delay_ms(delay: &Delay) -> Option<Millis> {
-    let ms = match delay {
-        Delay::Ms(ms) => *ms as f64,
-        Delay::Text(text) => time::duration_ms(text)?,
-    };
-    (0.0..=MAX_WAIT_MS as f64)
-        .contains(&ms)
-        .then_some(ms.round() as Millis)
 }
 
 /// Where an event's value is to be found; what is no dot path finds nothing.
@@ -546,7 +535,7 @@ impl Runtime {
         result: &Json,
     ) -> std::result::Result<Millis, String> {
         let delay = awaits.delay.as_ref().ok_or("the await has no delay")?;
-        if let Some(ms) = delay_ms(delay) {
+        if let Some(ms) = delay.ms() {
             return Ok(ms);
         }
         let Delay::Text(source) = delay else {

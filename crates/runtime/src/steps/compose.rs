@@ -595,7 +595,7 @@ mod tests {
                 ("c", json!({"flow": 7})),
                 ("d", json!({"flow": {"id": "f", "role": "chief"}})),
             ],
-            &[("f", &["b"])],
+            &[("f", &["a"])],
         );
         assert_eq!(composed.issues.len(), 3, "{:?}", composed.issues);
     }

@@ -352,9 +352,9 @@ fn job_change(state: &RunState, woke: Millis, now: Millis) -> JobChange {
     if state.status.is_ended() {
         return JobChange::Finish;
     }
-    let at_ms = match state.runnable(now).next() {
-        Some(_) => now,
-        None => state.wake_ms(),
+    let at_ms = match state.can_go_on(now) {
+        true => now,
+        false => state.wake_ms(),
     };
     match at_ms < woke {
         true => JobChange::Park { at_ms },

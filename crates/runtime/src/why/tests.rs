@@ -282,6 +282,7 @@ fn a_visit_has_one_reason() {
                 until_ms: NOW + 5,
                 reason: Some("delay".to_owned()),
                 output: None,
+                next: None,
             }),
         ),
         &none,

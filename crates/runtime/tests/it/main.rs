@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
 
 mod bounds;
+mod built_in;
 mod crash;
 mod import;
 mod keeps;

@@ -4,6 +4,11 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::{
+    Millis,
+    time::{self, MAX_WAIT_MS},
+};
+
 /// A kind of event that enters a step.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -98,6 +103,18 @@ pub enum TriggerType {
 pub enum Delay {
     Ms(u64),
     Text(String),
+}
+
+impl Delay {
+    /// How long that is, if it is a duration that a run can wait.
+    pub fn ms(&self) -> Option<Millis> {
+        let ms = match self {
+            Self::Ms(ms) => *ms as f64,
+            Self::Text(text) => time::duration_ms(text)?,
+        };
+        let fits = (0.0..=MAX_WAIT_MS as f64).contains(&ms);
+        fits.then_some(ms.round() as Millis)
+    }
 }
 
 /// What undoes a finished visit.

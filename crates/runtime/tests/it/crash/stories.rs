@@ -463,3 +463,40 @@ fn a_door_that_is_opened_again_and_again() {
 fn now_ms() -> i64 {
     riverrun_runtime::Clock::default().now_ms()
 }
+
+/// Built-in steps emit when they complete: by their handlers, after a time, with their branches.
+/// Each event is there once, whenever the server died.
+#[test]
+fn steps_as_data_that_emit_and_wait() {
+    let steps = json!({
+        "make": {"type": "transform", "config": {"transform": "({n: 1})"}, "emits": ["made", "told"],
+                 "await": {"type": "time", "delay": 20}},
+        "pay": {"type": "transform", "config": {"transform": "({by: awaited.data.by, n: input.n})"},
+                "subscriptions": [{"eventKind": "made"}], "await": {"type": "event", "eventKind": "paid"}, "emits": ["settled"]},
+        "all": {"type": "parallel", "config": {"branches": ["one", "two"]}, "subscriptions": [{"eventKind": "settled"}],
+                "await": {"type": "time", "delay": "10ms"}, "emits": ["done"]},
+        "one": {"type": "set", "config": {"value": 1}},
+        "two": process("p", json!({})),
+        "last": {"type": "transform", "config": {"transform": "input"}, "join": "all",
+                 "subscriptions": [{"eventKind": "settled"}, {"eventKind": "done"}, {"eventKind": "told"}]},
+    });
+    let story = Story {
+        flows: vec![flow("f", steps)],
+        processes: vec![("p", Value::Null, code!(|_code| Ok(json!(2))))],
+        client: client!(|alive| {
+            let run = alive.start("f", json!({})).await;
+            alive.until(&run, "step.await.event").await;
+            alive.emit("paid", json!({"by": "card"})).await;
+            assert_eq!(
+                alive.end(&run).await,
+                json!({"settled": {"by": "card", "n": 1}, "done": {"one": 1, "two": 2}, "told": {"n": 1}})
+            );
+            let events = alive.events(&run).await;
+            for kind in ["made", "told", "settled", "done"] {
+                let times = events.iter().filter(|event| event.kind.as_str() == kind);
+                assert_eq!(times.count(), 1, "{kind}");
+            }
+        }),
+    };
+    assert!(survives(&story) > LEAST);
+}
