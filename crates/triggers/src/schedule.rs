@@ -80,6 +80,9 @@ pub struct Turn {
     pub next_ms: Option<Millis>,
 }
 
+/// A server that is up and busy is a little late, too: that is not what is missed.
+const LEAST_GRACE_MS: Millis = 1_000;
+
 impl Schedule {
     /// Intervals are counted from `anchor_ms` where the schedule names no start.
     pub(crate) fn new(config: &Config, anchor_ms: Millis) -> Result<Self> {
@@ -103,7 +106,7 @@ impl Schedule {
             end_ms,
             missed: config.missed,
             max_missed,
-            grace_ms,
+            grace_ms: grace_ms.max(LEAST_GRACE_MS),
         })
     }
 
@@ -579,6 +582,10 @@ mod tests {
         );
         let strict = json!({"missed": "skip", "graceMs": 10_000});
         turn(strict, NOW, None, 6, "2024-05-01T10:06:00Z");
+        // A server that is up is late by some milliseconds at least.
+        let none = json!({"missed": "skip", "graceMs": 0});
+        let just = "2024-05-01T10:05:00.900Z";
+        turn(none, just, last, 5, "2024-05-01T10:06:00Z");
         let first = Some("2024-05-01T10:00:00Z");
         turn(
             json!({"missed": "all"}),
