@@ -158,7 +158,8 @@ impl Runtime {
     ) -> Result<Started> {
         let run = driver.run.clone();
         let now = self.now_ms();
-        let busy = !driver.ready.is_empty() || driver.state.runnable(now).next().is_some();
+        let has_more = driver.has_more();
+        let busy = !driver.ready.is_empty() || has_more;
         let token = rand::random::<u64>() >> 1;
         let holder = (busy && permit.is_some()).then(|| self.bus().hold(&run));
         new.job = if driver.state.status.is_ended() {
@@ -168,11 +169,12 @@ impl Runtime {
             Some(NewJob::Leased {
                 token,
                 owner: self.options().owner.clone(),
+            let at_ms = driver.state.wake_ms();
                 until_ms,
             })
         } else {
             Some(NewJob::Ready {
-                at_ms: driver.state.wake_ms(),
+                at_ms: if has_more { at_ms.min(now) } else { at_ms },
             })
         };
         let (mut commit, record) = driver.create_commit(new).await?;

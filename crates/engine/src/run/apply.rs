@@ -264,13 +264,18 @@ impl RunState {
             if visit.status != VisitStatus::Running && !waits_there {
                 continue;
             }
-            visit.status = VisitStatus::Retrying;
-            visit.wait = Some(match self.queued.contains(&visit.key.step) {
-                true => Wait::Job { until_ms: None },
-                false => Wait::Backoff { until_ms: 0 },
-            });
+            let is_queued = self.queued.contains(&visit.key.step);
+            let job = is_queued.then_some(Wait::Job { until_ms: None });
+            // What waited before its handler began waits anew.
+            (visit.status, visit.wait) = match visit.attempt {
+                0 => (VisitStatus::Pending, job),
+                _ => (
+                    VisitStatus::Retrying,
+                    job.or(Some(Wait::Backoff { until_ms: 0 })),
+                ),
+            };
             if let Some(step) = self.steps.get_mut(&visit.key.step) {
-                step.status = VisitStatus::Retrying;
+                step.status = visit.status;
             }
         }
     }
@@ -391,6 +396,8 @@ impl RunState {
                 let from = From {
                     input,
                     ..From::of(visit)
+            // A visit that ends before its handler began is a step that the run has made, too.
+            self.step_count += u64::from(at.attempt == 0);
                 };
                 self.enter(next, from, ms);
             }

@@ -204,7 +204,7 @@ impl Driver {
             }
             drop(taking.take());
             self.launch(&mut attempts);
-            if self.state.runnable(self.runtime.now_ms()).next().is_some() {
+            if self.has_more() {
                 continue;
             }
             match self.wait(&keep, &holder, &mut attempts).await {
@@ -215,13 +215,9 @@ impl Driver {
     }
 
     fn job_change(&self, attempts: &Attempts) -> JobChange {
-        let now = self.runtime.now_ms();
         if self.state.status.is_ended() {
             JobChange::Finish
-        } else if attempts.is_empty()
-            && self.ready.is_empty()
-            && self.state.runnable(now).next().is_none()
-        {
+        } else if attempts.is_empty() && self.ready.is_empty() && !self.has_more() {
             JobChange::Park {
                 at_ms: self.state.wake_ms(),
             }

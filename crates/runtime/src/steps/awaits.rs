@@ -210,9 +210,12 @@ fn with_input(source: &str) -> String {
 }
 
 impl Driver {
-    /// Registers what the definitions of visits say that they wait for.
-    pub(crate) async fn await_declared(&mut self) {
-        for key in self.flow.plan.to_await(&self.state) {
+    /// Registers what the definitions of visits say that they wait for. Says whether there were
+    /// any.
+    pub(crate) fn await_declared(&mut self) -> bool {
+        let to_await = self.flow.plan.to_await(&self.state);
+        let were_any = !to_await.is_empty();
+        for key in to_await {
             match self.declared(&key) {
                 Ok((awaiting, new)) => {
                     self.judge(Input::Await {
@@ -230,6 +233,7 @@ impl Driver {
                 }
             }
         }
+        were_any
     }
 
     /// What the definition of a visit's step says that it waits for.
@@ -285,15 +289,19 @@ impl Driver {
         let ctx = Json::of(&ctx);
         let equal = awaits.equal.iter().map(|(path, from)| {
             let value = match from {
+                // What is not there would match nothing, or what nobody meant.
                 Value::String(text) if text.starts_with("input.") || text.starts_with("state.") => {
-                    ctx.path(&Path::new(text)).unwrap_or_else(Json::null)
+                    let found = ctx.path(&Path::new(text));
+                    found.ok_or_else(|| {
+                        format!("match has no value for {path:?}: there is no {text}")
+                    })?
                 }
                 Value::Object(object) if object.contains_key("value") => Json::of(&object["value"]),
                 literal => Json::of(literal),
             };
-            (Path::new(path), value)
+            Ok((Path::new(path), value))
         });
-        let equal: Vec<_> = equal.collect();
+        let equal = equal.collect::<std::result::Result<Vec<_>, String>>()?;
         let condition = condition(&equal, awaits.filter.as_deref());
         let matcher = matcher(equal, awaits.filter.as_deref(), &ctx)?;
         let what = AwaitFor::Event {

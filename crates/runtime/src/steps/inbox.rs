@@ -9,7 +9,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use parking_lot::Mutex;
-use riverrun_engine::{Fact, Input, RunState, VisitKey};
+use riverrun_engine::{Fact, Input, VisitKey};
 use riverrun_store::{
     Change, Commit, Error as StoreError, JobChange, JobLease, NewAwait, Note, Receipt, Settle,
     Settled,
@@ -259,7 +259,7 @@ impl Runtime {
         driver.advance(Effectful::Leave).await;
         let dequeued = self.jobs_of(run, &driver.pending.dequeued);
         let now = self.now_ms();
-        let job = job_change(&driver.state, woke, now);
+        let job = job_change(&driver, woke, now);
         let mut commit = driver.advance_commit(job).await?;
         // The old job goes before the new one of the same visit comes.
         let fences = letters.iter().filter_map(|letter| letter.fence(now));
@@ -342,13 +342,13 @@ impl Driver {
 }
 
 /// When the run's own job has to look at it: only said where that is earlier than before.
-fn job_change(state: &RunState, woke: Millis, now: Millis) -> JobChange {
-    if state.status.is_ended() {
+fn job_change(driver: &Driver, woke: Millis, now: Millis) -> JobChange {
+    if driver.state.status.is_ended() {
         return JobChange::Finish;
     }
-    let at_ms = match state.runnable(now).next() {
-        Some(_) => now,
-        None => state.wake_ms(),
+    let at_ms = match driver.has_more() {
+        true => now,
+        false => driver.state.wake_ms(),
     };
     match at_ms < woke {
         true => JobChange::Park { at_ms },
