@@ -123,13 +123,10 @@ impl Runtime {
             input: request.input.clone(),
             not_before,
             parent: None,
+            correlation_id: request.correlation_id.as_deref().map(Name::from),
+            causation_id: request.causation_id.as_deref().map(Name::from),
         };
-        let (state, mut begun) = riverrun_engine::start(&flow.plan, start, now);
-        if let Some(started) = begun.events.first_mut() {
-            started.correlation_id = request.correlation_id.as_deref().map(Name::from);
-            started.causation_id = request.causation_id.as_deref().map(Name::from);
-        }
-        let begun = (state, begun);
+        let begun = riverrun_engine::start(&flow.plan, start, now);
         let new = new_run(&run, &flow.plan, &request, now);
         let mut driver = Driver::unborn(self.clone(), run.clone(), flow, new.context(), begun);
         let permit = self.drivers().clone().try_acquire_owned().ok();
@@ -169,10 +166,10 @@ impl Runtime {
             Some(NewJob::Leased {
                 token,
                 owner: self.options().owner.clone(),
-            let at_ms = driver.state.wake_ms();
                 until_ms,
             })
         } else {
+            let at_ms = driver.state.wake_ms();
             Some(NewJob::Ready {
                 at_ms: if has_more { at_ms.min(now) } else { at_ms },
             })

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use riverrun_runtime::Listener;
-use riverrun_store::{SignalRecord, same_tenant};
-use riverrun_types::{Json, Name, RunId};
+use riverrun_store::{EmitRecord, SignalRecord, same_tenant};
+use riverrun_types::{EventType, Json, Name, RunId};
 
 use crate::{
     Result, Trigger, Triggers,
@@ -56,14 +56,25 @@ fn is_passing(error: &riverrun_runtime::Error) -> bool {
 }
 
 /// A run that an event starts goes on with the story of the event, or of the run that emitted it.
-fn story(event: &Json) -> Story {
-    let text = |key: &str| event.get(key).filter(|it| !it.is_null());
-    let text = |key: &str| text(key).map(|it| it.as_text().into_owned());
+fn story(emit: &EmitRecord) -> Story {
+    let run = emit.stream.run().map(|run| run.to_string());
+    let correlation = emit.event.get("correlationId");
+    let correlation = correlation.filter(|it| !it.is_null());
     Story {
-        correlation: text("correlationId").or_else(|| text("runId")),
-        causation: text("runId"),
+        correlation: correlation
+            .map(|it| it.as_text().into_owned())
+            .or_else(|| run.clone()),
+        causation: run,
         depth: 0,
     }
+}
+
+/// A flow does not start itself by what becomes of its own runs: each would be the next one's
+/// reason.
+fn is_own_end(trigger: &Trigger, emit: &EmitRecord) -> bool {
+    let flow = || emit.event.get("flowName");
+    let is_own = || flow().is_some_and(|flow| *flow.as_text() == *trigger.definition.flow);
+    EventType::parse(&emit.kind).is_engines_own() && is_own()
 }
 
 impl Triggers {
@@ -75,7 +86,7 @@ impl Triggers {
     ) -> Result<()> {
         let emit = &signal.emit;
         let tenant = trigger.definition.tenant_id.as_deref().map(Name::from);
-        if !same_tenant(tenant.as_ref(), emit.tenant.as_ref()) {
+        if !same_tenant(tenant.as_ref(), emit.tenant.as_ref()) || is_own_end(trigger, emit) {
             return Ok(());
         }
         let given = Given {
@@ -92,7 +103,7 @@ impl Triggers {
             key: Some(key(&trigger.id, &format!("event-{}", emit.seq))),
             due_ms: None,
             take: None,
-            story: story(&emit.event),
+            story: story(emit),
         };
         let wanted = match &rule.when {
             None => Ok(true),

@@ -110,6 +110,12 @@ impl EventType {
         matches!(self.family(), "flow" | "step")
     }
 
+    /// Whether events of this type can be emitted, so that steps subscribe to them and runs wait for
+    /// them. All others are what riverrun itself writes down.
+    pub fn is_emitted(&self) -> bool {
+        matches!(self, Self::Other(_)) && !matches!(self.family(), "flow" | "step" | "job")
+    }
+
     /// Whether it is the last word about a run or a job, unless somebody begins it anew.
     pub fn is_end(&self) -> bool {
         matches!(

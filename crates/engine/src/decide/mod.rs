@@ -184,6 +184,9 @@ pub struct Start {
     pub input: Json,
     pub not_before: Option<Millis>,
     pub parent: Option<Lineage>,
+    /// The story that it belongs to, if that is not its own, and what brought it about.
+    pub correlation_id: Option<Name>,
+    pub causation_id: Option<Name>,
 }
 
 /// Begins a run.
@@ -192,7 +195,7 @@ pub fn start(plan: &Plan, start: Start, now: Millis) -> (RunState, Decision) {
     let from = start.not_before.unwrap_or(now).max(now);
     let deadline = plan.deadline(from);
     let mut turn = Turn::new(plan, &mut state, RunId::new(""), now);
-    turn.emit(Fact::Started(Started {
+    let started = Fact::Started(Started {
         input: start.input,
         version: plan.version.clone(),
         next: plan.initial.clone(),
@@ -200,7 +203,11 @@ pub fn start(plan: &Plan, start: Start, now: Millis) -> (RunState, Decision) {
         deadline,
         parent: start.parent,
         queued: plan.queued.clone(),
-    }));
+    });
+    let mut event = started.draft(now);
+    event.correlation_id = start.correlation_id;
+    event.causation_id = start.causation_id;
+    turn.take_in(event);
     let decision = turn.decided();
     (state, decision)
 }

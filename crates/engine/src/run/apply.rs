@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use riverrun_types::{Draft, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus};
+use riverrun_types::{
+    Draft, EventType, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus,
+};
 
 use super::{
     AwaitFor, Awaiting, Held, InBranch, Memo, RunState, StepSummary, Undo, Visit, VisitKey, Wait,
@@ -83,6 +85,9 @@ impl RunState {
     pub fn apply(&mut self, draft: &Draft) {
         let fact = Fact::read(draft);
         self.apply_fact(&fact, draft.ms);
+        if draft.kind == EventType::FlowStarted {
+            self.correlation = draft.correlation_id.clone();
+        }
         if let Some(at) = &draft.step
             && let Some(memo) = written(&fact)
             && !is_in_run(draft)
@@ -391,13 +396,13 @@ impl RunState {
 
     fn await_timeout(&mut self, at: &StepRef, next: Option<&Name>, ms: Millis) {
         if let Some(next) = next {
+            // A visit that ends before its handler began is a step that the run has made, too.
+            self.step_count += u64::from(at.attempt == 0);
             if let Some(visit) = self.leave(at, VisitStatus::Timeout, ms) {
                 let input = visit.input.clone();
                 let from = From {
                     input,
                     ..From::of(visit)
-            // A visit that ends before its handler began is a step that the run has made, too.
-            self.step_count += u64::from(at.attempt == 0);
                 };
                 self.enter(next, from, ms);
             }

@@ -44,6 +44,8 @@ fn figures() {
             input: input.clone(),
             not_before: None,
             parent: None,
+            correlation_id: None,
+            causation_id: None,
         };
         let (mut state, mut all) = start(&plan, how, T0);
         for visit in &keys {

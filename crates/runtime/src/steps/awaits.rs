@@ -399,7 +399,7 @@ impl Driver {
         };
         // Of a door that is opened again and again each wait takes the next.
         let taken = self.state.visit(&visit).map_or(0, |v| v.taken(&record.id));
-        let value = match count(&record.what) {
+        let value = match opened_times(&record.what) {
             None => record.values.into_iter().nth(taken as usize),
             Some(count) if record.values.len() >= count => {
                 Some(Json::of(&record.values[..count].to_vec()))
@@ -423,7 +423,7 @@ impl Driver {
 }
 
 /// How often a door is opened before its step goes on, if that is more than once.
-fn count(what: &Awaited) -> Option<usize> {
+pub(crate) fn opened_times(what: &Awaited) -> Option<usize> {
     let Awaited::Door { door, many: true } = what else {
         return None;
     };
@@ -466,8 +466,15 @@ pub(super) fn suspended(
     let in_code = true;
     match wait.kind.as_str() {
         "time" => {
+            // The clock of a worker may be another than this one.
+            let after = wait
+                .after_ms
+                .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+            let after = after.map(|ms| now.saturating_add(ms));
             let at = wait.resume_at.as_deref().and_then(time::parse);
-            let at = at.ok_or_else(|| format!("{:?} is no time", wait.resume_at))?;
+            let at = after
+                .or(at)
+                .ok_or_else(|| format!("{:?} is no time", wait.resume_at))?;
             let awaiting = Awaiting {
                 id: fresh_id(),
                 what: AwaitFor::Time,

@@ -18,7 +18,7 @@ use riverrun_types::{Draft, EventId, EventType, Json, Millis, Name, RunId, Strea
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use super::signals;
+use super::Told;
 use crate::{
     Error, Result, Runtime,
     cache::News,
@@ -326,9 +326,14 @@ impl Driver {
         let (entries, failures) = self.entries(&event, &kind, &payload).await;
         let ms = event.ms;
         let stream = StreamName::flow(&self.run);
-        let own = std::slice::from_ref(&event);
+        let told = Told {
+            stream: &stream,
+            context: &self.context,
+            correlation: self.state.correlation.as_ref(),
+        };
+        let (own, place) = (std::slice::from_ref(&event), self.pending.events.len());
         let plan = &self.flow.plan;
-        let told = signals(&stream, &self.context, own, ms, |kind| plan.hears(kind));
+        let told = told.signals(own, place, ms, |kind| plan.hears(kind));
         self.signals.extend(told);
         let event = Box::new(event);
         self.judge(Input::Emitted { event, entries });

@@ -25,7 +25,7 @@ mod rules;
 mod signals;
 
 pub use awaits::Door;
-pub(crate) use awaits::{Filter, door_url, register, trigger_event};
+pub(crate) use awaits::{Filter, door_url, opened_times, register, trigger_event};
 pub use compose::{Composable, Composed, ComposedFlow, compose};
 pub use doors::{OpenDoor, Visitor};
 pub(crate) use filters::{Trouble, troubles};
@@ -34,4 +34,4 @@ pub(crate) use inbox::{Inboxes, Letter};
 pub(crate) use outbox::read_outbox;
 pub(crate) use place::StepPlace;
 pub(crate) use rules::Rules;
-pub(crate) use signals::signals;
+pub(crate) use signals::Told;
