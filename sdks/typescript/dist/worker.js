@@ -5,7 +5,7 @@ import {
   InvocationContext,
   redactor,
   source
-} from "./shared/HVRQKV5M.js";
+} from "./shared/ADE7L2DQ.js";
 import {
   CancelledError,
   RiverrunError,
