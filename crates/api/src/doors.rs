@@ -93,15 +93,18 @@ async fn open(
     })
 }
 
-/// What was handed in. Webhooks send what they like: what is not JSON and does not claim to be is
-/// its text.
+/// What was handed in. Webhooks send what they like: a form is an object, and what is not JSON and
+/// does not claim to be is its text.
 fn payload(body: &[u8], headers: &HeaderMap) -> Result<Json, ApiError> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Json::null());
     }
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    // Programs that send JSON, or a word, say that it is a form unless they are told otherwise.
+    let is_form = kind.starts_with("application/x-www-form-urlencoded") && body.contains(&b'=');
     match read::<Json>(body) {
+        Err(_) if is_form => Ok(Json::of(&riverrun_triggers::pairs(body))),
         Err(_) if !kind.contains("json") && !kind.is_empty() => {
             Ok(Json::of(&String::from_utf8_lossy(body)))
         }

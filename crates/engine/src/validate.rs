@@ -194,10 +194,13 @@ impl Check<'_> {
                 let path = format!("{at}.subscriptions.{number}.{field}");
                 self.expression(path, subscription.get(field));
             }
+            let path = format!("{at}.subscriptions.{number}.eventKind");
+            self.emitted(path, subscription.get("eventKind"));
         }
         self.emits(at, step);
         self.pause(at, step);
         if let Some(awaits) = step.get("await") {
+            self.emitted(format!("{at}.await.eventKind"), awaits.get("eventKind"));
             self.expression(format!("{at}.await.where"), awaits.get("where"));
             if let Some(target) = awaits.get("onTimeout").and_then(Value::as_str) {
                 self.target(&format!("{at}.await.onTimeout"), target, steps);
@@ -241,6 +244,17 @@ impl Check<'_> {
                 let message = format!("only the server writes events of the type {kind}");
                 self.error(format!("{at}.emits.{number}"), "reserved", message);
             }
+        }
+    }
+
+    /// A kind of event that can come: what riverrun itself writes enters no step and ends no wait.
+    fn emitted(&mut self, at: String, kind: Option<&Value>) {
+        let kind = kind.and_then(Value::as_str).map(EventType::parse);
+        if let Some(kind) = kind.filter(|kind| !kind.is_emitted()) {
+            let message = format!(
+                "{kind} is written by riverrun itself, and never comes to a step: emit an event of your own, or have a trigger on it start a flow"
+            );
+            self.error(at, "kind", message);
         }
     }
 
@@ -457,6 +471,35 @@ mod tests {
                 ("result", "path"),
             ],
         );
+    }
+
+    #[test]
+    fn what_riverrun_writes_itself_never_comes_to_a_step() {
+        let flow = |kind: &str| {
+            json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+                "a": {"type": "set", "config": {"value": 1},
+                    "subscriptions": [{"eventKind": kind}],
+                    "await": {"type": "event", "eventKind": kind}},
+            }})
+        };
+        for (kind, comes) in [
+            ("order.paid", true),
+            ("flows.failed", true),
+            ("flow.failed", false),
+            ("step.whatever", false),
+            ("log.error", false),
+            ("job.completed", false),
+            ("progress", false),
+        ] {
+            let issues = validate(&flow(kind), &Handlers);
+            let told = issues.iter().filter(|issue| issue.rule == "kind");
+            let paths: Vec<&str> = told.map(|issue| issue.path.as_str()).collect();
+            let both = [
+                "steps.a.subscriptions.0.eventKind",
+                "steps.a.await.eventKind",
+            ];
+            assert_eq!(paths, both[..if comes { 0 } else { 2 }], "{kind}");
+        }
     }
 
     #[test]

@@ -39,6 +39,9 @@ pub struct Suspended {
     /// Of a time: when, as ISO 8601.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume_at: Option<String>,
+    /// Of a time: after how many milliseconds, by the server's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_ms: Option<u64>,
     /// Of an event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_kind: Option<String>,

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use riverrun_engine::{Decision, Input, RunState, decide};
 use riverrun_store::{Advance, Change, Commit, Error as StoreError, Expect, JobChange};
-use riverrun_types::{RunId, RunStatus};
+use riverrun_types::{RunId, RunStatus, StreamName};
 
-use crate::{Error, Loaded, Result, Runtime, cache::Known, drive::projection};
+use crate::{Error, Loaded, Result, Runtime, cache::Known, drive::projection, steps::Told};
 
 /// How often a decision is taken again because the run moved.
 const TRIES: usize = 20;
@@ -69,7 +69,15 @@ impl Runtime {
             }
             let now = self.now_ms();
             let tenant = loaded.record.tenant.as_ref();
-            let orders = self.orders(run, &flow.plan, tenant, &decision, None, now);
+            let mut orders = self.orders(run, &flow.plan, tenant, &decision, None, now);
+            let (stream, context) = (StreamName::flow(run), loaded.context());
+            let told = Told {
+                stream: &stream,
+                context: &context,
+                correlation: state.correlation.as_ref(),
+                chain: state.chain,
+            };
+            orders.extend(self.engine_signals(&told, &decision.events));
             let told = self.jobs_of(run, &decision.dequeued);
             let mut commit = control_commit(&loaded, &state, decision);
             commit.changes.extend(orders);

@@ -1,11 +1,12 @@
 //! Those who want to hear of every emitted event of a kind, such as triggers that start flows.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
 use parking_lot::RwLock;
 use riverrun_engine::Issue;
 use riverrun_store::SignalRecord;
+use riverrun_types::EventType;
 use serde_json::Value;
 use tokio::sync::Notify;
 
@@ -27,6 +28,8 @@ pub trait Listener: Send + Sync {
 #[derive(Default)]
 pub(crate) struct Listeners {
     all: RwLock<Vec<Arc<dyn Listener>>>,
+    /// What the engine writes and somebody wants to hear of.
+    engine_kinds: RwLock<Arc<HashSet<EventType>>>,
     /// One has come.
     come: Notify,
 }
@@ -63,6 +66,16 @@ impl Runtime {
             !kind.is_some_and(|kind| listeners.iter().any(|listener| listener.wants(kind)))
         });
         issues
+    }
+
+    /// Has events that the engine writes told to the listeners, from now on: all of these kinds, and
+    /// no others.
+    pub fn listen_to_engine(&self, kinds: HashSet<EventType>) {
+        *self.all_listeners().engine_kinds.write() = Arc::new(kinds);
+    }
+
+    pub(crate) fn engine_kinds(&self) -> Arc<HashSet<EventType>> {
+        self.all_listeners().engine_kinds.read().clone()
     }
 
     pub(crate) fn listeners(&self) -> Vec<Arc<dyn Listener>> {

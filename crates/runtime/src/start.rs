@@ -128,13 +128,10 @@ impl Runtime {
             not_before,
             parent: None,
             chain: request.chain,
+            correlation_id: request.correlation_id.as_deref().map(Name::from),
+            causation_id: request.causation_id.as_deref().map(Name::from),
         };
-        let (state, mut begun) = riverrun_engine::start(&flow.plan, start, now);
-        if let Some(started) = begun.events.first_mut() {
-            started.correlation_id = request.correlation_id.as_deref().map(Name::from);
-            started.causation_id = request.causation_id.as_deref().map(Name::from);
-        }
-        let begun = (state, begun);
+        let begun = riverrun_engine::start(&flow.plan, start, now);
         let new = new_run(&run, &flow.plan, &request, now);
         let mut driver = Driver::unborn(self.clone(), run.clone(), flow, new.context(), begun);
         let permit = self.drivers().clone().try_acquire_owned().ok();
@@ -163,7 +160,8 @@ impl Runtime {
     ) -> Result<Started> {
         let run = driver.run.clone();
         let now = self.now_ms();
-        let busy = !driver.ready.is_empty() || driver.state.can_go_on(now);
+        let has_more = driver.has_more();
+        let busy = !driver.ready.is_empty() || has_more;
         let token = rand::random::<u64>() >> 1;
         let holder = (busy && permit.is_some()).then(|| self.bus().hold(&run));
         new.job = if driver.state.status.is_ended() {
@@ -176,8 +174,9 @@ impl Runtime {
                 until_ms,
             })
         } else {
+            let at_ms = driver.state.wake_ms();
             Some(NewJob::Ready {
-                at_ms: driver.state.wake_ms(),
+                at_ms: if has_more { at_ms.min(now) } else { at_ms },
             })
         };
         let (mut commit, record) = driver.create_commit(new).await?;

@@ -10,7 +10,7 @@ use riverrun_types::{
 
 use crate::{
     Error, Loaded, Result, Runtime,
-    steps::{Letter, signals},
+    steps::{Letter, Told},
 };
 
 /// How often a state write is judged again because the stream moved.
@@ -207,7 +207,13 @@ impl Runtime {
         guard: &Guard,
     ) -> riverrun_store::Result<Vec<EventId>> {
         let now_ms = self.now_ms();
-        let told = signals(stream, &context, &events, now_ms, guard.chain, |_| false);
+        let told = Told {
+            stream,
+            context: &context,
+            correlation: None,
+            chain: guard.chain,
+        };
+        let told = told.signals(&events, 0, now_ms, |_| false);
         let append = Append {
             stream: stream.clone(),
             context,
@@ -255,15 +261,20 @@ pub(crate) fn once(key: &Name, places: Vec<usize>, now_ms: i64) -> Change {
     }))
 }
 
-/// What becomes of a job only its queue may say, and a queue's channel is heard, never stored.
+/// What becomes of a job only its queue may say, and of a trigger only the trigger; a queue's channel
+/// is heard, never stored.
 fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
     if &*stream.kind == StreamName::QUEUE {
         let message =
             "nothing is appended to the channel of a queue: it says what happens to its jobs";
         return Err(Error::BadEvent(message.to_owned()));
     }
-    let own = drafts.iter().find(|draft| draft.kind.family() == "job");
-    match own.filter(|_| stream.is_job()) {
+    let own = match &*stream.kind {
+        StreamName::TRIGGER => "trigger",
+        _ if stream.is_job() => "job",
+        _ => return Ok(()),
+    };
+    match drafts.iter().find(|draft| draft.kind.family() == own) {
         Some(draft) => Err(Error::ReservedType(draft.kind.to_string())),
         None => Ok(()),
     }

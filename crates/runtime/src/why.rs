@@ -116,6 +116,12 @@ pub enum Cause {
         url: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         fired_at: Option<Iso>,
+        /// How often it was opened, if it waits for more, and how often it is to be, if that was
+        /// said.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        opened: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        wanted: Option<u32>,
     },
     /// The last attempt failed, and the next one has its time.
     Backoff {

@@ -74,6 +74,7 @@ pub(crate) fn signal(kind: &str, event: &str) -> Signal {
         now_ms: T0 + 10,
         stream: StreamName::new("events", kind),
         is_heard: false,
+        place: None,
     }
 }
 

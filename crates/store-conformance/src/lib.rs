@@ -318,6 +318,7 @@ macro_rules! with_checks {
                 candidates_were_there_before_the_event,
                 an_event_that_very_many_wait_for_is_told_in_parts,
                 whoever_listens_hears_every_signal_of_a_kind,
+                an_event_is_told_with_its_id,
                 the_outbox_keeps_its_order_until_it_is_heard,
                 the_log_is_trimmed_by_its_own_time,
                 many_who_signal_lose_nothing,

@@ -4,7 +4,7 @@ use riverrun_store::{
     AwaitState, Awaited, Change, Commit, EventQuery, Matcher, NewAwait, Once, Retention, Signal,
     SignalLane, SignalRecord,
 };
-use riverrun_types::{Millis, StreamName};
+use riverrun_types::{EventType, Millis, StreamName, time::iso};
 
 use crate::{awaits::*, given::*};
 
@@ -380,6 +380,30 @@ pub async fn whoever_listens_hears_every_signal_of_a_kind(store: S) {
     must(change(&store, listen(false)).await);
     assert!(!say(&store, signal("k", "2")).await.signalled);
     assert_eq!(outbox(&store).await.len(), 1);
+}
+
+/// What an await is given is the event as the stream has it, with the id that it was given there.
+pub async fn an_event_is_told_with_its_id(store: S) {
+    create(&store, asleep("r1")).await;
+    must(change(&store, waits(awaits("w", "r1", event("k", Matcher::Any)))).await);
+    let stream = StreamName::new("shop", "s");
+    let events = [
+        draft(T0 + 9, EventType::LogInfo),
+        draft(T0 + 5, EventType::parse("k")),
+    ];
+    let told = Signal {
+        stream: stream.clone(),
+        place: Some(1),
+        ..signal("k", r#"{"type":"k"}"#)
+    };
+    let appended = append(stream.clone(), events.into());
+    let told = Commit::of(Change::Append(appended)).and(says(told));
+    must(commit(&store, told).await);
+    let id = all_events(&store, &stream).await[1].id;
+    let ts = iso(id.ms);
+    let whole = format!(r#"{{"id":"{id}","ts":"{ts}","type":"k"}}"#);
+    assert_eq!(value(&store, "w").await, Some(whole));
+    assert_eq!(id.ms, T0 + 9, "no event is earlier than the one before it");
 }
 
 pub async fn the_outbox_keeps_its_order_until_it_is_heard(store: S) {

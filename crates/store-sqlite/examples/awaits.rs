@@ -136,6 +136,7 @@ fn paid(order: usize) -> Commit {
         now_ms: T0 + 1,
         stream: StreamName::new("events", "order.paid"),
         is_heard: false,
+        place: None,
     })))
 }
 

@@ -23,14 +23,9 @@ pub(crate) fn judge(core: &Core, once: &Once) -> Worked<()> {
 
 /// Keeps the ids that the events of a commit were given. Its events are placed by now.
 pub(crate) fn keep(core: &Core, once: &Once, changes: &[Change], receipt: &Receipt) -> Worked<()> {
-    let drafts = changes.iter().find_map(|change| match change {
-        Change::Create(new) => Some(&new.events),
-        Change::Advance(change) => Some(&change.events),
-        Change::Append(change) => Some(&change.events),
-        _ => None,
-    });
-    let ids: Vec<EventId> = match (receipt.placed.first(), drafts) {
-        (Some(placed), Some(drafts)) => placed.ids(drafts).collect(),
+    let appended = changes.iter().find_map(Change::appends);
+    let ids: Vec<EventId> = match (receipt.placed.first(), appended) {
+        (Some(placed), Some((_, drafts))) => placed.ids(drafts).collect(),
         _ => Vec::new(),
     };
     let kept = once.places.iter().filter_map(|place| ids.get(*place));

@@ -253,6 +253,7 @@ async fn awaits_and_signals_are_there_for_the_next_owner() {
             now_ms: T0,
             stream: StreamName::new("events", kind),
             is_heard: false,
+            place: None,
         }))
     };
     let order = |n: &str| vec![(riverrun_types::Path::new("order"), json(n))];

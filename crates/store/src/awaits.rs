@@ -10,9 +10,9 @@
 
 use std::collections::HashMap;
 
-use riverrun_types::{Json, Millis, Name, Path, RunId, StreamName};
+use riverrun_types::{Json, Millis, Name, Path, RunId, StreamName, time};
 
-use crate::{Error, equality};
+use crate::{Change, Error, Placed, equality};
 
 /// An await that begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -172,9 +172,11 @@ impl AwaitRecord {
         let id = || self.id.clone();
         let is_late = is_expired(self.expires_ms, now_ms);
         match self.state {
-            // It may have been closed in the very moment in which it could still be fired.
+            // It may have been closed in the very moment in which it could still be fired. One for
+            // many that was opened before its time was over has not been used up by that.
             AwaitState::Closed
-                if self.fired == 0 && self.expires_ms.is_some_and(|until| now_ms >= until) =>
+                if (self.fired == 0 || many)
+                    && self.expires_ms.is_some_and(|until| now_ms >= until) =>
             {
                 Some(Error::AwaitExpired(id()))
             }
@@ -235,6 +237,9 @@ pub struct Signal {
     pub kind: Name,
     /// The whole event; what an await that it fires is given, and what paths lead into.
     pub event: Json,
+    /// Which of the events that the same commit appends to the stream it is: its id and its time are
+    /// given by the store, and are added to the event. Else the event is whole as it is.
+    pub place: Option<usize>,
     pub tenant: Option<Name>,
     pub now_ms: Millis,
     /// The stream that holds the event.
@@ -252,6 +257,28 @@ impl Signal {
 
     /// The most earlier events that an await with a filter is given to look back on: the latest.
     pub const MAX_LOOKBACK: usize = 1_000;
+
+    /// The event with the id that it was given by the changes of its commit, whose events were
+    /// placed by now.
+    pub fn whole(&self, changes: &[Change], placed: &[Placed]) -> Json {
+        let events = changes.iter().filter_map(Change::appends);
+        let mut own = events.zip(placed);
+        let own = own.find(|((stream, _), _)| *stream == self.stream);
+        let id = |place: usize| {
+            let ((_, drafts), placed) = own?;
+            placed.ids(drafts).nth(place)
+        };
+        let (Some(id), Some(rest)) = (
+            self.place.and_then(id),
+            self.event.as_str().strip_prefix('{'),
+        ) else {
+            return self.event.clone();
+        };
+        let comma = if rest.starts_with('}') { "" } else { "," };
+        let ts = time::iso(id.ms);
+        Json::stored(format!(r#"{{"id":"{id}","ts":"{ts}"{comma}{rest}"#))
+            .unwrap_or_else(|_| self.event.clone())
+    }
 }
 
 /// An emitted event in the log of all of them.

@@ -130,6 +130,18 @@ pub enum Change {
     Delete(RunId),
 }
 
+impl Change {
+    /// The events that it appends, and to which stream.
+    pub fn appends(&self) -> Option<(StreamName, &[Draft])> {
+        match self {
+            Self::Create(new) => Some((StreamName::flow(&new.id), &new.events)),
+            Self::Advance(change) => Some((StreamName::flow(&change.run), &change.events)),
+            Self::Append(change) => Some((change.stream.clone(), &change.events)),
+            _ => None,
+        }
+    }
+}
+
 /// Events that are appended once, whoever says them again.
 #[derive(Clone, Debug)]
 pub struct Once {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use riverrun_runtime::Listener;
 use riverrun_store::{EmitRecord, SignalRecord, same_tenant};
-use riverrun_types::{Json, Name};
+use riverrun_types::{EventType, Json, Name};
 
 use crate::{
     Result, Trigger, Triggers,
@@ -60,7 +60,7 @@ fn story(emit: &EmitRecord) -> Story {
     let member = |key: &str| emit.event.get(key).filter(|it| !it.is_null());
     let text = |key: &str| member(key).map(|it| it.as_text().into_owned());
     let chain: Option<u32> = member("chain").and_then(|chain| chain.read().ok());
-    let run = text("runId");
+    let run = emit.stream.run().map(|run| run.to_string());
     // What comes from outside begins a chain.
     let is_from_work = run.is_some() || matches!(&*emit.stream.kind, "job" | "call");
     let depth = match chain {
@@ -74,6 +74,14 @@ fn story(emit: &EmitRecord) -> Story {
     }
 }
 
+/// A flow does not start itself by what becomes of its own runs: each would be the next one's
+/// reason.
+fn is_own_end(trigger: &Trigger, emit: &EmitRecord) -> bool {
+    let flow = || emit.event.get("flowName");
+    let is_own = || flow().is_some_and(|flow| *flow.as_text() == *trigger.definition.flow);
+    EventType::parse(&emit.kind).is_engines_own() && is_own()
+}
+
 impl Triggers {
     async fn react(
         &self,
@@ -83,7 +91,7 @@ impl Triggers {
     ) -> Result<()> {
         let emit = &signal.emit;
         let tenant = trigger.definition.tenant_id.as_deref().map(Name::from);
-        if !same_tenant(tenant.as_ref(), emit.tenant.as_ref()) {
+        if !same_tenant(tenant.as_ref(), emit.tenant.as_ref()) || is_own_end(trigger, emit) {
             return Ok(());
         }
         let given = Given {

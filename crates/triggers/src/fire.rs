@@ -73,6 +73,8 @@ impl Triggers {
             Ok(started) if !started.created && self.is_told_again(&shot, &started.run).await? => {
                 Ok(started)
             }
+            // Somebody makes up for a due time once more: that is no use of the trigger.
+            Ok(started) if !started.created && shot.is_made_up_for() => Ok(started),
             Ok(started) if !started.created => {
                 // The run is an earlier one, so nothing was committed with it.
                 let events = shot.fired(&started.run, false);
@@ -143,6 +145,11 @@ impl Shot<'_> {
             self.trigger.definition.metadata.clone().unwrap_or_default();
         metadata.insert("trigger".to_owned(), origin);
         Json::of(&metadata)
+    }
+
+    /// A due time of the past, which is not the schedule's own turn.
+    fn is_made_up_for(&self) -> bool {
+        self.due_ms.is_some() && self.take.is_none()
     }
 
     fn said(&self, mut data: Value) -> Value {

@@ -326,7 +326,7 @@ impl Hook {
 }
 
 /// Names and values of a query or a form. One that is there several times is a list.
-fn pairs(text: &[u8]) -> Map<String, Value> {
+pub fn pairs(text: &[u8]) -> Map<String, Value> {
     let mut pairs = Map::new();
     for (name, value) in url::form_urlencoded::parse(text) {
         let value = Value::from(value.into_owned());

@@ -24,7 +24,7 @@ pub use backfill::{Backfill, Backfilled};
 pub use definition::{Definition, Kind, Origin};
 pub use error::{Error, Result};
 pub use fire::ManualFire;
-pub use http::{Hook, HookRequest, Hooked, PREFIX};
+pub use http::{Hook, HookRequest, Hooked, PREFIX, pairs};
 pub use registry::{Put, Synced, Triggers};
 pub use schedule::{Missed, Schedule, Turn};
 pub use shown::{ShownTrigger, Stats};

@@ -427,12 +427,22 @@ impl Triggers {
         })
     }
 
+    /// Has the engine's events told here that triggers wait for.
+    fn listen_to_engine(&self) {
+        let known = self.known();
+        let enabled = known.by_id.values().filter(|trigger| trigger.enabled);
+        let kinds = enabled.filter_map(|trigger| Some(EventType::parse(trigger.listens_to()?)));
+        let kinds = kinds.filter(EventType::is_engines_own).collect();
+        self.runtime().listen_to_engine(kinds);
+    }
+
     fn adopt(&self, change: impl FnOnce(&mut BTreeMap<Name, Arc<Trigger>>)) {
         self.inner.known.send_modify(|known| {
             let mut by_id = known.by_id.clone();
             change(&mut by_id);
             *known = Arc::new(Known::new(by_id));
         });
+        self.listen_to_engine();
     }
 
     /// Reads what changed elsewhere.
@@ -467,6 +477,7 @@ impl Triggers {
             }
         }
         self.inner.known.send_replace(Arc::new(Known::new(by_id)));
+        self.listen_to_engine();
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use riverrun_engine::Schema;
 use riverrun_expr::Expr;
 use riverrun_store::TriggerRecord;
-use riverrun_types::{Json, Millis, Name};
+use riverrun_types::{EventType, Json, Millis, Name};
 use serde_json::{Value, json};
 
 use crate::{
@@ -152,10 +152,23 @@ fn event_rule(config: EventConfig) -> Result<EventRule> {
         let message = format!("not {}", riverrun_types::label::RULE);
         return Err(Error::invalid("config.kind", message));
     }
+    let kind = EventType::parse(&config.kind);
+    if !is_heard(&kind) {
+        let message = format!(
+            "{kind} starts no flow: a trigger waits for events that are emitted, or for flow.* and step.* of runs"
+        );
+        return Err(riverrun_runtime::Error::BadKind(message).into());
+    }
     Ok(EventRule {
         kind: Name::from(config.kind),
         when: compile("config.when", config.when.as_deref())?,
     })
+}
+
+/// Whether events of a kind are ever told: emitted ones, and what becomes of runs.
+fn is_heard(kind: &EventType) -> bool {
+    let is_of_run = kind.is_engines_own() && EventType::KNOWN.contains(kind);
+    kind.is_emitted() || is_of_run && *kind != EventType::FlowRegistered
 }
 
 /// Compiles the schema of a field.

@@ -119,7 +119,13 @@ impl EventType {
 
     /// Whether a definition may have a step emit it: of no type that somebody here gives a meaning.
     pub fn is_free(&self) -> bool {
-        matches!(self, Self::Other(_)) && !self.is_reserved()
+        self.is_emitted() && !self.is_reserved()
+    }
+
+    /// Whether events of this type can be emitted, so that steps subscribe to them and runs wait for
+    /// them. All others are what riverrun itself writes down.
+    pub fn is_emitted(&self) -> bool {
+        matches!(self, Self::Other(_)) && !matches!(self.family(), "flow" | "step" | "job")
     }
 
     /// Whether it is the last word about a run or a job, unless somebody begins it anew.

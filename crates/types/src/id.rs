@@ -142,6 +142,8 @@ impl StreamName {
     pub const JOB: &'static str = "job";
     /// The live channels of queues: heard, and never stored.
     pub const QUEUE: &'static str = "queue";
+    /// The streams of triggers and of doors: what became of them.
+    pub const TRIGGER: &'static str = "trigger";
 
     pub fn new(kind: &str, id: &str) -> Self {
         Self {

@@ -208,6 +208,29 @@ class Steps(unittest.TestCase):
         self.assertIn('Done: memo "charge-2", await "time"', error.message)
         self.assertEqual(error.details["missing"], [{"op": "memo", "name": "charge-1"}])
 
+    def test_nothing_is_done_after_a_wait_that_no_longer_fits(self) -> None:
+        for plain in (True, False):
+            done: list[str] = []
+
+            def name(done: list[str] = done) -> str:
+                return "two" if "one" not in done else "zwei"
+
+            def in_sync(input: Any, ctx: SyncContext, done: list[str] = done, name: Any = name) -> None:
+                ctx.run(name(), lambda: done.append("one"))
+                ctx.wait.time(1000)
+                ctx.run("three", lambda: done.append("three"))
+
+            async def in_async(
+                input: Any, ctx: Context, done: list[str] = done, name: Any = name
+            ) -> None:
+                await ctx.run(name(), lambda: done.append("one"))
+                await ctx.wait.time(1000)
+                await ctx.run("three", lambda: done.append("three"))
+
+            error = run_step(in_sync if plain else in_async).error
+            self.assertEqual(getattr(error, "code", None), "JOURNAL_MISMATCH")
+            self.assertEqual(done, ["one", "one"])
+
     def test_side_by_side_is_legal_for_all_but_waits(self) -> None:
         async def work(input: Any, ctx: Context) -> Any:
             async def part(name: str) -> Any:
@@ -776,8 +799,58 @@ class Flows(unittest.TestCase):
         async def loop(input: Any, ctx: Context) -> None:
             await ctx.emit("go")
 
-        with self.assertRaisesRegex(RiverrunError, "does a step feed itself"):
-            run_flow([(loop, {"flow": {"role": "entry", "triggers": "go"}})])
+        def undo(input: Any) -> Any:
+            return input["error"]["code"]
+
+        looping = (loop, {"flow": {"role": "entry", "triggers": "go"}})
+        done = run_flow({"loop": looping})
+        self.assertEqual((done.status, getattr(done.error, "code", None)), ("failed", "MAX_STEPS"))
+        self.assertEqual((len(done.visits), done.visits[-1].status), (1001, "cancelled"))
+        # What undoes something is never one too many.
+        looping[1]["compensation"] = {"step": "undo"}
+        done = run_flow({"loop": looping, "undo": (undo, {"flow": {"role": "step"}})})
+        undone = [visit for visit in done.visits if visit.undoes]
+        self.assertEqual((len(undone), undone[0].value), (1000, "MAX_STEPS"))
+
+    def test_a_declared_door_for_several_gives_the_list_of_what_came(self) -> None:
+        def tell(input: Any, ctx: SyncContext) -> Any:
+            return ctx.awaited
+
+        wait = {"type": "trigger", "trigger_type": "api", "many": 2, "timeout": "1d"}
+        door = process(step="door", await_=wait)(tell)
+        answers = iter([later("2h", 1), later("1h", 2)])
+        both = run_flow([door], triggers={"api": lambda _: next(answers)})
+        self.assertEqual((both.visits[0].value, both.elapsed_ms), ([2, 1], 2 * 3_600_000))
+        once = iter([7])
+        late = run_flow([door], triggers={"api": lambda _: next(once, None)})
+        self.assertEqual(getattr(late.error, "code", None), "AWAIT_TIMEOUT")
+
+    def test_a_declared_match_of_what_is_not_there_fails(self) -> None:
+        wait = {"type": "event", "event_kind": "paid", "match": {"data.id": "input.nope"}}
+        step = process(step="pay", await_=wait)(lambda: 1)
+        done = run_flow([step], {"id": 1})
+        self.assertEqual(getattr(done.error, "code", None), "INPUT_ERROR")
+        done = run_flow([step], {"nope": None}, events=[{"type": "paid", "data": {"id": None}}])
+        self.assertEqual(done.status, "completed")
+
+    def test_words_that_mean_nothing_are_refused_where_code_waits(self) -> None:
+        for wait in (
+            lambda on: on.event("x", match="data.id"),
+            lambda on: on.event("x", where=7),
+            lambda on: on.event(""),
+            lambda on: on.time(None),
+        ):
+
+            def waits(input: Any, ctx: SyncContext, wait: Any = wait) -> None:
+                wait(ctx.wait)
+
+            error = run_step(waits).error
+            self.assertEqual(getattr(error, "code", None), "INPUT_ERROR", error)
+
+        def misspelt(input: Any, ctx: SyncContext) -> None:
+            ctx.wait.event("x", timout=5)  # type: ignore[call-arg]
+
+        self.assertIsInstance(run_step(misspelt).error, TypeError)
 
     def test_await_is_a_word_of_python(self) -> None:
         wait = {"type": "time", "delay": "1h"}

@@ -390,28 +390,32 @@ function source(fn) {
 }
 
 // src/ctx/awaits.ts
+var eventOptions = ["kind", "match", "where", "timeout", "lookback"];
+var triggerOptions = ["type", "payload", "timeout", "many", "secret"];
+var maxMs = 864e13;
 var StepAwaits = class {
   #step;
   constructor(step) {
     this.#step = step;
   }
   time = async (until) => {
-    await this.#step.wait("time", () => ({ type: "time", resumeAt: resumeAt(until) }));
+    await this.#step.wait("time", () => time(until));
   };
   event = async (options2) => {
-    const { kind, match, where, timeout, lookback } = typeof options2 === "string" ? { kind: options2 } : options2;
+    const { kind, match, where, timeout, lookback } = typeof options2 === "string" ? { kind: options2 } : known("await.event", options2, eventOptions);
     if (typeof kind !== "string" || !kind) throw invalid("await.event needs the kind of event");
     return this.#step.wait(kind, () => {
       const wait2 = { type: "event", eventKind: kind };
-      if (match) wait2.match = literals(match);
-      if (where !== void 0) wait2.where = typeof where === "function" ? source(where) : where;
+      if (match != null) wait2.match = literals(match);
+      if (where != null) wait2.where = filter(where);
       if (lookback === "run") wait2.lookback = "run";
       else if (lookback !== void 0) wait2.lookbackMs = milliseconds("lookback", lookback);
       if (timeout !== void 0) wait2.timeoutMs = milliseconds("timeout", timeout);
       return wait2;
     });
   };
-  trigger = async ({ type = "webhook", payload, timeout, many, secret } = {}) => {
+  trigger = async (options2 = {}) => {
+    const { type = "webhook", payload, timeout, many, secret } = known("await.trigger", options2, triggerOptions);
     this.#step.refuseInRun();
     const timeoutMs = timeout === void 0 ? void 0 : milliseconds("timeout", timeout);
     const make = () => this.#step.request("await.trigger", { type, payload, timeoutMs, many, secret });
@@ -428,12 +432,26 @@ function awaitsOutside(kind) {
   };
   return { time: refuse, event: refuse, trigger: refuse };
 }
-function resumeAt(until) {
+function time(until) {
+  const refuse = () => invalid(`await.time wants milliseconds, a duration such as "1h 30m" or a date, not ${String(until)}`);
+  if (typeof until !== "number" && typeof until !== "string" && !(until instanceof Date)) throw refuse();
   const afterMs = until instanceof Date ? void 0 : durationMs(until);
-  const date = afterMs === void 0 ? new Date(until) : new Date(Date.now() + afterMs);
-  if (typeof until === "number" && afterMs === void 0) throw invalid(`await.time wants milliseconds from now, not ${until}`);
-  if (Number.isNaN(date.getTime())) throw invalid(`await.time wants milliseconds, a duration such as "1h 30m" or a date, not ${String(until)}`);
-  return date.toISOString();
+  if (afterMs !== void 0 && afterMs <= maxMs) return { type: "time", afterMs };
+  if (typeof until === "number") throw invalid(`await.time wants milliseconds from now, not ${until}`);
+  const date = new Date(until);
+  if (Number.isNaN(date.getTime())) throw refuse();
+  return { type: "time", resumeAt: date.toISOString() };
+}
+function known(what, options2, names2) {
+  if (typeof options2 !== "object" || options2 === null) throw invalid(`${what} wants an object with options, not ${String(options2)}`);
+  const stranger = Object.keys(options2).find((name) => !names2.includes(name));
+  if (stranger !== void 0) throw invalid(`${what} has no option ${JSON.stringify(stranger)}: it knows ${names2.join(", ")}`);
+  return options2;
+}
+function filter(where) {
+  if (typeof where === "function") return source(where);
+  if (typeof where !== "string") throw invalid(`where must be a function or its source, is ${typeof where}`);
+  return where;
 }
 function milliseconds(what, duration) {
   const ms = durationMs(duration);
@@ -441,6 +459,7 @@ function milliseconds(what, duration) {
   return ms;
 }
 function literals(match) {
+  if (typeof match !== "object" || Array.isArray(match)) throw invalid('match wants an object of dot paths and values, such as { "data.orderId": 7 }');
   for (const [path2, value] of Object.entries(match)) {
     if (value === void 0 || typeof value === "function") throw invalid(`match has no value at ${JSON.stringify(path2)}: it is ${typeof value}`);
   }
@@ -470,6 +489,8 @@ var Journal = class {
   #done = [];
   /** Whether a `ctx.run` did its work in this execution. */
   #runs = false;
+  /** All records before this one were asked for. */
+  #checked = 0;
   constructor(records2) {
     this.#records = records2;
     for (const [at, { op, name = "" }] of records2.entries()) {
@@ -507,10 +528,18 @@ var Journal = class {
   uses(op, name) {
     return this.#uses.get(key(op, name)) ?? 0;
   }
-  /** The error that records were left which nobody asked for: the code is not what it was. */
-  mismatch() {
-    const missing2 = this.#records.filter((record, at) => !this.#taken.has(at) && !isOfState(record) && !this.#isInside(at)).map(done);
-    if (!missing2.length) return void 0;
+  /**
+   * The error that records were left which nobody asked for: the code is not what it was. With a
+   * record, only those before it count.
+   */
+  mismatch(until) {
+    const end2 = until ? this.#records.indexOf(until, this.#checked) : this.#records.length;
+    const isLeft = (record, at) => !this.#taken.has(at) && !isOfState(record) && !this.#isInside(at);
+    const missing2 = this.#records.slice(this.#checked, end2).filter((record, at) => isLeft(record, this.#checked + at)).map(done);
+    if (!missing2.length) {
+      this.#checked = Math.max(this.#checked, end2);
+      return void 0;
+    }
     const recorded = this.#records.map(done);
     const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing2)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
     return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing: missing2 } });
@@ -562,6 +591,8 @@ var StepExecution = class {
   /** What the code has read since something was last recorded. It is recorded with what is next. */
   #seen = [];
   #waits = false;
+  /** Waits that are over, and after which the code has yet to go on. */
+  #settling = 0;
   #refused;
   #ended = false;
   #left = false;
@@ -649,7 +680,7 @@ var StepExecution = class {
   async wait(name, makeWait) {
     this.refuseInRun();
     const record = this.#journal.next("await", name);
-    if (record) return answer(record);
+    if (record) return this.#settled(record);
     if (this.#left) return never();
     if (this.#waits) {
       this.#refused = concurrent();
@@ -658,6 +689,24 @@ var StepExecution = class {
     const wait2 = makeWait();
     this.#waits = true;
     void this.#leave(wait2);
+    return never();
+  }
+  /**
+   * Goes on after a wait, unless something was recorded before it that the code did not do this
+   * time: then nothing that stands after it is done.
+   */
+  async #settled(record) {
+    this.#settling++;
+    try {
+      await this.#quiet();
+    } finally {
+      this.#settling--;
+    }
+    if (this.#left) return never();
+    const mismatch = this.#ended ? void 0 : this.#journal.mismatch(record);
+    if (!mismatch) return answer(record);
+    this.#left = true;
+    this.onLeave(mismatch, this.#takeSeen());
     return never();
   }
   refuseInRun() {
@@ -685,8 +734,10 @@ var StepExecution = class {
     return this.#id(`${run}/${number}/${name}`, nth);
   }
   async #leave(wait2) {
-    await this.#quiet();
-    if (this.#ended) return;
+    do
+      await this.#quiet();
+    while (this.#settling);
+    if (this.#ended || this.#left) return;
     let outcome = this.#refused ?? this.#journal.mismatch() ?? wait2;
     try {
       if (outcome === wait2) for (const thrown of this.#thrown) await this.#memo(thrown);
@@ -1210,13 +1261,13 @@ var secrets = ["password", "passwd", "passphrase", "secret", "token", "authoriza
 var deepest = 8;
 function redactor(more = []) {
   const words = [...secrets, ...more].map(plain);
-  const known = /* @__PURE__ */ new Map();
+  const known2 = /* @__PURE__ */ new Map();
   const isSecret = (key2) => {
-    let answer2 = known.get(key2);
+    let answer2 = known2.get(key2);
     if (answer2 === void 0) {
       const name = plain(key2);
       answer2 = words.some((word) => name.endsWith(word));
-      if (known.size < 1e3) known.set(key2, answer2);
+      if (known2.size < 1e3) known2.set(key2, answer2);
     }
     return answer2;
   };
@@ -1471,10 +1522,10 @@ var Modules = class {
     return entry && (revision ?? 0) <= entry.revision ? entry.processes : void 0;
   }
   load(file, revision = 0) {
-    const known = this.#entries.get(file);
-    if (!known) return this.#begin(file, revision);
-    if (revision > known.revision) return Promise.reject(stale(file, revision, known.revision));
-    return known.loading;
+    const known2 = this.#entries.get(file);
+    if (!known2) return this.#begin(file, revision);
+    if (revision > known2.revision) return Promise.reject(stale(file, revision, known2.revision));
+    return known2.loading;
   }
   #begin(file, revision) {
     const entry = { revision, loading: processesOf(file) };
@@ -1590,10 +1641,10 @@ var Runner = class {
       this.#output.finish(() => process.exit(1));
       return;
     }
-    const known = { ...this.#invocations.limits, ...limits };
-    this.#invocations.limits = known;
-    this.peer.limitBytes = known.messageBytes;
-    this.onLimits(known);
+    const known2 = { ...this.#invocations.limits, ...limits };
+    this.#invocations.limits = known2;
+    this.peer.limitBytes = known2.messageBytes;
+    this.onLimits(known2);
     const answer2 = {
       protocol: protocolVersion,
       sdk: { name: "riverrun", version, language: "typescript" },
@@ -2414,8 +2465,8 @@ var Riverrun = class {
     return this.#http.post(`/api/queue/${part(name)}/clean`, options2);
   }
   /** Jobs that have failed for good, newest first; those that `filter` names. */
-  deadLetters(queue, { filter, ...page } = {}) {
-    return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...page, ...filter } });
+  deadLetters(queue, { filter: filter2, ...page } = {}) {
+    return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...page, ...filter2 } });
   }
   /**
    * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
@@ -2823,7 +2874,8 @@ var Store = class {
   }
   makeTrigger(type, payload) {
     const id = `trigger-${this.triggers.size + 1}`;
-    const trigger = { id, url: `http://127.0.0.1:4600/api/triggers/${id}`, type, payload };
+    const place = type === "user" ? "approve" : "api/triggers";
+    const trigger = { id, url: `http://127.0.0.1:4600/${place}/${id}`, type, payload };
     this.triggers.set(id, trigger);
     return trigger;
   }
@@ -3265,7 +3317,7 @@ var Undoing = class {
   }
 };
 function reason2({ code = "HANDLER_ERROR", message, details }, stepId) {
-  return { code, message, stepId, ...details !== void 0 && { details } };
+  return { code, message, ...stepId !== void 0 && { stepId }, ...details !== void 0 && { details } };
 }
 function isUndoneBy({ step }, kind) {
   return [step.compensation?.on ?? []].flat().includes(kind);
@@ -3426,11 +3478,12 @@ var Simulation = class {
   #ready;
   #startMs;
   #undoing = new Undoing();
+  /** Visits so far, without those that undo something. */
+  #begun = 0;
   #error;
   /** The error, as a step that undoes something is told of it. */
   #reason;
   enter(step, input, undoes) {
-    if (this.visits.length >= mostVisits) throw new RiverrunError("MAX_STEPS", `the run made ${mostVisits} visits, as many as it may: does a step feed itself?`);
     const number = this.visits.filter((visit2) => visit2.step === step).length + 1;
     const run = { runId: this.options.runId ?? "run-0", flow: this.flow, tenantId: this.options.tenantId, correlationId: this.options.correlationId };
     const visit = new Visit(step, number, input ?? null, run, this.options, this.store, undoes);
@@ -3471,6 +3524,7 @@ var Simulation = class {
   }
   async #begin(visit) {
     if (!visit.isActive) return;
+    if (!visit.undoes && this.#begun++ >= mostVisits) return this.#stop();
     const { await: declared } = visit.step;
     if (!declared || declared.type === "time" || visit.awaited !== void 0) return this.#execute(visit);
     const done2 = (ending) => {
@@ -3481,8 +3535,10 @@ var Simulation = class {
     const timeoutMs = declared.timeout === void 0 ? void 0 : milliseconds2("timeout", declared.timeout);
     if (declared.type === "trigger") {
       const trigger = this.store.makeTrigger(declared.triggerType ?? "webhook", declared.payload);
-      return this.#awaitTrigger(visit, trigger, timeoutMs, done2);
+      return this.#awaitTrigger(visit, trigger, timeoutMs, done2, declared.many);
     }
+    const absent = Object.values(declared.match ?? {}).find((wanted) => this.#matched(wanted, visit) === void 0);
+    if (absent !== void 0) return this.#fail(visit, "failed", new RiverrunError("INPUT_ERROR", `match: there is no ${String(absent)}`, { retriable: false }));
     const lookback = declared.lookback === void 0 ? void 0 : declared.lookback === "run" ? "run" : milliseconds2("lookback", declared.lookback);
     this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done2);
   }
@@ -3510,7 +3566,7 @@ var Simulation = class {
       visit.settle(name, outcome === "timeout" ? { error: timedOut(wait2.type) } : { value });
       return this.#execute(visit);
     };
-    if (wait2.type === "time") return this.#awaitTime(visit, Date.parse(wait2.resumeAt), done2);
+    if (wait2.type === "time") return this.#awaitTime(visit, "afterMs" in wait2 ? this.clock.now + wait2.afterMs : Date.parse(wait2.resumeAt), done2);
     if (wait2.type === "trigger") return this.#awaitTrigger(visit, this.store.triggers.get(wait2.triggerId), wait2.timeoutMs, done2);
     const fits = (event) => {
       const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input };
@@ -3533,12 +3589,22 @@ var Simulation = class {
     const finish = this.#wait(visit, "time", "time", done2);
     this.#plan(untilMs, () => finish({ outcome: "time" }));
   }
-  async #awaitTrigger(visit, trigger, timeoutMs, done2) {
+  /** With `many` it is opened so often, and gives the list of what came. */
+  async #awaitTrigger(visit, trigger, timeoutMs, done2, many) {
     const finish = this.#wait(visit, "trigger", trigger.id, done2);
     const fromMs = this.clock.now;
-    const answer2 = await opened(this.options.triggers, trigger);
-    if (answer2 && (timeoutMs === void 0 || answer2.afterMs <= timeoutMs)) {
-      this.#plan(fromMs + answer2.afterMs, () => finish({ outcome: "trigger", value: answer2.payload }));
+    const answers = [];
+    const wanted = many ?? 1;
+    while (answers.length < wanted) {
+      const answer2 = await opened(this.options.triggers, trigger);
+      if (!answer2) break;
+      answers.push(answer2);
+    }
+    answers.sort((one, other) => one.afterMs - other.afterMs);
+    const last = answers[wanted - 1];
+    if (last && (timeoutMs === void 0 || last.afterMs <= timeoutMs)) {
+      const payloads = answers.map(({ payload }) => payload);
+      this.#plan(fromMs + last.afterMs, () => finish({ outcome: "trigger", value: many ? payloads : payloads[0] }));
     } else if (timeoutMs !== void 0) this.#plan(fromMs + timeoutMs, () => finish({ outcome: "timeout" }));
   }
   #awaitEvent(visit, kind, fits, lookback, timeoutMs, done2) {
@@ -3632,8 +3698,13 @@ var Simulation = class {
   }
   #fitsDeclared({ where, match }, event, visit) {
     const ctx = { ...this.#context(), input: visit.input };
-    const values = Object.entries(match ?? {}).map(([path2, wanted]) => [path2, typeof wanted === "string" ? getAt({ input: ctx.input, state: ctx.state }, wanted) : wanted.value]);
+    const values = Object.entries(match ?? {}).map(([path2, wanted]) => [path2, this.#matched(wanted, visit)]);
     return matches(Object.fromEntries(values), event) && (where === void 0 || Boolean(evaluate(where, { event, ctx })));
+  }
+  /** What a declared `match` wants: a path into input or state, or a value as it is. */
+  #matched(wanted, { input }) {
+    if (typeof wanted !== "string") return wanted.value;
+    return /^(input|state)\./.test(wanted) ? getAt({ input, state: this.store.state }, wanted) : wanted;
   }
   #tooLate(visit, { onTimeout }) {
     const { code = "", message } = timedOut(visit.step.await?.type ?? "event");
@@ -3652,6 +3723,12 @@ var Simulation = class {
     }
     if (this.onFailure === "finish" || this.#undoing.hasBegun) return;
     for (const other of this.visits.filter(({ isActive }) => isActive)) this.#cancel(other);
+  }
+  /** The run has made as many visits as it may: it fails, whatever its steps say of failures. */
+  #stop() {
+    this.#error = new RiverrunError("MAX_STEPS", `the run made ${mostVisits} visits, as many as it may: does a step feed itself?`, { retriable: false });
+    this.#reason = reason2(describe(this.#error));
+    for (const visit of this.visits.filter(({ isActive }) => isActive)) this.#cancel(visit);
   }
   #cancel(visit) {
     for (const open of this.#open) if (open.visit === visit) this.#open.delete(open);

@@ -8,7 +8,7 @@ import {
   durationMs,
   redactor,
   source
-} from "./shared/HQRDN24H.js";
+} from "./shared/JPJPLSSF.js";
 import {
   CancelledError,
   RiverrunError,
@@ -194,7 +194,8 @@ var Store = class {
   }
   makeTrigger(type, payload) {
     const id = `trigger-${this.triggers.size + 1}`;
-    const trigger = { id, url: `http://127.0.0.1:4600/api/triggers/${id}`, type, payload };
+    const place = type === "user" ? "approve" : "api/triggers";
+    const trigger = { id, url: `http://127.0.0.1:4600/${place}/${id}`, type, payload };
     this.triggers.set(id, trigger);
     return trigger;
   }
@@ -636,7 +637,7 @@ var Undoing = class {
   }
 };
 function reason({ code = "HANDLER_ERROR", message, details }, stepId) {
-  return { code, message, stepId, ...details !== void 0 && { details } };
+  return { code, message, ...stepId !== void 0 && { stepId }, ...details !== void 0 && { details } };
 }
 function isUndoneBy({ step }, kind) {
   return [step.compensation?.on ?? []].flat().includes(kind);
@@ -797,11 +798,12 @@ var Simulation = class {
   #ready;
   #startMs;
   #undoing = new Undoing();
+  /** Visits so far, without those that undo something. */
+  #begun = 0;
   #error;
   /** The error, as a step that undoes something is told of it. */
   #reason;
   enter(step, input, undoes) {
-    if (this.visits.length >= mostVisits) throw new RiverrunError("MAX_STEPS", `the run made ${mostVisits} visits, as many as it may: does a step feed itself?`);
     const number = this.visits.filter((visit2) => visit2.step === step).length + 1;
     const run = { runId: this.options.runId ?? "run-0", flow: this.flow, tenantId: this.options.tenantId, correlationId: this.options.correlationId };
     const visit = new Visit(step, number, input ?? null, run, this.options, this.store, undoes);
@@ -842,6 +844,7 @@ var Simulation = class {
   }
   async #begin(visit) {
     if (!visit.isActive) return;
+    if (!visit.undoes && this.#begun++ >= mostVisits) return this.#stop();
     const { await: declared } = visit.step;
     if (!declared || declared.type === "time" || visit.awaited !== void 0) return this.#execute(visit);
     const done = (ending) => {
@@ -852,8 +855,10 @@ var Simulation = class {
     const timeoutMs = declared.timeout === void 0 ? void 0 : milliseconds("timeout", declared.timeout);
     if (declared.type === "trigger") {
       const trigger = this.store.makeTrigger(declared.triggerType ?? "webhook", declared.payload);
-      return this.#awaitTrigger(visit, trigger, timeoutMs, done);
+      return this.#awaitTrigger(visit, trigger, timeoutMs, done, declared.many);
     }
+    const absent = Object.values(declared.match ?? {}).find((wanted) => this.#matched(wanted, visit) === void 0);
+    if (absent !== void 0) return this.#fail(visit, "failed", new RiverrunError("INPUT_ERROR", `match: there is no ${String(absent)}`, { retriable: false }));
     const lookback = declared.lookback === void 0 ? void 0 : declared.lookback === "run" ? "run" : milliseconds("lookback", declared.lookback);
     this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done);
   }
@@ -881,7 +886,7 @@ var Simulation = class {
       visit.settle(name, outcome === "timeout" ? { error: timedOut(wait.type) } : { value });
       return this.#execute(visit);
     };
-    if (wait.type === "time") return this.#awaitTime(visit, Date.parse(wait.resumeAt), done);
+    if (wait.type === "time") return this.#awaitTime(visit, "afterMs" in wait ? this.clock.now + wait.afterMs : Date.parse(wait.resumeAt), done);
     if (wait.type === "trigger") return this.#awaitTrigger(visit, this.store.triggers.get(wait.triggerId), wait.timeoutMs, done);
     const fits = (event) => {
       const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input };
@@ -904,12 +909,22 @@ var Simulation = class {
     const finish = this.#wait(visit, "time", "time", done);
     this.#plan(untilMs, () => finish({ outcome: "time" }));
   }
-  async #awaitTrigger(visit, trigger, timeoutMs, done) {
+  /** With `many` it is opened so often, and gives the list of what came. */
+  async #awaitTrigger(visit, trigger, timeoutMs, done, many) {
     const finish = this.#wait(visit, "trigger", trigger.id, done);
     const fromMs = this.clock.now;
-    const answer = await opened(this.options.triggers, trigger);
-    if (answer && (timeoutMs === void 0 || answer.afterMs <= timeoutMs)) {
-      this.#plan(fromMs + answer.afterMs, () => finish({ outcome: "trigger", value: answer.payload }));
+    const answers = [];
+    const wanted = many ?? 1;
+    while (answers.length < wanted) {
+      const answer = await opened(this.options.triggers, trigger);
+      if (!answer) break;
+      answers.push(answer);
+    }
+    answers.sort((one, other) => one.afterMs - other.afterMs);
+    const last = answers[wanted - 1];
+    if (last && (timeoutMs === void 0 || last.afterMs <= timeoutMs)) {
+      const payloads = answers.map(({ payload }) => payload);
+      this.#plan(fromMs + last.afterMs, () => finish({ outcome: "trigger", value: many ? payloads : payloads[0] }));
     } else if (timeoutMs !== void 0) this.#plan(fromMs + timeoutMs, () => finish({ outcome: "timeout" }));
   }
   #awaitEvent(visit, kind, fits, lookback, timeoutMs, done) {
@@ -1003,8 +1018,13 @@ var Simulation = class {
   }
   #fitsDeclared({ where, match }, event, visit) {
     const ctx = { ...this.#context(), input: visit.input };
-    const values = Object.entries(match ?? {}).map(([path, wanted]) => [path, typeof wanted === "string" ? getAt({ input: ctx.input, state: ctx.state }, wanted) : wanted.value]);
+    const values = Object.entries(match ?? {}).map(([path, wanted]) => [path, this.#matched(wanted, visit)]);
     return matches(Object.fromEntries(values), event) && (where === void 0 || Boolean(evaluate(where, { event, ctx })));
+  }
+  /** What a declared `match` wants: a path into input or state, or a value as it is. */
+  #matched(wanted, { input }) {
+    if (typeof wanted !== "string") return wanted.value;
+    return /^(input|state)\./.test(wanted) ? getAt({ input, state: this.store.state }, wanted) : wanted;
   }
   #tooLate(visit, { onTimeout }) {
     const { code = "", message } = timedOut(visit.step.await?.type ?? "event");
@@ -1023,6 +1043,12 @@ var Simulation = class {
     }
     if (this.onFailure === "finish" || this.#undoing.hasBegun) return;
     for (const other of this.visits.filter(({ isActive }) => isActive)) this.#cancel(other);
+  }
+  /** The run has made as many visits as it may: it fails, whatever its steps say of failures. */
+  #stop() {
+    this.#error = new RiverrunError("MAX_STEPS", `the run made ${mostVisits} visits, as many as it may: does a step feed itself?`, { retriable: false });
+    this.#reason = reason(describe(this.#error));
+    for (const visit of this.visits.filter(({ isActive }) => isActive)) this.#cancel(visit);
   }
   #cancel(visit) {
     for (const open of this.#open) if (open.visit === visit) this.#open.delete(open);

@@ -5,7 +5,7 @@ import {
   InvocationContext,
   redactor,
   source
-} from "./shared/HQRDN24H.js";
+} from "./shared/JPJPLSSF.js";
 import {
   CancelledError,
   RiverrunError,

@@ -65,6 +65,7 @@ export interface JournalRecord {
 /** What the code of a step waits for: the answer of an invocation that is to be called again. */
 export type Suspended =
   | { type: 'time'; resumeAt: string }
+  | { type: 'time'; afterMs: number }
   | { type: 'event'; eventKind: string; match?: Record<string, unknown>; where?: string; lookbackMs?: number; lookback?: 'run'; timeoutMs?: number }
   | { type: 'trigger'; triggerId: string; timeoutMs?: number }
 

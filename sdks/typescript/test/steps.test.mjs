@@ -375,7 +375,8 @@ test('a failure ends the run, and what the kit cannot play it says', async () =>
   const run = await runFlow([begins(), fails])
   assert.deepEqual([run.status, run.error.code, run.visits[1].status], ['failed', 'BROKEN', 'failed'])
   await assert.rejects(runFlow([begins({ compensation: { step: 'undo' } }), fails]), /begins has compensation by undo, and there is no such step/)
-  await assert.rejects(runFlow([defineStep((_, ctx) => ctx.emit('go'), { step: 'loop', flow: { role: 'entry', triggers: 'go' } })]), { code: 'MAX_STEPS' })
+  const loop = await runFlow([defineStep((_, ctx) => ctx.emit('go'), { step: 'loop', flow: { role: 'entry', triggers: 'go' } })])
+  assert.deepEqual([loop.status, loop.error.code, loop.visits.length, loop.visits.at(-1).status], ['failed', 'MAX_STEPS', 1001, 'cancelled'])
   await assert.rejects(runFlow([fails, defineProcess(() => 1, { step: 'a' }), defineProcess(() => 1, { step: 'b' })]), /give entry/)
   const stuck = await runFlow({ only: (_, ctx) => ctx.await.event('never') })
   assert.equal(stuck.status, 'waiting')
@@ -507,4 +508,51 @@ test('a flow without an id is called as its entry, and a step without one is par
   assert.deepEqual((await runFlow(all, { flow: 'create-b' })).visits.map(({ step, value }) => [step, value]), [['create-b', 'create-b'], ['shared', 'create-b'], ['own', 'create-b']])
   assert.deepEqual((await runFlow(all, { entry: 'create-a' })).visits.map(({ step }) => step), ['create-a', 'shared'])
   assert.equal((await runStep(shared)).value, 'shared')
+})
+
+test('a declared door for several is opened so often, and gives the list of what came', async () => {
+  const door = (many, timeout) => defineStep((_, ctx) => ctx.awaited, { step: 'door', await: { type: 'trigger', triggerType: 'api', many, timeout } })
+  let opened = 0
+  const answers = () => later(`${3 - ++opened}h`, opened)
+  const both = await runFlow([door(2)], { triggers: { api: answers } })
+  assert.deepEqual([both.visits[0].value, both.elapsedMs], [[2, 1], 2 * 3_600_000])
+  opened = 0
+  const once = await runFlow([door(2, '1d')], { triggers: { api: () => (opened++ ? undefined : 7) } })
+  assert.deepEqual([once.status, once.error.code], ['failed', 'AWAIT_TIMEOUT'])
+})
+
+test('a loop that meets the limit of visits is undone', async () => {
+  const loop = defineStep((_, ctx) => ctx.emit('go'), { step: 'loop', flow: { role: 'entry', triggers: 'go' }, compensation: { step: 'undo' } })
+  const undo = defineStep((input) => input.error.code, { step: 'undo', flow: { role: 'step' } })
+  const run = await runFlow([loop, undo])
+  const undone = run.visits.filter(({ undoes }) => undoes)
+  assert.deepEqual([run.error.code, undone.length, undone[0].value], ['MAX_STEPS', 1000, 'MAX_STEPS'])
+})
+
+test('words that mean nothing are refused where code waits', async () => {
+  const waits = async (wait) => {
+    const run = await runStep(async (_, ctx) => wait(ctx.await))
+    return [run.error?.code, run.error?.message]
+  }
+  for (const [wait, message] of [
+    [(on) => on.event({ kind: 'x', timout: 5 }), /no option "timout"/],
+    [(on) => on.event({ kind: 'x', match: 'data.id' }), /match wants an object/],
+    [(on) => on.event({ kind: 'x', where: 7 }), /where must be a function/],
+    [(on) => on.event(), /wants an object/],
+    [(on) => on.trigger({ typ: 'user' }), /no option "typ"/],
+    [(on) => on.time(), /await.time wants/],
+    [(on) => on.time(null), /await.time wants/],
+  ]) {
+    const [code, said] = await waits(wait)
+    assert.equal(code, 'INPUT_ERROR')
+    assert.match(said, message)
+  }
+})
+
+test('a declared match of what is not there fails', async () => {
+  const pay = defineStep(() => 1, { step: 'pay', await: { type: 'event', eventKind: 'paid', match: { 'data.id': 'input.nope' } } })
+  const absent = await runFlow([pay], { input: { id: 1 } })
+  assert.deepEqual([absent.status, absent.error.code], ['failed', 'INPUT_ERROR'])
+  const none = await runFlow([pay], { input: { nope: null }, events: [{ type: 'paid', data: { id: null } }] })
+  assert.equal(none.status, 'completed')
 })

@@ -115,6 +115,18 @@ async fn what_is_no_json_is_text_unless_it_says_so() {
         .await
         .expect(200);
     assert_eq!(result(&server, &run).await, json!("a=b"));
+    // A form is an object, as a trigger of the type http has it; what only claims to be one is not.
+    for (body, given) in [
+        ("a=1&b=x%20y", json!({"a": "1", "b": "x y"})),
+        ("{\"yes\":\"a=b\"}", json!({"yes": "a=b"})),
+        ("word", json!("word")),
+    ] {
+        let (run, id) = ask(&server, json!({"type": "webhook"})).await;
+        let path = format!("/api/triggers/{id}");
+        let form = "application/x-www-form-urlencoded";
+        server.post_text(&path, form, body).await.expect(200);
+        assert_eq!(result(&server, &run).await, given);
+    }
 }
 
 #[tokio::test]

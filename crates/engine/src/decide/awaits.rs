@@ -4,7 +4,7 @@
 use riverrun_types::{Json, Name, time::iso};
 
 use super::{How, Over, Turn};
-use crate::{Awaiting, Failure, Visit, VisitKey, Wait, code, fact::Fact, run::timed_out};
+use crate::{AwaitFor, Awaiting, Failure, Visit, VisitKey, Wait, code, fact::Fact, run::timed_out};
 
 impl Turn<'_> {
     /// A visit that has not begun waits first.
@@ -13,10 +13,13 @@ impl Turn<'_> {
         let Some(visit) = self.state.visit(key).filter(waits).cloned() else {
             return;
         };
+        if !visit.undoes() && !self.may_step(1) {
+            return;
+        }
         let at = visit.at();
+        // One whose time is over already is still to be stored first: what it waits for may have
+        // come before it.
         self.emit(Fact::Await { at, awaiting });
-        self.resume_due();
-        self.settle();
     }
 
     /// A visit that cannot even wait.
@@ -25,7 +28,10 @@ impl Turn<'_> {
         let Some(visit) = self.state.visit(key).filter(waits) else {
             return;
         };
-        let at = visit.next_attempt();
+        let (at, undoes) = (visit.next_attempt(), visit.undoes());
+        if !undoes && !self.may_step(at.attempt) {
+            return;
+        }
         self.emit(Fact::StepStarted(at));
         if let Some(visit) = self.state.visit(key).cloned() {
             self.fail(&visit, failure, 0.0);
@@ -40,10 +46,12 @@ impl Turn<'_> {
             let failure = Failure::new(code::INPUT_ERROR, message).permanent();
             return self.fail(visit, failure, jitter);
         }
-        let at = visit.at();
+        let (at, is_time) = (visit.at(), awaiting.what == AwaitFor::Time);
         self.emit(Fact::Await { at, awaiting });
-        // A wait for a time that is over is over.
-        self.resume_due();
+        // A wait for a time that is over is over. Any other is stored first.
+        if is_time {
+            self.resume_if_due(&visit.key);
+        }
     }
 
     /// What a visit waits for has come.
@@ -68,7 +76,7 @@ impl Turn<'_> {
 
     /// The time of an await is over: reached, or too late.
     pub(super) fn await_over(&mut self, visit: &Visit, awaiting: &Awaiting) {
-        let is_time = awaiting.what == crate::AwaitFor::Time;
+        let is_time = awaiting.what == AwaitFor::Time;
         let waited_ms = self.since(visit.since_ms);
         let how = match is_time {
             true => How::Settled,

@@ -186,6 +186,9 @@ pub struct Start {
     pub parent: Option<Lineage>,
     /// How many events started a run on the way to it. A child belongs to its parent.
     pub chain: u32,
+    /// The story that it belongs to, if that is not its own, and what brought it about.
+    pub correlation_id: Option<Name>,
+    pub causation_id: Option<Name>,
 }
 
 /// Begins a run.
@@ -194,7 +197,7 @@ pub fn start(plan: &Plan, start: Start, now: Millis) -> (RunState, Decision) {
     let from = start.not_before.unwrap_or(now).max(now);
     let deadline = plan.deadline(from);
     let mut turn = Turn::new(plan, &mut state, RunId::new(""), now);
-    turn.emit(Fact::Started(Started {
+    let started = Fact::Started(Started {
         input: start.input,
         version: plan.version.clone(),
         next: plan.initial.clone(),
@@ -203,7 +206,11 @@ pub fn start(plan: &Plan, start: Start, now: Millis) -> (RunState, Decision) {
         parent: start.parent,
         queued: plan.queued.clone(),
         chain: start.chain,
-    }));
+    });
+    let mut event = started.draft(now);
+    event.correlation_id = start.correlation_id;
+    event.causation_id = start.causation_id;
+    turn.take_in(event);
     let decision = turn.decided();
     (state, decision)
 }

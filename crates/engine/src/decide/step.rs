@@ -12,7 +12,7 @@ impl Turn<'_> {
         let Some(visit) = self.state.visit(key) else {
             return;
         };
-        if !self.state.may_begin(visit, self.now) {
+        if !self.state.may_begin(visit, self.now) || self.plan.must_await(visit) {
             return;
         }
         let (at, undoes) = (visit.next_attempt(), visit.undoes());
@@ -43,6 +43,9 @@ impl Turn<'_> {
             let Some(visit) = self.state.visit(key).filter(is_job).cloned() else {
                 return;
             };
+            if self.plan.must_await(&visit) {
+                return;
+            }
             if visit.attempt >= attempt || self.state.status.is_ended() {
                 return;
             }
@@ -64,7 +67,7 @@ impl Turn<'_> {
 
     /// Whether the run may take one more step; if not, that is its end. What undoes a visit may
     /// always: there are no more of these than finished visits.
-    fn may_step(&mut self, attempt: u32) -> bool {
+    pub(super) fn may_step(&mut self, attempt: u32) -> bool {
         let limit = self.plan.limits.max_steps;
         if attempt > 1 || self.state.counted_steps() < limit {
             return true;
@@ -133,7 +136,7 @@ impl Turn<'_> {
                     next,
                 });
                 // A wait for a time that is over is over.
-                self.resume_due();
+                self.resume_if_due(key);
             }
             Outcome::Fork(fork) => self.fork(&visit, fork, jitter),
             Outcome::SubFlow(sub) => self.sub_flow(&visit, sub, jitter),

@@ -26,27 +26,42 @@ impl Turn<'_> {
         if self.state.paused {
             return;
         }
-        let now = self.now;
-        let due = |visit: &&Visit| match &visit.wait {
-            Some(Wait::Time { until_ms, .. }) => *until_ms <= now,
-            Some(Wait::Await(awaiting)) => awaiting.until_ms.is_some_and(|until| until <= now),
-            _ => false,
-        };
-        let due: Vec<Visit> = self.state.visits.iter().filter(due).cloned().collect();
+        let due = self.state.visits.iter().filter(|visit| self.is_due(visit));
+        let due: Vec<Visit> = due.cloned().collect();
         for visit in due {
             // Where the one before led may have ended the run.
             if self.state.status.is_ended() {
                 return;
             }
-            match &visit.wait {
-                Some(Wait::Time { output, next, .. }) => {
-                    self.resumed(&visit, "time reached".to_owned(), None);
-                    let next = next.clone().unwrap_or_else(|| self.after_wait(&visit));
-                    self.complete(&visit, output.clone(), next, 0.0);
-                }
-                Some(Wait::Await(awaiting)) => self.await_over(&visit, awaiting),
-                _ => {}
+            self.wait_over(&visit);
+        }
+    }
+
+    /// Resumes one wait, if its time has come.
+    pub(super) fn resume_if_due(&mut self, key: &VisitKey) {
+        let visit = self.state.visit(key).filter(|visit| self.is_due(visit));
+        if let Some(visit) = visit.filter(|_| !self.state.paused).cloned() {
+            self.wait_over(&visit);
+        }
+    }
+
+    fn is_due(&self, visit: &Visit) -> bool {
+        match &visit.wait {
+            Some(Wait::Time { until_ms, .. }) => *until_ms <= self.now,
+            Some(Wait::Await(awaiting)) => awaiting.until_ms.is_some_and(|until| until <= self.now),
+            _ => false,
+        }
+    }
+
+    fn wait_over(&mut self, visit: &Visit) {
+        match &visit.wait {
+            Some(Wait::Time { output, next, .. }) => {
+                self.resumed(visit, "time reached".to_owned(), None);
+                let next = next.clone().unwrap_or_else(|| self.after_wait(visit));
+                self.complete(visit, output.clone(), next, 0.0);
             }
+            Some(Wait::Await(awaiting)) => self.await_over(visit, awaiting),
+            _ => {}
         }
     }
 

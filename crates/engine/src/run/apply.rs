@@ -88,6 +88,9 @@ impl RunState {
     pub fn apply(&mut self, draft: &Draft) {
         let fact = Fact::read(draft);
         self.apply_fact(&fact, draft.ms);
+        if draft.kind == EventType::FlowStarted {
+            self.correlation = draft.correlation_id.clone();
+        }
         if let Some(at) = &draft.step
             && let Some(memo) = written(&fact)
             && !is_in_run(draft)
@@ -285,13 +288,18 @@ impl RunState {
             if visit.status != VisitStatus::Running && !waits_there {
                 continue;
             }
-            visit.status = VisitStatus::Retrying;
-            visit.wait = Some(match self.queued.contains(&visit.key.step) {
-                true => Wait::Job { until_ms: None },
-                false => Wait::Backoff { until_ms: 0 },
-            });
+            let is_queued = self.queued.contains(&visit.key.step);
+            let job = is_queued.then_some(Wait::Job { until_ms: None });
+            // What waited before its handler began waits anew.
+            (visit.status, visit.wait) = match visit.attempt {
+                0 => (VisitStatus::Pending, job),
+                _ => (
+                    VisitStatus::Retrying,
+                    job.or(Some(Wait::Backoff { until_ms: 0 })),
+                ),
+            };
             if let Some(step) = self.steps.get_mut(&visit.key.step) {
-                step.status = VisitStatus::Retrying;
+                step.status = visit.status;
             }
         }
     }
@@ -407,6 +415,8 @@ impl RunState {
 
     fn await_timeout(&mut self, at: &StepRef, next: Option<&Name>, ms: Millis) {
         if let Some(next) = next {
+            // A visit that ends before its handler began is a step that the run has made, too.
+            self.step_count += u64::from(at.attempt == 0);
             if let Some(visit) = self.leave(at, VisitStatus::Timeout, ms) {
                 let input = visit.input.clone();
                 let from = From {

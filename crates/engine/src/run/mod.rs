@@ -49,6 +49,9 @@ pub struct RunState {
     pub not_before: Option<Millis>,
     pub deadline: Option<Millis>,
     pub parent: Option<Lineage>,
+    /// The story that the run belongs to, if that is not its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation: Option<Name>,
     pub created_ms: Millis,
     pub updated_ms: Millis,
     pub ended_ms: Option<Millis>,
@@ -194,6 +197,7 @@ impl RunState {
             not_before: None,
             deadline: None,
             parent: None,
+            correlation: None,
             created_ms: 0,
             updated_ms: 0,
             ended_ms: None,

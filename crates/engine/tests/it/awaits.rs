@@ -169,6 +169,86 @@ fn a_declared_await_that_nobody_catches_fails_its_step() {
     );
 }
 
+/// However short a wait is, it is stored before it is over, and what it leads to waits as its own
+/// definition says.
+#[test]
+fn a_wait_that_is_over_at_once_leads_to_one_that_waits_too() {
+    let mut door = process();
+    door["await"] = json!({"type": "trigger"});
+    let first = json!({"await": {"type": "event", "eventKind": "paid", "onTimeout": "c"}});
+    let flow = |c: serde_json::Value| json!({"w": first, "c": c});
+    check(
+        flow(door),
+        r#"
+        start
+          flow.started
+          ? w
+        begin w
+          ? w
+        await w event w1 0
+          step.await.event w/0 w1 until 0
+        due
+          step.await.timeout w/0 after 0 -> c
+          ? c
+          ! w1
+        began c 1
+          ? c
+        await c trigger d1
+          step.await.trigger c/0 d1
+        settle c d1 7
+          step.resumed c/0 after 0
+          > c
+          ! d1
+        "#,
+    );
+    check(
+        flow(json!({"await": {"type": "event", "eventKind": "boss"}})),
+        r#"
+        start
+          flow.started
+          ? w
+        await w event w1 0
+          step.await.event w/0 w1 until 0
+        due
+          step.await.timeout w/0 after 0 -> c
+          ? c
+          ! w1
+        begin c
+          ? c
+        await c event c1
+          step.await.event c/0 c1
+        status
+          = waiting; c waiting await; wakes never; runs nothing
+        "#,
+    );
+}
+
+#[test]
+fn a_wait_of_code_that_is_over_at_once_is_stored_first_unless_it_is_a_time() {
+    check(
+        json!({"a": process()}),
+        r#"
+        start
+          flow.started
+          > a
+        began a 1
+          step.started a
+        suspend a event e1 0
+          step.await.event a e1 until 0
+        settle a e1 5
+          step.resumed a after 0
+          > a
+          ! e1
+        began a 1
+        suspend a time t1 0
+          step.await.time a t1 until 0
+          step.resumed a after 0
+          > a
+          ! t1
+        "#,
+    );
+}
+
 #[test]
 fn a_built_in_step_can_wait_first_too() {
     let flow = json!({"w": {"await": {"type": "event", "eventKind": "paid"}}});
@@ -313,6 +393,19 @@ fn doors_end_with_the_visit_that_made_them() {
 
 #[test]
 fn a_copy_waits_anew() {
+    check(
+        json!({"w": {"await": {"type": "trigger"}}}),
+        r#"
+        start
+          flow.started
+          ? w
+        await w trigger d1
+          step.await.trigger w/0 d1
+        fork-here
+          flow.forked
+          ? w
+        "#,
+    );
     check(
         json!({"a": process()}),
         r#"

@@ -37,6 +37,37 @@ fn a_loop_ends_at_the_limit_of_steps() {
     );
 }
 
+/// Visits count whose handler never begins, too.
+#[test]
+fn a_loop_of_waits_that_are_too_late_ends_at_the_limit_of_steps() {
+    let flow = json!({"limits": {"maxSteps": 2}, "steps": {
+        "w": {"await": {"type": "event", "eventKind": "paid", "onTimeout": "w"}},
+    }});
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+          ? w
+        await w event w1 0
+          step.await.event w/0 w1 until 0
+        due
+          step.await.timeout w/0 after 0 -> w
+          ? w#2
+          ! w1
+        await w#2 event w2 0
+          step.await.event w#2/0 w2 until 0
+        due
+          step.await.timeout w#2/0 after 0 -> w
+          ? w#3
+          ! w2
+        await w#3 event w3 0
+          step.cancelled w#3/0 by system
+          flow.failed MAX_STEPS
+        "#,
+    );
+}
+
 #[test]
 fn a_fork_whose_branches_cannot_all_have_a_step_begins_none() {
     let flow = |max_steps: u64| {

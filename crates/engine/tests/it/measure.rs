@@ -45,6 +45,8 @@ fn figures() {
             not_before: None,
             parent: None,
             chain: 0,
+            correlation_id: None,
+            causation_id: None,
         };
         let (mut state, mut all) = start(&plan, how, T0);
         for visit in &keys {

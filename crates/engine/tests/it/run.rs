@@ -63,6 +63,8 @@ impl Run {
             input,
             not_before: delay_ms.map(|ms| T0 + ms),
             parent,
+            correlation_id: None,
+            causation_id: None,
         };
         let (state, decision) = start(&plan, how, T0);
         assert!(decision.children.is_empty() && decision.abandoned.is_empty());

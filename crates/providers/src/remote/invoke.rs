@@ -73,6 +73,10 @@ impl Places for RemoteProvider {
     fn give_back(&self, count: usize) {
         self.list.unreserve(&self.process, count);
     }
+
+    fn is_staffed(&self) -> bool {
+        self.list.is_served(&self.process)
+    }
 }
 
 /// Keeps the credit until the worker has really ended what it was given for.

@@ -318,7 +318,7 @@ impl List {
     }
 
     /// Whether some worker has this process, though it may be busy or away for a moment.
-    fn is_served(&self, process: &str) -> bool {
+    pub fn is_served(&self, process: &str) -> bool {
         let members = self.members.lock();
         members.iter().any(|member| member.serves(process))
     }

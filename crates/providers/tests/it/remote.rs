@@ -221,12 +221,17 @@ async fn a_worker_that_comes_back_in_time_goes_on() {
 #[tokio::test]
 async fn a_worker_that_stays_away_is_lost() {
     let workers = workers();
+    let places = workers.provider("train");
+    let places = places.places().unwrap();
+    assert!(!places.is_staffed());
     let mut worker = Worker::enter(&workers, 1, json!([])).await;
     let (_, handle) = begin(&workers, "a");
     worker.hears("invoke").await;
+    assert!(places.is_staffed(), "it has no room, and is there");
     drop(worker);
     assert_eq!(code(handle).await, "WORKER_LOST");
     until(|| workers.list().is_empty()).await;
+    assert!(!places.is_staffed());
 }
 
 #[tokio::test]

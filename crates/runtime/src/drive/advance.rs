@@ -34,11 +34,18 @@ impl Driver {
     /// Decides as far as it can without effects.
     pub(crate) async fn advance(&mut self, effectful: Effectful) {
         self.look_before_due().await;
-        self.judge(Input::Due);
+        // What begins to wait in this commit is stored before it can be too late: what it waits
+        // for may be there already. The run's job is due then, and whoever takes it up looks.
+        if self.awaits.is_empty() {
+            self.judge(Input::Due);
+        }
         let mut since = Instant::now();
         while self.pending.events.len() < MAX_EVENTS {
             self.emit_declared().await;
-            self.await_declared().await;
+            // One that cannot wait may lead to others that have to.
+            if self.await_declared() {
+                continue;
+            }
             let Some(visit) = self.next_runnable(effectful) else {
                 return;
             };
@@ -77,6 +84,12 @@ impl Driver {
             let event = due.draft(self.runtime.now_ms());
             self.emit(event).await;
         }
+    }
+
+    /// Whether there is more to decide at once than one commit holds.
+    pub(crate) fn has_more(&self) -> bool {
+        self.state.can_go_on(self.runtime.now_ms())
+            || !self.flow.plan.to_await(&self.state).is_empty()
     }
 
     fn next_runnable(&self, effectful: Effectful) -> Option<VisitKey> {

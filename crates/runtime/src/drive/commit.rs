@@ -7,10 +7,10 @@ use riverrun_store::{
     Advance, Change, Commit, Error as StoreError, Expect, JobChange, Lease, NewJob, NewRun, Parent,
     Placed, Projection, RunRecord, Snapshot,
 };
-use riverrun_types::{Draft, Json, RunId, time::NEVER};
+use riverrun_types::{Draft, Json, RunId, StreamName, time::NEVER};
 
 use super::Driver;
-use crate::{Error, Result, Runtime, cache::News, runtime::pause};
+use crate::{Error, Result, Runtime, cache::News, runtime::pause, steps::Told};
 
 /// Events after which a snapshot is due, if they are also as large as the snapshot would be.
 pub(crate) const SNAPSHOT_EVERY: u64 = 500;
@@ -172,10 +172,27 @@ impl Driver {
         commit.changes.extend(orders);
         commit.changes.extend(self.new_awaits());
         commit.changes.extend(self.signals.iter().cloned());
+        let stream = StreamName::flow(&self.run);
+        let told = Told {
+            stream: &stream,
+            context: &self.context,
+            correlation: self.state.correlation.as_ref(),
+            chain: self.state.chain,
+        };
+        let told = self.runtime.engine_signals(&told, &self.pending.events);
+        commit.changes.extend(told);
         for child in &self.pending.children {
             let (created, orders) = self.create_child(child).await?;
+            let (stream, context) = (StreamName::flow(&created.id), created.context());
+            let told = Told {
+                stream: &stream,
+                context: &context,
+                correlation: None,
+                chain: self.state.chain,
+            };
+            let told = self.runtime.engine_signals(&told, &created.events);
             commit = commit.and(Change::Create(Box::new(created)));
-            commit.changes.extend(orders);
+            commit.changes.extend(orders.into_iter().chain(told));
         }
         for run in &self.pending.abandoned {
             commit = commit.and(Change::Wake(run.clone()));
@@ -198,6 +215,8 @@ impl Driver {
             not_before: None,
             parent: Some(child.parent.clone()),
             chain: self.state.chain,
+            correlation_id: None,
+            causation_id: None,
         };
         let (state, decision) = riverrun_engine::start(&flow.plan, start, now);
         let tenant = self.context.tenant_id.as_ref();
@@ -339,7 +358,17 @@ pub(super) async fn fail_without_plan(
         job: JobChange::Finish,
         snapshot: None,
     };
-    let commit = Commit::of(Change::Advance(Box::new(advance))).under(Some(lease.clone()));
+    let (stream, context) = (StreamName::flow(run), loaded.context());
+    let told = Told {
+        stream: &stream,
+        context: &context,
+        correlation: state.correlation.as_ref(),
+        chain: state.chain,
+    };
+    let told = runtime.engine_signals(&told, &advance.events);
+    let commit = Commit::of(Change::Advance(Box::new(advance)));
+    let mut commit = commit.under(Some(lease.clone()));
+    commit.changes.extend(told);
     if let Err(error) = runtime.commit(commit).await {
         tracing::warn!(%run, %error, "the run could not be failed; it is tried again when its lease ends");
     }

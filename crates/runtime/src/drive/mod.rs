@@ -204,7 +204,7 @@ impl Driver {
             }
             drop(taking.take());
             self.launch(&mut attempts);
-            if self.state.can_go_on(self.runtime.now_ms()) {
+            if self.has_more() {
                 continue;
             }
             match self.wait(&keep, &holder, &mut attempts).await {
@@ -215,10 +215,9 @@ impl Driver {
     }
 
     fn job_change(&self, attempts: &Attempts) -> JobChange {
-        let now = self.runtime.now_ms();
         if self.state.status.is_ended() {
             JobChange::Finish
-        } else if attempts.is_empty() && self.ready.is_empty() && !self.state.can_go_on(now) {
+        } else if attempts.is_empty() && self.ready.is_empty() && !self.has_more() {
             JobChange::Park {
                 at_ms: self.state.wake_ms(),
             }

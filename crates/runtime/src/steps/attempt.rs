@@ -132,7 +132,7 @@ impl Runtime {
                     said.extend(host.recorded(seen));
                     Outcome::Await(awaiting)
                 }
-                Err(message) => Outcome::Failure(Failure::new("INPUT_ERROR", message).permanent()),
+                Err(failure) => Outcome::Failure(failure),
             },
             Ok(reply) => {
                 let value = reply.value.unwrap_or_else(Json::null);
@@ -245,27 +245,38 @@ impl Runtime {
         job: &ClaimedJob,
         place: &StepPlace,
         input: &Json,
-    ) -> std::result::Result<(Awaiting, Option<NewAwait>), String> {
+    ) -> std::result::Result<(Awaiting, Option<NewAwait>), Failure> {
+        let refuse = |message: String| Failure::new("INPUT_ERROR", message).permanent();
+        let kind = wait.event_kind.as_deref().map(EventType::parse);
+        if let Some(kind) = kind.filter(|kind| !kind.is_emitted()) {
+            let message = format!(
+                "{kind} is written by riverrun itself, and no run can wait for it: emit an event of your own, or have a trigger on it start a flow that does"
+            );
+            return Err(Failure::new("BAD_KIND", message).permanent());
+        }
         let options = KeptOptions::read(job.options.as_ref());
         let tenant = options.tenant_id.as_deref().map(Name::from);
         let (run, key, now) = (&place.run, place.visit(), self.now_ms());
         let past = match wait.lookback.is_some() || wait.lookback_ms.is_some() {
-            true => self.past(wait, run, &key).await?,
+            true => self.past(wait, run, &key).await.map_err(refuse)?,
             false => Past {
                 began_ms: now,
                 given: Vec::new(),
             },
         };
         let (mut awaiting, new) =
-            awaits::suspended(wait, input, run, &key, tenant.as_ref(), now, past)?;
+            awaits::suspended(wait, input, run, &key, tenant.as_ref(), now, past)
+                .map_err(refuse)?;
         if matches!(awaiting.what, AwaitFor::Trigger { .. }) {
             let known = self.store().await_by(&awaiting.id).await;
-            let known = known.map_err(|error| error.to_string())?;
+            let known = known.map_err(|error| refuse(error.to_string()))?;
             let door = known.filter(|record| record.run == *run && record.step == key.step);
-            let door = door.ok_or("the step waits for a trigger that is not its own")?;
+            let stranger = || refuse("the step waits for a trigger that is not its own".to_owned());
+            let door = door.ok_or_else(stranger)?;
             let is_over = door.expires_ms.is_some_and(|until| until <= now);
             if door.state == AwaitState::Closed && !is_over {
-                return Err("the step waits again for a trigger that was used: one for many is made with `many`".to_owned());
+                let message = "the step waits again for a trigger that was used: one for many is made with `many`";
+                return Err(refuse(message.to_owned()));
             }
             awaiting.until_ms = door.expires_ms;
             if let Awaited::Door { door, .. } = &door.what {

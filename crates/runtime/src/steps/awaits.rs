@@ -199,9 +199,12 @@ fn with_input(source: &str) -> String {
 }
 
 impl Driver {
-    /// Registers what the definitions of visits say that they wait for.
-    pub(crate) async fn await_declared(&mut self) {
-        for key in self.flow.plan.to_await(&self.state) {
+    /// Registers what the definitions of visits say that they wait for. Says whether there were
+    /// any.
+    pub(crate) fn await_declared(&mut self) -> bool {
+        let to_await = self.flow.plan.to_await(&self.state);
+        let were_any = !to_await.is_empty();
+        for key in to_await {
             match self.declared(&key) {
                 Ok((awaiting, new)) => {
                     self.judge(Input::Await {
@@ -219,6 +222,7 @@ impl Driver {
                 }
             }
         }
+        were_any
     }
 
     /// What the definition of a visit's step says that it waits for.
@@ -274,15 +278,19 @@ impl Driver {
         let ctx = Json::of(&ctx);
         let equal = awaits.equal.iter().map(|(path, from)| {
             let value = match from {
+                // What is not there would match nothing, or what nobody meant.
                 Value::String(text) if text.starts_with("input.") || text.starts_with("state.") => {
-                    ctx.path(&Path::new(text)).unwrap_or_else(Json::null)
+                    let found = ctx.path(&Path::new(text));
+                    found.ok_or_else(|| {
+                        format!("match has no value for {path:?}: there is no {text}")
+                    })?
                 }
                 Value::Object(object) if object.contains_key("value") => Json::of(&object["value"]),
                 literal => Json::of(literal),
             };
-            (Path::new(path), value)
+            Ok((Path::new(path), value))
         });
-        let equal: Vec<_> = equal.collect();
+        let equal = equal.collect::<std::result::Result<Vec<_>, String>>()?;
         let condition = condition(&equal, awaits.filter.as_deref());
         let matcher = matcher(equal, awaits.filter.as_deref(), &ctx)?;
         let what = AwaitFor::Event {
@@ -382,7 +390,7 @@ impl Driver {
         };
         // Of a door that is opened again and again each wait takes the next.
         let taken = self.state.visit(&visit).map_or(0, |v| v.taken(&record.id));
-        let value = match count(&record.what) {
+        let value = match opened_times(&record.what) {
             None => record.values.into_iter().nth(taken as usize),
             Some(count) if record.values.len() >= count => {
                 Some(Json::of(&record.values[..count].to_vec()))
@@ -406,7 +414,7 @@ impl Driver {
 }
 
 /// How often a door is opened before its step goes on, if that is more than once.
-fn count(what: &Awaited) -> Option<usize> {
+pub(crate) fn opened_times(what: &Awaited) -> Option<usize> {
     let Awaited::Door { door, many: true } = what else {
         return None;
     };
@@ -457,8 +465,15 @@ pub(super) fn suspended(
     let in_code = true;
     match wait.kind.as_str() {
         "time" => {
+            // The clock of a worker may be another than this one.
+            let after = wait
+                .after_ms
+                .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+            let after = after.map(|ms| now.saturating_add(ms));
             let at = wait.resume_at.as_deref().and_then(time::parse);
-            let at = at.ok_or_else(|| format!("{:?} is no time", wait.resume_at))?;
+            let at = after
+                .or(at)
+                .ok_or_else(|| format!("{:?} is no time", wait.resume_at))?;
             let awaiting = Awaiting {
                 id: fresh_id(),
                 what: AwaitFor::Time,

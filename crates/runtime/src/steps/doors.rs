@@ -57,7 +57,7 @@ impl Runtime {
         let now = self.now_ms();
         let has_all = door.count.is_some_and(|count| record.fired >= count);
         let used = has_all.then(|| StoreError::AwaitUsed(record.id.clone()));
-        if let Some(refusal) = record.refusal(now).or(used) {
+        if let Some(refusal) = used.or(record.refusal(now)) {
             return Err(refusal.into());
         }
         let fire = Fire {

@@ -9,7 +9,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use parking_lot::Mutex;
-use riverrun_engine::{Fact, Input, RunState, VisitKey};
+use riverrun_engine::{Fact, Input, VisitKey};
 use riverrun_store::{
     Change, Commit, Error as StoreError, JobChange, JobLease, NewAwait, Note, Receipt, Settle,
     Settled,
@@ -18,7 +18,7 @@ use riverrun_types::{Draft, EventId, EventType, Json, Millis, Name, RunId, Strea
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use super::signals;
+use super::Told;
 use crate::{
     Error, Result, Runtime,
     cache::News,
@@ -262,7 +262,7 @@ impl Runtime {
         driver.advance(Effectful::Leave).await;
         let dequeued = self.jobs_of(run, &driver.pending.dequeued);
         let now = self.now_ms();
-        let job = job_change(&driver.state, woke, now);
+        let job = job_change(&driver, woke, now);
         let mut commit = driver.advance_commit(job).await?;
         // The old job goes before the new one of the same visit comes.
         let fences = letters.iter().filter_map(|letter| letter.fence(now));
@@ -329,12 +329,15 @@ impl Driver {
         let (entries, failures) = self.entries(&event, &kind, &payload).await;
         let ms = event.ms;
         let stream = StreamName::flow(&self.run);
-        let own = std::slice::from_ref(&event);
+        let told = Told {
+            stream: &stream,
+            context: &self.context,
+            correlation: self.state.correlation.as_ref(),
+            chain: self.state.chain,
+        };
+        let (own, place) = (std::slice::from_ref(&event), self.pending.events.len());
         let plan = &self.flow.plan;
-        let chain = self.state.chain;
-        let told = signals(&stream, &self.context, own, ms, chain, |kind| {
-            plan.hears(kind)
-        });
+        let told = told.signals(own, place, ms, |kind| plan.hears(kind));
         self.signals.extend(told);
         let event = Box::new(event);
         self.judge(Input::Emitted { event, entries });
@@ -348,13 +351,13 @@ impl Driver {
 }
 
 /// When the run's own job has to look at it: only said where that is earlier than before.
-fn job_change(state: &RunState, woke: Millis, now: Millis) -> JobChange {
-    if state.status.is_ended() {
+fn job_change(driver: &Driver, woke: Millis, now: Millis) -> JobChange {
+    if driver.state.status.is_ended() {
         return JobChange::Finish;
     }
-    let at_ms = match state.can_go_on(now) {
+    let at_ms = match driver.has_more() {
         true => now,
-        false => state.wake_ms(),
+        false => driver.state.wake_ms(),
     };
     match at_ms < woke {
         true => JobChange::Park { at_ms },

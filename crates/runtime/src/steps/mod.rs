@@ -25,7 +25,7 @@ mod rules;
 mod signals;
 
 pub use awaits::Door;
-pub(crate) use awaits::{Filter, door_url, register, trigger_event};
+pub(crate) use awaits::{Filter, door_url, opened_times, register, trigger_event};
 pub use compose::{Composable, Composed, ComposedFlow};
 pub(crate) use compose::{compose, names_flow};
 pub use doors::{OpenDoor, Visitor};
@@ -35,4 +35,4 @@ pub(crate) use inbox::{Inboxes, Letter};
 pub(crate) use outbox::read_outbox;
 pub(crate) use place::StepPlace;
 pub(crate) use rules::Rules;
-pub(crate) use signals::signals;
+pub(crate) use signals::Told;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use riverrun_engine::{Entry, Failure};
 use riverrun_expr::{Arg, Expr};
-use riverrun_types::{Draft, Flow, Json, Name, RunId, time::iso};
+use riverrun_types::{Draft, Flow, Json, Name, RunId, event::EventContext, time::iso};
 use serde::Serialize;
 
 use crate::{Services, drive::Driver};
@@ -47,25 +47,33 @@ fn never() -> Expr {
     Expr::compile("false").unwrap_or_else(|_| unreachable!("a literal compiles"))
 }
 
-/// An emitted event as expressions and handlers see it.
+/// An event as expressions and handlers see it: the envelope that it is stored in. Its id, and with
+/// that its time, are given when it is stored.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Emission<'a> {
-    pub ts: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ts: Option<String>,
     pub r#type: &'a str,
     /// The same as `type`, as the older form has it.
     pub kind: &'a str,
+    run_id: &'a str,
+    flow_name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub run_id: Option<&'a str>,
+    step_name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub flow_name: Option<&'a str>,
+    step_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub step_name: Option<&'a str>,
+    attempt: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<&'a str>,
     /// How many events started a run on the way to the one that emitted it.
     #[serde(skip_serializing_if = "is_zero")]
     pub chain: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    causation_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tenant_id: Option<&'a str>,
     pub data: &'a Json,
 }
 
@@ -74,16 +82,21 @@ fn is_zero(chain: &u32) -> bool {
 }
 
 impl<'a> Emission<'a> {
-    pub fn of(event: &'a Draft, kind: &'a str, data: &'a Json) -> Self {
+    pub fn of(event: &'a Draft, kind: &'a str, data: &'a Json, context: &'a EventContext) -> Self {
+        let at = event.step.as_ref();
         Self {
-            ts: iso(event.ms),
+            ts: None,
             r#type: kind,
             kind,
-            run_id: None,
-            flow_name: None,
-            step_name: event.step.as_ref().map(|at| &*at.name),
+            run_id: &context.run_id,
+            flow_name: &context.flow_name,
+            step_name: at.map(|at| &*at.name),
+            step_id: at.map(|at| at.id(&context.run_id)),
+            attempt: at.map(|at| at.attempt),
             correlation_id: event.correlation_id.as_deref(),
             chain: 0,
+            causation_id: event.causation_id.as_deref(),
+            tenant_id: context.tenant_id.as_deref(),
             data,
         }
     }
@@ -112,9 +125,8 @@ impl Driver {
         let Some(subscribed) = self.flow.plan.subscriptions.get(kind) else {
             return (entries, failures);
         };
-        let mut emission = Emission::of(event, kind, data);
-        emission.run_id = Some(self.run.as_str());
-        emission.flow_name = Some(&self.flow.plan.id);
+        let mut emission = Emission::of(event, kind, data, &self.context);
+        emission.ts = Some(iso(event.ms.max(self.state.updated_ms)));
         let emission = Json::of(&emission);
         for (step, number) in subscribed {
             // An event enters a step once: by the first of its subscriptions that holds.

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use riverrun_engine::VisitKey;
-use riverrun_store::{JobRecord, QueueLimits, QueueRecord};
+use riverrun_engine::{RunState, VisitKey};
+use riverrun_store::{AwaitRecord, JobRecord, QueueLimits, QueueRecord};
 use riverrun_types::{Millis, Name, RunId};
 
 use super::Why;
-use crate::steps::Trouble;
+use crate::steps::{Trouble, opened_times};
 
 #[derive(Default)]
 pub(super) struct Facts {
@@ -15,6 +15,9 @@ pub(super) struct Facts {
     pub paused: Option<(Millis, Option<String>)>,
     /// When awaits were fired that the run has not heard of yet.
     pub fired: HashMap<Name, Millis>,
+    /// How often doors were opened that wait for more, and how often they are to be, where that was
+    /// said.
+    pub opened: HashMap<Name, (u32, Option<u32>)>,
     /// Awaits whose expression could not be judged.
     pub troubles: HashMap<Name, Trouble>,
     /// Events of the kinds that awaits with an expression wait for, which are yet to be judged.
@@ -28,6 +31,24 @@ pub(super) struct Facts {
     pub busy: bool,
     /// Where others reach this server.
     pub public_url: Option<String>,
+}
+
+impl Facts {
+    /// Takes in an await that was fired. A door that can be opened several times may have to be.
+    pub(super) fn fired(&mut self, record: &AwaitRecord, state: &RunState) {
+        let key = VisitKey {
+            step: record.step.clone(),
+            visit: record.visit,
+        };
+        let taken = state.visit(&key).map_or(0, |visit| visit.taken(&record.id));
+        let count = opened_times(&record.what).and_then(|count| u32::try_from(count).ok());
+        let (id, fired) = (record.id.clone(), record.fired);
+        if fired < count.unwrap_or(taken + 1) {
+            self.opened.insert(id, (fired, count));
+        } else if let Some(ms) = record.fired_ms {
+            self.fired.insert(id, ms);
+        }
+    }
 }
 
 /// What is known of a visit's job.

@@ -226,8 +226,10 @@ fn awaited(awaiting: &Awaiting, facts: &Facts) -> Cause {
         AwaitFor::Trigger { trigger_type } => Cause::AwaitTrigger {
             url: door_url(facts.public_url.as_deref(), &await_id, *trigger_type),
             trigger_type: *trigger_type,
-            await_id,
             fired_at,
+            opened: facts.opened.get(&await_id).map(|(opened, _)| *opened),
+            wanted: facts.opened.get(&await_id).and_then(|(_, wanted)| *wanted),
+            await_id,
         },
     }
 }

@@ -80,11 +80,11 @@ impl Runtime {
         if state.visits.iter().any(|visit| is_awaited(&visit.wait)) {
             let awaits = self.store().awaits_of(run).await?;
             self.filters(run, &awaits, &mut facts).await?;
-            let fired = awaits
-                .into_iter()
-                .filter(|record| record.state == AwaitState::Fired);
-            let fired = fired.filter_map(|record| Some((record.id, record.fired_ms?)));
-            facts.fired = fired.collect();
+            let fired = awaits.iter();
+            let fired = fired.filter(|record| record.state == AwaitState::Fired);
+            for record in fired {
+                facts.fired(record, state);
+            }
         }
         for visit in state.visits.iter() {
             match &visit.wait {
@@ -202,7 +202,12 @@ impl Runtime {
 
     fn taker_of(&self, queue: &str) -> Option<Taker> {
         let process = self.processes().of_queue(queue)?;
-        let room = process.provider.places().map(|places| {
+        let places = process.provider.places();
+        // A worker that has gone leaves its processes known.
+        if places.as_ref().is_some_and(|places| !places.is_staffed()) {
+            return None;
+        }
+        let room = places.map(|places| {
             let taken = places.take(1).count;
             if taken > 0 {
                 places.give_back(taken);

@@ -313,6 +313,18 @@ fn a_visit_has_one_reason() {
         &none,
         json!({"kind": "await-trigger", "awaitId": "w1", "triggerType": "user", "url": "/approve/w1", "untilMs": 7}),
     );
+    for (wanted, expected) in [(Some(2), json!(2)), (None, Value::Null)] {
+        let once = Facts {
+            opened: HashMap::from([(Name::from("w1"), (1, wanted))]),
+            ..Facts::default()
+        };
+        let mut said = json!({"kind": "await-trigger", "awaitId": "w1", "triggerType": "user", "url": "/approve/w1", "opened": 1, "wanted": expected});
+        if wanted.is_none() {
+            said.as_object_mut().unwrap().remove("wanted");
+        }
+        let door = awaits(AwaitFor::Trigger { trigger_type }, None);
+        check(visit("a", Waiting, door), &once, said);
+    }
     let until_ms = NOW + 8;
     let mut backoff = visit("a", Retrying, Some(Wait::Backoff { until_ms }));
     backoff.failures = 1;

@@ -71,14 +71,27 @@ fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
             trigger_type,
             url,
             fired_at,
+            opened,
+            wanted,
             ..
-        } => match (fired_at, trigger_type) {
-            (Some(at), _) => format!("its trigger was fired at {at}, and it is about to go on"),
-            (None, TriggerType::User) => format!("waits for somebody's answer at {url}"),
-            (None, TriggerType::Webhook | TriggerType::Api) => {
-                format!("waits for a trigger, POST {url}")
+        } => {
+            let so_far = match (opened, wanted) {
+                (Some(opened), Some(wanted)) => format!(", opened {opened} of {wanted} times"),
+                (Some(opened), None) => format!(", opened {opened} times so far"),
+                (None, _) => String::new(),
+            };
+            match (fired_at, trigger_type) {
+                (Some(at), _) => {
+                    format!("its trigger was fired at {at}, and it is about to go on")
+                }
+                (None, TriggerType::User) => {
+                    format!("waits for somebody's answer at {url}{so_far}")
+                }
+                (None, TriggerType::Webhook | TriggerType::Api) => {
+                    format!("waits for a trigger, POST {url}{so_far}")
+                }
             }
-        },
+        }
         Cause::Backoff { error, .. } => {
             let what = match attempt {
                 0 => "the last attempt".to_owned(),

@@ -33,6 +33,9 @@ pub trait Places: Send + Sync {
     fn take(&self, want: usize) -> Taken;
 
     fn give_back(&self, count: usize);
+
+    /// Whether there is anybody to do the work, though he may be busy or away for a moment.
+    fn is_staffed(&self) -> bool;
 }
 
 /// Places that were taken.

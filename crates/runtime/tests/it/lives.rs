@@ -387,6 +387,10 @@ async fn nobody_from_outside_says_what_became_of_a_job() {
     let done = Json::of(&json!({"type": "job.completed"}));
     let refused = world.runtime.append(&StreamName::job(&job), &[done]).await;
     assert_eq!(refused.unwrap_err().code(), "RESERVED_TYPE");
+    let fired = Json::of(&json!({"type": "trigger.fired"}));
+    let door = StreamName::new("trigger", "t");
+    let refused = world.runtime.append(&door, &[fired]).await;
+    assert_eq!(refused.unwrap_err().code(), "RESERVED_TYPE");
     let note = Json::of(&json!({"type": "note.made", "data": 1}));
     let channel = StreamName::new(StreamName::QUEUE, "work");
     let refused = world

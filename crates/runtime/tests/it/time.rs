@@ -259,7 +259,7 @@ async fn code_that_waits_goes_on_when_its_time_has_come() {
     world.runtime.register(&flow).await.unwrap();
     let mut runs = Vec::new();
     for input in [
-        wait(json!({"type": "time", "resumeAt": "1970-01-31T00:00:00.000Z"})),
+        wait(json!({"type": "time", "afterMs": 30 * 86_400_000_i64})),
         wait(json!({"type": "event", "eventKind": "never", "timeoutMs": 86_400_000})),
     ] {
         let request = StartRequest::new("f", Json::of(&input));

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use riverrun_expr::{Limits, Sandbox};
 use riverrun_protocol::{Reply, WorkError};
 use riverrun_runtime::{
-    Handler, Invocation, JobRequest, Options, Process, ProcessConfig, Provider, Runtime, Source,
-    StartRequest, function,
+    Handler, Invocation, JobRequest, Options, Places, Process, ProcessConfig, Provider, Runtime,
+    Source, StartRequest, Taken, function,
 };
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Json, RunId};
@@ -417,4 +417,50 @@ async fn a_job_of_a_queue_says_why_too() {
     );
     has(&why["reasons"][0], json!({"kind": "no-worker"}));
     has(&why["reasons"][0]["job"], json!({"ahead": 1}));
+}
+
+/// Workers elsewhere, of which none has room; or there is none.
+struct Elsewhere(bool);
+
+#[async_trait]
+impl Provider for Elsewhere {
+    async fn invoke(&self, _: Invocation) -> Result<Reply, WorkError> {
+        Err(WorkError::new("NO_WORKER", "nobody is there"))
+    }
+
+    fn places(&self) -> Option<&dyn Places> {
+        Some(self)
+    }
+}
+
+impl Places for Elsewhere {
+    fn take(&self, _: usize) -> Taken {
+        Taken {
+            count: 0,
+            more: Box::pin(std::future::pending()),
+        }
+    }
+
+    fn give_back(&self, _: usize) {}
+
+    fn is_staffed(&self) -> bool {
+        self.0
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn workers_without_room_are_told_from_workers_that_have_gone() {
+    let world = World::new().await;
+    for (name, is_staffed, expected) in [("busy", true, "no-room"), ("gone", false, "no-worker")] {
+        world.runtime.put_process(Process {
+            id: name.into(),
+            config: ProcessConfig::read(&Json::null(), name).ok().unwrap(),
+            provider: Arc::new(Elsewhere(is_staffed)),
+            source: Source::default(),
+        });
+        world.register(name, json!({"do": step(name)})).await;
+        let run = world.start(name).await;
+        let why = world.why(&run).await;
+        has(&why["reasons"][0], json!({ "kind": expected }));
+    }
 }

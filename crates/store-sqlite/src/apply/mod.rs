@@ -117,7 +117,10 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
             }
             Change::Unawait(id) | Change::Expire { id, .. } => awaits::end(core, id)?,
             Change::Fire(fire) => awaits::fire(core, fire, &mut told)?,
-            Change::Signal(signal) => awaits::signal(core, signal, &mut told)?,
+            Change::Signal(signal) => {
+                let event = signal.whole(&commit.changes, &receipt.placed);
+                awaits::signal(core, signal, &event, &mut told)?;
+            }
             Change::Listen { kind, on } => awaits::listen(core, kind, *on)?,
             Change::Heard(no) => awaits::heard(core, *no)?,
             Change::Trigger(new) => triggers::put(core, new)?,

@@ -1,7 +1,7 @@
 //! An event is told to all who wait for its kind.
 
 use riverrun_store::{Signal, equality::Keys};
-use riverrun_types::RunId;
+use riverrun_types::{Json, RunId};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{
@@ -10,10 +10,10 @@ use super::{
 };
 use crate::{core::Core, error::Worked};
 
-pub(crate) fn signal(core: &Core, signal: &Signal, told: &mut Told) -> Worked<()> {
+pub(crate) fn signal(core: &Core, signal: &Signal, event: &Json, told: &mut Told) -> Worked<()> {
     let conn = &core.conn;
-    let seq = log(core, signal)?;
-    let mut keys = Keys::new(&signal.event);
+    let seq = log(core, signal, event)?;
+    let mut keys = Keys::new(event);
     let mut room = Signal::MAX_FIRED;
     let mut is_left = is_listened(core, &signal.kind)?;
     for shape in shapes::of_kind(conn, &signal.kind)? {
@@ -37,7 +37,7 @@ pub(crate) fn signal(core: &Core, signal: &Signal, told: &mut Told) -> Worked<()
         is_left |= targets.len() > room;
         let count = targets.len().min(room);
         for target in targets.iter().take(room) {
-            fire::give(core, target, signal.event.as_str(), signal.now_ms, told)?;
+            fire::give(core, target, event.as_str(), signal.now_ms, told)?;
         }
         shapes::shut(conn, shape.no, count)?;
         room -= count;
@@ -67,7 +67,7 @@ fn unheard(core: &Core, signal: &Signal) -> Worked<()> {
     Ok(())
 }
 
-fn log(core: &Core, signal: &Signal) -> Worked<i64> {
+fn log(core: &Core, signal: &Signal, event: &Json) -> Worked<i64> {
     core.conn
         .prepare_cached(
             "INSERT INTO emits (kind, ms, tenant, stream_kind, stream_id, event)
@@ -79,7 +79,7 @@ fn log(core: &Core, signal: &Signal) -> Worked<i64> {
             signal.tenant.as_deref(),
             &*signal.stream.kind,
             &*signal.stream.id,
-            signal.event.as_str(),
+            event.as_str(),
         ])?;
     Ok(core.conn.last_insert_rowid())
 }

@@ -31,6 +31,9 @@ pub(crate) struct Config {
     grace_ms: Option<i64>,
 }
 
+/// A server that is up and busy is a little late, too: that is not what is missed.
+const LEAST_GRACE_MS: Millis = 1_000;
+
 impl Schedule {
     /// Intervals are counted from `anchor_ms` where the schedule names no start.
     pub(crate) fn new(config: &Config, anchor_ms: Millis) -> Result<Self> {
@@ -54,7 +57,7 @@ impl Schedule {
             end_ms,
             missed: config.missed,
             max_missed,
-            grace_ms,
+            grace_ms: grace_ms.max(LEAST_GRACE_MS),
         })
     }
 }

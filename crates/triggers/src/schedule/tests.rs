@@ -260,6 +260,10 @@ fn missed_times_are_treated_by_policy() {
     );
     let strict = json!({"missed": "skip", "graceMs": 10_000});
     turn(strict, NOW, None, 6, "2024-05-01T10:06:00Z");
+    // A server that is up is late by some milliseconds at least.
+    let none = json!({"missed": "skip", "graceMs": 0});
+    let just = "2024-05-01T10:05:00.900Z";
+    turn(none, just, last, 5, "2024-05-01T10:06:00Z");
     let first = Some("2024-05-01T10:00:00Z");
     turn(
         json!({"missed": "all"}),

@@ -1,8 +1,8 @@
 //! Emitted events that start runs.
 
-use riverrun_runtime::Listener;
-use riverrun_store::{Change, Commit, EmitRecord, Signal, SignalRecord};
-use riverrun_types::{Json, StreamName};
+use riverrun_runtime::{Listener, StartRequest};
+use riverrun_store::{Change, Commit, EmitRecord, EventQuery, Signal, SignalRecord};
+use riverrun_types::{Json, RunId, StreamName};
 use serde_json::{Value, json};
 
 use crate::given::*;
@@ -117,6 +117,9 @@ async fn a_chain_of_runs_that_start_each_other_ends() {
             .filter(|chain| *chain > 0 && run.is_some());
         let event = json!({"type": "ping", "data": {}, "runId": run, "chain": chain});
         signal.emit.event = Json::of(&event);
+        if let Some(run) = run {
+            signal.emit.stream = StreamName::new("flow", run);
+        }
         signal
     };
     given.triggers.hear(&of(1, None)).await.unwrap();
@@ -136,6 +139,89 @@ async fn a_chain_of_runs_that_start_each_other_ends() {
     assert_eq!(given.runs().await.len(), 102);
 }
 
+/// Starts a run of a flow whose only step fails, or does not.
+async fn run_once(given: &Given, flow: &str, transform: &str, correlation: Option<&str>) -> RunId {
+    let definition = json!({
+        "id": flow, "version": "1.0.0", "initialStepId": "a",
+        "steps": {"a": {"type": "transform", "config": {"transform": transform}}},
+    });
+    given.runtime.register(&definition).await.unwrap();
+    let mut request = StartRequest::new(flow, Json::of(&json!({})));
+    request.correlation_id = correlation.map(str::to_owned);
+    let started = given.runtime.start(request).await.unwrap();
+    given.run(&started).await;
+    started.run
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_end_of_a_run_starts_another() {
+    let given = Given::new().await;
+    let throws = "(() => { throw new Error('no') })()";
+    run_once(&given, "before", throws, None).await;
+    let alarm = json!({
+        "kind": "flow.failed",
+        "map": "({id: event.id, run: event.runId, flow: event.flowName, code: event.data.error.code})",
+    });
+    given.put(paid(alarm)).await;
+    run_once(&given, "fine", "({})", None).await;
+    let failed = run_once(&given, "broken", throws, Some("tale")).await;
+    given.until("e", "trigger.fired", 1).await;
+    let runs = given.runs().await;
+    let runs: Vec<_> = runs.iter().filter(|run| &*run.flow == "order").collect();
+    assert_eq!(runs.len(), 1);
+    assert_eq!(runs[0].correlation.as_deref(), Some("tale"));
+    let input = given
+        .runtime
+        .run(&runs[0].id)
+        .await
+        .unwrap()
+        .state()
+        .input
+        .value();
+    assert_eq!(input["run"], failed.as_str());
+    assert_eq!(input["flow"], "broken");
+    assert_eq!(input["code"], "TRANSFORM_ERROR");
+    let (stream, query) = (StreamName::flow(&failed), EventQuery::forward(0, 100));
+    let events = given.runtime.store().events(&stream, &query).await.unwrap();
+    assert_eq!(input["id"], events.last().unwrap().id.to_string());
+}
+
+/// A flow that starts whenever any ends would else start itself.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flow_is_not_started_by_the_ends_of_its_own_runs() {
+    let given = Given::new().await;
+    given.put(paid(json!({"kind": "flow.completed"}))).await;
+    let mut other = paid(json!({"kind": "flow.completed"}));
+    (other["id"], other["flow"]) = (json!("other"), json!("strict"));
+    other["inputMap"] = json!("({n: 1})");
+    given.put(other).await;
+    // Each of the two flows starts the other, until the chain is too long.
+    run_once(&given, "fine", "({})", None).await;
+    let ended = given.until("e", "trigger.failed", 1).await;
+    assert_eq!(ended[0]["error"]["code"], "TRIGGER_CHAIN");
+}
+
+#[tokio::test]
+async fn a_kind_that_no_event_has_is_refused() {
+    let given = Given::new().await;
+    for kind in [
+        "job.completed",
+        "log.error",
+        "flow.flown",
+        "flow.registered",
+        "worker.stopped",
+    ] {
+        assert_eq!(
+            given.refused(paid(json!({ "kind": kind }))).await,
+            "BAD_KIND",
+            "{kind}"
+        );
+    }
+    for kind in ["flow.failed", "step.completed", "flows.any"] {
+        given.put(paid(json!({ "kind": kind }))).await;
+    }
+}
+
 /// Whether an event of a kind goes into the outbox.
 async fn is_heard(given: &Given, kind: &str) -> bool {
     let before = given.runtime.store().signals(0, 1_000).await.unwrap().len();
@@ -146,6 +232,7 @@ async fn is_heard(given: &Given, kind: &str) -> bool {
         now_ms: 1,
         stream: StreamName::new("shop", "s"),
         is_heard: false,
+        place: None,
     };
     let commit = Commit::of(Change::Signal(Box::new(signal)));
     let receipt = given.runtime.commit(commit).await.unwrap();

@@ -259,6 +259,13 @@ async fn a_range_is_made_up_for_and_never_twice() {
     let (done, next) = given.triggers.backfill("s", all).await.unwrap();
     let created: Vec<bool> = done.iter().map(|done| done.created).collect();
     assert_eq!((created, next), (vec![false, false, false, true], None));
+    // What was there is no use of the trigger.
+    let stats = given.shown("s").await["stats"].clone();
+    assert_eq!(stats["fired"], 4);
+    assert_eq!(stats["lastRunId"], done[3].run.as_str());
+    let fired = given.kinds("s").await;
+    let fired = fired.iter().filter(|kind| *kind == "trigger.fired");
+    assert_eq!(fired.count(), 4);
     assert_eq!(given.runs().await.len(), 4);
     let future = Backfill {
         until_ms: Clock::default().now_ms() + 1_000_000,

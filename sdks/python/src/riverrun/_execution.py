@@ -90,14 +90,7 @@ class _Execution:
 
     def _take(self, op: str, name: str) -> Mapping[str, Any] | None:
         record = self._journal.take(op, name)
-        error = None if record is None else record.get("error")
-        if error is None:
-            return record
-        raised = from_wire(error)
-        # A timeout that was recorded is over in the next attempt too.
-        if op == "await" and raised.retriable is None:
-            raised.retriable = False
-        raise raised
+        return None if record is None else _answer(record)
 
     def _id(self, name: str, number: int) -> str:
         run_id, step = self._params.get("runId"), self._params.get("step")
@@ -129,6 +122,8 @@ class Execution(_Execution):
         #: Called when the code waits, or was found to be wrong when it did.
         self.on_leave: Callable[[Wait | RiverrunError], None] = lambda outcome: None
         self._has_ended = False
+        # Waits that are over, and after which the code has yet to go on.
+        self._settling = 0
         self._idle: asyncio.Future[None] | None = None
         self._parked: asyncio.Future[None] | None = None
         self._leaving: asyncio.Task[None] | None = None
@@ -238,15 +233,35 @@ class Execution(_Execution):
     async def wait(self, name: str, wait: Callable[[], Wait]) -> Any:
         """Gives what a wait has brought, or ends this execution."""
         self.refuse_in_run()
-        record = self._take("await", name)
+        record = self._journal.take("await", name)
         if record is not None:
-            return record.get("value")
+            await self._settled(self._journal.place())
+            return _answer(record).get("value")
         made = wait()
         self._begin_wait()
         loop = asyncio.get_running_loop()
         parked = self._parked = loop.create_future()
         self._leaving = loop.create_task(self._leave(made))
         await parked
+
+    async def _settled(self, place: int) -> None:
+        """Goes on after a wait, unless something before it was recorded and not done this time.
+
+        Then nothing that stands after it is done.
+        """
+        self._settling += 1
+        try:
+            await self._until_quiet()
+        finally:
+            self._settling -= 1
+        problem = None if self._has_ended or self._has_left else self._journal.mismatch(place)
+        if problem is not None:
+            self._has_left = True
+            self._refused = problem
+            parked = self._parked = asyncio.get_running_loop().create_future()
+            self.on_leave(problem)
+            self._unpark()
+            await parked
 
     async def returned(self) -> RiverrunError | None:
         """The handler has returned. Gives the error that its value does not count."""
@@ -261,7 +276,9 @@ class Execution(_Execution):
 
     async def _leave(self, wait: Wait) -> None:
         await self._until_quiet()
-        if self._has_ended:
+        while self._settling:
+            await self._until_quiet()
+        if self._has_ended or self._has_left:
             return
         outcome: Wait | RiverrunError = self._problem() or wait
         try:
@@ -309,6 +326,8 @@ class SyncExecution(_Execution):
     def __init__(self, channel: Channel, params: Mapping[str, Any]) -> None:
         super().__init__(channel, params)
         self._changed = threading.Condition()
+        # Those that the handler cannot have made.
+        self._threads = frozenset(threading.enumerate())
         #: What it has ended with before the handler did. Whatever the handler ends with after
         #: that, because it caught what it should not have, does not count.
         self.outcome: Wait | RiverrunError | None = None
@@ -418,9 +437,10 @@ class SyncExecution(_Execution):
         with self._changed:
             if self._has_left:
                 raise Suspension
-            record = self._take("await", name)
+            record = self._journal.take("await", name)
             if record is not None:
-                return record.get("value")
+                self._settled(self._journal.place())
+                return _answer(record).get("value")
             made = wait()
             self._begin_wait()
             self._changed.wait_for(lambda: not self._in_flight)
@@ -431,6 +451,14 @@ class SyncExecution(_Execution):
                 self._channel.ask_blocking("memo", self._with_seen("memo", raised))
         self._has_left, self.outcome = True, outcome
         raise Suspension
+
+    def _settled(self, place: int) -> None:
+        # What threads of the handler's own are about to do is not known until it has ended.
+        own = set(threading.enumerate()) - self._threads - {threading.current_thread()}
+        problem = None if own else self._journal.mismatch(place)
+        if problem is not None:
+            self._has_left, self.outcome = True, problem
+            raise Suspension
 
     def returned(self) -> RiverrunError | None:
         """The handler has returned. Gives the error that its value does not count."""
@@ -456,6 +484,17 @@ def job_id(text: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_.~-]{1,128}", plain):
         return plain
     return f"step-{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _answer(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    error = record.get("error")
+    if error is None:
+        return record
+    raised = from_wire(error)
+    # A timeout that was recorded is over in the next attempt too.
+    if record["op"] == "await" and raised.retriable is None:
+        raised.retriable = False
+    raise raised
 
 
 def _plain(value: Any) -> Any:

@@ -19,7 +19,16 @@ class Journal:
     The n-th use gets the n-th record, so that what runs side by side may come in any order.
     """
 
-    __slots__ = ("_done", "_open", "_records", "_runs", "_taken", "_uses")
+    __slots__ = (
+        "_checked",
+        "_done",
+        "_last",
+        "_open",
+        "_records",
+        "_runs",
+        "_taken",
+        "_uses",
+    )
 
     def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
         self._records = list(entries)
@@ -28,6 +37,9 @@ class Journal:
         self._uses: Counter[tuple[str, str]] = Counter()
         self._taken: set[int] = set()
         self._done: list[dict[str, str]] = []
+        # All records before this one were asked for.
+        self._checked = 0
+        self._last = 0
         for at, entry in enumerate(self._records):
             self._open[entry["op"], entry.get("name", "")].append(at)
         # Whether a `ctx.run` did its work in this execution.
@@ -46,7 +58,7 @@ class Journal:
         if not places:
             self._runs = self._runs or op == "memo"
             return None
-        at = places.popleft()
+        at = self._last = places.popleft()
         self._taken.add(at)
         return self._records[at]
 
@@ -67,14 +79,21 @@ class Journal:
         """How often this was done so far, in this execution."""
         return self._uses[op, name]
 
-    def mismatch(self) -> RiverrunError | None:
-        """The error that records were left which nobody asked for: the code is not what it was."""
+    def place(self) -> int:
+        """Where the record stands that was taken last."""
+        return self._last
+
+    def mismatch(self, until: int | None = None) -> RiverrunError | None:
+        """The error that records were left which nobody asked for: the code is not what it was.
+
+        With a place, only those before it count.
+        """
+        end = len(self._records) if until is None else until
         missing = [
-            _done(record)
-            for at, record in enumerate(self._records)
-            if at not in self._taken and not _is_of_state(record) and not self._is_inside(at)
+            _done(self._records[at]) for at in range(self._checked, end) if self._is_left(at)
         ]
         if not missing:
+            self._checked = max(self._checked, end)
             return None
         recorded = [_done(record) for record in self._records]
         message = (
@@ -85,6 +104,10 @@ class Journal:
         )
         details = {"recorded": recorded, "done": self._done, "missing": missing}
         return RiverrunError(message, code="JOURNAL_MISMATCH", retriable=False, details=details)
+
+    def _is_left(self, at: int) -> bool:
+        is_used = at in self._taken or _is_of_state(self._records[at])
+        return not is_used and not self._is_inside(at)
 
     def _is_inside(self, at: int) -> bool:
         # An emit may have been made inside of a `ctx.run` that failed and went another way when it

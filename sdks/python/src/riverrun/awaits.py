@@ -8,7 +8,6 @@ longer than" there is `timeout`.
 from __future__ import annotations
 
 import datetime
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -21,6 +20,9 @@ from .errors import RiverrunError
 __all__ = ["Duration", "SyncTrigger", "SyncWaits", "Trigger", "TriggerType", "Waits"]
 
 TriggerType = Literal["webhook", "user", "api"]
+
+#: The furthest that a date can be from another.
+_MAX_MS = 8_640_000_000_000_000
 
 
 @dataclass(frozen=True)
@@ -168,13 +170,13 @@ def _time(until: Duration | datetime.datetime) -> Wait:
         # One without a zone is local time, as everywhere in the standard library.
         at = until.astimezone(datetime.timezone.utc)
     else:
-        # Not `datetime.now`: this is the clock that tests can replace.
-        seconds = round(time.time(), 3)
-        now = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
-        after = duration_ms(until)
         try:
-            at = _date(until) if after is None else now + datetime.timedelta(milliseconds=after)
-        except (OverflowError, ValueError):
+            after = duration_ms(until)
+            # Counted by the server's clock, which is the one that the wait ends by.
+            if after is not None and after <= _MAX_MS:
+                return {"type": "time", "afterMs": after}
+            at = _date(until)
+        except (OverflowError, TypeError, ValueError):
             message = (
                 f"wait.time wants milliseconds, a duration such as '1h 30m' or a date: {until!r}"
             )
@@ -198,11 +200,15 @@ def _event(
     timeout: Duration | None,
     lookback: Duration | None,
 ) -> Wait:
+    if not isinstance(kind, str) or not kind:
+        raise _invalid("wait.event needs the kind of event")
     wait: Wait = {"type": "event", "eventKind": kind}
-    if match:
+    if match is not None:
+        if not isinstance(match, Mapping):
+            raise _invalid('match wants dot paths and values, such as {"data.orderId": 7}')
         wait["match"] = dict(match)
     if where is not None:
-        if callable(where):
+        if not isinstance(where, str | JavaScript):
             raise _invalid("where is called by the server: give JavaScript as text, or use match")
         wait["where"] = where.source if isinstance(where, JavaScript) else where
     if lookback is not None:

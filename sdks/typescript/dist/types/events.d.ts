@@ -105,6 +105,7 @@ export interface EventData {
         outputKey?: string;
         next?: string;
         compensation?: string;
+        emits?: string[];
     };
     'step.failed': {
         error: RunFailure;
@@ -130,6 +131,7 @@ export interface EventData {
         resumeAt: string;
         reason?: string;
         output?: unknown;
+        next?: string | null;
         awaitId?: string;
         inCode?: boolean;
     };

@@ -61,6 +61,9 @@ export type Suspended = {
     type: 'time';
     resumeAt: string;
 } | {
+    type: 'time';
+    afterMs: number;
+} | {
     type: 'event';
     eventKind: string;
     match?: Record<string, unknown>;

@@ -41,6 +41,8 @@ export class StepExecution implements Link {
   /** What the code has read since something was last recorded. It is recorded with what is next. */
   #seen: JournalRecord[] = []
   #waits = false
+  /** Waits that are over, and after which the code has yet to go on. */
+  #settling = 0
   #refused: RiverrunError | undefined
   #ended = false
   #left = false
@@ -139,7 +141,7 @@ export class StepExecution implements Link {
   async wait(name: string, makeWait: () => Suspended): Promise<any> {
     this.refuseInRun()
     const record = this.#journal.next('await', name)
-    if (record) return answer(record)
+    if (record) return this.#settled(record)
     if (this.#left) return never()
     if (this.#waits) {
       this.#refused = concurrent()
@@ -148,6 +150,25 @@ export class StepExecution implements Link {
     const wait = makeWait()
     this.#waits = true
     void this.#leave(wait)
+    return never()
+  }
+
+  /**
+   * Goes on after a wait, unless something was recorded before it that the code did not do this
+   * time: then nothing that stands after it is done.
+   */
+  async #settled(record: JournalRecord): Promise<unknown> {
+    this.#settling++
+    try {
+      await this.#quiet()
+    } finally {
+      this.#settling--
+    }
+    if (this.#left) return never()
+    const mismatch = this.#ended ? undefined : this.#journal.mismatch(record)
+    if (!mismatch) return answer(record)
+    this.#left = true
+    this.onLeave(mismatch, this.#takeSeen())
     return never()
   }
 
@@ -181,8 +202,9 @@ export class StepExecution implements Link {
   }
 
   async #leave(wait: Suspended): Promise<void> {
-    await this.#quiet()
-    if (this.#ended) return
+    do await this.#quiet()
+    while (this.#settling)
+    if (this.#ended || this.#left) return
     let outcome: Suspended | RiverrunError = this.#refused ?? this.#journal.mismatch() ?? wait
     try {
       // The code has gone on after these, so the next execution is to go the same way.

@@ -32,6 +32,8 @@ export class Journal {
   readonly #done: Done[] = []
   /** Whether a `ctx.run` did its work in this execution. */
   #runs = false
+  /** All records before this one were asked for. */
+  #checked = 0
 
   constructor(records: readonly JournalRecord[]) {
     this.#records = records
@@ -74,10 +76,18 @@ export class Journal {
     return this.#uses.get(key(op, name)) ?? 0
   }
 
-  /** The error that records were left which nobody asked for: the code is not what it was. */
-  mismatch(): RiverrunError | undefined {
-    const missing = this.#records.filter((record, at) => !this.#taken.has(at) && !isOfState(record) && !this.#isInside(at)).map(done)
-    if (!missing.length) return undefined
+  /**
+   * The error that records were left which nobody asked for: the code is not what it was. With a
+   * record, only those before it count.
+   */
+  mismatch(until?: JournalRecord): RiverrunError | undefined {
+    const end = until ? this.#records.indexOf(until, this.#checked) : this.#records.length
+    const isLeft = (record: JournalRecord, at: number): boolean => !this.#taken.has(at) && !isOfState(record) && !this.#isInside(at)
+    const missing = this.#records.slice(this.#checked, end).filter((record, at) => isLeft(record, this.#checked + at)).map(done)
+    if (!missing.length) {
+      this.#checked = Math.max(this.#checked, end)
+      return undefined
+    }
     const recorded = this.#records.map(done)
     const message =
       `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. ` +

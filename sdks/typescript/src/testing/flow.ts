@@ -12,7 +12,7 @@ import type { Failure, Suspended } from '../wire.ts'
 import { FakeClock } from './clock.ts'
 import type { Executable } from './execute.ts'
 import { evaluate } from './expression.ts'
-import { arrivalMs, type GivenEvent, matches, milliseconds, opened, seen, type SeenEvent, type Triggers } from './given.ts'
+import { arrivalMs, type GivenEvent, matches, milliseconds, opened, type Opened, seen, type SeenEvent, type Triggers } from './given.ts'
 import { type MadeTrigger, type MemoryOptions, Store } from './memory.ts'
 import { plan, type PlannedStep } from './plan.ts'
 import { retryDelayMs } from './retry.ts'
@@ -106,6 +106,8 @@ export class Simulation {
   readonly #ready: GivenEvent[]
   readonly #startMs: number
   readonly #undoing = new Undoing()
+  /** Visits so far, without those that undo something. */
+  #begun = 0
   #error: unknown
   /** The error, as a step that undoes something is told of it. */
   #reason: Record<string, unknown> | undefined
@@ -128,7 +130,6 @@ export class Simulation {
   }
 
   enter(step: PlannedStep, input: unknown, undoes?: Undo['visit']): void {
-    if (this.visits.length >= mostVisits) throw new RiverrunError('MAX_STEPS', `the run made ${mostVisits} visits, as many as it may: does a step feed itself?`)
     const number = this.visits.filter((visit) => visit.step === step).length + 1
     const run = { runId: this.options.runId ?? 'run-0', flow: this.flow, tenantId: this.options.tenantId, correlationId: this.options.correlationId }
     const visit = new Visit(step, number, input ?? null, run, this.options, this.store, undoes)
@@ -176,6 +177,8 @@ export class Simulation {
 
   async #begin(visit: Visit): Promise<void> {
     if (!visit.isActive) return
+    // What undoes something is never one too many.
+    if (!visit.undoes && this.#begun++ >= mostVisits) return this.#stop()
     const { await: declared } = visit.step
     if (!declared || declared.type === 'time' || visit.awaited !== undefined) return this.#execute(visit)
     const done = (ending: Ending): unknown => {
@@ -186,8 +189,10 @@ export class Simulation {
     const timeoutMs = declared.timeout === undefined ? undefined : milliseconds('timeout', declared.timeout)
     if (declared.type === 'trigger') {
       const trigger = this.store.makeTrigger(declared.triggerType ?? 'webhook', declared.payload)
-      return this.#awaitTrigger(visit, trigger, timeoutMs, done)
+      return this.#awaitTrigger(visit, trigger, timeoutMs, done, declared.many)
     }
+    const absent = Object.values(declared.match ?? {}).find((wanted) => this.#matched(wanted, visit) === undefined)
+    if (absent !== undefined) return this.#fail(visit, 'failed', new RiverrunError('INPUT_ERROR', `match: there is no ${String(absent)}`, { retriable: false }))
     const lookback = declared.lookback === undefined ? undefined : declared.lookback === 'run' ? 'run' : milliseconds('lookback', declared.lookback)
     this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done)
   }
@@ -218,7 +223,7 @@ export class Simulation {
       visit.settle(name, outcome === 'timeout' ? { error: timedOut(wait.type) } : { value })
       return this.#execute(visit)
     }
-    if (wait.type === 'time') return this.#awaitTime(visit, Date.parse(wait.resumeAt), done)
+    if (wait.type === 'time') return this.#awaitTime(visit, 'afterMs' in wait ? this.clock.now + wait.afterMs : Date.parse(wait.resumeAt), done)
     if (wait.type === 'trigger') return this.#awaitTrigger(visit, this.store.triggers.get(wait.triggerId) as MadeTrigger, wait.timeoutMs, done)
     const fits = (event: SeenEvent): boolean => {
       const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input }
@@ -244,12 +249,22 @@ export class Simulation {
     this.#plan(untilMs, () => finish({ outcome: 'time' }))
   }
 
-  async #awaitTrigger(visit: Visit, trigger: MadeTrigger, timeoutMs: number | undefined, done: (ending: Ending) => unknown): Promise<void> {
+  /** With `many` it is opened so often, and gives the list of what came. */
+  async #awaitTrigger(visit: Visit, trigger: MadeTrigger, timeoutMs: number | undefined, done: (ending: Ending) => unknown, many?: number): Promise<void> {
     const finish = this.#wait(visit, 'trigger', trigger.id, done)
     const fromMs = this.clock.now
-    const answer = await opened(this.options.triggers, trigger)
-    if (answer && (timeoutMs === undefined || answer.afterMs <= timeoutMs)) {
-      this.#plan(fromMs + answer.afterMs, () => finish({ outcome: 'trigger', value: answer.payload }))
+    const answers: Opened[] = []
+    const wanted = many ?? 1
+    while (answers.length < wanted) {
+      const answer = await opened(this.options.triggers, trigger)
+      if (!answer) break
+      answers.push(answer)
+    }
+    answers.sort((one, other) => one.afterMs - other.afterMs)
+    const last = answers[wanted - 1]
+    if (last && (timeoutMs === undefined || last.afterMs <= timeoutMs)) {
+      const payloads = answers.map(({ payload }) => payload)
+      this.#plan(fromMs + last.afterMs, () => finish({ outcome: 'trigger', value: many ? payloads : payloads[0] }))
     } else if (timeoutMs !== undefined) this.#plan(fromMs + timeoutMs, () => finish({ outcome: 'timeout' }))
   }
 
@@ -363,8 +378,14 @@ export class Simulation {
 
   #fitsDeclared({ where, match }: AwaitConfig & { type: 'event' }, event: SeenEvent, visit: Visit): boolean {
     const ctx = { ...this.#context(), input: visit.input }
-    const values = Object.entries(match ?? {}).map(([path, wanted]) => [path, typeof wanted === 'string' ? getAt({ input: ctx.input, state: ctx.state }, wanted) : wanted.value])
+    const values = Object.entries(match ?? {}).map(([path, wanted]) => [path, this.#matched(wanted, visit)])
     return matches(Object.fromEntries(values), event) && (where === undefined || Boolean(evaluate(where, { event, ctx })))
+  }
+
+  /** What a declared `match` wants: a path into input or state, or a value as it is. */
+  #matched(wanted: string | { value: unknown }, { input }: Visit): unknown {
+    if (typeof wanted !== 'string') return wanted.value
+    return /^(input|state)\./.test(wanted) ? getAt({ input, state: this.store.state }, wanted) : wanted
   }
 
   #tooLate(visit: Visit, { onTimeout }: { onTimeout?: string }): void {
@@ -385,6 +406,13 @@ export class Simulation {
     }
     if (this.onFailure === 'finish' || this.#undoing.hasBegun) return
     for (const other of this.visits.filter(({ isActive }) => isActive)) this.#cancel(other)
+  }
+
+  /** The run has made as many visits as it may: it fails, whatever its steps say of failures. */
+  #stop(): void {
+    this.#error = new RiverrunError('MAX_STEPS', `the run made ${mostVisits} visits, as many as it may: does a step feed itself?`, { retriable: false })
+    this.#reason = reason(describe(this.#error))
+    for (const visit of this.visits.filter(({ isActive }) => isActive)) this.#cancel(visit)
   }
 
   #cancel(visit: Visit): void {

@@ -42,8 +42,14 @@ export function later(after: Duration, payload?: unknown): Later {
  */
 export type Triggers = ((trigger: MadeTrigger) => unknown) | Partial<Record<'webhook' | 'user' | 'api', (trigger: MadeTrigger) => unknown>>
 
+/** What somebody opens a trigger with, and how long that takes. */
+export interface Opened {
+  payload: unknown
+  afterMs: number
+}
+
 /** The payload of a trigger, and how long it takes; undefined if nobody opens it. */
-export async function opened(triggers: Triggers | undefined, trigger: MadeTrigger): Promise<{ payload: unknown; afterMs: number } | undefined> {
+export async function opened(triggers: Triggers | undefined, trigger: MadeTrigger): Promise<Opened | undefined> {
   const answer = typeof triggers === 'function' ? triggers : triggers?.[trigger.type as 'webhook']
   const given = await answer?.(trigger)
   if (given === undefined) return undefined

@@ -41,7 +41,9 @@ export class Store {
 
   makeTrigger(type: string, payload: unknown): MadeTrigger {
     const id = `trigger-${this.triggers.size + 1}`
-    const trigger = { id, url: `http://127.0.0.1:4600/api/triggers/${id}`, type, payload }
+    // People are shown a page.
+    const place = type === 'user' ? 'approve' : 'api/triggers'
+    const trigger = { id, url: `http://127.0.0.1:4600/${place}/${id}`, type, payload }
     this.triggers.set(id, trigger)
     return trigger
   }

@@ -49,8 +49,8 @@ export class Undoing {
 }
 
 /** A failure as a step that undoes is told of it. */
-export function reason({ code = 'HANDLER_ERROR', message, details }: Failure, stepId: string): Record<string, unknown> {
-  return { code, message, stepId, ...(details !== undefined && { details }) }
+export function reason({ code = 'HANDLER_ERROR', message, details }: Failure, stepId?: string): Record<string, unknown> {
+  return { code, message, ...(stepId !== undefined && { stepId }), ...(details !== undefined && { details }) }
 }
 
 function isUndoneBy({ step }: Finished, kind: string): boolean {

@@ -6,7 +6,7 @@ use riverrun_store::{Change, EventQuery, Expect};
 use riverrun_types::{Draft, Event, EventId, EventType, Name, RunId, StreamName};
 
 use super::{JobHost, gathered::Taken, params::MemoParams, refused};
-use crate::{Runtime, steps::signals};
+use crate::{Runtime, steps::Told};
 
 /// An event that was appended, and what was said before it.
 pub(super) struct Placed {
@@ -39,14 +39,13 @@ impl JobHost {
         append.expect = expect;
         append.context.tenant_id = self.tenant_id.as_deref().map(Into::into);
         let own = std::slice::from_ref(&draft);
-        let told = signals(
-            &append.stream,
-            &append.context,
-            own,
-            draft.ms,
-            self.chain,
-            |_| false,
-        );
+        let told = Told {
+            stream: &append.stream,
+            context: &append.context,
+            correlation: None,
+            chain: self.chain,
+        };
+        let told = told.signals(own, said.drafts.len(), draft.ms, |_| false);
         let now = self.runtime.now_ms();
         let commit = self.home.fenced(said.progress.clone(), now).await;
         let mut commit = commit.and(Change::Append(append));

@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use riverrun_protocol::{Reply, WorkError};
-use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Source};
+use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Source, StartRequest};
+use riverrun_store::EventQuery;
 use riverrun_types::{Json, RunId, RunStatus, StreamName};
 use serde_json::{Value, json};
 
@@ -379,4 +380,190 @@ async fn expressions_that_take_long_hold_up_no_other_kind() {
     let why = serde_json::to_value(&why).unwrap();
     assert!(why["reasons"][0]["judging"].as_u64().unwrap() >= 3, "{why}");
     world.until_told(&slow[0], "log.warn").await;
+}
+
+impl World {
+    /// Waits until a step waits for something, and says under which id.
+    async fn until_awaits(&self, run: &RunId, step: &str) -> String {
+        let there = async {
+            loop {
+                let awaits = self.store.awaits_of(run).await.unwrap();
+                if let Some(found) = awaits.iter().find(|found| &*found.step == step) {
+                    return found.id.to_string();
+                }
+                tokio::time::sleep(Duration::from_millis(3)).await;
+            }
+        };
+        let found = tokio::time::timeout(LONG, there).await;
+        match found {
+            Ok(id) => id,
+            Err(_) => panic!("{:#?}", self.events(run).await),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_follows_a_wait_that_was_over_at_once_waits_as_it_says() {
+    let world = World::new().await;
+    world.put(
+        "tell",
+        Value::Null,
+        script!(|call| Ok(json!({"awaited": call.invoke.awaited}))),
+    );
+    let never = |timeout: Value, next: &str| {
+        json!({"type": "set", "config": {"value": "not this"},
+        "await": {"type": "event", "eventKind": "never", "timeout": timeout, "onTimeout": next}})
+    };
+    for (id, timeout) in [("f0", json!(0)), ("f1", json!(1)), ("f2", json!("2ms"))] {
+        let steps = json!({
+            "w": never(timeout, "c"),
+            "c": never(json!(0), "boss"),
+            "boss": with(step("tell"), json!({"await": {"type": "trigger"}})),
+        });
+        world.register(with(flow(steps), json!({ "id": id }))).await;
+        let run = world.start(id, json!({})).await;
+        let door = world.until_awaits(&run, "boss").await;
+        let visitor = riverrun_runtime::Visitor {
+            payload: Json::of(&json!("yes")),
+            body: b"",
+            signature: None,
+            source: "test",
+        };
+        world.runtime.open_door(&door, visitor).await.unwrap();
+        assert_eq!(world.result(&run).await, json!({"awaited": "yes"}));
+        let started = world.events(&run).await;
+        let started = started.iter().filter(|it| it.starts_with("step.started"));
+        assert_eq!(started.collect::<Vec<_>>(), ["step.started boss#1/1"]);
+    }
+    // What came before counts, however short the wait.
+    let poll = json!({"await": {"type": "event", "eventKind": "paid", "lookback": "1h",
+        "timeout": 0, "onTimeout": "late"}});
+    world
+        .register(flow(json!({
+            "poll": with(step("tell"), poll),
+            "late": {"type": "set", "config": {"value": "late"}},
+        })))
+        .await;
+    // A match of what is not there is told.
+    let nope = json!({"await": {"type": "event", "eventKind": "paid", "match": {"data.id": "input.nope"}}});
+    let nope = flow(json!({"a": with(step("tell"), nope)}));
+    world.register(with(nope, json!({"id": "nope"}))).await;
+    let run = world.start("nope", json!({})).await;
+    let error = world.end(&run).await.loaded.state.error.clone().unwrap();
+    assert_eq!(error.code, "INPUT_ERROR");
+    let run = world.start("f", json!({})).await;
+    assert_eq!(world.result(&run).await, json!("late"));
+    world.emit("paid", json!({"id": 1})).await;
+    let run = world.start("f", json!({})).await;
+    assert_eq!(world.result(&run).await["awaited"]["data"]["id"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_of_waits_that_are_too_late_meets_the_limit_of_steps() {
+    let world = World::new().await;
+    for (id, timeout) in [("f0", 0), ("f1", 1)] {
+        let steps = json!({"b": {"type": "set", "config": {"value": 1}, "await": {
+            "type": "event", "eventKind": "never", "timeout": timeout, "onTimeout": "b"}}});
+        let limits = json!({"id": id, "limits": {"maxSteps": 6}});
+        world.register(with(flow(steps), limits)).await;
+        let run = world.start(id, json!({})).await;
+        let state = world.end(&run).await.loaded.state;
+        let code = state.error.as_ref().map(|error| error.code.as_str());
+        assert_eq!(code, Some("MAX_STEPS"));
+        let late = world.events(&run).await;
+        let late = late
+            .iter()
+            .filter(|it| it.starts_with("step.await.timeout"));
+        assert_eq!(late.count(), 6);
+    }
+}
+
+/// A commit holds so many events; what is still to wait then waits with the next.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wait_at_the_end_of_a_long_chain_is_registered() {
+    let world = World::new().await;
+    let mut steps = serde_json::Map::new();
+    for n in 0..128 {
+        let next = json!({"onSuccess": format!("s{}", n + 1)});
+        let set = json!({"type": "set", "config": {"value": n}, "transitions": next});
+        steps.insert(format!("s{n}"), set);
+    }
+    let last = with(step("tell"), json!({"await": {"type": "trigger"}}));
+    steps.insert("s128".to_owned(), last);
+    world.register(flow(Value::Object(steps))).await;
+    let run = world.start("f", json!({})).await;
+    world.until_awaits(&run, "s128").await;
+}
+
+/// The event of a kind as a stream has it, with `kind` beside `type` as handlers are given it.
+async fn stored(world: &World, stream: &StreamName, kind: &str) -> Value {
+    let query = EventQuery::forward(0, 1_000);
+    let events = world.store.events(stream, &query).await.unwrap();
+    let event = events.iter().find(|event| event.kind.as_str() == kind);
+    let mut event = Json::of(event.unwrap()).value();
+    event["kind"] = event["type"].clone();
+    event
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_event_that_an_await_gives_back_is_the_one_that_is_stored() {
+    let world = World::new().await;
+    world.put_waiting("plain", |_| json!({"type": "event", "eventKind": "said"}));
+    world.put_waiting(
+        "asks",
+        |_| json!({"type": "event", "eventKind": "said", "where": "(event) => event.data.n > 0"}),
+    );
+    world.put(
+        "says",
+        Value::Null,
+        script!(|call| ask(&call, "emit", json!({"type": "said", "data": {"n": 2}})).await),
+    );
+    world.register(flow(json!({"a": step("plain")}))).await;
+    let of = |id: &str, process: &str| with(flow(json!({"a": step(process)})), json!({ "id": id }));
+    world.register(of("g", "asks")).await;
+    world.register(of("s", "says")).await;
+    // From outside, and from a step of a run that belongs to a story.
+    for from_run in [false, true] {
+        let waiting = [
+            world.start("f", json!({})).await,
+            world.start("g", json!({})).await,
+        ];
+        for run in &waiting {
+            world.until_awaits(run, "a").await;
+        }
+        let event = match from_run {
+            false => {
+                world.emit("said", json!({"n": 1})).await;
+                stored(&world, &StreamName::new("global", "global"), "said").await
+            }
+            true => {
+                let mut request = StartRequest::new("s", Json::of(&json!({})));
+                request.correlation_id = Some("tale".to_owned());
+                let run = world.runtime.start(request).await.unwrap().run;
+                world.end(&run).await;
+                let mut event = stored(&world, &StreamName::flow(&run), "said").await;
+                assert_eq!(event["attempt"], 1);
+                event["correlationId"] = json!("tale");
+                event
+            }
+        };
+        assert!(event["id"].is_string() && event["ts"].is_string());
+        for run in &waiting {
+            assert_eq!(world.result(run).await["value"], event);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn code_that_waits_for_what_riverrun_writes_itself_is_told() {
+    let world = World::new().await;
+    world.put_waiting(
+        "end",
+        |_| json!({"type": "event", "eventKind": "flow.completed"}),
+    );
+    world.register(flow(json!({"a": step("end")}))).await;
+    let run = world.start("f", json!({})).await;
+    let state = world.end(&run).await.loaded.state;
+    let error = state.error.as_ref().unwrap();
+    assert_eq!(error.code, "BAD_KIND");
 }

@@ -105,6 +105,20 @@ async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
         view.loaded.state.error.as_ref().unwrap().code,
         "AWAIT_TIMEOUT"
     );
+    assert_eq!(open(&id, "2", signed("2")).await, "AWAIT_EXPIRED");
+    // While it waits for more it says so.
+    let two = json!({"await": {"type": "trigger", "many": 2}});
+    let two = flow(json!({"a": with(step("decide"), two)}));
+    world.register(with(two, json!({"id": "two"}))).await;
+    let run = world.start("two", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let id = door(&run).await;
+    assert_eq!(open(&id, "1", None).await, "opened");
+    let why = serde_json::to_value(world.runtime.why(&run).await.unwrap()).unwrap();
+    assert_eq!(why["reasons"][0]["opened"], 1, "{why}");
+    assert_eq!(why["reasons"][0]["firedAt"], Value::Null, "{why}");
+    let summary = why["summary"].as_str().unwrap();
+    assert!(summary.contains(", opened 1 of 2 times"), "{why}");
     // A variable that is not there is told before anybody stands before the door.
     let unset = json!({"await": {"type": "trigger", "secretEnv": "RIVERRUN_NO_SUCH_SECRET"}});
     let mut unset = flow(json!({"a": with(step("decide"), unset)}));

@@ -150,6 +150,8 @@ class Simulation:
         self._held: list[_Held] = []
         self._events: list[Event] = []
         self._unclaimed: list[Event] = []
+        # Visits so far, without those that undo something.
+        self._begun = 0
         self._error: BaseException | None = None
         # The error, as a step that undoes something is told of it.
         self._reason: dict[str, Any] | None = None
@@ -163,9 +165,6 @@ class Simulation:
                 self._plan(at_ms, lambda event=event: self._give(event))  # type: ignore[misc]
 
     def enter(self, step: PlannedStep, input: Any) -> Visit:
-        if len(self.visits) >= _MOST_VISITS:
-            message = f"the run made {_MOST_VISITS} visits: does a step feed itself?"
-            raise RiverrunError(message, code="MAX_STEPS", retriable=False)
         number = sum(visit.step is step for visit in self.visits) + 1
         about = {"runId": self._run_id, "flow": self._flow, "correlationId": self._run_id}
         visit = Visit(step, number, input, about, self._calls, self.store, self.clock)
@@ -210,6 +209,12 @@ class Simulation:
     def _begin(self, visit: Visit) -> None:
         if not visit.is_active:
             return
+        # What undoes something is never one too many.
+        if visit.run.undoes is None:
+            if self._begun >= _MOST_VISITS:
+                self._stop()
+                return
+            self._begun += 1
         declared = visit.step.awaits
         if declared is None or declared["type"] == "time" or visit.awaited is not None:
             self._execute(visit)
@@ -227,13 +232,24 @@ class Simulation:
         if declared["type"] == "trigger":
             kind = declared.get("triggerType") or "webhook"
             made = self.store.make_trigger(kind, declared.get("payload"))
-            self._await_trigger(visit, made, timeout_ms, done)
+            self._await_trigger(visit, made, timeout_ms, done, declared.get("many"))
+        elif absent := self._absent(declared, visit):
+            error = RiverrunError(
+                f"match: there is no {absent}", code="INPUT_ERROR", retriable=False
+            )
+            visit.run.error = error
+            self._fail(visit, error)
         else:
             lookback = declared.get("lookback") or 0
             lookback_ms = None if lookback == "run" else milliseconds("lookback", lookback)
             fits = self._declared(declared, visit)
             kind = declared["eventKind"]
             self._await_event(visit, kind, fits, lookback_ms, timeout_ms, done)
+
+    def _absent(self, declared: Mapping[str, Any], visit: Visit) -> str | None:
+        """A path of a declared `match` that input and state do not have."""
+        wanted = (declared.get("match") or {}).values()
+        return next((one for one in wanted if self._matched(one, visit) is NOTHING), None)
 
     def _execute(self, visit: Visit) -> None:
         before = len(visit.run.events)
@@ -276,7 +292,9 @@ class Simulation:
 
         timeout_ms = wait.get("timeoutMs")
         if type == "time":
-            self._await_time(visit, date_ms(wait["resumeAt"]), done)
+            after_ms = wait.get("afterMs")
+            at_ms = date_ms(wait["resumeAt"]) if after_ms is None else self.clock.now + after_ms
+            self._await_time(visit, at_ms, done)
         elif type == "trigger":
             self._await_trigger(visit, self.store.triggers[wait["triggerId"]], timeout_ms, done)
         else:
@@ -317,12 +335,21 @@ class Simulation:
         visit.end("failed")
         if self._error is None:
             self._error, self._reason = error, reason(error, visit.step.name)
-        if self._on_failure == "finish" or self._undoing.has_begun:
-            return
-        for other in self.visits:
-            if other.is_active:
-                self._open = [open for open in self._open if open.visit is not other]
-                other.end("cancelled")
+        if self._on_failure != "finish" and not self._undoing.has_begun:
+            self._cancel_all()
+
+    def _stop(self) -> None:
+        """The run has made as many visits as it may: it fails, whatever its steps say."""
+        message = f"the run made {_MOST_VISITS} visits: does a step feed itself?"
+        self._error = RiverrunError(message, code="MAX_STEPS", retriable=False)
+        self._reason = reason(self._error)
+        self._cancel_all()
+
+    def _cancel_all(self) -> None:
+        for visit in self.visits:
+            if visit.is_active:
+                self._open = [open for open in self._open if open.visit is not visit]
+                visit.end("cancelled")
 
     def _undo(self, undo: Undo) -> None:
         run = undo.visit.run
@@ -339,13 +366,27 @@ class Simulation:
         self._plan(until_ms, lambda: finish("time", None))
 
     def _await_trigger(
-        self, visit: Visit, trigger: MadeTrigger, timeout_ms: int | None, done: Done
+        self,
+        visit: Visit,
+        trigger: MadeTrigger,
+        timeout_ms: int | None,
+        done: Done,
+        many: int | None = None,
     ) -> None:
+        """With `many` it is opened so often, and gives the list of what came."""
         finish = self._wait(visit, "trigger", trigger.id, done)
-        answer = opened(self._triggers, trigger)
-        if answer is not None and (timeout_ms is None or answer[1] <= timeout_ms):
-            payload, after_ms = answer
-            self._plan(self.clock.now + after_ms, lambda: finish("trigger", payload))
+        answers: list[tuple[Any, int]] = []
+        while len(answers) < (many or 1):
+            answer = opened(self._triggers, trigger)
+            if answer is None:
+                break
+            answers.append(answer)
+        answers.sort(key=lambda answer: answer[1])
+        after_ms = answers[-1][1] if len(answers) == (many or 1) else None
+        if after_ms is not None and (timeout_ms is None or after_ms <= timeout_ms):
+            payloads = [payload for payload, _ in answers]
+            value = payloads if many else payloads[0]
+            self._plan(self.clock.now + after_ms, lambda: finish("trigger", value))
         elif timeout_ms is not None:
             self._plan(self.clock.now + timeout_ms, lambda: finish("timeout", None))
 
@@ -473,20 +514,24 @@ class Simulation:
         return fits
 
     def _declared(self, declared: Mapping[str, Any], visit: Visit) -> Callable[[Event], bool]:
-        def value(wanted: Any) -> Any:
-            if isinstance(wanted, Mapping):
-                return wanted["value"]
-            found = get_at({"input": visit.run.input, "state": self.store.state}, wanted)
-            return None if found is NOTHING else found
+        wanted: Mapping[str, Any] = declared.get("match") or {}
 
         def fits(event: Event) -> bool:
             where = expression_of(declared.get("where"))
-            match = {path: value(one) for path, one in (declared.get("match") or {}).items()}
+            match = {path: self._matched(one, visit) for path, one in wanted.items()}
             return matches(match, event) and (
                 where is None or bool(self._evaluate(where, event, visit.run.input))
             )
 
         return fits
+
+    def _matched(self, wanted: Any, visit: Visit) -> Any:
+        """What a declared `match` wants: a path into input or state, or a value as it is."""
+        if isinstance(wanted, Mapping):
+            return wanted["value"]
+        if not isinstance(wanted, str) or not wanted.startswith(("input.", "state.")):
+            return wanted
+        return get_at({"input": visit.run.input, "state": self.store.state}, wanted)
 
     def _evaluate(self, expression: str, event: Event, input: Any) -> Any:
         ctx = {"runId": self._run_id, "flowName": self._flow, "input": input}

@@ -38,7 +38,9 @@ class Store:
 
     def make_trigger(self, type: str, payload: Any) -> MadeTrigger:
         id = f"trigger-{len(self.triggers) + 1}"
-        made = MadeTrigger(id, f"http://127.0.0.1:4600/api/triggers/{id}", type, payload)
+        # People are shown a page.
+        place = "approve" if type == "user" else "api/triggers"
+        made = MadeTrigger(id, f"http://127.0.0.1:4600/{place}/{id}", type, payload)
         self.triggers[id] = made
         return made
 

@@ -61,8 +61,10 @@ class Undoing:
         return called[::-1]
 
 
-def reason(error: BaseException, step: str) -> dict[str, Any]:
+def reason(error: BaseException, step: str | None = None) -> dict[str, Any]:
     """A failure as a step that undoes is told of it."""
     told = describe(error)
-    shown = {"code": told.get("code", "HANDLER_ERROR"), "message": told["message"], "stepId": step}
+    shown = {"code": told.get("code", "HANDLER_ERROR"), "message": told["message"]}
+    if step is not None:
+        shown["stepId"] = step
     return {**shown, "details": told["details"]} if "details" in told else shown

@@ -8,7 +8,7 @@ export declare class StepAwaits implements AwaitApi {
     constructor(step: StepExecution);
     time: (until: Duration | Date) => Promise<void>;
     event: (options: AwaitEventOptions | string) => Promise<any>;
-    trigger: ({ type, payload, timeout, many, secret }?: AwaitTriggerOptions) => Promise<Trigger>;
+    trigger: (options?: AwaitTriggerOptions) => Promise<Trigger>;
 }
 /** What `ctx.await` is where nothing can be called again. */
 export declare function awaitsOutside(kind: string): AwaitApi;

@@ -22,6 +22,9 @@ export declare class Journal {
     wrote(op: Write, name: string, value: unknown): boolean;
     /** How often this was done so far, in this execution. */
     uses(op: Op, name: string): number;
-    /** The error that records were left which nobody asked for: the code is not what it was. */
-    mismatch(): RiverrunError | undefined;
+    /**
+     * The error that records were left which nobody asked for: the code is not what it was. With a
+     * record, only those before it count.
+     */
+    mismatch(until?: JournalRecord): RiverrunError | undefined;
 }

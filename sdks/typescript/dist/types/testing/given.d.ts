@@ -32,11 +32,13 @@ export declare function later(after: Duration, payload?: unknown): Later;
  * nobody. One function for all, or one for each type.
  */
 export type Triggers = ((trigger: MadeTrigger) => unknown) | Partial<Record<'webhook' | 'user' | 'api', (trigger: MadeTrigger) => unknown>>;
-/** The payload of a trigger, and how long it takes; undefined if nobody opens it. */
-export declare function opened(triggers: Triggers | undefined, trigger: MadeTrigger): Promise<{
+/** What somebody opens a trigger with, and how long that takes. */
+export interface Opened {
     payload: unknown;
     afterMs: number;
-} | undefined>;
+}
+/** The payload of a trigger, and how long it takes; undefined if nobody opens it. */
+export declare function opened(triggers: Triggers | undefined, trigger: MadeTrigger): Promise<Opened | undefined>;
 /** When a given event comes; undefined for as soon as somebody waits for it. */
 export declare function arrivalMs({ at }: GivenEvent, startMs: number): number | undefined;
 export declare function seen({ type, kind, at: _, ...event }: GivenEvent, ms: number, number: number): SeenEvent;

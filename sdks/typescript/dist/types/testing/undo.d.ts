@@ -30,4 +30,4 @@ export declare class Undoing {
     calledBy(kind: string): Undo[];
 }
 /** A failure as a step that undoes is told of it. */
-export declare function reason({ code, message, details }: Failure, stepId: string): Record<string, unknown>;
+export declare function reason({ code, message, details }: Failure, stepId?: string): Record<string, unknown>;

@@ -52,28 +52,32 @@ function source(fn) {
 }
 
 // src/ctx/awaits.ts
+var eventOptions = ["kind", "match", "where", "timeout", "lookback"];
+var triggerOptions = ["type", "payload", "timeout", "many", "secret"];
+var maxMs = 864e13;
 var StepAwaits = class {
   #step;
   constructor(step) {
     this.#step = step;
   }
   time = async (until) => {
-    await this.#step.wait("time", () => ({ type: "time", resumeAt: resumeAt(until) }));
+    await this.#step.wait("time", () => time(until));
   };
   event = async (options) => {
-    const { kind, match, where, timeout, lookback } = typeof options === "string" ? { kind: options } : options;
+    const { kind, match, where, timeout, lookback } = typeof options === "string" ? { kind: options } : known("await.event", options, eventOptions);
     if (typeof kind !== "string" || !kind) throw invalid("await.event needs the kind of event");
     return this.#step.wait(kind, () => {
       const wait = { type: "event", eventKind: kind };
-      if (match) wait.match = literals(match);
-      if (where !== void 0) wait.where = typeof where === "function" ? source(where) : where;
+      if (match != null) wait.match = literals(match);
+      if (where != null) wait.where = filter(where);
       if (lookback === "run") wait.lookback = "run";
       else if (lookback !== void 0) wait.lookbackMs = milliseconds("lookback", lookback);
       if (timeout !== void 0) wait.timeoutMs = milliseconds("timeout", timeout);
       return wait;
     });
   };
-  trigger = async ({ type = "webhook", payload, timeout, many, secret } = {}) => {
+  trigger = async (options = {}) => {
+    const { type = "webhook", payload, timeout, many, secret } = known("await.trigger", options, triggerOptions);
     this.#step.refuseInRun();
     const timeoutMs = timeout === void 0 ? void 0 : milliseconds("timeout", timeout);
     const make = () => this.#step.request("await.trigger", { type, payload, timeoutMs, many, secret });
@@ -90,12 +94,26 @@ function awaitsOutside(kind) {
   };
   return { time: refuse, event: refuse, trigger: refuse };
 }
-function resumeAt(until) {
+function time(until) {
+  const refuse = () => invalid(`await.time wants milliseconds, a duration such as "1h 30m" or a date, not ${String(until)}`);
+  if (typeof until !== "number" && typeof until !== "string" && !(until instanceof Date)) throw refuse();
   const afterMs = until instanceof Date ? void 0 : durationMs(until);
-  const date = afterMs === void 0 ? new Date(until) : new Date(Date.now() + afterMs);
-  if (typeof until === "number" && afterMs === void 0) throw invalid(`await.time wants milliseconds from now, not ${until}`);
-  if (Number.isNaN(date.getTime())) throw invalid(`await.time wants milliseconds, a duration such as "1h 30m" or a date, not ${String(until)}`);
-  return date.toISOString();
+  if (afterMs !== void 0 && afterMs <= maxMs) return { type: "time", afterMs };
+  if (typeof until === "number") throw invalid(`await.time wants milliseconds from now, not ${until}`);
+  const date = new Date(until);
+  if (Number.isNaN(date.getTime())) throw refuse();
+  return { type: "time", resumeAt: date.toISOString() };
+}
+function known(what, options, names) {
+  if (typeof options !== "object" || options === null) throw invalid(`${what} wants an object with options, not ${String(options)}`);
+  const stranger = Object.keys(options).find((name) => !names.includes(name));
+  if (stranger !== void 0) throw invalid(`${what} has no option ${JSON.stringify(stranger)}: it knows ${names.join(", ")}`);
+  return options;
+}
+function filter(where) {
+  if (typeof where === "function") return source(where);
+  if (typeof where !== "string") throw invalid(`where must be a function or its source, is ${typeof where}`);
+  return where;
 }
 function milliseconds(what, duration) {
   const ms = durationMs(duration);
@@ -103,6 +121,7 @@ function milliseconds(what, duration) {
   return ms;
 }
 function literals(match) {
+  if (typeof match !== "object" || Array.isArray(match)) throw invalid('match wants an object of dot paths and values, such as { "data.orderId": 7 }');
   for (const [path, value] of Object.entries(match)) {
     if (value === void 0 || typeof value === "function") throw invalid(`match has no value at ${JSON.stringify(path)}: it is ${typeof value}`);
   }
@@ -132,6 +151,8 @@ var Journal = class {
   #done = [];
   /** Whether a `ctx.run` did its work in this execution. */
   #runs = false;
+  /** All records before this one were asked for. */
+  #checked = 0;
   constructor(records2) {
     this.#records = records2;
     for (const [at, { op, name = "" }] of records2.entries()) {
@@ -169,10 +190,18 @@ var Journal = class {
   uses(op, name) {
     return this.#uses.get(key(op, name)) ?? 0;
   }
-  /** The error that records were left which nobody asked for: the code is not what it was. */
-  mismatch() {
-    const missing = this.#records.filter((record, at) => !this.#taken.has(at) && !isOfState(record) && !this.#isInside(at)).map(done);
-    if (!missing.length) return void 0;
+  /**
+   * The error that records were left which nobody asked for: the code is not what it was. With a
+   * record, only those before it count.
+   */
+  mismatch(until) {
+    const end = until ? this.#records.indexOf(until, this.#checked) : this.#records.length;
+    const isLeft = (record, at) => !this.#taken.has(at) && !isOfState(record) && !this.#isInside(at);
+    const missing = this.#records.slice(this.#checked, end).filter((record, at) => isLeft(record, this.#checked + at)).map(done);
+    if (!missing.length) {
+      this.#checked = Math.max(this.#checked, end);
+      return void 0;
+    }
     const recorded = this.#records.map(done);
     const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
     return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing } });
@@ -224,6 +253,8 @@ var StepExecution = class {
   /** What the code has read since something was last recorded. It is recorded with what is next. */
   #seen = [];
   #waits = false;
+  /** Waits that are over, and after which the code has yet to go on. */
+  #settling = 0;
   #refused;
   #ended = false;
   #left = false;
@@ -311,7 +342,7 @@ var StepExecution = class {
   async wait(name, makeWait) {
     this.refuseInRun();
     const record = this.#journal.next("await", name);
-    if (record) return answer(record);
+    if (record) return this.#settled(record);
     if (this.#left) return never();
     if (this.#waits) {
       this.#refused = concurrent();
@@ -320,6 +351,24 @@ var StepExecution = class {
     const wait = makeWait();
     this.#waits = true;
     void this.#leave(wait);
+    return never();
+  }
+  /**
+   * Goes on after a wait, unless something was recorded before it that the code did not do this
+   * time: then nothing that stands after it is done.
+   */
+  async #settled(record) {
+    this.#settling++;
+    try {
+      await this.#quiet();
+    } finally {
+      this.#settling--;
+    }
+    if (this.#left) return never();
+    const mismatch = this.#ended ? void 0 : this.#journal.mismatch(record);
+    if (!mismatch) return answer(record);
+    this.#left = true;
+    this.onLeave(mismatch, this.#takeSeen());
     return never();
   }
   refuseInRun() {
@@ -347,8 +396,10 @@ var StepExecution = class {
     return this.#id(`${run}/${number}/${name}`, nth);
   }
   async #leave(wait) {
-    await this.#quiet();
-    if (this.#ended) return;
+    do
+      await this.#quiet();
+    while (this.#settling);
+    if (this.#ended || this.#left) return;
     let outcome = this.#refused ?? this.#journal.mismatch() ?? wait;
     try {
       if (outcome === wait) for (const thrown of this.#thrown) await this.#memo(thrown);
@@ -710,13 +761,13 @@ var secrets = ["password", "passwd", "passphrase", "secret", "token", "authoriza
 var deepest = 8;
 function redactor(more = []) {
   const words = [...secrets, ...more].map(plain);
-  const known = /* @__PURE__ */ new Map();
+  const known2 = /* @__PURE__ */ new Map();
   const isSecret = (key2) => {
-    let answer2 = known.get(key2);
+    let answer2 = known2.get(key2);
     if (answer2 === void 0) {
       const name = plain(key2);
       answer2 = words.some((word) => name.endsWith(word));
-      if (known.size < 1e3) known.set(key2, answer2);
+      if (known2.size < 1e3) known2.set(key2, answer2);
     }
     return answer2;
   };
