@@ -104,6 +104,28 @@ async fn the_last_line_of_standard_output_is_the_result_if_it_is_json() {
 }
 
 #[tokio::test]
+async fn a_last_line_over_the_limit_is_told_with_its_size() {
+    // A text, an object and a list.
+    for (before, fill, after) in [
+        ("\"", "x", "\""),
+        ("{\"a\":\"", "x", "\"}"),
+        ("[\"", "x", "\"]"),
+    ] {
+        let script = format!(
+            "echo first; printf '%s' '{before}'; head -c 3000000 /dev/zero | tr '\\0' '{fill}'; echo '{after}'"
+        );
+        let error = run(&script, &invocation(Value::Null)).await.unwrap_err();
+        assert_eq!(error.code, "RESULT_TOO_LARGE", "{before}");
+        let bytes = 3_000_000 + before.len() + after.len();
+        let said = format!("{bytes} bytes");
+        assert!(error.message.contains(&said), "{}", error.message);
+    }
+    // A long line that is no value is a line of a log still.
+    let script = "head -c 3000000 /dev/zero | tr '\\0' x";
+    assert_eq!(value(script, Value::Null).await, Value::Null);
+}
+
+#[tokio::test]
 async fn exit_codes_and_signals_fail_the_job() {
     let error = run("echo why >&2; exit 3", &invocation(Value::Null))
         .await
