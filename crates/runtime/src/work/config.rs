@@ -750,13 +750,10 @@ mod tests {
         assert_eq!(
             told,
             [
-                (
-                    "runMode",
-                    "unknown variant `sideways`, expected one of `queue`, `flow`, `call`"
-                ),
+                ("runMode", "must be queue, flow or call, not \"sideways\""),
                 (
                     "queue",
-                    "invalid type: integer `7`, expected the name of a queue, or {name, concurrency}"
+                    "must be the name of a queue, or {name, concurrency}, not 7"
                 ),
                 (
                     "rateLimit.durationMS",
@@ -764,7 +761,7 @@ mod tests {
                 ),
                 (
                     "retryPolicy.attempts",
-                    "invalid type: string \"many\", expected u32"
+                    "must be a whole number from 0 to 4294967295, not \"many\""
                 ),
                 (
                     "key",
