@@ -292,8 +292,18 @@ pub struct Suspended {
 pub struct ReplyItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Json>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "coded",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub error: Option<WorkError>,
+}
+
+/// The error of one job of a batch has the code that it would have alone.
+fn coded<'de, D: serde::Deserializer<'de>>(given: D) -> Result<Option<WorkError>, D::Error> {
+    let error = Option::<WorkError>::deserialize(given)?;
+    Ok(error.map(WorkError::of_handler))
 }
 
 /// Why work failed: what a handler says, and what riverrun says of it.
@@ -323,6 +333,14 @@ impl WorkError {
             message: message.into(),
             ..Self::default()
         }
+    }
+
+    /// As a handler said it: without a code of its own it is `HANDLER_ERROR`.
+    pub fn of_handler(mut self) -> Self {
+        if self.code.is_empty() {
+            self.code = "HANDLER_ERROR".to_owned();
+        }
+        self
     }
 
     /// Not to be tried again.
@@ -364,13 +382,10 @@ impl From<crate::RpcError> for WorkError {
         if work.message.is_empty() {
             work.message = error.message;
         }
-        if work.code.is_empty() {
-            work.code = match error.code {
-                crate::code::CANCELLED => "CANCELLED".to_owned(),
-                _ => "HANDLER_ERROR".to_owned(),
-            };
+        if work.code.is_empty() && error.code == crate::code::CANCELLED {
+            work.code = "CANCELLED".to_owned();
         }
-        work
+        work.of_handler()
     }
 }
 
@@ -590,6 +605,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn the_error_of_one_job_of_a_batch_has_a_code() {
+        let reply = json!({"results": [
+            {"value": 1}, {"error": {"message": "plain"}}, {"error": {"code": "CARD"}},
+        ]});
+        let reply: Reply = Json::of(&reply).read().unwrap();
+        let errors = reply.results.unwrap().into_iter().map(|item| item.error);
+        let codes: Vec<Option<String>> = errors.map(|error| Some(error?.code)).collect();
+        let expected = [None, Some("HANDLER_ERROR"), Some("CARD")];
+        assert_eq!(codes, expected.map(|code| code.map(str::to_owned)));
+    }
 
     #[test]
     fn an_invocation_is_flat_and_leaves_out_what_it_has_not() {
