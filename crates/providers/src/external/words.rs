@@ -1,7 +1,7 @@
 //! What an executable says on fd 3.
 
 use parking_lot::Mutex;
-use riverrun_protocol::{Frame, Lines, Reply, RpcError, WorkError};
+use riverrun_protocol::{Frame, Lines, LogLevel, Reply, RpcError, WorkError};
 use riverrun_runtime::Host;
 use riverrun_types::Json;
 use serde::Deserialize;
@@ -61,11 +61,23 @@ fn hear(line: &[u8], host: &dyn Host, word: &Mutex<Option<Word>>) -> Result<(), 
                 host.frame(frame);
             }
         }
-        (None, _, Some(error)) => *word.lock() = Some(Err(read_error(&error))),
-        (None, Some(reply), None) => *word.lock() = Some(Ok(reply)),
+        (None, _, Some(error)) => note(word, Err(read_error(&error)), host),
+        (None, Some(reply), None) => note(word, Ok(reply), host),
         (None, None, None) => return Err("a message says nothing".to_owned()),
     }
     Ok(())
+}
+
+/// The last word counts; that there was one before is hardly meant.
+fn note(word: &Mutex<Option<Word>>, said: Word, host: &dyn Host) {
+    if word.lock().replace(said).is_some() {
+        host.frame(Frame::Log {
+            level: LogLevel::Warn,
+            message: "it has said more than one result or error on fd 3; the last one counts"
+                .to_owned(),
+            meta: None,
+        });
+    }
 }
 
 /// As the protocol has it, or simply `{"code":"CARD","message":"…"}`.
@@ -73,13 +85,9 @@ fn read_error(error: &Json) -> WorkError {
     if let Ok(rpc) = error.read::<RpcError>() {
         return rpc.into();
     }
-    let mut said: WorkError = error
-        .read()
-        .unwrap_or_else(|_| WorkError::new("", error.as_text()));
-    if said.code.is_empty() {
-        said.code = "HANDLER_ERROR".to_owned();
-    }
-    said
+    let said: Result<WorkError, _> = error.read();
+    said.unwrap_or_else(|_| WorkError::new("", error.as_text()))
+        .of_handler()
 }
 
 #[cfg(test)]
