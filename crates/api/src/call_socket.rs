@@ -30,6 +30,8 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How long what was said last may take.
 const LAST_WORD: Duration = Duration::from_secs(1);
 const MAX_ID: usize = 128;
+/// What is kept of the reason for a cancel.
+const MAX_REASON: usize = 1_000;
 
 /// Call over a WebSocket
 ///
@@ -143,15 +145,19 @@ impl Calls {
             None | Some("call") => {}
             Some("cancel") => {
                 // One that has ended needs no cancel.
+                let reason = part("reason").map(|reason| reason.as_text().into_owned());
                 if let Some(cancel) = self.open.lock().get(id.as_str()) {
-                    cancel.cancel(CancelReason::User);
+                    let said = reason.map(|said| said.chars().take(MAX_REASON).collect::<String>());
+                    cancel.cancel_saying(CancelReason::User, said.as_deref());
                 }
                 return Ok(());
             }
             Some(other) => {
                 let other: String = other.chars().take(64).collect();
                 let message = format!("type: there is no {other:?}; there are call and cancel");
-                return Err(none(ApiError::new("BAD_REQUEST", message)));
+                // A call that goes on under this id has not ended with that.
+                let id = Some(id).filter(|id| !self.open.lock().contains_key(id.as_str()));
+                return Err((id, ApiError::new("BAD_REQUEST", message)));
             }
         }
         let rest: HashMap<String, Json> = members.into_iter().collect();

@@ -102,6 +102,10 @@ pub(crate) async fn execute(
 }
 
 pub(crate) fn request(body: ExecuteBody) -> Result<(RunId, CallRequest, bool), ApiError> {
+    if body.process.is_empty() {
+        let message = "process: is missing; it names the process that is called";
+        return Err(ApiError::new("BAD_REQUEST", message).details(json!({ "field": "process" })));
+    }
     let id = match &body.call_id {
         None => RunId::fresh(),
         Some(id) => RunId::checked(id)

@@ -20,12 +20,22 @@ pub struct SchemaIssue {
     pub message: String,
 }
 
+impl SchemaIssue {
+    /// After "… breaks the schema": where, if it is not the whole value, and what.
+    pub fn told(&self) -> String {
+        match self.path.as_str() {
+            "" => format!(": {}", self.message),
+            path => format!(" at {path:?}: {}", self.message),
+        }
+    }
+}
+
 impl Schema {
     /// Compiles a schema. References to other documents are refused: nothing is fetched.
     pub fn compile(schema: &Value) -> Result<Self, String> {
         let validator = jsonschema::options()
             .build(schema)
-            .map_err(|error| shorten(&error.to_string()))?;
+            .map_err(|error| shorten(&refused(&error.to_string())))?;
         Ok(Self {
             validator: Arc::new(validator),
         })
@@ -75,11 +85,50 @@ fn rule(schema_path: &str) -> String {
         .to_owned()
 }
 
+/// Why a schema is none. The library speaks of its own build where a reference leads elsewhere.
+fn refused(message: &str) -> String {
+    match message.contains("`resolve-") {
+        true => "it refers to another document, and nothing is fetched: put that schema into \
+                 this one, under $defs"
+            .to_owned(),
+        false => message.to_owned(),
+    }
+}
+
 /// Messages of the validator quote the whole value.
 fn shorten(message: &str) -> String {
     const MAX: usize = 300;
     match message.char_indices().nth(MAX) {
         Some((at, _)) => format!("{}…", &message[..at]),
         None => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_schema_that_leads_elsewhere_is_refused_in_plain_words() {
+        for elsewhere in ["https://example.org/order.json", "file:///etc/order.json"] {
+            let error = Schema::compile(&json!({ "$ref": elsewhere })).unwrap_err();
+            assert!(error.contains("under $defs"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_issue_of_the_whole_value_names_no_place() {
+        let schema = Schema::compile(&json!({
+            "required": ["n"], "properties": {"n": {"type": "integer"}},
+        }))
+        .unwrap();
+        let told = |value: Value| schema.issues(&value)[0].told();
+        assert_eq!(told(json!({})), ": \"n\" is a required property");
+        assert_eq!(
+            told(json!({"n": "x"})),
+            " at \"n\": \"x\" is not of type \"integer\""
+        );
     }
 }

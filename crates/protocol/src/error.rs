@@ -34,6 +34,14 @@ impl WorkError {
         }
     }
 
+    /// As a handler said it: without a code of its own it is `HANDLER_ERROR`.
+    pub fn of_handler(mut self) -> Self {
+        if self.code.is_empty() {
+            self.code = "HANDLER_ERROR".to_owned();
+        }
+        self
+    }
+
     /// Not to be tried again.
     pub fn permanent(mut self) -> Self {
         self.retriable = Some(false);
@@ -73,13 +81,10 @@ impl From<RpcError> for WorkError {
         if work.message.is_empty() {
             work.message = error.message;
         }
-        if work.code.is_empty() {
-            work.code = match error.code {
-                code::CANCELLED => "CANCELLED".to_owned(),
-                _ => "HANDLER_ERROR".to_owned(),
-            };
+        if work.code.is_empty() && error.code == code::CANCELLED {
+            work.code = "CANCELLED".to_owned();
         }
-        work
+        work.of_handler()
     }
 }
 

@@ -25,8 +25,18 @@ pub struct Reply {
 pub struct ReplyItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Json>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "coded",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub error: Option<WorkError>,
+}
+
+/// The error of one job of a batch has the code that it would have alone.
+fn coded<'de, D: serde::Deserializer<'de>>(given: D) -> Result<Option<WorkError>, D::Error> {
+    let error = Option::<WorkError>::deserialize(given)?;
+    Ok(error.map(WorkError::of_handler))
 }
 
 /// What the code of a step waits for.
@@ -62,4 +72,23 @@ pub struct Suspended {
     pub trigger_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_error_of_one_job_of_a_batch_has_a_code() {
+        let reply = json!({"results": [
+            {"value": 1}, {"error": {"message": "plain"}}, {"error": {"code": "CARD"}},
+        ]});
+        let reply: Reply = Json::of(&reply).read().unwrap();
+        let errors = reply.results.unwrap().into_iter().map(|item| item.error);
+        let codes: Vec<Option<String>> = errors.map(|error| Some(error?.code)).collect();
+        let expected = [None, Some("HANDLER_ERROR"), Some("CARD")];
+        assert_eq!(codes, expected.map(|code| code.map(str::to_owned)));
+    }
 }

@@ -18,4 +18,4 @@ pub mod worker;
 pub use external::{External, ExternalOptions};
 pub use in_process::{Context, InProcess};
 pub use process::Environment;
-pub use runner::{Language, Program, RunnerOptions, RunnerStatus, Runners};
+pub use runner::{Language, LoadedModule, Program, RunnerOptions, RunnerStatus, Runners};

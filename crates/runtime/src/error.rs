@@ -13,9 +13,9 @@ pub enum Error {
     FlowInvalid(Vec<Issue>),
     #[error("there is no flow {id:?}{}", .version.as_ref().map(|v| format!(" in version {v:?}")).unwrap_or_default())]
     FlowNotFound { id: String, version: Option<String> },
-    #[error("the input breaks the flow's schema at {:?}: {}", first(.0).0, first(.0).1)]
+    #[error("the input breaks the schema{}", first(.0))]
     InputInvalid(Vec<SchemaIssue>),
-    #[error("the write breaks the state's schema at {:?}: {}", first(.0).0, first(.0).1)]
+    #[error("the write breaks the state's schema{}", first(.0))]
     StateInvalid(Vec<SchemaIssue>),
     #[error("the {what} has {bytes} bytes; it may have {limit}")]
     TooLarge {
@@ -69,10 +69,8 @@ pub enum Error {
     Busy,
 }
 
-fn first(issues: &[SchemaIssue]) -> (&str, &str) {
-    issues
-        .first()
-        .map_or(("", ""), |issue| (&issue.path, &issue.message))
+fn first(issues: &[SchemaIssue]) -> String {
+    issues.first().map(SchemaIssue::told).unwrap_or_default()
 }
 
 impl Error {

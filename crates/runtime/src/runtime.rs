@@ -316,12 +316,15 @@ impl Runtime {
     }
 
     /// Runs a task that a shutdown waits for.
-    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+    pub fn spawn(
+        &self,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> tokio::task::JoinHandle<()> {
         let busy = self.clock().busy();
         self.inner.tasks.spawn(async move {
             task.await;
             drop(busy);
-        });
+        })
     }
 
     /// Keeps a lease alive until the guard is dropped.

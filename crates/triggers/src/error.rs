@@ -39,7 +39,7 @@ pub enum Error {
     BadJson(String),
     #[error("{0:?} is not understood: send JSON, a form or plain text")]
     MediaType(String),
-    #[error("the body breaks the trigger's schema at {:?}: {}", first(.0).0, first(.0).1)]
+    #[error("the body breaks the trigger's schema{}", first(.0))]
     Body(Vec<SchemaIssue>),
     #[error(
         "the event is the end of a chain of {0} runs, each started by an event that the one before led to: does a flow start itself?"
@@ -53,9 +53,8 @@ pub enum Error {
     },
 }
 
-fn first(issues: &[SchemaIssue]) -> (&str, &str) {
-    let first = issues.first();
-    first.map_or(("", ""), |issue| (&issue.path, &issue.message))
+fn first(issues: &[SchemaIssue]) -> String {
+    issues.first().map(SchemaIssue::told).unwrap_or_default()
 }
 
 impl Error {

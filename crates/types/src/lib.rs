@@ -11,6 +11,7 @@ pub mod path;
 pub mod state;
 pub mod status;
 pub mod time;
+pub mod words;
 
 pub use event::{Draft, Event, EventType, StepRef};
 pub use flow::{

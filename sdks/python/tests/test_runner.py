@@ -414,6 +414,21 @@ class Cancelling(unittest.TestCase):
         """
         self.assertEqual(self.cancelled(source)["error"]["code"], -32001)  # type: ignore[index]
 
+    def test_a_cancelled_error_that_nobody_asked_for_is_a_failure(self) -> None:
+        for kind in ("", "async "):
+            with runner() as it:
+                lines = [
+                    "import asyncio",
+                    f"{kind}def handler():",
+                    "    raise asyncio.CancelledError()",
+                ]
+                file = it.write("\n".join(lines))
+                it.load(file)
+                error = it.request("invoke", file=file)["error"]
+                self.assertEqual(error["code"], -32000)
+                self.assertEqual(error["data"]["code"], "HANDLER_ERROR")
+                self.assertIn("nobody had cancelled it", error["message"])
+
     def test_a_cancel_that_comes_with_the_invocation(self) -> None:
         for kind in ("", "async "):
             with runner() as it:

@@ -1415,6 +1415,50 @@ function invalid2(file, path2, problem) {
   return new RiverrunError("MODULE_CONFIG", `${path2} in ${file} ${problem}`, { retriable: false, details: { path: path2 } });
 }
 
+// src/runner/syntax.ts
+import { execFile } from "node:child_process";
+var patienceMs = 5e3;
+async function syntaxPlace(error, file) {
+  const own = placeIn(error.stack ?? "");
+  if (own || !/\.[cm]?js$/.test(file)) return own;
+  const said = await new Promise((resolve) => {
+    const options2 = { timeout: patienceMs, maxBuffer: 1024 * 1024 };
+    const flags = ["--experimental-vm-modules", "--no-warnings", "--input-type=commonjs"];
+    execFile(process.execPath, [...flags, "-e", parse2, file], options2, (_, __, stderr) => resolve(stderr));
+  });
+  return placeIn(said);
+}
+function placeIn(text2) {
+  const [at = "", line = "", marks = ""] = text2.split("\n");
+  const [, file, number] = /^(?:file:\/\/)?(\/.*):(\d+)$/.exec(at) ?? [];
+  if (!file) return void 0;
+  const column = /^\s*\^+\s*$/.test(marks) ? marks.indexOf("^") + 1 : void 0;
+  const isLong = line.length > 200;
+  return { file, line: Number(number), ...column && { column }, shown: isLong ? "" : `${line}
+${marks.trimEnd()}` };
+}
+var parse2 = `
+const { readFileSync } = require('node:fs')
+const { resolve, dirname } = require('node:path')
+const { SourceTextModule } = require('node:vm')
+const seen = new Set()
+function look(file) {
+  if (seen.has(file) || seen.size > 500) return
+  seen.add(file)
+  let text
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    return
+  }
+  const module = new SourceTextModule(text, { identifier: file })
+  for (const name of module.dependencySpecifiers) {
+    if (/^\\.{0,2}\\/.*\\.m?js$/.test(name)) look(resolve(dirname(file), name))
+  }
+}
+look(process.argv[1])
+`;
+
 // src/runner/typescript.ts
 import { createRequire as createRequire2, register as register2 } from "node:module";
 import { dirname, join } from "node:path";
@@ -1524,7 +1568,8 @@ var Modules = class {
   load(file, revision = 0) {
     const known2 = this.#entries.get(file);
     if (!known2) return this.#begin(file, revision);
-    if (revision > known2.revision) return Promise.reject(stale(file, revision, known2.revision));
+    if (revision > known2.revision) return Promise.reject(stale(file, `is loaded at revision ${known2.revision}; revision ${revision}`));
+    if (known2.hasFailed) return Promise.reject(stale(file, "could not be loaded; another try"));
     return known2.loading;
   }
   #begin(file, revision) {
@@ -1532,23 +1577,27 @@ var Modules = class {
     this.#entries.set(file, entry);
     entry.loading.then(
       (processes) => entry.processes = processes,
-      () => {
-      }
+      () => entry.hasFailed = true
     );
     return entry.loading;
   }
 };
-function stale(file, wanted, loaded) {
-  return new RiverrunError("RELOAD", `${file} is loaded at revision ${loaded}; revision ${wanted} needs a fresh runner`);
+function stale(file, what) {
+  return new RiverrunError("RELOAD", `${file} ${what} needs a fresh runner`);
 }
 async function processesOf(file) {
   const exports = await importFile(file);
+  return processesIn(exports, file).catch((error) => {
+    throw error instanceof RiverrunError ? withoutStack(error) : error;
+  });
+}
+async function processesIn(exports, file) {
   const processes = /* @__PURE__ */ new Map();
   for (const [name, value] of Object.entries(exports)) {
     const defined = definition(value);
     if (typeof value !== "function" || name !== "default" && (!defined || value === exports.default)) continue;
     const own = { ...value.config, ...defined?.config };
-    const config = name === "default" ? { ...own, ...moduleConfig(exports) } : own;
+    const config = name === "default" ? { ...own, ...moduleConfig(exports, file) } : own;
     processes.set(name, {
       handler: value,
       takes: defined?.takes ?? "input",
@@ -1558,8 +1607,13 @@ async function processesOf(file) {
   }
   return processes;
 }
-function moduleConfig(exports) {
-  const config = isObject(exports.config) ? exports.config : {};
+function moduleConfig(exports, file) {
+  const given2 = exports.config ?? {};
+  if (!isObject(given2)) {
+    const what = Array.isArray(given2) ? "a list" : `a ${typeof given2}`;
+    throw new RiverrunError("MODULE_CONFIG", `config in ${file} must be an object, and is ${what}`, { retriable: false, details: { path: "config" } });
+  }
+  const config = given2;
   return typeof exports.queue === "string" ? { ...config, queue: exports.queue } : config;
 }
 function logSettings(config) {
@@ -1571,7 +1625,7 @@ async function importFile(file) {
     const module = await (isTypeScript ? importTypeScript(file) : import(pathToFileURL3(file).href));
     return withoutWrapper(module);
   } catch (error) {
-    throw error instanceof RiverrunError ? error : loadError(error, file);
+    throw error instanceof RiverrunError ? withoutStack(error) : await loadError(error, file);
   }
 }
 function withoutWrapper(module) {
@@ -1579,13 +1633,29 @@ function withoutWrapper(module) {
   if (!isObject(inner)) return { ...module };
   return { ...module, ...inner };
 }
-function loadError(thrown, file) {
+async function loadError(thrown, file) {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  const error = new RiverrunError(isParseError(thrown) ? "MODULE_SYNTAX" : "MODULE_ERROR", message, { retriable: false });
-  const stack = thrown instanceof Error && thrown.stack ? thrown.stack : message;
+  const isSyntax = isParseError(thrown);
+  const place = isSyntax ? await syntaxPlace(thrown, file) : void 0;
+  const where = place ? [place.file, place.line, ...place.column ? [place.column] : []].join(":") : file;
+  const told = message.includes(where) ? message : `${where}: ${message}`;
+  const error = new RiverrunError(isSyntax ? "MODULE_SYNTAX" : "MODULE_ERROR", told, { retriable: false });
   error.name = thrown instanceof Error ? thrown.name : "Error";
-  error.stack = stack.includes(file) ? stack : `${file}
-${stack}`;
+  error.stack = place ? `${where}
+${place.shown}` : ownFrames(thrown, file);
+  return error;
+}
+function ownFrames(thrown, file) {
+  const stack = thrown instanceof Error && thrown.stack ? thrown.stack : String(thrown);
+  const own = stack.split("\n").filter((line) => !isForeign(line)).join("\n");
+  return own.includes(file) ? own : `${file}
+${own}`;
+}
+function isForeign(line) {
+  return /^\s+at /.test(line) && (line.includes("node:") || line.includes(import.meta.url));
+}
+function withoutStack(error) {
+  error.stack = void 0;
   return error;
 }
 function isParseError(thrown) {
@@ -1594,7 +1664,8 @@ function isParseError(thrown) {
   if (code === "ERR_INVALID_TYPESCRIPT_SYNTAX" || code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") return true;
   if (thrown.name === "TransformError" || Array.isArray(errors) && thrown.message.startsWith("Transform failed")) return true;
   if (thrown.name !== "SyntaxError" || thrown.message.includes("does not provide an export")) return false;
-  return !/^\s+at .*(file:\/\/|\()(?!node:).*\.[cm]?[jt]sx?[:?]/m.test(thrown.stack ?? "");
+  const stack = (thrown.stack ?? "").split("\n").filter((line) => !isForeign(line));
+  return !stack.some((line) => /^\s+at .*(file:\/\/|\().*\.[cm]?[jt]sx?[:?]/.test(line));
 }
 
 // src/runner/runner.ts
@@ -2482,8 +2553,8 @@ var Riverrun = class {
   async call(process2, input, { signal, ...options2 } = {}) {
     const { timeoutMs } = options2;
     const body = { process: process2, input: input ?? null, ...options2 };
-    const patienceMs = timeoutMs === void 0 ? void 0 : timeoutMs + 1e4;
-    return (await this.#http.post("/api/runner/execute", body, { signal, timeoutMs: patienceMs })).value;
+    const patienceMs2 = timeoutMs === void 0 ? void 0 : timeoutMs + 1e4;
+    return (await this.#http.post("/api/runner/execute", body, { signal, timeoutMs: patienceMs2 })).value;
   }
   /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
   async *frames(process2, input, { signal, ...options2 } = {}) {

@@ -49,6 +49,7 @@ test('without a way to load TypeScript the error says what to install', { skip: 
   const { error } = await runner.load(join(folder, 'processes/resize.ts'))
   assert.equal(error.data.code, 'MODULE_TS')
   assert.match(error.message, /npm i -D tsx.*Node 22\.18/)
+  assert.equal(error.data.stack, undefined)
 })
 
 test('TypeScript is loaded by Node itself where it can', { skip: !nodeHasTypes && !process.env.RIVERRUN_TEST_NODE }, async (t) => {
@@ -133,4 +134,59 @@ test('a SyntaxError that running code throws is no syntax error of the module', 
 test('the newer Node of RIVERRUN_TEST_NODE is there if it is named', () => {
   const node = process.env.RIVERRUN_TEST_NODE
   assert.ok(!node || existsSync(node), `${node} does not exist`)
+})
+
+test('a syntax error names its line and column, also in what is imported', async (t) => {
+  const bad = 'export const a = 1\n\nconst b = => 2\n'
+  const folder = project(t, {
+    'package.json': '{"type":"module"}',
+    'bad.mjs': bad,
+    'nested.mjs': "import './lib/deep.js'\nthrow new Error('runs')\n",
+    'lib/deep.js': bad,
+    'old.cjs': "const a = 1\nlet x = {a b}\n",
+  })
+  const runner = await startRunner(t)
+  for (const [file, at, what] of [
+    ['bad.mjs', 'bad.mjs:3:11', "Unexpected token '=>'"],
+    ['nested.mjs', 'lib/deep.js:3:11', "Unexpected token '=>'"],
+    ['old.cjs', 'old.cjs:2:12', "Unexpected identifier 'b'"],
+  ]) {
+    const { error } = await runner.load(join(folder, file))
+    assert.equal(error.data.code, 'MODULE_SYNTAX')
+    assert.equal(error.message, `${join(folder, at)}: ${what}`)
+    assert.match(error.data.stack, /\^/)
+    assert.doesNotMatch(error.data.stack, /node:internal/)
+  }
+})
+
+test('an error of a module shows the frames of the module and no others', async (t) => {
+  const folder = project(t, { 'throws.mjs': "\nthrow new Error('no database')\n" })
+  const runner = await startRunner(t)
+  const file = join(folder, 'throws.mjs')
+  const { error } = await runner.load(file)
+  assert.equal(error.message, `${file}: no database`)
+  assert.match(error.data.stack, /throws\.mjs:2:7/)
+  assert.doesNotMatch(error.data.stack, /node:internal|runner\.mjs/)
+})
+
+test('a config that is no object is told', async (t) => {
+  const folder = project(t, {
+    'list.mjs': 'export const config = []\nexport default () => 1\n',
+    'text.mjs': "export const config = 'text'\nexport default () => 1\n",
+  })
+  const runner = await startRunner(t)
+  for (const [name, what] of [['list.mjs', 'a list'], ['text.mjs', 'a string']]) {
+    const { error } = await runner.load(join(folder, name))
+    assert.equal(error.data.code, 'MODULE_CONFIG')
+    assert.match(error.message, new RegExp(`must be an object, and is ${what}`))
+  }
+})
+
+test('a module that could not be loaded asks for a fresh runner the next time', async (t) => {
+  const folder = project(t, { 'throws.mjs': "throw new Error('no database')\n" })
+  const runner = await startRunner(t)
+  const file = join(folder, 'throws.mjs')
+  const codes = []
+  for (const ask of [() => runner.load(file), () => runner.invoke(file, 1)]) codes.push((await ask()).error.data.code)
+  assert.deepEqual(codes, ['MODULE_ERROR', 'RELOAD'])
 })

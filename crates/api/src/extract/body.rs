@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderMap, header},
 };
 use riverrun_runtime::{Format, check_numbers, parse_definition};
-use riverrun_types::Json;
+use riverrun_types::{Json, words::plain};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, error::Category, json};
 
@@ -118,11 +118,14 @@ fn refusal<T: DeserializeOwned>(bytes: &[u8], error: &serde_json::Error) -> ApiE
     };
     let mut details = place;
     if field == "." || field == "?" {
-        return ApiError::new("BAD_REQUEST", format!("the body does not fit: {error}"))
-            .details(details);
+        return ApiError::new(
+            "BAD_REQUEST",
+            format!("the body does not fit: {}", plain(&error.to_string())),
+        )
+        .details(details);
     }
     details["field"] = json!(field);
-    let message = match error.to_string() {
+    let message = match plain(&error.to_string()) {
         // The cause names it already.
         cause if cause.contains(&format!("`{field}`")) => cause,
         cause => format!("{field}: {cause}"),

@@ -1,7 +1,7 @@
 //! Query parameters: a struct documents and reads them, and what it does not know is refused.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use riverrun_types::{EventId, Millis, time};
+use riverrun_types::{EventId, Millis, time, words};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::Error as _};
 
 use crate::{app::Api, errors::ApiError};
@@ -33,7 +33,7 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
         let name = named.map_or(path, str::to_owned);
         let message = match named {
             Some(_) => cause.replace(" field `", " parameter `"),
-            None => format!("{name}: {cause}"),
+            None => format!("{name}: {}", words::plain(&cause)),
         };
         let details = serde_json::json!({ "parameter": name });
         ApiError::new("BAD_QUERY", message).details(details)

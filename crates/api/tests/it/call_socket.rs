@@ -159,6 +159,30 @@ async fn a_call_is_cancelled_by_a_message() {
 }
 
 #[tokio::test]
+async fn what_is_stopped_is_answered_before_its_handler_obeys() {
+    let called = called().await;
+    let mut socket = called.socket().await;
+    // Nothing that they are told makes them stop.
+    socket.say(call(json!("stubborn"), "wait")).await;
+    let bored = json!({"type": "cancel", "id": "stubborn", "reason": "bored"});
+    socket.say(bored).await;
+    let frame = socket.next().await;
+    assert_eq!(frame["type"], "cancelled", "{frame}");
+    assert_eq!(frame["data"]["reason"], "bored");
+    let mut slow = call(json!("slow"), "wait");
+    slow["timeoutMs"] = json!(20);
+    slow["callId"] = json!("slow");
+    socket.say(slow).await;
+    let frame = socket.next().await;
+    assert_eq!(frame["data"]["code"], "TIMEOUT", "{frame}");
+    called.recorded("slow", "call.failed").await;
+    let body = json!({"process": "deeds", "input": "wait", "timeoutMs": 20});
+    let answer = called.server.post("/api/runner/execute", body).await;
+    assert_eq!(answer.json()["error"]["code"], "CALL_TIMEOUT");
+    called.go_on.add_permits(3);
+}
+
+#[tokio::test]
 async fn a_client_that_goes_cancels_what_it_wants_cancelled() {
     let called = called().await;
     let mut socket = called.socket().await;
@@ -189,7 +213,13 @@ async fn what_cannot_be_a_call_is_refused_and_the_others_go_on() {
         (r#"{"process":"deeds"}"#, "BAD_REQUEST", Value::Null),
         (r#"{"id":"","process":"deeds"}"#, "BAD_REQUEST", Value::Null),
         (r#"{"id":-1,"process":"deeds"}"#, "BAD_REQUEST", Value::Null),
-        (r#"{"id":1,"type":"dance"}"#, "BAD_REQUEST", Value::Null),
+        (r#"{"id":1,"type":"dance"}"#, "BAD_REQUEST", json!(1)),
+        (r#"{"id":1}"#, "BAD_REQUEST", json!(1)),
+        (
+            r#"{"id":"under way","type":"dance"}"#,
+            "BAD_REQUEST",
+            Value::Null,
+        ),
         (
             r#"{"id":1,"process":"deeds","imput":1}"#,
             "BAD_REQUEST",

@@ -83,10 +83,7 @@ impl Turn<'_> {
         let Some(first) = issues.first() else {
             return Ok(());
         };
-        let message = format!(
-            "writing {key} breaks the state's schema at {:?}: {}",
-            first.path, first.message
-        );
+        let message = format!("writing {key} breaks the state's schema{}", first.told());
         Err(Failure::new(code::STATE_INVALID, message)
             .details(json!({ "issues": issues }))
             .permanent())

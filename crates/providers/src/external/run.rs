@@ -172,6 +172,7 @@ fn settle(
             });
         }
     };
+    let limit = options.limits.result_bytes;
     let is_success = status.is_some_and(|status| status.success());
     let reply = match word {
         Some(Err(error)) => {
@@ -190,18 +191,14 @@ fn settle(
             value: match held {
                 None => None,
                 Some(Line::Json(value)) => Some(value),
-                Some(Line::Broken {
-                    line,
-                    error,
-                    is_cut,
-                }) => {
-                    return Err(no_result(&line, &error, is_cut, options));
+                Some(Line::Broken { line, error }) => return Err(no_result(&line, &error)),
+                Some(Line::Cut { bytes, .. }) => {
+                    return Err(failure::result_too_large(bytes, limit));
                 }
             },
             ..Reply::default()
         },
     };
-    let limit = options.limits.result_bytes;
     match reply.value.as_ref().filter(|value| value.bytes() > limit) {
         Some(value) => Err(failure::result_too_large(value.bytes(), limit)),
         None => Ok(reply),
@@ -209,10 +206,7 @@ fn settle(
 }
 
 /// Of a last line that was meant to be the result.
-fn no_result(line: &str, error: &str, is_cut: bool, options: &ExternalOptions) -> WorkError {
-    if is_cut {
-        return failure::result_too_large(line.len(), options.limits.result_bytes);
-    }
+fn no_result(line: &str, error: &str) -> WorkError {
     let shown: String = line.chars().take(100).collect();
     let message = format!("the last line that was printed is broken JSON: {error}: {shown}");
     WorkError::new("OUTPUT_INVALID", message).permanent()

@@ -108,11 +108,23 @@ impl<'a> Ears<'a> {
                 let params = params.unwrap_or_else(|| Json::of(&serde_json::json!({})));
                 self.told(&method, params).await?;
             }
-            (None, _, Some(error)) => *self.word.lock() = Some(Err(read_error(&error))),
-            (None, Some(reply), None) => *self.word.lock() = Some(Ok(reply)),
+            (None, _, Some(error)) => self.note(Err(read_error(&error))),
+            (None, Some(reply), None) => self.note(Ok(reply)),
             (None, None, None) => return Err(unreadable("a message says nothing".to_owned())),
         }
         Ok(())
+    }
+
+    /// The last word counts; that there was one before is hardly meant.
+    fn note(&self, said: Word) {
+        if self.word.lock().replace(said).is_some() {
+            self.host.frame(Frame::Log {
+                level: LogLevel::Warn,
+                message: "it has said more than one result or error on fd 3; the last one counts"
+                    .to_owned(),
+                meta: None,
+            });
+        }
     }
 
     async fn told(&mut self, method: &str, params: Json) -> Result<(), WorkError> {
@@ -158,13 +170,9 @@ fn read_error(error: &Json) -> WorkError {
     if let Ok(rpc) = error.read::<RpcError>() {
         return rpc.into();
     }
-    let mut said: WorkError = error
-        .read()
-        .unwrap_or_else(|_| WorkError::new("", error.as_text()));
-    if said.code.is_empty() {
-        said.code = "HANDLER_ERROR".to_owned();
-    }
-    said
+    let said: Result<WorkError, _> = error.read();
+    said.unwrap_or_else(|_| WorkError::new("", error.as_text()))
+        .of_handler()
 }
 
 #[cfg(test)]

@@ -104,6 +104,11 @@ impl Link {
                     (None, _) => {}
                 }
             }
+            // It speaks for all that runs there.
+            Some((_, Frame::Heartbeat)) => {
+                let hosts = self.open.lock().hosts();
+                hosts.iter().for_each(|host| host.frame(Frame::Heartbeat));
+            }
             Some((_, Frame::Log { message, .. })) => {
                 tracing::info!(link = self.name, "{message}");
             }

@@ -68,6 +68,12 @@ impl Open {
         self.waiting.get(&id)?.host.clone()
     }
 
+    /// Of all invocations.
+    pub fn hosts(&self) -> Vec<Arc<dyn Host>> {
+        let waiting = self.waiting.values();
+        waiting.filter_map(|waiting| waiting.host.clone()).collect()
+    }
+
     pub fn invocations(&self) -> usize {
         self.invocations
     }

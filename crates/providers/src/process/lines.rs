@@ -4,7 +4,26 @@
 pub(super) struct Cut {
     line: Vec<u8>,
     limit: usize,
-    is_over: bool,
+    /// What the line has had so far, whether it was kept or not.
+    bytes: usize,
+}
+
+/// A line as it was kept.
+pub(super) struct Kept {
+    pub text: String,
+    /// What the whole line had.
+    pub bytes: usize,
+    pub is_cut: bool,
+}
+
+impl Kept {
+    /// For a reader, who is to see where it was cut.
+    pub fn shown(mut self) -> String {
+        if self.is_cut {
+            self.text.push('…');
+        }
+        self.text
+    }
 }
 
 impl Cut {
@@ -12,16 +31,16 @@ impl Cut {
         Self {
             line: Vec::new(),
             limit,
-            is_over: false,
+            bytes: 0,
         }
     }
 
-    pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(String)) {
+    pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Kept)) {
         let mut pieces = bytes.split(|byte| *byte == b'\n');
         let mut piece = pieces.next();
         while let Some(now) = piece {
             let room = self.limit - self.line.len();
-            self.is_over |= now.len() > room;
+            self.bytes += now.len();
             self.line.extend_from_slice(&now[..now.len().min(room)]);
             piece = pieces.next();
             if piece.is_some() {
@@ -31,19 +50,21 @@ impl Cut {
     }
 
     /// What has no line end at the end of all is a line too. Empty lines say nothing.
-    pub fn finish(&mut self, mut each: impl FnMut(String)) {
-        if self.line.last() == Some(&b'\r') {
+    pub fn finish(&mut self, mut each: impl FnMut(Kept)) {
+        let is_cut = self.bytes > self.limit;
+        if self.line.last() == Some(&b'\r') && !is_cut {
             self.line.pop();
+            self.bytes -= 1;
         }
         if !self.line.is_empty() {
-            let mut text = String::from_utf8_lossy(&self.line).into_owned();
-            if self.is_over {
-                text.push('…');
-            }
-            each(text);
+            each(Kept {
+                text: String::from_utf8_lossy(&self.line).into_owned(),
+                bytes: self.bytes,
+                is_cut,
+            });
         }
         self.line.clear();
-        self.is_over = false;
+        self.bytes = 0;
     }
 }
 
@@ -54,10 +75,17 @@ mod tests {
     fn check(limit: usize, pieces: &[&str], expected: &[&str]) {
         let mut cut = Cut::new(limit);
         let mut lines = Vec::new();
+        let mut bytes = 0;
+        let mut each = |line: Kept| {
+            bytes += line.bytes;
+            lines.push(line.shown());
+        };
         for piece in pieces {
-            cut.push(piece.as_bytes(), |line| lines.push(line));
+            cut.push(piece.as_bytes(), &mut each);
         }
-        cut.finish(|line| lines.push(line));
+        cut.finish(&mut each);
+        let all = pieces.concat().replace(['\r', '\n'], "");
+        assert_eq!(bytes, all.len(), "{pieces:?}");
         assert_eq!(lines, expected, "{pieces:?}");
     }
 

@@ -11,7 +11,7 @@ use riverrun_protocol::LogLevel;
 use riverrun_types::Json;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use super::lines::Cut;
+use super::lines::{Cut, Kept};
 
 /// What a line of a log may have.
 pub(crate) const LINE_BYTES: usize = 8 << 10;
@@ -42,37 +42,53 @@ pub(crate) enum Line {
     Broken {
         line: String,
         error: String,
-        /// It has more bytes than a line may have.
-        is_cut: bool,
+    },
+    /// It has more bytes than a line may have, and only its beginning was kept.
+    Cut {
+        line: String,
+        bytes: usize,
     },
 }
 
 impl Line {
     /// None for a line that is only a line.
-    fn read(line: &str, line_bytes: usize) -> Option<Self> {
+    fn read(kept: &Kept) -> Option<Self> {
+        let line = kept.text.as_str();
         let error = match Json::parse_text(line.to_owned()) {
-            Ok(json) => return Some(Self::Json(json)),
-            Err(error) => error.to_string(),
+            Ok(json) if !kept.is_cut => return Some(Self::Json(json)),
+            Ok(_) => None,
+            Err(error) => Some(error),
         };
-        // `[info] ready` is a line of a log, `["a"` is not.
-        let mut letters = line.trim_start().chars();
-        let is_meant = match letters.next() {
-            Some('{') => true,
-            Some('[') => letters.next().is_some_and(|next| "{[\"".contains(next)),
-            _ => false,
-        };
-        is_meant.then(|| Self::Broken {
+        if kept.is_cut {
+            // The beginning of a value is one to which nothing is wrong but that it ends.
+            let is_value = error.as_ref().is_none_or(serde_json::Error::is_eof);
+            return (is_value || looks_meant(line)).then(|| Self::Cut {
+                line: line.to_owned(),
+                bytes: kept.bytes,
+            });
+        }
+        let error = error.filter(|_| looks_meant(line))?;
+        Some(Self::Broken {
             line: line.to_owned(),
-            error,
-            is_cut: line.len() > line_bytes,
+            error: error.to_string(),
         })
     }
 
     pub fn text(&self) -> &str {
         match self {
             Self::Json(json) => json.as_str(),
-            Self::Broken { line, .. } => line,
+            Self::Broken { line, .. } | Self::Cut { line, .. } => line,
         }
+    }
+}
+
+/// `[info] ready` is a line of a log, `["a"` is not.
+fn looks_meant(line: &str) -> bool {
+    let mut letters = line.trim_start().chars();
+    match letters.next() {
+        Some('{') => true,
+        Some('[') => letters.next().is_some_and(|next| "{[\"".contains(next)),
+        _ => false,
     }
 }
 
@@ -92,21 +108,17 @@ impl Output {
         flood.say(&self.printed);
     }
 
-    fn line(&self, flood: &mut Flood, line: String) {
-        self.tail.push(&line);
-        let line = match &self.held {
-            None => line,
-            Some(held) => {
-                if let Some(before) = held.lock().take() {
-                    self.show(flood, before.text().to_owned());
-                }
-                match Line::read(&line, self.line_bytes) {
-                    Some(read) => return *held.lock() = Some(read),
-                    None => line,
-                }
+    fn line(&self, flood: &mut Flood, line: Kept) {
+        self.tail.push(&line.text);
+        if let Some(held) = &self.held {
+            if let Some(before) = held.lock().take() {
+                self.show(flood, before.text().to_owned());
             }
-        };
-        self.show(flood, line);
+            if let Some(read) = Line::read(&line) {
+                return *held.lock() = Some(read);
+            }
+        }
+        self.show(flood, line.shown());
     }
 
     fn show(&self, flood: &mut Flood, line: String) {

@@ -1,8 +1,11 @@
 //! One child process of a pool, as those see it who give it work.
 
-use std::sync::{
-    Arc, OnceLock,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use riverrun_protocol::WorkError;
@@ -75,6 +78,14 @@ impl Child {
     /// It was told to go, and not because of anything that it did.
     pub fn was_replaced(&self) -> bool {
         !self.is_open() && !self.has_died() && self.verdict().is_none()
+    }
+
+    /// Every runner answers what it does not know, if only with an error.
+    pub async fn is_alive(&self, probe: Duration) -> bool {
+        let params = serde_json::json!({});
+        let asked = self.link.request("ping", &params);
+        let answered = tokio::time::timeout(probe, asked).await;
+        answered.is_ok() && !self.gone.is_cancelled()
     }
 
     pub fn verdict(&self) -> Option<&WorkError> {

@@ -54,10 +54,15 @@ impl Provider for RunnerProvider {
             let running = Run::new(opened, &invocation, hosted);
             match running.run(self.params(&invocation.invoke)).await {
                 Err(error) if error.code == "RELOAD" && reloads <= self.pool.size() => {
+                    // A module that fails again and again does not cost a child each time.
+                    if let Some(error) = self.pool.failed.still(&self.file) {
+                        return Err(error);
+                    }
                     reloads += 1;
                     child.retire();
                 }
                 ended => {
+                    self.pool.failed.note(&self.file, &child.link.name, &ended);
                     let spared = &self.pool.spared;
                     return ended.map_err(|error| spared.judge(&invocation.invoke, error));
                 }
@@ -96,22 +101,12 @@ impl Stubborn for Hosted {
         let runner = &self.child.link.name;
         self.child.retire();
         let others = self.child.link.running().saturating_sub(1);
-        if others > 0 && self.is_alive().await {
+        if others > 0 && self.child.is_alive(self.options.probe).await {
             tracing::warn!(runner, others, "a handler ignores that it was cancelled");
             return drop(opened);
         }
         // Its own attempt has ended by its timeout; this is what its neighbours are told.
         self.child.condemn(spared::hung(runner, &self.process));
         self.child.gone.cancelled().await;
-    }
-}
-
-impl Hosted {
-    /// Every runner answers what it does not know, if only with an error.
-    async fn is_alive(&self) -> bool {
-        let params = serde_json::json!({});
-        let asked = self.child.link.request("ping", &params);
-        let answered = tokio::time::timeout(self.options.probe, asked).await;
-        answered.is_ok() && !self.child.gone.is_cancelled()
     }
 }

@@ -5,8 +5,10 @@
 //! What a child does wrong costs the invocations that run in it an attempt, and nothing else.
 
 mod child;
+mod failed;
 mod interpreter;
 mod invoke;
+mod load;
 mod options;
 mod pool;
 mod sdk;
@@ -15,5 +17,6 @@ mod start;
 mod supervise;
 
 pub use interpreter::Language;
+pub use load::LoadedModule;
 pub use options::{Program, RunnerOptions};
 pub use pool::{RunnerStatus, Runners};

@@ -32,6 +32,9 @@ pub struct RunnerOptions {
     /// How long a child may take to exit when its input has ended, and again after SIGTERM, until
     /// it is killed. Default 2 s.
     pub term_grace: Duration,
+    /// After how long without a word of a module that loads somebody doubts that its child is alive.
+    /// Default 1 s.
+    pub doubt: Duration,
     /// How long a child may take to answer when somebody doubts that it is alive. Default 1 s.
     pub probe: Duration,
     /// How often the memory of a child is looked at. Default 1 s.
@@ -61,6 +64,7 @@ impl Default for RunnerOptions {
             load: Duration::from_secs(60),
             cancel_grace: Duration::from_secs(5),
             term_grace: Duration::from_secs(2),
+            doubt: Duration::from_secs(1),
             probe: Duration::from_secs(1),
             memory_interval: Duration::from_secs(1),
             memory_soft_bytes: 1 << 30,

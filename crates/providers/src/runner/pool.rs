@@ -9,14 +9,15 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use riverrun_protocol::{CancelReason, Drained, Load, Loaded, LoadedProcess, WorkError};
+use riverrun_protocol::{CancelReason, Drained, WorkError};
 use riverrun_runtime::{Cancellation, Provider};
 use serde::Serialize;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Language, RunnerOptions, child::Child, invoke::RunnerProvider, spared::Spared, start::Start,
+    Language, RunnerOptions, child::Child, failed::Failed, invoke::RunnerProvider, load,
+    spared::Spared, start::Start,
 };
 use crate::failure;
 
@@ -32,7 +33,13 @@ const HOPELESS: u32 = 2;
 /// first, or with [`Runners::warm`].
 #[derive(Clone)]
 pub struct Runners {
-    pool: Arc<Pool>,
+    pub(super) pool: Arc<Pool>,
+}
+
+impl std::fmt::Debug for Runners {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} runners", self.pool.language)
+    }
 }
 
 /// A child of a pool as it is now.
@@ -59,7 +66,9 @@ impl Runners {
                 count: AtomicU64::new(0),
                 is_started: AtomicBool::new(false),
                 changed: Notify::new(),
+                alone: Semaphore::new(load::ALONE),
                 spared: Spared::default(),
+                failed: Failed::default(),
                 ending: CancellationToken::new(),
             }),
         }
@@ -72,24 +81,6 @@ impl Runners {
     /// Starts the processes, if they are not started yet. Does not wait for them.
     pub fn warm(&self) {
         self.pool.start();
-    }
-
-    /// Loads a module and says which processes it has.
-    pub async fn load(&self, file: &str, revision: u64) -> Result<Vec<LoadedProcess>, WorkError> {
-        let cancel = Cancellation::default();
-        let mut reloads = 0;
-        loop {
-            let child = self.pool.pick(&cancel).await?;
-            match self.pool.load(&child, file, revision).await {
-                Err(error) if error.code == "RELOAD" && reloads <= self.pool.size() => {
-                    reloads += 1;
-                    child.retire();
-                }
-                // It was replaced meanwhile, and is not to blame.
-                Err(_) if child.was_replaced() && reloads <= self.pool.size() => reloads += 1,
-                ended => return ended,
-            }
-        }
     }
 
     /// Runs the invocations of the process whose handler is this export of this file.
@@ -135,7 +126,10 @@ pub(super) struct Pool {
     is_started: AtomicBool,
     /// Told when a seat is taken or in trouble.
     changed: Notify,
+    /// Places for modules that are loaded in children of their own.
+    pub alone: Semaphore,
     pub spared: Spared,
+    pub failed: Failed,
     ending: CancellationToken,
 }
 
@@ -297,30 +291,6 @@ impl Pool {
             .backoff_min
             .saturating_mul(factor)
             .min(self.options.backoff_max)
-    }
-
-    async fn load(
-        &self,
-        child: &Child,
-        file: &str,
-        revision: u64,
-    ) -> Result<Vec<LoadedProcess>, WorkError> {
-        let load = Load {
-            file: file.to_owned(),
-            revision,
-        };
-        let asked = child.link.request("load", &load);
-        let Ok(answer) = tokio::time::timeout(self.options.load, asked).await else {
-            let ms = self.options.load.as_millis();
-            let error =
-                WorkError::new("RUNNER_HUNG", format!("{file} did not load within {ms} ms"));
-            child.condemn(error.clone());
-            return Err(error);
-        };
-        let loaded: Loaded = answer?
-            .read()
-            .map_err(|error| failure::protocol(&child.link.name, format!("load: {error}")))?;
-        Ok(loaded.processes)
     }
 
     async fn drain(&self, child: &Child, grace: Duration) -> usize {

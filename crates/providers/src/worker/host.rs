@@ -20,10 +20,7 @@ pub(super) struct Relay {
 #[async_trait]
 impl Host for Relay {
     fn frame(&self, frame: Frame) {
-        // The connection has a heartbeat of its own.
-        if frame != Frame::Heartbeat {
-            self.worker.post(&frame.message(self.invocation));
-        }
+        self.worker.post(&frame.message(self.invocation));
     }
 
     async fn ask(&self, method: &str, params: Json) -> Result<Json, WorkError> {

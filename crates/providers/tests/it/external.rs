@@ -74,6 +74,10 @@ async fn the_last_word_on_fd_3_counts() {
     let logs = asked.host.logs();
     assert!(logs.contains(&(LogLevel::Info, "7".to_owned())));
     assert!(logs.contains(&(LogLevel::Warn, "trouble".to_owned())));
+    let twice = |(level, line): &(LogLevel, String)| {
+        *level == LogLevel::Warn && line.contains("the last one counts")
+    };
+    assert_eq!(logs.iter().filter(|log| twice(log)).count(), 1, "{logs:?}");
     assert_eq!(
         code(r#"echo '{"error":{"code":"CARD","message":"no"}}' >&3"#).await,
         "CARD"
@@ -172,6 +176,31 @@ async fn the_last_line_of_standard_output_is_the_result_if_it_is_json() {
         value(&large, Value::Null).await.as_str().unwrap().len(),
         100_000
     );
+}
+
+#[tokio::test]
+async fn a_last_line_over_the_limit_is_told_with_its_size() {
+    // A text, an object and a list.
+    for (before, fill, after) in [
+        ("\"", "x", "\""),
+        ("{\"a\":\"", "x", "\"}"),
+        ("[\"", "x", "\"]"),
+    ] {
+        let script = format!(
+            "echo first; printf '%s' '{before}'; head -c 3000000 /dev/zero | tr '\\0' '{fill}'; echo '{after}'"
+        );
+        let error = run(&script, &invocation(Value::Null)).await.unwrap_err();
+        assert_eq!(error.code, "RESULT_TOO_LARGE", "{before}");
+        let bytes = 3_000_000 + before.len() + after.len();
+        let said = format!("{bytes} bytes");
+        assert!(error.message.contains(&said), "{}", error.message);
+    }
+    // One that is cut in the middle of a number.
+    let script = "printf '['; seq -s, 1 300000 | tr -d '\\n'; echo ']'";
+    assert_eq!(code(script).await, "RESULT_TOO_LARGE");
+    // A long line that is no value is a line of a log still.
+    let script = "head -c 3000000 /dev/zero | tr '\\0' x";
+    assert_eq!(value(script, Value::Null).await, Value::Null);
 }
 
 #[tokio::test]

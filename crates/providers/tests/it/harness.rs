@@ -126,6 +126,7 @@ pub fn quick(mode: &str) -> RunnerOptions {
         program: Program::Command(command.to_vec()),
         cancel_grace: Duration::from_millis(300),
         term_grace: Duration::from_millis(300),
+        doubt: Duration::from_millis(100),
         probe: Duration::from_millis(300),
         memory_interval: Duration::from_millis(20),
         backoff_min: Duration::from_millis(10),

@@ -77,6 +77,7 @@ async fn modules_are_loaded_and_loaded_anew_in_a_new_process() {
     let fake = Fake::new(|_| ());
     let pid = async |revision| {
         let loaded = within(fake.runners.load("a.mjs", revision)).await.unwrap();
+        let loaded = loaded.processes;
         assert_eq!(loaded[0].export.as_deref(), Some("default"));
         loaded[0].config.get("pid").unwrap().as_str().to_owned()
     };
@@ -90,6 +91,19 @@ async fn modules_are_loaded_and_loaded_anew_in_a_new_process() {
     assert!(within(handle).await.unwrap().unwrap_err().is_cancelled());
     let error = within(fake.runners.load("broken", 1)).await.unwrap_err();
     assert_eq!(error.code, "MODULE_SYNTAX");
+}
+
+#[tokio::test]
+async fn a_heartbeat_speaks_for_all_that_runs() {
+    let fake = Fake::new(|_| ());
+    let (running, handle) = fake.occupied().await;
+    let asked = invocation(json!({"do": "beat"}));
+    fake.run(&asked).await.unwrap();
+    for host in [&running.host, &asked.host] {
+        assert!(host.frames().contains(&Frame::Heartbeat));
+    }
+    running.cancel.cancel(CancelReason::User);
+    assert!(within(handle).await.unwrap().unwrap_err().is_cancelled());
 }
 
 #[tokio::test]

@@ -56,7 +56,14 @@ impl Sdk {
         let loaded = within(self.runners.load(&self.file("described"), 1))
             .await
             .unwrap();
-        assert_eq!(loaded[0].config.get("concurrency").unwrap().as_str(), "2");
+        assert_eq!(
+            loaded.processes[0]
+                .config
+                .get("concurrency")
+                .unwrap()
+                .as_str(),
+            "2"
+        );
         assert_eq!(
             self.value("echo", json!({"a": [1, "ü"]})).await,
             json!({"a": [1, "ü"]})

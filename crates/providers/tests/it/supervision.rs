@@ -284,6 +284,28 @@ async fn a_module_that_never_loads_is_given_up() {
 }
 
 #[tokio::test]
+async fn a_module_that_blocks_or_kills_its_runner_harms_no_other() {
+    for (file, code) in [
+        ("blocking", "RUNNER_HUNG"),
+        ("endless", "RUNNER_HUNG"),
+        ("deadly", "RUNNER_DIED"),
+    ] {
+        let fake = Fake::new(|options| options.load = Duration::from_secs(2));
+        let (bad, first, second) = tokio::join!(
+            within(fake.runners.load(file, 1)),
+            within(fake.runners.load("a.mjs", 1)),
+            within(fake.runners.load("b.mjs", 1)),
+        );
+        assert_eq!(bad.err().map(|error| error.code).as_deref(), Some(code));
+        for good in [first, second] {
+            let good = good.unwrap();
+            assert_eq!(good.processes.len(), 1, "{file}");
+        }
+        assert_eq!(fake.value(json!({"do": "large", "bytes": 1})).await, "z");
+    }
+}
+
+#[tokio::test]
 async fn a_child_that_dies_again_and_again_is_replaced_again_and_again() {
     let fake = Fake::new(|_| ());
     for _ in 0..5 {

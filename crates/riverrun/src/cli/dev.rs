@@ -20,7 +20,7 @@ use crate::{
     failure::{Exit, Failure, Result},
     logs,
     output::{self, EventLine, Format, paint, paint::paint},
-    project::{self, Processes, Registered, SyncedTrigger, processes::Outcome},
+    project::{self, Loading, Processes, Registered, SyncedTrigger, processes::Outcome},
     server::Server,
     signals,
 };
@@ -55,8 +55,11 @@ impl Dev {
         };
         let mut flows = flows;
         let mut warnings = Vec::new();
+        let mut late = Loading::default();
         if let Some(processes) = &server.processes {
-            tell_processes(&processes.lock().await.look().await);
+            let outcome;
+            (outcome, late) = processes.lock().await.look_promptly(&[]).await;
+            tell_processes(&outcome);
             let composed = project::register_composed(&server.river, true).await;
             tell_failures(&composed.failures);
             flows.extend(composed.registered);
@@ -68,12 +71,12 @@ impl Dev {
         warn(&flows);
         warnings.iter().for_each(|warning| warn_of(warning));
         suggest(&server, &settings, &flows);
-        reload_on(
-            changes,
-            server.river.clone(),
-            server.processes.clone(),
+        let reloading = Reloading {
+            river: server.river.clone(),
+            processes: server.processes.clone(),
             folder,
-        );
+        };
+        tokio::spawn(reloading.run(changes, late));
         if let (Some(flow), false) = (&settings.config.dev.run, self.no_run) {
             let example = Example {
                 river: server.river.clone(),
@@ -156,29 +159,58 @@ fn warn_of(warning: &str) {
     output::talk(&format!("{} {warning}", paint(paint::WARN, "warning:")));
 }
 
-/// Registers what changed, whenever something does.
-fn reload_on(
-    mut changes: Receiver<Vec<PathBuf>>,
+/// Takes in what has changed, and what took long to load.
+struct Reloading {
     river: Riverrun,
     processes: Option<Arc<Mutex<Processes>>>,
     folder: PathBuf,
-) {
-    tokio::spawn(async move {
-        while let Some(changed) = changes.recv().await {
-            reload(&river, &folder).await;
-            if let Some(processes) = &processes {
-                tell_processes(&processes.lock().await.look_after(&changed).await);
-                let composed = project::register_composed(&river, true).await;
-                tell_failures(&composed.failures);
-                tell_flows(&river, &composed.registered);
-                composed
-                    .warnings
-                    .iter()
-                    .for_each(|warning| warn_of(warning));
+}
+
+impl Reloading {
+    async fn run(self, mut changes: Receiver<Vec<PathBuf>>, mut late: Loading) {
+        loop {
+            tokio::select! {
+                changed = changes.recv() => match changed {
+                    Some(changed) => late = self.reload(&changed).await,
+                    None => return,
+                },
+                Some(read) = late.next() => {
+                    if let Some(processes) = &self.processes {
+                        tell_processes(&processes.lock().await.late(read));
+                        self.compose().await;
+                    }
+                }
             }
-            tell_triggers(project::sync_triggers(&river, &folder).await);
         }
-    });
+    }
+
+    async fn reload(&self, changed: &[PathBuf]) -> Loading {
+        reload(&self.river, &self.folder).await;
+        let Some(processes) = &self.processes else {
+            self.sync_triggers().await;
+            return Loading::default();
+        };
+        let (outcome, late) = processes.lock().await.look_promptly(changed).await;
+        tell_processes(&outcome);
+        self.compose().await;
+        late
+    }
+
+    /// The flows that processes make together, and the triggers that may start them.
+    async fn compose(&self) {
+        let composed = project::register_composed(&self.river, true).await;
+        tell_failures(&composed.failures);
+        tell_flows(&self.river, &composed.registered);
+        composed
+            .warnings
+            .iter()
+            .for_each(|warning| warn_of(warning));
+        self.sync_triggers().await;
+    }
+
+    async fn sync_triggers(&self) {
+        tell_triggers(project::sync_triggers(&self.river, &self.folder).await);
+    }
 }
 
 /// What was loaded and what could not be. What runs goes on as it was.

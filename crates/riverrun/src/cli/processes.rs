@@ -10,6 +10,9 @@ use crate::{
     output::{self, Format, Row, Table, paint},
 };
 
+/// What a table shows of an error; `processes show` has all of it.
+const ERROR_CHARS: usize = 120;
+
 #[derive(Args, Debug)]
 pub struct Processes {
     #[command(subcommand)]
@@ -60,7 +63,10 @@ fn list(format: Format, processes: &[Json]) {
                     .cell(text("queue"))
                     .cell(text("language"))
                     .styled(text("file"), paint::DIM)
-                    .styled(error(&process).unwrap_or_default(), paint::BAD),
+                    .styled(
+                        output::shorten(&error(&process).unwrap_or_default(), ERROR_CHARS),
+                        paint::BAD,
+                    ),
             );
         }
         table.print();

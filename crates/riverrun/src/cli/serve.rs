@@ -1,8 +1,10 @@
 //! `riverrun serve`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
+use riverrun::Riverrun;
+use tokio::sync::Mutex;
 
 use super::{
     registry,
@@ -13,7 +15,7 @@ use crate::{
     failure::{Exit, Failure, Result},
     logs, output,
     output::{paint, paint::paint},
-    project::{self, ComposedFlows, Registered},
+    project::{self, ComposedFlows, Loading, Processes, Registered, processes::Outcome},
     server::Server,
     signals,
 };
@@ -55,30 +57,27 @@ impl Serve {
                 return Err(failure);
             }
         };
-        let failures = match (&self.registry, &server.processes) {
+        let mut late = Loading::default();
+        match (&self.registry, &server.processes) {
             (Some(registry), Some(processes)) => {
                 registry::boot(registry, &mut *processes.lock().await)?;
-                Vec::new()
             }
             (None, Some(processes)) => {
-                let outcome = processes.lock().await.look().await;
-                for warning in &outcome.warnings {
-                    tracing::warn!("{warning}");
-                }
-                outcome.failures
+                let outcome;
+                (outcome, late) = processes.lock().await.look_promptly(&[]).await;
+                log(&outcome);
             }
-            _ => Vec::new(),
-        };
+            _ => {}
+        }
+        // A version of a flow never changes: it is made of all its steps, or not yet.
+        let is_whole = late.left().is_empty();
         let composed = match &server.processes {
-            Some(_) => project::register_composed(&server.river, false).await,
-            None => ComposedFlows::default(),
+            Some(_) if is_whole => project::register_composed(&server.river, false).await,
+            _ => ComposedFlows::default(),
         };
         let mut flows: Vec<Registered> = flows.into_iter().chain(composed.registered).collect();
-        // One that does not load harms no other.
-        for failure in failures.iter().chain(&composed.failures) {
-            tracing::error!(code = %failure.code, "{}", failure.text());
-        }
-        if let Some(failure) = self.sync_triggers(&server, &settings).await {
+        log_failures(&composed.failures);
+        if is_whole && let Some(failure) = self.sync_triggers(&server, &settings).await {
             server.river.shutdown().await?;
             return Err(failure);
         }
@@ -88,8 +87,56 @@ impl Serve {
         for warning in warnings.chain(composed.warnings) {
             tracing::warn!("{warning}");
         }
+        if let (false, Some(processes)) = (is_whole, &server.processes) {
+            let (river, processes) = (server.river.clone(), processes.clone());
+            let folder = settings.config.project.clone();
+            tokio::spawn(take_in_late(late, river, processes, folder));
+        }
         server.serve(signals::asked_to_stop()).await?;
         Ok(Exit::Ok)
+    }
+}
+
+/// Takes in what took long to load; then the flows that processes make, and what starts them.
+async fn take_in_late(
+    mut late: Loading,
+    river: Riverrun,
+    processes: Arc<Mutex<Processes>>,
+    folder: Option<PathBuf>,
+) {
+    while let Some(read) = late.next().await {
+        log(&processes.lock().await.late(read));
+    }
+    let composed = project::register_composed(&river, false).await;
+    log_failures(&composed.failures);
+    for flow in &composed.registered {
+        tracing::info!("registered {flow}");
+    }
+    let of_flows = composed.registered.iter();
+    for warning in of_flows
+        .flat_map(Registered::told_warnings)
+        .chain(composed.warnings)
+    {
+        tracing::warn!("{warning}");
+    }
+    if let Some(folder) = folder {
+        let synced = project::sync_triggers(&river, &folder).await;
+        log_failures(&synced.err().unwrap_or_default());
+    }
+}
+
+/// What came of looking, as far as somebody has to know it.
+fn log(outcome: &Outcome) {
+    for warning in &outcome.warnings {
+        tracing::warn!("{warning}");
+    }
+    log_failures(&outcome.failures);
+}
+
+/// One that does not load harms no other.
+fn log_failures(failures: &[Failure]) {
+    for failure in failures {
+        tracing::error!(code = %failure.code, "{}", failure.text());
     }
 }
 

@@ -28,6 +28,11 @@ pub fn check(config: &Config) -> Check {
         second,
     )?;
     at_least("limits.max_wait", config.limits.max_wait.0, second)?;
+    at_least(
+        "runners.load_timeout",
+        config.runners.load_timeout.0,
+        second,
+    )?;
     positive("max_drivers", config.max_drivers)?;
     at_most("max_drivers", config.max_drivers, MAX_DRIVERS)?;
     positive("limits.body_bytes", config.limits.body_bytes)?;

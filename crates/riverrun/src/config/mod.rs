@@ -136,6 +136,8 @@ pub struct Runners {
     /// A child process that holds more memory is replaced once it has ended what it runs; at
     /// twice as much it is ended at once. Default 1073741824 (1 GiB).
     pub memory_bytes: u64,
+    /// How long a module may take to load. Others work meanwhile. Default `60s`.
+    pub load_timeout: Span,
 }
 
 impl Default for Runners {
@@ -147,6 +149,7 @@ impl Default for Runners {
             python_processes: 1,
             env: Vec::new(),
             memory_bytes: 1 << 30,
+            load_timeout: Span(std::time::Duration::from_secs(60)),
         }
     }
 }
@@ -283,6 +286,7 @@ impl Config {
             environment: environment.clone(),
             memory_soft_bytes: self.runners.memory_bytes,
             memory_hard_bytes: self.runners.memory_bytes.saturating_mul(2),
+            load: self.runners.load_timeout.0,
             ..Default::default()
         };
         if !self.store.starts_with("memory") {

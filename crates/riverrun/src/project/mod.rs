@@ -1,6 +1,7 @@
 //! A project: a folder with `flows/**`, `triggers/**` and perhaps a `riverrun.toml`.
 
 mod claims;
+mod loading;
 pub mod processes;
 mod register;
 mod scripts;
@@ -19,6 +20,7 @@ use crate::{
     files,
 };
 
+pub use loading::Loading;
 pub use processes::Processes;
 pub use register::{
     ComposedFlows, Registered, register, register_composed, register_dev, warn_anew,

@@ -17,14 +17,16 @@ use riverrun_providers::{External, ExternalOptions, Language, RunnerOptions, Run
 use riverrun_runtime::{BrokenProcess, Format, Process, ProcessConfig, Source, parse_definition};
 use serde::{Deserialize, Serialize};
 
-use super::{claims::Claims, scripts};
+use super::{
+    claims::Claims,
+    loading::{Loading, Read},
+    scripts,
+};
 use crate::{
     failure::{Failure, Result},
     output::{self, paint, paint::paint},
 };
 
-/// How long old runners may take to finish what they run.
-const OLD_GRACE: Duration = Duration::from_secs(3_600);
 /// The most bytes of an executable's config.
 const MAX_CONFIG: u64 = 1 << 20;
 
@@ -264,20 +266,49 @@ impl Processes {
 
     /// Takes in what is there now: what is new or has changed is loaded, what is gone removed.
     pub async fn look(&mut self) -> Outcome {
-        self.look_after(&[]).await
+        let mut outcome = Outcome::default();
+        let mut loading = self.begin(&[], &mut outcome);
+        let read = loading.all().await;
+        self.take_in(read, &mut outcome);
+        outcome
     }
 
-    /// The same when these files have changed: those that processes import are loaded with them.
-    pub async fn look_after(&mut self, changes: &[PathBuf]) -> Outcome {
+    /// The same when these files have changed, those that processes import among them, for
+    /// somebody in a hurry: what takes long to load is given back, for [`Processes::late`].
+    pub async fn look_promptly(&mut self, changes: &[PathBuf]) -> (Outcome, Loading) {
         let mut outcome = Outcome::default();
+        let mut loading = self.begin(changes, &mut outcome);
+        let read = loading.prompt().await;
+        self.take_in(read, &mut outcome);
+        for file in loading.left() {
+            self.note_loading(file, &mut outcome);
+        }
+        for (path, count) in &mut outcome.anew {
+            let language = language_of(path);
+            let left = loading.left().iter();
+            *count -= left.filter(|file| file.kind.language() == language).count();
+        }
+        (outcome, loading)
+    }
+
+    /// Takes in a file that took long.
+    pub fn late(&mut self, read: Read) -> Outcome {
+        let mut outcome = Outcome::default();
+        self.take_in(vec![read], &mut outcome);
+        outcome
+    }
+
+    /// Begins to load what has to be. What is given up by a later look goes on as it was.
+    fn begin(&mut self, changes: &[PathBuf], outcome: &mut Outcome) -> Loading {
+        let mut loading = Loading::default();
         let Found { files, forgotten } = match process_files(&self.project) {
             Ok(found) => found,
             Err(failure) => {
                 outcome.failures.push(failure);
-                return outcome;
+                return loading;
             }
         };
-        self.forget_missing(&files, &mut outcome);
+        self.forget_missing(&files, outcome);
         self.warned.retain(|path| forgotten.contains(path));
         for path in forgotten {
             if self.warned.insert(path.clone()) {
@@ -295,18 +326,14 @@ impl Processes {
                     && !files.iter().any(|file| file.path == **path)
             });
             if of_kind.iter().any(|file| self.has_changed(file)) {
-                self.load(kind, &of_kind, &mut outcome).await;
+                self.load(kind, &of_kind, &mut loading);
             } else if let (Some(path), false) = (imported, of_kind.is_empty()) {
-                let failures = outcome.failures.len();
-                self.load(kind, &of_kind, &mut outcome).await;
-                let failed = outcome.failures.len() - failures;
+                self.load(kind, &of_kind, &mut loading);
                 let below = path.strip_prefix(&self.project).unwrap_or(path);
-                outcome
-                    .anew
-                    .push((below.to_owned(), of_kind.len() - failed));
+                outcome.anew.push((below.to_owned(), of_kind.len()));
             }
         }
-        outcome
+        loading
     }
 
     fn has_changed(&self, file: &ProcessFile) -> bool {
@@ -341,19 +368,30 @@ impl Processes {
     }
 
     /// Loads all files of a kind with new runners: modules may import each other.
-    async fn load(&mut self, kind: Kind, files: &[&ProcessFile], outcome: &mut Outcome) {
-        let runners = kind.language().map(|language| self.new_runners(language));
-        let mut moved: HashSet<&Path> = HashSet::new();
-        let mut read = Vec::new();
-        for file in files {
-            let processes = match &runners {
-                Some(runners) => load_module(runners, file).await,
-                None => self.load_executable(file),
-            };
+    fn load(&mut self, kind: Kind, files: &[&ProcessFile], loading: &mut Loading) {
+        let Some(language) = kind.language() else {
+            for file in files {
+                loading.known(Read {
+                    file: (*file).clone(),
+                    processes: self.load_executable(file),
+                });
+            }
+            return;
+        };
+        let runners = self.new_runners(language);
+        loading.modules(&runners, files);
+        // The old ones end when no process needs them any more and nothing runs in them.
+        self.runners.insert(language, runners);
+    }
+
+    /// Takes in what was loaded, and takes note of what could not be.
+    fn take_in(&mut self, read: Vec<Read>, outcome: &mut Outcome) {
+        let mut loaded = Vec::new();
+        for Read { file, processes } in read {
             match processes {
-                Ok(processes) => read.push((file, processes)),
+                Ok(processes) => loaded.push((file, processes)),
                 // An earlier version of it goes on.
-                Err(failure) => self.note_broken(file, failure, outcome),
+                Err(failure) => self.note_broken(&file, failure, outcome),
             }
         }
         // What is loaded anew gives up what it had: two files may change places.
@@ -361,72 +399,73 @@ impl Processes {
         let stays = |process: &&Arc<Process>| {
             let file = process.source.file.as_deref();
             self.loaded.keys().any(|path| path.to_str() == file)
-                && !read.iter().any(|(new, _)| new.path.to_str() == file)
+                && !loaded.iter().any(|(new, _)| new.path.to_str() == file)
         };
         let mut claims = Claims::of(known.iter().filter(stays));
-        for (file, processes) in read {
+        for (file, processes) in loaded {
             let claimed = processes
                 .iter()
                 .try_for_each(|process| claims.claim(process));
-            if let Err(failure) = claimed {
-                self.note_broken(file, failure, outcome);
-                continue;
+            match claimed {
+                Err(failure) => self.note_broken(&file, failure, outcome),
+                Ok(()) => self.put(&file, processes, outcome),
             }
-            let is_new = self.has_changed(file);
-            self.mended(file);
-            if processes.is_empty() && is_new {
-                let warning = scripts::no_handler(&file.path, &self.project);
-                outcome.warnings.push(warning);
-            }
-            moved.insert(&file.path);
-            let ids: Vec<String> = processes.iter().map(|p| p.id.to_string()).collect();
-            for process in processes {
-                let config = &process.config;
-                let queue = (config.run_mode != riverrun_runtime::RunMode::Call)
-                    .then(|| config.queue.to_string());
-                if is_new {
-                    outcome.loaded.push((process.id.to_string(), queue));
-                }
-                self.register.put(process);
-            }
-            let before = self.loaded.insert(
-                file.path.clone(),
-                Loaded {
-                    kind,
-                    changed: changed(file),
-                    ids: ids.clone(),
-                },
-            );
-            for id in before.into_iter().flat_map(|before| before.ids) {
-                if !ids.contains(&id) {
-                    self.register.remove(&id);
-                    outcome.removed.push(id);
-                }
-            }
-        }
-        let Some(runners) = runners else {
-            return;
-        };
-        // Processes that did not load keep the runners that they have.
-        let all_moved = self
-            .loaded
-            .iter()
-            .filter(|(_, loaded)| loaded.kind == kind)
-            .all(|(path, _)| moved.contains(path.as_path()));
-        let old = match (!moved.is_empty(), all_moved) {
-            (false, _) => Some(runners),
-            (true, true) => self.runners.insert(runners.language(), runners),
-            (true, false) => {
-                self.runners.insert(runners.language(), runners);
-                None
-            }
-        };
-        if let Some(old) = old {
-            tokio::spawn(async move { old.drain(OLD_GRACE).await });
         }
     }
 
+    fn put(&mut self, file: &ProcessFile, processes: Vec<Process>, outcome: &mut Outcome) {
+        let is_new = self.has_changed(file);
+        self.mended(file);
+        if processes.is_empty() && is_new {
+            let warning = scripts::no_handler(&file.path, &self.project);
+            outcome.warnings.push(warning);
+        }
+        let ids: Vec<String> = processes.iter().map(|p| p.id.to_string()).collect();
+        for process in processes {
+            let config = &process.config;
+            let queue = (config.run_mode != riverrun_runtime::RunMode::Call)
+                .then(|| config.queue.to_string());
+            if is_new {
+                outcome.loaded.push((process.id.to_string(), queue));
+            }
+            self.register.put(process);
+        }
+        let before = self.loaded.insert(
+            file.path.clone(),
+            Loaded {
+                kind: file.kind,
+                changed: changed(file),
+                ids: ids.clone(),
+            },
+        );
+        for id in before.into_iter().flat_map(|before| before.ids) {
+            if !ids.contains(&id) {
+                self.register.remove(&id);
+                outcome.removed.push(id);
+            }
+        }
+    }
+
+    /// It is not there yet, and nobody waits for it but those who ask for it.
+    fn note_loading(&mut self, file: &ProcessFile, outcome: &mut Outcome) {
+        let shown = file.path.strip_prefix(&self.project).unwrap_or(&file.path);
+        let message = format!("{} is still being loaded", shown.display());
+        self.put_broken(file, &Failure::new("MODULE_LOADING", message));
+        outcome.warnings.push(format!(
+            "{} takes long to load; the others work meanwhile",
+            shown.display()
+        ));
+    }
+
     fn note_broken(&mut self, file: &ProcessFile, failure: Failure, outcome: &mut Outcome) {
+        for (path, count) in &mut outcome.anew {
+            *count -= usize::from(language_of(path) == file.kind.language());
+        }
+        self.put_broken(file, &failure);
+        outcome.failures.push(failure);
+    }
+
+    fn put_broken(&mut self, file: &ProcessFile, failure: &Failure) {
         let source = source(file, None);
         self.broken.insert(file.path.clone(), file.id.clone());
         self.register.put_broken(BrokenProcess {
@@ -436,7 +475,6 @@ impl Processes {
             language: source.language,
             error: WorkError::new(&failure.code, failure.text()).permanent(),
         });
-        outcome.failures.push(failure);
     }
 
     fn mended(&mut self, file: &ProcessFile) {
@@ -541,17 +579,13 @@ fn changed(file: &ProcessFile) -> Option<SystemTime> {
     own.ok().max(config)
 }
 
-async fn load_module(runners: &Runners, file: &ProcessFile) -> Result<Vec<Process>> {
+pub(super) async fn load_module(runners: &Runners, file: &ProcessFile) -> Result<Vec<Process>> {
     let path = file.path.to_string_lossy();
-    let loaded = runners.load(&path, 1).await.map_err(|error| {
-        let message = format!("{path}: {}", error.message);
-        let failure = Failure::new(error.code.clone(), message);
-        match &error.stack {
-            Some(stack) => failure.note(stack.to_string()),
-            None => failure,
-        }
-    })?;
+    let loaded = runners.load(&path, 1).await;
+    let loaded = loaded.map_err(|error| refused(&path, &error))?;
+    let runners = loaded.runners;
     loaded
+        .processes
         .into_iter()
         .map(|found| {
             let export = found
@@ -567,6 +601,25 @@ async fn load_module(runners: &Runners, file: &ProcessFile) -> Result<Vec<Proces
             process(id, found.config, provider, source, &file.path)
         })
         .collect()
+}
+
+/// That a module does not load: what is wrong, with its path once, and what the stack adds to it.
+fn refused(path: &str, error: &WorkError) -> Failure {
+    let message = match error.message.contains(path) {
+        true => error.message.clone(),
+        false => format!("{path}: {}", error.message),
+    };
+    let is_new = |line: &&str| {
+        let said = line.split_once(": ").map_or(*line, |(_, said)| said);
+        !said.trim().is_empty() && !message.contains(line.trim()) && !message.contains(said.trim())
+    };
+    let stack: Vec<&str> = error.stack.as_deref().unwrap_or_default().lines().collect();
+    let news: Vec<&str> = stack.into_iter().filter(is_new).collect();
+    let failure = Failure::new(error.code.clone(), message.clone());
+    match news.is_empty() {
+        true => failure,
+        false => failure.note(news.join("\n")),
+    }
 }
 
 fn source(file: &ProcessFile, export: Option<String>) -> Source {
@@ -651,6 +704,32 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    #[test]
+    fn a_module_that_does_not_load_is_told_without_saying_anything_twice() {
+        for (message, stack, notes) in [
+            ("/p/a.ts is TypeScript", None, &[][..]),
+            ("must be an object", None, &[]),
+            (
+                "/p/a.ts: no database",
+                Some("Error: no database\n    at file:///p/a.ts:2:7"),
+                &["    at file:///p/a.ts:2:7"],
+            ),
+            (
+                "/p/a.ts:3:5: Unexpected token",
+                Some("/p/a.ts:3:5\nlet => 2\n    ^^"),
+                &["let => 2\n    ^^"],
+            ),
+        ] {
+            let error = WorkError {
+                stack: stack.map(Into::into),
+                ..WorkError::new("MODULE_ERROR", message)
+            };
+            let failure = refused("/p/a.ts", &error);
+            assert_eq!(failure.message.matches("/p/a.ts").count(), 1, "{message}");
+            assert_eq!(failure.notes, notes, "{message}");
+        }
+    }
 
     #[test]
     fn processes_are_found_by_their_endings_and_rights() {

@@ -18,6 +18,14 @@ use super::{format_of, processes::language_of};
 
 /// An editor that saves writes, renames and touches; all of that is one change.
 const QUIET: Duration = Duration::from_millis(80);
+/// What tools that install packages write last, in the folder of the packages. With them a module
+/// that lacked one may load.
+const INSTALLED: [&str; 4] = [
+    ".package-lock.json",
+    ".modules.yaml",
+    ".yarn-integrity",
+    ".yarn-state.yml",
+];
 /// Folders that are watched at most: each takes something of the system.
 const MAX_FOLDERS: usize = 8_192;
 
@@ -41,6 +49,7 @@ pub fn watch(project: &Path, data: &Path) -> notify::Result<mpsc::Receiver<Vec<P
         .watcher
         .watch(project, RecursiveMode::NonRecursive)?;
     folders.take_in(project);
+    folders.watch_packages();
     let (tell, told) = mpsc::channel(1);
     tokio::spawn(async move {
         while let Some(paths) = seen.burst(&tell).await {
@@ -106,6 +115,12 @@ impl Folders {
     fn news(&mut self, paths: HashSet<PathBuf>) -> Vec<PathBuf> {
         let mut news = Vec::new();
         for path in paths {
+            if path == self.packages() {
+                news.extend(self.watch_packages());
+            } else if self.is_installed(&path) {
+                news.push(path);
+                continue;
+            }
             if self.is_noise(&path) {
                 continue;
             }
@@ -117,6 +132,30 @@ impl Folders {
         }
         news.sort();
         news
+    }
+
+    fn packages(&self) -> PathBuf {
+        self.project.join("node_modules")
+    }
+
+    fn is_installed(&self, path: &Path) -> bool {
+        let name = path.file_name().and_then(|name| name.to_str());
+        path.parent() == Some(self.packages().as_path())
+            && name.is_some_and(|name| INSTALLED.contains(&name))
+    }
+
+    /// Watches the folder of packages, if there is one, and nothing below it. What was installed
+    /// before that is news too.
+    fn watch_packages(&mut self) -> Option<PathBuf> {
+        let folder = self.packages();
+        if !folder.is_dir() {
+            return None;
+        }
+        if let Err(error) = self.watcher.watch(&folder, RecursiveMode::NonRecursive) {
+            tracing::warn!(%error, "{} is not watched", folder.display());
+        }
+        let mut marks = INSTALLED.iter().map(|name| folder.join(name));
+        marks.find(|mark| mark.is_file())
     }
 
     /// Watches a folder and all below it, and says which files are there that matter.
@@ -209,6 +248,27 @@ mod tests {
         let second = told.recv().await.unwrap();
         assert_eq!(names(&project, &second), ["flows/a.yaml", "flows/b.json"]);
         assert!(told.try_recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn packages_that_were_installed_are_told_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().canonicalize().unwrap();
+        let mut told = watch(&project, &project.join("data")).unwrap();
+        let packages = project.join("node_modules");
+        std::fs::create_dir_all(packages.join("tsx")).unwrap();
+        std::fs::write(packages.join("tsx/index.js"), "x").unwrap();
+        std::fs::write(packages.join(".package-lock.json"), "{}").unwrap();
+        let first = told.recv().await.unwrap();
+        assert_eq!(names(&project, &first), ["node_modules/.package-lock.json"]);
+        // Again, with another package, and the same where the folder was there before.
+        let mut later = watch(&project, &project.join("data")).unwrap();
+        for told in [&mut told, &mut later] {
+            std::fs::create_dir_all(packages.join("esbuild")).unwrap();
+            std::fs::write(packages.join(".package-lock.json"), "{ }").unwrap();
+            let news = told.recv().await.unwrap();
+            assert_eq!(names(&project, &news), ["node_modules/.package-lock.json"]);
+        }
     }
 
     #[tokio::test]

@@ -156,3 +156,48 @@ fn processes_that_make_no_flow_are_told_wherever_they_are_read() {
         ],
     );
 }
+
+#[test]
+fn a_module_that_hangs_at_import_keeps_nobody_from_working() {
+    for mode in ["dev", "serve"] {
+        let project = Project::new();
+        let load = "[runners]\nload_timeout = '12s'\n";
+        project.write("riverrun.toml", load);
+        project.write("processes/blocks.mjs", "while (true);\n");
+        project.write("processes/waits.mjs", "await new Promise(() => {})\n");
+        project.write("processes/sleeps.py", "import time\ntime.sleep(10000)\n");
+        project.write("processes/dies.mjs", "process.exit(3)\n");
+        project.write("processes/good.mjs", "export default (input) => input\n");
+        project.write(
+            "processes/fine.py",
+            "def handler(input, ctx): return input\n",
+        );
+        let server = match mode {
+            "dev" => project.start(&["dev", "--listen", "127.0.0.1:0"]),
+            _ => project.serve(),
+        };
+        // The others work, whoever still loads.
+        for queue in ["good", "fine"] {
+            let add = ["jobs", "add", queue, "-d", "7", "--wait"];
+            // On a busy machine even these may take a moment.
+            let is_loading = || server.run(&add).err.contains("MODULE_LOADING");
+            while is_loading() {}
+            assert_eq!(server.json(&add)["result"], 7, "{mode}");
+        }
+        for queue in ["blocks", "waits", "sleeps"] {
+            let refused = server.run(&["jobs", "add", queue, "-d", "7"]);
+            refused.refused(3, &["error[MODULE_LOADING]"]);
+        }
+        // Each is told when its time is over.
+        let mut hung: Vec<String> = (0..3).map(|_| server.said("did not load within")).collect();
+        hung.sort();
+        hung.dedup();
+        assert_eq!(hung.len(), 3, "{mode}: {hung:?}");
+        let refused = server.run(&["jobs", "add", "waits", "-d", "7"]);
+        refused.refused(1, &["error[RUNNER_HUNG]"]);
+        let refused = server.run(&["jobs", "add", "dies", "-d", "7"]);
+        refused.refused(1, &["error[RUNNER_DIED]"]);
+        let job = server.json(&["jobs", "add", "good", "-d", "8", "--wait"]);
+        assert_eq!(job["result"], 8, "{mode}: {job}");
+    }
+}

@@ -252,3 +252,29 @@ fn a_definition_that_changed_under_its_version_is_refused_with_its_file() {
     let ended = project.run(&["serve", "--project", ".", "--listen", "127.0.0.1:0"]);
     ended.refused(1, &["error[FLOW_INVALID]", "quick.yaml", "steps.say.type"]);
 }
+
+#[test]
+fn a_module_that_failed_once_is_loaded_again() {
+    let project = Project::new();
+    project.write(
+        "processes/imp.mjs",
+        "import { existsSync } from 'node:fs'\n\
+         if (existsSync('down')) throw new Error('database is down')\n\
+         export default () => 'fine'\n",
+    );
+    project.write("processes/other.mjs", "export default () => 'well'\n");
+    project.write("processes/imp_py.py", "import os\nif os.path.exists('down'): raise Exception('database is down')\ndef handler(input, ctx): return 'fine'\n");
+    assert_eq!(project.run(&["build", "."]).code, 0);
+    let down = project.write("down", "");
+    let registry = ["serve", "--registry", "riverrun.registry.json"];
+    let server = project.start(&[&registry[..], &["--listen", "127.0.0.1:0"]].concat());
+    for queue in ["imp", "imp_py"] {
+        let failed = server.run(&["jobs", "add", queue, "-d", "1", "--wait"]);
+        failed.refused(1, &["database is down", "MODULE_ERROR"]);
+    }
+    std::fs::remove_file(down).unwrap();
+    for (queue, result) in [("imp", "fine"), ("imp_py", "fine"), ("other", "well")] {
+        let job = server.json(&["jobs", "add", queue, "-d", "1", "--wait"]);
+        assert_eq!(job["result"], result, "{job}");
+    }
+}

@@ -135,7 +135,7 @@ fn what_does_not_load_is_shown_and_told_to_whoever_asks_for_it() {
         "two.mjs take the jobs of queue \"steps\", with different limits for it",
         "the same limits in both, or a queue of its own",
         "did you mean concurrency?",
-        "timeoutMs: invalid type",
+        "timeoutMs: must be a whole number",
         "chmod +x processes/plain.sh",
         "processes/nothing.mjs has no handler",
     ] {

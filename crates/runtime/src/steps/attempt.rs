@@ -377,10 +377,7 @@ impl Runtime {
         if let Some(schema) = &process.config.input_schema {
             let issues = schema.issues(&input.value());
             if let Some(first) = issues.first() {
-                let message = format!(
-                    "the input breaks the process's schema at {:?}: {}",
-                    first.path, first.message
-                );
+                let message = format!("the input breaks the process's schema{}", first.told());
                 let error = WorkError::new("INPUT_INVALID", message).permanent();
                 return Err(error.details(&serde_json::json!({ "issues": issues })));
             }

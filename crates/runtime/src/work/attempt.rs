@@ -420,10 +420,7 @@ pub(crate) fn checked(
     if let Some(schema) = &process.config.output_schema {
         let issues = schema.issues(&result.value());
         if let Some(first) = issues.first() {
-            let message = format!(
-                "the result breaks the output schema at {:?}: {}",
-                first.path, first.message
-            );
+            let message = format!("the result breaks the output schema{}", first.told());
             let error = WorkError::new("OUTPUT_INVALID", message).permanent();
             return Err(error.details(&json!({ "issues": issues })));
         }

@@ -12,11 +12,12 @@ use std::{
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use riverrun_protocol::{Frame, Invoke, JobInput, LogLevel, WorkError};
+use riverrun_protocol::{CancelReason, Frame, Invoke, JobInput, LogLevel, Reply, WorkError};
 use riverrun_store::{Change, Commit};
 use riverrun_types::{Draft, EventType, Json, Name, RunId};
 use serde_json::json;
-use tokio::sync::{SetOnce, mpsc};
+use tokio::sync::{SetOnce, mpsc, oneshot};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     Cancellation, Host, Invocation, Process,
@@ -49,7 +50,8 @@ pub struct CallRequest {
 
 struct CallHost {
     inner: JobHost,
-    frames: Option<Frames>,
+    /// Until the call has ended: its handler may go on a little longer.
+    frames: Mutex<Option<Frames>>,
     is_kept: bool,
 }
 
@@ -188,7 +190,7 @@ impl Runtime {
                 &options,
                 request.cancel.clone(),
             ),
-            frames: request.frames.map(Frames::new),
+            frames: Mutex::new(request.frames.map(Frames::new)),
             is_kept: home.is_kept,
         });
         let timeout = request
@@ -212,14 +214,47 @@ impl Runtime {
             host: host.clone(),
             cancel: request.cancel.clone(),
         };
-        let outcome = self.bounded(&process, invocation, timeout).await;
+        let outcome = self.prompt(process.clone(), invocation, timeout).await;
         let outcome = finish(&process, outcome);
         let (said, _) = host.inner.close().await;
+        host.frames.lock().take();
         if home.is_kept {
             self.record_end(home, began, said, &outcome);
         }
         drop(running);
         outcome
+    }
+
+    /// Runs it for somebody who waits: what is stopped has ended there and then, and its handler
+    /// has the usual time to stop behind that. If nobody waits any more it is stopped.
+    async fn prompt(
+        &self,
+        process: Arc<Process>,
+        invocation: Invocation,
+        timeout: Duration,
+    ) -> Result<Reply, WorkError> {
+        let cancel = invocation.cancel.clone();
+        let (tell, told) = oneshot::channel();
+        let runtime = self.clone();
+        let running = AbortOnDropHandle::new(self.spawn(async move {
+            let _ = tell.send(runtime.bounded(&process, invocation, timeout).await);
+        }));
+        let ended = async {
+            tokio::select! {
+                biased;
+                outcome = told => Ok(outcome.unwrap_or_else(|_| {
+                    Err(WorkError::new("INTERNAL", "the call broke down"))
+                })),
+                reason = cancel.cancelled() => Err(reason),
+            }
+        };
+        match self.clock().rest(ended).await {
+            Ok(outcome) => outcome,
+            Err(reason) => {
+                drop(running.detach());
+                Err(stopped(reason, &cancel, timeout))
+            }
+        }
     }
 
     /// Stores that a call has begun, while it runs already.
@@ -271,6 +306,18 @@ impl Runtime {
     }
 }
 
+/// How a call has ended that was stopped, whatever its handler still brings.
+fn stopped(reason: CancelReason, cancel: &Cancellation, timeout: Duration) -> WorkError {
+    match reason {
+        CancelReason::Timeout => {
+            let message = format!("the handler took longer than {} ms", timeout.as_millis());
+            WorkError::new("TIMEOUT", message)
+        }
+        CancelReason::Shutdown => WorkError::new("SHUTTING_DOWN", "the server is shutting down"),
+        _ => WorkError::new("CANCELLED", cancel.said().unwrap_or("it was cancelled")),
+    }
+}
+
 fn check_input(process: &Process, input: &Json) -> Result<(), WorkError> {
     let Some(schema) = &process.config.input_schema else {
         return Ok(());
@@ -279,18 +326,12 @@ fn check_input(process: &Process, input: &Json) -> Result<(), WorkError> {
     let Some(first) = issues.first() else {
         return Ok(());
     };
-    let message = format!(
-        "the input breaks the schema at {:?}: {}",
-        first.path, first.message
-    );
+    let message = format!("the input breaks the schema{}", first.told());
     let error = WorkError::new("INPUT_INVALID", message).permanent();
     Err(error.details(&json!({ "issues": issues })))
 }
 
-fn finish(
-    process: &Process,
-    outcome: Result<riverrun_protocol::Reply, WorkError>,
-) -> Result<Json, WorkError> {
+fn finish(process: &Process, outcome: Result<Reply, WorkError>) -> Result<Json, WorkError> {
     let value = outcome?.value.unwrap_or_else(Json::null);
     super::attempt::checked(process, Ok(value))
 }
@@ -301,7 +342,7 @@ impl Host for CallHost {
         if self.is_kept {
             self.inner.frame(frame.clone());
         }
-        if let Some(frames) = &self.frames {
+        if let Some(frames) = &*self.frames.lock() {
             frames.send(frame);
         }
     }

@@ -79,18 +79,28 @@ pub trait Host: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Cancellation {
     token: CancellationToken,
-    reason: Arc<OnceLock<CancelReason>>,
+    /// Why, and what whoever wants it says of it.
+    reason: Arc<OnceLock<(CancelReason, Option<Box<str>>)>>,
 }
 
 impl Cancellation {
     /// The first reason stays.
     pub fn cancel(&self, reason: CancelReason) {
-        let _ = self.reason.set(reason);
+        self.cancel_saying(reason, None);
+    }
+
+    /// The same with words for whoever waits for the end.
+    pub fn cancel_saying(&self, reason: CancelReason, said: Option<&str>) {
+        let _ = self.reason.set((reason, said.map(Into::into)));
         self.token.cancel();
     }
 
     pub fn reason(&self) -> Option<CancelReason> {
-        self.reason.get().copied()
+        self.reason.get().map(|(reason, _)| *reason)
+    }
+
+    pub fn said(&self) -> Option<&str> {
+        self.reason.get()?.1.as_deref()
     }
 
     pub fn is_cancelled(&self) -> bool {

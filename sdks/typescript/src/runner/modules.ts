@@ -1,9 +1,10 @@
 /**
  * Loads the modules of a project and finds the processes in them.
  *
- * A module is loaded once in the life of a runner. Node cannot drop a module that it has loaded,
- * nor those that it imports in turn, so a newer revision is answered with RELOAD: the server then
- * starts a fresh runner, and this one ends what it runs with the code that it began with.
+ * A module is loaded once in the life of a runner. Node cannot drop a module that it has loaded or
+ * tried to load, nor those that it imports in turn, so a newer revision, and one that has failed, is
+ * answered with RELOAD: the server then starts a fresh runner, and this one ends what it runs with
+ * the code that it began with.
  */
 
 import { extname } from 'node:path'
@@ -15,6 +16,7 @@ import { definition } from '../define.ts'
 import { RiverrunError } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { configJson } from './config-json.ts'
+import { syntaxPlace } from './syntax.ts'
 import { importTypeScript } from './typescript.ts'
 
 export interface Process {
@@ -31,6 +33,7 @@ interface Entry {
   revision: number
   loading: Promise<Processes>
   processes?: Processes
+  hasFailed?: boolean
 }
 
 export class Modules {
@@ -45,7 +48,9 @@ export class Modules {
   load(file: string, revision = 0): Promise<Processes> {
     const known = this.#entries.get(file)
     if (!known) return this.#begin(file, revision)
-    if (revision > known.revision) return Promise.reject(stale(file, revision, known.revision))
+    if (revision > known.revision) return Promise.reject(stale(file, `is loaded at revision ${known.revision}; revision ${revision}`))
+    // What kept it from loading may have passed.
+    if (known.hasFailed) return Promise.reject(stale(file, 'could not be loaded; another try'))
     return known.loading
   }
 
@@ -54,24 +59,30 @@ export class Modules {
     this.#entries.set(file, entry)
     entry.loading.then(
       (processes) => (entry.processes = processes),
-      () => {},
+      () => (entry.hasFailed = true),
     )
     return entry.loading
   }
 }
 
-function stale(file: string, wanted: number, loaded: number): RiverrunError {
-  return new RiverrunError('RELOAD', `${file} is loaded at revision ${loaded}; revision ${wanted} needs a fresh runner`)
+function stale(file: string, what: string): RiverrunError {
+  return new RiverrunError('RELOAD', `${file} ${what} needs a fresh runner`)
 }
 
 async function processesOf(file: string): Promise<Processes> {
   const exports = await importFile(file)
+  return processesIn(exports, file).catch((error) => {
+    throw error instanceof RiverrunError ? withoutStack(error) : error
+  })
+}
+
+async function processesIn(exports: Record<string, unknown>, file: string): Promise<Processes> {
   const processes: Processes = new Map()
   for (const [name, value] of Object.entries(exports)) {
     const defined = definition(value)
     if (typeof value !== 'function' || (name !== 'default' && (!defined || value === exports.default))) continue
     const own = { ...(value as { config?: ProcessConfig }).config, ...defined?.config }
-    const config = name === 'default' ? { ...own, ...moduleConfig(exports) } : own
+    const config = name === 'default' ? { ...own, ...moduleConfig(exports, file) } : own
     processes.set(name, {
       handler: value as Process['handler'],
       takes: defined?.takes ?? 'input',
@@ -83,8 +94,13 @@ async function processesOf(file: string): Promise<Processes> {
 }
 
 /** What a module exports as `config` and `queue` speaks of its default export. */
-function moduleConfig(exports: Record<string, unknown>): Partial<ProcessConfig> {
-  const config = isObject(exports.config) ? (exports.config as ProcessConfig) : {}
+function moduleConfig(exports: Record<string, unknown>, file: string): Partial<ProcessConfig> {
+  const given = exports.config ?? {}
+  if (!isObject(given)) {
+    const what = Array.isArray(given) ? 'a list' : `a ${typeof given}`
+    throw new RiverrunError('MODULE_CONFIG', `config in ${file} must be an object, and is ${what}`, { retriable: false, details: { path: 'config' } })
+  }
+  const config = given as ProcessConfig
   return typeof exports.queue === 'string' ? { ...config, queue: exports.queue } : config
 }
 
@@ -98,7 +114,7 @@ async function importFile(file: string): Promise<Record<string, unknown>> {
     const module = await (isTypeScript ? importTypeScript(file) : import(pathToFileURL(file).href))
     return withoutWrapper(module as Record<string, unknown>)
   } catch (error) {
-    throw error instanceof RiverrunError ? error : loadError(error, file)
+    throw error instanceof RiverrunError ? withoutStack(error) : await loadError(error, file)
   }
 }
 
@@ -109,12 +125,33 @@ function withoutWrapper(module: Record<string, unknown>): Record<string, unknown
   return { ...module, ...inner }
 }
 
-function loadError(thrown: unknown, file: string): RiverrunError {
+async function loadError(thrown: unknown, file: string): Promise<RiverrunError> {
   const message = thrown instanceof Error ? thrown.message : String(thrown)
-  const error = new RiverrunError(isParseError(thrown) ? 'MODULE_SYNTAX' : 'MODULE_ERROR', message, { retriable: false })
-  const stack = thrown instanceof Error && thrown.stack ? thrown.stack : message
+  const isSyntax = isParseError(thrown)
+  const place = isSyntax ? await syntaxPlace(thrown as Error, file) : undefined
+  const where = place ? [place.file, place.line, ...(place.column ? [place.column] : [])].join(':') : file
+  const told = message.includes(where) ? message : `${where}: ${message}`
+  const error = new RiverrunError(isSyntax ? 'MODULE_SYNTAX' : 'MODULE_ERROR', told, { retriable: false })
   error.name = thrown instanceof Error ? thrown.name : 'Error'
-  error.stack = stack.includes(file) ? stack : `${file}\n${stack}`
+  error.stack = place ? `${where}\n${place.shown}` : ownFrames(thrown, file)
+  return error
+}
+
+/** What the stack says of the user's code: the frames of Node and of this runner lead nowhere. */
+function ownFrames(thrown: unknown, file: string): string {
+  const stack = thrown instanceof Error && thrown.stack ? thrown.stack : String(thrown)
+  const own = stack.split('\n').filter((line) => !isForeign(line)).join('\n')
+  return own.includes(file) ? own : `${file}\n${own}`
+}
+
+/** A frame of Node, or of this runner. */
+function isForeign(line: string): boolean {
+  return /^\s+at /.test(line) && (line.includes('node:') || line.includes(import.meta.url))
+}
+
+/** What this runner itself has to say of a module is all in its message. */
+function withoutStack(error: RiverrunError): RiverrunError {
+  error.stack = undefined
   return error
 }
 
@@ -125,5 +162,6 @@ function isParseError(thrown: unknown): boolean {
   if (thrown.name === 'TransformError' || (Array.isArray(errors) && thrown.message.startsWith('Transform failed'))) return true
   if (thrown.name !== 'SyntaxError' || thrown.message.includes('does not provide an export')) return false
   // One that running code threw (JSON.parse, a regular expression) has that code in its stack.
-  return !/^\s+at .*(file:\/\/|\()(?!node:).*\.[cm]?[jt]sx?[:?]/m.test(thrown.stack ?? '')
+  const stack = (thrown.stack ?? '').split('\n').filter((line) => !isForeign(line))
+  return !stack.some((line) => /^\s+at .*(file:\/\/|\().*\.[cm]?[jt]sx?[:?]/.test(line))
 }

@@ -1,6 +1,7 @@
 //! A config read setting by setting, so that everything that does not fit is told at once, each
 //! with its path, and a word that is no setting with the one that was meant.
 
+use riverrun_types::words::plain;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -72,13 +73,13 @@ pub(crate) fn meant(word: &str, known: &[&str]) -> String {
     nearest.map_or_else(String::new, |nearest| format!("; did you mean {nearest}?"))
 }
 
-/// Adds it to a message of the form "unknown field `a`, expected one of `b`, `c`".
+/// In plain words, and adds it to a message of the form "unknown field `a`, expected one of `b`, `c`".
 pub(crate) fn meant_within(message: &str) -> String {
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match &words[..] {
         [word, known @ ..] if message.starts_with("unknown ") => {
-            format!("{message}{}", meant(word, known))
+            format!("{}{}", plain(message), meant(word, known))
         }
-        _ => message.to_owned(),
+        _ => plain(message),
     }
 }

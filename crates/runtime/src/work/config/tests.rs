@@ -127,13 +127,10 @@ fn what_does_not_fit_is_told_by_its_setting() {
     assert_eq!(
         told,
         [
-            (
-                "runMode",
-                "unknown variant `sideways`, expected one of `queue`, `flow`, `call`"
-            ),
+            ("runMode", "must be queue, flow or call, not \"sideways\""),
             (
                 "queue",
-                "invalid type: integer `7`, expected the name of a queue, or {name, concurrency}"
+                "must be the name of a queue, or {name, concurrency}, not 7"
             ),
             (
                 "rateLimit.durationMS",
@@ -141,7 +138,7 @@ fn what_does_not_fit_is_told_by_its_setting() {
             ),
             (
                 "retryPolicy.attempts",
-                "invalid type: string \"many\", expected u32"
+                "must be a whole number from 0 to 4294967295, not \"many\""
             ),
             (
                 "key",

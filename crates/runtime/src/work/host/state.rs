@@ -181,10 +181,7 @@ impl JobHost {
 fn invalid(issues: &[SchemaIssue]) -> WorkError {
     let first = issues.first();
     let message = first.map_or_else(String::new, |issue| {
-        format!(
-            "the write breaks the state's schema at {:?}: {}",
-            issue.path, issue.message
-        )
+        format!("the write breaks the state's schema{}", issue.told())
     });
     WorkError::new("STATE_INVALID", message).details(&json!({ "issues": issues }))
 }

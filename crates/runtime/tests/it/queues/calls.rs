@@ -103,8 +103,10 @@ async fn a_call_has_the_whole_context_and_can_be_followed_while_it_runs() {
     let again = world.runtime.call(meet("met", false, false)).await;
     assert_eq!(again.unwrap_err().code, "CALL_EXISTS");
     cancel.cancel(riverrun_protocol::CancelReason::User);
-    // What ends well in its last moment has ended well.
-    let value = running.await.unwrap().unwrap().value();
+    // It ends there and then, whatever its handler still brings.
+    assert_eq!(running.await.unwrap().unwrap_err().code, "CANCELLED");
+    let other = world.runtime.call(meet("other", false, false)).await;
+    let value = other.unwrap().value();
     let expected = json!({
         "version": 2, "state": {"at": "the gate"}, "checkpoint": "NOT_IN_A_CALL",
         "own": "RESERVED_TYPE", "lease": true, "called": 5,
@@ -116,7 +118,7 @@ async fn a_call_has_the_whole_context_and_can_be_followed_while_it_runs() {
             .await
             .last()
             .unwrap()
-            != "call.completed"
+            != "call.cancelled"
         {
             tokio::time::sleep(Duration::from_millis(3)).await;
         }

@@ -136,7 +136,7 @@ class Invocations:
         except GeneratorExit:
             raise
         except BaseException as error:
-            line = answers.failure(invocation.id, error)
+            line = answers.failure(invocation.id, _blamed(invocation, error))
         if step is not None:
             step.ended()
         if not invocation.ended:
@@ -181,7 +181,7 @@ class Invocations:
                 _refuse_awaitable(value, handler)
                 line = batch.answer(invocation.id, value, self.result_bytes)
         except BaseException as error:
-            line = answers.failure(invocation.id, error)
+            line = answers.failure(invocation.id, _blamed(invocation, error))
         if step is not None and step.outcome is not None:
             line = answers.suspended(invocation.id, step.outcome, step.take_seen())
         self.finish(invocation, line)
@@ -231,6 +231,18 @@ class Batch:
         given = iter(value)
         merged = [self._refused.get(index) or next(given) for index in range(self._size)]
         return answers.results(id, merged, limit)
+
+
+def _blamed(invocation: Invocation, error: BaseException) -> BaseException:
+    """A `CancelledError` is the end of a cancelled job only where somebody has cancelled it."""
+    if not isinstance(error, asyncio.CancelledError) or invocation.signal.is_set():
+        return error
+    raised = RiverrunError(
+        "the handler raised CancelledError, and nobody had cancelled it", code="HANDLER_ERROR"
+    )
+    raised.name = "CancelledError"
+    raised.__cause__ = error
+    return raised
 
 
 def _refuse_awaitable(value: Any, handler: Handler) -> None:

@@ -1,9 +1,10 @@
 /**
  * Loads the modules of a project and finds the processes in them.
  *
- * A module is loaded once in the life of a runner. Node cannot drop a module that it has loaded,
- * nor those that it imports in turn, so a newer revision is answered with RELOAD: the server then
- * starts a fresh runner, and this one ends what it runs with the code that it began with.
+ * A module is loaded once in the life of a runner. Node cannot drop a module that it has loaded or
+ * tried to load, nor those that it imports in turn, so a newer revision, and one that has failed, is
+ * answered with RELOAD: the server then starts a fresh runner, and this one ends what it runs with
+ * the code that it began with.
  */
 import type { LogSettings } from '../ctx/logger.ts';
 import { type JsonObject } from '../json.ts';
