@@ -37,15 +37,17 @@ export async function start({ folder, ears }) {
   }
 }
 
-/** What its worker process does. Concurrency: 16 drains faster than 64 and 256, 64 is best for flows. */
+const concurrency = Number(process.env.BULLMQ_CONCURRENCY ?? 64)
+
+/** What its worker process does. */
 export const kinds = {
-  timed: ({ connection }) => work(connection, 'timed', 64, async (job) => began(job.data.sent)),
-  noop: ({ connection }) => work(connection, 'noop', 16, async () => counted()),
+  timed: ({ connection }) => work(connection, 'timed', async (job) => began(job.data.sent)),
+  noop: ({ connection }) => work(connection, 'noop', async () => counted()),
   chain: ({ connection }) =>
-    work(connection, 'chain', 64, async () => {}, (job) => job.name === 'third' && ended(job.data.n)),
+    work(connection, 'chain', async () => {}, (job) => job.name === 'third' && ended(job.data.n)),
 }
 
-async function work(connection, queue, concurrency, handler, completed = () => {}) {
+async function work(connection, queue, handler, completed = () => {}) {
   const worker = new Worker(queue, handler, { connection, concurrency })
   worker.on('completed', completed)
   await worker.waitUntilReady()

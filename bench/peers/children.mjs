@@ -14,7 +14,7 @@ const running = new Map()
 
 function keep(child, signal) {
   running.set(child, signal)
-  child.once('exit', () => running.delete(child))
+  for (const end of ['exit', 'error']) child.once(end, () => running.delete(child))
   return child
 }
 
@@ -26,7 +26,7 @@ export async function server(folder, command, args, { isReady, signal = 'SIGKILL
   child.once('error', (error) => (failure = error))
   const deadline = Date.now() + 60_000
   while (!(await isReady().catch(() => false))) {
-    if (failure) throw failure
+    if (failure) throw new Error(`${command} cannot be started: ${failure.message}`)
     if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}: see ${join(folder, 'log')}`)
     if (Date.now() > deadline) throw new Error(`${command} is not ready after 60 s`)
     await sleep(10)
@@ -58,10 +58,11 @@ export async function freePort() {
   return port
 }
 
+/** The last one first: a worker does not see its server go. */
 export async function stopAll() {
-  const gone = [...running].map(([child, signal]) => {
+  for (const [child, signal] of [...running].reverse()) {
+    const gone = once(child, 'exit')
     child.kill(signal)
-    return child.exitCode ?? child.signalCode ?? once(child, 'exit')
-  })
-  await Promise.all(gone)
+    await gone
+  }
 }

@@ -11,12 +11,14 @@ const logger = new Logger(() => () => {})
 
 export async function start({ folder, ears }) {
   const url = await postgres(folder)
-  const jobs = await makeWorkerUtils({ pgPool: pool(url), logger })
+  const pgPool = pool(url)
+  const jobs = await makeWorkerUtils({ pgPool, logger })
   await jobs.migrate()
   const { take } = await worker('graphile-worker', { url }, ears)
   return {
     version: version('graphile-worker'),
     take,
+    close: () => pgPool.end(),
     timed: (data) => jobs.addJob('timed', data),
     add: (data) => jobs.addJob('noop', data),
     addMany: (list) => jobs.addJobs(list.map((payload) => ({ identifier: 'noop', payload }))),
@@ -37,6 +39,7 @@ async function work(url, taskList, more) {
 
 function pool(connectionString) {
   const pool = new pg.Pool({ connectionString, max: 26 })
-  pool.on('error', () => {})
+  const ignore = () => {}
+  pool.on('error', ignore).on('connect', (client) => client.on('error', ignore))
   return pool
 }

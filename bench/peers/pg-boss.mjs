@@ -15,6 +15,7 @@ export async function start({ folder, ears }) {
   return {
     version: version('pg-boss'),
     take,
+    close: () => boss.stop({ graceful: false }),
     timed: (data) => boss.send('timed', data),
     add: (data) => boss.send('noop', data),
     addMany: (jobs) => boss.insert('noop', jobs.map((data) => ({ data }))),

@@ -33,6 +33,7 @@ const flags = read()
 const rounds = flags.quick ? 1 : flags.rounds
 const seconds = flags.quick ? 0.3 : 1.5
 let child
+let turns = 0
 let isInterrupted = false
 
 for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -47,24 +48,30 @@ const pairs = []
 for (let round = 1; round <= rounds; round += 1) {
   for (const peer of flags.only) {
     const wanted = measures.filter(({ needs }) => !peer.lacks.includes(needs)).map(({ id }) => id)
-    const mine = await turn(ours, wanted, round)
-    pairs.push({ round, peer, ours: mine, theirs: await turn(peer, wanted, round) })
+    const pair = { round, peer, ours: await turn(ours, wanted, round), theirs: await turn(peer, wanted, round) }
+    if (pair.ours && pair.theirs) pairs.push(pair)
   }
 }
-const report = { pairs, peers: flags.only, rounds, seconds: (Date.now() - begun) / 1e3 }
+const there = flags.only.filter((peer) => pairs.some((pair) => pair.peer === peer))
+const report = { pairs, peers: there, rounds, seconds: (Date.now() - begun) / 1e3 }
+if (!pairs.length) leave(1, 'error: no turn came to its end')
 console.log(`\n${tables(report)}`)
 if (flags.save) writeFileSync(join(import.meta.dirname, 'RESULTS.md'), page(report))
 
 async function turn({ id, module, options }, wanted, round) {
   child = fork(join(import.meta.dirname, 'turn.mjs'), { timeout: longestTurnMs })
-  const folder = join(flags.data, `${id}-${process.pid}`)
+  const folder = join(flags.data, `${id}-${process.pid}-${(turns += 1)}`)
   child.send({ module, options, folder, binary: flags.binary, wanted, seconds })
   let result
   child.once('message', (message) => (result = message))
   await once(child, 'exit')
   if (isInterrupted) process.exit(130)
-  if (!result) throw new Error(`the turn of ${id} failed; what its server said is in ${folder}`)
-  console.log(JSON.stringify({ round, system: id, ...result }))
+  if (result) {
+    console.log(JSON.stringify({ round, system: id, ...result }))
+  } else {
+    console.error(`error: the turn of ${id} did not come to its end; what its server said is in ${folder}`)
+    process.exitCode = 1
+  }
   return result
 }
 

@@ -16,23 +16,24 @@ async function turn({ module, options, folder, binary, wanted, seconds }) {
   const { start } = await import(`./${module}.mjs`)
   const system = await start({ folder, binary, ears, ...options })
   const figures = await takeAll(wanted, system, ears, seconds)
+  await system.close?.()
   return { machine, version: system.version, figures }
 }
 
-async function leave(folder, code) {
+async function leave(code, folder) {
   await stopAll()
   if (folder) rmSync(folder, { recursive: true, force: true })
   process.exit(code)
 }
 
 process.once('message', async (task) => {
-  for (const reason of ['SIGINT', 'SIGTERM', 'disconnect']) process.once(reason, () => leave(task.folder, 130))
+  for (const reason of ['SIGINT', 'SIGTERM', 'disconnect']) process.once(reason, () => leave(130, task.folder))
   try {
     const result = await turn(task)
-    process.send(result, () => leave(task.folder, 0))
+    process.send(result, () => leave(0, task.folder))
   } catch (error) {
     console.error(error)
     // What the servers said stays there to be read.
-    leave(undefined, 1)
+    leave(1)
   }
 })
