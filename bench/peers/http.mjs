@@ -2,25 +2,16 @@
 
 import { Pool } from 'undici'
 
-/** Posts by undici's `dispatch`, which costs a third of the processor time of its `fetch`. */
+/** Posts by undici's `request`, which costs a fraction of the processor time of `fetch`. */
 export function client(port) {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 256 })
   const headers = { 'content-type': 'application/json' }
-  return (path, body) =>
-    new Promise((resolve, reject) => {
-      let status
-      let text = ''
-      pool.dispatch(
-        { path, method: 'POST', headers, body: JSON.stringify(body) },
-        {
-          onRequestStart() {},
-          onResponseStart: (_, code) => (status = code),
-          onResponseData: (_, chunk) => (text += chunk),
-          onResponseEnd: () => (status < 300 ? resolve(text) : reject(new Error(`POST ${path}: ${status} ${text}`))),
-          onResponseError: (_, error) => reject(error),
-        },
-      )
-    })
+  return async (path, body) => {
+    const answer = await pool.request({ path, method: 'POST', headers, body: JSON.stringify(body) })
+    const text = await answer.body.text()
+    if (answer.statusCode >= 300) throw new Error(`POST ${path}: ${answer.statusCode} ${text}`)
+    return text
+  }
 }
 
 /** Whether somebody answers there that all is well. */

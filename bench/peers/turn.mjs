@@ -20,7 +20,10 @@ async function turn({ module, options, folder, binary, wanted, seconds }) {
   return { machine, version: system.version, figures }
 }
 
+let isLeaving = false
+
 async function leave(code, folder) {
+  isLeaving = true
   await stopAll()
   if (folder) rmSync(folder, { recursive: true, force: true })
   process.exit(code)
@@ -32,6 +35,7 @@ process.once('message', async (task) => {
     const result = await turn(task)
     process.send(result, () => leave(0, task.folder))
   } catch (error) {
+    if (isLeaving) return
     console.error(error)
     // What the servers said stays there to be read.
     leave(1)
