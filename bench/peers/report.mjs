@@ -4,8 +4,9 @@ import { cpus, release } from 'node:os'
 import { median } from './load.mjs'
 import { measures } from './measures.mjs'
 import { ours } from './peers.mjs'
+import { disturbed } from './usage.mjs'
 
-/** Two turns are comparable if neither limit of the machine has changed by more between them. */
+/** By how much a limit of the machine may differ between two turns that are compared. */
 const drift = 0.1
 
 export function tables({ pairs, peers }) {
@@ -27,15 +28,16 @@ export function tables({ pairs, peers }) {
   const limits = pairs.map((pair) => [
     `${pair.round}: ${pair.peer.title}`,
     ...['appends', 'posts'].flatMap((limit) => [pair.ours, pair.theirs].map(({ machine }) => short(machine[limit]))),
-    isComparable(pair) ? 'yes' : 'no',
+    ...[pair.ours, pair.theirs].map(({ others }) => `${Math.round(others * 100)} %`),
+    areAlike(pair) ? 'yes' : 'no',
   ])
   return [
     table(head, [...figures, versions, syncs]),
     caption,
     'The lowest and the highest figure of all rounds:',
     table(head, spread),
-    'The limits of the machine before each turn, riverrun and then its peer:',
-    table(['round', 'synced appends/s', 'peer', 'empty POSTs/s', 'peer', 'comparable'], limits),
+    'The machine in each turn, of riverrun and then of its peer:',
+    table(['round', 'synced appends/s', 'peer', 'empty POSTs/s', 'peer', 'CPU of others', 'peer', 'alike'], limits),
   ].join('\n\n')
 }
 
@@ -56,7 +58,7 @@ was behind. A dash: there is no such thing.`
 function cell({ id, unit }, pairs) {
   const both = pairs.filter(({ ours, theirs }) => ours.figures[id] && theirs.figures[id])
   if (!both.length) return '–'
-  const alike = both.filter(isComparable)
+  const alike = both.filter(areAlike)
   const times = median((alike.length ? alike : both).map(({ ours, theirs }) => better(unit, ours.figures[id], theirs.figures[id])))
   const shown = `${alike.length ? '' : '~'}${short(times)}×`
   return `${short(median(both.map(({ theirs }) => theirs.figures[id])))} · ${times < 1 ? `**${shown}**` : shown}`
@@ -64,7 +66,9 @@ function cell({ id, unit }, pairs) {
 
 const better = (unit, mine, theirs) => (unit === 'ms' ? theirs / mine : mine / theirs)
 
-function isComparable({ ours, theirs }) {
+/** Whether both turns found the same machine, and found it free. */
+function areAlike({ ours, theirs }) {
+  if (Math.max(ours.others, theirs.others) > disturbed) return false
   return ['appends', 'posts'].every((limit) => {
     const [low, high] = [ours.machine[limit], theirs.machine[limit]].sort((a, b) => a - b)
     return high / low < 1 + drift

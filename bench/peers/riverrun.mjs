@@ -10,6 +10,8 @@ export async function start({ folder, binary, ears }) {
   const project = join(import.meta.dirname, 'riverrun')
   await server(folder, binary, ['serve', '--project', project, '--listen', `127.0.0.1:${port}`, '--data', join(folder, 'data')], {
     env: { ...process.env, PEERS_PORT: String(ears.port) },
+    // It ends its own Node process, whose processor time then counts as ours.
+    signal: 'SIGTERM',
     isReady: () => isHealthy(`http://127.0.0.1:${port}/readyz`),
   })
   const post = client(port)

@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util'
 import { measures } from './measures.mjs'
 import { ours, peers } from './peers.mjs'
 import { page, tables } from './report.mjs'
+import { quiet, watchOthers } from './usage.mjs'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -26,6 +27,7 @@ Example: npm start --prefix bench/peers -- --only bullmq,restate
   --rounds <N>       how often each peer has its turn. Default 3
   --binary <FILE>    the server to measure. Default target/release/riverrun
   --data <FOLDER>    where data is written meanwhile; a real disk. Default target/peers
+  --patience <S>     seconds to wait before each turn for others to leave the machine alone. Default 20
   --quick            one round of short turns: does this work?
   --save             write bench/peers/RESULTS.md`
 
@@ -59,6 +61,8 @@ console.log(`\n${tables(report)}`)
 if (flags.save) writeFileSync(join(import.meta.dirname, 'RESULTS.md'), page(report))
 
 async function turn({ id, module, options }, wanted, round) {
+  await quiet(flags.patience)
+  const others = watchOthers()
   child = fork(join(import.meta.dirname, 'turn.mjs'), { timeout: longestTurnMs })
   const folder = join(flags.data, `${id}-${process.pid}-${(turns += 1)}`)
   child.send({ module, options, folder, binary: flags.binary, wanted, seconds })
@@ -67,6 +71,8 @@ async function turn({ id, module, options }, wanted, round) {
   await once(child, 'exit')
   if (isInterrupted) process.exit(130)
   if (result) {
+    // Its servers have ended: only then their processor time counts as ours.
+    result.others = others()
     console.log(JSON.stringify({ round, system: id, ...result }))
   } else {
     console.error(`error: the turn of ${id} did not come to its end; what its server said is in ${folder}`)
@@ -82,6 +88,7 @@ function read() {
       rounds: { type: 'string', default: '3' },
       binary: { type: 'string', default: join(root, 'target/release/riverrun') },
       data: { type: 'string', default: join(root, 'target/peers') },
+      patience: { type: 'string', default: '20' },
       quick: { type: 'boolean', default: false },
       save: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -93,11 +100,12 @@ function read() {
   if (!existsSync(values.binary)) leave(2, `error: there is no ${values.binary}: cargo build --release -p riverrun`)
   if (values.quick && values.save) leave(2, 'error: --quick measures too little to --save')
   const only = values.only.split(',').map((id) => peers.find((peer) => peer.id === id) ?? leave(2, `error: there is no peer ${id}`))
-  const rounds = Number(values.rounds)
+  const [rounds, patience] = [Number(values.rounds), Number(values.quick ? 0 : values.patience)]
   if (!(rounds >= 1)) leave(2, `error: --rounds must be a number from 1 on, not ${values.rounds}`)
+  if (!(patience >= 0)) leave(2, `error: --patience must be a number of seconds, not ${values.patience}`)
   // npm changes the folder; what was typed was meant from where it was typed.
   const from = process.env.INIT_CWD ?? process.cwd()
-  return { ...values, only, rounds, binary: resolve(from, values.binary), data: resolve(from, values.data) }
+  return { ...values, only, rounds, patience, binary: resolve(from, values.binary), data: resolve(from, values.data) }
 }
 
 function leave(code, words) {
