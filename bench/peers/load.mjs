@@ -38,4 +38,9 @@ export function percentile(samples, share) {
   return sorted[Math.round((sorted.length - 1) * share)]
 }
 
-export const median = (samples) => percentile(samples, 0.5)
+/** Of an even number of samples the middle of the two in the middle: there are often only two. */
+export function median(samples) {
+  const sorted = [...samples].sort((a, b) => a - b)
+  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
+  return sorted.length ? (low + high) / 2 : undefined
+}

@@ -15,15 +15,16 @@ export function tables({ pairs, peers }) {
   const head = ['', ...systems.map(({ title }) => title)]
   const versions = ['version', pairs[0].ours.version, ...peers.map((peer) => of(peer)[0].theirs.version)]
   const syncs = ['synced to disk before it is acknowledged', ...systems.map(({ syncs }) => syncs)]
+  const mine = pairs.map((pair) => pair.ours)
   const figures = measures.map((measure) => [
     `${measure.title}, ${measure.unit}`,
-    short(median(pairs.map((pair) => pair.ours.figures[measure.id]).filter(Boolean))),
+    short(median(values(measure, mine))),
     ...peers.map((peer) => cell(measure, of(peer))),
   ])
   const spread = measures.map((measure) => [
     `${measure.title}, ${measure.unit}`,
-    range(pairs.map((pair) => pair.ours.figures[measure.id])),
-    ...peers.map((peer) => range(of(peer).map((pair) => pair.theirs.figures[measure.id]))),
+    range(values(measure, mine)),
+    ...peers.map((peer) => range(values(measure, of(peer).map((pair) => pair.theirs)))),
   ])
   const limits = pairs.map((pair) => [
     `${pair.round}: ${pair.peer.title}`,
@@ -34,7 +35,7 @@ export function tables({ pairs, peers }) {
   return [
     table(head, [...figures, versions, syncs]),
     caption,
-    'The lowest and the highest figure of all rounds:',
+    'The lowest and the highest of these figures:',
     table(head, spread),
     'The machine in each turn, of riverrun and then of its peer:',
     table(['round', 'synced appends/s', 'peer', 'empty POSTs/s', 'peer', 'CPU of others', 'peer', 'alike'], limits),
@@ -50,25 +51,37 @@ export function page(report) {
   return `# riverrun and its peers\n\n${intro}\n\n${tables(report)}\n`
 }
 
-const caption = `A figure is the median of all rounds. After the dot: how many times better riverrun was in its turn just before,
-the median of the rounds whose two turns found the machine alike (\`~\`: there was none, so it is of all). Bold is where riverrun
-was behind. A dash: there is no such thing.`
+const caption = `A figure is the median of the turns in which others left the machine alone. After the dot: how many times better
+riverrun was in its turn just before, the median of the rounds in which both turns found the same machine (\`~\`: its limits
+had changed in all of them). Bold is where riverrun was behind. A dash: there is no such thing.`
 
 /** A peer's figure, and how riverrun stood to it. */
-function cell({ id, unit }, pairs) {
+function cell(measure, pairs) {
+  const { id, unit } = measure
   const both = pairs.filter(({ ours, theirs }) => ours.figures[id] && theirs.figures[id])
   if (!both.length) return '–'
   const alike = both.filter(areAlike)
-  const times = median((alike.length ? alike : both).map(({ ours, theirs }) => better(unit, ours.figures[id], theirs.figures[id])))
+  const best = alike.length ? alike : ifAny(both, ({ ours, theirs }) => isFree(ours) && isFree(theirs))
+  const times = median(best.map(({ ours, theirs }) => better(unit, ours.figures[id], theirs.figures[id])))
   const shown = `${alike.length ? '' : '~'}${short(times)}×`
-  return `${short(median(both.map(({ theirs }) => theirs.figures[id])))} · ${times < 1 ? `**${shown}**` : shown}`
+  return `${short(median(values(measure, both.map((pair) => pair.theirs))))} · ${times < 1 ? `**${shown}**` : shown}`
 }
 
 const better = (unit, mine, theirs) => (unit === 'ms' ? theirs / mine : mine / theirs)
 
+/** What was measured in the turns that nobody disturbed, or in all if there was none. */
+const values = ({ id }, turns) => ifAny(turns.filter(({ figures }) => figures[id]), isFree).map(({ figures }) => figures[id])
+
+const isFree = ({ others }) => others <= disturbed
+
+function ifAny(list, isGood) {
+  const good = list.filter(isGood)
+  return good.length ? good : list
+}
+
 /** Whether both turns found the same machine, and found it free. */
 function areAlike({ ours, theirs }) {
-  if (Math.max(ours.others, theirs.others) > disturbed) return false
+  if (!isFree(ours) || !isFree(theirs)) return false
   return ['appends', 'posts'].every((limit) => {
     const [low, high] = [ours.machine[limit], theirs.machine[limit]].sort((a, b) => a - b)
     return high / low < 1 + drift
@@ -76,8 +89,7 @@ function areAlike({ ours, theirs }) {
 }
 
 function range(values) {
-  const there = values.filter(Boolean)
-  return there.length ? `${short(Math.min(...there))} to ${short(Math.max(...there))}` : '–'
+  return values.length ? `${short(Math.min(...values))} to ${short(Math.max(...values))}` : '–'
 }
 
 /** Three digits are all that such figures are worth. */

@@ -6,7 +6,7 @@
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measures } from './measures.mjs'
@@ -41,7 +41,7 @@ let isInterrupted = false
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => {
     isInterrupted = true
-    child.kill('SIGTERM')
+    if (!child?.kill('SIGTERM')) process.exit(130)
   })
 }
 
@@ -97,7 +97,6 @@ function read() {
   if (values.help) leave(0, help)
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major < 22 || (major === 22 && minor < 19)) leave(2, `error: Node ${process.versions.node} is too old for the peers; npm start takes one that is not`)
-  if (!existsSync(values.binary)) leave(2, `error: there is no ${values.binary}: cargo build --release -p riverrun`)
   if (values.quick && values.save) leave(2, 'error: --quick measures too little to --save')
   const only = values.only.split(',').map((id) => peers.find((peer) => peer.id === id) ?? leave(2, `error: there is no peer ${id}`))
   const [rounds, patience] = [Number(values.rounds), Number(values.quick ? 0 : values.patience)]
@@ -105,7 +104,9 @@ function read() {
   if (!(patience >= 0)) leave(2, `error: --patience must be a number of seconds, not ${values.patience}`)
   // npm changes the folder; what was typed was meant from where it was typed.
   const from = process.env.INIT_CWD ?? process.cwd()
-  return { ...values, only, rounds, patience, binary: resolve(from, values.binary), data: resolve(from, values.data) }
+  const [binary, data] = [resolve(from, values.binary), resolve(from, values.data)]
+  if (!existsSync(binary)) leave(2, `error: there is no ${binary}: cargo build --release -p riverrun`)
+  return { ...values, only, rounds, patience, binary, data }
 }
 
 function leave(code, words) {
