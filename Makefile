@@ -1,7 +1,7 @@
 # `make` prints the targets. Each is one or two commands that you can also type by hand.
 
 .DEFAULT_GOAL := help
-.PHONY: help test node-modules sdks fmt fmt-check lint unit doc-test deny docs bench torture fuzz clean
+.PHONY: help test node-modules sdks fmt fmt-check lint unit doc-test deny docs bench peers torture fuzz clean
 
 # Tools that scripts/tools.sh had to build live here.
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
@@ -55,6 +55,12 @@ docs: ## build the API documentation of our crates
 bench: ## measure speed and print JSON lines and a table
 	cargo build --release -p riverrun -p riverrun-bench
 	ulimit -n $$(ulimit -Hn); target/release/riverrun-bench $(ARGS)
+
+# Needs redis-server and Postgres on the machine; the rest comes from the npm registry.
+peers: ## measure BullMQ, pg-boss, graphile-worker and Restate beside riverrun, in turns
+	cargo build --release -p riverrun
+	npm ci --prefix bench/peers --ignore-scripts --no-audit --no-fund
+	npm start --silent --prefix bench/peers -- $(ARGS)
 
 torture: ## kill the server, its runners and workers 50 times under load and check the promises
 	cargo build --release -p riverrun

@@ -1,0 +1,5 @@
+import { counted } from '../../tell.mjs'
+
+export const config = { concurrency: 256 }
+
+export default async () => counted()

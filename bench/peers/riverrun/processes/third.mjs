@@ -1,0 +1,3 @@
+export const config = { concurrency: 256, step: 'third', subscriptions: [{ eventKind: 'second.done' }] }
+
+export default async (input) => input

@@ -1,0 +1,5 @@
+import { began } from '../../tell.mjs'
+
+export const config = { concurrency: 256 }
+
+export default async (input) => began(input.sent)
