@@ -444,7 +444,7 @@ function time(until) {
 }
 function known(what, options2, names2) {
   if (typeof options2 !== "object" || options2 === null) throw invalid(`${what} wants an object with options, not ${String(options2)}`);
-  const stranger = Object.keys(options2).find((name) => !names2.includes(name));
+  const stranger = Object.entries(options2).find(([name, value]) => value !== void 0 && !names2.includes(name))?.[0];
   if (stranger !== void 0) throw invalid(`${what} has no option ${JSON.stringify(stranger)}: it knows ${names2.join(", ")}`);
   return options2;
 }

@@ -8,7 +8,7 @@ import {
   durationMs,
   redactor,
   source
-} from "./shared/JPJPLSSF.js";
+} from "./shared/52E6KYAC.js";
 import {
   CancelledError,
   RiverrunError,

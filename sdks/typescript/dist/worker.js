@@ -5,7 +5,7 @@ import {
   InvocationContext,
   redactor,
   source
-} from "./shared/JPJPLSSF.js";
+} from "./shared/52E6KYAC.js";
 import {
   CancelledError,
   RiverrunError,

@@ -76,7 +76,7 @@ function time(until: Duration | Date): Suspended {
 /** A word that means nothing would be left out in silence, and the wait be another than was meant. */
 function known<Options extends object>(what: string, options: Options, names: readonly string[]): Options {
   if (typeof options !== 'object' || options === null) throw invalid(`${what} wants an object with options, not ${String(options)}`)
-  const stranger = Object.keys(options).find((name) => !names.includes(name))
+  const stranger = Object.entries(options).find(([name, value]) => value !== undefined && !names.includes(name))?.[0]
   if (stranger !== undefined) throw invalid(`${what} has no option ${JSON.stringify(stranger)}: it knows ${names.join(', ')}`)
   return options
 }

@@ -106,7 +106,7 @@ function time(until) {
 }
 function known(what, options, names) {
   if (typeof options !== "object" || options === null) throw invalid(`${what} wants an object with options, not ${String(options)}`);
-  const stranger = Object.keys(options).find((name) => !names.includes(name));
+  const stranger = Object.entries(options).find(([name, value]) => value !== void 0 && !names.includes(name))?.[0];
   if (stranger !== void 0) throw invalid(`${what} has no option ${JSON.stringify(stranger)}: it knows ${names.join(", ")}`);
   return options;
 }
