@@ -31,7 +31,7 @@ pub struct Why {
     pub summary: String,
     pub reasons: Vec<Reason>,
     /// Active visits that were not looked at, because there are so many.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "riverrun_types::is_zero")]
     pub more: usize,
     /// The run has failed and undoes what it did.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -39,10 +39,6 @@ pub struct Why {
     /// When the run fails with TIMEOUT unless it has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_at: Option<Iso>,
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,7 +103,7 @@ pub enum Cause {
         #[serde(skip_serializing_if = "Option::is_none")]
         trouble: Option<FilterTrouble>,
         /// Events of the kind that its expression has yet to judge, as far as they were counted.
-        #[serde(skip_serializing_if = "is_zero")]
+        #[serde(skip_serializing_if = "riverrun_types::is_zero")]
         judging: usize,
     },
     AwaitTrigger {

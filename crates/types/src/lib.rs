@@ -27,3 +27,8 @@ pub use time::Millis;
 
 /// A name that is cloned often: of a flow, a step, a tag.
 pub type Name = std::sync::Arc<str>;
+
+/// Of a number that is left out where it is zero.
+pub fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
+}

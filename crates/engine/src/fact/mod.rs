@@ -169,12 +169,8 @@ pub struct Started {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub queued: BTreeSet<Name>,
     /// How many events started a run on the way to it.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "riverrun_types::is_zero")]
     pub chain: u32,
-}
-
-pub(crate) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
-    *count == T::default()
 }
 
 /// One write of a batch.

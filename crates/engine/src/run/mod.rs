@@ -22,10 +22,7 @@ pub use self::{
     },
     visits::Visits,
 };
-use crate::{
-    Failure, View,
-    fact::{is_zero, present},
-};
+use crate::{Failure, View, fact::present};
 
 /// Everything that the engine knows of a run. It changes by [`RunState::apply`] alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,7 +40,7 @@ pub struct RunState {
     pub step_count: u64,
     /// How many of these the flow's limit does not count: what undoes, and all that came before a
     /// failed run began to undo.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "riverrun_types::is_zero")]
     pub uncounted: u64,
     pub paused: bool,
     pub not_before: Option<Millis>,
@@ -71,7 +68,7 @@ pub struct RunState {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub queued: BTreeSet<Name>,
     /// How many events started a run on the way to this one.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "riverrun_types::is_zero")]
     pub chain: u32,
     /// Events that wait for others of their step's `join: all`, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

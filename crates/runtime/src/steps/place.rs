@@ -14,15 +14,11 @@ pub struct StepPlace {
     /// The process that runs it.
     pub process: Name,
     /// Attempts of the visit before the job's first.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "riverrun_types::is_zero")]
     pub before: u32,
     /// The length of the run's stream with the decision that asked for the job, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
-}
-
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 impl StepPlace {

@@ -68,17 +68,13 @@ pub(crate) struct Emission<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<&'a str>,
     /// How many events started a run on the way to the one that emitted it.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "riverrun_types::is_zero")]
     pub chain: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     causation_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tenant_id: Option<&'a str>,
     pub data: &'a Json,
-}
-
-fn is_zero(chain: &u32) -> bool {
-    *chain == 0
 }
 
 impl<'a> Emission<'a> {

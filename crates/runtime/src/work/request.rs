@@ -148,15 +148,11 @@ pub struct KeptOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub causation_id: Option<String>,
     /// How many events started a run on the way to it.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "riverrun_types::is_zero")]
     pub chain: u32,
     /// The visit of a run whose job it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<StepPlace>,
-}
-
-fn is_zero(chain: &u32) -> bool {
-    *chain == 0
 }
 
 impl KeptOptions {
