@@ -1,11 +1,12 @@
-//! Runs, decisions and events as the checks need them: the least that the types ask for. Adapters
+//! Runs, jobs, decisions and events as the checks need them: the least that the types ask for. Adapters
 //! use them in their own tests too.
 
 use std::sync::Arc;
 
 use riverrun_store::{
     Advance, Append, Change, Claim, Claimed, Commit, Error, EventQuery, Expect, FlowRecord,
-    JobChange, Lease, NewJob, NewRun, Projection, Receipt, Result, RunFilter, RunRecord, Store,
+    JobChange, Lease, NewJob, NewQueued, NewRun, Projection, Receipt, Result, RunFilter, RunRecord,
+    Store,
 };
 use riverrun_types::{
     Draft, Event, EventType, Json, Millis, Name, RunId, RunStatus, StreamName, event::EventContext,
@@ -84,6 +85,24 @@ pub fn finished(text: &str) -> NewRun {
         .into(),
         job: None,
         ..run(text)
+    }
+}
+
+/// A job of the queue `mail`.
+pub fn queued(text: &str) -> NewQueued {
+    NewQueued {
+        id: id(text),
+        is_named: false,
+        queue: "mail".into(),
+        name: None,
+        data: json(&format!(r#"{{"to":"{text}"}}"#)),
+        priority: 0,
+        at_ms: None,
+        created_ms: T0,
+        key: None,
+        unique: None,
+        correlation: None,
+        options: None,
     }
 }
 

@@ -415,21 +415,7 @@ async fn a_check_proves_that_there_is_room() {
 async fn jobs_of_an_older_riverrun_have_lives_too() {
     let folder = tempfile::tempdir().unwrap();
     let store: S = open(folder.path()).unwrap();
-    let job = riverrun_store::NewQueued {
-        id: id("j1"),
-        is_named: false,
-        queue: "mail".into(),
-        name: None,
-        data: json("1"),
-        priority: 0,
-        at_ms: None,
-        created_ms: T0,
-        key: None,
-        unique: None,
-        correlation: None,
-        options: None,
-    };
-    must(change(&store, Change::Enqueue([job].into())).await);
+    must(change(&store, Change::Enqueue([queued("j1")].into())).await);
     store.close().await.unwrap();
     // As the schema was before the stream of a job told its life.
     let before = direct(folder.path());

@@ -1,29 +1,12 @@
 //! Jobs that begin where they are added.
 
 use riverrun_store::{
-    Change, ClaimJobs, Commit, Error, JobState, NewQueued, QueueLimits, QueueRoom, Receipt, Settle,
-    Settled, Steer, TakeJobs,
+    Change, ClaimJobs, Commit, Error, JobState, NewQueued, QueueRoom, Receipt, Settle, Settled,
+    Steer, TakeJobs,
 };
-use riverrun_types::Millis;
 
+use super::given::*;
 use crate::given::*;
-
-fn job(text: &str) -> NewQueued {
-    NewQueued {
-        id: id(text),
-        is_named: false,
-        queue: "mail".into(),
-        name: None,
-        data: json(r#"{"n":1}"#),
-        priority: 0,
-        at_ms: None,
-        created_ms: T0,
-        key: None,
-        unique: None,
-        options: None,
-        correlation: None,
-    }
-}
 
 async fn lease(store: &S) -> u64 {
     must(store.lease_jobs(&"w1".into(), T0 + 30_000).await)
@@ -52,17 +35,13 @@ fn taken(receipt: &Receipt) -> Vec<&str> {
     taken.map(|job| job.lease.id.as_str()).collect()
 }
 
-async fn claimed(store: &S, now_ms: Millis) -> Vec<String> {
+async fn claimed(store: &S) -> Vec<String> {
     let claim = ClaimJobs {
-        queue: "mail".into(),
         owner: "w2".into(),
-        limit: 10,
-        now_ms,
-        until_ms: now_ms + 30_000,
-        limits: QueueLimits::default(),
+        ..asking(T0, 10)
     };
     let jobs = must(store.claim_jobs(claim).await).jobs;
-    jobs.iter().map(|job| job.lease.id.to_string()).collect()
+    ids_of(&jobs).into_iter().map(str::to_owned).collect()
 }
 
 pub async fn a_job_begins_where_it_is_added(store: S) {
@@ -70,11 +49,11 @@ pub async fn a_job_begins_where_it_is_added(store: S) {
     let receipt = take(&store, token, vec![room(1)], vec![job("a"), job("b")]).await;
     assert_eq!(taken(&receipt), ["a"]);
     let first = &receipt.taken[0];
-    assert_eq!((first.attempt, first.data.as_str()), (1, r#"{"n":1}"#));
+    assert_eq!((first.attempt, first.data.as_str()), (1, r#"{"to":"a"}"#));
     let record = must(store.job(&id("a")).await).expect("it is there");
     assert_eq!((record.state, record.attempt), (JobState::Active, 1));
     assert_eq!(record.started_ms, Some(T0));
-    assert_eq!(claimed(&store, T0).await, ["b"], "it is nobody else's");
+    assert_eq!(claimed(&store).await, ["b"], "it is nobody else's");
     let completed = Settled::Completed { result: json("1") };
     let settle = Settle::new(&first.lease, completed, T0 + 5);
     must(change(&store, settle.clone().into()).await);
@@ -90,7 +69,7 @@ pub async fn what_waits_goes_before_what_is_added(store: S) {
     assert_eq!(taken(&none), [""; 0]);
     let later = take(&store, token, vec![room(5)], vec![job("b")]).await;
     assert_eq!(taken(&later), [""; 0], "a waits");
-    assert_eq!(claimed(&store, T0).await, ["a", "b"]);
+    assert_eq!(claimed(&store).await, ["a", "b"]);
     let delayed = NewQueued {
         at_ms: Some(T0 + 10),
         ..job("c")
@@ -108,17 +87,7 @@ pub async fn nothing_is_taken_beyond_what_a_queue_allows(store: S) {
     let jobs = vec![job("a"), job("b"), job("c")];
     let receipt = take(&store, token, vec![limited], jobs).await;
     assert_eq!(taken(&receipt), ["a", "b"]);
-    must(
-        change(
-            &store,
-            Change::Steer {
-                job: id("c"),
-                steer: Steer::Remove,
-                now_ms: T0,
-            },
-        )
-        .await,
-    );
+    must(steer(&store, "c", Steer::Remove, T0).await);
     let pause = Change::Pause {
         queue: "mail".into(),
         paused: true,
@@ -155,7 +124,7 @@ pub async fn a_job_that_is_there_already_is_not_taken(store: S) {
 pub async fn a_lease_that_is_gone_takes_nothing(store: S) {
     let receipt = take(&store, 77, vec![room(5)], vec![job("a")]).await;
     assert_eq!(taken(&receipt), [""; 0], "nobody gave that lease");
-    assert_eq!(claimed(&store, T0).await, ["a"]);
+    assert_eq!(claimed(&store).await, ["a"]);
     let short = must(store.lease_jobs(&"w1".into(), T0).await);
     let receipt = take(&store, short, vec![room(5)], vec![job("b")]).await;
     assert_eq!(taken(&receipt), [""; 0], "it has run out");

@@ -63,18 +63,9 @@ async fn tell(store: &S, stream: StreamName, events: Vec<Draft>) {
 
 fn job(text: &str, ms: Millis, story: Option<&str>) -> NewQueued {
     NewQueued {
-        id: id(text),
-        is_named: false,
-        queue: "mail".into(),
-        name: None,
-        data: json("1"),
-        priority: 0,
-        at_ms: None,
         created_ms: T0 + ms,
-        key: None,
-        unique: None,
         correlation: story.map(Into::into),
-        options: None,
+        ..queued(text)
     }
 }
 

@@ -1,11 +1,12 @@
 //! The stream of a job: its life, derived from its row, and what is appended.
 
 use riverrun_store::{
-    Change, ClaimJobs, Commit, Direction, EventQuery, Expect, JobLease, JobState, NewQueued, Place,
-    QueueLimits, Reason, Settle, Settled, Steer, Waits,
+    Change, Commit, Direction, EventQuery, Expect, JobLease, JobState, NewQueued, Place, Reason,
+    Settle, Settled, Steer, Waits,
 };
 use riverrun_types::{Event, EventId, EventType, Millis, Name, StreamName, time::NEVER};
 
+use super::given::claim_jobs;
 use crate::given::*;
 
 fn stream() -> StreamName {
@@ -14,32 +15,15 @@ fn stream() -> StreamName {
 
 async fn add(store: &S) {
     let job = NewQueued {
-        id: id("j1"),
-        is_named: false,
-        queue: "mail".into(),
         name: Some("welcome".into()),
         data: json("1"),
-        priority: 0,
-        at_ms: None,
-        created_ms: T0,
-        key: None,
-        unique: None,
-        correlation: None,
-        options: None,
+        ..queued("j1")
     };
     must(change(store, Change::Enqueue([job].into())).await);
 }
 
 async fn begin(store: &S, now_ms: Millis) -> JobLease {
-    let claim = ClaimJobs {
-        queue: "mail".into(),
-        owner: "w1".into(),
-        limit: 1,
-        now_ms,
-        until_ms: now_ms + 30_000,
-        limits: QueueLimits::default(),
-    };
-    let mut jobs = must(store.claim_jobs(claim).await).jobs;
+    let mut jobs = claim_jobs(store, now_ms, 1).await;
     jobs.pop().expect("the job waits").lease
 }
 

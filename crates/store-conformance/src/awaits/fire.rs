@@ -1,0 +1,162 @@
+//! What fires an await, once or many times, and what comes too late.
+
+use riverrun_store::{AwaitState, Awaited, Beat, Change, Commit, Matcher, NewAwait};
+use riverrun_types::{Millis, time::NEVER};
+
+use super::given::*;
+use crate::given::*;
+
+pub async fn firing_keeps_the_value_and_wakes_the_run(store: S) {
+    sleepers(&store, &["r1", "r2"]).await;
+    wait(&store, awaits("a", "r1", door(false))).await;
+    assert!(claim(&store, T0, 10).await.is_empty());
+    let told = must(fire(&store, "a", r#"{"yes":1.0}"#).await);
+    assert_eq!(woken(&told), ["r1"]);
+    assert!(!told.signalled);
+    let got = found(&store, "a").await;
+    assert_eq!(got.state, AwaitState::Fired);
+    assert_eq!(got.values, [json(r#"{"yes":1.0}"#)]);
+    assert_eq!((got.fired, got.fired_ms), (1, Some(T0 + 10)));
+    assert_eq!(must(store.awaits_of(&id("r1")).await), [got]);
+    let lease = claim_one(&store, T0).await;
+    assert_eq!(lease.run, id("r1"));
+    // Whoever has the job hears of it, and the job is due when it is parked.
+    wait(&store, awaits("b", "r1", event("k", Matcher::Any))).await;
+    must(fire(&store, "b", "1").await);
+    let beat = must(
+        store
+            .heartbeat(std::slice::from_ref(&lease), T0 + 900)
+            .await,
+    );
+    assert_eq!(beat, [Beat::Woken]);
+    must(decide_under(&store, park("r1", NEVER), &lease).await);
+    assert_eq!(claim_one(&store, T0).await.run, id("r1"));
+}
+
+pub async fn what_cannot_be_fired_is_refused(store: S) {
+    sleepers(&store, &["r1"]).await;
+    assert_eq!(refusal(fire(&store, "a", "1").await), "AWAIT_NOT_FOUND");
+    wait(&store, awaits("a", "r1", door(false))).await;
+    must(fire(&store, "a", "1").await);
+    assert_eq!(refusal(fire(&store, "a", "2").await), "AWAIT_USED");
+    assert_eq!(found(&store, "a").await.values, [json("1")]);
+    end(&store, "a").await;
+    assert_eq!(refusal(fire(&store, "a", "2").await), "AWAIT_USED");
+    wait(&store, awaits("b", "r1", event("k", Matcher::Any))).await;
+    end(&store, "b").await;
+    assert_eq!(refusal(fire(&store, "b", "1").await), "AWAIT_NOT_FOUND");
+    wait(&store, awaits("c", "r1", door(true))).await;
+    end(&store, "c").await;
+    assert_eq!(refusal(fire(&store, "c", "1").await), "AWAIT_USED");
+}
+
+pub async fn nothing_is_fired_after_its_time(store: S) {
+    sleepers(&store, &["r1", "r2"]).await;
+    let until = |name: &str, run: &str, ms: Millis, what: Awaited| NewAwait {
+        expires_ms: Some(T0 + ms),
+        ..awaits(name, run, what)
+    };
+    wait(&store, until("late", "r1", 9, door(false))).await;
+    wait(&store, until("just", "r1", 10, door(false))).await;
+    wait(&store, until("deaf", "r1", 9, event("k", Matcher::Any))).await;
+    wait(&store, until("keen", "r2", 10, event("k", Matcher::Any))).await;
+    assert_eq!(refusal(fire(&store, "late", "1").await), "AWAIT_EXPIRED");
+    assert!(is_open(&store, "late").await);
+    must(fire(&store, "just", "1").await);
+    assert_eq!(woken(&say(&store, signal("k", "{}")).await), ["r2"]);
+    assert!(is_open(&store, "deaf").await);
+    // What is used is used, whatever the time.
+    assert_eq!(refusal(fire(&store, "just", "1").await), "AWAIT_USED");
+}
+
+pub async fn a_door_for_many_takes_a_thousand(store: S) {
+    sleepers(&store, &["r1"]).await;
+    wait(&store, awaits("a", "r1", door(true))).await;
+    let group = (0..1_000).map(|at| Commit::of(fires("a", &at.to_string())));
+    for told in store.commit(group.collect()).await {
+        assert_eq!(woken(&must(told)), ["r1"]);
+    }
+    assert_eq!(refusal(fire(&store, "a", "1").await), "AWAIT_FULL");
+    let got = found(&store, "a").await;
+    assert_eq!((got.state, got.fired), (AwaitState::Fired, 1_000));
+    let values: Vec<String> = got
+        .values
+        .iter()
+        .map(|value| value.as_str().to_owned())
+        .collect();
+    let expected: Vec<String> = (0..1_000).map(|at| at.to_string()).collect();
+    assert_eq!(values, expected);
+    end(&store, "a").await;
+    assert_eq!(refusal(fire(&store, "a", "1").await), "AWAIT_USED");
+}
+
+pub async fn what_was_fired_is_never_too_late(store: S) {
+    sleepers(&store, &["r1"]).await;
+    let late = |name: &str, fired: u32| {
+        let id = name.into();
+        change(&store, Change::Expire { id, fired })
+    };
+    for (name, what) in [("a", event("k", Matcher::Any)), ("b", door(false))] {
+        wait(&store, awaits(name, "r1", what)).await;
+        must(fire(&store, name, "1").await);
+        assert_eq!(refusal(late(name, 0).await), "CONFLICT");
+        assert_eq!(found(&store, name).await.values, [json("1")]);
+    }
+    // What the run has taken is its own.
+    wait(&store, awaits("c", "r1", door(true))).await;
+    for value in ["1", "2"] {
+        must(fire(&store, "c", value).await);
+    }
+    assert_eq!(refusal(late("c", 1).await), "CONFLICT");
+    must(late("c", 2).await);
+    assert_eq!(refusal(fire(&store, "c", "3").await), "AWAIT_USED");
+    // One that nobody fired is over, and one that is over stays so.
+    wait(&store, awaits("d", "r1", event("k", Matcher::Any))).await;
+    must(late("d", 0).await);
+    must(late("d", 0).await);
+    assert!(must(store.await_by("d").await).is_none());
+    // Within a commit as well.
+    wait(&store, awaits("e", "r1", event("k2", Matcher::Any))).await;
+    let late = Change::Expire {
+        id: "e".into(),
+        fired: 0,
+    };
+    let both = Commit::of(says(signal("k2", "{}"))).and(late);
+    assert_eq!(refusal(commit(&store, both).await), "CONFLICT");
+    assert!(is_open(&store, "e").await);
+}
+
+pub async fn firing_and_ending_race_and_one_wins(store: S) {
+    for at in 0..20 {
+        let (name, run) = (format!("a{at}"), format!("r{at}"));
+        create(&store, asleep(&run)).await;
+        wait(&store, awaits(&name, &run, event("k", Matcher::Any))).await;
+        let (fired, ended) = tokio::join!(
+            fire(&store, &name, "1"),
+            change(&store, Change::Unawait(name.as_str().into()))
+        );
+        must(ended);
+        assert!(must(store.await_by(&name).await).is_none());
+        let due = claim(&store, T0, 10).await.len();
+        match fired {
+            Ok(told) => assert_eq!((woken(&told), due), (vec![run.as_str()], 1)),
+            Err(error) => assert_eq!((error.code(), due), ("AWAIT_NOT_FOUND", 0)),
+        }
+    }
+    assert_eq!(must(store.await_stats().await).events, 0);
+}
+
+pub async fn many_who_fire_have_one_winner(store: S) {
+    sleepers(&store, &["r1"]).await;
+    wait(&store, awaits("a", "r1", door(false))).await;
+    let tasks = (0..16).map(|at| {
+        let store = store.clone();
+        tokio::spawn(async move { fire(&store, "a", &at.to_string()).await.is_ok() })
+    });
+    let mut won = 0;
+    for task in tasks.collect::<Vec<_>>() {
+        won += usize::from(task.await.expect("no panic"));
+    }
+    assert_eq!(won, 1);
+    assert_eq!(found(&store, "a").await.values.len(), 1);
+}

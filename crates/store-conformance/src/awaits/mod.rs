@@ -1,0 +1,10 @@
+//! Awaits and the events that may end them.
+
+pub mod emits;
+pub mod fire;
+mod given;
+pub mod life;
+pub mod lists;
+pub mod lookback;
+pub mod outbox;
+pub mod signal;

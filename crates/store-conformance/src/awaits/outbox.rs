@@ -1,0 +1,166 @@
+//! The outbox: events that only an expression can judge, and those who wait for its word.
+
+use riverrun_store::{Change, Commit, Matcher, NewAwait, Signal, SignalLane};
+
+use super::given::*;
+use crate::given::*;
+
+pub async fn a_signal_goes_out_if_a_filter_may_mean_it(store: S) {
+    sleepers(&store, &["r1", "r2"]).await;
+    assert!(!say(&store, signal("k", r#"{"order":1}"#)).await.signalled);
+    wait(&store, awaits("a", "r1", filters("k", &[("order", "1")]))).await;
+    wait(&store, awaits("b", "r1", equals("k", &[("order", "2")]))).await;
+    let acme = NewAwait {
+        tenant: Some("acme".into()),
+        ..awaits("c", "r2", filters("t", &[]))
+    };
+    wait(&store, acme).await;
+    let fits = say(&store, signal("k", r#"{"order":1.0,"n":1}"#)).await;
+    assert!(fits.signalled && fits.woken.is_empty());
+    assert!(is_open(&store, "a").await);
+    assert!(!say(&store, signal("k", r#"{"order":3}"#)).await.signalled);
+    assert!(!say(&store, signal("k", "{}")).await.signalled);
+    assert!(!say(&store, signal("k2", r#"{"order":1}"#)).await.signalled);
+    let of = |tenant: &str| Signal {
+        tenant: Some(tenant.into()),
+        ..signal("t", "{}")
+    };
+    assert!(!say(&store, of("bolt")).await.signalled);
+    assert!(say(&store, of("acme")).await.signalled);
+    let out = outbox(&store).await;
+    assert_eq!(out.len(), 2);
+    assert_eq!(out[0].emit.event, json(r#"{"order":1.0,"n":1}"#));
+    assert_eq!(out[0].only, None);
+    assert_eq!(candidates(&store, &out[0], 10).await, ["a"]);
+    assert_eq!(candidates(&store, &out[1], 10).await, ["c"]);
+    // Each of them is in a lane of its own.
+    for signal in &out {
+        let lane = signal.lane();
+        let own = must(store.signals_of(&lane, 0, 10).await);
+        assert_eq!(own, std::slice::from_ref(signal));
+        assert!(must(store.signals_of(&lane, signal.no, 10).await).is_empty());
+        let other = SignalLane {
+            tenant: Some("bolt".into()),
+            ..lane
+        };
+        assert!(must(store.signals_of(&other, 0, 10).await).is_empty());
+    }
+    must(change(&store, Change::Unawait("a".into())).await);
+    assert!(candidates(&store, &out[0], 10).await.is_empty());
+    assert!(!say(&store, signal("k", r#"{"order":1}"#)).await.signalled);
+}
+
+pub async fn candidates_were_there_before_the_event(store: S) {
+    sleepers(&store, &["r1"]).await;
+    for at in 0..5 {
+        let pairs: &[(&str, &str)] = if at % 2 == 0 { &[] } else { &[("order", "1")] };
+        wait(&store, awaits(&format!("a{at}"), "r1", filters("k", pairs))).await;
+    }
+    let late = NewAwait {
+        expires_ms: Some(T0 + 9),
+        ..awaits("expired", "r1", filters("k", &[]))
+    };
+    wait(&store, late).await;
+    say(&store, signal("k", r#"{"order":1}"#)).await;
+    wait(&store, awaits("after", "r1", filters("k", &[]))).await;
+    wait(&store, awaits("any", "r1", equals("k", &[]))).await;
+    let out = outbox(&store).await.remove(0);
+    assert_eq!(
+        candidates(&store, &out, 2).await,
+        ["a0", "a1", "a2", "a3", "a4"]
+    );
+    let bad = store.candidates(&out, 2, Some("nonsense")).await;
+    assert_eq!(refusal(bad), "BAD_CURSOR");
+    let page = must(store.candidates(&out, 1, None).await);
+    assert_eq!(page.items[0].what, filters("k", &[]));
+}
+
+pub async fn an_event_that_very_many_wait_for_is_told_in_parts(store: S) {
+    sleepers(&store, &["r1"]).await;
+    let count = Signal::MAX_FIRED + 3;
+    let new = |at: usize| waits(awaits(&format!("a{at}"), "r1", event("k", Matcher::Any)));
+    for told in store
+        .commit((0..count).map(new).map(Commit::of).collect())
+        .await
+    {
+        must(told);
+    }
+    let told = say(&store, signal("k", "1")).await;
+    assert_eq!(told.woken, [id("r1")]);
+    assert!(told.signalled);
+    assert_eq!(must(store.await_stats().await).events, 3);
+    let out = outbox(&store).await.remove(0);
+    let left = candidates(&store, &out, 2).await;
+    assert_eq!(left.len(), 3);
+    for name in &left {
+        must(change(&store, fires(name, "1")).await);
+    }
+    assert_eq!(must(store.await_stats().await).events, 0);
+}
+
+pub async fn whoever_listens_hears_every_signal_of_a_kind(store: S) {
+    let listen = |on| Change::Listen {
+        kind: "k".into(),
+        on,
+    };
+    must(change(&store, listen(true)).await);
+    must(change(&store, listen(true)).await);
+    assert!(say(&store, signal("k", "1")).await.signalled);
+    assert!(!say(&store, signal("other", "1")).await.signalled);
+    assert!(
+        candidates(&store, &outbox(&store).await[0], 10)
+            .await
+            .is_empty()
+    );
+    must(change(&store, listen(false)).await);
+    must(change(&store, listen(false)).await);
+    assert!(!say(&store, signal("k", "2")).await.signalled);
+    assert_eq!(outbox(&store).await.len(), 1);
+}
+
+pub async fn the_outbox_keeps_its_order_until_it_is_heard(store: S) {
+    let listen = Change::Listen {
+        kind: "k".into(),
+        on: true,
+    };
+    must(change(&store, listen).await);
+    for at in 0..5 {
+        say(&store, signal("k", &at.to_string())).await;
+    }
+    let out = outbox(&store).await;
+    let events: Vec<&str> = out
+        .iter()
+        .map(|signal| signal.emit.event.as_str())
+        .collect();
+    assert_eq!(events, ["0", "1", "2", "3", "4"]);
+    assert!(out.windows(2).all(|pair| pair[0].no < pair[1].no));
+    assert_eq!(must(store.signals(out[1].no, 2).await), out[2..4]);
+    let heard = |no| change(&store, Change::Heard(no));
+    for at in [4, 1, 1] {
+        must(heard(out[at].no).await);
+    }
+    must(heard(0).await);
+    must(heard(u64::MAX).await);
+    let left: Vec<u64> = outbox(&store)
+        .await
+        .iter()
+        .map(|signal| signal.no)
+        .collect();
+    assert_eq!(left, [out[0].no, out[2].no, out[3].no]);
+    // Numbers are never given twice, so whoever remembers the last one misses nothing.
+    for no in left {
+        must(heard(no).await);
+    }
+    say(&store, signal("k", "5")).await;
+    let next = must(store.signals(out[4].no, 10).await);
+    assert_eq!(next.len(), 1);
+    // What was decided about a signal and that it was heard are one commit.
+    sleepers(&store, &["r1"]).await;
+    wait(&store, awaits("a", "r1", filters("k", &[]))).await;
+    let lost = Commit::of(Change::Heard(next[0].no)).and(fires("nobody", "1"));
+    assert_eq!(refusal(commit(&store, lost).await), "AWAIT_NOT_FOUND");
+    assert_eq!(outbox(&store).await, next);
+    let done = Commit::of(Change::Heard(next[0].no)).and(fires("a", "1"));
+    must(commit(&store, done).await);
+    assert!(outbox(&store).await.is_empty());
+}

@@ -1,0 +1,133 @@
+//! Jobs of the queue `mail`, and the least words for what is done to them.
+
+use riverrun_store::{
+    Added, Change, ClaimJobs, ClaimedJob, ClaimedJobs, JobFilter, JobLease, JobRecord, JobState,
+    Lasts, NewQueued, QueueLimits, QueueRecord, Result, Settle, Settled, Steer, Unique,
+};
+use riverrun_types::{Json, Millis};
+
+use crate::given::*;
+
+pub use crate::given::queued as job;
+
+pub fn keyed(text: &str, key: &str) -> NewQueued {
+    NewQueued {
+        key: Some(key.into()),
+        ..job(text)
+    }
+}
+
+pub fn unique(text: &str, lasts: Lasts, replace: bool) -> NewQueued {
+    NewQueued {
+        unique: Some(Unique {
+            key: "k".into(),
+            lasts,
+            replace,
+        }),
+        ..job(text)
+    }
+}
+
+pub async fn add(store: &S, jobs: impl IntoIterator<Item = NewQueued>) -> Vec<Added> {
+    let jobs: Vec<NewQueued> = jobs.into_iter().collect();
+    must(change(store, Change::Enqueue(jobs.into())).await).added
+}
+
+pub async fn added(store: &S, job: NewQueued) -> Added {
+    let mut added = add(store, [job]).await;
+    added.pop().expect("one receipt for one job")
+}
+
+pub fn asking(now_ms: Millis, limit: usize) -> ClaimJobs {
+    ClaimJobs {
+        queue: "mail".into(),
+        owner: "w1".into(),
+        limit,
+        now_ms,
+        until_ms: now_ms + 30_000,
+        limits: QueueLimits::default(),
+    }
+}
+
+pub async fn claim_jobs(store: &S, now_ms: Millis, limit: usize) -> Vec<ClaimedJob> {
+    must(store.claim_jobs(asking(now_ms, limit)).await).jobs
+}
+
+pub async fn claim_within(store: &S, now_ms: Millis, limits: QueueLimits) -> ClaimedJobs {
+    let claim = ClaimJobs {
+        limits,
+        ..asking(now_ms, 100)
+    };
+    must(store.claim_jobs(claim).await)
+}
+
+pub async fn only(store: &S, now_ms: Millis) -> ClaimedJob {
+    let mut jobs = claim_jobs(store, now_ms, 10).await;
+    assert_eq!(jobs.len(), 1, "{jobs:#?}");
+    jobs.remove(0)
+}
+
+pub fn ids_of(jobs: &[ClaimedJob]) -> Vec<&str> {
+    jobs.iter().map(|job| job.lease.id.as_str()).collect()
+}
+
+pub async fn settle(store: &S, lease: &JobLease, now_ms: Millis, outcome: Settled) -> Result<()> {
+    let settle = Settle::new(lease, outcome, now_ms);
+    change(store, settle.into()).await.map(drop)
+}
+
+pub fn done(text: &str) -> Settled {
+    Settled::Completed { result: json(text) }
+}
+
+pub fn wrong() -> Json {
+    json(r#"{"code":"SMTP","message":"refused"}"#)
+}
+
+pub async fn steer(store: &S, job: &str, steer: Steer, now_ms: Millis) -> Result<()> {
+    let steer = Change::Steer {
+        job: id(job),
+        steer,
+        now_ms,
+    };
+    change(store, steer).await.map(drop)
+}
+
+pub async fn read(store: &S, job: &str) -> JobRecord {
+    must(store.job(&id(job)).await).expect("the job is there")
+}
+
+pub async fn queue(store: &S) -> QueueRecord {
+    must(store.queue("mail").await).expect("the queue is there")
+}
+
+/// Waiting, delayed, active, completed, failed, cancelled.
+pub async fn counts(store: &S) -> [u64; 6] {
+    let queue = queue(store).await;
+    [
+        queue.waiting,
+        queue.delayed,
+        queue.active,
+        queue.completed,
+        queue.failed,
+        queue.cancelled,
+    ]
+}
+
+pub async fn list(store: &S, states: &[JobState]) -> Vec<String> {
+    let mut filter = JobFilter {
+        queue: "mail".into(),
+        states: states.to_vec(),
+        limit: 3,
+        ..JobFilter::default()
+    };
+    let mut found = Vec::new();
+    loop {
+        let page = must(store.list_jobs(&filter).await);
+        found.extend(page.items.iter().map(|job| job.id.to_string()));
+        match page.next {
+            Some(next) => filter.cursor = Some(next),
+            None => return found,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What holds a claim back: limits of a queue and of a key, rates, batches, a pause.
+
+use riverrun_store::{Change, ClaimJobs, Gather, NewQueued, QueueLimits, Rate, RateWindow};
+
+use super::given::*;
+use crate::given::*;
+
+pub async fn a_queue_has_at_most_so_many_active_jobs(store: S) {
+    add(&store, (0..5).map(|n| job(&format!("j{n}")))).await;
+    let limits = QueueLimits {
+        concurrency: Some(2),
+        ..QueueLimits::default()
+    };
+    let first = claim_within(&store, T0, limits).await.jobs;
+    assert_eq!(ids_of(&first), ["j0", "j1"]);
+    assert!(claim_within(&store, T0, limits).await.jobs.is_empty());
+    must(settle(&store, &first[0].lease, T0, done("1")).await);
+    assert_eq!(ids_of(&claim_within(&store, T0, limits).await.jobs), ["j2"]);
+}
+
+pub async fn a_key_has_at_most_so_many_active_jobs(store: S) {
+    add(
+        &store,
+        [
+            keyed("a1", "a"),
+            keyed("a2", "a"),
+            keyed("b1", "b"),
+            job("x1"),
+            job("x2"),
+        ],
+    )
+    .await;
+    let limits = QueueLimits {
+        per_key: Some(1),
+        ..QueueLimits::default()
+    };
+    let claimed = claim_within(&store, T0, limits).await.jobs;
+    let mut found = ids_of(&claimed);
+    found.sort_unstable();
+    assert_eq!(found, ["a1", "b1", "x1", "x2"]);
+    for (queue, key, active) in [("mail", "a", 1), ("mail", "none", 0), ("none", "a", 0)] {
+        assert_eq!(must(store.active_of_key(queue, key).await), active);
+    }
+    assert!(claim_within(&store, T0, limits).await.jobs.is_empty());
+    let a1 = claimed.iter().find(|job| job.lease.id.as_str() == "a1");
+    let a1 = a1.expect("it was claimed");
+    must(settle(&store, &a1.lease, T0, done("1")).await);
+    assert_eq!(must(store.active_of_key("mail", "a").await), 0);
+    assert_eq!(ids_of(&claim_within(&store, T0, limits).await.jobs), ["a2"]);
+}
+
+pub async fn a_lowered_limit_of_a_key_holds_up_no_other(store: S) {
+    let of = |key: &str, n: std::ops::Range<usize>| {
+        let jobs: Vec<NewQueued> = n.map(|n| keyed(&format!("{key}{n}"), key)).collect();
+        jobs
+    };
+    add(&store, of("a", 0..5)).await;
+    assert_eq!(claim_jobs(&store, T0, 3).await.len(), 3);
+    add(&store, of("b", 0..2)).await;
+    let limits = QueueLimits {
+        per_key: Some(1),
+        ..QueueLimits::default()
+    };
+    let one = |limits| ClaimJobs {
+        limits,
+        ..asking(T0, 1)
+    };
+    let first = must(store.claim_jobs(one(limits)).await).jobs;
+    assert_eq!(ids_of(&first), ["b0"]);
+    must(settle(&store, &first[0].lease, T0, done("1")).await);
+    // The key that has three running has none to begin: the other goes on.
+    let second = must(store.claim_jobs(one(limits)).await).jobs;
+    assert_eq!(ids_of(&second), ["b1"]);
+}
+
+pub async fn a_rate_lets_so_many_begin_in_a_window(store: S) {
+    add(&store, (0..5).map(|n| job(&format!("j{n}")))).await;
+    let limits = QueueLimits {
+        rate: Some(Rate {
+            max: 2,
+            window_ms: 1_000,
+        }),
+        ..QueueLimits::default()
+    };
+    let first = claim_within(&store, T0, limits).await;
+    assert_eq!((first.jobs.len(), first.next_ms), (2, Some(T0 + 1_000)));
+    let held = claim_within(&store, T0 + 400, limits).await;
+    assert_eq!((held.jobs.len(), held.next_ms), (0, Some(T0 + 1_000)));
+    assert_eq!(claim_within(&store, T0 + 1_000, limits).await.jobs.len(), 2);
+    assert_eq!(claim_within(&store, T0 + 2_000, limits).await.jobs.len(), 1);
+}
+
+pub async fn the_window_of_a_rate_is_shown(store: S) {
+    add(&store, [job("a"), job("b"), job("c")]).await;
+    assert_eq!(queue(&store).await.rate, None);
+    let limits = QueueLimits {
+        rate: Some(Rate {
+            max: 2,
+            window_ms: 1_000,
+        }),
+        ..QueueLimits::default()
+    };
+    claim_within(&store, T0, limits).await;
+    let window = RateWindow {
+        from_ms: T0,
+        begun: 2,
+    };
+    assert_eq!(queue(&store).await.rate, Some(window));
+    claim_within(&store, T0 + 1_000, limits).await;
+    let window = RateWindow {
+        from_ms: T0 + 1_000,
+        begun: 1,
+    };
+    assert_eq!(queue(&store).await.rate, Some(window));
+}
+
+pub async fn a_batch_gathers(store: S) {
+    add(&store, [job("j1"), job("j2")]).await;
+    let limits = QueueLimits {
+        gather: Some(Gather {
+            count: 3,
+            wait_ms: 100,
+        }),
+        ..QueueLimits::default()
+    };
+    let held = claim_within(&store, T0 + 50, limits).await;
+    assert_eq!((held.jobs.len(), held.next_ms), (0, Some(T0 + 100)));
+    assert_eq!(claim_within(&store, T0 + 100, limits).await.jobs.len(), 2);
+    add(&store, [job("j3"), job("j4"), job("j5")]).await;
+    assert_eq!(claim_within(&store, T0 + 1, limits).await.jobs.len(), 3);
+}
+
+pub async fn nothing_of_a_paused_queue_is_claimed(store: S) {
+    let pause = async |paused| {
+        let pause = Change::Pause {
+            queue: "mail".into(),
+            paused,
+            now_ms: T0,
+        };
+        must(change(&store, pause).await);
+    };
+    pause(true).await;
+    add(&store, [job("j1")]).await;
+    assert!(queue(&store).await.paused);
+    assert!(claim_jobs(&store, T0, 10).await.is_empty());
+    pause(false).await;
+    assert_eq!(only(&store, T0).await.lease.id.as_str(), "j1");
+}

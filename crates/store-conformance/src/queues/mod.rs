@@ -1,0 +1,13 @@
+//! Jobs in queues, by what is done to them.
+
+pub mod add;
+pub mod claim;
+mod given;
+pub mod life;
+pub mod limits;
+pub mod lists;
+pub mod purge;
+pub mod settle;
+pub mod steer;
+pub mod take;
+pub mod unique;

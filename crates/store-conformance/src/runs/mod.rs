@@ -1,0 +1,9 @@
+//! Runs: how they begin, are decided on, driven, listed and removed.
+
+pub mod advance;
+pub mod create;
+pub mod delete;
+pub mod idempotency;
+pub mod jobs;
+pub mod lists;
+pub mod snapshots;
