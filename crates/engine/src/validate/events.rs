@@ -1,0 +1,115 @@
+//! What a step has to do with events and with time: whom it hears, what it emits, what it awaits,
+//! how it is undone.
+
+use riverrun_types::{EventType, time};
+use serde_json::{Map, Value};
+
+use super::Check;
+use crate::PROCESS;
+
+/// The handlers whose result comes from branches or from another run.
+const LATER: [&str; 3] = ["parallel", "map", "sub-flow"];
+
+impl Check<'_> {
+    /// What a step has to do with events.
+    pub(super) fn events(&mut self, at: &str, step: &Value, steps: &Map<String, Value>) {
+        let subscriptions = step.get("subscriptions").and_then(Value::as_array);
+        for (number, subscription) in subscriptions.into_iter().flatten().enumerate() {
+            for field in ["when", "map"] {
+                let path = format!("{at}.subscriptions.{number}.{field}");
+                self.expression(path, subscription.get(field));
+            }
+            let path = format!("{at}.subscriptions.{number}.eventKind");
+            self.emitted(path, subscription.get("eventKind"));
+        }
+        self.emits(at, step);
+        self.pause(at, step);
+        if let Some(awaits) = step.get("await") {
+            self.emitted(format!("{at}.await.eventKind"), awaits.get("eventKind"));
+            self.expression(format!("{at}.await.where"), awaits.get("where"));
+            if let Some(target) = awaits.get("onTimeout").and_then(Value::as_str) {
+                self.target(&format!("{at}.await.onTimeout"), target, steps);
+            }
+            for field in ["timeout", "lookback", "delay"] {
+                let text = awaits.get(field).and_then(Value::as_str);
+                if let Some(text) = text.filter(|text| (field, *text) != ("lookback", "run")) {
+                    self.duration(format!("{at}.await.{field}"), text, field == "delay");
+                }
+            }
+        }
+        let undo = step.get("compensation").and_then(|undo| undo.get("step"));
+        if let Some(target) = undo.and_then(Value::as_str) {
+            self.target(&format!("{at}.compensation.step"), target, steps);
+        }
+    }
+
+    /// A handler that leaves its result to others has none from which a delay could be told.
+    fn pause(&mut self, at: &str, step: &Value) {
+        let handler = step.get("type").and_then(Value::as_str);
+        let delay = step.get("await").and_then(|awaits| awaits.get("delay"));
+        let delay = delay.and_then(Value::as_str);
+        if let (Some(handler), Some(delay)) = (handler.filter(|h| LATER.contains(h)), delay)
+            && time::duration_ms(delay).is_none()
+        {
+            let message = format!(
+                "a step of the type {handler} takes a duration, not a function: its result comes from other steps"
+            );
+            self.error(format!("{at}.await.delay"), "duration", message);
+        }
+    }
+
+    /// What a built-in handler emits is written as it stands. What a process may emit is judged when
+    /// it does.
+    fn emits(&mut self, at: &str, step: &Value) {
+        let kinds = step.get("emits").and_then(Value::as_array);
+        let kinds = kinds.filter(|_| step.get("type").is_none_or(|handler| handler != PROCESS));
+        for (number, kind) in kinds.into_iter().flatten().enumerate() {
+            let kind = kind.as_str().and_then(EventType::checked);
+            if let Some(kind) = kind.filter(|kind| !kind.is_free()) {
+                let message = format!("only the server writes events of the type {kind}");
+                self.error(format!("{at}.emits.{number}"), "reserved", message);
+            }
+        }
+    }
+
+    /// A kind of event that can come: what riverrun itself writes enters no step and ends no wait.
+    fn emitted(&mut self, at: String, kind: Option<&Value>) {
+        let kind = kind.and_then(Value::as_str).map(EventType::parse);
+        if let Some(kind) = kind.filter(|kind| !kind.is_emitted()) {
+            let message = format!(
+                "{kind} is written by riverrun itself, and never comes to a step: emit an event of your own, or have a trigger on it start a flow"
+            );
+            self.error(at, "kind", message);
+        }
+    }
+
+    /// A duration within what a run can wait, or where it may be one an expression.
+    fn duration(&mut self, at: String, text: &str, or_expression: bool) {
+        match time::duration_ms(text) {
+            Some(ms) if (0.0..=time::MAX_WAIT_MS as f64).contains(&ms) => {}
+            Some(_) => {
+                let message = format!("{text:?} is not between 0 and ten years");
+                self.error(at, "duration", message);
+            }
+            None if or_expression => {
+                if let Some(message) = self.catalog.expression_issue(text) {
+                    let message = format!(
+                        "{text:?} is neither a duration such as \"90s\" nor an expression: {message}"
+                    );
+                    self.error(at, "duration", message);
+                }
+            }
+            None => {
+                let message = format!("{text:?} is not a duration such as \"90s\" or \"1h 30m\"");
+                self.error(at, "duration", message);
+            }
+        }
+    }
+
+    fn expression(&mut self, at: String, source: Option<&Value>) {
+        let source = source.and_then(Value::as_str);
+        if let Some(message) = source.and_then(|source| self.catalog.expression_issue(source)) {
+            self.error(at, "expression", message);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Whether anything leads to a step.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde_json::{Map, Value};
+
+use super::{Check, Severity};
+
+impl Check<'_> {
+    pub(super) fn reachable(&mut self, definition: &Value, steps: &Map<String, Value>) {
+        let Some(initial) = definition.get("initialStepId").and_then(Value::as_str) else {
+            return;
+        };
+        let mut reached: BTreeSet<String> = BTreeSet::new();
+        let mut ahead = VecDeque::from([initial.to_owned()]);
+        // An event may come from outside, whoever emits it here.
+        let is_entered = |step: &Value| {
+            let subscriptions = step.get("subscriptions").and_then(Value::as_array);
+            subscriptions.is_some_and(|subscriptions| !subscriptions.is_empty())
+        };
+        let entered = steps.iter().filter(|(_, step)| is_entered(step));
+        ahead.extend(entered.map(|(name, _)| name.clone()));
+        while let Some(name) = ahead.pop_front() {
+            let Some(step) = steps.get(&name) else {
+                continue;
+            };
+            if reached.insert(name) {
+                ahead.extend(self.successors(step));
+            }
+        }
+        for name in steps.keys().filter(|name| !reached.contains(*name)) {
+            let message = format!("nothing leads to step {name:?}");
+            self.say(
+                format!("steps.{name}"),
+                "unreachable",
+                message,
+                Severity::Warning,
+            );
+        }
+    }
+
+    fn successors(&self, step: &Value) -> Vec<String> {
+        let transitions = step.get("transitions").and_then(Value::as_object);
+        let transitions = transitions.into_iter().flat_map(Map::values);
+        let mut targets: Vec<String> = transitions
+            .filter_map(|target| target.as_str().map(str::to_owned))
+            .collect();
+        let others = [("await", "onTimeout"), ("compensation", "step")];
+        let other = |(part, field): (&str, &str)| step.get(part)?.get(field)?.as_str();
+        targets.extend(others.into_iter().filter_map(other).map(str::to_owned));
+        if let Some(handler) = step.get("type").and_then(Value::as_str) {
+            let config = step
+                .get("config")
+                .cloned()
+                .unwrap_or_else(|| Value::Object(Map::new()));
+            let more = self.catalog.targets(handler, &config);
+            targets.extend(more.into_iter().map(|(_, target)| target));
+        }
+        targets
+    }
+}

@@ -1,0 +1,245 @@
+//! Definitions with their faults, and that no definition at all makes validation panic.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+struct Handlers;
+
+impl Catalog for Handlers {
+    fn is_known(&self, handler: &str) -> bool {
+        handler == "set" || handler == "branch"
+    }
+
+    fn known(&self) -> Vec<String> {
+        vec!["set".into(), "branch".into()]
+    }
+
+    fn config_issues(&self, handler: &str, config: &Value) -> Vec<SchemaIssue> {
+        let missing = handler == "set" && config.get("value").is_none();
+        let issue = SchemaIssue {
+            path: String::new(),
+            rule: "required".into(),
+            message: "value is missing".into(),
+        };
+        if missing { vec![issue] } else { vec![] }
+    }
+
+    fn expression_issue(&self, source: &str) -> Option<String> {
+        source
+            .contains("((")
+            .then(|| "it ends too early".to_owned())
+    }
+
+    fn targets(&self, handler: &str, config: &Value) -> Vec<(String, String)> {
+        let goto = config.get("goto").and_then(Value::as_str);
+        let goto = goto.filter(|_| handler == "branch");
+        goto.map(|goto| ("goto".to_owned(), goto.to_owned()))
+            .into_iter()
+            .collect()
+    }
+}
+
+fn check(definition: Value, expected: &[(&str, &str)]) {
+    let issues = validate(&definition, &Handlers);
+    let found: Vec<(&str, &str)> = issues
+        .iter()
+        .map(|issue| (issue.path.as_str(), issue.rule.as_str()))
+        .collect();
+    assert_eq!(found, expected, "{issues:#?}");
+}
+
+#[test]
+fn a_good_flow_has_no_issues() {
+    check(
+        json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": {"type": "branch", "config": {"goto": "b"}},
+            "b": {"id": "b", "type": "set", "config": {"value": 1}, "input": {"type": "full"}},
+        }}),
+        &[],
+    );
+}
+
+#[test]
+fn every_issue_is_found_at_once() {
+    check(
+        json!({"id": "bad id", "version": "1", "initialStepId": "nowhere", "extra": 1, "result": "a..b", "steps": {
+            "a": {"id": "b", "type": "set", "outputKey": "x..y", "transitions": {"onSuccess": "gone", "onFailure": null},
+                  "input": {"type": "template", "template": "${never"}, "retry": {"maxAttempts": 0}},
+            "c": {"type": "nope", "input": {"type": "what"}},
+            "d": {"type": "branch", "config": {"goto": "gone"}},
+        }}),
+        &[
+            ("id", "pattern"),
+            ("steps.a.retry.maxAttempts", "minimum"),
+            ("", "additionalProperties"),
+            ("initialStepId", "target"),
+            ("steps.a.id", "id"),
+            ("steps.a.input.template", "template"),
+            ("steps.a.outputKey", "path"),
+            ("steps.a.transitions.onSuccess", "target"),
+            ("steps.a.config", "required"),
+            ("steps.c.input", "selector"),
+            ("steps.c.type", "handler"),
+            ("steps.d.config.goto", "target"),
+            ("steps.a", "unreachable"),
+            ("steps.c", "unreachable"),
+            ("steps.d", "unreachable"),
+            ("result", "path"),
+        ],
+    );
+}
+
+#[test]
+fn what_riverrun_writes_itself_never_comes_to_a_step() {
+    let flow = |kind: &str| {
+        json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": {"type": "set", "config": {"value": 1},
+                "subscriptions": [{"eventKind": kind}],
+                "await": {"type": "event", "eventKind": kind}},
+        }})
+    };
+    for (kind, comes) in [
+        ("order.paid", true),
+        ("flows.failed", true),
+        ("flow.failed", false),
+        ("step.whatever", false),
+        ("log.error", false),
+        ("job.completed", false),
+        ("progress", false),
+    ] {
+        let issues = validate(&flow(kind), &Handlers);
+        let told = issues.iter().filter(|issue| issue.rule == "kind");
+        let paths: Vec<&str> = told.map(|issue| issue.path.as_str()).collect();
+        let both = [
+            "steps.a.subscriptions.0.eventKind",
+            "steps.a.await.eventKind",
+        ];
+        assert_eq!(paths, both[..if comes { 0 } else { 2 }], "{kind}");
+    }
+}
+
+#[test]
+fn times_of_awaits_are_durations_that_a_run_can_wait() {
+    let flow = |awaits: Value| {
+        json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": {"type": "set", "config": {"value": 1}, "await": awaits},
+        }})
+    };
+    let event = |field: &str, value: Value| {
+        let mut awaits = json!({"type": "event", "eventKind": "paid"});
+        awaits[field] = value;
+        flow(awaits)
+    };
+    for field in ["timeout", "lookback"] {
+        for good in [json!(0), json!(5), json!("24h"), json!("3660 days")] {
+            let issues = validate(&event(field, good.clone()), &Handlers);
+            assert!(!errors(&issues), "{field} {good}: {issues:#?}");
+        }
+        for bad in [
+            "4000 days",
+            "-5s",
+            "NaN",
+            "1e300",
+            "soon",
+            "ten((",
+            "result.ms",
+        ] {
+            let issues = validate(&event(field, json!(bad)), &Handlers);
+            let path = format!("steps.a.await.{field}");
+            let is_told = |issue: &Issue| issue.path == path && issue.rule == "duration";
+            assert!(issues.iter().any(is_told), "{field} {bad}: {issues:#?}");
+        }
+    }
+    assert!(!errors(&validate(
+        &event("lookback", json!("run")),
+        &Handlers
+    )));
+    assert!(errors(&validate(
+        &event("timeout", json!("run")),
+        &Handlers
+    )));
+    let delay = |delay: &str| flow(json!({"type": "time", "delay": delay}));
+    for good in ["90s", "1h 30m", "result.ms", "250"] {
+        let issues = validate(&delay(good), &Handlers);
+        assert!(!errors(&issues), "{good}: {issues:#?}");
+    }
+    for bad in ["4000 days", "-1", "nonsense(("] {
+        assert!(errors(&validate(&delay(bad), &Handlers)), "{bad}");
+    }
+}
+
+#[test]
+fn a_built_in_step_emits_no_event_of_the_servers() {
+    let flow = |handler: &str, emits: Value| {
+        json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": {"type": handler, "config": {"value": 1}, "emits": emits},
+            "b": {"type": "set", "config": {"value": 1}, "subscriptions": [{"eventKind": "order.made"}]},
+        }})
+    };
+    check(flow("set", json!(["order.made"])), &[]);
+    for kind in ["flow.completed", "step.mine", "log.info", "job.own", "emit"] {
+        let issues = validate(&flow("set", json!(["order.made", kind])), &Handlers);
+        let is_told = |issue: &Issue| issue.path == "steps.a.emits.1" && issue.rule == "reserved";
+        assert!(issues.iter().any(is_told), "{kind}: {issues:#?}");
+    }
+    let issues = validate(&flow("process", json!(["log.info"])), &Handlers);
+    assert!(issues.iter().all(|issue| issue.rule != "reserved"));
+}
+
+#[test]
+fn the_schema_lets_nothing_wait_longer_than_a_run_may() {
+    let schema = flow_schema();
+    let retry = &schema["$defs"]["step"]["properties"]["retry"]["properties"];
+    for (field, rule) in [
+        ("timeoutMs", &schema["properties"]["timeoutMs"]),
+        ("backoffMs", &retry["backoffMs"]),
+        ("maxBackoffMs", &retry["maxBackoffMs"]),
+    ] {
+        let most = riverrun_types::time::MAX_WAIT_MS;
+        assert_eq!(rule["maximum"], most, "{field}");
+    }
+}
+
+#[test]
+fn what_is_no_flow_at_all_is_refused() {
+    for definition in [
+        json!(null),
+        json!([]),
+        json!(1),
+        json!({}),
+        json!({"steps": 1}),
+        json!({"steps": {}}),
+    ] {
+        assert!(errors(&validate(&definition, &Handlers)), "{definition}");
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "(set|branch|a|b|full|template|\\$\\{a|\\PC{0,6})".prop_map(Value::from),
+    ];
+    let key = "(id|version|initialStepId|steps|type|config|input|transitions|onSuccess|retry|maxAttempts|stateSchema|a|b|template)";
+    leaf.prop_recursive(5, 64, 6, move |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            proptest::collection::hash_map(key, inner, 0..6)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_definition_makes_it_panic_and_the_good_ones_compile(definition in any_json()) {
+        let issues = validate(&definition, &Handlers);
+        if !errors(&issues) {
+            let flow: riverrun_types::Flow = serde_json::from_value(definition).unwrap();
+            crate::Plan::compile(flow).unwrap();
+        }
+    }
+}
