@@ -131,7 +131,8 @@ pub struct Compensation {
     pub on: Vec<String>,
 }
 
-fn one_or_many<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+/// A list of texts, or one text by itself.
+pub fn one_or_many<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum OneOrMany {

@@ -64,7 +64,7 @@ impl Realm {
         let runtime = Runtime::new()?;
         runtime.set_max_stack_size(limits.stack_bytes);
         let context = Context::custom::<Intrinsics>(&runtime)?;
-        context.with(|ctx| ctx.eval::<(), _>(include_str!("realm/prelude.js")))?;
+        context.with(|ctx| ctx.eval::<(), _>(include_str!("prelude.js")))?;
         let clock = Rc::new(Clock::default());
         let handler = Rc::clone(&clock);
         runtime.set_interrupt_handler(Some(Box::new(move || handler.is_over())));

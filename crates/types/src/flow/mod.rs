@@ -189,7 +189,9 @@ impl<'de> Deserialize<'de> for Selector {
 
 mod events;
 
-pub use events::{Await, AwaitType, Compensation, Delay, Join, Subscription, TriggerType};
+pub use events::{
+    Await, AwaitType, Compensation, Delay, Join, Subscription, TriggerType, one_or_many,
+};
 
 /// Where a run goes when a step ended. Absent and null both mean: nowhere.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
