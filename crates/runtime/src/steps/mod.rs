@@ -6,13 +6,12 @@
 //! (`inbox`): the outcome, what follows from it and the end of the job are one commit. Nobody
 //! holds the run meanwhile.
 //!
-//! `rules` are the expressions in a flow's definition, `events` leads emitted events to the steps
-//! that subscribe to them, `awaits` registers what visits wait for and brings what has come. Where
-//! only an expression can tell who waits for an event, `outbox` and `filters` do.
+//! `rules` are the expressions in a flow's definition, `awaits` registers what visits wait for and
+//! brings what has come, from people through `doors`. `signals` leads emitted events to whoever
+//! waits for them; where only an expression can tell who does, `outbox` and `filters` do.
 
 mod attempt;
 mod awaits;
-mod compose;
 mod doors;
 mod filters;
 mod handler;
@@ -26,8 +25,6 @@ mod signals;
 
 pub use awaits::Door;
 pub(crate) use awaits::{Filter, door_url, opened_times, register, trigger_event};
-pub use compose::{Composable, Composed, ComposedFlow};
-pub(crate) use compose::{compose, names_flow};
 pub use doors::{OpenDoor, Visitor};
 pub(crate) use filters::{Trouble, troubles};
 pub(crate) use handler::ProcessStep;

@@ -1,13 +1,10 @@
-//! Registering flows that change as they are written, and flows that processes make together.
-//!
-//! The processes of this instance make flows with each other. What those of workers make is said
-//! in [`crate::offered`].
+//! Flows that change as they are written: the next version of one that is registered already.
 
 use riverrun_engine::Severity;
 use riverrun_types::{Json, Name};
 use serde_json::{Value, json};
 
-use crate::{Composable, Composed, ComposedFlow, RegisteredFlow, Result, Runtime, steps::compose};
+use crate::{RegisteredFlow, Result, Runtime};
 
 impl Runtime {
     /// Registers a definition; one that has changed under its version gets `<version>+dev.N`.
@@ -36,28 +33,6 @@ impl Runtime {
                 self.register(&definition).await
             }
         }
-    }
-
-    /// Registers a flow that processes make. One whose configs give no version gets a new one
-    /// whenever it has changed.
-    pub async fn register_composed(&self, flow: &ComposedFlow) -> Result<RegisteredFlow> {
-        match flow.is_versioned {
-            true => self.register(&flow.definition).await,
-            false => self.register_changed(&flow.definition).await,
-        }
-    }
-
-    /// What the processes of this instance make together.
-    pub fn composed(&self) -> Composed {
-        let processes = self.processes().own();
-        let composable: Vec<Composable<'_>> = processes
-            .iter()
-            .map(|process| Composable {
-                id: &process.id,
-                config: &process.config.raw,
-            })
-            .collect();
-        compose(&composable)
     }
 }
 

@@ -1,5 +1,9 @@
 //! The flows that are registered, compiled when first needed.
 
+mod changed;
+
+pub(crate) use changed::newest;
+
 use std::{
     collections::HashMap,
     sync::{Arc, OnceLock},

@@ -13,10 +13,8 @@ use riverrun_protocol::Fault;
 use riverrun_types::Json;
 use serde_json::{Value, json};
 
-use crate::{
-    Composable, ComposedFlow, Error, RegisteredFlow, Result, Runtime,
-    steps::{compose, names_flow},
-};
+use super::{Composable, ComposedFlow, compose, part::names_flow};
+use crate::{Error, RegisteredFlow, Result, Runtime, flows::newest};
 
 /// The tag of flows that workers make together.
 const TOGETHER: &str = "workers";
@@ -151,7 +149,7 @@ impl Runtime {
         let known: Vec<(String, Json)> = known
             .map(|entry| (entry.version.to_string(), entry.definition))
             .collect();
-        let (_, newest) = crate::composed::newest(version, &known)?;
+        let (_, newest) = newest(version, &known)?;
         let newest = newest.value();
         let is_together = newest["tags"].as_array()?.contains(&json!(TOGETHER));
         is_together.then_some(newest)

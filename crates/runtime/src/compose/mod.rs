@@ -1,0 +1,153 @@
+//! Flows made of processes: which of them belong together, by what their configs say.
+//!
+//! A process says that it is a step by `flow` (the unified form) or by `step`, `subscriptions` and
+//! `await` at the top level (the older form). One that nothing in its own config enters is the
+//! entry of a flow. One that names its flow belongs to that flow; one that names none belongs to
+//! every flow in which an event that it subscribes to is emitted.
+//!
+//! `part` reads what a config says, `members` gathers the parts of a flow, `left_out` tells of those
+//! that no flow has. The processes of this instance make flows with each other; what those of
+//! workers make is said in `offered`.
+
+mod left_out;
+mod members;
+mod offered;
+mod part;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use riverrun_types::Json;
+use serde_json::Value;
+
+use crate::{ConfigIssue, RegisteredFlow, Result, Runtime};
+use members::{doubles, flow, members};
+use part::{Part, read};
+
+pub use offered::{Made, MadeFlow};
+
+/// A process as this sees it.
+#[derive(Clone, Copy)]
+pub struct Composable<'a> {
+    pub id: &'a str,
+    pub config: &'a Json,
+}
+
+/// What the processes make together.
+#[derive(Debug, Default)]
+pub struct Composed {
+    pub flows: Vec<ComposedFlow>,
+    pub issues: Vec<ConfigIssue>,
+    /// Steps of flows that nothing here begins, with the flow that they name.
+    pub incomplete: Vec<(String, ConfigIssue)>,
+    /// What may be meant otherwise.
+    pub warnings: Vec<ConfigIssue>,
+}
+
+impl Composed {
+    /// The processes are no steps of any flow.
+    pub fn is_empty(&self) -> bool {
+        self.flows.is_empty() && self.issues.is_empty() && self.incomplete.is_empty()
+    }
+}
+
+#[derive(Debug)]
+pub struct ComposedFlow {
+    pub definition: Value,
+    /// Whether a config gives the version; else every change makes one.
+    pub is_versioned: bool,
+    /// Why it may be meant otherwise: two entries, two processes for one step. They are among the
+    /// issues too.
+    pub disputed: Vec<ConfigIssue>,
+}
+
+impl ComposedFlow {
+    pub fn id(&self) -> String {
+        self.definition["id"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+}
+
+impl Runtime {
+    /// Registers a flow that processes make. One whose configs give no version gets a new one
+    /// whenever it has changed.
+    pub async fn register_composed(&self, flow: &ComposedFlow) -> Result<RegisteredFlow> {
+        match flow.is_versioned {
+            true => self.register(&flow.definition).await,
+            false => self.register_changed(&flow.definition).await,
+        }
+    }
+
+    /// What the processes of this instance make together.
+    pub fn composed(&self) -> Composed {
+        let processes = self.processes().own();
+        let composable: Vec<Composable<'_>> = processes
+            .iter()
+            .map(|process| Composable {
+                id: &process.id,
+                config: &process.config.raw,
+            })
+            .collect();
+        compose(&composable)
+    }
+}
+
+/// Makes flows of processes.
+pub fn compose(processes: &[Composable<'_>]) -> Composed {
+    let mut composed = Composed::default();
+    let mut parts: Vec<Part> = Vec::new();
+    for process in processes {
+        match read(process, &mut composed.issues) {
+            Ok(found) => parts.extend(found),
+            Err(message) => composed.issues.push(issue(process.id, message)),
+        }
+    }
+    let named: BTreeSet<String> = parts.iter().flat_map(|part| part.names.clone()).collect();
+    let mut flows: BTreeMap<String, &Part> = BTreeMap::new();
+    // Those of which there are two.
+    let mut entries: Vec<(String, ConfigIssue)> = Vec::new();
+    for part in parts.iter().filter(|part| part.is_entry) {
+        // A step that another one leads to by its name is no beginning, unless it says so.
+        let id = match &part.flow {
+            Some(flow) => flow.clone(),
+            None if named.contains(&part.step) => continue,
+            None => part.step.clone(),
+        };
+        let first = *flows.entry(id.clone()).or_insert(part);
+        if first.process != part.process {
+            let both = format!("{} and {}", first.process, part.process);
+            let message = format!("flow {id:?} has two entries: {both}");
+            entries.push((id, issue(&part.process, message)));
+        }
+    }
+    for part in parts.iter().filter(|part| !part.is_entry) {
+        let missing = part.flow.as_ref().filter(|flow| !flows.contains_key(*flow));
+        if let Some(flow) = missing {
+            let message =
+                format!("no process is the entry of flow {flow:?}: one must say role entry");
+            let issue = issue(&part.process, message);
+            composed.incomplete.push((flow.clone(), issue));
+        }
+    }
+    for (id, entry) in &flows {
+        let members = members(id, entry, &parts);
+        let mut made = flow(id, entry, &members.steps);
+        let two = entries.iter().filter(|(flow, _)| flow == id);
+        made.disputed.extend(two.map(|(_, issue)| issue.clone()));
+        made.disputed.extend(doubles(id, &members));
+        composed.issues.extend(made.disputed.iter().cloned());
+        composed.flows.push(made);
+    }
+    composed.tell_left_out(&parts, &flows);
+    composed
+}
+
+fn issue(process: &str, message: String) -> ConfigIssue {
+    ConfigIssue {
+        path: format!("{process}.flow"),
+        message,
+    }
+}
