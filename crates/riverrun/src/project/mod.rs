@@ -1,10 +1,8 @@
-//! A project: a folder with `flows/**`, `triggers/**` and perhaps a `riverrun.toml`.
+//! A project: a folder with `flows/**`, `processes/**`, `triggers/**` and perhaps a
+//! `riverrun.toml`.
 
-mod claims;
-mod loading;
 pub mod processes;
 mod register;
-mod scripts;
 mod triggers;
 mod watch;
 
@@ -20,8 +18,7 @@ use crate::{
     files,
 };
 
-pub use loading::Loading;
-pub use processes::Processes;
+pub use processes::{Loading, Processes};
 pub use register::{
     ComposedFlows, Registered, register, register_composed, register_dev, warn_anew,
 };

@@ -7,7 +7,10 @@ use riverrun_providers::Runners;
 use riverrun_runtime::Process;
 use tokio::{sync::Semaphore, task::JoinSet, time::timeout};
 
-use super::processes::{Kind, ProcessFile, load_module};
+use super::{
+    find::{Kind, ProcessFile},
+    module::load_module,
+};
 use crate::failure::Result;
 
 /// Files of one language that are loaded at once.

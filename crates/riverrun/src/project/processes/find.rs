@@ -1,0 +1,169 @@
+//! The files with work in them, below `processes`: by their endings and their rights.
+
+use std::path::{Path, PathBuf};
+
+use riverrun_providers::Language;
+use serde::{Deserialize, Serialize};
+
+use super::scripts;
+use crate::failure::{Failure, Result};
+
+/// What runs a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Node,
+    Python,
+    Executable,
+}
+
+impl Kind {
+    pub(super) fn language(self) -> Option<Language> {
+        match self {
+            Self::Node => Some(Language::Node),
+            Self::Python => Some(Language::Python),
+            Self::Executable => None,
+        }
+    }
+}
+
+/// A file with work in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProcessFile {
+    /// The path below `processes` without its ending.
+    pub id: String,
+    pub path: PathBuf,
+    pub kind: Kind,
+}
+
+/// What is under `<project>/processes`.
+#[derive(Default)]
+pub struct Found {
+    /// By name.
+    pub files: Vec<ProcessFile>,
+    /// Scripts that may not be executed.
+    pub forgotten: Vec<PathBuf>,
+}
+
+/// Looks through the folder. One that is not there has nothing.
+pub fn process_files(project: &Path) -> Result<Found> {
+    let root = project.join("processes");
+    let mut found = Found::default();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(Failure::file("the folder", &folder, &error)),
+        };
+        for entry in entries.flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            let skipped = name.starts_with(['.', '_']) || name == "node_modules";
+            // Links are followed: a shared process may live elsewhere.
+            match std::fs::metadata(&path) {
+                _ if skipped => {}
+                Ok(meta) if meta.is_dir() => folders.push(path),
+                Ok(meta) if meta.is_file() => {
+                    let is_executable = scripts::is_executable(&meta);
+                    if let Some(kind) = kind_of(&path, is_executable) {
+                        let id = id_of(&root, &path);
+                        found.files.push(ProcessFile { id, path, kind });
+                    } else if !is_executable && scripts::is_forgotten(&path) {
+                        found.forgotten.push(path);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    found.files.sort_by(|a, b| a.path.cmp(&b.path));
+    found.forgotten.sort();
+    Ok(found)
+}
+
+fn kind_of(path: &Path, is_executable: bool) -> Option<Kind> {
+    let name = path.file_name()?.to_str()?;
+    let is_aside = [".d.ts", ".test.", ".spec."]
+        .iter()
+        .any(|part| name.contains(part));
+    if is_aside {
+        return None;
+    }
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("ts" | "mts" | "js" | "mjs" | "cjs") => Some(Kind::Node),
+        Some("py") => Some(Kind::Python),
+        Some("json" | "yaml" | "yml" | "md" | "txt" | "toml" | "lock") => None,
+        _ => is_executable.then_some(Kind::Executable),
+    }
+}
+
+/// The language of a source file that processes may import.
+pub fn language_of(path: &Path) -> Option<Language> {
+    let name = path.file_name()?.to_str()?;
+    match path.extension()?.to_str()? {
+        "ts" | "mts" | "cts" | "tsx" | "js" | "mjs" | "cjs" | "jsx" => Some(Language::Node),
+        "py" => Some(Language::Python),
+        // Other JSON may be what a handler writes: that must not load it anew.
+        "json" => ["package.json", "tsconfig.json"]
+            .contains(&name)
+            .then_some(Language::Node),
+        _ => None,
+    }
+}
+
+fn id_of(root: &Path, path: &Path) -> String {
+    let below = path.strip_prefix(root).unwrap_or(path).with_extension("");
+    let parts = below.iter().map(|part| part.to_string_lossy());
+    parts.collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn processes_are_found_by_their_endings_and_rights() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(process_files(folder.path()).unwrap().files.is_empty());
+        let root = folder.path().join("processes");
+        std::fs::create_dir_all(root.join("mail/deep")).unwrap();
+        std::fs::create_dir_all(root.join("node_modules/x")).unwrap();
+        for name in [
+            "a.ts",
+            "b.py",
+            "mail/send.mjs",
+            "mail/deep/x.cjs",
+            "types.d.ts",
+            "a.test.ts",
+            "_helper.ts",
+            "notes.md",
+            "plain.sh",
+            "node_modules/x/index.js",
+        ] {
+            std::fs::write(root.join(name), "").unwrap();
+        }
+        let tool = root.join("tool.sh");
+        std::fs::write(&tool, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(&tool, PermissionsExt::from_mode(0o755)).unwrap();
+        let forgotten = root.join("forgotten.sh");
+        std::fs::write(&forgotten, "#!/bin/sh\n").unwrap();
+        let found = process_files(folder.path()).unwrap();
+        assert_eq!(found.forgotten, [forgotten]);
+        let found: Vec<(String, Kind)> = found
+            .files
+            .into_iter()
+            .map(|file| (file.id, file.kind))
+            .collect();
+        let expected = [
+            ("a", Kind::Node),
+            ("b", Kind::Python),
+            ("mail/deep/x", Kind::Node),
+            ("mail/send", Kind::Node),
+            ("tool", Kind::Executable),
+        ];
+        assert_eq!(found, expected.map(|(id, kind)| (id.to_owned(), kind)));
+    }
+}

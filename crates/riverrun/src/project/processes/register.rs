@@ -1,0 +1,45 @@
+//! Who takes in the processes that are found.
+
+use std::sync::Arc;
+
+use riverrun::Riverrun;
+use riverrun_runtime::{BrokenProcess, Process};
+
+/// Whoever runs what is found: a server's runtime, or a worker of a server elsewhere.
+pub trait Register: Send + Sync {
+    /// In place of an earlier one of the same id.
+    fn put(&self, process: Process);
+    fn remove(&self, id: &str);
+    /// By id.
+    fn known(&self) -> Vec<Arc<Process>>;
+    /// Takes note of one that cannot be run.
+    fn put_broken(&self, process: BrokenProcess) {
+        let _ = process;
+    }
+    /// It is mended, or gone.
+    fn forget_broken(&self, id: &str) {
+        let _ = id;
+    }
+}
+
+impl Register for Riverrun {
+    fn put(&self, process: Process) {
+        self.runtime().put_process(process);
+    }
+
+    fn remove(&self, id: &str) {
+        self.runtime().remove_process(id);
+    }
+
+    fn known(&self) -> Vec<Arc<Process>> {
+        self.runtime().known_processes()
+    }
+
+    fn put_broken(&self, process: BrokenProcess) {
+        self.runtime().put_broken(process);
+    }
+
+    fn forget_broken(&self, id: &str) {
+        self.runtime().forget_broken(id);
+    }
+}
