@@ -9,14 +9,12 @@
 
 mod awaits;
 mod bus;
-mod channel;
 pub mod codec;
 mod commit;
 pub mod equality;
 mod error;
 mod life;
 mod log;
-mod log_channel;
 mod query;
 mod queue;
 mod record;
@@ -33,8 +31,9 @@ pub use awaits::{
     AwaitFilter, AwaitRecord, AwaitState, AwaitStats, Awaited, EmitRecord, Fire, Given, KindStats,
     Matcher, NewAwait, Signal, SignalLane, SignalRecord, Unheard, UnheardKind, same_tenant,
 };
-pub use bus::{Batch, Bus, Heard, Holder, Subscription};
-pub use channel::{Listener, Overheard};
+pub use bus::{
+    Batch, Bus, Heard, Holder, Listener, LogBatch, LogListener, Noticed, Overheard, Subscription,
+};
 pub use commit::{
     Advance, Append, Change, Commit, Expect, JobChange, NewJob, NewRun, Once, Placed, Projection,
     Receipt, Snapshot,
@@ -42,7 +41,6 @@ pub use commit::{
 pub use error::Error;
 pub use life::{Life, Reason, Told, Waits, in_order, progress as job_progress};
 pub use log::{Kinds, LogPage, LogQuery, Logged, is_derived, topic};
-pub use log_channel::{LogBatch, LogListener, Noticed};
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
 pub use queue::{
     Added, ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobFilter, JobLease, JobRecord,

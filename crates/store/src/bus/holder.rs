@@ -1,0 +1,50 @@
+//! Those who hold the lease of a run and want to know when somebody else moves it.
+
+use std::sync::Arc;
+
+use riverrun_types::RunId;
+use tokio::sync::Notify;
+
+use super::Bus;
+
+impl Bus {
+    /// Registers the holder of a run's lease; it is notified when anybody else moves the run.
+    pub fn hold(self: &Arc<Self>, run: &RunId) -> Holder {
+        let notify = Arc::new(Notify::new());
+        self.holders.insert(run.clone(), notify.clone());
+        Holder {
+            bus: self.clone(),
+            run: run.clone(),
+            notify,
+        }
+    }
+
+    /// Tells the holder of a run's lease, if it is here, to look again.
+    pub fn nudge(&self, run: &RunId) {
+        if let Some(holder) = self.holders.get(run) {
+            holder.notify_one();
+        }
+    }
+}
+
+/// The holder of a run's lease, as the bus knows it.
+pub struct Holder {
+    bus: Arc<Bus>,
+    run: RunId,
+    notify: Arc<Notify>,
+}
+
+impl Holder {
+    /// Waits until somebody else moved the run. A nudge that came before is not lost.
+    pub async fn nudged(&self) {
+        self.notify.notified().await;
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        self.bus
+            .holders
+            .remove_if(&self.run, |_, notify| Arc::ptr_eq(notify, &self.notify));
+    }
+}

@@ -1,0 +1,72 @@
+//! News of jobs: the channels of their queues, and those who read the stream of one.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use riverrun_types::{Draft, EventType, Millis, Name, RunId, StreamName};
+
+use super::{Batch, Bus};
+use crate::{ClaimedJob, JobState};
+
+impl Bus {
+    /// Tells listeners that jobs of a queue have begun. What was committed before they were
+    /// claimed is told first: a job begins after it was added.
+    pub async fn claimed(&self, queue: &Name, jobs: &[ClaimedJob], now_ms: Millis) {
+        if jobs.is_empty() {
+            return;
+        }
+        if self.channels.has(queue) {
+            self.catch_up().await;
+            self.channels.claimed(queue, jobs, now_ms);
+        }
+        if self.jobs.load(Ordering::Acquire) > 0 {
+            for job in jobs {
+                self.look(&job.lease.id);
+            }
+        }
+    }
+
+    /// Tells listeners that a job began where it was added.
+    pub(super) fn taken(&self, job: &ClaimedJob) {
+        if !self.channels.is_silent() {
+            let queue = &job.lease.queue;
+            self.channels
+                .claimed(queue, std::slice::from_ref(job), job.ready_ms);
+        }
+        if self.jobs.load(Ordering::Acquire) > 0 {
+            self.look(&job.lease.id);
+        }
+    }
+
+    /// Tells listeners that jobs of a queue were removed together.
+    pub fn purged(&self, queue: &Name, state: JobState, removed: u64, now_ms: Millis) {
+        self.look_everywhere();
+        if removed > 0 && !self.channels.is_silent() {
+            let data = serde_json::json!({"queue": queue, "state": state, "removed": removed});
+            let kind = EventType::parse("queue.purged");
+            self.channels
+                .said(queue, Draft::new(now_ms, kind).data(data));
+        }
+    }
+
+    /// Tells those who read the streams of jobs to look whether theirs are still there.
+    pub fn look_everywhere(&self) {
+        if self.jobs.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        for entry in &self.streams {
+            if entry.key().is_job() {
+                let _ = entry.value().send(Arc::new(Batch::new(Vec::new())));
+            }
+        }
+    }
+
+    /// Tells those who read the stream of a job to look again: its row has moved.
+    pub(super) fn look(&self, job: &RunId) {
+        if self.jobs.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        if let Some(sender) = self.streams.get(&StreamName::job(job)) {
+            let _ = sender.send(Arc::new(Batch::new(Vec::new())));
+        }
+    }
+}

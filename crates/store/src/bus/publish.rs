@@ -1,0 +1,173 @@
+//! What a commit tells, and whom: the writer says it once the commit is durable.
+
+use std::sync::Arc;
+
+use riverrun_types::{Draft, EventType, StreamName, event::EventContext};
+
+use super::{Batch, Bus};
+use crate::{Change, Commit, JobChange, NewJob, Placed, Receipt, Settled, Steer};
+
+impl Bus {
+    /// Tells everybody what a commit changed. Called by the writer, in the order of commits.
+    pub(crate) fn publish(&self, commit: &Commit, receipt: &Receipt) {
+        let mut placed = receipt.placed.iter();
+        let mut added = receipt.added.iter();
+        let mut steered = receipt.steered.iter();
+        let mut taken = receipt.taken.iter().peekable();
+        for change in &commit.changes {
+            match change {
+                Change::Create(run) => {
+                    if let Some(NewJob::Ready { at_ms }) = run.job {
+                        self.due_at(at_ms);
+                    }
+                    self.deliver(
+                        &StreamName::flow(&run.id),
+                        &run.context(),
+                        &run.events,
+                        placed.next(),
+                    );
+                }
+                Change::Advance(advance) => {
+                    if let JobChange::Park { at_ms } = advance.job {
+                        self.due_at(at_ms);
+                    }
+                    if commit
+                        .lease
+                        .as_ref()
+                        .is_none_or(|lease| lease.run != advance.run)
+                    {
+                        self.nudge(&advance.run);
+                    }
+                    let stream = StreamName::flow(&advance.run);
+                    self.deliver(&stream, &advance.context, &advance.events, placed.next());
+                }
+                Change::Append(append) => {
+                    self.deliver(
+                        &append.stream,
+                        &append.context,
+                        &append.events,
+                        placed.next(),
+                    );
+                }
+                Change::Enqueue(jobs) => {
+                    for (job, added) in jobs.iter().zip(added.by_ref()) {
+                        if added.created && !self.channels.is_silent() {
+                            self.channels.added(job);
+                        }
+                        if let Some(job) = taken.next_if(|taken| taken.lease.id == added.id) {
+                            self.taken(job);
+                        } else if added.created || job.unique.is_some() {
+                            self.work_in(&job.queue);
+                        }
+                    }
+                }
+                Change::Steer { job, steer, now_ms } => {
+                    let Some(was) = steered.next() else {
+                        continue;
+                    };
+                    match steer {
+                        Steer::Cancel { .. } => self.nudge(job),
+                        _ => self.work_in(&was.queue),
+                    }
+                    if !self.channels.is_silent() {
+                        self.channels.steered(job, steer, was, *now_ms);
+                    }
+                    self.look(job);
+                }
+                Change::Pause {
+                    queue,
+                    paused,
+                    now_ms,
+                } => {
+                    self.work_in(queue);
+                    if !self.channels.is_silent() {
+                        let kind = if *paused {
+                            "queue.paused"
+                        } else {
+                            "queue.resumed"
+                        };
+                        let said = Draft::new(*now_ms, EventType::parse(kind));
+                        let data = serde_json::json!({ "queue": queue });
+                        self.channels.said(queue, said.data(data));
+                    }
+                }
+                Change::Settle(settle) => {
+                    if !self.channels.is_silent() {
+                        self.channels.settled(settle);
+                    }
+                    self.look(&settle.lease.id);
+                    if matches!(settle.outcome, Settled::Retry { .. } | Settled::Released) {
+                        self.work_in(&settle.lease.queue);
+                    }
+                }
+                Change::Note(note) => {
+                    if !self.channels.is_silent() {
+                        self.channels.noted(note);
+                    }
+                }
+                Change::Register(_) => {}
+                Change::Abandon { job, .. } => {
+                    self.nudge(job);
+                    self.look(job);
+                }
+                // Whom these woke is in the receipt.
+                Change::Await(_)
+                | Change::Unawait(_)
+                | Change::Expire { .. }
+                | Change::Fire(_)
+                | Change::Signal(_)
+                | Change::Listen { .. }
+                | Change::Heard(_) => {}
+                Change::Trigger(_) | Change::Untrigger { .. } => {
+                    self.triggers.send_modify(|changes| *changes += 1);
+                }
+                // Whoever takes a due time knows the next one.
+                Change::Fired(_) | Change::Trim { .. } | Change::Once(_) => {}
+                Change::Wake(run) => {
+                    self.nudge(run);
+                    self.due_at(0);
+                }
+                Change::Delete(run) => {
+                    self.nudge(run);
+                    self.streams.remove(&StreamName::flow(run));
+                }
+            }
+        }
+        for run in &receipt.woken {
+            self.nudge(run);
+        }
+        if !receipt.woken.is_empty() {
+            self.due_at(0);
+        }
+        if receipt.signalled {
+            self.signals.notify_one();
+        }
+    }
+
+    fn deliver(
+        &self,
+        stream: &StreamName,
+        context: &EventContext,
+        drafts: &[Draft],
+        placed: Option<&Placed>,
+    ) {
+        let Some(placed) = placed.filter(|_| !drafts.is_empty()) else {
+            return;
+        };
+        if !self.log_channels.is_silent() {
+            let ids = placed.ids(drafts);
+            self.log_channels
+                .deliver(stream, context, placed.no, drafts, ids);
+        }
+        let Some(sender) = self.streams.get(stream) else {
+            return;
+        };
+        let events = drafts
+            .iter()
+            .zip(placed.ids(drafts))
+            .map(|(draft, id)| draft.clone().at(id.seq, id.ms, context))
+            .collect();
+        // Nobody there any more is fine: the subscription is about to be removed.
+        let _ = sender.send(Arc::new(Batch::new(events)));
+    }
+}

@@ -1,0 +1,105 @@
+//! Those who read one stream as it grows.
+
+use std::sync::{Arc, OnceLock, atomic::Ordering};
+
+use riverrun_types::{Event, StreamName};
+use tokio::sync::broadcast;
+
+use super::Bus;
+
+/// Batches that a slow reader may lag behind before it has to read the store.
+const BACKLOG: usize = 64;
+
+/// Events of one commit to one stream. Readers of the same stream share it and what they make of
+/// it.
+#[derive(Debug)]
+pub struct Batch {
+    pub events: Vec<Event>,
+    /// The batch in the form in which readers send it on, made by the first who asks.
+    wire: OnceLock<Arc<str>>,
+}
+
+impl Batch {
+    pub(crate) fn new(events: Vec<Event>) -> Self {
+        Self {
+            events,
+            wire: OnceLock::new(),
+        }
+    }
+
+    pub fn wire(&self, encode: impl FnOnce(&[Event]) -> String) -> Arc<str> {
+        self.wire
+            .get_or_init(|| Arc::from(encode(&self.events)))
+            .clone()
+    }
+}
+
+impl Bus {
+    /// Listens to a stream from now on.
+    pub fn subscribe(self: &Arc<Self>, stream: &StreamName) -> Subscription {
+        let receiver = self
+            .streams
+            .entry(stream.clone())
+            .or_insert_with(|| {
+                if stream.is_job() {
+                    self.jobs.fetch_add(1, Ordering::AcqRel);
+                }
+                broadcast::channel(BACKLOG).0
+            })
+            .subscribe();
+        Subscription {
+            bus: self.clone(),
+            stream: stream.clone(),
+            receiver: Some(receiver),
+        }
+    }
+
+    /// The streams that somebody listens to.
+    pub fn subscribed(&self) -> usize {
+        self.streams.len()
+    }
+}
+
+/// What a listener hears.
+#[derive(Debug)]
+pub enum Heard {
+    /// One without events says: the job's row has moved, look again.
+    Batch(Arc<Batch>),
+    /// Batches were dropped: read the store from the last position seen.
+    Missed,
+    /// The stream was deleted.
+    Gone,
+}
+
+/// A listener to one stream.
+pub struct Subscription {
+    bus: Arc<Bus>,
+    stream: StreamName,
+    receiver: Option<broadcast::Receiver<Arc<Batch>>>,
+}
+
+impl Subscription {
+    pub async fn next(&mut self) -> Heard {
+        let Some(receiver) = &mut self.receiver else {
+            return Heard::Gone;
+        };
+        match receiver.recv().await {
+            Ok(batch) => Heard::Batch(batch),
+            Err(broadcast::error::RecvError::Lagged(_)) => Heard::Missed,
+            Err(broadcast::error::RecvError::Closed) => Heard::Gone,
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.receiver = None;
+        let removed = self
+            .bus
+            .streams
+            .remove_if(&self.stream, |_, sender| sender.receiver_count() == 0);
+        if removed.is_some() && self.stream.is_job() {
+            self.bus.jobs.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Jobs that are claimed: by whom, within which limits, and what is told of them.
+
+use riverrun_types::{Json, Millis, Name, RunId};
+
+/// A claim on one job.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct JobLease {
+    pub id: RunId,
+    pub queue: Name,
+    /// The attempt's number, from 1.
+    pub attempt: u32,
+    /// Where the store finds it; means nothing to anybody else.
+    pub place: i64,
+    pub token: u64,
+}
+
+/// A request for jobs of one queue.
+#[derive(Clone, Debug)]
+pub struct ClaimJobs {
+    pub queue: Name,
+    pub owner: Name,
+    pub limit: usize,
+    pub now_ms: Millis,
+    pub until_ms: Millis,
+    pub limits: QueueLimits,
+}
+
+/// Whoever adds jobs has room for them: they are born active under this lease and need not be
+/// claimed. A job waits like any other where its queue is paused, where another one waits or is
+/// delayed, which goes first, where there is no room, or where the lease is gone.
+#[derive(Clone, Debug)]
+pub struct TakeJobs {
+    /// Given by [`crate::Store::lease_jobs`].
+    pub token: u64,
+    pub now_ms: Millis,
+    pub rooms: Vec<QueueRoom>,
+}
+
+/// Room for jobs of a queue.
+#[derive(Clone, Debug)]
+pub struct QueueRoom {
+    pub queue: Name,
+    pub jobs: usize,
+    /// Jobs of the queue that are active at once, on all instances together.
+    pub concurrency: Option<u32>,
+}
+
+/// What holds for a queue on all instances together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct QueueLimits {
+    /// Jobs that are active at once.
+    pub concurrency: Option<u32>,
+    /// Jobs of one key that are active at once.
+    pub per_key: Option<u32>,
+    pub rate: Option<Rate>,
+    /// Do not claim fewer than this many before the first of them has waited for that long.
+    pub gather: Option<Gather>,
+}
+
+/// At most `max` begin within any window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    pub max: u32,
+    pub window_ms: Millis,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gather {
+    pub count: u32,
+    pub wait_ms: Millis,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClaimedJobs {
+    pub jobs: Vec<ClaimedJob>,
+    /// When it makes sense to ask again if nothing else happens: a delayed job's time, the end of
+    /// a rate's window.
+    pub next_ms: Option<Millis>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClaimedJob {
+    pub lease: JobLease,
+    pub name: Option<Name>,
+    pub data: Json,
+    pub key: Option<Name>,
+    /// This attempt's number, from 1.
+    pub attempt: u32,
+    pub created_ms: Millis,
+    /// When it could begin: when it was added, its delay was over, or it was to be tried again.
+    /// Never before it was added.
+    pub ready_ms: Millis,
+    pub options: Option<Json>,
+    pub checkpoint: Option<Json>,
+    /// Its stream holds something already.
+    pub has_stream: bool,
+}
+
+/// A job whose holder has not been heard of in time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StalledJob {
+    pub job: ClaimedJob,
+    pub queue: Name,
+    pub cancelling: bool,
+}
+
+/// What a holder is told at a heartbeat.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobBeats {
+    /// Tokens that are held no longer.
+    pub lost: Vec<u64>,
+    /// Jobs under the leases that somebody wants to stop.
+    pub cancelling: Vec<RunId>,
+}

@@ -1,0 +1,63 @@
+//! Jobs in queues: what is added, claimed and settled, and what lists show of it.
+//!
+//! A job is one row for its whole life. It waits, is claimed under a lease, and every outcome is
+//! judged by that lease's token: a worker whose lease is gone can record nothing. What a job's
+//! options mean (how often it is tried, after which delay) the store does not know; it keeps them
+//! and applies the decisions of others.
+
+mod add;
+mod claim;
+mod lists;
+mod settle;
+mod steer;
+
+pub use add::{Added, Lasts, NewJobs, NewQueued, Unique};
+pub use claim::{
+    ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobLease, QueueLimits, QueueRoom, Rate,
+    StalledJob, TakeJobs,
+};
+pub use lists::{JobFilter, JobRecord, QueueRecord, RateWindow, Wanted};
+pub use settle::{Note, Settle, Settled};
+pub use steer::{Purge, Steer, Steered};
+
+/// Where a job stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobState {
+    /// May be claimed.
+    Waiting,
+    /// Waits for its time.
+    Delayed,
+    /// Leased.
+    Active,
+    Completed,
+    /// Failed for good: a dead letter of its queue.
+    Failed,
+    Cancelled,
+}
+
+impl JobState {
+    pub const ALL: [Self; 6] = [
+        Self::Active,
+        Self::Waiting,
+        Self::Delayed,
+        Self::Completed,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
+    pub fn is_ended(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Delayed => "delayed",
+            Self::Active => "active",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}

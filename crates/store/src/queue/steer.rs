@@ -1,0 +1,59 @@
+//! What people do to jobs, to one or to many.
+
+use riverrun_types::{Json, Millis, Name};
+use serde_json::json;
+
+use super::JobState;
+
+/// What people do to a job.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Steer {
+    /// A delayed job may be claimed now.
+    Promote,
+    /// A failed, cancelled or completed job waits again, from its first attempt on. What had not
+    /// ended well keeps its checkpoint.
+    Retry {
+        at_ms: Millis,
+    },
+    /// A job that is not active is removed.
+    Remove,
+    /// A job that has not begun ends; of one that runs the holder is told, and the reason is the
+    /// message of the error that it ends with.
+    Cancel {
+        reason: Option<String>,
+    },
+    Priority(i32),
+    /// A waiting or delayed job begins not before this time.
+    Delay {
+        at_ms: Millis,
+    },
+}
+
+impl Steer {
+    /// The error of a job that is cancelled before it has begun.
+    pub fn cancelled(reason: Option<&str>) -> Json {
+        Json::of(&json!({"code": "CANCELLED", "message": reason.unwrap_or("cancelled")}))
+    }
+}
+
+/// A job that somebody did something to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Steered {
+    pub queue: Name,
+    /// Where it stood before.
+    pub state: JobState,
+    /// Attempts begun before.
+    pub attempt: u32,
+}
+
+/// Which jobs of a queue are removed together.
+#[derive(Clone, Debug)]
+pub struct Purge {
+    pub queue: Name,
+    pub state: JobState,
+    /// Ended, or added if they have not, at or before this time.
+    pub before_ms: Millis,
+    /// Jobs that have not ended stay if their options have this member.
+    pub spare: Option<&'static str>,
+    pub limit: usize,
+}
