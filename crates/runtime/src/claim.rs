@@ -7,11 +7,7 @@ use riverrun_store::Claim;
 use riverrun_types::time::NEVER;
 use tokio::sync::AcquireError;
 
-use crate::{
-    Runtime,
-    drive::take_up,
-    runtime::{lease_ms, pause},
-};
+use crate::{Runtime, drive::take_up, leases::lease_ms, runtime::pause};
 
 /// Runs that are being taken up at once: from their claim until what is decided first is stored. A
 /// hundred thousand that are due in the same second stand in line here, and not before those that

@@ -1,21 +1,13 @@
 //! The runtime itself: what all its parts share, and its beginning and end.
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use parking_lot::Mutex;
 use riverrun_engine::Issue;
 use riverrun_expr::Sandbox;
-use riverrun_store::{Beat, Bus, Change, Commit, Lease, Receipt, Store, Then, Writer};
-use riverrun_types::{Millis, RunId};
+use riverrun_store::{Bus, Change, Commit, Receipt, Store, Then, Writer};
+use riverrun_types::Millis;
 use serde_json::Value;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -24,9 +16,11 @@ use crate::{
     cache::{News, RunCache},
     claim,
     flows::Flows,
+    leases::{self, Leases},
     listen::Listeners,
     once::Turns,
     steps::{self, Inboxes},
+    sweep,
     work::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives, Rooms, Stock},
 };
 
@@ -47,9 +41,7 @@ struct Inner {
     options: Options,
     drivers: Arc<Semaphore>,
     taking: Arc<Semaphore>,
-    leases: Mutex<HashMap<RunId, Held>>,
-    /// Told when there is a lease to be kept.
-    leased: Notify,
+    leases: Leases,
     processes: Processes,
     keeper: Keeper,
     rooms: Rooms,
@@ -63,13 +55,6 @@ struct Inner {
     listeners: Listeners,
     shutdown: CancellationToken,
     tasks: TaskTracker,
-}
-
-/// A lease that a driver of this instance holds.
-#[derive(Clone)]
-pub(crate) struct Held {
-    pub lease: Lease,
-    pub lost: Arc<AtomicBool>,
 }
 
 impl Runtime {
@@ -102,8 +87,7 @@ impl Runtime {
                     options.max_drivers.min(Options::MAX_DRIVERS),
                 )),
                 taking: Arc::new(Semaphore::new(claim::MOST as usize)),
-                leases: Mutex::default(),
-                leased: Notify::new(),
+                leases: Leases::default(),
                 processes: Processes::default(),
                 keeper: Keeper::default(),
                 rooms: Rooms::default(),
@@ -125,8 +109,8 @@ impl Runtime {
             }),
         };
         runtime.spawn(claim::claim(runtime.clone()));
-        runtime.spawn(heartbeat(runtime.clone()));
-        runtime.spawn(sweep(runtime.clone()));
+        runtime.spawn(leases::heartbeat(runtime.clone()));
+        runtime.spawn(sweep::sweep(runtime.clone()));
         runtime.spawn(work::keep(runtime.clone()));
         runtime.spawn(work::reap(runtime.clone()));
         runtime.spawn(steps::read_outbox(runtime.clone()));
@@ -219,6 +203,10 @@ impl Runtime {
 
     pub(crate) fn cache(&self) -> &RunCache {
         &self.inner.cache
+    }
+
+    pub(crate) fn leases(&self) -> &Leases {
+        &self.inner.leases
     }
 
     pub(crate) fn processes(&self) -> &Processes {
@@ -327,25 +315,6 @@ impl Runtime {
         })
     }
 
-    /// Keeps a lease alive until the guard is dropped.
-    pub(crate) fn keep(&self, lease: Lease) -> Keep {
-        let held = Held {
-            lease,
-            lost: Arc::default(),
-        };
-        {
-            let mut leases = self.inner.leases.lock();
-            if leases.is_empty() {
-                self.inner.leased.notify_one();
-            }
-            leases.insert(held.lease.run.clone(), held.clone());
-        }
-        Keep {
-            runtime: self.clone(),
-            held,
-        }
-    }
-
     pub(crate) fn refuse_when_stopping(&self) -> Result<()> {
         if self.is_stopping() {
             Err(Error::ShuttingDown)
@@ -353,98 +322,6 @@ impl Runtime {
             Ok(())
         }
     }
-}
-
-/// A lease that heartbeats keep alive.
-pub(crate) struct Keep {
-    runtime: Runtime,
-    pub held: Held,
-}
-
-impl Keep {
-    pub fn is_lost(&self) -> bool {
-        self.held.lost.load(Ordering::Acquire)
-    }
-}
-
-impl Drop for Keep {
-    fn drop(&mut self) {
-        let mut leases = self.runtime.inner.leases.lock();
-        // A run that was taken up again meanwhile has a newer lease here.
-        if leases
-            .get(&self.held.lease.run)
-            .is_some_and(|held| held.lease == self.held.lease)
-        {
-            leases.remove(&self.held.lease.run);
-        }
-    }
-}
-
-/// Renews all leases together, three times in a lease's life.
-async fn heartbeat(runtime: Runtime) {
-    let every = runtime.options().lease / 3;
-    let lease_ms = lease_ms(&runtime);
-    loop {
-        let beat = async {
-            if runtime.inner.leases.lock().is_empty() {
-                runtime.inner.leased.notified().await;
-            }
-            runtime.clock().sleep_to_beat(every).await;
-        };
-        if !rest(&runtime, beat).await {
-            return;
-        }
-        let held: Vec<Held> = runtime.inner.leases.lock().values().cloned().collect();
-        if held.is_empty() {
-            continue;
-        }
-        let leases: Vec<Lease> = held.iter().map(|held| held.lease.clone()).collect();
-        match runtime
-            .store()
-            .heartbeat(&leases, runtime.now_ms().saturating_add(lease_ms))
-            .await
-        {
-            Ok(beats) => {
-                for (held, beat) in held.iter().zip(beats) {
-                    held.lost.store(beat == Beat::Lost, Ordering::Release);
-                    if beat != Beat::Held {
-                        runtime.bus().nudge(&held.lease.run);
-                    }
-                }
-            }
-            Err(error) => tracing::warn!(%error, "leases could not be renewed"),
-        }
-    }
-}
-
-/// Deletes what its retention is over for, a batch at a time.
-async fn sweep(runtime: Runtime) {
-    const BATCH: usize = 200;
-    let every = runtime.options().sweep_every;
-    while rest(&runtime, runtime.clock().sleep_lightly(every)).await {
-        loop {
-            let swept = runtime
-                .store()
-                .sweep(&runtime.options().retention, runtime.now_ms(), BATCH)
-                .await;
-            if matches!(swept, Ok(deleted) if deleted > 0) {
-                runtime.bus().look_everywhere();
-            }
-            match swept {
-                Ok(deleted) if deleted >= BATCH as u64 => tokio::task::yield_now().await,
-                Ok(_) => break,
-                Err(error) => {
-                    tracing::warn!(%error, "retention could not be looked after");
-                    break;
-                }
-            }
-        }
-    }
-}
-
-/// How long a lease lasts.
-pub(crate) fn lease_ms(runtime: &Runtime) -> i64 {
-    i64::try_from(runtime.options().lease.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Waits for what others or time bring about; false when a shutdown began first.

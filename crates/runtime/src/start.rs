@@ -11,7 +11,7 @@ use crate::{
     Error, Loaded, Result, RunView, Runtime,
     cache::{Known, News},
     drive::{Driver, Effectful, projection},
-    runtime::lease_ms,
+    leases::lease_ms,
 };
 
 /// A wish to start a run.

@@ -21,7 +21,7 @@ pub(crate) use advance::Effectful;
 pub(crate) use attempt::Attempts;
 pub(crate) use commit::{Committed, SNAPSHOT_EVERY, projection, record};
 
-use crate::{Compiled, Loaded, Result, Runtime, cache::Known, runtime::Keep};
+use crate::{Compiled, Loaded, Result, Runtime, cache::Known, leases::Keep};
 
 /// One run under way.
 pub(crate) struct Driver {
@@ -192,7 +192,7 @@ impl Driver {
             self.advance(Effectful::Begin).await;
             let job = self.job_change(&attempts);
             if job != JobChange::Keep || !self.pending.is_empty() {
-                match self.commit(&keep.held.lease, job).await {
+                match self.commit(keep.lease(), job).await {
                     Committed::Done if job != JobChange::Keep => return,
                     Committed::Done => {}
                     Committed::Moved => {
@@ -295,7 +295,7 @@ impl Driver {
                 at_ms: self.state.wake_ms().min(self.runtime.now_ms()),
             }
         };
-        self.commit(&keep.held.lease, job).await;
+        self.commit(keep.lease(), job).await;
     }
 }
 
@@ -316,7 +316,7 @@ pub(crate) async fn take_up(runtime: Runtime, claimed: Claimed, taking: OwnedSem
         }
         Err(error) => {
             tracing::error!(%run, %error, "the run cannot be driven");
-            commit::fail_without_plan(&runtime, &run, &keep.held.lease, &error).await;
+            commit::fail_without_plan(&runtime, &run, keep.lease(), &error).await;
         }
     }
 }

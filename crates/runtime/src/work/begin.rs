@@ -14,7 +14,7 @@ use riverrun_store::{Change, Commit, NewQueued, QueueRoom, Receipt, TakeJobs};
 use riverrun_types::{Millis, Name};
 
 use super::{process::Process, room::Taken, worker::launch_in};
-use crate::{Runtime, runtime::lease_ms};
+use crate::{Runtime, leases::lease_ms};
 
 /// A lease that jobs may be born under.
 #[derive(Default)]

@@ -15,7 +15,7 @@ use riverrun_types::RunId;
 use tokio::sync::Notify;
 
 use super::Cancellation;
-use crate::{Runtime, runtime::lease_ms};
+use crate::{Runtime, leases::lease_ms};
 
 /// How one job of an invocation is stopped. The handler of a batch is told once all of its jobs
 /// are to stop: until then the others go on.

@@ -6,10 +6,7 @@ use std::{collections::HashMap, time::Duration};
 use riverrun_store::StalledJob;
 use riverrun_types::{Millis, RunId};
 
-use crate::{
-    Runtime,
-    runtime::{lease_ms, rest},
-};
+use crate::{Runtime, leases::lease_ms, runtime::rest};
 
 /// Jobs that are looked at together.
 const BATCH: usize = 256;

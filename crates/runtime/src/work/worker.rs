@@ -14,7 +14,7 @@ use super::{
     request::KeptOptions,
     room::{Room, Taken},
 };
-use crate::{Runtime, runtime::lease_ms};
+use crate::{Runtime, leases::lease_ms};
 
 /// The most jobs of one claim.
 pub(super) const MAX_CLAIM: usize = 1_024;

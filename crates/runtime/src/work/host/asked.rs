@@ -17,7 +17,7 @@ use super::{
     refused,
 };
 use crate::{
-    runtime::lease_ms,
+    leases::lease_ms,
     work::{CallRequest, record},
 };
 
