@@ -2,11 +2,20 @@
 
 use serde_json::json;
 
-use super::script::check;
+use super::script::{check, check_after};
 
 fn process() -> serde_json::Value {
     json!({"type": "process", "config": {"process": "p"}})
 }
+
+/// The job of the process `a` has begun.
+const BEGUN: &str = "
+    start
+      flow.started
+      > a
+    began a 1
+      step.started a
+";
 
 #[test]
 fn a_step_of_a_process_is_queued_begun_and_ended_by_its_job() {
@@ -88,9 +97,7 @@ fn a_declared_await_comes_before_the_handler() {
     step["await"] = json!({"type": "event", "eventKind": "paid", "onTimeout": "late"});
     step["transitions"] = json!({"onSuccess": "b"});
     let flow = json!({"a": {"transitions": {"onSuccess": "w"}}, "w": step, "b": {}, "late": {}});
-    check(
-        flow.clone(),
-        r#"
+    let waits = "
         start
           flow.started
         run a
@@ -99,6 +106,11 @@ fn a_declared_await_comes_before_the_handler() {
           ? w
         await w event w1 1000
           step.await.event w/0 w1 until 1000
+    ";
+    check_after(
+        flow.clone(),
+        waits,
+        r#"
         status
           = waiting; w waiting await; wakes 1000; runs nothing
         tick 400
@@ -119,17 +131,10 @@ fn a_declared_await_comes_before_the_handler() {
           flow.completed null
         "#,
     );
-    check(
+    check_after(
         flow,
+        waits,
         r#"
-        start
-          flow.started
-        run a
-          step.started a
-          step.completed a -> w
-          ? w
-        await w event w1 1000
-          step.await.event w/0 w1 until 1000
         tick 1000
         due
           step.await.timeout w/0 after 1000 -> late
@@ -225,14 +230,10 @@ fn a_wait_that_is_over_at_once_leads_to_one_that_waits_too() {
 
 #[test]
 fn a_wait_of_code_that_is_over_at_once_is_stored_first_unless_it_is_a_time() {
-    check(
+    check_after(
         json!({"a": process()}),
+        BEGUN,
         r#"
-        start
-          flow.started
-          > a
-        began a 1
-          step.started a
         suspend a event e1 0
           step.await.event a e1 until 0
         settle a e1 5
@@ -273,14 +274,10 @@ fn a_built_in_step_can_wait_first_too() {
 
 #[test]
 fn code_that_waits_runs_again_with_the_answers() {
-    check(
+    check_after(
         json!({"a": process()}),
+        BEGUN,
         r#"
-        start
-          flow.started
-          > a
-        began a 1
-          step.started a
         memo a charge {"id":5}
         suspend a event e1 1000
           step.await.event a e1 until 1000
@@ -324,14 +321,10 @@ fn code_that_waits_runs_again_with_the_answers() {
 
 #[test]
 fn doors_end_with_the_visit_that_made_them() {
-    check(
+    check_after(
         json!({"a": process()}),
+        BEGUN,
         r#"
-        start
-          flow.started
-          > a
-        began a 1
-          step.started a
         trigger a api {"id":"used"}
         trigger a api {"id":"idle"}
         trigger a api {"id":"often","many":true}
@@ -361,14 +354,10 @@ fn doors_end_with_the_visit_that_made_them() {
         "#,
     );
     // One that is waited for is told of once, and a copy makes doors of its own.
-    check(
+    check_after(
         json!({"a": process()}),
+        BEGUN,
         r#"
-        start
-          flow.started
-          > a
-        began a 1
-          step.started a
         trigger a api {"id":"d1"}
         memo a x 1
         suspend a trigger d1
@@ -406,14 +395,10 @@ fn a_copy_waits_anew() {
           ? w
         "#,
     );
-    check(
+    check_after(
         json!({"a": process()}),
+        BEGUN,
         r#"
-        start
-          flow.started
-          > a
-        began a 1
-          step.started a
         suspend a event e1
           step.await.event a e1
         fork-here

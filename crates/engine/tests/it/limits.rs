@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{
     run::{Run, T0, flow, plan},
-    script::check,
+    script::{check, check_after},
 };
 
 #[test]
@@ -75,24 +75,24 @@ fn a_fork_whose_branches_cannot_all_have_a_step_begins_none() {
             "m": {"transitions": {"onFailure": "b"}}, "a": {}, "b": {},
         }})
     };
-    check(
-        flow(4),
-        r#"
+    let begun = "
         start
           flow.started
         begin m
           step.started m
+    ";
+    check_after(
+        flow(4),
+        begun,
+        r#"
         map m a [1,2,3]
           step.await.branches m 3
         "#,
     );
-    check(
+    check_after(
         flow(3),
+        begun,
         r#"
-        start
-          flow.started
-        begin m
-          step.started m
         map m a [1,2,3]
           step.failed m MAX_STEPS -> b
         see b ${error.message}

@@ -54,6 +54,12 @@ pub fn check(definition: Value, script: &str) -> Run {
     player.run.unwrap()
 }
 
+/// The same after a beginning that scripts share.
+pub fn check_after(definition: Value, beginning: &str, script: &str) -> Run {
+    let whole = format!("{}\n{}", dedent(beginning), dedent(script));
+    check(definition, &whole)
+}
+
 fn dedent(script: &str) -> String {
     let lines = script.lines().filter(|line| !line.trim().is_empty());
     let margin = |line: &str| line.len() - line.trim_start().len();
