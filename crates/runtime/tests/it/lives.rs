@@ -20,6 +20,15 @@ use tokio::sync::Notify;
 
 const LONG: Duration = Duration::from_secs(20);
 
+/// The life of a job whose first attempt came to nothing.
+const TWICE: [&str; 5] = [
+    "job.added",
+    "job.active",
+    "job.waiting",
+    "job.active",
+    "job.completed",
+];
+
 /// Handlers that do what the job's data says.
 #[derive(Default)]
 struct Scripted {
@@ -110,6 +119,14 @@ impl World {
         added.unwrap().remove(0).id
     }
 
+    /// A job that nobody has taken up yet, and whoever listens to its queue and reads its stream.
+    async fn listened(&self, request: Value) -> (RunId, Listener, Tail) {
+        let queue = self.runtime.listen("work");
+        let job = self.add(request).await;
+        let tail = self.tail(&job);
+        (job, queue, tail)
+    }
+
     fn tail(&self, job: &RunId) -> Tail {
         self.runtime.tail(StreamName::job(job), 0)
     }
@@ -167,9 +184,7 @@ fn data(event: &Event) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_jobs_life_is_heard_as_it_happens_and_read_the_same_later() {
     let world = World::new().await;
-    let mut queue = world.runtime.listen("work");
-    let job = world.add(json!({"data": "talk"})).await;
-    let mut tail = world.tail(&job);
+    let (job, mut queue, mut tail) = world.listened(json!({"data": "talk"})).await;
     world.work();
     let live = to_end(&mut tail).await;
     let expected = [
@@ -213,19 +228,10 @@ async fn a_plain_job_stores_nothing_but_its_row() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failed_attempt_lets_the_job_wait_again() {
     let world = World::new().await;
-    let mut queue = world.runtime.listen("work");
-    let job = world.add(json!({"data": "fail once"})).await;
-    let mut tail = world.tail(&job);
+    let (job, mut queue, mut tail) = world.listened(json!({"data": "fail once"})).await;
     world.work();
     let live = to_end(&mut tail).await;
-    let expected = [
-        "job.added",
-        "job.active",
-        "job.waiting",
-        "job.active",
-        "job.completed",
-    ];
-    assert_eq!(kinds(&live), expected);
+    assert_eq!(kinds(&live), TWICE);
     let waits = data(&live[2]);
     assert_eq!(
         (&waits["reason"], &waits["attempt"]),
@@ -236,7 +242,7 @@ async fn a_failed_attempt_lets_the_job_wait_again() {
     assert_eq!(data(&live[3])["attempt"], 2);
     assert_eq!(live, world.stored(&job).await);
     let heard = heard(&mut queue, &EventType::JobCompleted).await;
-    assert_eq!(kinds(&heard), expected);
+    assert_eq!(kinds(&heard), TWICE);
     assert_eq!(data(&heard[2]), waits);
 }
 
@@ -275,9 +281,7 @@ async fn a_job_is_cancelled_while_it_waits_or_while_it_runs() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stalled_job_says_so_and_goes_on() {
     let world = World::new().await;
-    let mut queue = world.runtime.listen("work");
-    let job = world.add(json!({"data": 1})).await;
-    let mut tail = world.tail(&job);
+    let (job, mut queue, mut tail) = world.listened(json!({"data": 1})).await;
     // Somebody takes it and is never heard of again.
     let claim = riverrun_store::ClaimJobs {
         queue: "work".into(),
@@ -291,14 +295,7 @@ async fn a_stalled_job_says_so_and_goes_on() {
     assert_eq!(claimed.jobs.len(), 1);
     world.work();
     let live = to_end(&mut tail).await;
-    let expected = [
-        "job.added",
-        "job.active",
-        "job.waiting",
-        "job.active",
-        "job.completed",
-    ];
-    assert_eq!(kinds(&live), expected);
+    assert_eq!(kinds(&live), TWICE);
     assert_eq!(data(&live[2])["reason"], "stalled");
     assert_eq!(data(&live[2])["error"]["code"], "JOB_STALLED");
     assert_eq!(live, world.stored(&job).await);
@@ -500,12 +497,9 @@ async fn readers_that_come_and_go_see_every_event_of_a_job_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_job_is_gone_and_nobody_says_that_it_failed() {
     let world = World::new().await;
-    let mut queue = world.runtime.listen("work");
     let options = json!({"onFail": "drop", "attempts": 1});
-    let job = world
-        .add(json!({"data": "fail once", "options": options}))
-        .await;
-    let mut tail = world.tail(&job);
+    let request = json!({"data": "fail once", "options": options});
+    let (_, mut queue, mut tail) = world.listened(request).await;
     world.work();
     let said = heard(&mut queue, &EventType::JobRemoved).await;
     assert_eq!(kinds(&said), ["job.added", "job.active", "job.removed"]);

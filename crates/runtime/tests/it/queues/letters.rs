@@ -4,9 +4,23 @@ use std::time::Duration;
 
 use riverrun_runtime::Redrive;
 use riverrun_store::{JobState, Steer, Wanted};
+use riverrun_types::RunId;
 use serde_json::{Value, json};
 
 use super::{LONG, World, quick};
+
+impl World {
+    /// A queue with so many dead letters.
+    async fn with_letters(count: usize) -> (Self, Vec<RunId>) {
+        let world = Self::new(json!({"retryPolicy": {"attempts": 1}})).await;
+        let letters = vec![json!({"data": {"do": "fail"}}); count];
+        let jobs = world.add_all(json!(letters)).await;
+        for job in &jobs {
+            world.end(job).await;
+        }
+        (world, jobs)
+    }
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_redriven_job_goes_on_and_one_that_ended_well_begins_anew() {
@@ -35,13 +49,7 @@ async fn a_redriven_job_goes_on_and_one_that_ended_well_begins_anew() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dead_letters_are_redriven() {
-    let world = World::new(json!({"retryPolicy": {"attempts": 1}})).await;
-    let jobs = world
-        .add_all(json!(vec![json!({"data": {"do": "fail"}}); 3]))
-        .await;
-    for job in &jobs {
-        world.end(job).await;
-    }
+    let (world, _) = World::with_letters(3).await;
     world.runtime.pause_queue("work", true).await.unwrap();
     let two = Redrive {
         most: Some(2),
@@ -62,13 +70,7 @@ async fn dead_letters_are_redriven() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dead_letter_that_fails_again_is_redriven_once() {
-    let world = World::new(json!({"retryPolicy": {"attempts": 1}})).await;
-    let jobs = world
-        .add_all(json!(vec![json!({"data": {"do": "fail"}}); 700]))
-        .await;
-    for job in &jobs {
-        world.end(job).await;
-    }
+    let (world, _) = World::with_letters(700).await;
     let redrive = world.runtime.redrive("work", Redrive::default());
     let redriven = tokio::time::timeout(LONG, redrive).await.unwrap().unwrap();
     assert_eq!(redriven.redriven, 700);
@@ -102,13 +104,14 @@ async fn a_filter_chooses_dead_letters() {
             .unwrap()
             .redriven
     };
+    let any = Wanted::default;
     let some = |text: &str| Some(text.to_owned());
     for (expected, wanted) in [
         (
             0,
             Wanted {
                 code: some("C"),
-                ..Wanted::default()
+                ..any()
             },
         ),
         (
@@ -116,28 +119,28 @@ async fn a_filter_chooses_dead_letters() {
             Wanted {
                 code: some("A"),
                 name: some("two"),
-                ..Wanted::default()
+                ..any()
             },
         ),
         (
             0,
             Wanted {
                 after_ms: Some(last + 1),
-                ..Wanted::default()
+                ..any()
             },
         ),
         (
             0,
             Wanted {
                 before_ms: Some(1),
-                ..Wanted::default()
+                ..any()
             },
         ),
         (
             1,
             Wanted {
                 key: some("k"),
-                ..Wanted::default()
+                ..any()
             },
         ),
         (
@@ -145,7 +148,7 @@ async fn a_filter_chooses_dead_letters() {
             Wanted {
                 tag: some("u"),
                 code: some("A"),
-                ..Wanted::default()
+                ..any()
             },
         ),
     ] {
@@ -153,11 +156,11 @@ async fn a_filter_chooses_dead_letters() {
     }
     let two = Wanted {
         name: some("two"),
-        ..Wanted::default()
+        ..any()
     };
     let none = Wanted {
         name: some("one"),
-        ..Wanted::default()
+        ..any()
     };
     let purge = async |wanted| {
         let purged = world
@@ -170,13 +173,7 @@ async fn a_filter_chooses_dead_letters() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_redrive_goes_on_without_whoever_asked() {
-    let world = World::new(json!({"retryPolicy": {"attempts": 1}})).await;
-    let jobs = world
-        .add_all(json!(vec![json!({"data": {"do": "fail"}}); 700]))
-        .await;
-    for job in &jobs {
-        world.end(job).await;
-    }
+    let (world, jobs) = World::with_letters(700).await;
     let slow = Redrive {
         patience: Duration::ZERO,
         per_second: std::num::NonZeroU32::new(1),

@@ -98,13 +98,14 @@ impl World {
 
     /// Waits until the job is in a state.
     async fn until(&self, job: &RunId, states: &[JobState]) -> JobRecord {
+        let mut tail = self.runtime.tail(StreamName::job(job), 0);
         let seen = async {
             loop {
                 let record = self.runtime.job(job).await.unwrap();
                 if states.contains(&record.state) {
                     return record;
                 }
-                tokio::time::sleep(Duration::from_millis(3)).await;
+                tail.next().await.unwrap();
             }
         };
         tokio::time::timeout(LONG, seen)
