@@ -1,4 +1,4 @@
-//! Connections and their settings. Measured: see the table in ARCHITECTURE.md.
+//! Connections and their settings.
 
 use std::{path::Path, time::Duration};
 

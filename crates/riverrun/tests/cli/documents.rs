@@ -167,6 +167,29 @@ fn every_path_in_the_documents_exists() {
     assert!(missing.is_empty(), "there is no {missing:#?}");
 }
 
+#[test]
+fn every_folder_of_a_crate_is_explained() {
+    let text = document("ARCHITECTURE.md");
+    let folders = |path: PathBuf| {
+        let entries = fs::read_dir(path).unwrap().map(Result::unwrap);
+        let folders = entries.filter(|entry| entry.path().is_dir());
+        let names = folders.map(|entry| entry.file_name().into_string().unwrap());
+        names.collect::<BTreeSet<String>>()
+    };
+    let mut missing = Vec::new();
+    for name in folders(root().join("crates")) {
+        let start = format!("| `crates/{name}` |");
+        let rows: String = text.lines().filter(|row| row.starts_with(&start)).collect();
+        let inside = folders(root().join("crates").join(&name).join("src"));
+        let unsaid = inside
+            .iter()
+            .filter(|it| !rows.contains(&format!("`{it}`")));
+        missing.extend(unsaid.map(|folder| format!("crates/{name}/src/{folder}")));
+        assert!(!rows.is_empty(), "the code map has no crates/{name}");
+    }
+    assert!(missing.is_empty(), "nothing is said of {missing:#?}");
+}
+
 /// What stands between backticks, and lines of examples.
 fn snippets(text: &str) -> Vec<String> {
     let spans = text
