@@ -1,0 +1,127 @@
+//! What the code of a step has done so far, and the answers to what it waited for.
+
+use indexmap::IndexMap;
+use riverrun_types::{Json, Millis, Name, StepRef, VisitStatus};
+
+use super::From;
+use crate::{
+    Failure, code,
+    fact::Fact,
+    run::{AwaitFor, Awaiting, Memo, RunState, ToEmit, VisitKey, Wait},
+};
+
+impl RunState {
+    pub(super) fn resume(&mut self, at: &StepRef, value: Option<&Json>) {
+        let job = self.job_of(&at.name, None);
+        let Some(visit) = self.visits.get_mut(&VisitKey::of(at)) else {
+            return;
+        };
+        let wait = visit.wait.take();
+        match wait {
+            Some(Wait::Await(awaiting)) if awaiting.in_code => {
+                visit.journal.push(answer(&awaiting, value.cloned()));
+                visit.wait = job;
+            }
+            // Declared before the handler, which has still to begin.
+            Some(Wait::Await(_)) => {
+                visit.awaited = Some(value.cloned().unwrap_or_else(Json::null));
+                visit.wait = job;
+            }
+            _ => {}
+        }
+        let status = match visit.attempt {
+            0 => VisitStatus::Pending,
+            _ => VisitStatus::Running,
+        };
+        self.change(at, status, |_| {});
+    }
+
+    pub(super) fn await_timeout(&mut self, at: &StepRef, next: Option<&Name>, ms: Millis) {
+        if let Some(next) = next {
+            // A visit that ends before its handler began is a step that the run has made, too.
+            self.step_count += u64::from(at.attempt == 0);
+            if let Some(visit) = self.leave(at, VisitStatus::Timeout, ms) {
+                let input = visit.input.clone();
+                let from = From {
+                    input,
+                    ..From::of(visit)
+                };
+                self.enter(next, from, ms);
+            }
+            return;
+        }
+        let job = self.job_of(&at.name, None);
+        self.change(at, VisitStatus::Running, |visit| {
+            if let Some(Wait::Await(awaiting)) = visit.wait.take()
+                && awaiting.in_code
+            {
+                let mut memo = answer(&awaiting, None);
+                memo.error = Some(Json::of(&timed_out(&awaiting)));
+                visit.journal.push(memo);
+                visit.wait = job;
+            }
+        });
+    }
+
+    /// What a finished visit had to emit is there.
+    pub(super) fn emitted(&mut self, at: &StepRef, kind: &Name) {
+        let key = VisitKey::of(at);
+        let is_it = |due: &ToEmit| due.visit == key && due.kind == *kind;
+        if let Some(found) = self.to_emit.iter().position(is_it) {
+            self.to_emit.remove(found);
+        }
+    }
+
+    pub(super) fn remember(&mut self, at: &StepRef, memo: Memo) {
+        if let Some(visit) = self.visits.get_mut(&VisitKey::of(at)) {
+            visit.journal.push(memo);
+        }
+    }
+}
+
+/// The answer that a handler's code is given to its await.
+fn answer(awaiting: &Awaiting, value: Option<Json>) -> Memo {
+    let name = match &awaiting.what {
+        AwaitFor::Time => Name::from("time"),
+        AwaitFor::Event { event_kind, .. } => event_kind.clone(),
+        AwaitFor::Trigger { .. } => awaiting.id.clone(),
+    };
+    Memo {
+        op: Name::from("await"),
+        name,
+        value,
+        error: None,
+        emits: Vec::new(),
+    }
+}
+
+/// What a write of state is in the journal of the code that wrote it.
+pub(super) fn written(fact: &Fact) -> Option<Memo> {
+    let (op, name, value) = match fact {
+        Fact::StateSet { key, value } => ("state.set", key.to_string(), Some(value.clone())),
+        Fact::StateDelete { key } => ("state.delete", key.to_string(), None),
+        Fact::StateBatch(operations) => {
+            let values = operations.iter().map(|op| (op.key.to_string(), &op.value));
+            let values: IndexMap<String, &Option<Json>> = values.collect();
+            ("state.setBatch", String::new(), Some(Json::of(&values)))
+        }
+        _ => return None,
+    };
+    Some(Memo {
+        op: Name::from(op),
+        name: Name::from(name),
+        value,
+        error: None,
+        emits: Vec::new(),
+    })
+}
+
+pub(crate) fn timed_out(awaiting: &Awaiting) -> Failure {
+    let what = match &awaiting.what {
+        AwaitFor::Time => "the time",
+        AwaitFor::Event { event_kind, .. } => event_kind,
+        AwaitFor::Trigger { .. } => "the trigger",
+    };
+    let message = format!("{what} did not come in time");
+    Failure::new(code::AWAIT_TIMEOUT, message).permanent()
+}

@@ -1,0 +1,195 @@
+//! What facts do to visits: one is entered, begins, fails, waits, is left.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use riverrun_types::{Json, Millis, Name, StepRef, VisitStatus};
+
+use super::From;
+use crate::{
+    Failure,
+    run::{RunState, StepSummary, Visit, VisitKey, Wait},
+};
+
+impl RunState {
+    pub(in crate::run) fn enter(&mut self, step: &Name, from: From, ms: Millis) {
+        let summary = self
+            .steps
+            .entry(step.clone())
+            .or_insert_with(|| StepSummary {
+                status: VisitStatus::Pending,
+                visits: 0,
+                attempt: 0,
+                started_ms: None,
+                ended_ms: None,
+                error: None,
+            });
+        summary.visits = summary.visits.saturating_add(1);
+        summary.status = VisitStatus::Pending;
+        summary.attempt = 0;
+        let key = VisitKey {
+            step: step.clone(),
+            visit: summary.visits,
+        };
+        let From {
+            branch,
+            caught,
+            input,
+            undoes,
+        } = from;
+        self.visits.push(Visit {
+            key,
+            status: VisitStatus::Pending,
+            attempt: 0,
+            failures: 0,
+            losses: 0,
+            branch,
+            caught,
+            since_ms: ms,
+            wait: self.job_of(step, None),
+            input,
+            awaited: None,
+            journal: Vec::new(),
+            undoes,
+        });
+    }
+
+    /// What a visit of a step waits for before its attempt can begin: its job, if it runs as one.
+    pub(super) fn job_of(&self, step: &Name, until_ms: Option<Millis>) -> Option<Wait> {
+        let is_queued = self.queued.contains(step);
+        is_queued.then_some(Wait::Job { until_ms })
+    }
+
+    pub(super) fn entered(
+        &mut self,
+        at: &StepRef,
+        input: Option<&Json>,
+        joined: bool,
+        undoes: Option<&VisitKey>,
+        ms: Millis,
+    ) {
+        let input = match joined {
+            true => Some(self.take_held(&at.name)),
+            false => input.cloned().or_else(|| self.latest.clone()),
+        };
+        if let Some(undone) = undoes {
+            self.undo.retain(|undo| undo.visit != *undone);
+        }
+        let from = From {
+            input,
+            undoes: undoes.cloned(),
+            ..From::default()
+        };
+        self.enter(&at.name, from, ms);
+    }
+
+    /// One event of each kind that a step has kept, the oldest of each, as one object.
+    fn take_held(&mut self, step: &Name) -> Json {
+        let mut taken: IndexMap<Name, Json> = IndexMap::new();
+        self.held.retain(|held| {
+            let takes = held.step == *step && !taken.contains_key(&held.kind);
+            if takes {
+                taken.insert(held.kind.clone(), held.input.clone());
+            }
+            !takes
+        });
+        Json::of(&taken)
+    }
+
+    pub(super) fn step_started(&mut self, at: &StepRef, ms: Millis) {
+        if at.attempt == 1 {
+            self.step_count += 1;
+            let undoes = self.visit(&VisitKey::of(at)).is_some_and(Visit::undoes);
+            self.uncounted += u64::from(undoes);
+        }
+        self.not_before = None;
+        let job = self.job_of(&at.name, None);
+        self.change(at, VisitStatus::Running, |visit| {
+            visit.attempt = at.attempt;
+            visit.since_ms = ms;
+            visit.wait = job;
+        });
+        self.summarise(&at.name, |step| {
+            step.attempt = at.attempt;
+            step.started_ms = Some(ms);
+            step.ended_ms = None;
+            step.error = None;
+        });
+    }
+
+    /// A failure that is not tried again: its route takes it, or the branch around it, or the run.
+    pub(super) fn step_failed(
+        &mut self,
+        at: &StepRef,
+        error: &Failure,
+        next: Option<&Name>,
+        ms: Millis,
+    ) {
+        self.summarise(&at.name, |step| step.error = Some(error.clone()));
+        let Some(visit) = self.leave(at, VisitStatus::Failed, ms) else {
+            return;
+        };
+        // A route or a branch may be shared by many steps.
+        let error = error.clone().at(&at.name);
+        match next {
+            Some(next) => {
+                let caught = [("error".to_owned(), Json::of(&error))];
+                let caught = Some(Arc::new(caught.into_iter().collect()));
+                let from = From {
+                    caught,
+                    ..From::of(visit)
+                };
+                self.enter(next, from, ms);
+            }
+            None if visit.branch.is_some() => self.branch_failed(&visit, error, ms),
+            // The first failure is the run's; one while it undoes things changes nothing.
+            None => {
+                self.error.get_or_insert(error);
+            }
+        }
+    }
+
+    /// The visit is to be tried once more, at a time.
+    pub(super) fn again(&mut self, at: &StepRef, until_ms: Millis, count: impl FnOnce(&mut Visit)) {
+        let job = self.job_of(&at.name, Some(until_ms));
+        self.change(at, VisitStatus::Retrying, |visit| {
+            count(visit);
+            visit.wait = Some(job.unwrap_or(Wait::Backoff { until_ms }));
+        });
+    }
+
+    pub(in crate::run) fn wait(&mut self, at: &StepRef, wait: Wait, ms: Millis) {
+        self.change(at, VisitStatus::Waiting, |visit| {
+            visit.wait = Some(wait);
+            visit.since_ms = ms;
+        });
+    }
+
+    pub(super) fn change(
+        &mut self,
+        at: &StepRef,
+        status: VisitStatus,
+        edit: impl FnOnce(&mut Visit),
+    ) {
+        if let Some(visit) = self.visits.get_mut(&VisitKey::of(at)) {
+            visit.status = status;
+            edit(visit);
+        }
+        self.summarise(&at.name, |step| step.status = status);
+    }
+
+    pub(super) fn leave(&mut self, at: &StepRef, status: VisitStatus, ms: Millis) -> Option<Visit> {
+        let visit = self.visits.remove(&VisitKey::of(at))?;
+        self.summarise(&at.name, |step| {
+            step.status = status;
+            step.ended_ms = Some(ms);
+        });
+        Some(visit)
+    }
+
+    pub(super) fn summarise(&mut self, step: &Name, edit: impl FnOnce(&mut StepSummary)) {
+        if let Some(summary) = self.steps.get_mut(step) {
+            edit(summary);
+        }
+    }
+}
