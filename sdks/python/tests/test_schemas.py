@@ -108,6 +108,9 @@ class Schemas(unittest.TestCase):
         broken = run((lambda jobs: ["a", 5], config), [1, 2], batch=True).error
         self.assertRegex(str(broken), "^the result of job 1 breaks the output schema: ")
         self.assertIsNone(run((lambda jobs: "for all", config), [1, 2], batch=True).error)
+        failed = ValueError("not this one")
+        one = run((lambda jobs: ["a", failed], config), [1, 2], batch=True)
+        self.assertEqual(one.result(), ["a", failed])
 
     def test_a_schema_that_is_none_is_told_and_so_is_one_that_leads_elsewhere(self) -> None:
         with self.assertRaisesRegex(RiverrunError, "config.inputSchema is no JSON Schema"):

@@ -179,5 +179,8 @@ def _subject(handler: Handler, params: dict[str, Any], checks: Checks) -> Any:
 
 
 def _result(value: Any, params: dict[str, Any], checks: Checks) -> Any:
-    check = check_outputs if params["isBatch"] else check_output
-    return check(checks, through_json(value))
+    if not params["isBatch"] or not isinstance(value, list):
+        return check_output(checks, through_json(value))
+    # An exception in the list is the error of that job.
+    each = [one if isinstance(one, BaseException) else through_json(one) for one in value]
+    return check_outputs(checks, each)

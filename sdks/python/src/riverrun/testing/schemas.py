@@ -60,13 +60,12 @@ def check_inputs(checks: Checks, inputs: Sequence[Any]) -> None:
         check_input(checks, input, f"the input of job {at}")
 
 
-def check_outputs(checks: Checks, value: Any) -> Any:
-    """A list has one result for each job of a batch, anything else is the result of all."""
-    if not isinstance(value, list):
-        return check_output(checks, value)
-    for at, one in enumerate(value):
-        check_output(checks, one, f"the result of job {at}")
-    return value
+def check_outputs(checks: Checks, results: list[Any]) -> list[Any]:
+    """One for each job of a batch; an exception is the error of its job."""
+    for at, one in enumerate(results):
+        if not isinstance(one, BaseException):
+            check_output(checks, one, f"the result of job {at}")
+    return results
 
 
 def check_write(checks: Checks, before: Any, after: Any) -> None:
