@@ -1,7 +1,7 @@
 # `make` prints the targets. Each is one or two commands that you can also type by hand.
 
 .DEFAULT_GOAL := help
-.PHONY: help test node-modules sdks fmt fmt-check lint unit doc-test deny docs bench peers torture fuzz clean
+.PHONY: help test node-modules python-packages sdks fmt fmt-check lint unit doc-test deny docs bench peers torture fuzz clean
 
 # Tools that scripts/tools.sh had to build live here.
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
@@ -34,10 +34,18 @@ node-modules: sdks/typescript/node_modules/.package-lock.json examples/work/node
 	npm ci --prefix $* --no-audit --no-fund
 	@touch $@
 
-sdks: node-modules ## test the SDKs, alone and in conversation with the server
+# What the Python SDK's own tests need of PyPI, beside the system's packages and not among them.
+python-packages: target/python/.installed
+
+target/python/.installed: sdks/python/requirements-test.txt
+	python3 -m venv target/python
+	target/python/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+sdks: node-modules python-packages ## test the SDKs, alone and in conversation with the server
 	cargo build -p riverrun
 	npm test --prefix sdks/typescript
-	python3 -m unittest discover -s sdks/python/tests
+	target/python/bin/python -m unittest discover -s sdks/python/tests
 	node sdks/conformance/run.mjs --language typescript
 	node sdks/conformance/run.mjs --language python
 

@@ -13,7 +13,9 @@ fn main() -> io::Result<()> {
     let mut code = String::new();
     let node = root.join("typescript/dist");
     let python = root.join("python/src");
-    write_list(&mut code, "NODE", &node, |name| name == "runner.mjs");
+    // The runner, and what its test kit checks schemas with.
+    let runner = ["runner.mjs", "shared/json-schema.mjs"];
+    write_list(&mut code, "NODE", &node, |name| runner.contains(&name));
     write_list(&mut code, "PYTHON", &python, |name| {
         name.ends_with(".py") || name.ends_with("py.typed")
     });

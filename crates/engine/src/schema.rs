@@ -131,4 +131,21 @@ mod tests {
             " at \"n\": \"x\" is not of type \"integer\""
         );
     }
+
+    /// The test kits of the SDKs are held to the same table.
+    #[test]
+    fn schemas_mean_what_the_test_kits_make_of_them() {
+        let table = include_str!("../../../sdks/conformance/schemas.json");
+        let table: Vec<Value> = serde_json::from_str(table).unwrap();
+        for row in table {
+            let schema = Schema::compile(&row["schema"]).unwrap();
+            let pair = |issue: SchemaIssue| json!([issue.path, issue.rule]).to_string();
+            let mut found: Vec<_> = schema.issues(&row["value"]).into_iter().map(pair).collect();
+            let expected = row["issues"].as_array().unwrap().iter();
+            let mut expected: Vec<_> = expected.map(Value::to_string).collect();
+            found.sort();
+            expected.sort();
+            assert_eq!(found, expected, "{}", row["schema"]);
+        }
+    }
 }

@@ -426,20 +426,20 @@ var StepAwaits = class {
   };
 };
 function awaitsOutside(kind) {
-  const refuse = async () => {
+  const refuse2 = async () => {
     const message = `ctx.await works in a step of a flow, and this is a ${kind}: give the process's config a flow (or step), and start that flow`;
     throw new RiverrunError("AWAIT_OUTSIDE_FLOW", message, { retriable: false });
   };
-  return { time: refuse, event: refuse, trigger: refuse };
+  return { time: refuse2, event: refuse2, trigger: refuse2 };
 }
 function time(until) {
-  const refuse = () => invalid(`await.time wants milliseconds, a duration such as "1h 30m" or a date, not ${String(until)}`);
-  if (typeof until !== "number" && typeof until !== "string" && !(until instanceof Date)) throw refuse();
+  const refuse2 = () => invalid(`await.time wants milliseconds, a duration such as "1h 30m" or a date, not ${String(until)}`);
+  if (typeof until !== "number" && typeof until !== "string" && !(until instanceof Date)) throw refuse2();
   const afterMs = until instanceof Date ? void 0 : durationMs(until);
   if (afterMs !== void 0 && afterMs <= maxMs) return { type: "time", afterMs };
   if (typeof until === "number") throw invalid(`await.time wants milliseconds from now, not ${until}`);
   const date = new Date(until);
-  if (Number.isNaN(date.getTime())) throw refuse();
+  if (Number.isNaN(date.getTime())) throw refuse2();
   return { type: "time", resumeAt: date.toISOString() };
 }
 function known(what, options2, names2) {
@@ -1261,13 +1261,13 @@ var secrets = ["password", "passwd", "passphrase", "secret", "token", "authoriza
 var deepest = 8;
 function redactor(more = []) {
   const words = [...secrets, ...more].map(plain);
-  const known2 = /* @__PURE__ */ new Map();
+  const known3 = /* @__PURE__ */ new Map();
   const isSecret = (key2) => {
-    let answer2 = known2.get(key2);
+    let answer2 = known3.get(key2);
     if (answer2 === void 0) {
       const name = plain(key2);
       answer2 = words.some((word) => name.endsWith(word));
-      if (known2.size < 1e3) known2.set(key2, answer2);
+      if (known3.size < 1e3) known3.set(key2, answer2);
     }
     return answer2;
   };
@@ -1373,18 +1373,18 @@ function isZod3(schema) {
 var options = { io: "input", unrepresentable: "any" };
 async function jsonSchema(value, place) {
   const schema = value;
-  const standard2 = schema["~standard"];
+  const standard = schema["~standard"];
   try {
     if (typeof schema.toJSONSchema === "function") return plain2(schema.toJSONSchema(options));
     if (typeof schema.toJsonSchema === "function") return plain2(schema.toJsonSchema({}));
-    if (standard2?.jsonSchema?.input) return plain2(standard2.jsonSchema.input({ target: "draft-2020-12" }));
+    if (standard?.jsonSchema?.input) return plain2(standard.jsonSchema.input({ target: "draft-2020-12" }));
     if ("_zod" in schema) return await zod4(schema, place);
     if (isZod3(schema)) return await zod3(schema, place);
   } catch (error) {
     if (error instanceof RiverrunError) throw error;
     throw invalid2(place.file, place.path, `cannot be made JSON Schema: ${error.message}`);
   }
-  throw invalid2(place.file, place.path, `is a schema of ${standard2?.vendor ?? "a library"} that cannot be made JSON Schema; give a JSON Schema instead`);
+  throw invalid2(place.file, place.path, `is a schema of ${standard?.vendor ?? "a library"} that cannot be made JSON Schema; give a JSON Schema instead`);
 }
 async function zod4(schema, place) {
   for (const name of ["zod", "zod/v4", "zod/v4/core"]) {
@@ -1566,11 +1566,11 @@ var Modules = class {
     return entry && (revision ?? 0) <= entry.revision ? entry.processes : void 0;
   }
   load(file, revision = 0) {
-    const known2 = this.#entries.get(file);
-    if (!known2) return this.#begin(file, revision);
-    if (revision > known2.revision) return Promise.reject(stale(file, `is loaded at revision ${known2.revision}; revision ${revision}`));
-    if (known2.hasFailed) return Promise.reject(stale(file, "could not be loaded; another try"));
-    return known2.loading;
+    const known3 = this.#entries.get(file);
+    if (!known3) return this.#begin(file, revision);
+    if (revision > known3.revision) return Promise.reject(stale(file, `is loaded at revision ${known3.revision}; revision ${revision}`));
+    if (known3.hasFailed) return Promise.reject(stale(file, "could not be loaded; another try"));
+    return known3.loading;
   }
   #begin(file, revision) {
     const entry = { revision, loading: processesOf(file) };
@@ -1638,8 +1638,8 @@ async function loadError(thrown, file) {
   const isSyntax = isParseError(thrown);
   const place = isSyntax ? await syntaxPlace(thrown, file) : void 0;
   const where = place ? [place.file, place.line, ...place.column ? [place.column] : []].join(":") : file;
-  const told = message.includes(where) ? message : `${where}: ${message}`;
-  const error = new RiverrunError(isSyntax ? "MODULE_SYNTAX" : "MODULE_ERROR", told, { retriable: false });
+  const told2 = message.includes(where) ? message : `${where}: ${message}`;
+  const error = new RiverrunError(isSyntax ? "MODULE_SYNTAX" : "MODULE_ERROR", told2, { retriable: false });
   error.name = thrown instanceof Error ? thrown.name : "Error";
   error.stack = place ? `${where}
 ${place.shown}` : ownFrames(thrown, file);
@@ -1712,10 +1712,10 @@ var Runner = class {
       this.#output.finish(() => process.exit(1));
       return;
     }
-    const known2 = { ...this.#invocations.limits, ...limits };
-    this.#invocations.limits = known2;
-    this.peer.limitBytes = known2.messageBytes;
-    this.onLimits(known2);
+    const known3 = { ...this.#invocations.limits, ...limits };
+    this.#invocations.limits = known3;
+    this.peer.limitBytes = known3.messageBytes;
+    this.onLimits(known3);
     const answer2 = {
       protocol: protocolVersion,
       sdk: { name: "riverrun", version, language: "typescript" },
@@ -1828,8 +1828,8 @@ function put(parent, [key2, ...rest], value) {
     items[Number(key2)] = put(items[Number(key2)], rest, value);
     return items;
   }
-  const members = isObject(parent) ? parent : {};
-  return define(members, key2, put(Object.hasOwn(members, key2) ? members[key2] : void 0, rest, value));
+  const members2 = isObject(parent) ? parent : {};
+  return define(members2, key2, put(Object.hasOwn(members2, key2) ? members2[key2] : void 0, rest, value));
 }
 function remove(parent, [key2, ...rest]) {
   if (key2 === void 0 || !isObject(parent) || !Object.hasOwn(parent, key2)) return parent;
@@ -1837,8 +1837,8 @@ function remove(parent, [key2, ...rest]) {
   const { [key2]: _, ...left } = parent;
   return left;
 }
-function define(members, key2, value) {
-  const copy2 = { ...members };
+function define(members2, key2, value) {
+  const copy2 = { ...members2 };
   Object.defineProperty(copy2, key2, { value, enumerable: true, writable: true, configurable: true });
   return copy2;
 }
@@ -2903,8 +2903,8 @@ var FakeClock = class {
     Object.defineProperty(Fake, "prototype", { value: real.Date.prototype });
     return Object.assign(Fake, { now });
   }
-  #replace(target, members) {
-    for (const [name, value] of Object.entries(members)) {
+  #replace(target, members2) {
+    for (const [name, value] of Object.entries(members2)) {
       const before = Object.getOwnPropertyDescriptor(target, name);
       Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: before?.enumerable ?? true });
       this.#undo.push(() => {
@@ -2921,9 +2921,64 @@ async function breathe() {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => real.setImmediate(resolve));
 }
 
+// src/testing/schemas.ts
+var members = { input: "inputSchema", output: "outputSchema", state: "state" };
+async function checksOf(config = {}, schemas = true) {
+  const checks = {};
+  if (!schemas) return checks;
+  for (const [name, member] of Object.entries(members)) {
+    if (config[member] !== void 0) checks[name] = await compiled(member, config[member]);
+  }
+  return checks;
+}
+var known2 = /* @__PURE__ */ new WeakMap();
+function compiled(member, schema) {
+  if (typeof schema !== "object" && typeof schema !== "function") return compile(member, schema);
+  let check = known2.get(schema);
+  if (!check) known2.set(schema, check = compile(member, schema));
+  return check;
+}
+async function compile(member, schema) {
+  const { [member]: json4 } = await configJson({ [member]: schema }, `${process.cwd()}/`);
+  const { compile: compile2 } = await import("./shared/json-schema.mjs");
+  try {
+    return compile2(json4);
+  } catch (error) {
+    throw new RiverrunError("PROCESS_INVALID", `config.${member} is no JSON Schema: ${error.message}`, { retriable: false });
+  }
+}
+function checkInput({ input: check }, input, what = "the input") {
+  refuse("INPUT_INVALID", `${what} breaks the schema`, check?.(asJson(input)));
+  return input;
+}
+function checkOutput({ output: check }, value, what = "the result") {
+  refuse("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
+  return value;
+}
+function told({ path: path2, message }) {
+  return path2 ? ` at ${JSON.stringify(path2)}: ${message}` : `: ${message}`;
+}
+function refuse(code, what, issues = []) {
+  const [first] = issues;
+  if (first) throw new RiverrunError(code, what + told(first), { retriable: false, details: { issues } });
+}
+function asJson(value) {
+  return JSON.parse(valueText(value, Infinity));
+}
+
 // src/testing/state-check.ts
+function writeCheck(given2, schema) {
+  if (given2) return (_, after) => stateIssues(given2, after);
+  if (schema) return (before, after) => newIssues(schema, before, after);
+  return () => [];
+}
+function newIssues(schema, before, after) {
+  const issues = schema(after).filter(({ path: path2, rule }) => path2 !== "" || rule !== "required");
+  if (!issues.length) return issues;
+  const old = new Set(schema(before).map((issue) => JSON.stringify(issue)));
+  return issues.filter((issue) => !old.has(JSON.stringify(issue)));
+}
 function stateIssues(check, state) {
-  if (!check) return [];
   if (!("~standard" in check)) return check(state);
   const { validate } = check["~standard"];
   const outcome = validate(state);
@@ -2967,8 +3022,12 @@ var Memory = class {
   #options;
   #store;
   #isStep;
+  #check;
   /** Of a step what it emits and writes is recorded too. */
-  constructor(options2, store = new Store(options2.state), isStep = false) {
+  constructor(options2, checks, store = new Store(options2.state), isStep = false) {
+    this.#check = checks instanceof Promise ? checks.then(({ state }) => writeCheck(options2.stateSchema, state)) : writeCheck(options2.stateSchema, checks.state);
+    if (this.#check instanceof Promise) this.#check.catch(() => {
+    });
     this.#isStep = isStep;
     this.#options = options2;
     this.#store = store;
@@ -2985,6 +3044,7 @@ var Memory = class {
     const answer2 = this.#answers[method];
     if (!answer2) throw new RiverrunError("INTERNAL", `the test kit does not know ${method}`);
     const { seen: seen2 = [], inRun = false, ...asked } = copy(params);
+    if (this.#check instanceof Promise) this.#check = await this.#check;
     this.journal.push(...seen2);
     const answered = await answer2(asked);
     if (this.#isStep && !inRun && writes.has(method)) this.journal.push({ op: method, name: asked.key ?? "", value: method === "state.setBatch" ? asked.values : asked.value });
@@ -3044,11 +3104,8 @@ var Memory = class {
     if (ifVersion !== void 0 && ifVersion !== this.#store.version) {
       throw new RiverrunError("STATE_CONFLICT", "the state has moved on", { details: { version: this.#store.version } });
     }
-    const issues = stateIssues(this.#options.stateSchema, next);
-    if (issues.length) {
-      const { path: path2, message } = issues[0];
-      throw new RiverrunError("STATE_INVALID", `state.${path2}: ${message}`, { details: { issues } });
-    }
+    const issues = this.#check(this.state, next);
+    if (issues.length) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told(issues[0])}`, { details: { issues } });
     this.#store.state = next;
     this.#store.version += 1;
     return { version: this.#store.version };
@@ -3084,7 +3141,7 @@ function refuseReserved(type, data) {
 
 // src/testing/execute.ts
 function createTestContext(options2 = {}) {
-  const memory = new Memory(memoryOptions(options2));
+  const memory = new Memory(memoryOptions(options2), checksOf(options2.config, options2.schemas));
   const context = contextOf([memory], options2, void 0);
   return {
     ...effects(memory),
@@ -3102,15 +3159,28 @@ async function execute(executable, input, given2 = {}) {
   const { handler, config, takes } = parts(executable);
   const options2 = { ...given2, config: { ...config, ...given2.config } };
   const count = isBatch(options2, input) ? Math.max(1, input.length) : 1;
-  const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options2)));
+  const checks = await checksOf(options2.config, options2.schemas);
+  const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options2), checks));
   const memory = memories[0];
   const ctx = contextOf(memories, options2, input);
   const first = takes === "job" ? jobArgument(input, options2) : input;
+  const invoke = async () => {
+    if (!isBatch(options2, input)) {
+      checkInput(checks, input);
+      return checkOutput(checks, await handler(first, ctx));
+    }
+    checkBatch(checkInput, checks, input, "the input");
+    const value = await handler(first, ctx);
+    if (Array.isArray(value)) checkBatch(checkOutput, checks, value, "the result");
+    else checkOutput(checks, value);
+    return value;
+  };
   const timer = options2.timeoutMs === void 0 ? void 0 : setTimeout(() => ctx.cancel("timeout"), options2.timeoutMs);
   const onAbort = () => ctx.cancel("user");
   options2.signal?.addEventListener("abort", onAbort);
+  if (options2.signal?.aborted) onAbort();
   try {
-    const running = settled(Promise.resolve().then(() => handler(first, ctx)), ctx);
+    const running = settled(Promise.resolve().then(invoke), ctx);
     const outcome = await (options2.clock ? options2.clock.run(running) : running);
     const execution = finished(memory, options2, outcome);
     return isBatch(options2, input) ? { ...execution, jobs: memories.map(kept) } : execution;
@@ -3135,6 +3205,9 @@ async function settled(running, ctx) {
     return { status: stopped ? "cancelled" : "failed", error };
   }
 }
+function checkBatch(check, checks, each, what) {
+  each.forEach((one, at) => one instanceof Error || check(checks, one, `${what} of job ${at}`));
+}
 function finished(memory, options2, outcome) {
   return { ...outcome, ...kept(memory), attempt: attemptOf(options2) };
 }
@@ -3149,16 +3222,11 @@ function effects({ logs, events, progress, partials, enqueued, calls, started: s
   return { logs, events, progress, partials, enqueued, calls, started: started2 };
 }
 function memoryOptions(options2) {
-  const { after, config } = options2;
-  const schema = options2.stateSchema ?? standard(config?.state);
+  const { after } = options2;
   return {
     ...after && { state: after.state, journal: after.journal, checkpoint: after.checkpoint },
-    ...options2,
-    stateSchema: schema
+    ...options2
   };
-}
-function standard(schema) {
-  return isObject(schema) && "~standard" in schema ? schema : void 0;
 }
 var BatchMemory = class {
   constructor(memories) {
@@ -3303,6 +3371,10 @@ function plannedStep(executable, key2, flow) {
   const all = partsOf(executable, key2);
   return all.find((part2) => flow === void 0 || part2.flow === void 0 || part2.flow === flow)?.step;
 }
+async function withChecks(steps, entry, schemas) {
+  const { state } = await checksOf({ state: entry.config.state }, schemas);
+  for (const step of steps.values()) step.checks = { ...await checksOf(step.config, schemas), state };
+}
 function partsOf(executable, key2) {
   const { handler, config, takes } = parts(executable);
   return roles(config).map((role) => {
@@ -3344,8 +3416,8 @@ function subscription(given2) {
   if (kind === void 0) throw new Error("runFlow plays subscriptions to one kind of event: give eventKind");
   return { ...given2, eventKind: kind };
 }
-function given(members) {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== void 0));
+function given(members2) {
+  return Object.fromEntries(Object.entries(members2).filter(([, value]) => value !== void 0));
 }
 
 // src/testing/retry.ts
@@ -3408,7 +3480,7 @@ var Visit = class {
     this.run = run;
     this.options = options2;
     this.undoes = undoes;
-    this.memory = new Memory(memoryOptions({ ...options2, config: step.config, journal: [], state: void 0 }), store, true);
+    this.memory = new Memory({ ...options2, journal: [], state: {} }, step.checks ?? {}, store, true);
   }
   awaits = [];
   retries = [];
@@ -3465,11 +3537,13 @@ var Visit = class {
   }
   async #call(ctx) {
     const execution = ctx.execution;
+    const { checks = {} } = this.step;
     try {
+      checkInput(checks, this.input);
       const value = await this.step.handler(this.step.takes === "job" ? this.#job() : this.input, ctx);
       const problem = await execution.returned();
       if (problem) throw problem;
-      return value;
+      return checkOutput(checks, value);
     } catch (error) {
       execution.threw();
       throw error;
@@ -3507,6 +3581,7 @@ var Visit = class {
 var mostVisits = 1e3;
 async function runFlow(steps, options2 = {}) {
   const planned = plan(steps, options2);
+  await withChecks(planned.steps, planned.entry, options2.schemas);
   return simulate(options2, async (clock) => {
     const run = new Simulation(planned.flow, planned.steps, options2, clock, planned.entry.onFailure);
     run.enter(planned.entry, options2.input);
@@ -3838,6 +3913,7 @@ async function runStep(executable, options2 = {}) {
   if (!planned) throw new Error(`the process is no step of the flow ${options2.flow}`);
   const { compensation: _, ...step } = { ...planned, ...options2.step && { name: options2.step }, subscriptions: [] };
   const steps = /* @__PURE__ */ new Map([[step.name, step]]);
+  await withChecks(steps, step, options2.schemas);
   return simulate(options2, async (clock) => {
     const simulation = new Simulation(flowOf(options2, planned), withOnTimeout(steps, step), options2, clock);
     simulation.enter(step, options2.input);

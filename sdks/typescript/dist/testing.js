@@ -5,10 +5,12 @@ import {
 } from "./shared/NN3GJPCN.js";
 import {
   InvocationContext,
+  configJson,
   durationMs,
   redactor,
-  source
-} from "./shared/52E6KYAC.js";
+  source,
+  valueText
+} from "./shared/2I36YDAT.js";
 import {
   CancelledError,
   RiverrunError,
@@ -152,8 +154,8 @@ var FakeClock = class {
     Object.defineProperty(Fake, "prototype", { value: real.Date.prototype });
     return Object.assign(Fake, { now });
   }
-  #replace(target, members) {
-    for (const [name, value] of Object.entries(members)) {
+  #replace(target, members2) {
+    for (const [name, value] of Object.entries(members2)) {
       const before = Object.getOwnPropertyDescriptor(target, name);
       Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: before?.enumerable ?? true });
       this.#undo.push(() => {
@@ -170,9 +172,64 @@ async function breathe() {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => real.setImmediate(resolve));
 }
 
+// src/testing/schemas.ts
+var members = { input: "inputSchema", output: "outputSchema", state: "state" };
+async function checksOf(config = {}, schemas = true) {
+  const checks = {};
+  if (!schemas) return checks;
+  for (const [name, member] of Object.entries(members)) {
+    if (config[member] !== void 0) checks[name] = await compiled(member, config[member]);
+  }
+  return checks;
+}
+var known = /* @__PURE__ */ new WeakMap();
+function compiled(member, schema) {
+  if (typeof schema !== "object" && typeof schema !== "function") return compile(member, schema);
+  let check = known.get(schema);
+  if (!check) known.set(schema, check = compile(member, schema));
+  return check;
+}
+async function compile(member, schema) {
+  const { [member]: json } = await configJson({ [member]: schema }, `${process.cwd()}/`);
+  const { compile: compile2 } = await import("./shared/json-schema.mjs");
+  try {
+    return compile2(json);
+  } catch (error) {
+    throw new RiverrunError("PROCESS_INVALID", `config.${member} is no JSON Schema: ${error.message}`, { retriable: false });
+  }
+}
+function checkInput({ input: check }, input, what = "the input") {
+  refuse("INPUT_INVALID", `${what} breaks the schema`, check?.(asJson(input)));
+  return input;
+}
+function checkOutput({ output: check }, value, what = "the result") {
+  refuse("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
+  return value;
+}
+function told({ path, message }) {
+  return path ? ` at ${JSON.stringify(path)}: ${message}` : `: ${message}`;
+}
+function refuse(code, what, issues = []) {
+  const [first] = issues;
+  if (first) throw new RiverrunError(code, what + told(first), { retriable: false, details: { issues } });
+}
+function asJson(value) {
+  return JSON.parse(valueText(value, Infinity));
+}
+
 // src/testing/state-check.ts
+function writeCheck(given2, schema) {
+  if (given2) return (_, after) => stateIssues(given2, after);
+  if (schema) return (before, after) => newIssues(schema, before, after);
+  return () => [];
+}
+function newIssues(schema, before, after) {
+  const issues = schema(after).filter(({ path, rule }) => path !== "" || rule !== "required");
+  if (!issues.length) return issues;
+  const old = new Set(schema(before).map((issue) => JSON.stringify(issue)));
+  return issues.filter((issue) => !old.has(JSON.stringify(issue)));
+}
 function stateIssues(check, state) {
-  if (!check) return [];
   if (!("~standard" in check)) return check(state);
   const { validate } = check["~standard"];
   const outcome = validate(state);
@@ -216,8 +273,12 @@ var Memory = class {
   #options;
   #store;
   #isStep;
+  #check;
   /** Of a step what it emits and writes is recorded too. */
-  constructor(options, store = new Store(options.state), isStep = false) {
+  constructor(options, checks, store = new Store(options.state), isStep = false) {
+    this.#check = checks instanceof Promise ? checks.then(({ state }) => writeCheck(options.stateSchema, state)) : writeCheck(options.stateSchema, checks.state);
+    if (this.#check instanceof Promise) this.#check.catch(() => {
+    });
     this.#isStep = isStep;
     this.#options = options;
     this.#store = store;
@@ -234,6 +295,7 @@ var Memory = class {
     const answer = this.#answers[method];
     if (!answer) throw new RiverrunError("INTERNAL", `the test kit does not know ${method}`);
     const { seen: seen2 = [], inRun = false, ...asked } = copy(params);
+    if (this.#check instanceof Promise) this.#check = await this.#check;
     this.journal.push(...seen2);
     const answered = await answer(asked);
     if (this.#isStep && !inRun && writes.has(method)) this.journal.push({ op: method, name: asked.key ?? "", value: method === "state.setBatch" ? asked.values : asked.value });
@@ -293,11 +355,8 @@ var Memory = class {
     if (ifVersion !== void 0 && ifVersion !== this.#store.version) {
       throw new RiverrunError("STATE_CONFLICT", "the state has moved on", { details: { version: this.#store.version } });
     }
-    const issues = stateIssues(this.#options.stateSchema, next);
-    if (issues.length) {
-      const { path, message } = issues[0];
-      throw new RiverrunError("STATE_INVALID", `state.${path}: ${message}`, { details: { issues } });
-    }
+    const issues = this.#check(this.state, next);
+    if (issues.length) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told(issues[0])}`, { details: { issues } });
     this.#store.state = next;
     this.#store.version += 1;
     return { version: this.#store.version };
@@ -333,7 +392,7 @@ function refuseReserved(type, data) {
 
 // src/testing/execute.ts
 function createTestContext(options = {}) {
-  const memory = new Memory(memoryOptions(options));
+  const memory = new Memory(memoryOptions(options), checksOf(options.config, options.schemas));
   const context = contextOf([memory], options, void 0);
   return {
     ...effects(memory),
@@ -351,15 +410,28 @@ async function execute(executable, input, given2 = {}) {
   const { handler, config, takes } = parts(executable);
   const options = { ...given2, config: { ...config, ...given2.config } };
   const count = isBatch(options, input) ? Math.max(1, input.length) : 1;
-  const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options)));
+  const checks = await checksOf(options.config, options.schemas);
+  const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options), checks));
   const memory = memories[0];
   const ctx = contextOf(memories, options, input);
   const first = takes === "job" ? jobArgument(input, options) : input;
+  const invoke = async () => {
+    if (!isBatch(options, input)) {
+      checkInput(checks, input);
+      return checkOutput(checks, await handler(first, ctx));
+    }
+    checkBatch(checkInput, checks, input, "the input");
+    const value = await handler(first, ctx);
+    if (Array.isArray(value)) checkBatch(checkOutput, checks, value, "the result");
+    else checkOutput(checks, value);
+    return value;
+  };
   const timer = options.timeoutMs === void 0 ? void 0 : setTimeout(() => ctx.cancel("timeout"), options.timeoutMs);
   const onAbort = () => ctx.cancel("user");
   options.signal?.addEventListener("abort", onAbort);
+  if (options.signal?.aborted) onAbort();
   try {
-    const running = settled(Promise.resolve().then(() => handler(first, ctx)), ctx);
+    const running = settled(Promise.resolve().then(invoke), ctx);
     const outcome = await (options.clock ? options.clock.run(running) : running);
     const execution = finished(memory, options, outcome);
     return isBatch(options, input) ? { ...execution, jobs: memories.map(kept) } : execution;
@@ -384,6 +456,9 @@ async function settled(running, ctx) {
     return { status: stopped ? "cancelled" : "failed", error };
   }
 }
+function checkBatch(check, checks, each, what) {
+  each.forEach((one, at) => one instanceof Error || check(checks, one, `${what} of job ${at}`));
+}
 function finished(memory, options, outcome) {
   return { ...outcome, ...kept(memory), attempt: attemptOf(options) };
 }
@@ -398,16 +473,11 @@ function effects({ logs, events, progress, partials, enqueued, calls, started })
   return { logs, events, progress, partials, enqueued, calls, started };
 }
 function memoryOptions(options) {
-  const { after, config } = options;
-  const schema = options.stateSchema ?? standard(config?.state);
+  const { after } = options;
   return {
     ...after && { state: after.state, journal: after.journal, checkpoint: after.checkpoint },
-    ...options,
-    stateSchema: schema
+    ...options
   };
-}
-function standard(schema) {
-  return isObject(schema) && "~standard" in schema ? schema : void 0;
 }
 var BatchMemory = class {
   constructor(memories) {
@@ -552,6 +622,10 @@ function plannedStep(executable, key, flow) {
   const all = partsOf(executable, key);
   return all.find((part) => flow === void 0 || part.flow === void 0 || part.flow === flow)?.step;
 }
+async function withChecks(steps, entry, schemas) {
+  const { state } = await checksOf({ state: entry.config.state }, schemas);
+  for (const step of steps.values()) step.checks = { ...await checksOf(step.config, schemas), state };
+}
 function partsOf(executable, key) {
   const { handler, config, takes } = parts(executable);
   return roles(config).map((role) => {
@@ -593,8 +667,8 @@ function subscription(given2) {
   if (kind === void 0) throw new Error("runFlow plays subscriptions to one kind of event: give eventKind");
   return { ...given2, eventKind: kind };
 }
-function given(members) {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== void 0));
+function given(members2) {
+  return Object.fromEntries(Object.entries(members2).filter(([, value]) => value !== void 0));
 }
 
 // src/testing/retry.ts
@@ -657,7 +731,7 @@ var Visit = class {
     this.run = run;
     this.options = options;
     this.undoes = undoes;
-    this.memory = new Memory(memoryOptions({ ...options, config: step.config, journal: [], state: void 0 }), store, true);
+    this.memory = new Memory({ ...options, journal: [], state: {} }, step.checks ?? {}, store, true);
   }
   awaits = [];
   retries = [];
@@ -714,11 +788,13 @@ var Visit = class {
   }
   async #call(ctx) {
     const execution = ctx.execution;
+    const { checks = {} } = this.step;
     try {
+      checkInput(checks, this.input);
       const value = await this.step.handler(this.step.takes === "job" ? this.#job() : this.input, ctx);
       const problem = await execution.returned();
       if (problem) throw problem;
-      return value;
+      return checkOutput(checks, value);
     } catch (error) {
       execution.threw();
       throw error;
@@ -756,6 +832,7 @@ var Visit = class {
 var mostVisits = 1e3;
 async function runFlow(steps, options = {}) {
   const planned = plan(steps, options);
+  await withChecks(planned.steps, planned.entry, options.schemas);
   return simulate(options, async (clock) => {
     const run = new Simulation(planned.flow, planned.steps, options, clock, planned.entry.onFailure);
     run.enter(planned.entry, options.input);
@@ -1087,6 +1164,7 @@ async function runStep(executable, options = {}) {
   if (!planned) throw new Error(`the process is no step of the flow ${options.flow}`);
   const { compensation: _, ...step } = { ...planned, ...options.step && { name: options.step }, subscriptions: [] };
   const steps = /* @__PURE__ */ new Map([[step.name, step]]);
+  await withChecks(steps, step, options.schemas);
   return simulate(options, async (clock) => {
     const simulation = new Simulation(flowOf(options, planned), withOnTimeout(steps, step), options, clock);
     simulation.enter(step, options.input);

@@ -3,9 +3,11 @@ import {
 } from "./shared/SL7GP35F.js";
 import {
   InvocationContext,
+  batchText,
+  configJson,
   redactor,
-  source
-} from "./shared/52E6KYAC.js";
+  valueText
+} from "./shared/2I36YDAT.js";
 import {
   CancelledError,
   RiverrunError,
@@ -22,48 +24,6 @@ import { hostname } from "node:os";
 
 // src/runner/invocations.ts
 import { AsyncLocalStorage } from "node:async_hooks";
-
-// src/runner/answer.ts
-var envelopeBytes = 64;
-function valueText(value, limitBytes) {
-  return within(stringify(value), limitBytes);
-}
-function batchText(value, jobs, { resultBytes, messageBytes }) {
-  if (!Array.isArray(value)) return `{"value":${valueText(value, resultBytes)}}`;
-  if (value.length !== jobs) {
-    throw new RiverrunError("BATCH_RESULTS", `the handler returned ${value.length} results for ${jobs} jobs`, { retriable: false });
-  }
-  const text = `{"results":[${value.map((one) => entryText(one, resultBytes)).join(",")}]}`;
-  return within(text, messageBytes - envelopeBytes);
-}
-function entryText(one, limitBytes) {
-  if (one instanceof Error) return `{"error":${JSON.stringify(describe(one))}}`;
-  try {
-    return `{"value":${valueText(one, limitBytes)}}`;
-  } catch (error) {
-    return `{"error":${JSON.stringify(describe(error))}}`;
-  }
-}
-function within(text, limitBytes) {
-  if (text.length * 3 <= limitBytes) return text;
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= limitBytes) return text;
-  throw new RiverrunError("RESULT_TOO_LARGE", `the result has ${bytes} bytes, ${limitBytes} are allowed`, {
-    retriable: false,
-    details: { bytes, limit: limitBytes }
-  });
-}
-function stringify(value) {
-  if (value === void 0) return "null";
-  let reason = `a ${typeof value} has no form in JSON`;
-  try {
-    const text = JSON.stringify(value);
-    if (text !== void 0) return text;
-  } catch (error) {
-    reason = error.message.split("\n", 1)[0];
-  }
-  throw new RiverrunError("RESULT_NOT_JSON", `the result is not JSON: ${reason}`, { retriable: false });
-}
 
 // src/runner/invocation.ts
 var Invocation = class {
@@ -225,88 +185,6 @@ function isThenable(value) {
 
 // src/wire.ts
 var protocolVersion = 1;
-
-// src/runner/config-json.ts
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
-async function configJson(config, file) {
-  if (config === void 0 || config === null) return {};
-  if (!isObject(config)) throw invalid(file, "config", `must be an object, is ${typeof config}`);
-  return await json(config, { file, path: "config", around: [] });
-}
-async function json(value, place) {
-  if (value === void 0) return void 0;
-  if (typeof value === "function") return isSchema(value) ? jsonSchema(value, place) : { $function: source(value) };
-  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-  if (typeof value === "number" && Number.isFinite(value)) return value;
-  if (typeof value !== "object") throw invalid(place.file, place.path, `is ${String(value)}, which is not JSON`);
-  if (place.around.includes(value)) throw invalid(place.file, place.path, "contains itself");
-  if (isSchema(value)) return jsonSchema(value, place);
-  if (value instanceof RegExp) return value.source;
-  if ("toJSON" in value && typeof value.toJSON === "function") return json(value.toJSON(), place);
-  const around = [...place.around, value];
-  if (Array.isArray(value)) {
-    const items = value.map((item, index) => json(item, { ...place, path: `${place.path}[${index}]`, around }));
-    return (await Promise.all(items)).map((item) => item ?? null);
-  }
-  const object = {};
-  for (const [key, member] of Object.entries(value)) {
-    const made = await json(member, { ...place, path: `${place.path}.${key}`, around });
-    if (made !== void 0) object[key] = made;
-  }
-  return object;
-}
-function isSchema(value) {
-  const schema = value;
-  return "_zod" in schema || isZod3(schema) || isObject(schema["~standard"]);
-}
-function isZod3(schema) {
-  return isObject(schema._def) && typeof schema._def.typeName === "string" && schema._def.typeName.startsWith("Zod");
-}
-var options = { io: "input", unrepresentable: "any" };
-async function jsonSchema(value, place) {
-  const schema = value;
-  const standard = schema["~standard"];
-  try {
-    if (typeof schema.toJSONSchema === "function") return plain(schema.toJSONSchema(options));
-    if (typeof schema.toJsonSchema === "function") return plain(schema.toJsonSchema({}));
-    if (standard?.jsonSchema?.input) return plain(standard.jsonSchema.input({ target: "draft-2020-12" }));
-    if ("_zod" in schema) return await zod4(schema, place);
-    if (isZod3(schema)) return await zod3(schema, place);
-  } catch (error) {
-    if (error instanceof RiverrunError) throw error;
-    throw invalid(place.file, place.path, `cannot be made JSON Schema: ${error.message}`);
-  }
-  throw invalid(place.file, place.path, `is a schema of ${standard?.vendor ?? "a library"} that cannot be made JSON Schema; give a JSON Schema instead`);
-}
-async function zod4(schema, place) {
-  for (const name of ["zod", "zod/v4", "zod/v4/core"]) {
-    const zod = await importFrom(place.file, name);
-    if (zod?.toJSONSchema) return plain(zod.toJSONSchema(schema, options));
-  }
-  throw invalid(place.file, place.path, "is a zod schema, but zod is not found in the project (npm i zod)");
-}
-async function zod3(schema, place) {
-  const module = await importFrom(place.file, "zod-to-json-schema");
-  if (module?.zodToJsonSchema) return plain(module.zodToJsonSchema(schema));
-  throw invalid(place.file, place.path, "is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4");
-}
-async function importFrom(file, name) {
-  let path;
-  try {
-    path = createRequire(file).resolve(name);
-  } catch {
-    return void 0;
-  }
-  const module = await import(pathToFileURL(path).href);
-  return isObject(module.default) ? { ...module.default, ...module } : module;
-}
-function plain(value) {
-  return JSON.parse(JSON.stringify(value));
-}
-function invalid(file, path, problem) {
-  return new RiverrunError("MODULE_CONFIG", `${path} in ${file} ${problem}`, { retriable: false, details: { path } });
-}
 
 // src/runner/runner.ts
 var heartbeatMs = 1e4;
@@ -596,9 +474,9 @@ var connectMs = 1e4;
 var closeMs = 2e3;
 var crowdedBytes = 8 * 1024 * 1024;
 var accepted = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-function connect(url, options2) {
+function connect(url, options) {
   const key = randomBytes(16).toString("base64");
-  const headers = { ...options2.headers, connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": key };
+  const headers = { ...options.headers, connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": key };
   return new Promise((resolve, reject) => {
     const { request } = url.protocol === "https:" ? https : http;
     const asking = request(url, { headers, timeout: connectMs });
@@ -615,7 +493,7 @@ function connect(url, options2) {
         reject(notRiverrun(url, "it does not speak WebSocket"));
         return;
       }
-      resolve(new WebSocket(socket, head, options2));
+      resolve(new WebSocket(socket, head, options));
     });
     asking.end();
   });
@@ -713,8 +591,8 @@ var silentMs = 6e4;
 var firstBackoffMs = 100;
 var longestBackoffMs = 5e3;
 var leaseMs = 3e4;
-async function startWorker(options2) {
-  const worker = new Worker(options2, await processesOf(options2.processes));
+async function startWorker(options) {
+  const worker = new Worker(options, await processesOf(options.processes));
   await worker.begin();
   return worker;
 }
@@ -743,17 +621,17 @@ var Worker = class {
   #settle;
   #beat;
   #undo = [];
-  constructor(options2, processes) {
-    const { concurrency = 16, token = process.env.RIVERRUN_TOKEN } = options2;
+  constructor(options, processes) {
+    const { concurrency = 16, token = process.env.RIVERRUN_TOKEN } = options;
     if (!Number.isInteger(concurrency) || concurrency < 1) throw new RangeError(`concurrency must be a whole number from 1 on, is ${concurrency}`);
-    this.name = options2.name ?? `${hostname()}-${process.pid}`;
-    this.#options = options2;
+    this.name = options.name ?? `${hostname()}-${process.pid}`;
+    this.#options = options;
     this.#processes = processes;
     this.#concurrency = concurrency;
     this.#session = new Session(concurrency);
     this.#invocations = new Invocations(this.#session);
-    this.#url = socketUrl(options2.url ?? process.env.RIVERRUN_URL ?? "http://127.0.0.1:4600");
-    this.#headers = { ...token && { authorization: `Bearer ${token}` }, ...options2.headers };
+    this.#url = socketUrl(options.url ?? process.env.RIVERRUN_URL ?? "http://127.0.0.1:4600");
+    this.#headers = { ...token && { authorization: `Bearer ${token}` }, ...options.headers };
     this.ended = new Promise((resolve, reject) => this.#settle = { resolve, reject });
     this.ended.catch(() => {
     });

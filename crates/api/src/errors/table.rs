@@ -353,6 +353,8 @@ pub const TABLE: &[ErrorCode] = &[
         "The message has the exit code or the signal, and what the process said last. A SIGKILL that nobody sent is most often the system short of memory."),
     run("RUNNER_ENDED", "The process that ran the handler was ended because a handler of another process in it hung. A job goes back into its queue, and it costs no attempt, unless it has been there when that happened before.",
         "Nothing: it is run again. Look at the process that the message names; a call has to be made again."),
+    run("RUNNER_FROZEN", "The process that ran the handler said nothing for as long as runners.silent_timeout allows (60 s), though it was asked whether it lives, and was ended. This counts as an attempt of all that ran in it.",
+        "It was stopped from outside, or a handler kept it from doing anything else all that time: let a handler that computes await now and then, move the work into a worker thread or an executable, or raise runners.silent_timeout (`off` for never)."),
     run("RUNNER_HUNG", "A handler did not end in its time and did not stop when it was told to, or a module did not load in time. Its process was ended where nothing else could be saved.",
         "Look for an endless loop, and let the handler look at ctx.signal; raise timeoutMs if the time was too short."),
     run("RUNNER_MEMORY", "The process that ran the handler held more memory than it may, and was ended. This counts as an attempt.",

@@ -9,6 +9,7 @@ mod open;
 mod outbox;
 mod repeats;
 mod run;
+mod silence;
 mod texts;
 
 use std::{

@@ -1,6 +1,6 @@
 //! The requests that wait for their answers.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use riverrun_protocol::WorkError;
 use riverrun_runtime::Host;
@@ -13,6 +13,8 @@ pub(super) struct Open {
     last: u64,
     waiting: HashMap<u64, Waiting>,
     invocations: usize,
+    /// Since when there has always been an invocation; none while there is none.
+    busy: Option<Instant>,
     ended: Option<WorkError>,
 }
 
@@ -32,14 +34,17 @@ impl Open {
         }
         let (answer, answered) = oneshot::channel();
         self.last += 1;
-        self.invocations += usize::from(host.is_some());
+        if host.is_some() {
+            self.invocations += 1;
+            self.busy.get_or_insert_with(Instant::now);
+        }
         self.waiting.insert(self.last, Waiting { answer, host });
         Ok((self.last, answered))
     }
 
     pub fn take(&mut self, id: u64) -> Option<Waiting> {
         let waiting = self.waiting.remove(&id)?;
-        self.invocations -= usize::from(waiting.host.is_some());
+        self.less(waiting.host.is_some());
         Some(waiting)
     }
 
@@ -49,7 +54,7 @@ impl Open {
             .waiting
             .get_mut(&id)
             .and_then(|waiting| waiting.host.take());
-        self.invocations -= usize::from(host.is_some());
+        self.less(host.is_some());
         host.is_some() && self.invocations == 0
     }
 
@@ -78,6 +83,10 @@ impl Open {
         self.invocations
     }
 
+    pub fn busy(&self) -> Option<Instant> {
+        self.busy
+    }
+
     pub fn only(&self) -> Option<Arc<dyn Host>> {
         if self.invocations != 1 {
             return None;
@@ -98,7 +107,15 @@ impl Open {
     pub fn end(&mut self, error: &WorkError) -> Vec<Waiting> {
         self.ended.get_or_insert_with(|| error.clone());
         self.invocations = 0;
+        self.busy = None;
         self.waiting.drain().map(|(_, waiting)| waiting).collect()
+    }
+
+    fn less(&mut self, is_invocation: bool) {
+        self.invocations -= usize::from(is_invocation);
+        if self.invocations == 0 {
+            self.busy = None;
+        }
     }
 }
 

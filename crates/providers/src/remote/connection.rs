@@ -35,7 +35,7 @@ pub(super) async fn converse<T: AsRef<[u8]>>(
     tokio::select! {
         over = hear(member, incoming, lines) => over,
         () = say(member, outgoing) => Over::Broken,
-        () = silence(member, silent) => {
+        () = member.link.silence(silent) => {
             tracing::warn!(worker = member.name, "a worker has been silent for too long");
             Over::Broken
         }
@@ -87,20 +87,6 @@ async fn say(member: &Member, mut outgoing: impl Sink<String> + Unpin) {
             }
         }
         bytes.clear();
-    }
-}
-
-/// Returns when a worker that runs something says nothing, not even that it lives when it is asked.
-/// It is asked early, so that a silent one is known in time and has not to send heartbeats faster.
-async fn silence(member: &Member, silent: Duration) {
-    let early = silent / 3;
-    loop {
-        let quiet = member.link.heard().elapsed();
-        if member.link.running() == 0 || quiet < early {
-            tokio::time::sleep(early.saturating_sub(quiet).max(early / 2)).await;
-        } else if !member.answers(silent - early).await {
-            return;
-        }
     }
 }
 

@@ -98,7 +98,7 @@ impl Stubborn for Held {
     async fn give_up(self, mut opened: Opened) {
         opened.detach();
         let member = &self.credit.member;
-        if !member.answers(self.probe).await {
+        if !member.link.answers(self.probe).await {
             tracing::warn!(worker = member.name, "a worker answers nothing any more");
             member.lose();
         }

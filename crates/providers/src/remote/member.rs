@@ -1,10 +1,6 @@
 //! One worker, over however many connections.
 
-use std::{
-    collections::HashMap,
-    sync::Arc,
-    time::{Duration, Instant, SystemTime},
-};
+use std::{collections::HashMap, sync::Arc, time::SystemTime};
 
 use parking_lot::Mutex;
 use riverrun_protocol::{Fault, Initialised, LoadedProcess, MadeFlow, Running, Welcome, WorkError};
@@ -163,15 +159,6 @@ impl Member {
     pub fn is_still_away(&self, absences: u32) -> bool {
         let state = self.state.lock();
         state.connection.is_none() && state.absences == absences
-    }
-
-    /// Whether it says anything within a time when it is asked. Every worker answers a request that
-    /// it does not know, if only with an error.
-    pub async fn answers(&self, within: Duration) -> bool {
-        let asked = Instant::now();
-        let params = serde_json::json!({});
-        let answer = tokio::time::timeout(within, self.link.request("ping", &params)).await;
-        answer.is_ok() || self.link.heard() > asked
     }
 
     /// Gives its connection up as broken. It gets nothing more until it is back.

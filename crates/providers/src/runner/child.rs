@@ -80,12 +80,9 @@ impl Child {
         !self.is_open() && !self.has_died() && self.verdict().is_none()
     }
 
-    /// Every runner answers what it does not know, if only with an error.
+    /// Whether it says anything within a time when it is asked.
     pub async fn is_alive(&self, probe: Duration) -> bool {
-        let params = serde_json::json!({});
-        let asked = self.link.request("ping", &params);
-        let answered = tokio::time::timeout(probe, asked).await;
-        answered.is_ok() && !self.gone.is_cancelled()
+        self.link.answers(probe).await && !self.gone.is_cancelled()
     }
 
     pub fn verdict(&self) -> Option<&WorkError> {

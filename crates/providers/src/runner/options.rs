@@ -37,6 +37,9 @@ pub struct RunnerOptions {
     pub doubt: Duration,
     /// How long a child may take to answer when somebody doubts that it is alive. Default 1 s.
     pub probe: Duration,
+    /// How long a child that runs something may say nothing, though it is asked, until it is ended
+    /// as frozen. Default 60 s; none turns it off.
+    pub silent: Option<Duration>,
     /// How often the memory of a child is looked at. Default 1 s.
     pub memory_interval: Duration,
     /// A child that holds more bytes gets no new invocations, ends what it runs and is replaced.
@@ -66,6 +69,7 @@ impl Default for RunnerOptions {
             term_grace: Duration::from_secs(2),
             doubt: Duration::from_secs(1),
             probe: Duration::from_secs(1),
+            silent: Some(Duration::from_secs(60)),
             memory_interval: Duration::from_secs(1),
             memory_soft_bytes: 1 << 30,
             memory_hard_bytes: 2 << 30,

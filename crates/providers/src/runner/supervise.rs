@@ -88,11 +88,16 @@ async fn watch(
         child.link.retired().await;
     };
     let mut done = std::pin::pin!(done);
+    let mut frozen = std::pin::pin!(frozen(child, options.silent));
     let mut looks = tokio::time::interval(options.memory_interval);
     loop {
         tokio::select! {
             status = process.wait() => return status.ok(),
             () = child.condemned.notified() => break,
+            error = &mut frozen => {
+                child.condemn(error);
+                break;
+            }
             () = &mut done => {
                 // Its input has ended, which tells it to exit.
                 let exited = tokio::time::timeout(options.term_grace, process.wait()).await;
@@ -106,6 +111,17 @@ async fn watch(
     }
     group.end(process, options.term_grace).await;
     process.try_wait().ok().flatten()
+}
+
+/// Returns when it does nothing any more: it was stopped, or a handler blocks it for good.
+async fn frozen(child: &Child, silent: Option<Duration>) -> WorkError {
+    let Some(silent) = silent else {
+        return std::future::pending().await;
+    };
+    child.link.silence(silent).await;
+    let (name, ms) = (&child.link.name, silent.as_millis());
+    let message = format!("{name} was ended: it said nothing for {ms} ms, though it was asked");
+    WorkError::new("RUNNER_FROZEN", message)
 }
 
 fn look(child: &Child, options: &RunnerOptions) {

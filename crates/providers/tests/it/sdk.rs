@@ -1,12 +1,12 @@
 //! The SDKs that this program carries, with real interpreters.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use riverrun_providers::{Language, RunnerOptions, Runners};
 use riverrun_runtime::Provider;
 use serde_json::{Value, json};
 
-use crate::harness::{invocation, invocation_with, within};
+use crate::harness::{invocation, invocation_with, is_alive, until, within};
 
 struct Sdk {
     runners: Runners,
@@ -16,11 +16,16 @@ struct Sdk {
 
 impl Sdk {
     fn new(language: Language) -> Self {
+        Self::with(language, |_| ())
+    }
+
+    fn with(language: Language, change: impl FnOnce(&mut RunnerOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let options = RunnerOptions {
+        let mut options = RunnerOptions {
             sdk_folder: folder.path().to_owned(),
             ..RunnerOptions::default()
         };
+        change(&mut options);
         Self {
             runners: Runners::new(language, options),
             language,
@@ -102,10 +107,7 @@ impl Sdk {
             .await
             .unwrap_err();
         assert_eq!(unknown.code, "MODULE_ERROR");
-        assert_eq!(
-            within(self.runners.drain(std::time::Duration::from_secs(5))).await,
-            0
-        );
+        assert_eq!(within(self.runners.drain(Duration::from_secs(5))).await, 0);
     }
 }
 
@@ -127,5 +129,48 @@ async fn time_is_over_in_both_languages() {
         let late = invocation_with(Value::Null, |invoke| invoke.timeout_ms = Some(100));
         let error = within(waits.invoke(late.invocation)).await.unwrap_err();
         assert_eq!(error.code, "TIMEOUT");
+    }
+}
+
+#[tokio::test]
+async fn a_runner_that_is_stopped_is_ended_and_replaced_in_both_languages() {
+    let node = "export default (input) => {
+        if (input === 'freeze') process.kill(process.pid, 'SIGSTOP')
+        return input === 'pid' ? process.pid : new Promise(() => {})
+    }";
+    let python = "import os, signal, time
+def handler(input, ctx):
+    if input == 'pid':
+        return os.getpid()
+    if input == 'freeze':
+        os.kill(os.getpid(), signal.SIGSTOP)
+    ctx.signal.wait()
+";
+    let folder = tempfile::tempdir().unwrap();
+    for (language, name, code) in [
+        (Language::Node, "freezes.mjs", node),
+        (Language::Python, "freezes.py", python),
+    ] {
+        let file = folder.path().join(name);
+        std::fs::write(&file, code).unwrap();
+        let sdk = Sdk::with(language, |options| {
+            options.silent = Some(Duration::from_secs(2));
+            options.term_grace = Duration::from_millis(100);
+        });
+        let provider = sdk.runners.provider(file.to_str().unwrap(), None, 1);
+        let run = |input: &str| {
+            let asked = invocation_with(json!(input), |invoke| {
+                invoke.timeout_ms = Some(3_600_000);
+            });
+            within(provider.invoke(asked.invocation))
+        };
+        let pid = async || run("pid").await.unwrap().value.unwrap().value().to_string();
+        let first = pid().await;
+        let (beside, frozen) = tokio::join!(run("wait"), run("freeze"));
+        for ended in [beside, frozen] {
+            assert_eq!(ended.unwrap_err().code, "RUNNER_FROZEN", "{name}");
+        }
+        assert_ne!(pid().await, first, "{name}");
+        until(|| !is_alive(&first)).await;
     }
 }

@@ -71,6 +71,35 @@ async fn a_child_that_hangs() {
 }
 
 #[tokio::test]
+async fn a_child_that_freezes_is_ended_long_before_the_time_of_its_handlers() {
+    let fake = Fake::new(|options| {
+        options.size = 2;
+        options.silent = Some(Duration::from_millis(1_500));
+    });
+    fake.runners.warm();
+    until(|| fake.runners.status().len() == 2).await;
+    let (bystander, beside) = fake.occupied().await;
+    let endless = invocation_with(json!({"do": "block"}), |invoke| {
+        invoke.timeout_ms = Some(3_600_000);
+    });
+    let error = fake.run(&endless).await.unwrap_err();
+    assert_eq!(error.code, "RUNNER_FROZEN");
+    assert!(
+        error.message.contains("said nothing for 1500 ms"),
+        "{}",
+        error.message
+    );
+    assert_ne!(error.retriable, Some(false));
+    // The other has said nothing for as long, but answers when it is asked.
+    assert!(!beside.is_finished(), "somebody else was harmed");
+    for _ in 0..4 {
+        assert_eq!(fake.value(json!({"do": "large", "bytes": 1})).await, "z");
+    }
+    bystander.cancel.cancel(CancelReason::User);
+    assert!(within(beside).await.unwrap().unwrap_err().is_cancelled());
+}
+
+#[tokio::test]
 async fn a_child_that_ignores_sigterm() {
     assert_eq!(costs(json!({"do": "stubborn"})).await.code, "RUNNER_HUNG");
 }

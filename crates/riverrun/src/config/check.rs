@@ -33,6 +33,9 @@ pub fn check(config: &Config) -> Check {
         config.runners.load_timeout.0,
         second,
     )?;
+    if let Some(silent) = config.runners.silent_timeout.0 {
+        at_least("runners.silent_timeout", silent, second)?;
+    }
     positive("max_drivers", config.max_drivers)?;
     at_most("max_drivers", config.max_drivers, MAX_DRIVERS)?;
     positive("limits.body_bytes", config.limits.body_bytes)?;

@@ -368,6 +368,13 @@ mod tests {
     }
 
     #[test]
+    fn what_may_be_off_is_none() {
+        let (_folder, flags) = with_file("[runners]\nsilent_timeout = 'off'");
+        let config = load(&flags, []).unwrap().config;
+        assert_eq!(config.process_settings().node.silent, None);
+    }
+
+    #[test]
     fn paths_in_a_file_are_relative_to_it_and_others_to_here() {
         let (folder, mut flags) = with_file("data = 'd'");
         assert_eq!(
@@ -431,6 +438,12 @@ mod tests {
             &[],
             "CONFIG_INVALID",
             &["retention", "table"],
+        );
+        refused(
+            "[runners]\nsilent_timeout = '10ms'",
+            &[],
+            "CONFIG_INVALID",
+            &["runners.silent_timeout", "1s or more"],
         );
         refused(
             "max_drivers = 0",

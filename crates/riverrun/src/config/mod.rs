@@ -138,6 +138,10 @@ pub struct Runners {
     pub memory_bytes: u64,
     /// How long a module may take to load. Others work meanwhile. Default `60s`.
     pub load_timeout: Span,
+    /// How long a child process that runs something may say nothing, though it is asked whether it
+    /// lives, until it is ended and replaced: it is stopped, or a handler has blocked it all that
+    /// time. Default `60s`; `off` turns it off.
+    pub silent_timeout: Keep,
 }
 
 impl Default for Runners {
@@ -150,6 +154,7 @@ impl Default for Runners {
             env: Vec::new(),
             memory_bytes: 1 << 30,
             load_timeout: Span(std::time::Duration::from_secs(60)),
+            silent_timeout: Keep(Some(std::time::Duration::from_secs(60))),
         }
     }
 }
@@ -287,6 +292,7 @@ impl Config {
             memory_soft_bytes: self.runners.memory_bytes,
             memory_hard_bytes: self.runners.memory_bytes.saturating_mul(2),
             load: self.runners.load_timeout.0,
+            silent: self.runners.silent_timeout.0,
             ..Default::default()
         };
         if !self.store.starts_with("memory") {

@@ -298,3 +298,33 @@ fn a_registry_boots_without_looking() {
         "Hello, Ada!"
     );
 }
+
+#[test]
+fn a_frozen_runner_costs_its_job_an_attempt_and_no_more() {
+    let project = Project::new();
+    project.write("riverrun.toml", "[runners]\nsilent_timeout = '2s'\n");
+    project.write(
+        "processes/js.mjs",
+        "export const config = { timeoutMs: 3600000, retryPolicy: { backoff: { type: 'fixed', delayMs: 1 } } }
+         export default (input, ctx) => {
+           if (ctx.attempt > 1) return ctx.attempt
+           process.kill(process.pid, 'SIGSTOP')
+           return new Promise(() => {})
+         }",
+    );
+    project.write(
+        "processes/py.py",
+        "import os, signal\n\n\
+         config = {'timeout_ms': 3600000, 'retry_policy': {'backoff': {'type': 'fixed', 'delay_ms': 1}}}\n\n\n\
+         def handler(input, ctx):\n    \
+         if ctx.attempt == 1:\n        os.kill(os.getpid(), signal.SIGSTOP)\n        ctx.signal.wait()\n    \
+         return ctx.attempt\n",
+    );
+    let server = project.serve();
+    for queue in ["js", "py"] {
+        let added = server.json(&["jobs", "add", queue, "-d", "{}", "--wait"]);
+        assert_eq!(added["result"], 2, "{queue}");
+        let logs = server.run(&["jobs", "logs", added["id"].as_str().unwrap()]);
+        assert!(logs.out.contains("RUNNER_FROZEN"), "{}", logs.out);
+    }
+}

@@ -9,11 +9,10 @@ import type { Link } from '../ctx/link.ts'
 import { redactor } from '../ctx/redact.ts'
 import { definition } from '../define.ts'
 import { CancelledError, type CancelReason } from '../errors.ts'
-import { isObject } from '../json.ts'
 import type { InvokeParams } from '../wire.ts'
 import type { FakeClock } from './clock.ts'
 import { type Effects, Memory, type MemoryOptions } from './memory.ts'
-import type { StateCheck } from './state-check.ts'
+import { type Checks, checkInput, checkOutput, checksOf } from './schemas.ts'
 
 export interface TestOptions extends MemoryOptions {
   config?: ProcessConfig
@@ -62,7 +61,7 @@ export interface TestContext extends Readonly<Effects> {
 
 /** A context that answers from memory, for calling a handler by hand. */
 export function createTestContext(options: TestOptions = {}): TestContext {
-  const memory = new Memory(memoryOptions(options))
+  const memory = new Memory(memoryOptions(options), checksOf(options.config, options.schemas))
   const context = contextOf([memory], options, undefined)
   return {
     ...effects(memory),
@@ -90,15 +89,28 @@ export async function execute<Value = any>(executable: Executable, input?: unkno
   const { handler, config, takes } = parts(executable)
   const options: TestOptions = { ...given, config: { ...config, ...given.config } }
   const count = isBatch(options, input) ? Math.max(1, input.length) : 1
-  const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options)))
+  const checks = await checksOf(options.config, options.schemas)
+  const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options), checks))
   const memory = memories[0] as Memory
   const ctx = contextOf(memories, options, input)
   const first = takes === 'job' ? jobArgument(input, options) : input
+  const invoke = async (): Promise<unknown> => {
+    if (!isBatch(options, input)) {
+      checkInput(checks, input)
+      return checkOutput(checks, await handler(first, ctx))
+    }
+    checkBatch(checkInput, checks, input, 'the input')
+    const value = await handler(first, ctx)
+    if (Array.isArray(value)) checkBatch(checkOutput, checks, value, 'the result')
+    else checkOutput(checks, value)
+    return value
+  }
   const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => ctx.cancel('timeout'), options.timeoutMs)
   const onAbort = (): void => ctx.cancel('user')
   options.signal?.addEventListener('abort', onAbort)
+  if (options.signal?.aborted) onAbort()
   try {
-    const running = settled(Promise.resolve().then(() => handler(first, ctx)), ctx)
+    const running = settled(Promise.resolve().then(invoke), ctx)
     const outcome = await (options.clock ? options.clock.run(running) : running)
     const execution = finished(memory, options, outcome)
     return isBatch(options, input) ? { ...execution, jobs: memories.map(kept) } : execution
@@ -129,6 +141,11 @@ export async function settled(running: Promise<unknown>, ctx: InvocationContext)
   }
 }
 
+/** On the server each job of a batch is checked when it is added, and each result for itself. */
+function checkBatch(check: typeof checkInput, checks: Checks, each: unknown[], what: string): void {
+  each.forEach((one, at) => one instanceof Error || check(checks, one, `${what} of job ${at}`))
+}
+
 function finished(memory: Memory, options: TestOptions, outcome: Outcome): Execution {
   return { ...outcome, ...kept(memory), attempt: attemptOf(options) }
 }
@@ -147,18 +164,11 @@ export function effects({ logs, events, progress, partials, enqueued, calls, sta
 }
 
 export function memoryOptions(options: Pick<TestOptions, 'after' | 'config' | keyof MemoryOptions>): MemoryOptions {
-  const { after, config } = options
-  const schema = options.stateSchema ?? standard(config?.state)
+  const { after } = options
   return {
     ...(after && { state: after.state, journal: after.journal, checkpoint: after.checkpoint }),
     ...options,
-    stateSchema: schema,
   }
-}
-
-/** A JSON Schema is checked by the server alone; schemas that can check by themselves do so here too. */
-function standard(schema: unknown): StateCheck | undefined {
-  return isObject(schema) && '~standard' in schema ? (schema as unknown as StateCheck) : undefined
 }
 
 /** In a batch each job has a memory of its own; the first one's is that of the batch. */

@@ -14,7 +14,7 @@ import type { Executable } from './execute.ts'
 import { evaluate } from './expression.ts'
 import { arrivalMs, type GivenEvent, matches, milliseconds, opened, type Opened, seen, type SeenEvent, type Triggers } from './given.ts'
 import { type MadeTrigger, type MemoryOptions, Store } from './memory.ts'
-import { plan, type PlannedStep } from './plan.ts'
+import { plan, type PlannedStep, withChecks } from './plan.ts'
 import { retryDelayMs } from './retry.ts'
 import { reason, type Undo, Undoing } from './undo.ts'
 import { type SimulatedAwait, Visit, type VisitRun } from './visit.ts'
@@ -57,6 +57,7 @@ export interface FlowRun {
 
 export async function runFlow(steps: Executable[] | Record<string, Executable>, options: FlowOptions = {}): Promise<FlowRun> {
   const planned = plan(steps, options)
+  await withChecks(planned.steps, planned.entry, options.schemas)
   return simulate(options, async (clock) => {
     const run = new Simulation(planned.flow, planned.steps, options, clock, planned.entry.onFailure)
     run.enter(planned.entry, options.input)

@@ -7,7 +7,8 @@ import type { Link } from '../ctx/link.ts'
 import { RiverrunError } from '../errors.ts'
 import { deleteAt, getAt, setAt } from '../live/path.ts'
 import type { JournalRecord } from '../wire.ts'
-import { stateIssues, type StateCheck } from './state-check.ts'
+import { type Checks, told } from './schemas.ts'
+import { type StateCheck, type StateIssue, type WriteCheck, writeCheck } from './state-check.ts'
 
 type State = Record<string, unknown>
 type Params = Record<string, any>
@@ -59,7 +60,10 @@ export interface MadeTrigger {
 
 export interface MemoryOptions {
   state?: State
+  /** Checks the state in place of the config's `state`. */
   stateSchema?: StateCheck
+  /** False: nothing is held against the schemas of the config. */
+  schemas?: boolean
   journal?: JournalRecord[]
   checkpoint?: unknown
   /** What `ctx.call` gives for each process. */
@@ -87,9 +91,13 @@ export class Memory implements Link, Effects {
   readonly #options: MemoryOptions
   readonly #store: Store
   readonly #isStep: boolean
+  #check: WriteCheck | Promise<WriteCheck>
 
   /** Of a step what it emits and writes is recorded too. */
-  constructor(options: MemoryOptions, store = new Store(options.state), isStep = false) {
+  constructor(options: MemoryOptions, checks: Checks | Promise<Checks>, store = new Store(options.state), isStep = false) {
+    this.#check = checks instanceof Promise ? checks.then(({ state }) => writeCheck(options.stateSchema, state)) : writeCheck(options.stateSchema, checks.state)
+    // Whoever asks for something is told that a schema is none.
+    if (this.#check instanceof Promise) this.#check.catch(() => {})
     this.#isStep = isStep
     this.#options = options
     this.#store = store
@@ -108,6 +116,7 @@ export class Memory implements Link, Effects {
     const answer = this.#answers[method]
     if (!answer) throw new RiverrunError('INTERNAL', `the test kit does not know ${method}`)
     const { seen = [], inRun = false, ...asked } = copy(params)
+    if (this.#check instanceof Promise) this.#check = await this.#check
     this.journal.push(...seen)
     const answered = await answer(asked)
     if (this.#isStep && !inRun && writes.has(method)) this.journal.push({ op: method, name: asked.key ?? '', value: method === 'state.setBatch' ? asked.values : asked.value })
@@ -170,11 +179,8 @@ export class Memory implements Link, Effects {
     if (ifVersion !== undefined && ifVersion !== this.#store.version) {
       throw new RiverrunError('STATE_CONFLICT', 'the state has moved on', { details: { version: this.#store.version } })
     }
-    const issues = stateIssues(this.#options.stateSchema, next)
-    if (issues.length) {
-      const { path, message } = issues[0] as { path: string; message: string }
-      throw new RiverrunError('STATE_INVALID', `state.${path}: ${message}`, { details: { issues } })
-    }
+    const issues = (this.#check as WriteCheck)(this.state, next)
+    if (issues.length) throw new RiverrunError('STATE_INVALID', `the write breaks the state's schema${told(issues[0] as StateIssue)}`, { details: { issues } })
     this.#store.state = next
     this.#store.version += 1
     return { version: this.#store.version }

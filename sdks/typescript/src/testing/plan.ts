@@ -4,6 +4,7 @@
 
 import type { FlowConfig, ProcessConfig, StepConfig, Subscription } from '../config.ts'
 import { type Executable, type Handler, parts } from './execute.ts'
+import { type Checks, checksOf } from './schemas.ts'
 
 export interface PlannedStep extends StepConfig {
   name: string
@@ -12,6 +13,7 @@ export interface PlannedStep extends StepConfig {
   handler: Handler
   takes: 'input' | 'job'
   config: ProcessConfig
+  checks?: Checks
 }
 
 export interface Planned {
@@ -44,6 +46,12 @@ export function plan(executables: Executable[] | Record<string, Executable>, { f
 export function plannedStep(executable: Executable, key: string | undefined, flow: string | undefined): PlannedStep | undefined {
   const all = partsOf(executable, key)
   return all.find((part) => flow === undefined || part.flow === undefined || part.flow === flow)?.step
+}
+
+/** Has the steps check what goes in and out. The state is the run's, and the schema of it the entry's. */
+export async function withChecks(steps: Map<string, PlannedStep>, entry: PlannedStep, schemas: boolean | undefined): Promise<void> {
+  const { state } = await checksOf({ state: entry.config.state }, schemas)
+  for (const step of steps.values()) step.checks = { ...(await checksOf(step.config, schemas)), state }
 }
 
 function partsOf(executable: Executable, key: string | undefined): Part[] {

@@ -1,5 +1,6 @@
 import { isObject } from '../json.ts'
 import type { StandardSchema } from '../schema.ts'
+import type { Check } from './json-schema.ts'
 
 export interface StateIssue {
   path: string
@@ -9,13 +10,30 @@ export interface StateIssue {
 /** A schema that can check by itself (zod and the like), or a function that lists what is wrong. */
 export type StateCheck = StandardSchema<any> | ((state: Record<string, unknown>) => StateIssue[])
 
+/** What a write would break. */
+export type WriteCheck = (before: Record<string, unknown>, after: Record<string, unknown>) => StateIssue[]
+
 interface Outcome {
   issues?: readonly { message: string; path?: readonly (PropertyKey | { key: PropertyKey })[] }[]
 }
 
+/** By what a test asks for, or else by the schema of the config. */
+export function writeCheck(given: StateCheck | undefined, schema: Check | undefined): WriteCheck {
+  if (given) return (_, after) => stateIssues(given, after)
+  if (schema) return (before, after) => newIssues(schema, before, after)
+  return () => []
+}
+
+/** What is wrong with a state that was not wrong before. Keys that it does not have yet may still come. */
+function newIssues(schema: Check, before: Record<string, unknown>, after: Record<string, unknown>): StateIssue[] {
+  const issues = schema(after).filter(({ path, rule }) => path !== '' || rule !== 'required')
+  if (!issues.length) return issues
+  const old = new Set(schema(before).map((issue) => JSON.stringify(issue)))
+  return issues.filter((issue) => !old.has(JSON.stringify(issue)))
+}
+
 /** What is wrong with a state. A key that was not written yet is not wrong: states grow. */
-export function stateIssues(check: StateCheck | undefined, state: Record<string, unknown>): StateIssue[] {
-  if (!check) return []
+function stateIssues(check: StateCheck, state: Record<string, unknown>): StateIssue[] {
   if (!('~standard' in check)) return check(state)
   const { validate } = check['~standard'] as unknown as { validate(value: unknown): Outcome | Promise<Outcome> }
   const outcome = validate(state)

@@ -4,7 +4,7 @@
 
 import type { Executable } from './execute.ts'
 import { type FlowOptions, type FlowRun, simulate, Simulation } from './flow.ts'
-import { type PlannedStep, plannedStep } from './plan.ts'
+import { type PlannedStep, plannedStep, withChecks } from './plan.ts'
 import type { VisitRun } from './visit.ts'
 
 export interface StepOptions extends Omit<FlowOptions, 'entry'> {
@@ -27,6 +27,7 @@ export async function runStep<Value = any>(executable: Executable, options: Step
   // Alone it is entered once, by nobody, and leads nowhere.
   const { compensation: _, ...step } = { ...planned, ...(options.step && { name: options.step }), subscriptions: [] }
   const steps = new Map<string, PlannedStep>([[step.name, step]])
+  await withChecks(steps, step, options.schemas)
   return simulate(options, async (clock) => {
     const simulation = new Simulation(flowOf(options, planned), withOnTimeout(steps, step), options, clock)
     simulation.enter(step, options.input)

@@ -7,10 +7,11 @@ import { redactor } from '../ctx/redact.ts'
 import { RiverrunError } from '../errors.ts'
 import type { Failure, InvokeParams, Suspended } from '../wire.ts'
 import type { FakeClock } from './clock.ts'
-import { effects, memoryOptions, type Outcome, settled } from './execute.ts'
+import { effects, type Outcome, settled } from './execute.ts'
 import { Memory, type Effects, type MemoryOptions, type Store } from './memory.ts'
 import type { PlannedStep } from './plan.ts'
 import { mostAttempts } from './retry.ts'
+import { checkInput, checkOutput } from './schemas.ts'
 
 /** A wait, with the simulated times at which it began and ended. */
 export interface SimulatedAwait {
@@ -75,7 +76,7 @@ export class Visit {
     store: Store,
     readonly undoes?: { step: string; visit: number },
   ) {
-    this.memory = new Memory(memoryOptions({ ...options, config: step.config, journal: [], state: undefined }), store, true)
+    this.memory = new Memory({ ...options, journal: [], state: {} }, step.checks ?? {}, store, true)
   }
 
   /** Calls the handler. Gives how it ended, or what it waits for. */
@@ -133,11 +134,13 @@ export class Visit {
 
   async #call(ctx: InvocationContext): Promise<unknown> {
     const execution = ctx.execution as NonNullable<typeof ctx.execution>
+    const { checks = {} } = this.step
     try {
+      checkInput(checks, this.input)
       const value = await this.step.handler(this.step.takes === 'job' ? this.#job() : this.input, ctx)
       const problem = await execution.returned()
       if (problem) throw problem
-      return value
+      return checkOutput(checks, value)
     } catch (error) {
       execution.threw()
       throw error

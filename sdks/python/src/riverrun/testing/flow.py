@@ -29,7 +29,7 @@ from .given import (
     seen,
 )
 from .outcome import through_json
-from .plan import Executable, PlannedStep, expression_of, plan
+from .plan import Executable, PlannedStep, expression_of, plan, with_checks
 from .retry import retry_delay_ms
 from .server import MadeTrigger, Store
 from .undo import Undo, Undoing, reason
@@ -73,11 +73,14 @@ def run_flow(
     state: Mapping[str, Any] | None = None,
     calls: Mapping[str, Any] | None = None,
     run_id: str = "run-1",
+    schemas: bool = True,
 ) -> FlowRun:
     """Runs the steps of a flow: handlers with a decorator, pairs of a handler and its config, or
-    modules. `expressions` gives a Python function for each JavaScript text in their configs.
+    modules. `expressions` gives a Python function for each JavaScript text in their configs. Inputs,
+    results and state are held against the schemas of the configs, unless `schemas` is false.
     """
     planned = plan(steps, flow, entry)
+    with_checks(planned.steps, planned.entry, schemas)
     simulation = Simulation(
         planned.flow,
         planned.steps,

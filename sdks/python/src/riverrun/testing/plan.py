@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._runner.describe import config_json
 from .._runner.handler import Handler
 from ..define import definition_of
+from .schemas import Checks, checks_of
 
 #: A handler, a pair of a handler and its config, or a module with `handler` and `config`.
 Executable = Any
@@ -27,6 +28,8 @@ class PlannedStep:
     compensation: dict[str, Any] | None = None
     on_failure: str = "stop"
     retry_policy: dict[str, Any] | None = None
+    config: dict[str, Any] = field(default_factory=dict)
+    checks: Checks = field(default_factory=Checks)
 
 
 @dataclass
@@ -48,19 +51,19 @@ def plan(
         named: list[tuple[str | None, Executable]] = list(executables.items())
     else:
         named = [(None, one) for one in executables]
-    parts = [part for key, one in named for part in _parts_of(one, key)]
-    ids = list(dict.fromkeys(part.flow for part in parts if part.flow is not None))
-    begins = next((part for part in parts if part.flow is None and part.name == flow), None)
+    found = [part for key, one in named for part in _parts_of(one, key)]
+    ids = list(dict.fromkeys(part.flow for part in found if part.flow is not None))
+    begins = next((part for part in found if part.flow is None and part.name == flow), None)
     if flow is not None and ids and flow not in ids and begins is None:
         raise ValueError(f"no step is part of the flow {flow}; they name {', '.join(ids)}")
-    wanted = next((part for part in parts if part.name == entry), None)
+    wanted = next((part for part in found if part.name == entry), None)
     id = flow
     if id is None and wanted is not None:
         id = wanted.flow or wanted.name
     elif id is None and ids:
         id = ids[0]
     steps: dict[str, PlannedStep] = {}
-    for part in parts:
+    for part in found:
         if part.flow is not None and id is not None and part.flow != id:
             continue
         if part.name in steps:
@@ -70,15 +73,23 @@ def plan(
     return Planned(id or first.name, first, steps)
 
 
+def with_checks(steps: Mapping[str, PlannedStep], entry: PlannedStep, schemas: bool) -> None:
+    """Has the steps check what goes in and out. The state is the run's, its schema the entry's."""
+    state = checks_of({"state": entry.config.get("state")}, schemas).state
+    for step in steps.values():
+        own = checks_of({**step.config, "state": None}, schemas)
+        step.checks = replace(own, state=state)
+
+
 def planned_step(executable: Executable, key: str | None, flow: str | None) -> PlannedStep | None:
     """The process as a step of that flow, or of its first one. `None` if it is part of others."""
-    parts = _parts_of(executable, key)
-    return next((part for part in parts if flow is None or part.flow in (None, flow)), None)
+    found = _parts_of(executable, key)
+    return next((part for part in found if flow is None or part.flow in (None, flow)), None)
 
 
 def _parts_of(executable: Executable, key: str | None) -> list[PlannedStep]:
-    function, config = _parts(executable)
-    parts = []
+    function, config = parts(executable)
+    found = []
     for role in _roles(config):
         merged = {**config, **role}
         own = config.get("queue") or getattr(function, "__name__", "step")
@@ -97,9 +108,10 @@ def _parts_of(executable: Executable, key: str | None) -> list[PlannedStep]:
             compensation=merged.get("compensation"),
             on_failure=merged.get("onFailure") or "stop",
             retry_policy=config.get("retryPolicy"),
+            config=config,
         )
-        parts.append(part)
-    return parts
+        found.append(part)
+    return found
 
 
 def _entry_of(steps: Mapping[str, PlannedStep], wanted: str | None) -> PlannedStep:
@@ -126,7 +138,8 @@ def expression_of(given: Any) -> str | None:
     return None if given is None else str(given)
 
 
-def _parts(executable: Executable) -> tuple[Callable[..., Any], dict[str, Any]]:
+def parts(executable: Executable) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """What is to be called, and its config as JSON."""
     config: Any = None
     if isinstance(executable, tuple):
         executable, config = executable

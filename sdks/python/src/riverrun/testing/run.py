@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from unittest import mock
 
@@ -13,11 +13,13 @@ from ..cancellation import Signal, SyncSignal
 from ..context import Context, SyncContext
 from .loop import simulated
 from .outcome import Outcome, through_json
+from .plan import Executable, parts
+from .schemas import Checks, check_input, check_inputs, check_output, check_outputs, checks_of
 from .server import BatchServer, Server, Store
 
 
 def run(
-    handler: Callable[..., Any],
+    handler: Executable,
     input: Any = None,
     *,
     state: Mapping[str, Any] | None = None,
@@ -37,13 +39,18 @@ def run(
     cancel_after: float | None = None,
     cancel_reason: str = "user",
     batch: bool = False,
+    schemas: bool = True,
 ) -> Outcome:
-    """Runs a handler, sync or async, decorated or not, and tells what it did.
+    """Runs a handler, sync or async, decorated or not, and tells what it did. A pair of a handler
+    and its config, or a module that has both, will do too.
 
     `calls` holds what `ctx.call` gives for each process: a value, a function of the input, or an
     exception. `cancel_after` tells the handler to stop after so many simulated seconds. With
-    `batch` the input is a list of inputs, for a handler that takes several jobs at once.
+    `batch` the input is a list of inputs, for a handler that takes several jobs at once. Input,
+    result and state are held against the schemas of the config, unless `schemas` is false.
     """
+    function, config = parts(handler)
+    checks = checks_of(config, schemas)
     params: dict[str, Any] = {
         "kind": "job",
         "jobId": job_id,
@@ -72,18 +79,18 @@ def run(
         stores += [Store(through_json(dict(state or {}))) for _ in jobs[1:]]
         outcome.jobs = [outcome, *(Outcome() for _ in jobs[1:])]
     servers = [
-        Server(one, calls or {}, is_lease_valid, store)
+        Server(one, calls or {}, is_lease_valid, store, checks)
         for one, store in zip(outcome.jobs or [outcome], stores, strict=True)
     ]
     server: Server | BatchServer = BatchServer(servers) if batch else servers[0]
-    prepared = Handler(handler, getattr(handler, "__name__", "handler"))
+    prepared = Handler(function, getattr(function, "__name__", "handler"))
     cancel = (cancel_after, cancel_reason)
     # A handler that sets a context variable must not change the test's.
     context = contextvars.copy_context()
     if prepared.is_async:
-        context.run(_run_async, prepared, params, server, cancel)
+        context.run(_run_async, prepared, params, server, cancel, checks)
     else:
-        context.run(_run_blocking, prepared, params, server, cancel)
+        context.run(_run_blocking, prepared, params, server, cancel, checks)
     for one, store in zip(outcome.jobs or [outcome], stores, strict=True):
         one.state = store.state
     return outcome
@@ -94,6 +101,7 @@ def _run_async(
     params: dict[str, Any],
     server: Server | BatchServer,
     cancel: tuple[float | None, str],
+    checks: Checks,
 ) -> None:
     outcome = server.outcome
     signal = Signal()
@@ -107,8 +115,8 @@ def _run_async(
             loop.call_later(after, signal.trip, reason, task)
         try:
             ctx = Context(server, params, signal)
-            value = await handler.call(_subject(handler, params), ctx)
-            outcome.value = through_json(value)
+            value = await handler.call(_subject(handler, params, checks), ctx)
+            outcome.value = _result(value, params, checks)
         except BaseException as error:
             outcome.error = error
         outcome.elapsed = loop.time() - begun
@@ -121,6 +129,7 @@ def _run_blocking(
     params: dict[str, Any],
     server: Server | BatchServer,
     cancel: tuple[float | None, str],
+    checks: Checks,
 ) -> None:
     outcome = server.outcome
     signal = SimulatedSignal(outcome, *cancel)
@@ -128,7 +137,8 @@ def _run_blocking(
     with mock.patch("time.sleep", signal.sleep):
         try:
             ctx = SyncContext(server, params, signal)
-            outcome.value = through_json(handler.call(_subject(handler, params), ctx))
+            value = handler.call(_subject(handler, params, checks), ctx)
+            outcome.value = _result(value, params, checks)
         except BaseException as error:
             outcome.error = error
 
@@ -160,7 +170,17 @@ class SimulatedSignal(SyncSignal):
         return self._set
 
 
-def _subject(handler: Handler, params: dict[str, Any]) -> Any:
+def _subject(handler: Handler, params: dict[str, Any], checks: Checks) -> Any:
     if not params["isBatch"]:
+        check_input(checks, params["input"])
         return handler.subject(params)
+    check_inputs(checks, params["input"])
     return [handler.subject({**params, **job}) for job in params["jobs"]]
+
+
+def _result(value: Any, params: dict[str, Any], checks: Checks) -> Any:
+    if not params["isBatch"] or not isinstance(value, list):
+        return check_output(checks, through_json(value))
+    # An exception in the list is the error of that job.
+    each = [one if isinstance(one, BaseException) else through_json(one) for one in value]
+    return check_outputs(checks, each)

@@ -13,7 +13,7 @@ from .. import _json
 from .._path import NOTHING, delete_at, get_at, set_at
 from ..errors import RiverrunError
 from .outcome import LogLine, Outcome, through_json
-
+from .schemas import Checks, check_write
 
 _WRITES = {"state.set", "state.delete", "state.setBatch"}
 
@@ -54,12 +54,14 @@ class Server:
         calls: Mapping[str, Any],
         is_lease_valid: bool,
         store: Store,
+        checks: Checks,
         is_step: bool = False,
     ) -> None:
         self.outcome = outcome
         self._calls = calls
         self._is_lease_valid = is_lease_valid
         self._store = store
+        self._checks = checks
         self._is_step = is_step
         self._ids = itertools.count(1)
         self._lock = threading.RLock()
@@ -121,7 +123,9 @@ class Server:
     ) -> dict[str, Any]:
         if on is not None and on != self._store.version:
             raise RiverrunError("the state has moved on", code="STATE_CONFLICT")
-        self._store.state = change(self._store.state)
+        after = change(self._store.state)
+        check_write(self._checks, self._store.state, after)
+        self._store.state = after
         self._store.version += 1
         return {"version": self._store.version}
 

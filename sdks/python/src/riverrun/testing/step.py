@@ -10,7 +10,7 @@ from typing import Any
 from .flow import Simulation
 from .given import Expressions, GivenEvent, Triggers
 from .outcome import through_json
-from .plan import Executable, PlannedStep, planned_step
+from .plan import Executable, PlannedStep, planned_step, with_checks
 from .visit import VisitRun
 
 
@@ -35,13 +35,15 @@ def run_step(
     state: Mapping[str, Any] | None = None,
     calls: Mapping[str, Any] | None = None,
     run_id: str = "run-1",
+    schemas: bool = True,
 ) -> StepRun:
     """Runs a step, calling its handler again after each of its waits, as the server would.
 
     A time jumps the clock, an event is the first given one that matches, a trigger is opened by
     `triggers`, and what nobody gives runs into its timeout. `expressions` gives a Python function
     for each `where`, by its text: `{"(event) => event.data.n > 1": lambda event: …}`. An await in
-    the step's config is played first, unless `awaited` says what it has brought.
+    the step's config is played first, unless `awaited` says what it has brought. `schemas=False`
+    holds nothing against the schemas of the config.
     """
     planned = planned_step(handler, step or "test", flow)
     if planned is None:
@@ -50,6 +52,7 @@ def run_step(
     planned.subscriptions, planned.compensation = [], None
     planned.name = step or planned.name
     steps = {planned.name: planned}
+    with_checks(steps, planned, schemas)
     late = (planned.awaits or {}).get("onTimeout")
     if late is not None:
         # Where a timeout leads is not played: that it went there is seen by the status.

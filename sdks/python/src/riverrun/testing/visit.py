@@ -18,6 +18,7 @@ from .outcome import Outcome, through_json
 from .plan import PlannedStep
 from .retry import most_attempts
 from .run import SimulatedSignal
+from .schemas import check_input, check_output
 from .server import Server, Store
 
 #: A handler that never stops waiting would be called for ever.
@@ -127,7 +128,7 @@ class Visit:
             step=step.name, visit=number, input=through_json(input), started_at=iso(clock.now)
         )
         self._about = about
-        self._server = Server(self.run, calls, True, store, is_step=True)
+        self._server = Server(self.run, calls, True, store, step.checks, is_step=True)
         self._clock = clock
         # What the last execution has read since something was last recorded.
         self._seen: list[dict[str, Any]] = []
@@ -188,7 +189,7 @@ class Visit:
                     problem = await execution.returned()
                     if problem is not None:
                         raise problem
-                    self.run.value = through_json(value)
+                    self.run.value = check_output(self.step.checks, through_json(value))
                 finally:
                     execution.ended()
 
@@ -219,7 +220,7 @@ class Visit:
                 if problem is not None:
                     raise problem
                 if execution.outcome is None:
-                    self.run.value = through_json(value)
+                    self.run.value = check_output(self.step.checks, through_json(value))
             except BaseException as error:
                 if execution.outcome is None:
                     self.run.error = error
@@ -227,6 +228,7 @@ class Visit:
         return execution.outcome
 
     def _subject(self) -> Any:
+        check_input(self.step.checks, self.run.input)
         return self.step.handler.subject(self._params())
 
     def _params(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@
 import type { LogLevel, NewJob, StartOptions } from '../context.ts';
 import type { Link } from '../ctx/link.ts';
 import type { JournalRecord } from '../wire.ts';
+import { type Checks } from './schemas.ts';
 import { type StateCheck } from './state-check.ts';
 type State = Record<string, unknown>;
 type Params = Record<string, any>;
@@ -61,7 +62,10 @@ export interface MadeTrigger {
 }
 export interface MemoryOptions {
     state?: State;
+    /** Checks the state in place of the config's `state`. */
     stateSchema?: StateCheck;
+    /** False: nothing is held against the schemas of the config. */
+    schemas?: boolean;
     journal?: JournalRecord[];
     checkpoint?: unknown;
     /** What `ctx.call` gives for each process. */
@@ -84,7 +88,7 @@ export declare class Memory implements Link, Effects {
     checkpoint: unknown;
     ended: boolean;
     /** Of a step what it emits and writes is recorded too. */
-    constructor(options: MemoryOptions, store?: Store, isStep?: boolean);
+    constructor(options: MemoryOptions, checks: Checks | Promise<Checks>, store?: Store, isStep?: boolean);
     get state(): State;
     /** Like the wire, it lets nothing through but JSON, and gives copies. */
     request(method: string, params: Params): Promise<any>;

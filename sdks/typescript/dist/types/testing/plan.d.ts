@@ -3,6 +3,7 @@
  */
 import type { ProcessConfig, StepConfig, Subscription } from '../config.ts';
 import { type Executable, type Handler } from './execute.ts';
+import { type Checks } from './schemas.ts';
 export interface PlannedStep extends StepConfig {
     name: string;
     isEntry: boolean;
@@ -12,6 +13,7 @@ export interface PlannedStep extends StepConfig {
     handler: Handler;
     takes: 'input' | 'job';
     config: ProcessConfig;
+    checks?: Checks;
 }
 export interface Planned {
     flow: string;
@@ -25,3 +27,5 @@ export declare function plan(executables: Executable[] | Record<string, Executab
 }): Planned;
 /** The process as a step of that flow, or of its first one. Undefined if it is part of other flows alone. */
 export declare function plannedStep(executable: Executable, key: string | undefined, flow: string | undefined): PlannedStep | undefined;
+/** Has the steps check what goes in and out. The state is the run's, and the schema of it the entry's. */
+export declare function withChecks(steps: Map<string, PlannedStep>, entry: PlannedStep, schemas: boolean | undefined): Promise<void>;

@@ -2,6 +2,7 @@ import {
   CancelledError,
   RiverrunError,
   describe,
+  isObject,
   revive
 } from "./2TJ3RDNT.js";
 
@@ -63,8 +64,8 @@ var StepAwaits = class {
   time = async (until) => {
     await this.#step.wait("time", () => time(until));
   };
-  event = async (options) => {
-    const { kind, match, where, timeout, lookback } = typeof options === "string" ? { kind: options } : known("await.event", options, eventOptions);
+  event = async (options2) => {
+    const { kind, match, where, timeout, lookback } = typeof options2 === "string" ? { kind: options2 } : known("await.event", options2, eventOptions);
     if (typeof kind !== "string" || !kind) throw invalid("await.event needs the kind of event");
     return this.#step.wait(kind, () => {
       const wait = { type: "event", eventKind: kind };
@@ -76,8 +77,8 @@ var StepAwaits = class {
       return wait;
     });
   };
-  trigger = async (options = {}) => {
-    const { type = "webhook", payload, timeout, many, secret } = known("await.trigger", options, triggerOptions);
+  trigger = async (options2 = {}) => {
+    const { type = "webhook", payload, timeout, many, secret } = known("await.trigger", options2, triggerOptions);
     this.#step.refuseInRun();
     const timeoutMs = timeout === void 0 ? void 0 : milliseconds("timeout", timeout);
     const make = () => this.#step.request("await.trigger", { type, payload, timeoutMs, many, secret });
@@ -104,11 +105,11 @@ function time(until) {
   if (Number.isNaN(date.getTime())) throw refuse();
   return { type: "time", resumeAt: date.toISOString() };
 }
-function known(what, options, names) {
-  if (typeof options !== "object" || options === null) throw invalid(`${what} wants an object with options, not ${String(options)}`);
-  const stranger = Object.entries(options).find(([name, value]) => value !== void 0 && !names.includes(name))?.[0];
+function known(what, options2, names) {
+  if (typeof options2 !== "object" || options2 === null) throw invalid(`${what} wants an object with options, not ${String(options2)}`);
+  const stranger = Object.entries(options2).find(([name, value]) => value !== void 0 && !names.includes(name))?.[0];
   if (stranger !== void 0) throw invalid(`${what} has no option ${JSON.stringify(stranger)}: it knows ${names.join(", ")}`);
-  return options;
+  return options2;
 }
 function filter(where) {
   if (typeof where === "function") return source(where);
@@ -446,8 +447,8 @@ var StepExecution = class {
   }
 };
 function jobIdOf(text) {
-  const plain2 = text.replaceAll("/", ".");
-  return /^[\w.~-]{1,128}$/.test(plain2) ? plain2 : `step-${createHash("sha256").update(text).digest("hex")}`;
+  const plain3 = text.replaceAll("/", ".");
+  return /^[\w.~-]{1,128}$/.test(plain3) ? plain3 : `step-${createHash("sha256").update(text).digest("hex")}`;
 }
 function json(value) {
   return value === void 0 ? void 0 : JSON.parse(JSON.stringify(value) ?? "null");
@@ -531,9 +532,9 @@ var LinkState = class {
     if (this.#step) await this.#step.write(op, name, params, value);
     else await this.#link.request(op, params);
   }
-  #patch(op, name, options, attempt) {
-    if (!this.#step) return retrying(options, () => attempt({}));
-    return this.#step.patch(op, name, (inRun) => retrying(options, () => attempt(inRun ? { inRun: true } : {})));
+  #patch(op, name, options2, attempt) {
+    if (!this.#step) return retrying(options2, () => attempt({}));
+    return this.#step.patch(op, name, (inRun) => retrying(options2, () => attempt(inRun ? { inRun: true } : {})));
   }
   async #patchKey(key2, change, more) {
     const { value: before, version } = await this.#link.request("state.get", { key: key2 });
@@ -551,8 +552,8 @@ var LinkState = class {
 function valueOf({ value }) {
   return value === void 0 ? {} : { value };
 }
-async function retrying(options, attempt) {
-  const retries = options?.retries ?? 100;
+async function retrying(options2, attempt) {
+  const retries = options2?.retries ?? 100;
   for (let tried = 0; ; tried++) {
     try {
       return await attempt();
@@ -682,22 +683,22 @@ var InvocationContext = class _InvocationContext {
     await this.#link.request("memo", { name, value });
     return value;
   };
-  call = (process, input, options) => {
-    const ask = async () => (await this.#link.request("call", { process, input: input ?? null, ...options })).value;
+  call = (process, input, options2) => {
+    const ask = async () => (await this.#link.request("call", { process, input: input ?? null, ...options2 })).value;
     return this.execution ? this.execution.recorded("call", process, ask) : ask();
   };
-  enqueue = async (to, data, options) => {
+  enqueue = async (to, data, options2) => {
     if (typeof to !== "string") return this.#enqueue(to, (jobs) => ({ jobs }));
-    const { name, ...rest } = options ?? {};
+    const { name, ...rest } = options2 ?? {};
     const job = { queue: to, ...name !== void 0 && { name }, data: data ?? null };
     if (Object.keys(rest).length) job.options = rest;
     return (await this.#enqueue([job], ([one]) => ({ ...one })))[0];
   };
-  start = (flow, input, options) => {
+  start = (flow, input, options2) => {
     const ask = (given) => this.#link.request("start", { flow, input: input ?? {}, options: given });
-    if (!this.execution) return ask(options);
-    const isNamed = options?.idempotencyKey !== void 0 || options?.runId !== void 0;
-    return this.execution.recorded("start", flow, (id) => ask(isNamed ? options : { ...options, idempotencyKey: id }));
+    if (!this.execution) return ask(options2);
+    const isNamed = options2?.idempotencyKey !== void 0 || options2?.runId !== void 0;
+    return this.execution.recorded("start", flow, (id) => ask(isNamed ? options2 : { ...options2, idempotencyKey: id }));
   };
   isLeaseValid = async () => (await this.#link.request("lease", {})).valid === true;
   /** Why the invocation is to stop; undefined while it is not. */
@@ -732,9 +733,9 @@ var InvocationContext = class _InvocationContext {
   }
 };
 function withId(job, id) {
-  const options = job.options ?? {};
-  const isNamed = ["jobId", "idempotencyKey", "dedupe", "throttle", "debounce"].some((one) => options[one] !== void 0);
-  return isNamed ? job : { ...job, options: { ...options, jobId: jobIdOf(id) } };
+  const options2 = job.options ?? {};
+  const isNamed = ["jobId", "idempotencyKey", "dedupe", "throttle", "debounce"].some((one) => options2[one] !== void 0);
+  return isNamed ? job : { ...job, options: { ...options2, jobId: jobIdOf(id) } };
 }
 function checkpoint(link, first) {
   let data = first;
@@ -800,9 +801,136 @@ function plain(key2) {
   return key2.toLowerCase().replace(/[-_\s]/g, "");
 }
 
+// src/runner/answer.ts
+var envelopeBytes = 64;
+function valueText(value, limitBytes) {
+  return within(stringify(value), limitBytes);
+}
+function batchText(value, jobs, { resultBytes, messageBytes }) {
+  if (!Array.isArray(value)) return `{"value":${valueText(value, resultBytes)}}`;
+  if (value.length !== jobs) {
+    throw new RiverrunError("BATCH_RESULTS", `the handler returned ${value.length} results for ${jobs} jobs`, { retriable: false });
+  }
+  const text = `{"results":[${value.map((one) => entryText(one, resultBytes)).join(",")}]}`;
+  return within(text, messageBytes - envelopeBytes);
+}
+function entryText(one, limitBytes) {
+  if (one instanceof Error) return `{"error":${JSON.stringify(describe(one))}}`;
+  try {
+    return `{"value":${valueText(one, limitBytes)}}`;
+  } catch (error) {
+    return `{"error":${JSON.stringify(describe(error))}}`;
+  }
+}
+function within(text, limitBytes) {
+  if (text.length * 3 <= limitBytes) return text;
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= limitBytes) return text;
+  throw new RiverrunError("RESULT_TOO_LARGE", `the result has ${bytes} bytes, ${limitBytes} are allowed`, {
+    retriable: false,
+    details: { bytes, limit: limitBytes }
+  });
+}
+function stringify(value) {
+  if (value === void 0) return "null";
+  let reason = `a ${typeof value} has no form in JSON`;
+  try {
+    const text = JSON.stringify(value);
+    if (text !== void 0) return text;
+  } catch (error) {
+    reason = error.message.split("\n", 1)[0];
+  }
+  throw new RiverrunError("RESULT_NOT_JSON", `the result is not JSON: ${reason}`, { retriable: false });
+}
+
+// src/runner/config-json.ts
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+async function configJson(config, file) {
+  if (config === void 0 || config === null) return {};
+  if (!isObject(config)) throw invalid2(file, "config", `must be an object, is ${typeof config}`);
+  return await json3(config, { file, path: "config", around: [] });
+}
+async function json3(value, place) {
+  if (value === void 0) return void 0;
+  if (typeof value === "function") return isSchema(value) ? jsonSchema(value, place) : { $function: source(value) };
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (typeof value !== "object") throw invalid2(place.file, place.path, `is ${String(value)}, which is not JSON`);
+  if (place.around.includes(value)) throw invalid2(place.file, place.path, "contains itself");
+  if (isSchema(value)) return jsonSchema(value, place);
+  if (value instanceof RegExp) return value.source;
+  if ("toJSON" in value && typeof value.toJSON === "function") return json3(value.toJSON(), place);
+  const around = [...place.around, value];
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => json3(item, { ...place, path: `${place.path}[${index}]`, around }));
+    return (await Promise.all(items)).map((item) => item ?? null);
+  }
+  const object = {};
+  for (const [key2, member] of Object.entries(value)) {
+    const made = await json3(member, { ...place, path: `${place.path}.${key2}`, around });
+    if (made !== void 0) object[key2] = made;
+  }
+  return object;
+}
+function isSchema(value) {
+  const schema = value;
+  return "_zod" in schema || isZod3(schema) || isObject(schema["~standard"]);
+}
+function isZod3(schema) {
+  return isObject(schema._def) && typeof schema._def.typeName === "string" && schema._def.typeName.startsWith("Zod");
+}
+var options = { io: "input", unrepresentable: "any" };
+async function jsonSchema(value, place) {
+  const schema = value;
+  const standard = schema["~standard"];
+  try {
+    if (typeof schema.toJSONSchema === "function") return plain2(schema.toJSONSchema(options));
+    if (typeof schema.toJsonSchema === "function") return plain2(schema.toJsonSchema({}));
+    if (standard?.jsonSchema?.input) return plain2(standard.jsonSchema.input({ target: "draft-2020-12" }));
+    if ("_zod" in schema) return await zod4(schema, place);
+    if (isZod3(schema)) return await zod3(schema, place);
+  } catch (error) {
+    if (error instanceof RiverrunError) throw error;
+    throw invalid2(place.file, place.path, `cannot be made JSON Schema: ${error.message}`);
+  }
+  throw invalid2(place.file, place.path, `is a schema of ${standard?.vendor ?? "a library"} that cannot be made JSON Schema; give a JSON Schema instead`);
+}
+async function zod4(schema, place) {
+  for (const name of ["zod", "zod/v4", "zod/v4/core"]) {
+    const zod = await importFrom(place.file, name);
+    if (zod?.toJSONSchema) return plain2(zod.toJSONSchema(schema, options));
+  }
+  throw invalid2(place.file, place.path, "is a zod schema, but zod is not found in the project (npm i zod)");
+}
+async function zod3(schema, place) {
+  const module = await importFrom(place.file, "zod-to-json-schema");
+  if (module?.zodToJsonSchema) return plain2(module.zodToJsonSchema(schema));
+  throw invalid2(place.file, place.path, "is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4");
+}
+async function importFrom(file, name) {
+  let path;
+  try {
+    path = createRequire(file).resolve(name);
+  } catch {
+    return void 0;
+  }
+  const module = await import(pathToFileURL(path).href);
+  return isObject(module.default) ? { ...module.default, ...module } : module;
+}
+function plain2(value) {
+  return JSON.parse(JSON.stringify(value));
+}
+function invalid2(file, path, problem) {
+  return new RiverrunError("MODULE_CONFIG", `${path} in ${file} ${problem}`, { retriable: false, details: { path } });
+}
+
 export {
   durationMs,
   source,
   InvocationContext,
-  redactor
+  redactor,
+  valueText,
+  batchText,
+  configJson
 };

@@ -1,0 +1,19 @@
+/**
+ * The schemas of a process, held against what goes into a handler and comes out of it, as the server
+ * does it: by the JSON Schema that a config becomes, whatever library its schemas are of.
+ */
+import type { ProcessConfig } from '../config.ts';
+import type { Check, SchemaIssue } from './json-schema.ts';
+export interface Checks {
+    input?: Check | undefined;
+    output?: Check | undefined;
+    state?: Check | undefined;
+}
+/** What the schemas of a config check. Throws if one of them cannot be understood. */
+export declare function checksOf(config?: ProcessConfig, schemas?: boolean): Promise<Checks>;
+/** Gives the input back, or throws what the server refuses it with. */
+export declare function checkInput<T>({ input: check }: Checks, input: T, what?: string): T;
+/** Gives the result back, or throws what it fails with on the server. */
+export declare function checkOutput<T>({ output: check }: Checks, value: T, what?: string): T;
+/** After "… breaks the schema": where, if it is not the whole value, and what. */
+export declare function told({ path, message }: Pick<SchemaIssue, 'path' | 'message'>): string;
