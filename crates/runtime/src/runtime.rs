@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures::FutureExt;
 use riverrun_engine::Issue;
 use riverrun_expr::Sandbox;
 use riverrun_store::{Bus, Change, Commit, Receipt, Store, Then, Writer};
@@ -21,7 +22,7 @@ use crate::{
     once::Turns,
     steps::{self, Inboxes},
     sweep,
-    work::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives, Rooms, Stock},
+    work::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives, Reserved, Rooms, Stock},
 };
 
 /// A handle to a running riverrun; clones share it.
@@ -286,21 +287,24 @@ impl Runtime {
                 self.cache().forget(&new.id);
             }
         }
-        let reserved = self.reserve(&mut commit);
+        let then = self.then(self.reserve(&mut commit), news);
+        self.inner.writer.commit_then(commit, then).await
+    }
+
+    /// What follows from a commit once it is durable.
+    fn then(&self, reserved: Option<Reserved>, news: Option<News>) -> Option<Then> {
         if reserved.is_none() && news.is_none() {
-            return self.inner.writer.commit(commit).await;
+            return None;
         }
         let runtime = self.clone();
-        let then = move |receipt: &Receipt| {
+        Some(Box::new(move |receipt: &Receipt| {
             if let Some(news) = news {
                 runtime.cache().learn(news, receipt);
             }
             if let Some(reserved) = reserved {
                 runtime.begin(reserved, receipt);
             }
-        };
-        let then: Then = Box::new(then);
-        self.inner.writer.commit_then(commit, Some(then)).await
+        }))
     }
 
     /// Runs a task that a shutdown waits for.
@@ -309,10 +313,8 @@ impl Runtime {
         task: impl Future<Output = ()> + Send + 'static,
     ) -> tokio::task::JoinHandle<()> {
         let busy = self.clock().busy();
-        self.inner.tasks.spawn(async move {
-            task.await;
-            drop(busy);
-        })
+        // A block that awaits the task would hold it twice, and it is copied on its way.
+        self.inner.tasks.spawn(task.map(move |()| drop(busy)))
     }
 
     pub(crate) fn refuse_when_stopping(&self) -> Result<()> {

@@ -324,7 +324,7 @@ pub(crate) async fn take_up(runtime: Runtime, claimed: Claimed, taking: OwnedSem
 /// Opens a run for one decision without asking the store, if it is known here.
 pub(crate) async fn reopen(runtime: &Runtime, run: &RunId) -> Result<Driver> {
     let Some(known) = runtime.cache().get(run) else {
-        return open(runtime, run).await;
+        return Box::pin(open(runtime, run)).await;
     };
     let flow = &known.context.flow_name;
     let flow = runtime.compiled(flow, Some(&known.version)).await?;

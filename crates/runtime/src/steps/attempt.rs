@@ -41,13 +41,13 @@ impl Runtime {
                 // The visit is over, or its run is paused and will ask again. If it has asked
                 // meanwhile, this is the job that it asked for.
                 Ok(Found::Unwanted(seen)) => {
-                    if self.drop_job(job, &place, seen).await {
+                    if Box::pin(self.drop_job(job, &place, seen)).await {
                         return;
                     }
                 }
                 Err(error) => {
                     tracing::warn!(job = %job.lease.id, %error, "a step could not be begun; it waits");
-                    return self.settle_alone(job, Settled::Released, false).await;
+                    return Box::pin(self.settle_alone(job, Settled::Released, false)).await;
                 }
             }
         };
@@ -81,7 +81,7 @@ impl Runtime {
                     outcome = &mut running => outcome,
                     // Beside the handler: a function in this process may be storing something, and
                     // would never come to its end if it were not asked meanwhile.
-                    () = tokio::time::sleep(BRIEF) => tokio::join!(host.flush(), running).1,
+                    () = tokio::time::sleep(BRIEF) => tokio::join!(Box::pin(host.flush()), running).1,
                 }
             }
         };
@@ -120,13 +120,13 @@ impl Runtime {
                 if ["SHUTTING_DOWN", "NO_WORKER", "RUNNER_ENDED"]
                     .contains(&error.code.as_str()) =>
             {
-                return self.settle_alone(job, Settled::Released, false).await;
+                return Box::pin(self.settle_alone(job, Settled::Released, false)).await;
             }
             Ok(Reply {
                 suspended: Some(wait),
                 seen,
                 ..
-            }) => match self.suspended(&wait, job, place, input).await {
+            }) => match Box::pin(self.suspended(&wait, job, place, input)).await {
                 Ok((awaiting, new)) => {
                     suspended = new;
                     said.extend(host.recorded(seen));
@@ -309,7 +309,7 @@ impl Runtime {
     async fn prepare(&self, job: &ClaimedJob, place: &StepPlace) -> crate::Result<Found> {
         let known = match self.known_for(job, place) {
             Some(known) => known,
-            None => match self.load(&place.run).await {
+            None => match Box::pin(self.load(&place.run)).await {
                 Ok(loaded) => loaded.known(),
                 Err(Error::Store(StoreError::RunNotFound(_))) => {
                     return Ok(Found::Unwanted(None));

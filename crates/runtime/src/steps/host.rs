@@ -7,7 +7,7 @@
 
 use std::{
     sync::{
-        Arc, Weak,
+        Arc, OnceLock, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -45,7 +45,11 @@ pub(super) struct StepHost {
     place: StepPlace,
     at: StepRef,
     job: ClaimedJob,
-    inner: JobHost,
+    /// Answers what a job may ask for too. Few steps ask.
+    inner: OnceLock<JobHost>,
+    process: Arc<Process>,
+    chain: u32,
+    cancel: Cancellation,
     said: Gathered,
     /// The run knows of the attempt.
     has_begun: AtomicBool,
@@ -62,13 +66,6 @@ impl StepHost {
         chain: u32,
         cancel: Cancellation,
     ) -> Arc<Self> {
-        let options = KeptOptions {
-            correlation_id: Some(place.run.to_string()),
-            chain,
-            ..KeptOptions::read(job.options.as_ref())
-        };
-        let lease = job.lease.clone();
-        let inner = JobHost::new(runtime.clone(), process.clone(), lease, &options, cancel);
         Arc::new_cyclic(|me| Self {
             runtime: runtime.clone(),
             place: place.clone(),
@@ -78,7 +75,10 @@ impl StepHost {
                 attempt,
             },
             job: job.clone(),
-            inner,
+            inner: OnceLock::new(),
+            process: process.clone(),
+            chain,
+            cancel,
             said: Gathered::new(runtime.clone(), process.config.logs),
             has_begun: AtomicBool::new(false),
             me: me.clone(),
@@ -87,9 +87,24 @@ impl StepHost {
 
     /// What was said and is not stored yet. Whatever comes later is dropped.
     pub async fn close(&self) -> Vec<Draft> {
-        let _ = self.inner.close().await;
+        if let Some(inner) = self.inner.get() {
+            let _ = inner.close().await;
+        }
         self.said.end();
         self.said.rest().await.0
+    }
+
+    fn inner(&self) -> &JobHost {
+        self.inner.get_or_init(|| {
+            let options = KeptOptions {
+                correlation_id: Some(self.place.run.to_string()),
+                chain: self.chain,
+                ..KeptOptions::read(self.job.options.as_ref())
+            };
+            let (runtime, process) = (self.runtime.clone(), self.process.clone());
+            let (lease, cancel) = (self.job.lease.clone(), self.cancel.clone());
+            JobHost::new(runtime, process, lease, &options, cancel)
+        })
     }
 
     /// Records that the attempt has begun, and what it said so far.
@@ -195,7 +210,7 @@ impl StepHost {
         };
         if is_full {
             let said = self.said.take().await;
-            self.store(said, None, Vec::new()).await?;
+            Box::pin(self.store(said, None, Vec::new())).await?;
         }
         if is_first {
             self.flush_after(LINGER, |said| said.is_lingering = false);
@@ -454,8 +469,8 @@ impl Host for StepHost {
                 };
                 self.remember(memo, Vec::new()).await
             }
-            "await.trigger" => self.open_door(&asked).await,
-            _ => self.inner.ask(method, asked).await,
+            "await.trigger" => Box::pin(self.open_door(&asked)).await,
+            _ => self.inner().ask(method, asked).await,
         }
     }
 }

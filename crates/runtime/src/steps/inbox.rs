@@ -248,7 +248,7 @@ impl Runtime {
         let era = self.cache().era(run);
         let mut driver = match is_known {
             true => reopen(self, run).await?,
-            false => open(self, run).await?,
+            false => Box::pin(open(self, run)).await?,
         };
         if driver.state.status.is_ended() {
             return Err(StoreError::RunEnded(run.clone()).into());

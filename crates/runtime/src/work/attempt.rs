@@ -39,11 +39,6 @@ struct Held {
 impl Runtime {
     /// Runs jobs that were claimed together, and records what became of each.
     pub(super) async fn attempt(&self, process: &Arc<Process>, jobs: Vec<ClaimedJob>) {
-        if let [job] = &jobs[..]
-            && let Some(place) = KeptOptions::read(job.options.as_ref()).step
-        {
-            return self.attempt_step(job, place).await;
-        }
         let cancel = Cancellation::default();
         let stops = Stop::each(&cancel, jobs.len());
         let held: Vec<Held> = jobs
@@ -358,7 +353,7 @@ async fn input(runtime: &Runtime, held: &Held) -> Result<JobInput, WorkError> {
     } = held;
     let journal = match job.has_stream {
         false => Vec::new(),
-        true => super::host::journal(runtime, &job.lease.id).await?,
+        true => Box::pin(super::host::journal(runtime, &job.lease.id)).await?,
     };
     Ok(JobInput {
         job_id: Some(job.lease.id.to_string()),

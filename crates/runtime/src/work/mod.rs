@@ -24,7 +24,7 @@ mod stats;
 mod worker;
 
 pub(crate) use attempt::{checked, to_job, waiting_event};
-pub(crate) use begin::Stock;
+pub(crate) use begin::{Reserved, Stock};
 pub(crate) use broken::Broken;
 pub use broken::BrokenProcess;
 pub use call::CallRequest;

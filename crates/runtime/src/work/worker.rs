@@ -201,8 +201,42 @@ pub(super) fn launch_in(
     jobs: Vec<ClaimedJob>,
 ) {
     let (task, process) = (runtime.clone(), process.clone());
+    if let [job] = &jobs[..]
+        && let options = KeptOptions::read(job.options.as_ref())
+        && let Some(place) = &options.step
+    {
+        let (job, place) = (job.clone(), place.clone());
+        runtime.spawn(async move {
+            task.attempt_step(&job, place).await;
+            drop(taken);
+        });
+        return;
+    }
     runtime.spawn(async move {
         task.attempt(&process, jobs).await;
         drop(taken);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size<F>(_: impl FnOnce() -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// Every job is one of these, allocated and copied when it begins: what an attempt seldom does
+    /// is boxed.
+    #[test]
+    #[expect(unreachable_code, reason = "only the types are looked at")]
+    fn attempts_are_small() {
+        let runtime: fn() -> &'static Runtime = || unreachable!();
+        let process: fn() -> &'static Arc<Process> = || unreachable!();
+        let job: fn() -> &'static ClaimedJob = || unreachable!();
+        let jobs = size(|| runtime().attempt(process(), Vec::new()));
+        assert!(jobs < 4_000, "{jobs} bytes");
+        let step = size(|| runtime().attempt_step(job(), unreachable!()));
+        assert!(step < 4_000, "{step} bytes");
+    }
 }
