@@ -216,6 +216,14 @@ impl Check<'_> {
         if let Some(target) = undo.and_then(Value::as_str) {
             self.target(&format!("{at}.compensation.step"), target, steps);
         }
+        match step.get("compensation").and_then(|undo| undo.get("on")) {
+            Some(Value::Array(kinds)) => {
+                for (number, kind) in kinds.iter().enumerate() {
+                    self.emitted(format!("{at}.compensation.on.{number}"), Some(kind));
+                }
+            }
+            one => self.emitted(format!("{at}.compensation.on"), one),
+        }
     }
 
     /// A handler that leaves its result to others has none from which a delay could be told.
@@ -479,7 +487,10 @@ mod tests {
             json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
                 "a": {"type": "set", "config": {"value": 1},
                     "subscriptions": [{"eventKind": kind}],
-                    "await": {"type": "event", "eventKind": kind}},
+                    "await": {"type": "event", "eventKind": kind},
+                    "compensation": {"step": "b", "on": ["order.lost", kind]}},
+                "b": {"type": "set", "config": {"value": 1},
+                    "compensation": {"step": "a", "on": kind}},
             }})
         };
         for (kind, comes) in [
@@ -494,11 +505,13 @@ mod tests {
             let issues = validate(&flow(kind), &Handlers);
             let told = issues.iter().filter(|issue| issue.rule == "kind");
             let paths: Vec<&str> = told.map(|issue| issue.path.as_str()).collect();
-            let both = [
+            let all = [
                 "steps.a.subscriptions.0.eventKind",
                 "steps.a.await.eventKind",
+                "steps.a.compensation.on.1",
+                "steps.b.compensation.on",
             ];
-            assert_eq!(paths, both[..if comes { 0 } else { 2 }], "{kind}");
+            assert_eq!(paths, all[..if comes { 0 } else { 4 }], "{kind}");
         }
     }
 
