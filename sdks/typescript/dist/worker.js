@@ -5,7 +5,7 @@ import {
   InvocationContext,
   redactor,
   source
-} from "./shared/52E6KYAC.js";
+} from "./shared/ISJOK6BC.js";
 import {
   CancelledError,
   RiverrunError,

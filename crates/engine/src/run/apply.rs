@@ -52,8 +52,21 @@ fn answer(awaiting: &Awaiting, value: Option<Json>) -> Memo {
     }
 }
 
+/// What an emitted event is in the journal of the code that emitted it: known by the type that was
+/// asked for, also where its topic is its kind, and where it has none.
+fn emitted(fact: &Fact, draft: &Draft) -> Option<Memo> {
+    let is_emitted = matches!(fact, Fact::Emitted { .. }) || draft.kind == EventType::Emit;
+    is_emitted.then(|| Memo {
+        op: Name::from("emit"),
+        name: Name::from(draft.kind.as_str()),
+        value: None,
+        error: None,
+        emits: Vec::new(),
+    })
+}
+
 /// What a write of state is in the journal of the code that wrote it.
-fn written(fact: &Fact) -> Option<Memo> {
+fn written(fact: &Fact, draft: &Draft) -> Option<Memo> {
     let (op, name, value) = match fact {
         Fact::StateSet { key, value } => ("state.set", key.to_string(), Some(value.clone())),
         Fact::StateDelete { key } => ("state.delete", key.to_string(), None),
@@ -64,7 +77,7 @@ fn written(fact: &Fact) -> Option<Memo> {
         }
         _ => return None,
     };
-    Some(Memo {
+    (!is_in_run(draft)).then(|| Memo {
         op: Name::from(op),
         name: Name::from(name),
         value,
@@ -92,8 +105,7 @@ impl RunState {
             self.correlation = draft.correlation_id.clone();
         }
         if let Some(at) = &draft.step
-            && let Some(memo) = written(&fact)
-            && !is_in_run(draft)
+            && let Some(memo) = emitted(&fact, draft).or_else(|| written(&fact, draft))
         {
             self.remember(at, memo);
         }
@@ -197,18 +209,6 @@ impl RunState {
             Fact::Emitted { at, kind, payload } => {
                 if let Some(at) = at {
                     self.emitted(at, kind);
-                    let (op, name) = (Name::from("emit"), kind.clone());
-                    let (value, error) = (None, None);
-                    self.remember(
-                        at,
-                        Memo {
-                            op,
-                            name,
-                            value,
-                            error,
-                            emits: Vec::new(),
-                        },
-                    );
                 }
                 self.latest = Some(payload.clone());
             }
@@ -396,8 +396,7 @@ impl RunState {
         let wait = visit.wait.take();
         match wait {
             Some(Wait::Await(awaiting)) if awaiting.in_code => {
-                visit.journal.push(answer(&awaiting, value.cloned()));
-                visit.wait = job;
+                visit.go_on(answer(&awaiting, value.cloned()), job);
             }
             // Declared before the handler, which has still to begin.
             Some(Wait::Await(_)) => {
@@ -434,8 +433,7 @@ impl RunState {
             {
                 let mut memo = answer(&awaiting, None);
                 memo.error = Some(Json::of(&timed_out(&awaiting)));
-                visit.journal.push(memo);
-                visit.wait = job;
+                visit.go_on(memo, job);
             }
         });
     }

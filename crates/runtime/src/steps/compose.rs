@@ -64,6 +64,7 @@ const MEMBERS: &[&str] = &[
     "emits",
     "id",
     "join",
+    "limits",
     "onFailure",
     "role",
     "step",
@@ -89,6 +90,7 @@ struct Written {
     awaits: Option<Value>,
     compensation: Option<Value>,
     on_failure: Option<Value>,
+    limits: Option<Value>,
 }
 
 #[derive(Clone, Copy, PartialEq, Deserialize)]
@@ -119,6 +121,7 @@ struct Part {
     step: String,
     version: Option<String>,
     on_failure: Option<Value>,
+    limits: Option<Value>,
     emits: BTreeSet<String>,
     hears: BTreeSet<String>,
     /// Steps that it names.
@@ -379,6 +382,7 @@ fn part(process: &str, config: &Map<String, Value>, flow: Value) -> Result<Part,
             other => other.to_string(),
         }),
         on_failure: written.on_failure,
+        limits: written.limits,
         emits: written.emits.into_iter().collect(),
         hears,
         names: names.into_iter().flatten().collect(),
@@ -457,6 +461,7 @@ fn flow(id: &str, entry: &Part, members: &[&Part]) -> ComposedFlow {
     });
     for (key, value) in [
         ("onFailure", &entry.on_failure),
+        ("limits", &entry.limits),
         ("inputSchema", &entry.input_schema),
         ("stateSchema", &entry.state_schema),
     ] {
@@ -568,7 +573,7 @@ mod tests {
             &[
                 (
                     "a",
-                    json!({"flow": {"id": "shop", "role": "entry", "step": "start", "emits": ["x"], "version": "2.1.0"}}),
+                    json!({"flow": {"id": "shop", "role": "entry", "step": "start", "emits": ["x"], "version": "2.1.0", "limits": {"maxAwaits": 7}}}),
                 ),
                 (
                     "b",
@@ -582,6 +587,7 @@ mod tests {
             &[("lone", &["c"]), ("shop", &["start", "next"])],
         );
         assert_eq!(composed.flows[1].definition["version"], "2.1.0");
+        assert_eq!(composed.flows[1].definition["limits"]["maxAwaits"], 7);
         assert!(composed.flows[1].is_versioned);
         assert_eq!(composed.incomplete[0].0, "other");
     }
