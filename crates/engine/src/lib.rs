@@ -48,6 +48,7 @@ pub mod code {
     pub const STEP_NOT_FOUND: &str = "STEP_NOT_FOUND";
     pub const INVALID_TRANSITION: &str = "INVALID_TRANSITION";
     pub const MAX_STEPS: &str = "MAX_STEPS";
+    pub const MAX_AWAITS: &str = "MAX_AWAITS";
     pub const CANCELLED: &str = "CANCELLED";
     pub const TIMEOUT: &str = "TIMEOUT";
     pub const BRANCH_FAILED: &str = "BRANCH_FAILED";

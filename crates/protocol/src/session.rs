@@ -132,6 +132,9 @@ pub struct MadeFlow {
 pub struct Fault {
     pub code: String,
     pub message: String,
+    /// The flow that it is about, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
 }
 
 /// How many invocations more a remote worker takes.

@@ -78,6 +78,7 @@ impl Runtime {
                 chain: state.chain,
             };
             orders.extend(self.engine_signals(&told, &decision.events));
+            orders.extend(told.signals(&decision.events, 0, now, |kind| flow.plan.hears(kind)));
             let told = self.jobs_of(run, &decision.dequeued);
             let mut commit = control_commit(&loaded, &state, decision);
             commit.changes.extend(orders);

@@ -318,6 +318,22 @@ class Steps(unittest.TestCase):
         ops = [entry["op"] for entry in done.journal]
         self.assertEqual(ops, ["emit", "memo", "emit", "memo", "enqueue", "await"])
 
+    def test_an_emit_that_is_no_longer_made_before_a_wait_is_missed(self) -> None:
+        executions = 0
+
+        async def changed(input: Any, ctx: Context) -> None:
+            nonlocal executions
+            executions += 1
+            if executions < 3:
+                await ctx.emit("ordered")
+            await ctx.wait.time(1000)
+            await ctx.run("order", lambda: ctx.emit("ordered"))
+            await ctx.wait.time(1000)
+
+        error: Any = run_step(changed).error
+        self.assertEqual((error.code, executions), ("JOURNAL_MISMATCH", 3))
+        self.assertEqual(error.details["missing"], [{"op": "emit", "name": "ordered"}])
+
     def test_jobs_cannot_wait(self) -> None:
         async def in_async(input: Any, ctx: Context) -> None:
             await ctx.wait.event("x")
@@ -686,6 +702,27 @@ class Flows(unittest.TestCase):
         self.assertEqual(done.elapsed_ms, 150_000 + 3_600_000)
         # What was emitted before the failure is not emitted again.
         self.assertEqual([one.value for one in done.visits[1:]], [1])
+
+    def test_attempts_are_counted_from_the_last_wait_on(self) -> None:
+        told = []
+        failed = set()
+
+        def poll(n: int) -> int:
+            if n in failed:
+                return n
+            failed.add(n)
+            raise RuntimeError(f"bad day {n}")
+
+        def polls(input: Any, ctx: SyncContext) -> None:
+            told.append((ctx.attempt, ctx.max_attempts))
+            for n in range(3):
+                ctx.run(f"poll-{n}", lambda n=n: poll(n))
+                ctx.wait.time("1 day")
+
+        policy = {"attempts": 2, "backoff": {"type": "fixed", "delayMs": 1000}}
+        done = run_step((polls, {"retryPolicy": policy}))
+        self.assertEqual((done.status, done.error), ("completed", None))
+        self.assertEqual(told, [(1, 2), (2, 2), (2, 3), (3, 3), (3, 4), (4, 4), (4, 5)])
 
     def test_what_is_not_tried_again_fails_at_once(self) -> None:
         def failing(error: Exception, **policy: Any) -> tuple[int, int]:

@@ -498,7 +498,7 @@ var Journal = class {
       if (places) places.push(at);
       else this.#open.set(key(op, name), [at]);
     }
-    for (const { emits = [] } of records2) for (const kind of emits) this.#settle(kind);
+    for (const [at, { emits = [] }] of records2.entries()) for (const kind of emits) this.#settle(kind, at);
   }
   /** The record for the next use of a name; undefined once they are used up. */
   next(op, name) {
@@ -544,10 +544,14 @@ var Journal = class {
     const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing2)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
     return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing: missing2 } });
   }
-  /** An emit inside of a `ctx.run` that is recorded: nobody asks for it again. */
-  #settle(kind) {
-    const at = this.#open.get(key("emit", kind))?.shift();
-    if (at !== void 0) this.#taken.add(at);
+  /**
+   * An emit inside of a `ctx.run` that is recorded: nobody asks for it again. It is the last before
+   * the record of the run, so that one from before an earlier wait is still missed.
+   */
+  #settle(kind, memo) {
+    const open = this.#open.get(key("emit", kind)) ?? [];
+    const last = open.findLastIndex((at) => at < memo);
+    for (const at of last < 0 ? [] : open.splice(last, 1)) this.#taken.add(at);
   }
   /**
    * An emit may have been made inside of a `ctx.run` that failed and went another way when it was
@@ -3487,6 +3491,8 @@ var Visit = class {
   memory;
   startedAt = (/* @__PURE__ */ new Date()).toISOString();
   awaited;
+  /** Attempts that failed since the code last went on after a wait. */
+  failures = 0;
   outcome = { status: "waiting" };
   #executions = 0;
   #endedAt;
@@ -3509,8 +3515,13 @@ var Visit = class {
   get attempt() {
     return this.retries.length + 1;
   }
+  /** The number that the last attempt would have: those before a wait that is over do not count. */
+  get #maxAttempts() {
+    return this.attempt + mostAttempts(this.step.config.retryPolicy) - 1 - this.failures;
+  }
   /** The next execution is another attempt. */
   failed(error, delayMs) {
+    this.failures += 1;
     this.retries.push({ attempt: this.attempt, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs });
   }
   began(type, name) {
@@ -3521,6 +3532,7 @@ var Visit = class {
   /** What a wait has brought: the next execution is given it. */
   settle(name, outcome) {
     this.memory.journal.push({ op: "await", name, ...outcome });
+    this.failures = 0;
   }
   report() {
     const { step, number, input, awaits, attempt, retries, startedAt, outcome, memory, undoes } = this;
@@ -3551,7 +3563,7 @@ var Visit = class {
   }
   #job() {
     const { name } = this.step;
-    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: this.attempt, maxAttempts: mostAttempts(this.step.config.retryPolicy), enqueuedAt: this.startedAt };
+    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt };
   }
   #params() {
     const { runId, flow, tenantId, correlationId = runId } = this.run;
@@ -3563,7 +3575,7 @@ var Visit = class {
       queue: this.step.name,
       input: this.input,
       attempt: this.attempt,
-      maxAttempts: mostAttempts(this.step.config.retryPolicy),
+      maxAttempts: this.#maxAttempts,
       runId,
       flow,
       step: this.step.name,
@@ -3700,7 +3712,7 @@ var Simulation = class {
     else this.#afterHandler(visit, outcome.value);
   }
   #tryAgain(visit, error) {
-    const delayMs = retryDelayMs(visit.step.config.retryPolicy, describe(error), visit.attempt);
+    const delayMs = retryDelayMs(visit.step.config.retryPolicy, describe(error), visit.failures + 1);
     if (delayMs === void 0) return false;
     visit.failed(error, delayMs);
     this.#plan(this.clock.now + delayMs, () => visit.isActive && this.#execute(visit));

@@ -10,7 +10,7 @@ import {
   redactor,
   source,
   valueText
-} from "./shared/2I36YDAT.js";
+} from "./shared/PW63Y7HD.js";
 import {
   CancelledError,
   RiverrunError,
@@ -738,6 +738,8 @@ var Visit = class {
   memory;
   startedAt = (/* @__PURE__ */ new Date()).toISOString();
   awaited;
+  /** Attempts that failed since the code last went on after a wait. */
+  failures = 0;
   outcome = { status: "waiting" };
   #executions = 0;
   #endedAt;
@@ -760,8 +762,13 @@ var Visit = class {
   get attempt() {
     return this.retries.length + 1;
   }
+  /** The number that the last attempt would have: those before a wait that is over do not count. */
+  get #maxAttempts() {
+    return this.attempt + mostAttempts(this.step.config.retryPolicy) - 1 - this.failures;
+  }
   /** The next execution is another attempt. */
   failed(error, delayMs) {
+    this.failures += 1;
     this.retries.push({ attempt: this.attempt, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs });
   }
   began(type, name) {
@@ -772,6 +779,7 @@ var Visit = class {
   /** What a wait has brought: the next execution is given it. */
   settle(name, outcome) {
     this.memory.journal.push({ op: "await", name, ...outcome });
+    this.failures = 0;
   }
   report() {
     const { step, number, input, awaits, attempt, retries, startedAt, outcome, memory, undoes } = this;
@@ -802,7 +810,7 @@ var Visit = class {
   }
   #job() {
     const { name } = this.step;
-    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: this.attempt, maxAttempts: mostAttempts(this.step.config.retryPolicy), enqueuedAt: this.startedAt };
+    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt };
   }
   #params() {
     const { runId, flow, tenantId, correlationId = runId } = this.run;
@@ -814,7 +822,7 @@ var Visit = class {
       queue: this.step.name,
       input: this.input,
       attempt: this.attempt,
-      maxAttempts: mostAttempts(this.step.config.retryPolicy),
+      maxAttempts: this.#maxAttempts,
       runId,
       flow,
       step: this.step.name,
@@ -951,7 +959,7 @@ var Simulation = class {
     else this.#afterHandler(visit, outcome.value);
   }
   #tryAgain(visit, error) {
-    const delayMs = retryDelayMs(visit.step.config.retryPolicy, describe(error), visit.attempt);
+    const delayMs = retryDelayMs(visit.step.config.retryPolicy, describe(error), visit.failures + 1);
     if (delayMs === void 0) return false;
     visit.failed(error, delayMs);
     this.#plan(this.clock.now + delayMs, () => visit.isActive && this.#execute(visit));

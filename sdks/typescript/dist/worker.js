@@ -7,7 +7,7 @@ import {
   configJson,
   redactor,
   valueText
-} from "./shared/2I36YDAT.js";
+} from "./shared/PW63Y7HD.js";
 import {
   CancelledError,
   RiverrunError,

@@ -180,6 +180,20 @@ test('what a run does inside belongs to it', async () => {
   assert.deepEqual(done.journal.map(({ op }) => op), ['emit', 'memo', 'emit', 'memo', 'enqueue', 'await'])
 })
 
+test('an emit that is no longer made before a wait is missed, whatever a later run emitted', async () => {
+  let executions = 0
+  const changed = async (_, ctx) => {
+    executions += 1
+    if (executions < 3) await ctx.emit('ordered')
+    await ctx.await.time(1000)
+    await ctx.run('order', () => ctx.emit('ordered'))
+    await ctx.await.time(1000)
+  }
+  const { status, error } = await runStep(changed)
+  assert.deepEqual([status, error.code, executions], ['failed', 'JOURNAL_MISMATCH', 3])
+  assert.deepEqual(error.details.missing, [{ op: 'emit', name: 'ordered' }])
+})
+
 test('nothing after a wait runs in an execution that waits', async () => {
   const seen = []
   const step = async (_, ctx) => {
@@ -402,6 +416,25 @@ test('a step that fails is tried again as its policy says, in simulated time', a
   assert.equal(run.elapsedMs, 150_000 + 3_600_000)
   // What was emitted before the failure is not emitted again.
   assert.deepEqual(run.visits.slice(1).map(({ value }) => value), [1])
+})
+
+test('attempts are counted from the last wait on', async () => {
+  const told = []
+  const failed = new Set()
+  const polls = defineStep(async (_, ctx) => {
+    told.push([ctx.attempt, ctx.maxAttempts])
+    for (let n = 0; n < 3; n += 1) {
+      await ctx.run(`poll-${n}`, () => {
+        if (failed.has(n)) return n
+        failed.add(n)
+        throw new Error(`bad day ${n}`)
+      })
+      await ctx.await.time('1 day')
+    }
+  }, { step: 'polls', retryPolicy: { attempts: 2, backoff: { type: 'fixed', delayMs: 1000 } } })
+  const done = await runStep(polls)
+  assert.equal(done.status, 'completed', done.error?.message)
+  assert.deepEqual(told, [[1, 2], [2, 2], [2, 3], [3, 3], [3, 4], [4, 4], [4, 5]])
 })
 
 test('what is not tried again fails at once, and three times is enough where nothing is said', async () => {

@@ -486,6 +486,7 @@ async fn workers_that_make_different_flows_of_one_name_are_told() {
     let alone = json!([{"id": "lone", "config": {"flow": {"id": "far", "step": "lone", "subscriptions": [{"eventKind": "x"}]}}}]);
     let (_alone, welcome) = welcomed(&address, "three", alone).await;
     assert_eq!(codes(&welcome), ["FLOW_INCOMPLETE"], "{welcome}");
+    assert_eq!(welcome["faults"][0]["flow"], "far");
     server
         .get("/api/flows/far")
         .await

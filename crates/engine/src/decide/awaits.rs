@@ -46,6 +46,14 @@ impl Turn<'_> {
             let failure = Failure::new(code::INPUT_ERROR, message).permanent();
             return self.fail(visit, failure, jitter);
         }
+        let limit = self.plan.limits.max_awaits;
+        if visit.awaits() as u64 >= limit {
+            let message = format!(
+                "the step has waited {limit} times in one visit, the most that its flow's limits.maxAwaits allows, and all that it did is read again after each: begin a run that goes on from here with ctx.start, and return"
+            );
+            let failure = Failure::new(code::MAX_AWAITS, message).permanent();
+            return self.fail(visit, failure, jitter);
+        }
         let (at, is_time) = (visit.at(), awaiting.what == AwaitFor::Time);
         self.emit(Fact::Await { at, awaiting });
         // A wait for a time that is over is over. Any other is stored first.

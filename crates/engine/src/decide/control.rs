@@ -38,6 +38,7 @@ impl Turn<'_> {
 
     pub(super) fn cancelled(&mut self, cancellation: Cancellation) {
         self.cancel_visits(&cancellation, |_, _| true);
+        self.emit_last();
         let duration_ms = self.since(self.state.created_ms);
         self.emit(Fact::Cancelled {
             cancellation,

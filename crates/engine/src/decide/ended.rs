@@ -141,8 +141,17 @@ impl Turn<'_> {
     }
 
     fn end_failed(&mut self, error: Failure) {
+        self.emit_last();
         let duration_ms = self.since(self.state.created_ms);
         self.emit(Fact::Failed { error, duration_ms });
+    }
+
+    /// What finished visits had still to emit comes before the run's end: nothing follows from it
+    /// here, but others may wait for it.
+    pub(super) fn emit_last(&mut self) {
+        for due in self.state.to_emit.clone() {
+            self.take_in(due.draft(self.now));
+        }
     }
 
     fn complete_run(&mut self) {

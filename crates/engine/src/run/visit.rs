@@ -34,7 +34,8 @@ pub struct Visit {
     pub status: VisitStatus,
     /// Tries so far; 0 before the first.
     pub attempt: u32,
-    /// Tries that failed, which is what a retry policy counts.
+    /// Tries that failed since the handler's code last went on after a wait, which is what a retry
+    /// policy counts.
     pub failures: u32,
     /// Tries that were lost with their worker.
     pub losses: u32,
@@ -154,6 +155,20 @@ impl Visit {
     pub(crate) fn is_over(&self, door: &Door) -> bool {
         let mut answers = self.answers(&door.id);
         answers.any(|memo| memo.error.is_some() || !door.many)
+    }
+
+    /// How many awaits of the handler's code are over.
+    pub(crate) fn awaits(&self) -> usize {
+        let is_answer = |memo: &&Memo| &*memo.op == "await";
+        self.journal.iter().filter(is_answer).count()
+    }
+
+    /// An await of the handler's code is over: what comes now is an execution with attempts of its
+    /// own.
+    pub(super) fn go_on(&mut self, answer: Memo, job: Option<Wait>) {
+        self.journal.push(answer);
+        self.failures = 0;
+        self.wait = job;
     }
 
     fn answers(&self, await_name: &str) -> impl Iterator<Item = &Memo> {

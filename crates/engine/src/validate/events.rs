@@ -41,6 +41,14 @@ impl Check<'_> {
         if let Some(target) = undo.and_then(Value::as_str) {
             self.target(&format!("{at}.compensation.step"), target, steps);
         }
+        match step.get("compensation").and_then(|undo| undo.get("on")) {
+            Some(Value::Array(kinds)) => {
+                for (number, kind) in kinds.iter().enumerate() {
+                    self.emitted(format!("{at}.compensation.on.{number}"), Some(kind));
+                }
+            }
+            one => self.emitted(format!("{at}.compensation.on"), one),
+        }
     }
 
     /// A handler that leaves its result to others has none from which a delay could be told.

@@ -33,6 +33,15 @@ pub(super) fn issues(steps: &Map<String, Value>) -> Vec<Issue> {
                 format!("no step of the flow takes {kind:?}"),
             );
         }
+        for (place, kind) in undone(step).filter(|(_, kind)| !emitted.contains(kind)) {
+            warn(
+                format!("steps.{name}.{place}"),
+                "compensation-unemitted",
+                format!(
+                    "no step of the flow says that it emits {kind:?}: it must come from outside, or nothing is undone by it"
+                ),
+            );
+        }
         for (number, kind) in subscribed(step).filter(|(_, kind)| !emitted.contains(kind)) {
             warn(
                 format!("steps.{name}.subscriptions.{number}"),
@@ -65,12 +74,20 @@ fn takes(step: &Value) -> Vec<&str> {
     let mut kinds: Vec<&str> = subscribed(step).map(|(_, kind)| kind).collect();
     let awaited = step.get("await").and_then(|awaits| awaits.get("eventKind"));
     kinds.extend(awaited.and_then(Value::as_str));
-    match step.get("compensation").and_then(|undo| undo.get("on")) {
-        Some(Value::String(one)) => kinds.push(one),
-        Some(Value::Array(many)) => kinds.extend(many.iter().filter_map(Value::as_str)),
-        _ => {}
-    }
+    kinds.extend(undone(step).map(|(_, kind)| kind));
     kinds
+}
+
+/// By which kinds of events a finished visit of a step is undone, and where they stand.
+fn undone(step: &Value) -> impl Iterator<Item = (String, &str)> {
+    let on = step.get("compensation").and_then(|undo| undo.get("on"));
+    let one = on.and_then(Value::as_str);
+    let one = one.map(|kind| ("compensation.on".to_owned(), kind));
+    let many = on.and_then(Value::as_array).into_iter().flatten();
+    let many = many
+        .enumerate()
+        .filter_map(|(number, kind)| Some((format!("compensation.on.{number}"), kind.as_str()?)));
+    one.into_iter().chain(many)
 }
 
 #[cfg(test)]
@@ -108,11 +125,15 @@ mod tests {
             json!({
                 "a": {"emits": ["order.created", "order.creatd"]},
                 "b": {"subscriptions": [{"eventKind": "order.created"}, {"eventKind": "order.made"}]},
-                "c": {"await": {"type": "event", "eventKind": "from.outside"}},
+                "c": {"await": {"type": "event", "eventKind": "from.outside"},
+                    "compensation": {"step": "a", "on": ["order.created", "order.cancelled"]}},
+                "d": {"compensation": {"step": "a", "on": "order.lost"}},
             }),
             &[
                 ("steps.a.emits.1", "emit-unheard"),
                 ("steps.b.subscriptions.1", "subscription-unemitted"),
+                ("steps.c.compensation.on.1", "compensation-unemitted"),
+                ("steps.d.compensation.on", "compensation-unemitted"),
             ],
         );
     }

@@ -97,7 +97,10 @@ fn what_riverrun_writes_itself_never_comes_to_a_step() {
         json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
             "a": {"type": "set", "config": {"value": 1},
                 "subscriptions": [{"eventKind": kind}],
-                "await": {"type": "event", "eventKind": kind}},
+                "await": {"type": "event", "eventKind": kind},
+                "compensation": {"step": "b", "on": ["order.lost", kind]}},
+            "b": {"type": "set", "config": {"value": 1},
+                "compensation": {"step": "a", "on": kind}},
         }})
     };
     for (kind, comes) in [
@@ -112,11 +115,13 @@ fn what_riverrun_writes_itself_never_comes_to_a_step() {
         let issues = validate(&flow(kind), &Handlers);
         let told = issues.iter().filter(|issue| issue.rule == "kind");
         let paths: Vec<&str> = told.map(|issue| issue.path.as_str()).collect();
-        let both = [
+        let all = [
             "steps.a.subscriptions.0.eventKind",
             "steps.a.await.eventKind",
+            "steps.a.compensation.on.1",
+            "steps.b.compensation.on",
         ];
-        assert_eq!(paths, both[..if comes { 0 } else { 2 }], "{kind}");
+        assert_eq!(paths, all[..if comes { 0 } else { 4 }], "{kind}");
     }
 }
 

@@ -319,6 +319,84 @@ fn code_that_waits_runs_again_with_the_answers() {
     );
 }
 
+/// What was done before a wait has cost attempts; what comes after it has its own. Workers that are
+/// lost are counted over the whole visit.
+#[test]
+fn attempts_are_counted_from_the_last_wait_on() {
+    let mut step = process();
+    step["retry"] = json!({"maxAttempts": 2, "backoffMs": 100});
+    check(
+        json!({"a": step}),
+        r#"
+        start
+          flow.started
+          > a
+        began a 1
+          step.started a
+        fail a E
+          step.failed a E again at 100
+          step.retry a/2
+          > a after 1 at 100
+        began a 2
+          step.started a/2
+        suspend a time t1 50
+          step.await.time a/2 t1 until 50
+        tick 50
+        due
+          step.resumed a/2 after 50
+          > a after 1
+          ! t1
+        began a 2
+        fail a E
+          step.failed a/2 E again at 150
+          step.retry a/3
+          > a after 2 at 150
+        began a 3
+          step.started a/3
+        suspend a event e1 50
+          step.await.event a/3 e1 until 100
+        tick 50
+        due
+          step.await.timeout a/3 after 50
+          > a after 2
+          ! e1
+        began a 3
+        fail a E
+          step.failed a/3 E again at 200
+          step.retry a/4
+          > a after 3 at 200
+        began a 4
+          step.started a/4
+        fail a E
+          step.failed a/4 E
+          flow.failed E at a
+        "#,
+    );
+}
+
+/// The code is known by what it asked for, whatever kind the event is of then.
+#[test]
+fn an_event_with_a_topic_is_recorded_under_its_type() {
+    check(
+        json!({"a": process(), "b": {"subscriptions": [{"eventKind": "paid"}]}}),
+        r#"
+        start
+          flow.started
+          > a
+        began a 1
+          step.started a
+        emit-by a emit {"topic":"paid","payload":1} b
+          emit a
+          step.entered b/0
+        emit-by a sent {"inRun":true}
+          sent a
+        journal a
+          = emit emit
+          = emit sent
+        "#,
+    );
+}
+
 #[test]
 fn doors_end_with_the_visit_that_made_them() {
     check_after(

@@ -68,6 +68,40 @@ fn a_loop_of_waits_that_are_too_late_ends_at_the_limit_of_steps() {
     );
 }
 
+/// A step that feeds itself in its code: each wait is over, and it waits again.
+#[test]
+fn code_that_waits_again_and_again_ends_at_the_limit_of_awaits() {
+    let flow = json!({"limits": {"maxAwaits": 2}, "steps": {
+        "a": {"type": "process", "config": {"process": "p"}, "retry": {"maxAttempts": 5}},
+    }});
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+          > a
+        began a 1
+          step.started a
+        suspend a time t1 0
+          step.await.time a t1 until 0
+          step.resumed a after 0
+          > a
+          ! t1
+        began a 1
+        suspend a event e1
+          step.await.event a e1
+        settle a e1 1
+          step.resumed a after 0
+          > a
+          ! e1
+        began a 1
+        suspend a time t2 0
+          step.failed a MAX_AWAITS
+          flow.failed MAX_AWAITS at a
+        "#,
+    );
+}
+
 #[test]
 fn a_fork_whose_branches_cannot_all_have_a_step_begins_none() {
     let flow = |max_steps: u64| {

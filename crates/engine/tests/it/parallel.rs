@@ -4,6 +4,49 @@ use serde_json::json;
 
 use super::script::check;
 
+/// A decision that ends the run leaves nothing unsaid: a finished step emits before the end.
+#[test]
+fn what_a_finished_branch_emits_comes_before_the_failure_of_the_run() {
+    let p = json!({"emits": ["p.done", "p.told"]});
+    check(
+        json!({"f": {}, "p": p, "q": {}}),
+        r#"
+        start
+          flow.started
+        begin f
+          step.started f
+        fork f p,q
+          step.await.branches f 2
+        begin q
+          step.started q
+        fail q E
+          step.failed q E
+        run p 7
+          step.started p
+          step.completed p 7
+          step.failed f BRANCH_FAILED
+          p.done p
+          p.told p
+          flow.failed BRANCH_FAILED at f
+        "#,
+    );
+    check(
+        json!({"p": {"emits": ["p.done"], "transitions": {"onSuccess": "q"}}, "q": {}}),
+        r#"
+        start
+          flow.started
+        run p 7
+          step.started p
+          step.completed p 7 -> q
+          ^ p.done
+        cancel
+          step.cancelled q/0 by user
+          p.done p
+          flow.cancelled by user
+        "#,
+    );
+}
+
 #[test]
 fn results_are_joined_by_name_when_all_are_through() {
     let flow = json!({

@@ -13,6 +13,17 @@ pub struct MadeFlows {
     pub shared: Vec<(MadeFlow, Vec<String>)>,
 }
 
+impl MadeFlows {
+    /// A flow that the worker has steps of is made of this version now, whoever has its entry.
+    pub(super) fn note_shared(&mut self, flow: &MadeFlow) {
+        self.flows.retain(|known| known.id != flow.id);
+        self.flows.push(flow.clone());
+        let is_its = |fault: &Fault| fault.flow.as_ref() == Some(&flow.id);
+        let is_over = |fault: &Fault| is_its(fault) && fault.code == "FLOW_INCOMPLETE";
+        self.faults.retain(|fault| !is_over(fault));
+    }
+}
+
 /// The server that workers bring their processes to.
 #[async_trait]
 pub trait Home: Send + Sync {
@@ -58,4 +69,40 @@ fn composable(processes: &[LoadedProcess]) -> Vec<Composable<'_>> {
         Some(Composable { id, config })
     };
     processes.iter().filter_map(composable).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_that_is_whole_now_ends_its_own_fault_alone() {
+        let fault = |code: &str, flow: &str| Fault {
+            code: code.to_owned(),
+            message: "it has to do with \"shop\"".to_owned(),
+            flow: Some(flow.to_owned()),
+        };
+        let flow = |id: &str, version: &str| MadeFlow {
+            id: id.to_owned(),
+            version: version.to_owned(),
+        };
+        let mut made = MadeFlows {
+            flows: vec![flow("shop", "1.0.0"), flow("other", "1.0.0")],
+            faults: vec![
+                fault("FLOW_INCOMPLETE", "shop"),
+                fault("FLOW_INCOMPLETE", "far"),
+                fault("FLOW_CONFLICT", "shop"),
+            ],
+            shared: Vec::new(),
+        };
+        made.note_shared(&flow("shop", "2.0.0"));
+        assert_eq!(made.flows, [flow("other", "1.0.0"), flow("shop", "2.0.0")]);
+        assert_eq!(
+            made.faults,
+            [
+                fault("FLOW_INCOMPLETE", "far"),
+                fault("FLOW_CONFLICT", "shop")
+            ]
+        );
+    }
 }

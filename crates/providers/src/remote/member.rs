@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::SystemTime};
 
 use parking_lot::Mutex;
-use riverrun_protocol::{Fault, Initialised, LoadedProcess, MadeFlow, Running, Welcome, WorkError};
+use riverrun_protocol::{Initialised, LoadedProcess, MadeFlow, Running, Welcome, WorkError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -119,12 +119,7 @@ impl Member {
             return;
         }
         if let Some(made) = &mut state.made {
-            made.flows.retain(|known| known.id != flow.id);
-            made.flows.push(flow.clone());
-            let named = format!("{:?}", flow.id);
-            let is_over =
-                |fault: &Fault| fault.code == "FLOW_INCOMPLETE" && fault.message.contains(&named);
-            made.faults.retain(|fault| !is_over(fault));
+            made.note_shared(flow);
         }
     }
 

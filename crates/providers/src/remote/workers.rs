@@ -251,6 +251,7 @@ impl List {
                             "worker {} makes flow {id:?} of other steps ({id}@{}): new runs are of {id}@{version}",
                             other.name, theirs.version
                         ),
+                        flow: Some(id.clone()),
                     });
                 }
             }

@@ -67,6 +67,13 @@ impl SimulatedClock {
         self
     }
 
+    /// Lets every look at the clock take this long: a test finds out what takes two looks for one
+    /// moment. Default 0.
+    pub fn ticking_ms(self, ms: Millis) -> Self {
+        self.simulation.state.lock().tick_ms = ms;
+        self
+    }
+
     pub fn now_ms(&self) -> Millis {
         self.simulation.now_ms()
     }
@@ -178,6 +185,8 @@ pub(super) struct Simulation {
 #[derive(Default)]
 struct State {
     now_ms: Millis,
+    /// How long a look at the clock takes.
+    tick_ms: Millis,
     busy: usize,
     handlers: usize,
     /// By their times, and among those of one time by who came first.
@@ -213,7 +222,9 @@ impl std::fmt::Debug for Simulation {
 
 impl Simulation {
     pub(super) fn now_ms(&self) -> Millis {
-        self.state.lock().now_ms
+        let mut state = self.state.lock();
+        state.now_ms = state.now_ms.saturating_add(state.tick_ms);
+        state.now_ms
     }
 
     pub(super) fn more(&self, what: Counted) {

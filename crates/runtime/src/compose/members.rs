@@ -64,6 +64,7 @@ pub(super) fn flow(id: &str, entry: &Part, members: &[&Part]) -> ComposedFlow {
     });
     for (key, value) in [
         ("onFailure", &entry.on_failure),
+        ("limits", &entry.limits),
         ("inputSchema", &entry.input_schema),
         ("stateSchema", &entry.state_schema),
     ] {

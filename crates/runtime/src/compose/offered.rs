@@ -58,6 +58,7 @@ impl Runtime {
             made.faults.push(Fault {
                 code: "PROCESS_INVALID".to_owned(),
                 message: format!("{}: {}", issue.path, issue.message),
+                flow: None,
             });
         }
         let offer = self.offer(processes, others);
@@ -73,6 +74,7 @@ impl Runtime {
                 made.faults.push(Fault {
                     code: "FLOW_INCOMPLETE".to_owned(),
                     message: format!("{}: {}", issue.path, issue.message),
+                    flow: Some(flow.clone()),
                 });
             }
         }
@@ -130,6 +132,7 @@ impl Runtime {
                     "{}: {}, in another worker: flow {id:?} stays as it was",
                     issue.path, issue.message
                 ),
+                flow: Some(id),
             });
         }
         let mut definition = flow.definition.clone();
@@ -207,6 +210,7 @@ fn our_own(flow: &str) -> Fault {
         message: format!(
             "the server makes flow {flow:?} of its own processes: those of the worker are no steps of it"
         ),
+        flow: Some(flow.to_owned()),
     }
 }
 
@@ -223,5 +227,6 @@ fn fault(flow: &str, error: &Error) -> Fault {
     Fault {
         code: error.code().to_owned(),
         message: format!("flow {flow:?}: {error}{}", first.unwrap_or_default()),
+        flow: Some(flow.to_owned()),
     }
 }

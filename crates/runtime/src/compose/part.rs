@@ -17,6 +17,7 @@ pub(super) struct Part {
     pub(super) step: String,
     pub(super) version: Option<String>,
     pub(super) on_failure: Option<Value>,
+    pub(super) limits: Option<Value>,
     pub(super) emits: BTreeSet<String>,
     pub(super) hears: BTreeSet<String>,
     /// Steps that it names.
@@ -74,6 +75,7 @@ const MEMBERS: &[&str] = &[
     "emits",
     "id",
     "join",
+    "limits",
     "onFailure",
     "role",
     "step",
@@ -98,6 +100,7 @@ struct Written {
     #[serde(rename = "await")]
     awaits: Option<Value>,
     compensation: Option<Value>,
+    limits: Option<Value>,
     on_failure: Option<Value>,
 }
 
@@ -187,6 +190,7 @@ fn part(process: &str, config: &Map<String, Value>, flow: Value) -> Result<Part,
             other => other.to_string(),
         }),
         on_failure: written.on_failure,
+        limits: written.limits,
         emits: written.emits.into_iter().collect(),
         hears,
         names: names.into_iter().flatten().collect(),

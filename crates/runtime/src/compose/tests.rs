@@ -97,7 +97,7 @@ fn the_unified_form_names_its_flow() {
         &[
             (
                 "a",
-                json!({"flow": {"id": "shop", "role": "entry", "step": "start", "emits": ["x"], "version": "2.1.0"}}),
+                json!({"flow": {"id": "shop", "role": "entry", "step": "start", "emits": ["x"], "version": "2.1.0", "limits": {"maxAwaits": 7}}}),
             ),
             (
                 "b",
@@ -111,6 +111,7 @@ fn the_unified_form_names_its_flow() {
         &[("lone", &["c"]), ("shop", &["start", "next"])],
     );
     assert_eq!(composed.flows[1].definition["version"], "2.1.0");
+    assert_eq!(composed.flows[1].definition["limits"]["maxAwaits"], 7);
     assert!(composed.flows[1].is_versioned);
     assert_eq!(composed.incomplete[0].0, "other");
 }

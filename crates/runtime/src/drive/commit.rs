@@ -128,7 +128,7 @@ impl Driver {
         let snapshot = self.snapshot();
         // A snapshot must cover exactly the stream's beginning.
         let expect = match snapshot {
-            None if !self.is_from_memory => Expect::Turn(self.turn),
+            None if !self.is_from_memory && !self.has_placed => Expect::Turn(self.turn),
             _ => Expect::Len(self.stored_len),
         };
         let after = matches!(expect, Expect::Len(_)).then_some(self.state.len);

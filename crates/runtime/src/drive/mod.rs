@@ -14,14 +14,14 @@ use std::{collections::HashMap, sync::Arc};
 
 use riverrun_engine::{Decision, Input, RunState, VisitKey, decide};
 use riverrun_store::{Change, Claimed, Holder, JobChange, NewAwait};
-use riverrun_types::{Name, RunId, event::EventContext};
+use riverrun_types::{Millis, Name, RunId, StreamName, event::EventContext};
 use tokio::sync::OwnedSemaphorePermit;
 
 pub(crate) use advance::Effectful;
 pub(crate) use attempt::Attempts;
 pub(crate) use commit::{Committed, SNAPSHOT_EVERY, projection, record};
 
-use crate::{Compiled, Loaded, Result, Runtime, cache::Known, leases::Keep};
+use crate::{Compiled, Loaded, Result, Runtime, cache::Known, leases::Keep, steps::Told};
 
 /// One run under way.
 pub(crate) struct Driver {
@@ -37,6 +37,9 @@ pub(crate) struct Driver {
     pub(crate) stored_len: u64,
     /// The state may be behind the store's: what is decided holds only if nothing came since.
     is_from_memory: bool,
+    /// What is decided has been told the place of an event in the stream: it holds only if nothing
+    /// comes before it.
+    pub(crate) has_placed: bool,
     /// The length that the latest snapshot covers, and its size.
     pub(crate) snapshot_len: u64,
     snapshot_bytes: usize,
@@ -89,6 +92,7 @@ impl Driver {
             turn: 0,
             stored_len: 0,
             is_from_memory: false,
+            has_placed: false,
             snapshot_len: 0,
             snapshot_bytes: 0,
             since_snapshot_bytes: 0,
@@ -143,20 +147,40 @@ impl Driver {
     /// What was decided is stored, or will never be.
     fn forget_pending(&mut self) {
         self.pending = Decision::default();
+        self.has_placed = false;
         self.awaits.clear();
         self.signals.clear();
     }
 
     pub(crate) fn judge(&mut self, input: Input) {
+        self.judge_at(input, self.runtime.now_ms());
+    }
+
+    pub(crate) fn judge_at(&mut self, input: Input, now: Millis) {
+        let told = usize::from(matches!(input, Input::Emitted { .. }));
         let state = Arc::make_mut(&mut self.state);
-        let decision = decide(
-            &self.flow.plan,
-            state,
-            &self.run,
-            input,
-            self.runtime.now_ms(),
-        );
+        let decision = decide(&self.flow.plan, state, &self.run, input, now);
+        let from = self.pending.events.len() + told;
         self.pending.extend(decision);
+        // At its end a run emits what it had still to emit.
+        if self.state.status.is_ended() {
+            self.tell(from);
+        }
+    }
+
+    /// Tells those who wait for events of what was decided from a place on.
+    pub(crate) fn tell(&mut self, from: usize) {
+        let stream = StreamName::flow(&self.run);
+        let told = Told {
+            stream: &stream,
+            context: &self.context,
+            correlation: self.state.correlation.as_ref(),
+            chain: self.state.chain,
+        };
+        let events = self.pending.events.get(from..).unwrap_or_default();
+        let now = self.state.updated_ms;
+        let told = told.signals(events, from, now, |kind| self.flow.plan.hears(kind));
+        self.signals.extend(told);
     }
 
     /// The store knows the run now, with everything decided so far.

@@ -56,6 +56,7 @@ impl Runtime {
             flow,
             invoke,
             attempt,
+            failures,
             chain,
         } = *prepared;
         let queue = &process.config.queue;
@@ -86,7 +87,7 @@ impl Runtime {
             }
         };
         self.end_step(
-            job, &place, &process, attempt, outcome, &host, &cancel, &flow, &input,
+            job, &place, &process, attempt, failures, outcome, &host, &cancel, &flow, &input,
         )
         .await;
         self.keeper().end(&job.lease);
@@ -102,6 +103,7 @@ impl Runtime {
         place: &StepPlace,
         process: &Process,
         attempt: u32,
+        failures: u32,
         outcome: Result<Reply, WorkError>,
         host: &StepHost,
         cancel: &Cancellation,
@@ -152,10 +154,8 @@ impl Runtime {
         }
         // A door may have been opened before anybody waited at it.
         let look = matches!(&outcome, Outcome::Await(awaiting) if matches!(awaiting.what, AwaitFor::Trigger { .. }));
-        let own = flow.plan.step(&place.step);
-        let retry = own.and_then(|step| step.retry.as_ref());
-        let retry = retry.unwrap_or(&process.config.policy.retry);
-        let settled = counted(&outcome, retry, attempt);
+        let retry = retry_of(flow, &place.step, process);
+        let settled = counted(&outcome, retry, failures.saturating_add(1));
         let took = self.now_ms() - job.created_ms;
         self.job_stats()
             .settled(&process.config.queue, &settled, took);
@@ -339,6 +339,7 @@ impl Runtime {
             flow,
             invoke,
             attempt,
+            failures: visit.failures,
             chain: state.chain,
         })))
     }
@@ -383,12 +384,15 @@ impl Runtime {
             }
         }
         let timeout = self.step_timeout(flow, &place.step, process);
+        let most = retry_of(flow, &place.step, process).max_attempts;
+        // Attempts that were lost, and those before a wait that is over, do not count.
+        let left = most.saturating_sub(1).saturating_sub(visit.failures);
         let told = JobInput {
             job_id: Some(job.lease.id.to_string()),
             name: Some(place.step.to_string()),
             input: Some(input),
             attempt,
-            max_attempts: process.config.policy.retry.max_attempts,
+            max_attempts: attempt.saturating_add(left),
             correlation_id: Some(place.run.to_string()),
             causation_id: None,
             tenant_id: None,
@@ -467,13 +471,19 @@ impl Runtime {
     }
 }
 
+/// How a step is tried again: as it says itself, else as its process says.
+fn retry_of<'a>(flow: &'a Compiled, step: &str, process: &'a Process) -> &'a Retry {
+    let own = flow.plan.step(step).and_then(|step| step.retry.as_ref());
+    own.unwrap_or(&process.config.policy.retry)
+}
+
 /// What the end of an attempt counts as in its queue. Code that waits has not ended.
-fn counted(outcome: &Outcome, retry: &Retry, attempt: u32) -> Settled {
+fn counted(outcome: &Outcome, retry: &Retry, failures: u32) -> Settled {
     match outcome {
         Outcome::Await(_) => Settled::Released,
         Outcome::Failure(failure) => {
             let error = Json::null();
-            match retry::after_failure(Some(retry), failure, attempt, 0.0) {
+            match retry::after_failure(Some(retry), failure, failures, 0.0) {
                 Some(at_ms) => Settled::Retry { at_ms, error },
                 None if failure.code == "CANCELLED" => Settled::Cancelled { error },
                 None => Settled::Failed { error },
@@ -505,6 +515,8 @@ struct Prepared {
     /// What the handler is told, or why it is not asked at all.
     invoke: Result<Invoke, WorkError>,
     attempt: u32,
+    /// Attempts that failed before it, of those that its retry policy counts.
+    failures: u32,
     /// How many events started a run on the way to this one.
     chain: u32,
 }

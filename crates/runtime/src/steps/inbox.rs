@@ -322,12 +322,14 @@ impl Driver {
     }
 
     /// Records an event and enters the steps that subscribe to it.
-    pub(crate) async fn emit(&mut self, event: Draft) {
+    pub(crate) async fn emit(&mut self, mut event: Draft) {
         let Fact::Emitted { kind, payload, .. } = Fact::read(&event) else {
             return;
         };
+        // The time at which it is stored, which expressions are told.
+        let ms = self.runtime.now_ms().max(self.state.updated_ms);
+        event.ms = ms;
         let (entries, failures) = self.entries(&event, &kind, &payload).await;
-        let ms = event.ms;
         let stream = StreamName::flow(&self.run);
         let told = Told {
             stream: &stream,
@@ -340,7 +342,7 @@ impl Driver {
         let told = told.signals(own, place, ms, |kind| plan.hears(kind));
         self.signals.extend(told);
         let event = Box::new(event);
-        self.judge(Input::Emitted { event, entries });
+        self.judge_at(Input::Emitted { event, entries }, ms);
         for failure in failures {
             let data = json!({"message": failure.message, "code": failure.code});
             let mut warning = Draft::new(ms.max(self.state.updated_ms), EventType::LogWarn);

@@ -17,6 +17,7 @@ mod filters;
 mod handler;
 mod host;
 mod inbox;
+mod named;
 mod orders;
 mod outbox;
 mod place;

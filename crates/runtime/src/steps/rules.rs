@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use riverrun_engine::{Entry, Failure};
 use riverrun_expr::{Arg, Expr};
-use riverrun_types::{Draft, Flow, Json, Name, RunId, event::EventContext, time::iso};
+use riverrun_types::{Draft, EventId, Flow, Json, Name, RunId, event::EventContext, time::iso};
 use serde::Serialize;
 
+use super::named::may_name_id;
 use crate::{Services, drive::Driver};
 
 /// What a flow's definition says of events.
@@ -19,6 +20,8 @@ pub(crate) struct Rules {
 struct Subscription {
     when: Option<Expr>,
     map: Option<Expr>,
+    /// Whether one of them may look at the event's id.
+    names_id: bool,
 }
 
 impl Rules {
@@ -35,7 +38,14 @@ impl Rules {
                 let (when, map) = (expr(&subscription.when), expr(&subscription.map));
                 if when.is_some() || map.is_some() {
                     let key = (Name::from(name.as_str()), number);
-                    rules.subscriptions.insert(key, Subscription { when, map });
+                    let mut sources = when.iter().chain(&map).map(Expr::source);
+                    let names_id = sources.any(may_name_id);
+                    let rule = Subscription {
+                        when,
+                        map,
+                        names_id,
+                    };
+                    rules.subscriptions.insert(key, rule);
                 }
             }
         }
@@ -52,6 +62,8 @@ fn never() -> Expr {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Emission<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<EventId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ts: Option<String>,
     pub r#type: &'a str,
@@ -81,6 +93,7 @@ impl<'a> Emission<'a> {
     pub fn of(event: &'a Draft, kind: &'a str, data: &'a Json, context: &'a EventContext) -> Self {
         let at = event.step.as_ref();
         Self {
+            id: None,
             ts: None,
             r#type: kind,
             kind,
@@ -112,7 +125,7 @@ impl Driver {
     /// The steps that an event enters. An expression that throws is a failure of the flow's
     /// definition: it is said, and enters nothing.
     pub(super) async fn entries(
-        &self,
+        &mut self,
         event: &Draft,
         kind: &str,
         data: &Json,
@@ -121,8 +134,17 @@ impl Driver {
         let Some(subscribed) = self.flow.plan.subscriptions.get(kind) else {
             return (entries, failures);
         };
+        let rules = &self.flow.rules.subscriptions;
+        let mut asked = subscribed.iter().filter_map(|place| rules.get(place));
+        // Then the event is stored at the place that it is told of, or all is judged again.
+        let is_placed = asked.any(|rule| rule.names_id);
+        self.has_placed |= is_placed;
         let mut emission = Emission::of(event, kind, data, &self.context);
-        emission.ts = Some(iso(event.ms.max(self.state.updated_ms)));
+        emission.ts = Some(iso(event.ms));
+        emission.id = is_placed.then_some(EventId {
+            ms: event.ms,
+            seq: self.state.len,
+        });
         let emission = Json::of(&emission);
         for (step, number) in subscribed {
             // An event enters a step once: by the first of its subscriptions that holds.
@@ -152,7 +174,7 @@ impl Driver {
         rule: Option<&Subscription>,
         event: &Json,
     ) -> Result<Option<Option<Json>>, String> {
-        let Some(Subscription { when, map }) = rule else {
+        let Some(Subscription { when, map, .. }) = rule else {
             return Ok(Some(None));
         };
         if let Some(when) = when {

@@ -349,6 +349,43 @@ async fn a_declared_delay_is_a_number_a_duration_or_a_function_of_the_result() {
     }
 }
 
+/// What was waited for counts in a copy as the definition says it: a time that the step lets pass
+/// goes on passing, a wait for an event begins anew.
+#[tokio::test]
+async fn a_copy_of_a_run_that_waits_by_its_definition_has_the_time_that_it_says() {
+    let world = World::new(json!({})).await;
+    let step =
+        |awaits: Value| json!({"type": "process", "config": {"process": "work"}, "await": awaits});
+    let times = json!({"type": "time", "delay": "1h"});
+    let event =
+        json!({"type": "event", "eventKind": "never", "timeout": "1h", "onTimeout": "late"});
+    for (id, awaits) in [("time", times), ("event", event)] {
+        let steps = json!({"a": step(awaits), "late": {"type": "set", "config": {"value": 1}}});
+        let flow = json!({"id": id, "version": "1.0.0", "initialStepId": "a", "steps": steps});
+        world.runtime.register(&flow).await.unwrap();
+    }
+    let status = async |run: &RunId| world.runtime.run(run).await.unwrap().loaded.state.status;
+    let mut runs = Vec::new();
+    for id in ["time", "event"] {
+        let request = StartRequest::new(id, Json::of(&json!({})));
+        runs.push(world.runtime.start(request).await.unwrap().run);
+    }
+    world.pass(1_800_000).await;
+    let mut copies = Vec::new();
+    for run in &runs {
+        copies.push(world.runtime.fork(run, None).await.unwrap().run);
+    }
+    world.pass(1_800_000).await;
+    assert_eq!(status(&runs[0]).await, RunStatus::Completed);
+    assert_eq!(status(&copies[0]).await, RunStatus::Completed);
+    assert_eq!(status(&runs[1]).await, RunStatus::Completed);
+    assert_eq!(status(&copies[1]).await, RunStatus::Waiting);
+    world.pass(1_800_000).await;
+    assert_eq!(status(&copies[1]).await, RunStatus::Completed);
+    // The handler had been run before the time, and is not run again for the copy.
+    assert_eq!(world.times(), [0]);
+}
+
 /// The example of the specification: an attempt that fails and is tried again, a step that goes
 /// well, and one that waits for an approval.
 #[tokio::test]

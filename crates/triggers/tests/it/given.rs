@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use riverrun_expr::{Limits, Sandbox};
-use riverrun_runtime::{Options, RunView, Runtime, Started};
+use riverrun_runtime::{Clock, Options, RunView, Runtime, Started};
 use riverrun_store::{RunFilter, RunRecord, Store};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_triggers::{Origin, Result, Triggers};
@@ -28,10 +28,16 @@ impl Given {
     }
 
     pub async fn on(store: Arc<dyn Store>) -> Self {
+        Self::by(store, Clock::default()).await
+    }
+
+    /// By a clock that a test may move.
+    pub async fn by(store: Arc<dyn Store>, clock: Clock) -> Self {
         let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
         let handlers = riverrun_handlers::all(Default::default());
         let options = Options {
             has_listener: true,
+            clock,
             ..Options::default()
         };
         let runtime = Runtime::open(store, sandbox, handlers, options);

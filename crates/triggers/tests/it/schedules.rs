@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use riverrun_runtime::Clock;
+use riverrun_runtime::{Clock, SimulatedClock};
 use riverrun_store::{Change, Commit, NewTrigger, NextDue};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_triggers::{Backfill, Triggers};
@@ -66,6 +66,25 @@ async fn an_interval_fires_again_and_again() {
     let key = format!("s:{}", time::iso(due[0]));
     assert_eq!(runs[0].idempotency_key.as_deref(), Some(key.as_str()));
     assert_eq!(given.shown("s").await.get("nextDueAt"), None);
+}
+
+/// Intervals are counted from one moment, before a restart and after it, however often the clock is
+/// looked at while the schedule is made.
+#[tokio::test]
+async fn a_new_interval_fires_once_at_each_of_its_times_across_a_restart() {
+    const HOUR: Millis = 3_600_000;
+    let clock = SimulatedClock::starting_at_ms(1_767_225_600_000).ticking_ms(1);
+    let folder = tempfile::tempdir().unwrap();
+    let open = || SqliteStore::open(riverrun_store_sqlite::Options::new(folder.path())).unwrap();
+    let given = Given::by(open(), (&clock).into()).await;
+    given.put(schedule(json!({"everyMs": HOUR}))).await;
+    let record = given.runtime.store().trigger("s").await.unwrap().unwrap();
+    let times = [record.created_ms + HOUR, record.created_ms + 2 * HOUR];
+    assert_eq!(record.due_ms, Some(times[0]));
+    given.runtime.shutdown().await.unwrap();
+    let given = Given::by(open(), (&clock).into()).await;
+    clock.advance_to_ms(times[1] + HOUR / 2).await.unwrap();
+    assert_eq!(given.due_times().await, times);
 }
 
 #[tokio::test]

@@ -251,12 +251,22 @@ impl Retry {
     }
 }
 
+const DEFAULT_AWAITS: u64 = 10_000;
+
+fn is_default_awaits(awaits: &u64) -> bool {
+    *awaits == DEFAULT_AWAITS
+}
+
 /// How large a run may grow.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Limits {
     /// Visits a run may make before it fails with MAX_STEPS.
     pub max_steps: u64,
+    /// Awaits in the code of one visit before it fails with MAX_AWAITS. Left out where it is the
+    /// default, so that definitions from before it are still the same.
+    #[serde(skip_serializing_if = "is_default_awaits")]
+    pub max_awaits: u64,
     /// Bytes of one step's output.
     pub max_value_bytes: usize,
     /// Bytes of the whole state.
@@ -267,6 +277,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_steps: 1_000,
+            max_awaits: DEFAULT_AWAITS,
             max_value_bytes: 1 << 20,
             max_state_bytes: 10 << 20,
         }

@@ -44,11 +44,9 @@ class Journal:
             self._open[entry["op"], entry.get("name", "")].append(at)
         # Whether a `ctx.run` did its work in this execution.
         self._runs = False
-        # Emits inside of a `ctx.run` that is recorded: nobody asks for them again.
-        for entry in self._records:
+        for at, entry in enumerate(self._records):
             for kind in entry.get("emits", ()):
-                if self._open["emit", kind]:
-                    self._taken.add(self._open["emit", kind].popleft())
+                self._settle(kind, at)
 
     def take(self, op: str, name: str) -> Mapping[str, Any] | None:
         """The record for the next use of a name; `None` once they are used up."""
@@ -104,6 +102,15 @@ class Journal:
         )
         details = {"recorded": recorded, "done": self._done, "missing": missing}
         return RiverrunError(message, code="JOURNAL_MISMATCH", retriable=False, details=details)
+
+    def _settle(self, kind: str, memo: int) -> None:
+        # An emit inside of a `ctx.run` that is recorded: nobody asks for it again. It is the last
+        # before the record of the run, so that one from before an earlier wait is still missed.
+        places = self._open["emit", kind]
+        last = next((at for at in reversed(places) if at < memo), None)
+        if last is not None:
+            places.remove(last)
+            self._taken.add(last)
 
     def _is_left(self, at: int) -> bool:
         is_used = at in self._taken or _is_of_state(self._records[at])

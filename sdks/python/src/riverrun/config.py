@@ -149,6 +149,7 @@ FlowConfig = TypedDict(
         "await": AwaitConfig,
         "compensation": Compensation,
         "on_failure": Literal["stop", "finish"],
+        "limits": Mapping[str, int],
     },
     total=False,
 )
@@ -174,6 +175,9 @@ class Flow(Record):
     #: `await` on the wire.
     await_: AwaitConfig | Mapping[str, Any] | None = None
     on_failure: Literal["stop", "finish"] | None = None
+    #: Of the entry: how far a run may go before it fails: `max_steps`, `max_awaits`,
+    #: `max_value_bytes`, `max_state_bytes`.
+    limits: Mapping[str, int] | None = None
 
 
 @dataclass

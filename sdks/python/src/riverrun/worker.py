@@ -100,8 +100,8 @@ class Worker:
         """What the server said when it let the worker in last.
 
         `workerId`, and where there are some `shadowed` (processes that the server has itself),
-        `flows` (`{id, version}`, made of its processes) and `faults` (`{code, message}`: why some
-        flow is not what its processes say).
+        `flows` (`{id, version}`, made of its processes) and `faults` (`{code, message, flow?}`: why
+        some flow is not what its processes say).
         """
         return self._session.welcome if self._session else None
 

@@ -111,6 +111,16 @@ export interface StepConfig {
     /** Of the entry: what becomes of the run when a step has failed for good: everything stops (`stop`), or what is active goes on to its end (`finish`). */
     onFailure?: 'stop' | 'finish';
 }
+/** How far a run may go before it fails. */
+export interface FlowLimits {
+    /** Visits of steps, 1,000 where absent (`MAX_STEPS`). */
+    maxSteps?: number;
+    /** Waits in the code of one visit, 10,000 where absent (`MAX_AWAITS`). */
+    maxAwaits?: number;
+    /** Bytes of one step's output, 1 MiB where absent, and of the whole state, 10 MiB. */
+    maxValueBytes?: number;
+    maxStateBytes?: number;
+}
 /** A flow that a process is a step of. */
 export interface FlowConfig extends StepConfig {
     /**
@@ -121,6 +131,8 @@ export interface FlowConfig extends StepConfig {
     /** `entry`: where runs of the flow begin. Where absent, a step that no event enters is one. */
     role?: 'entry' | 'step';
     version?: string;
+    /** Of the entry: how far a run may go. */
+    limits?: FlowLimits;
     /** Kinds of events that enter it: subscriptions without `when` and `map`. */
     triggers?: string | string[];
 }

@@ -42,7 +42,7 @@ export class Journal {
       if (places) places.push(at)
       else this.#open.set(key(op, name), [at])
     }
-    for (const { emits = [] } of records) for (const kind of emits) this.#settle(kind)
+    for (const [at, { emits = [] }] of records.entries()) for (const kind of emits) this.#settle(kind, at)
   }
 
   /** The record for the next use of a name; undefined once they are used up. */
@@ -96,10 +96,14 @@ export class Journal {
     return new RiverrunError('JOURNAL_MISMATCH', message, { retriable: false, details: { recorded, done: this.#done, missing } })
   }
 
-  /** An emit inside of a `ctx.run` that is recorded: nobody asks for it again. */
-  #settle(kind: string): void {
-    const at = this.#open.get(key('emit', kind))?.shift()
-    if (at !== undefined) this.#taken.add(at)
+  /**
+   * An emit inside of a `ctx.run` that is recorded: nobody asks for it again. It is the last before
+   * the record of the run, so that one from before an earlier wait is still missed.
+   */
+  #settle(kind: string, memo: number): void {
+    const open = this.#open.get(key('emit', kind)) ?? []
+    const last = open.findLastIndex((at) => at < memo)
+    for (const at of last < 0 ? [] : open.splice(last, 1)) this.#taken.add(at)
   }
 
   /**

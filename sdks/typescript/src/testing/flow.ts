@@ -211,7 +211,7 @@ export class Simulation {
   }
 
   #tryAgain(visit: Visit, error: unknown): boolean {
-    const delayMs = retryDelayMs(visit.step.config.retryPolicy, describe(error), visit.attempt)
+    const delayMs = retryDelayMs(visit.step.config.retryPolicy, describe(error), visit.failures + 1)
     if (delayMs === undefined) return false
     visit.failed(error, delayMs)
     this.#plan(this.clock.now + delayMs, () => visit.isActive && this.#execute(visit))

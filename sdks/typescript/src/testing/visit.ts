@@ -63,6 +63,8 @@ export class Visit {
   readonly memory: Memory
   readonly startedAt = new Date().toISOString()
   awaited: unknown
+  /** Attempts that failed since the code last went on after a wait. */
+  failures = 0
   outcome: Pick<VisitRun, 'status' | 'value' | 'error'> = { status: 'waiting' }
   #executions = 0
   #endedAt: string | undefined
@@ -100,8 +102,14 @@ export class Visit {
     return this.retries.length + 1
   }
 
+  /** The number that the last attempt would have: those before a wait that is over do not count. */
+  get #maxAttempts(): number {
+    return this.attempt + mostAttempts(this.step.config.retryPolicy) - 1 - this.failures
+  }
+
   /** The next execution is another attempt. */
   failed(error: unknown, delayMs: number): void {
+    this.failures += 1
     this.retries.push({ attempt: this.attempt, error, failedAt: new Date().toISOString(), delayMs })
   }
 
@@ -114,6 +122,7 @@ export class Visit {
   /** What a wait has brought: the next execution is given it. */
   settle(name: string, outcome: { value: unknown } | { error: Failure }): void {
     this.memory.journal.push({ op: 'await', name, ...outcome })
+    this.failures = 0
   }
 
   report(): VisitRun {
@@ -149,7 +158,7 @@ export class Visit {
 
   #job(): object {
     const { name } = this.step
-    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: this.attempt, maxAttempts: mostAttempts(this.step.config.retryPolicy), enqueuedAt: this.startedAt }
+    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt }
   }
 
   #params(): InvokeParams {
@@ -162,7 +171,7 @@ export class Visit {
       queue: this.step.name,
       input: this.input,
       attempt: this.attempt,
-      maxAttempts: mostAttempts(this.step.config.retryPolicy),
+      maxAttempts: this.#maxAttempts,
       runId,
       flow,
       step: this.step.name,

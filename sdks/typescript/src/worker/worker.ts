@@ -26,7 +26,7 @@ export interface Welcome {
   /** The flows that its processes make. */
   flows: { id: string; version: string }[]
   /** Why some flow is not what its processes say: `FLOW_CONFLICT`, `FLOW_INCOMPLETE`, …. It works all the same. */
-  faults: { code: string; message: string }[]
+  faults: { code: string; message: string; flow?: string }[]
 }
 
 export interface WorkerOptions {

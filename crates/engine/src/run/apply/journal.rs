@@ -1,12 +1,12 @@
 //! What the code of a step has done so far, and the answers to what it waited for.
 
 use indexmap::IndexMap;
-use riverrun_types::{Json, Millis, Name, StepRef, VisitStatus};
+use riverrun_types::{Draft, EventType, Json, Millis, Name, StepRef, VisitStatus};
 
 use super::From;
 use crate::{
     Failure, code,
-    fact::Fact,
+    fact::{Fact, is_in_run},
     run::{AwaitFor, Awaiting, Memo, RunState, ToEmit, VisitKey, Wait},
 };
 
@@ -19,8 +19,7 @@ impl RunState {
         let wait = visit.wait.take();
         match wait {
             Some(Wait::Await(awaiting)) if awaiting.in_code => {
-                visit.journal.push(answer(&awaiting, value.cloned()));
-                visit.wait = job;
+                visit.go_on(answer(&awaiting, value.cloned()), job);
             }
             // Declared before the handler, which has still to begin.
             Some(Wait::Await(_)) => {
@@ -57,8 +56,7 @@ impl RunState {
             {
                 let mut memo = answer(&awaiting, None);
                 memo.error = Some(Json::of(&timed_out(&awaiting)));
-                visit.journal.push(memo);
-                visit.wait = job;
+                visit.go_on(memo, job);
             }
         });
     }
@@ -95,8 +93,21 @@ fn answer(awaiting: &Awaiting, value: Option<Json>) -> Memo {
     }
 }
 
+/// What an emitted event is in the journal of the code that emitted it: known by the type that was
+/// asked for, also where its topic is its kind, and where it has none.
+pub(super) fn emitted(fact: &Fact, draft: &Draft) -> Option<Memo> {
+    let is_emitted = matches!(fact, Fact::Emitted { .. }) || draft.kind == EventType::Emit;
+    is_emitted.then(|| Memo {
+        op: Name::from("emit"),
+        name: Name::from(draft.kind.as_str()),
+        value: None,
+        error: None,
+        emits: Vec::new(),
+    })
+}
+
 /// What a write of state is in the journal of the code that wrote it.
-pub(super) fn written(fact: &Fact) -> Option<Memo> {
+pub(super) fn written(fact: &Fact, draft: &Draft) -> Option<Memo> {
     let (op, name, value) = match fact {
         Fact::StateSet { key, value } => ("state.set", key.to_string(), Some(value.clone())),
         Fact::StateDelete { key } => ("state.delete", key.to_string(), None),
@@ -107,7 +118,7 @@ pub(super) fn written(fact: &Fact) -> Option<Memo> {
         }
         _ => return None,
     };
-    Some(Memo {
+    (!is_in_run(draft)).then(|| Memo {
         op: Name::from(op),
         name: Name::from(name),
         value,

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use riverrun_types::{Draft, EventType, Json, Millis, Name, RunStatus, State, VisitStatus};
 
-use super::{Held, InBranch, Memo, RunState, ToEmit, Undo, Visit, VisitKey, Wait};
-use crate::fact::{Fact, OpKind, Started, StateOp, is_in_run};
-use journal::written;
+use super::{Held, InBranch, RunState, ToEmit, Undo, Visit, VisitKey, Wait};
+use crate::fact::{Fact, OpKind, Started, StateOp};
+use journal::{emitted, written};
 
 pub(crate) use journal::timed_out;
 
@@ -42,8 +42,7 @@ impl RunState {
             self.correlation = draft.correlation_id.clone();
         }
         if let Some(at) = &draft.step
-            && let Some(memo) = written(&fact)
-            && !is_in_run(draft)
+            && let Some(memo) = emitted(&fact, draft).or_else(|| written(&fact, draft))
         {
             self.remember(at, memo);
         }
@@ -147,18 +146,6 @@ impl RunState {
             Fact::Emitted { at, kind, payload } => {
                 if let Some(at) = at {
                     self.emitted(at, kind);
-                    let (op, name) = (Name::from("emit"), kind.clone());
-                    let (value, error) = (None, None);
-                    self.remember(
-                        at,
-                        Memo {
-                            op,
-                            name,
-                            value,
-                            error,
-                            emits: Vec::new(),
-                        },
-                    );
                 }
                 self.latest = Some(payload.clone());
             }

@@ -65,7 +65,7 @@ impl World {
         assert!(came.is_ok(), "{:#?}", self.events(run).await);
     }
 
-    async fn emit(&self, kind: &str, data: Value) {
+    pub(super) async fn emit(&self, kind: &str, data: Value) {
         let event = Json::of(&json!({"type": kind, "data": data}));
         let stream = StreamName::new("global", "global");
         self.runtime.append(&stream, &[event]).await.unwrap();
@@ -384,7 +384,7 @@ async fn expressions_that_take_long_hold_up_no_other_kind() {
 
 impl World {
     /// Waits until a step waits for something, and says under which id.
-    async fn until_awaits(&self, run: &RunId, step: &str) -> String {
+    pub(super) async fn until_awaits(&self, run: &RunId, step: &str) -> String {
         let there = async {
             loop {
                 let awaits = self.store.awaits_of(run).await.unwrap();

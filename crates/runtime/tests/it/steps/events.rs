@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use riverrun_protocol::{Frame, LogLevel};
 use riverrun_store::EventQuery;
 use riverrun_types::{Json, RunStatus, StreamName};
 use serde_json::{Value, json};
@@ -210,6 +211,80 @@ async fn an_event_enters_a_step_once_by_the_first_subscription_that_holds() {
         .iter()
         .filter(|line| line.starts_with("step.entered"));
     assert_eq!(entered.count(), 1, "{events:#?}");
+}
+
+/// What `when` and `map` of a subscription see is what the stream has, its id included, also while
+/// others write to the stream.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn subscriptions_are_told_the_event_as_it_is_stored() {
+    let world = World::new().await;
+    world.put(
+        "begin",
+        Value::Null,
+        script!(|call| {
+            for n in 0..5 {
+                call.host.frame(Frame::Log {
+                    level: LogLevel::Info,
+                    message: format!("line {n}"),
+                    meta: None,
+                });
+                ask(&call, "emit", json!({"type": "x", "data": {"n": n}})).await?;
+            }
+            Ok(Value::Null)
+        }),
+    );
+    world.put("take", Value::Null, script!(|call| Ok(input(&call))));
+    let taken = json!({"subscriptions": [{"eventKind": "x", "when": "event.id.length > 3", "map": "(event) => event"}]});
+    world
+        .register(flow(
+            json!({"a": step("begin"), "b": with(step("take"), taken)}),
+        ))
+        .await;
+    let run = world.start("f", json!({})).await;
+    let from_outside = Json::of(&json!({"type": "x", "data": {"n": 5}}));
+    let stream = StreamName::flow(&run);
+    world
+        .runtime
+        .append(&stream, &[from_outside])
+        .await
+        .unwrap();
+    world.end(&run).await;
+    let query = EventQuery::forward(0, 1_000);
+    let events = world.store.events(&stream, &query).await.unwrap();
+    let of = |kind: &'static str| events.iter().filter(move |it| it.kind.as_str() == kind);
+    let mut emitted = of("x");
+    let mut entered = 0;
+    for event in of("step.entered") {
+        let told = event.data.as_ref().unwrap().value()["input"].clone();
+        let mut stored = Json::of(emitted.next().unwrap()).value();
+        stored["kind"] = json!("x");
+        assert_eq!(told, stored);
+        entered += 1;
+    }
+    assert_eq!(entered, 6);
+}
+
+/// A branch is done and has an event to emit, and the run fails with it: both are true.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_finished_step_emits_is_there_though_the_run_fails() {
+    let world = World::new().await;
+    world.put_waiting("wait", |_| json!({"type": "event", "eventKind": "done"}));
+    world.register(flow(json!({"a": step("wait")}))).await;
+    let fails = json!({"id": "fails", "version": "1.0.0", "initialStepId": "both", "steps": {
+        "both": {"type": "parallel", "config": {"branches": ["bad", "good"], "failFast": false}},
+        "bad": {"type": "transform", "config": {"transform": "nothing.at.all"}},
+        "good": {"type": "set", "config": {"value": 7}, "emits": ["done"]},
+    }});
+    world.register(fails).await;
+    let waits = world.start("f", json!({})).await;
+    world.until(&waits, RunStatus::Waiting).await;
+    let run = world.start("fails", json!({})).await;
+    let state = world.end(&run).await.loaded.state;
+    assert_eq!(state.error.as_ref().unwrap().code, "BRANCH_FAILED");
+    let events = world.events(&run).await;
+    let last = &events[events.len() - 2..];
+    assert_eq!(last, ["done good#1/1", "flow.failed"]);
+    assert_eq!(world.result(&waits).await["value"]["data"], 7);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -6,7 +6,9 @@ macro_rules! script {
     };
 }
 
+mod attempts;
 mod awaits;
+mod copies;
 mod doors;
 mod events;
 mod jobs;

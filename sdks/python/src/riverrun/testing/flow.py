@@ -270,8 +270,8 @@ class Simulation:
 
     def _failed(self, visit: Visit, error: BaseException) -> None:
         """An attempt failed: the step is tried again later, or has failed."""
-        policy, attempt = visit.step.retry_policy, visit.run.attempt
-        delay_ms = retry_delay_ms(policy, describe(error), attempt)
+        policy = visit.step.retry_policy
+        delay_ms = retry_delay_ms(policy, describe(error), visit.failures + 1)
         if delay_ms is None:
             self._fail(visit, error)
             return

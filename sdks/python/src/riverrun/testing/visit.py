@@ -123,6 +123,8 @@ class Visit:
     ) -> None:
         self.step = step
         self.awaited: Any = None
+        #: Attempts that failed since the code last went on after a wait.
+        self.failures = 0
         self.is_active = True
         self.run = VisitRun(
             step=step.name, visit=number, input=through_json(input), started_at=iso(clock.now)
@@ -156,6 +158,7 @@ class Visit:
     def failed(self, error: BaseException, delay_ms: int) -> None:
         """The next execution is another attempt."""
         run = self.run
+        self.failures += 1
         run.retries.append(SimulatedRetry(run.attempt, error, iso(self._clock.now), delay_ms))
         run.attempt, run.error = run.attempt + 1, None
 
@@ -167,6 +170,7 @@ class Visit:
     def settle(self, name: str, **outcome: Any) -> None:
         """What a wait has brought: the next execution is given it."""
         self.run.journal.append({"op": "await", "name": name, **outcome})
+        self.failures = 0
 
     def end(self, status: Literal["completed", "failed", "cancelled", "timeout"]) -> None:
         self.is_active = False
@@ -241,7 +245,8 @@ class Visit:
             "queue": run.step,
             "name": run.step,
             "attempt": run.attempt,
-            "maxAttempts": most_attempts(self.step.retry_policy),
+            # Attempts before a wait that is over do not count.
+            "maxAttempts": run.attempt + most_attempts(self.step.retry_policy) - 1 - self.failures,
             "step": run.step,
             "visit": run.visit,
             "input": through_json(run.input),

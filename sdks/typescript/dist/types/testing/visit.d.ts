@@ -68,6 +68,8 @@ export declare class Visit {
     readonly memory: Memory;
     readonly startedAt: string;
     awaited: unknown;
+    /** Attempts that failed since the code last went on after a wait. */
+    failures: number;
     outcome: Pick<VisitRun, 'status' | 'value' | 'error'>;
     constructor(step: PlannedStep, number: number, input: unknown, run: {
         runId: string;

@@ -20,6 +20,7 @@ export interface Welcome {
     faults: {
         code: string;
         message: string;
+        flow?: string;
     }[];
 }
 export interface WorkerOptions {

@@ -161,7 +161,7 @@ var Journal = class {
       if (places) places.push(at);
       else this.#open.set(key(op, name), [at]);
     }
-    for (const { emits = [] } of records2) for (const kind of emits) this.#settle(kind);
+    for (const [at, { emits = [] }] of records2.entries()) for (const kind of emits) this.#settle(kind, at);
   }
   /** The record for the next use of a name; undefined once they are used up. */
   next(op, name) {
@@ -207,10 +207,14 @@ var Journal = class {
     const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
     return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing } });
   }
-  /** An emit inside of a `ctx.run` that is recorded: nobody asks for it again. */
-  #settle(kind) {
-    const at = this.#open.get(key("emit", kind))?.shift();
-    if (at !== void 0) this.#taken.add(at);
+  /**
+   * An emit inside of a `ctx.run` that is recorded: nobody asks for it again. It is the last before
+   * the record of the run, so that one from before an earlier wait is still missed.
+   */
+  #settle(kind, memo) {
+    const open = this.#open.get(key("emit", kind)) ?? [];
+    const last = open.findLastIndex((at) => at < memo);
+    for (const at of last < 0 ? [] : open.splice(last, 1)) this.#taken.add(at);
   }
   /**
    * An emit may have been made inside of a `ctx.run` that failed and went another way when it was

@@ -1,0 +1,95 @@
+//! Whether an expression over an event may look at the event's id.
+//!
+//! The id is the event's place in its stream. Whoever tells it before the event is stored has to
+//! see to it that nothing comes in between, so it is told where it may be looked at alone.
+
+/// Told from the source. When in doubt it may.
+pub(super) fn may_name_id(source: &str) -> bool {
+    match parts(source) {
+        Some((parameter, body)) => looks(parameter, body),
+        None => {
+            let names = words(source).any(|(word, _)| word == "id");
+            names || source.contains("...") || looks("event", source)
+        }
+    }
+}
+
+/// Whether the id of what is called by a name is looked at, or the thing as a whole.
+fn looks(name: &str, body: &str) -> bool {
+    let mut uses = words(body).filter(|(word, _)| *word == name);
+    uses.any(|(_, rest)| member(rest).is_none_or(|member| member == "id"))
+}
+
+/// What the event is called, and what is done with it. Nothing where that is not plain, as in a
+/// function that takes the event apart.
+fn parts(source: &str) -> Option<(&str, &str)> {
+    let (head, body) = match source.trim_start().starts_with("function") {
+        true => source.split_once('(')?.1.split_once(')')?,
+        false => source.split_once("=>").unwrap_or(("event", source)),
+    };
+    let inner = head.trim().trim_start_matches('(').trim_end_matches(')');
+    let first = inner.split(',').next().unwrap_or_default().trim();
+    let is_name = !first.is_empty() && first.chars().all(is_of_word);
+    is_name.then_some((first, body))
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '$')
+}
+
+/// The words of a text, each with what follows it.
+fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let from = rest.find(is_of_word)?;
+        let word = &rest[from..];
+        let end = word.find(|c| !is_of_word(c)).unwrap_or(word.len());
+        let (word, after) = word.split_at(end);
+        rest = after;
+        Some((word, after))
+    })
+}
+
+/// The member that is taken of what stands before.
+fn member(rest: &str) -> Option<&str> {
+    let rest = rest.trim_start();
+    let rest = rest.strip_prefix("?.").or_else(|| rest.strip_prefix('.'))?;
+    let (word, _) = words(rest).next()?;
+    rest.trim_start().starts_with(word).then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_look_at_the_id_is_told_it() {
+        for (source, expected) in [
+            ("(event) => event.data.total > 0", false),
+            ("(event) => ({ id: event.data.id })", false),
+            ("event => event.data?.id", false),
+            ("(e, ctx) => e.data.n === ctx.state.id", false),
+            ("event.data.id", false),
+            ("({ orderId: event.data.orderId })", false),
+            ("ctx.input.id", false),
+            ("event.id", true),
+            ("(event) => event.id", true),
+            ("(e) => e?.id", true),
+            ("(e) => e . id", true),
+            ("(event) => event", true),
+            ("(event) => ({ ...event })", true),
+            ("(event) => JSON.stringify(event)", true),
+            ("(event) => event['id']", true),
+            ("({ id }) => id", true),
+            ("({ data }) => data.n", false),
+            ("({ data, ...rest }) => rest", true),
+            ("function (event) { return event.data }", false),
+            ("function (event) { return event.id }", true),
+            ("function f(e) { return e }", true),
+            ("event.data.list.some(x => x.n > 1)", false),
+            ("[1].map(x => event)", true),
+        ] {
+            assert_eq!(may_name_id(source), expected, "{source}");
+        }
+    }
+}
