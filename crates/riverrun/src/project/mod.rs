@@ -4,7 +4,7 @@ mod claims;
 mod loading;
 pub mod processes;
 mod register;
-mod scripts;
+mod strays;
 mod triggers;
 mod watch;
 

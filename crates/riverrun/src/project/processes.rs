@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     claims::Claims,
     loading::{Loading, Read},
-    scripts,
+    strays::{self, Stray},
 };
 use crate::{
     failure::{Failure, Result},
@@ -76,14 +76,14 @@ pub struct Entry {
 pub struct Found {
     /// By name.
     pub files: Vec<ProcessFile>,
-    /// Scripts that may not be executed.
-    pub forgotten: Vec<PathBuf>,
+    /// What seems to be meant as one, or for one, and is not.
+    pub strays: Vec<Stray>,
 }
 
 /// Looks through the folder. One that is not there has nothing.
 pub fn process_files(project: &Path) -> Result<Found> {
     let root = project.join("processes");
-    let mut found = Found::default();
+    let (mut files, mut others) = (Vec::new(), Vec::new());
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {
         let entries = match std::fs::read_dir(&folder) {
@@ -99,22 +99,21 @@ pub fn process_files(project: &Path) -> Result<Found> {
             match std::fs::metadata(&path) {
                 _ if skipped => {}
                 Ok(meta) if meta.is_dir() => folders.push(path),
-                Ok(meta) if meta.is_file() => {
-                    let is_executable = scripts::is_executable(&meta);
-                    if let Some(kind) = kind_of(&path, is_executable) {
+                Ok(meta) if meta.is_file() => match kind_of(&path, strays::is_executable(&meta)) {
+                    Some(kind) => {
                         let id = id_of(&root, &path);
-                        found.files.push(ProcessFile { id, path, kind });
-                    } else if !is_executable && scripts::is_forgotten(&path) {
-                        found.forgotten.push(path);
+                        files.push(ProcessFile { id, path, kind });
                     }
-                }
+                    None => others.push(path),
+                },
                 _ => {}
             }
         }
     }
-    found.files.sort_by(|a, b| a.path.cmp(&b.path));
-    found.forgotten.sort();
-    Ok(found)
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    others.sort();
+    let strays = strays::strays(project, others, &files);
+    Ok(Found { files, strays })
 }
 
 fn kind_of(path: &Path, is_executable: bool) -> Option<Kind> {
@@ -301,7 +300,7 @@ impl Processes {
     /// Begins to load what has to be. What is given up by a later look goes on as it was.
     fn begin(&mut self, changes: &[PathBuf], outcome: &mut Outcome) -> Loading {
         let mut loading = Loading::default();
-        let Found { files, forgotten } = match process_files(&self.project) {
+        let Found { files, strays } = match process_files(&self.project) {
             Ok(found) => found,
             Err(failure) => {
                 outcome.failures.push(failure);
@@ -309,10 +308,10 @@ impl Processes {
             }
         };
         self.forget_missing(&files, outcome);
-        self.warned.retain(|path| forgotten.contains(path));
-        for path in forgotten {
-            if self.warned.insert(path.clone()) {
-                let warning = scripts::warning(&path, &self.project);
+        self.warned
+            .retain(|path| strays.iter().any(|stray| stray.path == *path));
+        for Stray { path, warning } in strays {
+            if self.warned.insert(path) {
                 outcome.warnings.push(warning);
             }
         }
@@ -417,7 +416,7 @@ impl Processes {
         let is_new = self.has_changed(file);
         self.mended(file);
         if processes.is_empty() && is_new {
-            let warning = scripts::no_handler(&file.path, &self.project);
+            let warning = strays::no_handler(&file.path, &self.project);
             outcome.warnings.push(warning);
         }
         let ids: Vec<String> = processes.iter().map(|p| p.id.to_string()).collect();
@@ -667,7 +666,7 @@ fn process(
 }
 
 /// The file beside an executable that holds its config.
-fn config_path(path: &Path) -> Option<PathBuf> {
+pub(super) fn config_path(path: &Path) -> Option<PathBuf> {
     ["yaml", "yml", "json"]
         .iter()
         .map(|ending| path.with_extension(ending))
@@ -675,11 +674,15 @@ fn config_path(path: &Path) -> Option<PathBuf> {
 }
 
 fn executable_config(path: &Path) -> Result<Json> {
-    let Some(config) = config_path(path) else {
-        return Ok(Json::null());
-    };
-    let file = |error: &std::io::Error| Failure::file("the config", &config, error);
-    let size = std::fs::metadata(&config)
+    match config_path(path) {
+        None => Ok(Json::null()),
+        Some(config) => read_config(&config).map(|value| Json::of(&value)),
+    }
+}
+
+pub(super) fn read_config(config: &Path) -> Result<serde_json::Value> {
+    let file = |error: &std::io::Error| Failure::file("the config", config, error);
+    let size = std::fs::metadata(config)
         .map_err(|error| file(&error))?
         .len();
     if size > MAX_CONFIG {
@@ -689,14 +692,13 @@ fn executable_config(path: &Path) -> Result<Json> {
         );
         return Err(Failure::new("FILE_UNUSABLE", message));
     }
-    let text = std::fs::read_to_string(&config).map_err(|error| file(&error))?;
+    let text = std::fs::read_to_string(config).map_err(|error| file(&error))?;
     let format = config
         .extension()
         .and_then(|ending| Format::of_extension(ending.to_str()?))
         .unwrap_or(Format::Yaml);
-    let value = parse_definition(&text, format)
-        .map_err(|error| Failure::new(error.code(), format!("{}: {error}", config.display())))?;
-    Ok(Json::of(&value))
+    parse_definition(&text, format)
+        .map_err(|error| Failure::new(error.code(), format!("{}: {error}", config.display())))
 }
 
 #[cfg(test)]
@@ -755,10 +757,32 @@ mod tests {
         let tool = root.join("tool.sh");
         std::fs::write(&tool, "#!/bin/sh\n").unwrap();
         std::fs::set_permissions(&tool, PermissionsExt::from_mode(0o755)).unwrap();
-        let forgotten = root.join("forgotten.sh");
-        std::fs::write(&forgotten, "#!/bin/sh\n").unwrap();
+        std::fs::write(root.join("forgotten.sh"), "#!/bin/sh\n").unwrap();
+        for (name, text) in [
+            ("lonely.yaml", "concurrency: 3"),
+            ("tool.yaml", "concurrency: 3"),
+            ("tool.json", "{\"concurrency\": 3}"),
+            ("a.yml", "queue: other"),
+            ("package.json", "{\"type\": \"module\"}"),
+            ("prices.json", "[1, 2]"),
+            ("empty.yaml", ""),
+            ("broken.yaml", "a: [b"),
+        ] {
+            std::fs::write(root.join(name), text).unwrap();
+        }
         let found = process_files(folder.path()).unwrap();
-        assert_eq!(found.forgotten, [forgotten]);
+        let warnings: Vec<&str> = found.strays.iter().map(|s| s.warning.as_str()).collect();
+        let unread = "has settings that nobody reads";
+        let script = "is a script that may not be executed, so it is no process";
+        let expected = [
+            format!("processes/a.yml {unread}: processes/a.ts has its own, in `config`"),
+            format!("processes/forgotten.sh {script}; try: chmod +x processes/forgotten.sh"),
+            format!("processes/lonely.yaml {unread}: there is no executable lonely beside it"),
+            format!(
+                "processes/tool.json {unread}: those of processes/tool.sh are in processes/tool.yaml"
+            ),
+        ];
+        assert_eq!(warnings, expected);
         let found: Vec<(String, Kind)> = found
             .files
             .into_iter()
