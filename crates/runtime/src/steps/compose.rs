@@ -100,7 +100,7 @@ enum Role {
 
 fn one_or_many<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "must be a text or a list of texts")]
     enum OneOrMany {
         One(String),
         Many(Vec<String>),
@@ -326,8 +326,8 @@ fn part(process: &str, config: &Map<String, Value>, flow: Value) -> Result<Part,
     for value in merged.values_mut() {
         plain(value);
     }
-    let written: Written =
-        serde_json::from_value(Value::Object(merged.clone())).map_err(|error| error.to_string())?;
+    let written: Written = serde_json::from_value(Value::Object(merged.clone()))
+        .map_err(|error| meant_within(&error.to_string()))?;
     let last = process.rsplit('/').next().unwrap_or(process);
     let step = written
         .step

@@ -7,6 +7,7 @@ use riverrun_store::{Lasts, NewQueued, Unique, equality::canonical};
 use riverrun_types::{
     Json, Millis, Name, RunId, label,
     time::{self, MAX_WAIT_MS},
+    words::plain,
 };
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
@@ -109,7 +110,7 @@ pub struct Debounce {
 
 fn moment<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<Millis>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "must be a time: ISO 8601 or milliseconds")]
     enum Moment {
         Ms(Millis),
         Text(String),
@@ -473,7 +474,8 @@ fn check(options: &JobOptions, name: Option<&str>, now: Millis) -> Result<()> {
     if let Some(backoff) = &options.backoff
         && let Err(error) = backoff.read::<WrittenBackoff>()
     {
-        return Err(Error::BadRequest(format!("backoff: {error}")));
+        let message = plain(&error.to_string());
+        return Err(Error::BadRequest(format!("backoff: {message}")));
     }
     if options.attempts == Some(0) {
         return Err(Error::BadRequest("attempts: must be 1 or more".to_owned()));
