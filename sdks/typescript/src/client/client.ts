@@ -251,7 +251,7 @@ export class Riverrun {
   }
 
   /** Removes what waits; with `delayed` also what waits for its time. */
-  drainQueue(name: string, options?: { delayed?: boolean }): Promise<{ removed: number }> {
+  drainQueue(name: string, options?: { delayed?: boolean }): Promise<{ removed: number; left: number }> {
     return this.#http.post(`/api/queue/${part(name)}/drain`, options)
   }
 
