@@ -50,7 +50,7 @@ pub use reads::{At, RunView};
 pub use runtime::Runtime;
 pub use shown::Shown;
 pub use start::{StartRequest, Started};
-pub use steps::{Composable, Composed, ComposedFlow, Door, OpenDoor, Visitor};
+pub use steps::{Composable, Composed, ComposedFlow, Door, OpenDoor, Visitor, door_signature};
 pub use subscribe::{Begin, OnKind, Subject, Told};
 pub use tail::{Tail, Tailed};
 pub use why::{ActiveBranch, AtJob, Cause, InVisit, JobStateName, Reason, Why};

@@ -266,7 +266,7 @@ pub async fn what_cannot_be_fired_is_refused(store: S) {
     assert_eq!(refusal(fire(&store, "b", "1").await), "AWAIT_NOT_FOUND");
     wait(&store, awaits("c", "r1", door(true))).await;
     end(&store, "c").await;
-    assert_eq!(refusal(fire(&store, "c", "1").await), "AWAIT_USED");
+    assert_eq!(refusal(fire(&store, "c", "1").await), "AWAIT_CLOSED");
 }
 
 pub async fn nothing_is_fired_after_its_time(store: S) {
@@ -469,7 +469,7 @@ pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
     .await;
     check(vec![any("a"), over(), fires("a", "1")], "AWAIT_NOT_FOUND").await;
     let shut = waits(awaits("a", "r1", door(false)));
-    check(vec![shut, over(), fires("a", "1")], "AWAIT_USED").await;
+    check(vec![shut, over(), fires("a", "1")], "AWAIT_CLOSED").await;
     let gone = vec![
         any("a"),
         Change::Advance(Box::new(finish("r1"))),

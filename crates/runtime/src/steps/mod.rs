@@ -28,7 +28,7 @@ pub use awaits::Door;
 pub(crate) use awaits::{Filter, door_url, opened_times, register, trigger_event};
 pub use compose::{Composable, Composed, ComposedFlow};
 pub(crate) use compose::{compose, names_flow};
-pub use doors::{OpenDoor, Visitor};
+pub use doors::{OpenDoor, Visitor, door_signature};
 pub(crate) use filters::{Trouble, troubles};
 pub(crate) use handler::ProcessStep;
 pub(crate) use inbox::{Inboxes, Letter};
