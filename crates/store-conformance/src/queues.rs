@@ -1015,7 +1015,7 @@ pub async fn a_delayed_job_is_as_old_as_it_has_waited(store: S) {
         at_ms: Some(at_ms),
         ..job(text)
     };
-    let oldest = async || must(store.queue("mail").await).unwrap().oldest_ms;
+    let oldest = async || must(store.queue("mail").await).and_then(|queue| queue.oldest_ms);
     add(&store, [late("a", T0 + 20), late("b", T0 + 10)]).await;
     assert_eq!(oldest().await, None);
     must(store.stalled_jobs(T0 + 30, 10).await);

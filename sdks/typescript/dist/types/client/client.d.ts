@@ -164,6 +164,7 @@ export declare class Riverrun {
         delayed?: boolean;
     }): Promise<{
         removed: number;
+        left: number;
     }>;
     /** Removes jobs that have ended. */
     cleanQueue(name: string, options?: CleanOptions & {
