@@ -41,7 +41,7 @@ pub(crate) struct Opened {
         (status = 401, description = "BAD_SIGNATURE", body = schemas::Failure),
         (status = 404, description = "AWAIT_NOT_FOUND", body = schemas::Failure),
         (status = 409, description = "AWAIT_USED", body = schemas::Failure),
-        (status = 410, description = "AWAIT_EXPIRED", body = schemas::Failure),
+        (status = 410, description = "AWAIT_EXPIRED, or AWAIT_CLOSED: nobody waits for it any longer", body = schemas::Failure),
         (status = 413, description = "TOO_LARGE: a body has at most 1 MiB", body = schemas::Failure)))]
 pub(crate) async fn open_door(
     State(api): State<Api>,
@@ -171,7 +171,7 @@ async fn answer(
     let door = api.runtime().door(id).await?;
     match Shown::of(&door, api.runtime().now_ms()) {
         Shown::Question => {}
-        Shown::Answered => return Ok(told(StatusCode::CONFLICT, BEFORE, "")),
+        Shown::Answered(_) => return Ok(told(StatusCode::CONFLICT, BEFORE, "")),
         other => return Ok(other.page(&door)),
     }
     let form = serde_urlencoded::from_bytes::<Form>(body).ok();
@@ -181,9 +181,10 @@ async fn answer(
         let what = "An answer is approve or reject.";
         return Ok(told(StatusCode::BAD_REQUEST, what, back));
     };
-    let payload = serde_json::json!({"approved": answer == "approve", "comment": comment});
+    let approved = answer == "approve";
+    let payload = serde_json::json!({"approved": approved, "comment": comment});
     match open(api, id, Json::of(&payload), body, headers, "user").await {
-        Ok(_) => Ok(Shown::Answered.page(&door)),
+        Ok(_) => Ok(Shown::Answered(Some(approved)).page(&door)),
         // Somebody was faster.
         Err(error) if error.code() == "AWAIT_USED" => Ok(told(StatusCode::CONFLICT, BEFORE, "")),
         Err(error) => Err(error),
@@ -195,7 +196,8 @@ const BEFORE: &str = "This was answered before. Your answer was not taken.";
 /// What is to be seen behind a door.
 enum Shown {
     Question,
-    Answered,
+    /// And how, if it is known.
+    Answered(Option<bool>),
     /// Nobody answered in time.
     Late,
     /// Its run was cancelled, or went on without it.
@@ -209,12 +211,15 @@ impl Shown {
         if door.kind != TriggerType::User || door.is_signed() {
             return Self::Program;
         }
+        let answer = || record.values.last()?.get("approved")?.value().as_bool();
         match record.refusal(now_ms) {
-            None if door.count.is_some_and(|count| record.fired >= count) => Self::Answered,
+            None if door.count.is_some_and(|count| record.fired >= count) => {
+                Self::Answered(answer())
+            }
             None => Self::Question,
             Some(StoreError::AwaitExpired(_)) => Self::Late,
-            Some(_) if record.fired == 0 => Self::Closed,
-            Some(_) => Self::Answered,
+            Some(StoreError::AwaitClosed(_)) => Self::Closed,
+            Some(_) => Self::Answered(answer()),
         }
     }
 
@@ -231,7 +236,14 @@ impl Shown {
                 });
                 html(StatusCode::OK, question(&record.step, &asked, &until))
             }
-            Self::Answered => told(StatusCode::OK, "This has been answered.", &asked),
+            Self::Answered(answer) => {
+                let what = match answer {
+                    Some(true) => "This has been approved.",
+                    Some(false) => "This has been rejected.",
+                    None => "This has been answered.",
+                };
+                told(StatusCode::OK, what, &asked)
+            }
             Self::Late => told(StatusCode::GONE, "The time for this is over.", &asked),
             Self::Closed => told(StatusCode::GONE, "This is not asked any more.", &asked),
             Self::Program => told(StatusCode::FORBIDDEN, "This is answered by a program.", ""),

@@ -1,5 +1,6 @@
 //! What happens around every request: its id, its span, who it is for and where it is from, its
-//! time limit, and the guarantee that even a panic is answered in the one error shape.
+//! time limit, the rest of a body that was not wanted, and the guarantee that even a panic is
+//! answered in the one error shape.
 
 use std::{
     any::Any,
@@ -22,7 +23,7 @@ use riverrun_types::RunId;
 use serde_json::json;
 use tracing::Instrument;
 
-use crate::{app::Api, errors::ApiError};
+use crate::{app::Api, errors::ApiError, read_on::read_on};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -34,6 +35,7 @@ pub(crate) async fn around(State(api): State<Api>, mut request: Request, next: N
     let id = request_id(request.headers());
     let known = RequestId(id.to_str().unwrap_or_default().to_owned());
     request.extensions_mut().insert(known);
+    let request = read_on(request, api.options().max_body_bytes);
     let span = tracing::debug_span!(
         "request",
         id = id.to_str().unwrap_or_default(),

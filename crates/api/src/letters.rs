@@ -52,7 +52,10 @@ impl LetterFilter {
 
 fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Millis>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(
+        untagged,
+        expecting = "must be a time: ISO 8601 or milliseconds since 1970"
+    )]
     enum Moment {
         Ms(Millis),
         Text(String),

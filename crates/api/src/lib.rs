@@ -28,6 +28,7 @@ mod kinds;
 mod letters;
 mod page;
 mod queues;
+mod read_on;
 mod reply;
 mod routes;
 mod run_actions;

@@ -1,7 +1,7 @@
 //! Queues: jobs added and listed, queues paused, drained and cleaned.
 
 use axum::{extract::State, http::StatusCode};
-use riverrun_runtime::{JobOptions, JobRequest, KeptOptions, QueueStats, QueueView};
+use riverrun_runtime::{Drained, JobOptions, JobRequest, KeptOptions, QueueStats, QueueView};
 use riverrun_store::{Added, JobFilter, JobRecord, JobState, Wanted};
 use riverrun_types::{Json, Millis, Name, RunId, time::Iso};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
@@ -91,7 +91,7 @@ struct ShownQueue<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<&'a Name>,
     counts: Counts,
-    /// How long ago the oldest job that waits was added.
+    /// How long the job that has waited longest has waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     oldest_ms: Option<Millis>,
     stats: &'a QueueStats,
@@ -384,15 +384,15 @@ pub(crate) struct DrainBody {
     params(("name" = String, Path, description = "The queue's name")),
     request_body(content = Option<DrainBody>),
     responses(
-        (status = 200, description = "How many were removed", body = schemas::Removed),
+        (status = 200, description = "How many were removed, and how many wait still", body = schemas::Drained),
         (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
 pub(crate) async fn drain_queue(
     State(api): State<Api>,
     Segments(name): Segments<String>,
     Body(body): Body<DrainBody>,
 ) -> Answer {
-    let removed = api.runtime().drain_queue(&name, body.delayed).await?;
-    ok(&Removed { removed })
+    let Drained { removed, left } = api.runtime().drain_queue(&name, body.delayed).await?;
+    ok(&schemas::Drained { removed, left })
 }
 
 #[derive(Deserialize, utoipa::ToSchema)]

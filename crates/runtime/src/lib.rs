@@ -51,12 +51,12 @@ pub use reads::{At, RunView};
 pub use runtime::Runtime;
 pub use shown::Shown;
 pub use start::{StartRequest, Started};
-pub use steps::{Door, OpenDoor, Visitor};
+pub use steps::{Door, OpenDoor, Visitor, door_signature};
 pub use subscribe::{Begin, OnKind, Subject, Told};
 pub use tail::{Tail, Tailed};
 pub use why::{ActiveBranch, AtJob, Cause, InVisit, JobStateName, Reason, Why};
 pub use work::{
-    BrokenProcess, CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Host,
+    BrokenProcess, CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Drained, Host,
     IdempotencyOptions, Invocation, JobOptions, JobRequest, KeptOptions, LogLimit, OnFail,
     Percentiles, Places, Policy, Process, ProcessConfig, Provider, QueueStats, QueueView, Redrive,
     Redriven, RunMode, Source, Taken, Throttle, check_queue_name,

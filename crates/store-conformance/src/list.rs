@@ -157,6 +157,7 @@ macro_rules! with_checks {
                 }
                 unique {
                     a_unique_name_is_taken_until_the_job_ends,
+                    a_job_that_is_tried_again_has_its_name_back_unless_another_had_it,
                     a_unique_name_is_taken_for_a_time_or_as_long_as_the_job_is_known,
                     a_name_that_is_taken_for_a_time_outlives_the_retention_of_its_job,
                     a_job_that_has_not_begun_is_replaced,
@@ -211,6 +212,7 @@ macro_rules! with_checks {
                     jobs_are_listed_by_state_in_pages,
                     a_list_shows_the_jobs_that_are_wanted,
                     queues_are_listed_with_their_oldest_job,
+                    a_delayed_job_is_as_old_as_it_has_waited,
                     the_jobs_before_a_waiting_one_are_counted,
                 }
                 purge {

@@ -180,6 +180,7 @@ impl AwaitRecord {
             {
                 Some(Error::AwaitExpired(id()))
             }
+            AwaitState::Closed if self.fired == 0 => Some(Error::AwaitClosed(id())),
             AwaitState::Closed => Some(Error::AwaitUsed(id())),
             AwaitState::Fired if !many => Some(Error::AwaitUsed(id())),
             _ if is_late => Some(Error::AwaitExpired(id())),

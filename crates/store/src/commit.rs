@@ -95,7 +95,7 @@ pub enum Change {
     /// that it counts.
     Expire { id: Name, fired: u32 },
     /// Settles an await from outside, keeps the value and wakes the run, as [`Change::Wake`] does.
-    /// Refused with `AwaitNotFound`, `AwaitUsed`, `AwaitExpired` or, if it was fired too often,
+    /// Refused with `AwaitNotFound`, `AwaitUsed`, `AwaitClosed`, `AwaitExpired` or, if it was fired too often,
     /// `AwaitFull`.
     Fire(Box<Fire>),
     /// Tells an event, which belongs into the same commit, to all who wait for its kind: logs it,

@@ -45,9 +45,12 @@ pub enum Error {
     AwaitExists(Name),
     #[error("there is no await {0}")]
     AwaitNotFound(Name),
-    /// Nothing to do: somebody was faster, or nobody waits any longer.
-    #[error("await {0} was used or closed before")]
+    /// Nothing to do: somebody was faster.
+    #[error("await {0} was used before")]
     AwaitUsed(Name),
+    /// Nothing to do: nobody waits any longer.
+    #[error("nobody waits for await {0} any longer")]
+    AwaitClosed(Name),
     #[error("the time of await {0} is over")]
     AwaitExpired(Name),
     /// Try again when the run has taken note of what it was given.
@@ -108,6 +111,7 @@ impl Error {
             Self::AwaitExists(_) => "AWAIT_EXISTS",
             Self::AwaitNotFound(_) => "AWAIT_NOT_FOUND",
             Self::AwaitUsed(_) => "AWAIT_USED",
+            Self::AwaitClosed(_) => "AWAIT_CLOSED",
             Self::AwaitExpired(_) => "AWAIT_EXPIRED",
             Self::AwaitFull(_) => "AWAIT_FULL",
             Self::EventExists(_) => "EVENT_EXISTS",

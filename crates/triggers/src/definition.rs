@@ -1,6 +1,6 @@
 //! A trigger as people write it, in JSON or YAML.
 
-use riverrun_types::{Json, RunId, label};
+use riverrun_types::{Json, RunId, label, words::plain};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
@@ -190,7 +190,7 @@ fn fitting<T: DeserializeOwned>(under: &str, value: Value) -> Result<T> {
             ("", path) => path.to_owned(),
             (under, path) => format!("{under}.{path}"),
         };
-        Error::invalid(field, error.into_inner().to_string())
+        Error::invalid(field, plain(&error.into_inner().to_string()))
     })
 }
 

@@ -542,11 +542,16 @@ fn next_due(trigger: &Trigger, before: Option<&Trigger>, now_ms: Millis) -> Resu
     // What would have been due while it was disabled was not missed; a time that had passed before
     // anybody was told of it was.
     let is_told = |before: &Trigger| before.definition.config == trigger.definition.config;
-    let passed = match before.is_some_and(is_told) {
+    let is_told = before.is_some_and(is_told);
+    let passed = match is_told {
         true => None,
         false => schedule.passed(now_ms),
     };
     let next = schedule.next_after(now_ms).or(passed);
+    if next.is_none() && !is_told && trigger.definition.config.contains_key("endAt") {
+        let message = "the schedule ends before it would be due";
+        return Err(Error::invalid("config.endAt", message));
+    }
     match trigger
         .definition
         .config

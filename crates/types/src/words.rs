@@ -7,7 +7,10 @@ pub fn plain(said: &str) -> String {
         Some(at) => said.split_at(at),
         None => (said, ""),
     };
-    let told = unfit(said).or_else(|| unknown(said));
+    let told = unfit(said)
+        .or_else(|| unknown(said))
+        .or_else(|| stray(said))
+        .or_else(|| member(said));
     format!("{}{place}", told.as_deref().unwrap_or(said))
 }
 
@@ -23,17 +26,31 @@ fn unfit(said: &str) -> Option<String> {
 fn unknown(said: &str) -> Option<String> {
     let said = said.strip_prefix("unknown variant `")?;
     let (given, expected) = said.rsplit_once("`, expected ")?;
-    let expected = expected.strip_prefix("one of ").unwrap_or(expected);
-    let names: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-    Some(format!("must be {}, not {given:?}", list(&names)))
+    Some(format!("must be {}, not {given:?}", list(expected, "or")))
 }
 
-/// `a`, `a or b`, `a, b or c`.
-fn list(names: &[&str]) -> String {
-    match names {
+fn stray(said: &str) -> Option<String> {
+    let said = said.strip_prefix("unknown field `")?;
+    let (given, expected) = said.split_once("`, ")?;
+    Some(match expected.strip_prefix("expected ") {
+        Some(known) => format!("there is no `{given}` here, only {}", list(known, "and")),
+        None => format!("there is no `{given}` here"),
+    })
+}
+
+fn member(said: &str) -> Option<String> {
+    let name = |prefix| said.strip_prefix(prefix)?.strip_suffix('`');
+    let missing = name("missing field `").map(|name| format!("`{name}` is missing"));
+    missing.or_else(|| name("duplicate field `").map(|name| format!("`{name}` is there twice")))
+}
+
+/// The names between backquotes: `a`, `a or b`, `a, b or c`.
+fn list(names: &str, word: &str) -> String {
+    let names: Vec<&str> = names.split('`').skip(1).step_by(2).collect();
+    match &names[..] {
         [] => "something else".to_owned(),
         [only] => (*only).to_owned(),
-        [before @ .., last] => format!("{} or {last}", before.join(", ")),
+        [before @ .., last] => format!("{} {word} {last}", before.join(", ")),
     }
 }
 
@@ -122,8 +139,22 @@ mod tests {
             ),
             (
                 "missing field `id` at line 1 column 2",
-                "missing field `id` at line 1 column 2",
+                "`id` is missing at line 1 column 2",
             ),
+            ("duplicate field `id`", "`id` is there twice"),
+            (
+                "unknown field `ida`, expected one of `id`, `at`, `by`",
+                "there is no `ida` here, only id, at and by",
+            ),
+            (
+                "unknown field `ida`, expected `id` or `at`",
+                "there is no `ida` here, only id and at",
+            ),
+            (
+                "unknown field `a`, there are no fields",
+                "there is no `a` here",
+            ),
+            ("the queue is paused", "the queue is paused"),
         ] {
             assert_eq!(plain(said), told);
         }

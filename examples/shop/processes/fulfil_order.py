@@ -1,11 +1,14 @@
-"""A step in Python. It sends what was paid; what cannot be sent is undone."""
+"""A step in Python. It sends what was paid or costs nothing; what cannot be sent is undone."""
 
 config = {
     "step": "fulfil-order",
     "queue": "fulfilment",
     # Of orders only: a subscription has nothing to send.
     "flow": "create-order",
-    "subscriptions": [{"eventKind": "order.paid"}],
+    "subscriptions": [
+        {"eventKind": "order.paid"},
+        {"eventKind": "order.created", "when": "(event) => event.data.requiresPayment === false"},
+    ],
     "emits": ["order.fulfilled"],
     "retryPolicy": {"attempts": 1},
 }

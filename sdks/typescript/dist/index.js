@@ -250,6 +250,68 @@ function isLater(id, than) {
   return ms > thanMs || ms === thanMs && n > thanN;
 }
 
+// src/client/transport.ts
+var TookTooLong = class extends Error {
+};
+function overFetch(base, fetch) {
+  return async ({ method, path: path2, headers, body, signal, timeoutMs }) => {
+    const limit = AbortSignal.timeout(timeoutMs);
+    const either = signal ? AbortSignal.any([signal, limit]) : limit;
+    try {
+      const response = await fetch(base + path2, { method, headers, signal: either, ...body !== void 0 && { body } });
+      return { status: response.status, statusText: response.statusText, text: await response.text() };
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason;
+      throw limit.aborted ? new TookTooLong("", { cause }) : cause;
+    }
+  };
+}
+var idleMs = 2e4;
+var agents = /* @__PURE__ */ new Map();
+function overNode(base) {
+  const node = globalThis.process?.release?.name === "node" && !process.versions.bun && !process.versions.deno ? process : void 0;
+  if (!node?.getBuiltinModule) return void 0;
+  const { protocol, hostname, port, pathname } = parse(base);
+  const http = node.getBuiltinModule(protocol === "https:" ? "node:https" : "node:http");
+  const agent = agents.get(protocol) ?? new http.Agent({ keepAlive: true, timeout: idleMs });
+  agents.set(protocol, agent);
+  const server = { agent, hostname: hostname.replace(/^\[|\]$/g, ""), ...port && { port } };
+  const prefix = pathname.replace(/\/+$/, "");
+  return ({ method, path: path2, headers, body, signal, timeoutMs }) => new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const request = http.request({ ...server, method, path: prefix + path2, headers });
+    const timer = setTimeout(() => fail(new TookTooLong()), timeoutMs);
+    const stop = signal && (() => fail(signal.reason));
+    const finish = () => {
+      clearTimeout(timer);
+      if (stop) signal.removeEventListener("abort", stop);
+    };
+    const fail = (error) => {
+      finish();
+      reject(error);
+      request.destroy();
+    };
+    if (stop) signal.addEventListener("abort", stop);
+    request.on("error", fail);
+    request.on("response", (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (piece) => text += piece);
+      response.on("error", fail);
+      response.on("end", () => {
+        finish();
+        resolve({ status: response.statusCode ?? 0, statusText: response.statusMessage ?? "", text });
+      });
+    });
+    request.end(body);
+  });
+}
+function parse(base) {
+  const url = URL.canParse(base) ? new URL(base) : void 0;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  throw new RiverrunError("URL_INVALID", `${JSON.stringify(base)} is no URL of a server: it should look like http://127.0.0.1:4600`);
+}
+
 // src/client/http.ts
 var HttpError = class extends RiverrunError {
   name = "HttpError";
@@ -263,21 +325,27 @@ var Http = class {
   #base;
   #headers;
   #fetch;
+  #transport;
   #timeoutMs;
   constructor({ url = "http://127.0.0.1:4600", token, headers, timeoutMs = 3e4, ...rest }) {
     this.#base = String(url).replace(/\/+$/, "");
     this.#headers = { ...token && { authorization: `Bearer ${token}` }, ...headers };
     this.#fetch = rest.fetch ?? globalThis.fetch.bind(globalThis);
+    this.#transport = (rest.fetch ? void 0 : overNode(this.#base)) ?? overFetch(this.#base, this.#fetch);
     this.#timeoutMs = timeoutMs;
   }
   get(path2, options) {
-    return this.#json("GET", path2, options);
+    return this.#json("GET", path2, void 0, options);
   }
   post(path2, body, options) {
-    return this.#json("POST", path2, { ...options, body: body ?? {} });
+    return this.postText(path2, JSON.stringify(body ?? {}), options);
+  }
+  /** A body that is JSON already. */
+  postText(path2, json, options) {
+    return this.#json("POST", path2, json, options);
   }
   patch(path2, body) {
-    return this.#json("PATCH", path2, { body });
+    return this.#json("PATCH", path2, JSON.stringify(body));
   }
   delete(path2) {
     return this.#json("DELETE", path2);
@@ -286,7 +354,7 @@ var Http = class {
   async open(method, path2, { query, body, headers, signal } = {}) {
     const init = {
       method,
-      headers: { ...this.#headers, ...body !== void 0 && { "content-type": "application/json" }, ...headers },
+      headers: this.#headersFor(body !== void 0, headers),
       ...body !== void 0 && { body: JSON.stringify(body) },
       ...signal && { signal }
     };
@@ -295,27 +363,39 @@ var Http = class {
       response = await this.#fetch(`${this.#base}${path2}${queryText(query)}`, init);
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
-      throw new RiverrunError("UNREACHABLE", `${this.#base} cannot be reached: ${reason(cause)}`, { cause });
+      throw this.#unreachable(cause);
     }
-    if (!response.ok) throw await failure(response);
+    const { status, statusText } = response;
+    if (!response.ok) throw failure({ status, statusText, text: await response.text().catch(() => "") });
     return response;
   }
-  async #json(method, path2, options = {}) {
-    const limitMs = options.timeoutMs ?? this.#timeoutMs;
-    const limit = AbortSignal.timeout(limitMs);
-    const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit;
+  async #json(method, path2, body, { query, headers, signal, timeoutMs = this.#timeoutMs } = {}) {
+    let answer;
     try {
-      const response = await this.open(method, path2, { ...options, signal });
-      const text = await response.text();
-      return text ? JSON.parse(text) : void 0;
-    } catch (error) {
-      if (!limit.aborted || options.signal?.aborted) throw error;
-      throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path2} took longer than ${limitMs} ms`, { cause: error });
+      answer = await this.#transport({
+        method,
+        path: path2 + queryText(query),
+        headers: this.#headersFor(body !== void 0, headers),
+        body,
+        signal,
+        timeoutMs
+      });
+    } catch (cause) {
+      if (signal?.aborted) throw cause;
+      if (cause instanceof TookTooLong) throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path2} took longer than ${timeoutMs} ms`, { cause });
+      throw this.#unreachable(cause);
     }
+    if (answer.status < 200 || answer.status > 299) throw failure(answer);
+    return answer.text ? JSON.parse(answer.text) : void 0;
+  }
+  #headersFor(hasBody, more) {
+    return { ...this.#headers, ...hasBody && { "content-type": "application/json" }, ...more };
+  }
+  #unreachable(cause) {
+    return new RiverrunError("UNREACHABLE", `${this.#base} cannot be reached: ${reason(cause)}`, { cause });
   }
 };
-async function failure(response) {
-  const text = await response.text().catch(() => "");
+function failure({ status, statusText, text }) {
   let body;
   try {
     body = JSON.parse(text);
@@ -323,9 +403,9 @@ async function failure(response) {
     body = void 0;
   }
   const error = isObject(body) && isObject(body.error) ? body.error : {};
-  const code = typeof error.code === "string" ? error.code : `HTTP_${response.status}`;
-  const message = typeof error.message === "string" ? error.message : text.slice(0, 300) || response.statusText;
-  return new HttpError(response.status, code, message, { details: error.details });
+  const code = typeof error.code === "string" ? error.code : `HTTP_${status}`;
+  const message = typeof error.message === "string" ? error.message : text.slice(0, 300) || statusText;
+  return new HttpError(status, code, message, { details: error.details });
 }
 function reason(cause) {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
@@ -374,6 +454,86 @@ var FlowsApi = class {
     return this.#http.get(`/api/flows/${part(id)}/diagram`, { query: { ...query } });
   }
 };
+
+// src/client/gather.ts
+var mostRequests = 2;
+var mostJobs = 500;
+var mostLength = 1 << 20;
+var refusals = [400, 409, 413, 422];
+var Gather = class {
+  #send;
+  #lines = /* @__PURE__ */ new Map();
+  constructor(send) {
+    this.#send = send;
+  }
+  /** The job's text is made by the caller: what it changes afterwards is not in it. */
+  add(path2, json) {
+    let line = this.#lines.get(path2);
+    if (!line) {
+      line = new Line((json2) => this.#send(path2, json2), () => this.#lines.delete(path2));
+      this.#lines.set(path2, line);
+    }
+    return line.add(json);
+  }
+};
+var Line = class {
+  #send;
+  #onEmpty;
+  #waiting = [];
+  #requests = 0;
+  #isDue = false;
+  constructor(send, onEmpty) {
+    this.#send = send;
+    this.#onEmpty = onEmpty;
+  }
+  add(json) {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ json, resolve, reject });
+      this.#goSoon();
+    });
+  }
+  /** After those that are added now. */
+  #goSoon() {
+    if (this.#isDue || this.#requests >= mostRequests) return;
+    this.#isDue = true;
+    queueMicrotask(() => {
+      this.#isDue = false;
+      while (this.#waiting.length && this.#requests < mostRequests) void this.#go(this.#next());
+    });
+  }
+  async #go(jobs) {
+    this.#requests += 1;
+    await this.#settle(jobs);
+    this.#requests -= 1;
+    if (this.#waiting.length) this.#goSoon();
+    else if (!this.#requests) this.#onEmpty();
+  }
+  #next() {
+    let count = 0;
+    for (let length = 0; count < Math.min(mostJobs, this.#waiting.length); count++) {
+      length += this.#waiting[count].json.length;
+      if (count && length > mostLength) break;
+    }
+    return this.#waiting.splice(0, count);
+  }
+  async #settle(jobs) {
+    const [first] = jobs;
+    const json = jobs.length === 1 ? first.json : `{"jobs":[${jobs.map((job) => job.json).join(",")}]}`;
+    try {
+      const { jobs: added } = await this.#send(json);
+      if (added?.length !== jobs.length) throw new RiverrunError("INTERNAL", `the server answered ${jobs.length} jobs with ${added?.length}`);
+      jobs.forEach((job, index) => job.resolve(added[index]));
+    } catch (error) {
+      if (jobs.length === 1 || !isRefused(error)) return jobs.forEach((job) => job.reject(error));
+      const half = Math.ceil(jobs.length / 2);
+      await this.#settle(jobs.slice(0, half));
+      await this.#settle(jobs.slice(half));
+    }
+  }
+};
+function isRefused(error) {
+  return error instanceof HttpError && refusals.includes(error.status);
+}
 
 // src/client/signature.ts
 async function signature(secret, body) {
@@ -476,11 +636,11 @@ async function* subscribe(http, path2, options = {}, more = {}) {
     options.onReconnect?.(reason2);
   }
 }
-function connect(http, path2, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 6e4 }) {
+function connect(http, path2, { query, lastId, onRetry, onId, signal, onMissed, idleMs: idleMs2 = 6e4 }) {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
-      const idle = new Idle(idleMs, signal);
+      const idle = new Idle(idleMs2, signal);
       try {
         const response = await http.open("GET", path2, {
           query,
@@ -635,22 +795,26 @@ var Riverrun = class {
   schedules;
   workers;
   #http;
+  #gather;
   constructor(options = {}) {
     this.#http = new Http(options);
+    this.#gather = new Gather((path2, json) => this.#http.postText(path2, json));
     this.flows = new FlowsApi(this.#http);
     this.triggers = new TriggersApi(this.#http);
     this.schedules = new SchedulesApi(this.#http);
     this.workers = new WorkersApi(this.#http);
   }
-  /** When this is answered the job is on disk. */
+  /** When this is answered the job is on disk. Calls that are made side by side share requests. */
   async enqueue(queue, data, options) {
     const { name, create, ...rest } = options ?? {};
-    const body = { name, data: data ?? null, ...Object.keys(rest).length && { options: rest } };
-    return only(await this.#add(queue, body, { create }));
+    const job = { name, data: data ?? null, ...Object.keys(rest).length && { options: rest } };
+    return this.#gather.add(`/api/queue/${part(queue)}/jobs${create ? "?create=true" : ""}`, JSON.stringify(job));
   }
   /** All of them or none. */
   async enqueueMany(queue, jobs, options) {
-    return jobs.length ? this.#add(queue, { jobs }, options) : [];
+    if (!jobs.length) return [];
+    const added = this.#http.post(`/api/queue/${part(queue)}/jobs`, { jobs }, { query: { ...options } });
+    return (await added).jobs;
   }
   job(jobId) {
     return this.#http.get(`/api/jobs/${part(jobId)}`);
@@ -738,18 +902,18 @@ var Riverrun = class {
     return this.#http.post(`/api/queue/${part(queue)}/dlq/purge`, options);
   }
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
-  async call(process, input, { signal, ...options } = {}) {
+  async call(process2, input, { signal, ...options } = {}) {
     const { timeoutMs } = options;
-    const body = { process, input: input ?? null, ...options };
+    const body = { process: process2, input: input ?? null, ...options };
     const patienceMs = timeoutMs === void 0 ? void 0 : timeoutMs + 1e4;
     return (await this.#http.post("/api/runner/execute", body, { signal, timeoutMs: patienceMs })).value;
   }
   /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
-  async *frames(process, input, { signal, ...options } = {}) {
+  async *frames(process2, input, { signal, ...options } = {}) {
     const abort = new AbortController();
     try {
       const response = await this.#http.open("POST", "/api/runner/execute", {
-        body: { process, input: input ?? null, ...options },
+        body: { process: process2, input: input ?? null, ...options },
         headers: { accept: "text/event-stream" },
         signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal
       });
@@ -763,8 +927,8 @@ var Riverrun = class {
     }
   }
   /** Calls a process, hands each frame to `onFrame`, and gives back the value. */
-  async callWith(process, input, onFrame, options) {
-    for await (const frame of this.frames(process, input, options)) {
+  async callWith(process2, input, onFrame, options) {
+    for await (const frame of this.frames(process2, input, options)) {
       onFrame(frame);
       if (frame.type === "result") return frame.data.value;
       if (frame.type === "error") throw revive(frame.data);
@@ -896,9 +1060,6 @@ var Riverrun = class {
   version() {
     return this.#http.get("/api/version");
   }
-  async #add(queue, body, query) {
-    return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs;
-  }
 };
 async function ended(what, { timeoutMs, signal }, open) {
   const limit = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
@@ -909,10 +1070,6 @@ async function ended(what, { timeoutMs, signal }, open) {
     if (!limit?.aborted || signal?.aborted) throw error;
     throw new RiverrunError("TIMEOUT", `${what} had not ended after ${timeoutMs} ms`);
   }
-}
-function only([job]) {
-  if (!job) throw new RiverrunError("INTERNAL", "the server answered without a job");
-  return job;
 }
 
 // src/live/trigger.ts

@@ -2066,6 +2066,68 @@ function isLater(id, than) {
   return ms > thanMs || ms === thanMs && n > thanN;
 }
 
+// src/client/transport.ts
+var TookTooLong = class extends Error {
+};
+function overFetch(base, fetch) {
+  return async ({ method, path: path2, headers, body, signal, timeoutMs }) => {
+    const limit = AbortSignal.timeout(timeoutMs);
+    const either = signal ? AbortSignal.any([signal, limit]) : limit;
+    try {
+      const response = await fetch(base + path2, { method, headers, signal: either, ...body !== void 0 && { body } });
+      return { status: response.status, statusText: response.statusText, text: await response.text() };
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason;
+      throw limit.aborted ? new TookTooLong("", { cause }) : cause;
+    }
+  };
+}
+var idleMs = 2e4;
+var agents = /* @__PURE__ */ new Map();
+function overNode(base) {
+  const node = globalThis.process?.release?.name === "node" && !process.versions.bun && !process.versions.deno ? process : void 0;
+  if (!node?.getBuiltinModule) return void 0;
+  const { protocol, hostname, port, pathname } = parse3(base);
+  const http = node.getBuiltinModule(protocol === "https:" ? "node:https" : "node:http");
+  const agent = agents.get(protocol) ?? new http.Agent({ keepAlive: true, timeout: idleMs });
+  agents.set(protocol, agent);
+  const server = { agent, hostname: hostname.replace(/^\[|\]$/g, ""), ...port && { port } };
+  const prefix = pathname.replace(/\/+$/, "");
+  return ({ method, path: path2, headers, body, signal, timeoutMs }) => new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const request = http.request({ ...server, method, path: prefix + path2, headers });
+    const timer = setTimeout(() => fail(new TookTooLong()), timeoutMs);
+    const stop2 = signal && (() => fail(signal.reason));
+    const finish = () => {
+      clearTimeout(timer);
+      if (stop2) signal.removeEventListener("abort", stop2);
+    };
+    const fail = (error) => {
+      finish();
+      reject(error);
+      request.destroy();
+    };
+    if (stop2) signal.addEventListener("abort", stop2);
+    request.on("error", fail);
+    request.on("response", (response) => {
+      let text2 = "";
+      response.setEncoding("utf8");
+      response.on("data", (piece) => text2 += piece);
+      response.on("error", fail);
+      response.on("end", () => {
+        finish();
+        resolve({ status: response.statusCode ?? 0, statusText: response.statusMessage ?? "", text: text2 });
+      });
+    });
+    request.end(body);
+  });
+}
+function parse3(base) {
+  const url = URL.canParse(base) ? new URL(base) : void 0;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  throw new RiverrunError("URL_INVALID", `${JSON.stringify(base)} is no URL of a server: it should look like http://127.0.0.1:4600`);
+}
+
 // src/client/http.ts
 var HttpError = class extends RiverrunError {
   name = "HttpError";
@@ -2079,21 +2141,27 @@ var Http = class {
   #base;
   #headers;
   #fetch;
+  #transport;
   #timeoutMs;
   constructor({ url = "http://127.0.0.1:4600", token, headers, timeoutMs = 3e4, ...rest }) {
     this.#base = String(url).replace(/\/+$/, "");
     this.#headers = { ...token && { authorization: `Bearer ${token}` }, ...headers };
     this.#fetch = rest.fetch ?? globalThis.fetch.bind(globalThis);
+    this.#transport = (rest.fetch ? void 0 : overNode(this.#base)) ?? overFetch(this.#base, this.#fetch);
     this.#timeoutMs = timeoutMs;
   }
   get(path2, options2) {
-    return this.#json("GET", path2, options2);
+    return this.#json("GET", path2, void 0, options2);
   }
   post(path2, body, options2) {
-    return this.#json("POST", path2, { ...options2, body: body ?? {} });
+    return this.postText(path2, JSON.stringify(body ?? {}), options2);
+  }
+  /** A body that is JSON already. */
+  postText(path2, json4, options2) {
+    return this.#json("POST", path2, json4, options2);
   }
   patch(path2, body) {
-    return this.#json("PATCH", path2, { body });
+    return this.#json("PATCH", path2, JSON.stringify(body));
   }
   delete(path2) {
     return this.#json("DELETE", path2);
@@ -2102,7 +2170,7 @@ var Http = class {
   async open(method, path2, { query, body, headers, signal } = {}) {
     const init = {
       method,
-      headers: { ...this.#headers, ...body !== void 0 && { "content-type": "application/json" }, ...headers },
+      headers: this.#headersFor(body !== void 0, headers),
       ...body !== void 0 && { body: JSON.stringify(body) },
       ...signal && { signal }
     };
@@ -2111,27 +2179,39 @@ var Http = class {
       response = await this.#fetch(`${this.#base}${path2}${queryText(query)}`, init);
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
-      throw new RiverrunError("UNREACHABLE", `${this.#base} cannot be reached: ${reason(cause)}`, { cause });
+      throw this.#unreachable(cause);
     }
-    if (!response.ok) throw await failure(response);
+    const { status, statusText } = response;
+    if (!response.ok) throw failure({ status, statusText, text: await response.text().catch(() => "") });
     return response;
   }
-  async #json(method, path2, options2 = {}) {
-    const limitMs = options2.timeoutMs ?? this.#timeoutMs;
-    const limit = AbortSignal.timeout(limitMs);
-    const signal = options2.signal ? AbortSignal.any([options2.signal, limit]) : limit;
+  async #json(method, path2, body, { query, headers, signal, timeoutMs = this.#timeoutMs } = {}) {
+    let answer2;
     try {
-      const response = await this.open(method, path2, { ...options2, signal });
-      const text2 = await response.text();
-      return text2 ? JSON.parse(text2) : void 0;
-    } catch (error) {
-      if (!limit.aborted || options2.signal?.aborted) throw error;
-      throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path2} took longer than ${limitMs} ms`, { cause: error });
+      answer2 = await this.#transport({
+        method,
+        path: path2 + queryText(query),
+        headers: this.#headersFor(body !== void 0, headers),
+        body,
+        signal,
+        timeoutMs
+      });
+    } catch (cause) {
+      if (signal?.aborted) throw cause;
+      if (cause instanceof TookTooLong) throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path2} took longer than ${timeoutMs} ms`, { cause });
+      throw this.#unreachable(cause);
     }
+    if (answer2.status < 200 || answer2.status > 299) throw failure(answer2);
+    return answer2.text ? JSON.parse(answer2.text) : void 0;
+  }
+  #headersFor(hasBody, more) {
+    return { ...this.#headers, ...hasBody && { "content-type": "application/json" }, ...more };
+  }
+  #unreachable(cause) {
+    return new RiverrunError("UNREACHABLE", `${this.#base} cannot be reached: ${reason(cause)}`, { cause });
   }
 };
-async function failure(response) {
-  const text2 = await response.text().catch(() => "");
+function failure({ status, statusText, text: text2 }) {
   let body;
   try {
     body = JSON.parse(text2);
@@ -2139,9 +2219,9 @@ async function failure(response) {
     body = void 0;
   }
   const error = isObject(body) && isObject(body.error) ? body.error : {};
-  const code = typeof error.code === "string" ? error.code : `HTTP_${response.status}`;
-  const message = typeof error.message === "string" ? error.message : text2.slice(0, 300) || response.statusText;
-  return new HttpError(response.status, code, message, { details: error.details });
+  const code = typeof error.code === "string" ? error.code : `HTTP_${status}`;
+  const message = typeof error.message === "string" ? error.message : text2.slice(0, 300) || statusText;
+  return new HttpError(status, code, message, { details: error.details });
 }
 function reason(cause) {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
@@ -2190,6 +2270,86 @@ var FlowsApi = class {
     return this.#http.get(`/api/flows/${part(id)}/diagram`, { query: { ...query } });
   }
 };
+
+// src/client/gather.ts
+var mostRequests = 2;
+var mostJobs = 500;
+var mostLength = 1 << 20;
+var refusals = [400, 409, 413, 422];
+var Gather = class {
+  #send;
+  #lines = /* @__PURE__ */ new Map();
+  constructor(send) {
+    this.#send = send;
+  }
+  /** The job's text is made by the caller: what it changes afterwards is not in it. */
+  add(path2, json4) {
+    let line = this.#lines.get(path2);
+    if (!line) {
+      line = new Line((json5) => this.#send(path2, json5), () => this.#lines.delete(path2));
+      this.#lines.set(path2, line);
+    }
+    return line.add(json4);
+  }
+};
+var Line = class {
+  #send;
+  #onEmpty;
+  #waiting = [];
+  #requests = 0;
+  #isDue = false;
+  constructor(send, onEmpty) {
+    this.#send = send;
+    this.#onEmpty = onEmpty;
+  }
+  add(json4) {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ json: json4, resolve, reject });
+      this.#goSoon();
+    });
+  }
+  /** After those that are added now. */
+  #goSoon() {
+    if (this.#isDue || this.#requests >= mostRequests) return;
+    this.#isDue = true;
+    queueMicrotask(() => {
+      this.#isDue = false;
+      while (this.#waiting.length && this.#requests < mostRequests) void this.#go(this.#next());
+    });
+  }
+  async #go(jobs) {
+    this.#requests += 1;
+    await this.#settle(jobs);
+    this.#requests -= 1;
+    if (this.#waiting.length) this.#goSoon();
+    else if (!this.#requests) this.#onEmpty();
+  }
+  #next() {
+    let count = 0;
+    for (let length = 0; count < Math.min(mostJobs, this.#waiting.length); count++) {
+      length += this.#waiting[count].json.length;
+      if (count && length > mostLength) break;
+    }
+    return this.#waiting.splice(0, count);
+  }
+  async #settle(jobs) {
+    const [first] = jobs;
+    const json4 = jobs.length === 1 ? first.json : `{"jobs":[${jobs.map((job2) => job2.json).join(",")}]}`;
+    try {
+      const { jobs: added } = await this.#send(json4);
+      if (added?.length !== jobs.length) throw new RiverrunError("INTERNAL", `the server answered ${jobs.length} jobs with ${added?.length}`);
+      jobs.forEach((job2, index) => job2.resolve(added[index]));
+    } catch (error) {
+      if (jobs.length === 1 || !isRefused(error)) return jobs.forEach((job2) => job2.reject(error));
+      const half = Math.ceil(jobs.length / 2);
+      await this.#settle(jobs.slice(0, half));
+      await this.#settle(jobs.slice(half));
+    }
+  }
+};
+function isRefused(error) {
+  return error instanceof HttpError && refusals.includes(error.status);
+}
 
 // src/client/signature.ts
 async function signature(secret, body) {
@@ -2292,11 +2452,11 @@ async function* subscribe(http, path2, options2 = {}, more = {}) {
     options2.onReconnect?.(reason3);
   }
 }
-function connect(http, path2, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 6e4 }) {
+function connect(http, path2, { query, lastId, onRetry, onId, signal, onMissed, idleMs: idleMs2 = 6e4 }) {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
-      const idle = new Idle(idleMs, signal);
+      const idle = new Idle(idleMs2, signal);
       try {
         const response = await http.open("GET", path2, {
           query,
@@ -2451,22 +2611,26 @@ var Riverrun = class {
   schedules;
   workers;
   #http;
+  #gather;
   constructor(options2 = {}) {
     this.#http = new Http(options2);
+    this.#gather = new Gather((path2, json4) => this.#http.postText(path2, json4));
     this.flows = new FlowsApi(this.#http);
     this.triggers = new TriggersApi(this.#http);
     this.schedules = new SchedulesApi(this.#http);
     this.workers = new WorkersApi(this.#http);
   }
-  /** When this is answered the job is on disk. */
+  /** When this is answered the job is on disk. Calls that are made side by side share requests. */
   async enqueue(queue, data, options2) {
     const { name, create, ...rest } = options2 ?? {};
-    const body = { name, data: data ?? null, ...Object.keys(rest).length && { options: rest } };
-    return only(await this.#add(queue, body, { create }));
+    const job2 = { name, data: data ?? null, ...Object.keys(rest).length && { options: rest } };
+    return this.#gather.add(`/api/queue/${part(queue)}/jobs${create ? "?create=true" : ""}`, JSON.stringify(job2));
   }
   /** All of them or none. */
   async enqueueMany(queue, jobs, options2) {
-    return jobs.length ? this.#add(queue, { jobs }, options2) : [];
+    if (!jobs.length) return [];
+    const added = this.#http.post(`/api/queue/${part(queue)}/jobs`, { jobs }, { query: { ...options2 } });
+    return (await added).jobs;
   }
   job(jobId) {
     return this.#http.get(`/api/jobs/${part(jobId)}`);
@@ -2712,9 +2876,6 @@ var Riverrun = class {
   version() {
     return this.#http.get("/api/version");
   }
-  async #add(queue, body, query) {
-    return (await this.#http.post(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs;
-  }
 };
 async function ended(what, { timeoutMs, signal }, open) {
   const limit = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
@@ -2725,10 +2886,6 @@ async function ended(what, { timeoutMs, signal }, open) {
     if (!limit?.aborted || signal?.aborted) throw error;
     throw new RiverrunError("TIMEOUT", `${what} had not ended after ${timeoutMs} ms`);
   }
-}
-function only([job2]) {
-  if (!job2) throw new RiverrunError("INTERNAL", "the server answered without a job");
-  return job2;
 }
 
 // src/live/trigger.ts
@@ -3406,9 +3563,9 @@ function entryOf(steps, wanted) {
   const entries = all.filter(({ isEntry }) => isEntry);
   const led = new Set(all.flatMap((step) => [step.compensation?.step, step.await && "onTimeout" in step.await ? step.await.onTimeout : void 0]));
   const candidates = entries.length ? entries : all.filter(({ name, subscriptions }) => !subscriptions.length && !led.has(name));
-  const [only2] = candidates;
-  if (candidates.length !== 1 || !only2) throw new Error(`it is not clear where the flow begins (${candidates.map(({ name }) => name).join(", ") || "no step"}): give entry`);
-  return only2;
+  const [only] = candidates;
+  if (candidates.length !== 1 || !only) throw new Error(`it is not clear where the flow begins (${candidates.map(({ name }) => name).join(", ") || "no step"}): give entry`);
+  return only;
 }
 function roles({ flow }) {
   const list2 = [flow ?? {}].flat();

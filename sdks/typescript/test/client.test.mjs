@@ -1,31 +1,7 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { CancelledError, HttpError, Riverrun, RiverrunError } from '../dist/index.js'
-
-/** A server that answers with what `answers` gives for `METHOD /path`, and keeps what was asked. */
-async function serve(t, answers) {
-  const requests = []
-  const server = createServer(async (request, response) => {
-    const chunks = []
-    for await (const chunk of request) chunks.push(chunk)
-    const { method, url, headers } = request
-    const text = Buffer.concat(chunks).toString()
-    const asked = { method, url, headers, body: text ? JSON.parse(text) : undefined }
-    requests.push(asked)
-    const answer = answers[`${method} ${url.split('?')[0]}`]
-    if (typeof answer === 'function') return answer(response, asked, requests)
-    response.statusCode = answer ? 200 : 404
-    response.end(JSON.stringify(answer ?? { error: { code: 'NOT_FOUND', message: 'nothing there', details: { url } } }))
-  })
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const client = new Riverrun({ url: `http://127.0.0.1:${server.address().port}/`, token: 'secret' })
-  return { client, requests, server }
-}
+import { serve } from './played.mjs'
 
 const sse = (...events) => events.map(({ id, type, ...data }) => `${id ? `id: ${id}\n` : ''}event: ${type}\ndata: ${JSON.stringify({ id, type, ...data })}\n\n`).join('')
 
@@ -41,8 +17,8 @@ test('jobs are enqueued, one or many', async (t) => {
   assert.deepEqual(jobs.map(({ jobId }) => jobId), ['a', 'b'])
   assert.deepEqual(requests[1].body, { jobs: [{ data: 1 }, { name: 'x', data: 2, options: { jobId: 'b' } }] })
   assert.deepEqual(await client.enqueueMany('emails', []), [])
-  await client.enqueue('emails', 1, { create: true })
-  assert.equal(requests[2].url, '/api/queue/emails/jobs?create=true')
+  await client.enqueue('e mails', 1, { create: true })
+  assert.equal(requests[2].url, '/api/queue/e%20mails/jobs?create=true')
   assert.deepEqual(requests[2].body, { data: 1 })
 })
 

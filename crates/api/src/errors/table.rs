@@ -109,6 +109,8 @@ const fn command(code: &'static str, meaning: &'static str, remedy: &'static str
 /// All codes, in the order of the alphabet.
 #[rustfmt::skip]
 pub const TABLE: &[ErrorCode] = &[
+    request("AWAIT_CLOSED", 410, "Nobody waits for the await any longer: its run was cancelled, has ended or went on without it.",
+        "There is nothing to do. The run shows what became of it."),
     run("AWAIT_CONCURRENT", "A step waits for two things at once.",
         "Wait for one after the other; for an end to the waiting give the await a timeout."),
     request("AWAIT_EXISTS", 409, "An await with this id exists.",
@@ -125,7 +127,7 @@ pub const TABLE: &[ErrorCode] = &[
         "Make the process a step of a flow: give its config a flow or a step."),
     run("AWAIT_TIMEOUT", "What a step waited for did not come in time.",
         "Catch it in the handler, name a step in onTimeout, or give the await a longer timeout."),
-    request("AWAIT_USED", 409, "The await was settled before, or its run waits no longer.",
+    request("AWAIT_USED", 409, "The await was settled before.",
         "There is nothing to do: what came first counts. The run shows what it was given."),
     request("BAD_CURSOR", 400, "The cursor is not one that this list or stream has given out.",
         "Take nextCursor, or the id of an event, unchanged from an earlier answer; leave it out to begin at the beginning."),

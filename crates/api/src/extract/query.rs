@@ -31,9 +31,10 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
             .nth(1)
             .filter(|_| cause.contains(" field `"));
         let name = named.map_or(path, str::to_owned);
+        let told = words::plain(&cause);
         let message = match named {
-            Some(_) => cause.replace(" field `", " parameter `"),
-            None => format!("{name}: {}", words::plain(&cause)),
+            Some(_) => told,
+            None => format!("{name}: {told}"),
         };
         let details = serde_json::json!({ "parameter": name });
         ApiError::new("BAD_QUERY", message).details(details)

@@ -1,5 +1,6 @@
 //! Queues and their jobs.
 
+use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
@@ -116,6 +117,13 @@ pub struct QueueList {
 #[derive(ToSchema)]
 pub struct Removed {
     pub removed: u64,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Drained {
+    pub removed: u64,
+    /// So many wait still: the jobs of steps, whose runs wait for them, and what was added meanwhile.
+    pub left: u64,
 }
 
 #[derive(ToSchema)]

@@ -178,7 +178,7 @@ async fn a_door_closes_when_its_time_is_over_or_its_run_is_cancelled() {
     server
         .post(&format!("/api/triggers/{id}"), json!({}))
         .await
-        .refused(409, "AWAIT_USED");
+        .refused(410, "AWAIT_CLOSED");
     let told = self::told(&server, &id).await;
     let kinds: Vec<_> = told.iter().map(|e| text(&e["type"])).collect();
     assert_eq!(kinds, ["trigger.registered", "trigger.cancelled"]);
@@ -211,7 +211,7 @@ async fn a_person_answers_on_a_page() {
         .post_text(&path, "application/x-www-form-urlencoded", form)
         .await;
     assert!(
-        answered.text().contains("has been answered"),
+        answered.text().contains("has been approved"),
         "{}",
         answered.text()
     );
@@ -222,7 +222,14 @@ async fn a_person_answers_on_a_page() {
     let again = answer(&server, &id, "reject").await;
     assert_eq!(again.status, 409);
     assert!(again.text().contains("answered before"), "{}", again.text());
-    assert_eq!(server.get(&path).await.status, 200);
+    let seen = server.get(&path).await;
+    assert_eq!(seen.status, 200);
+    assert!(seen.text().contains("has been approved"), "{}", seen.text());
+    let (_, id) = ask(&server, json!({"type": "user"})).await;
+    let rejected = answer(&server, &id, "reject").await.text();
+    assert!(rejected.contains("has been rejected"), "{rejected}");
+    let seen = server.get(&format!("/approve/{id}")).await.text();
+    assert!(seen.contains("has been rejected"), "{seen}");
     // A door that is for programs shows no buttons.
     let (_, id) = ask(&server, json!({"type": "webhook"})).await;
     assert_eq!(server.get(&format!("/approve/{id}")).await.status, 403);

@@ -13,6 +13,7 @@ mod flows;
 mod fuzz;
 mod harness;
 mod kinds;
+mod large_bodies;
 mod lives;
 mod openapi;
 mod pages;

@@ -242,6 +242,17 @@ async fn what_is_refused_says_why() {
         make(schedule(json!({"cron": "61 * * * *"}))).await,
     );
     tell(
+        "bad day",
+        make(schedule(json!({"cron": "0 0 3 * 1-13 *"}))).await,
+    );
+    tell(
+        "over",
+        make(schedule(
+            json!({"every": "1h", "endAt": "2020-01-31T12:00:00Z"}),
+        ))
+        .await,
+    );
+    tell(
         "bad zone",
         make(schedule(json!({"cron": "* * * * *", "timezone": "Mars"}))).await,
     );

@@ -232,9 +232,8 @@ fn ended_badly(
         _ => "RUNNER_DIED".to_owned(),
     };
     let shown = status.map_or_else(|| "an unknown status".to_owned(), failure::exit);
-    let mut message = format!("the executable ended with {shown}");
-    if let Some(said) = said.text() {
-        message.push_str(&format!("; it said last: {said}"));
-    }
-    WorkError::new(&code, message)
+    said.tell(WorkError::new(
+        &code,
+        format!("the executable ended with {shown}"),
+    ))
 }

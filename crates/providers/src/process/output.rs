@@ -7,7 +7,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use riverrun_protocol::LogLevel;
+use riverrun_protocol::{LogLevel, WorkError};
 use riverrun_types::Json;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
@@ -183,11 +183,31 @@ impl Tail {
         lines.push_back(line.chars().take(Self::CHARS).collect());
     }
 
-    /// All of them as one text, or nothing if nothing was printed.
-    pub fn text(&self) -> Option<String> {
+    /// Adds to the error of a process what it said last: the line that says it, and all of them as
+    /// its stack.
+    pub fn tell(&self, mut error: WorkError) -> WorkError {
         let lines = self.0.lock();
-        (!lines.is_empty()).then(|| Vec::from_iter(lines.iter().map(String::as_str)).join("\n"))
+        if let Some(line) = telling(&lines) {
+            error.message.push_str("; it said last: ");
+            error.message.push_str(line);
+            if lines.len() > 1 {
+                let all = Vec::from_iter(lines.iter().map(String::as_str));
+                error.stack = Some(all.join("\n").into());
+            }
+        }
+        error
     }
+}
+
+/// The last line, but for what stands below an error: frames, which are indented, and the version
+/// of Node.
+fn telling(lines: &VecDeque<String>) -> Option<&str> {
+    let said = || lines.iter().rev().map(|line| line.trim_end());
+    let is_told = |line: &&str| {
+        !line.is_empty() && !line.starts_with([' ', '\t']) && !line.starts_with("Node.js v")
+    };
+    let told = said().find(is_told);
+    told.or_else(|| said().map(str::trim).find(|line| !line.is_empty()))
 }
 
 #[cfg(test)]
@@ -213,6 +233,31 @@ mod tests {
         let lines = lines.lock();
         assert_eq!(lines.len(), 1_001);
         assert_eq!(lines[1_000], "4000 more lines were printed and dropped");
-        assert!(tail.text().unwrap().ends_with("4998\n4999"));
+        let error = tail.tell(WorkError::new("X", "it ended"));
+        assert_eq!(error.message, "it ended; it said last: 4999");
+        assert!(error.stack.unwrap().ends_with("4998\n4999"));
+    }
+
+    #[test]
+    fn the_line_is_quoted_that_says_what_happened() {
+        for (lines, quoted) in [
+            (
+                "Traceback:\n  File \"a.py\", line 1\n    f()\n    ^^^\nValueError: no\n",
+                "ValueError: no",
+            ),
+            (
+                "a.mjs:1\nthrow x\n^\n\nError: no\n    at a.mjs:1:7\n\nNode.js v20.20.2\n",
+                "Error: no",
+            ),
+            ("  only frames\n\n", "only frames"),
+        ] {
+            let tail = Tail::default();
+            lines.lines().for_each(|line| tail.push(line));
+            let error = tail.tell(WorkError::new("X", "it ended"));
+            assert_eq!(error.message, format!("it ended; it said last: {quoted}"));
+            assert_eq!(error.stack.as_deref(), lines.strip_suffix('\n'));
+        }
+        let silent = Tail::default().tell(WorkError::new("X", "it ended"));
+        assert_eq!(silent, WorkError::new("X", "it ended"));
     }
 }

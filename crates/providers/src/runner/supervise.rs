@@ -150,11 +150,8 @@ fn verdict(child: &Child, status: Option<ExitStatus>, stderr: &Tail) -> WorkErro
         return error.clone();
     }
     let status = status.map_or_else(|| "an unknown status".to_owned(), failure::exit);
-    let mut message = format!("{} ended with {status}", child.link.name);
-    if let Some(said) = stderr.text() {
-        message.push_str(&format!("; it said last: {said}"));
-    }
-    WorkError::new("RUNNER_DIED", message)
+    let message = format!("{} ended with {status}", child.link.name);
+    stderr.tell(WorkError::new("RUNNER_DIED", message))
 }
 
 /// Writes what waits, all of it at once, until there is no more or nobody reads.

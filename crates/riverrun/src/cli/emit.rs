@@ -2,9 +2,13 @@
 
 use clap::Args;
 use riverrun::Json;
+use riverrun_runtime::door_signature;
 use serde::Serialize;
 
-use super::{Global, run::read_input};
+use super::{
+    Global,
+    run::{read_input, read_text},
+};
 use crate::{
     failure::{Exit, Result},
     output::{self, Format},
@@ -78,14 +82,25 @@ pub struct Fire {
     /// What the step is given: JSON, @file, or - for stdin.
     #[arg(short, long, value_name = "JSON|@FILE|-")]
     data: Option<String>,
+    /// The secret that the trigger was made with, @file, or - for stdin: what is handed in is signed
+    /// with it.
+    #[arg(long, value_name = "SECRET|@FILE|-")]
+    secret: Option<String>,
 }
 
 impl Fire {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let data = self.data.as_deref().map(read_input).transpose()?;
         let body = data.map(|data| data.as_str().to_owned());
+        let secret = self.secret.as_deref().map(read_text).transpose()?;
+        let signature = secret.map(|secret| {
+            let signed = body.as_deref().unwrap_or_default().as_bytes();
+            let signature = door_signature(secret.trim_end_matches(['\r', '\n']), signed);
+            ("x-riverrun-signature", signature)
+        });
         let client = global.client()?;
-        let answer = client.post(&["api", "triggers", &self.id], body).await?;
+        let path = ["api", "triggers", &self.id];
+        let answer = client.post_with(&path, body, signature).await?;
         match global.output {
             Format::Table => {
                 let run = answer.value()["runId"].as_str().unwrap_or("-").to_owned();

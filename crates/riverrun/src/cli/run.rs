@@ -168,6 +168,8 @@ impl Watch<'_> {
         let run = answer.value();
         let status = run["status"].as_str().unwrap_or_default();
         match (self.events, self.format) {
+            // What a run that failed gave last is nobody's result.
+            (false, Format::Table) if status != "completed" => {}
             (false, Format::Table) => {
                 // A run whose last step gave nothing has only its state to show.
                 let result = answer.member("result").filter(|result| !result.is_null());

@@ -99,6 +99,17 @@ impl Client {
         self.ask(Method::POST, path, &Vec::new(), body).await
     }
 
+    /// With a header, where there is one to send.
+    pub async fn post_with(
+        &self,
+        path: &[&str],
+        body: Option<String>,
+        header: Option<(&'static str, String)>,
+    ) -> Result<Answer> {
+        self.send(Method::POST, path, &Vec::new(), body, header)
+            .await
+    }
+
     pub async fn delete(&self, path: &[&str]) -> Result<Answer> {
         self.ask(Method::DELETE, path, &Vec::new(), None).await
     }
@@ -111,10 +122,24 @@ impl Client {
         query: &Query,
         body: Option<String>,
     ) -> Result<Answer> {
+        self.send(method, path, query, body, None).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &[&str],
+        query: &Query,
+        body: Option<String>,
+        header: Option<(&'static str, String)>,
+    ) -> Result<Answer> {
         let mut request = self
             .http
             .request(method, self.at(path, query))
             .timeout(PATIENCE);
+        if let Some((name, value)) = header {
+            request = request.header(name, value);
+        }
         if let Some(body) = body {
             request = request
                 .header("content-type", "application/json")

@@ -90,6 +90,43 @@ steps:
 }
 
 #[test]
+fn a_signed_door_is_opened_with_its_secret() {
+    let project = Project::new();
+    // A variable that the tests of every crate have.
+    project.write(
+        "flows/signed.yaml",
+        r#"
+id: signed
+version: 1.0.0
+initialStepId: hear
+steps:
+  hear:
+    type: set
+    config: { value: "from ${awaited.by}" }
+    await: { type: trigger, triggerType: webhook, secretEnv: CARGO_PKG_NAME }
+"#,
+    );
+    let secret = env!("CARGO_PKG_NAME");
+    project.write("secret", &format!("{secret}\n"));
+    let server = project.serve();
+    for given in [secret, "@secret"] {
+        let waiting = server.json(&["run", "signed"]);
+        let run = waiting["runId"].as_str().unwrap();
+        let why = server.json(&["runs", "why", run]);
+        let url = why["reasons"][0]["url"].as_str();
+        let id = url.unwrap_or_else(|| panic!("{why:#}")).rsplit('/').next();
+        let fire = ["fire", id.unwrap(), "-d", r#"{"by":"bank"}"#];
+        server.run(&fire).refused(2, &["BAD_SIGNATURE"]);
+        server
+            .run(&[&fire[..], &["--secret", "other"]].concat())
+            .refused(2, &["BAD_SIGNATURE"]);
+        server.ok(&[&fire[..], &["--secret", given]].concat());
+        let ended = end(&server, &waiting);
+        assert_eq!(ended["result"], "from bank", "{ended}");
+    }
+}
+
+#[test]
 fn a_run_that_meets_its_limit_is_undone() {
     let project = Project::new();
     project.write(

@@ -1,5 +1,7 @@
 //! `riverrun queues`, `jobs` and `dlq` where no process takes the jobs: they stay as they are.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use serde_json::{Value, json};
 
 use crate::support::{Project, Server, with_input};
@@ -86,6 +88,19 @@ fn jobs_are_added_listed_and_steered() {
     server
         .run(&["jobs", "promote", &late])
         .refused(2, &["error[JOB_STATE]"]);
+    let tomorrow = SystemTime::now() + Duration::from_secs(24 * 60 * 60);
+    let tomorrow = tomorrow.duration_since(UNIX_EPOCH).unwrap().as_millis();
+    let timed = add(&server, &["--run-at", &tomorrow.to_string()]);
+    let run_at = server.json(&["jobs", "show", &timed])["runAt"].clone();
+    let again = add(&server, &["--run-at", run_at.as_str().unwrap()]);
+    assert_eq!(server.json(&["jobs", "show", &again])["runAt"], run_at);
+    server
+        .run(&["jobs", "add", "mail", "--run-at", "soon"])
+        .refused(2, &["error[BAD_REQUEST]", "runAt", "\"soon\" is no time"]);
+    server
+        .run(&["jobs", "add", "mail", "--run-at", "1", "--delay", "1s"])
+        .refused(2, &["error[USAGE]", "--delay"]);
+    server.ok(&["jobs", "rm", &timed, &again]);
     let cancelled = server.ok(&["jobs", "cancel", &late, "--reason", "wrong"]);
     assert!(cancelled.contains("cancelled"), "{cancelled}");
     assert!(server.ok(&["jobs", "retry", &late]).contains("waiting"));

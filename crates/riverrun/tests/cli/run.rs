@@ -99,9 +99,12 @@ fn starting_waiting_and_following() {
 fn exit_codes() {
     let project = Project::with_flows();
     let server = project.serve();
-    server
-        .run(&["run", "failing", "--wait"])
-        .refused(1, &["error[NO_MATCH]", "try: riverrun runs events"]);
+    let failed = server.run(&["run", "failing", "--wait"]);
+    assert_eq!(failed.out, "", "nobody's result");
+    failed.refused(1, &["error[NO_MATCH]", "try: riverrun runs events"]);
+    let whole = server.run(&["run", "failing", "--wait", "-o", "json"]);
+    let run: serde_json::Value = serde_json::from_str(&whole.out).unwrap();
+    assert_eq!(run["status"], "failed");
     server
         .run(&["run", "failing", "--follow"])
         .refused(1, &["error[NO_MATCH]", "failed"]);

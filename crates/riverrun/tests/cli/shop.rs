@@ -141,6 +141,7 @@ fn an_order_is_paid_and_sent() {
     );
     let ended = until(&server, &free, "completed");
     assert_eq!(ended["steps"].get("wait-for-payment"), None);
+    assert_eq!(ended["result"]["fulfilled"], "o-3");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Composable;
-use crate::work::{ConfigIssue, meant};
+use crate::work::{ConfigIssue, meant, meant_within};
 
 /// A process in one of its parts.
 pub(super) struct Part {
@@ -137,8 +137,8 @@ fn part(process: &str, config: &Map<String, Value>, flow: Value) -> Result<Part,
     for value in merged.values_mut() {
         plain(value);
     }
-    let written: Written =
-        serde_json::from_value(Value::Object(merged.clone())).map_err(|error| error.to_string())?;
+    let written: Written = serde_json::from_value(Value::Object(merged.clone()))
+        .map_err(|error| meant_within(&error.to_string()))?;
     let last = process.rsplit('/').next().unwrap_or(process);
     let step = written
         .step

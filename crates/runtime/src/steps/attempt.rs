@@ -13,7 +13,7 @@ use riverrun_store::{
     Settle, Settled,
 };
 use riverrun_types::{
-    Await, AwaitType, EventType, Json, Name, Retry, RunId, StreamName, time::iso,
+    Await, AwaitType, Draft, EventType, Json, Name, Retry, RunId, StreamName, time::iso,
 };
 
 use super::{
@@ -32,90 +32,100 @@ use crate::{
 /// start and end together.
 const BRIEF: Duration = Duration::from_millis(50);
 
+/// An attempt under way.
+struct Attempt<'a> {
+    job: &'a ClaimedJob,
+    place: &'a StepPlace,
+    prepared: Box<Prepared>,
+    host: Arc<StepHost>,
+    cancel: Cancellation,
+}
+
 impl Runtime {
     /// Runs the job of a visit, and has what became of it judged.
     pub(crate) async fn attempt_step(&self, job: &ClaimedJob, place: StepPlace) {
-        let prepared = loop {
-            match self.prepare(job, &place).await {
-                Ok(Found::Wanted(prepared)) => break prepared,
+        let Some(prepared) = self.wanted(job, &place).await else {
+            return;
+        };
+        let process = &prepared.process;
+        self.job_stats()
+            .started(&process.config.queue, self.now_ms() - job.ready_ms);
+        let cancel = Cancellation::default();
+        self.keeper().begin(&job.lease, Stop::of(&cancel));
+        let (number, chain) = (prepared.attempt, prepared.chain);
+        let host = StepHost::new(self, process, job, &place, number, chain, cancel.clone());
+        let attempt = Attempt {
+            job,
+            place: &place,
+            prepared,
+            host,
+            cancel,
+        };
+        let outcome = self.run_step(&attempt).await;
+        self.end_step(&attempt, outcome).await;
+        self.keeper().end(&job.lease);
+    }
+
+    /// Prepares an attempt; if its run does not want it, the job goes.
+    async fn wanted(&self, job: &ClaimedJob, place: &StepPlace) -> Option<Box<Prepared>> {
+        loop {
+            match self.prepare(job, place).await {
+                Ok(Found::Wanted(prepared)) => return Some(prepared),
                 // The visit is over, or its run is paused and will ask again. If it has asked
                 // meanwhile, this is the job that it asked for.
                 Ok(Found::Unwanted(seen)) => {
-                    if Box::pin(self.drop_job(job, &place, seen)).await {
-                        return;
+                    if Box::pin(self.drop_job(job, place, seen)).await {
+                        return None;
                     }
                 }
                 Err(error) => {
                     tracing::warn!(job = %job.lease.id, %error, "a step could not be begun; it waits");
-                    return Box::pin(self.settle_alone(job, Settled::Released, false)).await;
+                    Box::pin(self.settle_alone(job, Settled::Released, false)).await;
+                    return None;
                 }
             }
-        };
+        }
+    }
+
+    async fn run_step(&self, attempt: &Attempt<'_>) -> Result<Reply, WorkError> {
         let Prepared {
             process,
             flow,
             invoke,
-            attempt,
-            failures,
-            chain,
-        } = *prepared;
-        let queue = &process.config.queue;
-        self.job_stats()
-            .started(queue, self.now_ms() - job.ready_ms);
-        let cancel = Cancellation::default();
-        self.keeper().begin(&job.lease, Stop::of(&cancel));
-        let host = StepHost::new(self, &process, job, &place, attempt, chain, cancel.clone());
-        let mut input = Json::null();
-        let outcome = match invoke {
-            Err(error) => Err(error),
-            Ok(invoke) => {
-                input = invoke.job.input.clone().unwrap_or_else(Json::null);
-                let invocation = Invocation {
-                    invoke: Arc::new(invoke),
-                    host: host.clone(),
-                    cancel: cancel.clone(),
-                };
-                let timeout = self.step_timeout(&flow, &place.step, &process);
-                let running = self.bounded(&process, invocation, timeout);
-                tokio::pin!(running);
-                tokio::select! {
-                    outcome = &mut running => outcome,
-                    // Beside the handler: a function in this process may be storing something, and
-                    // would never come to its end if it were not asked meanwhile.
-                    () = tokio::time::sleep(BRIEF) => tokio::join!(Box::pin(host.flush()), running).1,
-                }
-            }
+            ..
+        } = &*attempt.prepared;
+        let invocation = Invocation {
+            invoke: invoke.clone()?,
+            host: attempt.host.clone(),
+            cancel: attempt.cancel.clone(),
         };
-        self.end_step(
-            job, &place, &process, attempt, failures, outcome, &host, &cancel, &flow, &input,
-        )
-        .await;
-        self.keeper().end(&job.lease);
+        let timeout = self.step_timeout(flow, &attempt.place.step, process);
+        let running = self.bounded(process, invocation, timeout);
+        tokio::pin!(running);
+        tokio::select! {
+            outcome = &mut running => outcome,
+            // Beside the handler: a function in this process may be storing something, and would
+            // never come to its end if it were not asked meanwhile.
+            () = tokio::time::sleep(BRIEF) => {
+                tokio::join!(Box::pin(attempt.host.flush()), running).1
+            }
+        }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "each is one fact of the attempt's end"
-    )]
-    async fn end_step(
-        &self,
-        job: &ClaimedJob,
-        place: &StepPlace,
-        process: &Process,
-        attempt: u32,
-        failures: u32,
-        outcome: Result<Reply, WorkError>,
-        host: &StepHost,
-        cancel: &Cancellation,
-        flow: &Compiled,
-        input: &Json,
-    ) {
-        let mut said = host.close().await;
-        let reason = cancel.reason();
-        if reason == Some(CancelReason::LeaseLost) {
+    /// Has the end of an attempt judged.
+    async fn end_step(&self, attempt: &Attempt<'_>, outcome: Result<Reply, WorkError>) {
+        let Attempt { job, place, .. } = *attempt;
+        let mut said = attempt.host.close().await;
+        if attempt.cancel.reason() == Some(CancelReason::LeaseLost) {
             tracing::warn!(job = %job.lease.id, "the lease was lost; the attempt records nothing");
             return;
         }
+        let Prepared {
+            process,
+            flow,
+            invoke,
+            ..
+        } = &*attempt.prepared;
         let mut suspended = None;
         let outcome = match outcome {
             Err(error)
@@ -128,14 +138,19 @@ impl Runtime {
                 suspended: Some(wait),
                 seen,
                 ..
-            }) => match Box::pin(self.suspended(&wait, job, place, input)).await {
-                Ok((awaiting, new)) => {
-                    suspended = new;
-                    said.extend(host.recorded(seen));
-                    Outcome::Await(awaiting)
+            }) => {
+                let input = invoke.as_ref().ok();
+                let input = input.and_then(|invoke| invoke.job.input.clone());
+                let input = input.unwrap_or_else(Json::null);
+                match Box::pin(self.suspended(&wait, job, place, &input)).await {
+                    Ok((awaiting, new)) => {
+                        suspended = new;
+                        said.extend(attempt.host.recorded(seen));
+                        Outcome::Await(awaiting)
+                    }
+                    Err(failure) => Outcome::Failure(failure),
                 }
-                Err(failure) => Outcome::Failure(failure),
-            },
+            }
             Ok(reply) => {
                 let value = reply.value.unwrap_or_else(Json::null);
                 match checked(process, Ok(value)) {
@@ -148,36 +163,7 @@ impl Runtime {
             }
             Err(error) => Outcome::Failure(failure(error)),
         };
-        if matches!(outcome, Outcome::Success { .. }) {
-            // Nobody calls the code again.
-            said.retain(|draft| draft.kind != EventType::StepMemo);
-        }
-        // A door may have been opened before anybody waited at it.
-        let look = matches!(&outcome, Outcome::Await(awaiting) if matches!(awaiting.what, AwaitFor::Trigger { .. }));
-        let retry = retry_of(flow, &place.step, process);
-        let settled = counted(&outcome, retry, failures.saturating_add(1));
-        let took = self.now_ms() - job.created_ms;
-        self.job_stats()
-            .settled(&process.config.queue, &settled, took);
-        let visit = place.visit();
-        let mut letter = Letter::new(vec![Input::Began {
-            visit: visit.clone(),
-            attempt,
-        }]);
-        letter.said = Some((visit.clone(), attempt, said));
-        letter.last = Some(Input::Finished {
-            visit,
-            attempt,
-            outcome,
-            jitter: rand::random(),
-            retry: Some(process.config.policy.retry.clone()),
-        });
-        letter.fence = Some(Fence {
-            lease: job.lease.clone(),
-            settles: true,
-        });
-        letter.awaits = suspended;
-        letter.look = look;
+        let letter = self.end_letter(attempt, outcome, said, suspended);
         match self.deliver_here(&place.run, letter).await {
             Ok(_) => {}
             Err(Error::Store(StoreError::JobLost(_))) => {
@@ -187,6 +173,54 @@ impl Runtime {
                 tracing::debug!(job = %job.lease.id, %error, "the run has no use for the outcome");
             }
         }
+    }
+
+    /// What a run is told of the end of an attempt.
+    fn end_letter(
+        &self,
+        attempt: &Attempt<'_>,
+        outcome: Outcome,
+        mut said: Vec<Draft>,
+        suspended: Option<NewAwait>,
+    ) -> Letter {
+        let Attempt { job, place, .. } = *attempt;
+        let Prepared {
+            process,
+            flow,
+            attempt: number,
+            failures,
+            ..
+        } = &*attempt.prepared;
+        if matches!(outcome, Outcome::Success { .. }) {
+            // Nobody calls the code again.
+            said.retain(|draft| draft.kind != EventType::StepMemo);
+        }
+        let retry = retry_of(flow, &place.step, process);
+        let settled = counted(&outcome, retry, failures.saturating_add(1));
+        let took = self.now_ms() - job.created_ms;
+        self.job_stats()
+            .settled(&process.config.queue, &settled, took);
+        let visit = place.visit();
+        let mut letter = Letter::new(vec![Input::Began {
+            visit: visit.clone(),
+            attempt: *number,
+        }]);
+        // A door may have been opened before anybody waited at it.
+        letter.look = matches!(&outcome, Outcome::Await(awaiting) if matches!(awaiting.what, AwaitFor::Trigger { .. }));
+        letter.said = Some((visit.clone(), *number, said));
+        letter.last = Some(Input::Finished {
+            visit,
+            attempt: *number,
+            outcome,
+            jitter: rand::random(),
+            retry: Some(process.config.policy.retry.clone()),
+        });
+        letter.fence = Some(Fence {
+            lease: job.lease.clone(),
+            settles: true,
+        });
+        letter.awaits = suspended;
+        letter
     }
 
     /// How long one attempt of a step may take: the step's own word, else its process's.
@@ -332,7 +366,7 @@ impl Runtime {
         let tenant = &known.context.tenant_id;
         let invoke = invoke.map(|mut invoke| {
             invoke.job.tenant_id = tenant.as_ref().map(ToString::to_string);
-            invoke
+            Arc::new(invoke)
         });
         Ok(Found::Wanted(Box::new(Prepared {
             process,
@@ -513,7 +547,7 @@ struct Prepared {
     process: Arc<Process>,
     flow: Arc<Compiled>,
     /// What the handler is told, or why it is not asked at all.
-    invoke: Result<Invoke, WorkError>,
+    invoke: Result<Arc<Invoke>, WorkError>,
     attempt: u32,
     /// Attempts that failed before it, of those that its retry policy counts.
     failures: u32,

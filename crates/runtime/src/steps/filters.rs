@@ -110,6 +110,7 @@ impl<'a> Filters<'a> {
             Ok(_)
             | Err(
                 StoreError::AwaitUsed(_)
+                | StoreError::AwaitClosed(_)
                 | StoreError::AwaitNotFound(_)
                 | StoreError::AwaitExpired(_),
             ) => Ok(()),

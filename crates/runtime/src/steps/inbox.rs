@@ -158,15 +158,21 @@ impl Runtime {
     }
 
     /// The same from a task that nobody drops before its end: it judges the letter itself if nobody
-    /// else is about to.
-    pub(crate) async fn deliver_here(&self, run: &RunId, letter: Letter) -> Result<Vec<EventId>> {
+    /// else is about to. The letter is posted at once, and is no part of what waits.
+    pub(crate) fn deliver_here(
+        &self,
+        run: &RunId,
+        letter: Letter,
+    ) -> impl Future<Output = Result<Vec<EventId>>> {
         let (letters, answer) = self.post(run, letter);
-        if !letters.is_empty() {
-            self.judge_letters(run, letters).await;
-            let more = self.inboxes().take(run);
-            self.read_letters(run, more);
+        async move {
+            if !letters.is_empty() {
+                self.judge_letters(run, letters).await;
+                let more = self.inboxes().take(run);
+                self.read_letters(run, more);
+            }
+            answer.await.map_err(|_| Error::ShuttingDown)?
         }
-        answer.await.map_err(|_| Error::ShuttingDown)?
     }
 
     /// Puts a letter into a run's inbox. Whoever is given letters back sees to the inbox: nobody

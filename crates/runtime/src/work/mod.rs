@@ -41,7 +41,7 @@ pub use letters::{Redrive, Redriven};
 pub(crate) use process::Processes;
 pub use process::{Process, Source};
 pub use provider::{Cancellation, Host, Invocation, Places, Provider, Taken};
-pub use queues::QueueView;
+pub use queues::{Drained, QueueView};
 pub(crate) use reaper::reap;
 pub(crate) use record::frame as frame_event;
 pub use request::{

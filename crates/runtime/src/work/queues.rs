@@ -26,6 +26,14 @@ pub struct QueueView {
     pub process: Option<Name>,
 }
 
+/// What came of removing what waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drained {
+    pub removed: u64,
+    /// So many wait still: the jobs of steps, and what was added meanwhile.
+    pub left: u64,
+}
+
 impl Runtime {
     /// Takes a process in: from now on its jobs are taken up here. An earlier one of the same id
     /// finishes what it runs and gets nothing more.
@@ -299,9 +307,9 @@ impl Runtime {
         self.queue(queue).await
     }
 
-    /// Removes what waits; with `delayed` also what waits for its time. Says how many. The jobs of
-    /// steps stay: their runs wait for them.
-    pub async fn drain_queue(&self, queue: &str, delayed: bool) -> Result<u64> {
+    /// Removes what waits; with `delayed` also what waits for its time. The jobs of steps stay: their
+    /// runs wait for them.
+    pub async fn drain_queue(&self, queue: &str, delayed: bool) -> Result<Drained> {
         self.queue(queue).await?;
         let mut removed = self
             .purge(queue, JobState::Waiting, self.now_ms(), None)
@@ -311,7 +319,13 @@ impl Runtime {
                 .purge(queue, JobState::Delayed, self.now_ms(), None)
                 .await?;
         }
-        Ok(removed)
+        let QueueRecord {
+            waiting,
+            delayed: later,
+            ..
+        } = self.queue(queue).await?.record;
+        let left = if delayed { waiting + later } else { waiting };
+        Ok(Drained { removed, left })
     }
 
     /// Removes ended jobs of a state that ended at or before a time, the oldest first.

@@ -545,7 +545,7 @@ async fn a_door_that_is_over_is_over_where_it_comes_in() {
         let exported_later = export(&here, &run).await;
         import(&there, &exported_later).await.unwrap();
         let door = door_of(&exported);
-        assert_eq!(open_door(&there, &door, None).await, Err("AWAIT_USED"));
+        assert_eq!(open_door(&there, &door, None).await, Err("AWAIT_CLOSED"));
         let stream = StreamName::new("trigger", &door);
         let query = EventQuery::forward(0, 9);
         let events = there.store().events(&stream, &query).await.unwrap();

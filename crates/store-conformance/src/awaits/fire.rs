@@ -47,7 +47,7 @@ pub async fn what_cannot_be_fired_is_refused(store: S) {
     assert_eq!(refusal(fire(&store, "b", "1").await), "AWAIT_NOT_FOUND");
     wait(&store, awaits("c", "r1", door(true))).await;
     end(&store, "c").await;
-    assert_eq!(refusal(fire(&store, "c", "1").await), "AWAIT_USED");
+    assert_eq!(refusal(fire(&store, "c", "1").await), "AWAIT_CLOSED");
 }
 
 pub async fn nothing_is_fired_after_its_time(store: S) {

@@ -143,7 +143,7 @@ pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
     .await;
     check(vec![any("a"), over(), fires("a", "1")], "AWAIT_NOT_FOUND").await;
     let shut = waits(awaits("a", "r1", door(false)));
-    check(vec![shut, over(), fires("a", "1")], "AWAIT_USED").await;
+    check(vec![shut, over(), fires("a", "1")], "AWAIT_CLOSED").await;
     let gone = vec![
         any("a"),
         Change::Advance(Box::new(finish("r1"))),

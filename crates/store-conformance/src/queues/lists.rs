@@ -157,6 +157,22 @@ pub async fn queues_are_listed_with_their_oldest_job(store: S) {
     assert_eq!(queues[1].created_ms, T0);
 }
 
+pub async fn a_delayed_job_is_as_old_as_it_has_waited(store: S) {
+    let late = |text: &str, at_ms| NewQueued {
+        created_ms: T0 - 5_000,
+        at_ms: Some(at_ms),
+        ..job(text)
+    };
+    let oldest = async || must(store.queue("mail").await).and_then(|queue| queue.oldest_ms);
+    add(&store, [late("a", T0 + 20), late("b", T0 + 10)]).await;
+    assert_eq!(oldest().await, None);
+    must(store.stalled_jobs(T0 + 30, 10).await);
+    assert_eq!(oldest().await, Some(T0 + 10));
+    // What is behind them in the line has waited longer.
+    add(&store, [job("c")]).await;
+    assert_eq!(oldest().await, Some(T0));
+}
+
 pub async fn the_jobs_before_a_waiting_one_are_counted(store: S) {
     assert_eq!(must(store.jobs_ahead(&id("gone")).await), None);
     let urgent = NewQueued {

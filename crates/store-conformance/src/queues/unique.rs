@@ -28,6 +28,39 @@ pub async fn a_unique_name_is_taken_until_the_job_ends(store: S) {
     );
 }
 
+pub async fn a_job_that_is_tried_again_has_its_name_back_unless_another_had_it(store: S) {
+    let retry = async |id: &str| {
+        let retry = Steer::Retry { at_ms: T0 + 50 };
+        must(steer(&store, id, retry, T0).await);
+    };
+    let fail = async |id: &str| {
+        let claimed = claim_jobs(&store, T0 + 100, 1).await;
+        assert_eq!(claimed[0].lease.id.as_str(), id);
+        let failed = Settled::Failed { error: wrong() };
+        must(settle(&store, &claimed[0].lease, T0 + 100, failed).await);
+    };
+    let name = |text: &str, replace| unique(text, Lasts::UntilEnd, replace);
+    add(&store, [name("j1", false)]).await;
+    fail("j1").await;
+    retry("j1").await;
+    let second = added(&store, name("j2", false)).await;
+    assert_eq!((second.id.as_str(), second.created), ("j1", false));
+    // What would take the place of one that has not begun does not take that of this one, but its
+    // name.
+    let third = NewQueued {
+        at_ms: Some(T0 + 90),
+        ..name("j3", true)
+    };
+    assert!(added(&store, third).await.created);
+    fail("j1").await;
+    retry("j1").await;
+    let fourth = added(&store, name("j4", false)).await;
+    assert_eq!((fourth.id.as_str(), fourth.created), ("j3", false));
+    fail("j1").await;
+    fail("j3").await;
+    assert!(added(&store, name("j5", false)).await.created);
+}
+
 pub async fn a_unique_name_is_taken_for_a_time_or_as_long_as_the_job_is_known(store: S) {
     assert!(
         added(&store, unique("j1", Lasts::Until(T0 + 100), false))

@@ -1,10 +1,10 @@
 //! Adding jobs.
 
-use riverrun_store::{Added, ClaimedJob, Error, JobLease, Lasts, NewQueued, Unique};
-use riverrun_types::{Json, Millis, Name, RunId, time::NEVER};
+use riverrun_store::{Added, ClaimedJob, Error, JobLease, NewQueued, Unique};
+use riverrun_types::{Json, Millis, Name, RunId};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{ACTIVE, DELAYED, Queue, Queues, Takes, WAITING, lanes};
+use super::{ACTIVE, DELAYED, Queue, Queues, Takes, WAITING, lanes, unique};
 use crate::{
     columns::token_code,
     core::Core,
@@ -75,7 +75,7 @@ pub(crate) fn add(
             state,
             -i64::from(job.priority),
             at_ms,
-            job.unique.as_ref().map_or(0, taking),
+            unique::code(job.unique.as_ref()),
             job.created_ms,
             job.name.as_deref(),
             job.key.as_deref(),
@@ -98,14 +98,7 @@ pub(crate) fn add(
             .execute((no, data))?;
     }
     if let Some(unique) = &job.unique {
-        let until = match unique.lasts {
-            Lasts::UntilEnd | Lasts::Always => NEVER,
-            Lasts::Until(ms) => ms,
-        };
-        conn.prepare_cached(
-            "INSERT OR REPLACE INTO uniques (queue, key, job, until_ms) VALUES (?1, ?2, ?3, ?4)",
-        )?
-        .execute((queue.no, &*unique.key, no, until))?;
+        unique::take(conn, queue.no, unique, no)?;
     }
     lanes::shift(conn, queue, lane, None, Some(state))?;
     let claimed = takes.map(|takes| {
@@ -143,13 +136,6 @@ fn claimed(job: &NewQueued, place: i64, token: u64) -> ClaimedJob {
     }
 }
 
-fn taking(unique: &Unique) -> i64 {
-    match unique.lasts {
-        Lasts::UntilEnd => 1,
-        Lasts::Always | Lasts::Until(_) => 2,
-    }
-}
-
 /// What the job that has a name is like.
 struct Known {
     no: i64,
@@ -158,6 +144,7 @@ struct Known {
     state: Option<i64>,
     lane: i64,
     attempt: i64,
+    taken: i64,
     until_ms: Millis,
 }
 
@@ -172,7 +159,7 @@ fn taken(
     let known: Option<Known> = conn
         .prepare_cached(
             "SELECT u.job, coalesce(w.id, u.id), w.state, coalesce(w.lane, 0),
-                    coalesce(w.attempt, 0), u.until_ms
+                    coalesce(w.attempt, 0), coalesce(w.taken, 0), u.until_ms
              FROM uniques u LEFT JOIN work w ON w.no = u.job WHERE u.queue = ?1 AND u.key = ?2",
         )?
         .query_row((queue, &*unique.key), |row| {
@@ -182,7 +169,8 @@ fn taken(
                 state: row.get(2)?,
                 lane: row.get(3)?,
                 attempt: row.get(4)?,
-                until_ms: row.get(5)?,
+                taken: row.get(5)?,
+                until_ms: row.get(6)?,
             })
         })
         .optional()?;
@@ -193,8 +181,9 @@ fn taken(
     if !unique.replace {
         return Ok((known.until_ms > job.created_ms).then_some(id));
     }
-    // One that failed and waits for its next attempt has begun.
-    if known.state != Some(DELAYED) || known.attempt > 0 {
+    // One that failed and waits for its next attempt has begun, as has one that is tried again.
+    let has_begun = known.attempt > 0 || known.taken != unique::UNTIL_END;
+    if known.state != Some(DELAYED) || has_begun {
         return Ok(None);
     }
     replace(conn, queues.numbered(queue), &known, job)?;

@@ -10,6 +10,7 @@ pub(crate) mod life;
 mod settle;
 mod steer;
 mod take;
+mod unique;
 
 use std::collections::HashMap;
 

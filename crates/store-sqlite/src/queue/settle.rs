@@ -1,10 +1,10 @@
 //! What becomes of attempts, judged by their leases.
 
-use riverrun_store::{Error, JobLease, Note, Settle, Settled};
+use riverrun_store::{Error, JobLease, JobState, Note, Settle, Settled};
 use riverrun_types::{Json, Millis};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{ACTIVE, DELAYED, WAITING, lanes, steer};
+use super::{ACTIVE, DELAYED, WAITING, lanes, state_code, steer, unique};
 use crate::{
     columns::token_code,
     core::Core,
@@ -106,10 +106,8 @@ fn end(
         error.map(Json::as_str),
         result.map(Json::as_str),
     ])?;
-    if held.taken == 1 {
-        conn.prepare_cached("DELETE FROM uniques WHERE job = ?1")?
-            .execute([lease.place])?;
-    }
+    let is_done = state == state_code(JobState::Completed);
+    unique::free(conn, lease.place, held.taken, is_done)?;
     let queues = &mut *core.queues.borrow_mut();
     lanes::shift(
         conn,

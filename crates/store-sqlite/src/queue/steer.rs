@@ -4,7 +4,7 @@ use riverrun_store::{Error, Purge, Retention, Steer, Steered};
 use riverrun_types::{Millis, Name, RunId, RunStatus, time::NEVER};
 use rusqlite::{OptionalExtension, params};
 
-use super::{ACTIVE, DELAYED, WAITING, claim, lanes, state, state_code};
+use super::{ACTIVE, DELAYED, WAITING, claim, lanes, state, state_code, unique};
 use crate::{
     core::Core,
     error::{Failure, Worked},
@@ -135,6 +135,7 @@ fn wait(core: &Core, row: &Row, at_ms: Millis, now: Millis, anew: bool) -> Worke
              WHERE no = ?1",
         )?
         .execute((row.no, row.state))?;
+        unique::take_back(conn, row.no, row.taken)?;
     }
     lanes::shift(conn, queue, lane, Some(row.state), Some(state))
 }
@@ -157,10 +158,7 @@ fn cancel(core: &Core, row: &Row, reason: Option<&str>, now: Millis) -> Worked<(
          WHERE no = ?1",
     )?
     .execute((row.no, now, error.as_str()))?;
-    if row.taken == 1 {
-        conn.prepare_cached("DELETE FROM uniques WHERE job = ?1")?
-            .execute([row.no])?;
-    }
+    unique::free(conn, row.no, row.taken, false)?;
     let queues = &mut *core.queues.borrow_mut();
     lanes::shift(
         conn,
@@ -204,8 +202,7 @@ pub(super) fn remove(core: &Core, no: i64) -> Worked<()> {
             .execute([no])?;
     }
     if taken != 0 {
-        conn.prepare_cached("DELETE FROM uniques WHERE job = ?1")?
-            .execute([no])?;
+        unique::forget(conn, no)?;
     }
     forget_stream(core, &id)?;
     let queues = &mut *core.queues.borrow_mut();

@@ -325,20 +325,39 @@ fn window(from_ms: Millis, begun: u64) -> Option<RateWindow> {
     (from_ms > 0).then_some(RateWindow { from_ms, begun })
 }
 
-/// When the job that has waited longest was added. Jobs of a lane and rank are in that order, so
-/// it is one look at each of them; of very many lanes the first thousand are looked at.
+/// Since when the job has waited that has waited longest. Jobs of a lane and rank are in the order in
+/// which they were added, so those that were never delayed are in that of waiting too, and nothing
+/// behind the first of them has waited longer. Of very many lanes the first thousand are looked at,
+/// and of very many jobs that were delayed the first hundred.
 fn oldest(view: View<'_>, queue: i64) -> rusqlite::Result<Option<Millis>> {
-    let mut statement = view.conn.prepare_cached(
-        "WITH RECURSIVE heads (lane, rank, no) AS (
-             SELECT * FROM (SELECT lane, rank, no FROM work WHERE queue = ?1 AND state = 0
-                            ORDER BY lane, rank, no LIMIT 1)
+    let mut lines = view.conn.prepare_cached(
+        "WITH RECURSIVE heads (lane, rank) AS (
+             SELECT * FROM (SELECT lane, rank FROM work WHERE queue = ?1 AND state = 0
+                            ORDER BY lane, rank LIMIT 1)
              UNION ALL
-             SELECT w.lane, w.rank, w.no FROM heads h JOIN work w ON w.no = (
+             SELECT w.lane, w.rank FROM heads h JOIN work w ON w.no = (
                  SELECT no FROM work WHERE queue = ?1 AND state = 0
                      AND (lane, rank) > (h.lane, h.rank)
                  ORDER BY lane, rank, no LIMIT 1)
              LIMIT 1000)
-         SELECT min(w.created_ms) FROM heads h JOIN work w ON w.no = h.no",
+         SELECT lane, rank FROM heads",
     )?;
-    statement.query_row([queue], |row| row.get(0))
+    let mut jobs = view.conn.prepare_cached(
+        "SELECT at_ms, created_ms FROM work
+         WHERE queue = ?1 AND state = 0 AND lane = ?2 AND rank = ?3 ORDER BY no LIMIT 100",
+    )?;
+    let mut oldest = None;
+    let mut lines = lines.query([queue])?;
+    while let Some(line) = lines.next()? {
+        let (lane, rank): (i64, i64) = (line.get(0)?, line.get(1)?);
+        let mut jobs = jobs.query((queue, lane, rank))?;
+        while let Some(job) = jobs.next()? {
+            let (at_ms, created_ms): (Millis, Millis) = (job.get(0)?, job.get(1)?);
+            oldest = Some(oldest.map_or(at_ms, |oldest: Millis| oldest.min(at_ms)));
+            if at_ms <= created_ms {
+                break;
+            }
+        }
+    }
+    Ok(oldest)
 }

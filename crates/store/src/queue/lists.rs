@@ -113,7 +113,8 @@ pub struct QueueRecord {
     pub completed: u64,
     pub failed: u64,
     pub cancelled: u64,
-    /// When the job that has waited longest was added.
+    /// Since when the job has waited that has waited longest: since it was added, or since its delay
+    /// was over.
     pub oldest_ms: Option<Millis>,
     /// The latest window in which jobs were counted, where the queue has been claimed from under a
     /// rate. It may be over.

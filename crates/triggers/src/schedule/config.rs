@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use croner::Cron;
+use croner::{Cron, errors::CronError};
 use jiff::{Timestamp, tz::TimeZone};
 use riverrun_types::{Millis, time};
 use serde::Deserialize;
@@ -114,10 +114,37 @@ fn cron(pattern: &str, zone: &str) -> Result<Rule> {
     if pattern.len() > 256 {
         return Err(refuse("it is longer than 256 bytes".to_owned()));
     }
-    let cron = Cron::from_str(pattern).map_err(|error| refuse(error.to_string()))?;
+    let cron = Cron::from_str(pattern).map_err(|error| refuse(misread(pattern, &error)))?;
     let unknown = || Error::TimeZone(zone.chars().take(64).collect());
     let zone = TimeZone::get(zone).map_err(|_| unknown())?;
     Ok(Rule::Cron(Box::new(Wall::new(cron, zone))))
+}
+
+/// What is wrong with a pattern, and with which of its fields: the one that is wrong by itself.
+fn misread(pattern: &str, error: &CronError) -> String {
+    const NAMES: [&str; 6] = [
+        "second",
+        "minute",
+        "hour",
+        "day of the month",
+        "month",
+        "day of the week",
+    ];
+    let said = error.to_string();
+    let said = said
+        .trim_start_matches("Component error: ")
+        .trim_end_matches('.');
+    let fields: Vec<&str> = pattern.split_whitespace().collect();
+    let names = NAMES.iter().skip(NAMES.len().saturating_sub(fields.len()));
+    let wrong = fields.iter().zip(names).enumerate().find(|(index, _)| {
+        let mut alone = vec!["*"; fields.len()];
+        alone[*index] = fields[*index];
+        Cron::from_str(&alone.join(" ")).is_err()
+    });
+    match wrong {
+        Some((_, (field, name))) => format!("{field:?} is no {name} ({said})"),
+        None => said.to_owned(),
+    }
 }
 
 fn moment(field: &str, value: Option<&Value>) -> Result<Option<Millis>> {

@@ -99,7 +99,10 @@ pub enum TriggerType {
 
 /// Milliseconds, a duration such as `1h30m`, or an expression over the handler's `result`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "must be milliseconds, a duration such as 1h30m, or an expression"
+)]
 pub enum Delay {
     Ms(u64),
     Text(String),
@@ -134,7 +137,7 @@ pub struct Compensation {
 /// A list of texts, or one text by itself.
 pub fn one_or_many<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "must be a text or a list of texts")]
     enum OneOrMany {
         One(String),
         Many(Vec<String>),

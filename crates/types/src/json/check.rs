@@ -125,7 +125,8 @@ fn is_large(bytes: &[u8], e: usize) -> bool {
     let after = after.strip_prefix(b"+").unwrap_or(after);
     let digits = after.iter().take_while(|byte| byte.is_ascii_digit());
     let exponent = digits.fold(0_usize, |value, digit| {
-        value.saturating_mul(10) + usize::from(digit - b'0')
+        let digit = usize::from(digit - b'0');
+        value.saturating_mul(10).saturating_add(digit)
     });
     begins && mantissa.saturating_add(exponent) > SURE_DIGITS
 }
@@ -219,6 +220,7 @@ mod tests {
             "1e999",
             "-1E+999",
             "[1.5,2e400]",
+            "1e18446744073709551619",
             r#"{"a" :1e309}"#,
             &"9".repeat(400),
             &format!("[{}e9]", "1".repeat(305)),
@@ -237,6 +239,7 @@ mod tests {
             "1e-999",
             "1e0000000001",
             "1e308",
+            r#""7e18446744073709551619""#,
             &format!("\"{}\"", "9".repeat(1_000)),
             &format!("0.{}", "1".repeat(1_000)),
         ] {

@@ -9,6 +9,7 @@ import { revive } from '../failure.ts'
 import { followRun, type RunView } from '../live/run.ts'
 import { Http, type ClientOptions } from './http.ts'
 import { FlowsApi } from './flows.ts'
+import { Gather } from './gather.ts'
 import { part } from './path.ts'
 import type { Attempt, Frame, JobRecord, JobState, Opened, Page, PageQuery, ProcessRecord, QueueRecord, Redriven, Run, RunJob, RunRecord, StateAt, Version, Why } from './records.ts'
 import { signature } from './signature.ts'
@@ -143,29 +144,33 @@ export class Riverrun {
   readonly schedules: SchedulesApi
   readonly workers: WorkersApi
   readonly #http: Http
+  readonly #gather: Gather
 
   constructor(options: ClientOptions = {}) {
     this.#http = new Http(options)
+    this.#gather = new Gather((path, json) => this.#http.postText(path, json))
     this.flows = new FlowsApi(this.#http)
     this.triggers = new TriggersApi(this.#http)
     this.schedules = new SchedulesApi(this.#http)
     this.workers = new WorkersApi(this.#http)
   }
 
-  /** When this is answered the job is on disk. */
+  /** When this is answered the job is on disk. Calls that are made side by side share requests. */
   async enqueue<Data = unknown>(
     queue: string,
     data: Data,
     options?: EnqueueOptions & AddOptions & { name?: string },
   ): Promise<Enqueued> {
     const { name, create, ...rest } = options ?? {}
-    const body = { name, data: data ?? null, ...(Object.keys(rest).length && { options: rest }) }
-    return only(await this.#add(queue, body, { create }))
+    const job = { name, data: data ?? null, ...(Object.keys(rest).length && { options: rest }) }
+    return this.#gather.add(`/api/queue/${part(queue)}/jobs${create ? '?create=true' : ''}`, JSON.stringify(job))
   }
 
   /** All of them or none. */
   async enqueueMany<Data = unknown>(queue: string, jobs: Omit<NewJob<Data>, 'queue'>[], options?: AddOptions): Promise<Enqueued[]> {
-    return jobs.length ? this.#add(queue, { jobs }, options) : []
+    if (!jobs.length) return []
+    const added = this.#http.post<{ jobs: Enqueued[] }>(`/api/queue/${part(queue)}/jobs`, { jobs }, { query: { ...options } })
+    return (await added).jobs
   }
 
   job<Data = unknown, Result = unknown>(jobId: string): Promise<JobRecord<Data, Result>> {
@@ -246,7 +251,7 @@ export class Riverrun {
   }
 
   /** Removes what waits; with `delayed` also what waits for its time. */
-  drainQueue(name: string, options?: { delayed?: boolean }): Promise<{ removed: number }> {
+  drainQueue(name: string, options?: { delayed?: boolean }): Promise<{ removed: number; left: number }> {
     return this.#http.post(`/api/queue/${part(name)}/drain`, options)
   }
 
@@ -470,10 +475,6 @@ export class Riverrun {
   version(): Promise<Version> {
     return this.#http.get('/api/version')
   }
-
-  async #add(queue: string, body: object, query?: AddOptions): Promise<Enqueued[]> {
-    return (await this.#http.post<{ jobs: Enqueued[] }>(`/api/queue/${part(queue)}/jobs`, body, { query: { ...query } })).jobs
-  }
 }
 
 /** Reads a stream to its end, for so long. */
@@ -490,9 +491,4 @@ async function ended(
     if (!limit?.aborted || signal?.aborted) throw error
     throw new RiverrunError('TIMEOUT', `${what} had not ended after ${timeoutMs} ms`)
   }
-}
-
-function only([job]: Enqueued[]): Enqueued {
-  if (!job) throw new RiverrunError('INTERNAL', 'the server answered without a job')
-  return job
 }

@@ -4,6 +4,7 @@
 
 import { RiverrunError, type ErrorOptions } from '../errors.ts'
 import { isObject } from '../json.ts'
+import { overFetch, overNode, TookTooLong, type Answer, type Transport } from './transport.ts'
 
 export interface ClientOptions {
   /** Where the server listens: `http://127.0.0.1:4600` where absent. */
@@ -12,7 +13,7 @@ export interface ClientOptions {
   token?: string
   /** More headers for every request. */
   headers?: Record<string, string>
-  /** In place of the global one. */
+  /** In place of the global one, which is used where there is no `node:http`, and for live streams. */
   fetch?: typeof fetch
   /** A request that takes longer is given up; 30,000 where absent. Live streams have no end. */
   timeoutMs?: number
@@ -31,35 +32,45 @@ export class HttpError extends RiverrunError {
 
 export interface RequestOptions {
   query?: Record<string, unknown>
-  body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
   timeoutMs?: number | undefined
+}
+
+interface StreamOptions extends Omit<RequestOptions, 'timeoutMs'> {
+  body?: unknown
 }
 
 export class Http {
   readonly #base: string
   readonly #headers: Record<string, string>
   readonly #fetch: typeof fetch
+  readonly #transport: Transport
   readonly #timeoutMs: number
 
   constructor({ url = 'http://127.0.0.1:4600', token, headers, timeoutMs = 30_000, ...rest }: ClientOptions) {
     this.#base = String(url).replace(/\/+$/, '')
     this.#headers = { ...(token && { authorization: `Bearer ${token}` }), ...headers }
     this.#fetch = rest.fetch ?? globalThis.fetch.bind(globalThis)
+    this.#transport = (rest.fetch ? undefined : overNode(this.#base)) ?? overFetch(this.#base, this.#fetch)
     this.#timeoutMs = timeoutMs
   }
 
   get<T>(path: string, options?: RequestOptions): Promise<T> {
-    return this.#json('GET', path, options)
+    return this.#json('GET', path, undefined, options)
   }
 
   post<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T> {
-    return this.#json('POST', path, { ...options, body: body ?? {} })
+    return this.postText(path, JSON.stringify(body ?? {}), options)
+  }
+
+  /** A body that is JSON already. */
+  postText<T>(path: string, json: string, options?: RequestOptions): Promise<T> {
+    return this.#json('POST', path, json, options)
   }
 
   patch<T>(path: string, body: unknown): Promise<T> {
-    return this.#json('PATCH', path, { body })
+    return this.#json('PATCH', path, JSON.stringify(body))
   }
 
   delete(path: string): Promise<void> {
@@ -67,10 +78,10 @@ export class Http {
   }
 
   /** An answer whose body is read as it comes: no time limit. */
-  async open(method: string, path: string, { query, body, headers, signal }: RequestOptions = {}): Promise<Response> {
+  async open(method: string, path: string, { query, body, headers, signal }: StreamOptions = {}): Promise<Response> {
     const init: RequestInit = {
       method,
-      headers: { ...this.#headers, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      headers: this.#headersFor(body !== undefined, headers),
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     }
@@ -79,29 +90,43 @@ export class Http {
       response = await this.#fetch(`${this.#base}${path}${queryText(query)}`, init)
     } catch (cause) {
       if (signal?.aborted) throw signal.reason
-      throw new RiverrunError('UNREACHABLE', `${this.#base} cannot be reached: ${reason(cause)}`, { cause })
+      throw this.#unreachable(cause)
     }
-    if (!response.ok) throw await failure(response)
+    const { status, statusText } = response
+    if (!response.ok) throw failure({ status, statusText, text: await response.text().catch(() => '') })
     return response
   }
 
-  async #json<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
-    const limitMs = options.timeoutMs ?? this.#timeoutMs
-    const limit = AbortSignal.timeout(limitMs)
-    const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
+  async #json<T>(method: string, path: string, body?: string, { query, headers, signal, timeoutMs = this.#timeoutMs }: RequestOptions = {}): Promise<T> {
+    let answer: Answer
     try {
-      const response = await this.open(method, path, { ...options, signal })
-      const text = await response.text()
-      return (text ? JSON.parse(text) : undefined) as T
-    } catch (error) {
-      if (!limit.aborted || options.signal?.aborted) throw error
-      throw new RiverrunError('REQUEST_TIMEOUT', `${method} ${path} took longer than ${limitMs} ms`, { cause: error })
+      answer = await this.#transport({
+        method,
+        path: path + queryText(query),
+        headers: this.#headersFor(body !== undefined, headers),
+        body,
+        signal,
+        timeoutMs,
+      })
+    } catch (cause) {
+      if (signal?.aborted) throw cause
+      if (cause instanceof TookTooLong) throw new RiverrunError('REQUEST_TIMEOUT', `${method} ${path} took longer than ${timeoutMs} ms`, { cause })
+      throw this.#unreachable(cause)
     }
+    if (answer.status < 200 || answer.status > 299) throw failure(answer)
+    return (answer.text ? JSON.parse(answer.text) : undefined) as T
+  }
+
+  #headersFor(hasBody: boolean, more: Record<string, string> | undefined): Record<string, string> {
+    return { ...this.#headers, ...(hasBody && { 'content-type': 'application/json' }), ...more }
+  }
+
+  #unreachable(cause: unknown): RiverrunError {
+    return new RiverrunError('UNREACHABLE', `${this.#base} cannot be reached: ${reason(cause)}`, { cause })
   }
 }
 
-async function failure(response: Response): Promise<HttpError> {
-  const text = await response.text().catch(() => '')
+function failure({ status, statusText, text }: Answer): HttpError {
   let body: unknown
   try {
     body = JSON.parse(text)
@@ -109,9 +134,9 @@ async function failure(response: Response): Promise<HttpError> {
     body = undefined
   }
   const error = isObject(body) && isObject(body.error) ? body.error : {}
-  const code = typeof error.code === 'string' ? error.code : `HTTP_${response.status}`
-  const message = typeof error.message === 'string' ? error.message : text.slice(0, 300) || response.statusText
-  return new HttpError(response.status, code, message, { details: error.details })
+  const code = typeof error.code === 'string' ? error.code : `HTTP_${status}`
+  const message = typeof error.message === 'string' ? error.message : text.slice(0, 300) || statusText
+  return new HttpError(status, code, message, { details: error.details })
 }
 
 function reason(cause: unknown): string {

@@ -38,6 +38,9 @@ pub struct Add {
     /// Begin only after this time.
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     delay: Option<Duration>,
+    /// Begin not before this moment: ISO 8601, or milliseconds since 1970.
+    #[arg(long, value_name = "MOMENT", conflicts_with = "delay")]
+    run_at: Option<String>,
     /// How often it is tried at most; as its process says without it.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     attempts: Option<u32>,
@@ -92,6 +95,8 @@ struct Options<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     delay_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    run_at: Option<Moment<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
@@ -101,6 +106,19 @@ struct Options<'a> {
     tags: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     tenant_id: Option<&'a str>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
+enum Moment<'a> {
+    Ms(i64),
+    Iso(&'a str),
+}
+
+impl<'a> Moment<'a> {
+    fn of(text: &'a str) -> Self {
+        text.parse().map_or(Self::Iso(text), Self::Ms)
+    }
 }
 
 impl Add {
@@ -160,6 +178,7 @@ impl Add {
             delay_ms: self
                 .delay
                 .map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+            run_at: self.run_at.as_deref().map(Moment::of),
             attempts: self.attempts,
             key: self.key.as_deref(),
             idempotency_key: self.idempotency_key.as_deref(),

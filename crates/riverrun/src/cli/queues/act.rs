@@ -112,7 +112,15 @@ pub async fn removed(global: &Global, path: &[&str], body: &Value) -> Result<Exi
     let path = [&["api", "queue"], path].concat();
     let answer = client.post(&path, Some(body.to_string())).await?;
     match global.output {
-        Format::Table => output::data(&format!("removed {} jobs", answer.value()["removed"])),
+        Format::Table => {
+            let done = answer.value();
+            output::data(&format!("removed {} jobs", done["removed"]));
+            if let Some(left @ 1..) = done["left"].as_u64() {
+                output::talk(&format!(
+                    "{left} wait still: those of steps, whose runs wait for them, and what came meanwhile"
+                ));
+            }
+        }
         format => output::json_text(format, &answer.text),
     }
     Ok(Exit::Ok)

@@ -19,11 +19,15 @@ pub(super) fn config_path(path: &Path) -> Option<PathBuf> {
 }
 
 pub(super) fn executable_config(path: &Path) -> Result<Json> {
-    let Some(config) = config_path(path) else {
-        return Ok(Json::null());
-    };
-    let file = |error: &std::io::Error| Failure::file("the config", &config, error);
-    let size = std::fs::metadata(&config)
+    match config_path(path) {
+        None => Ok(Json::null()),
+        Some(config) => read_config(&config).map(|value| Json::of(&value)),
+    }
+}
+
+pub(super) fn read_config(config: &Path) -> Result<serde_json::Value> {
+    let file = |error: &std::io::Error| Failure::file("the config", config, error);
+    let size = std::fs::metadata(config)
         .map_err(|error| file(&error))?
         .len();
     if size > MAX_CONFIG {
@@ -33,12 +37,11 @@ pub(super) fn executable_config(path: &Path) -> Result<Json> {
         );
         return Err(Failure::new("FILE_UNUSABLE", message));
     }
-    let text = std::fs::read_to_string(&config).map_err(|error| file(&error))?;
+    let text = std::fs::read_to_string(config).map_err(|error| file(&error))?;
     let format = config
         .extension()
         .and_then(|ending| Format::of_extension(ending.to_str()?))
         .unwrap_or(Format::Yaml);
-    let value = parse_definition(&text, format)
-        .map_err(|error| Failure::new(error.code(), format!("{}: {error}", config.display())))?;
-    Ok(Json::of(&value))
+    parse_definition(&text, format)
+        .map_err(|error| Failure::new(error.code(), format!("{}: {error}", config.display())))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use riverrun_providers::Language;
 use serde::{Deserialize, Serialize};
 
-use super::scripts;
+use super::strays::{self, Stray};
 use crate::failure::{Failure, Result};
 
 /// What runs a file.
@@ -41,14 +41,14 @@ pub struct ProcessFile {
 pub struct Found {
     /// By name.
     pub files: Vec<ProcessFile>,
-    /// Scripts that may not be executed.
-    pub forgotten: Vec<PathBuf>,
+    /// What seems to be meant as one, or for one, and is not.
+    pub strays: Vec<Stray>,
 }
 
 /// Looks through the folder. One that is not there has nothing.
 pub fn process_files(project: &Path) -> Result<Found> {
     let root = project.join("processes");
-    let mut found = Found::default();
+    let (mut files, mut others) = (Vec::new(), Vec::new());
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {
         let entries = match std::fs::read_dir(&folder) {
@@ -64,22 +64,21 @@ pub fn process_files(project: &Path) -> Result<Found> {
             match std::fs::metadata(&path) {
                 _ if skipped => {}
                 Ok(meta) if meta.is_dir() => folders.push(path),
-                Ok(meta) if meta.is_file() => {
-                    let is_executable = scripts::is_executable(&meta);
-                    if let Some(kind) = kind_of(&path, is_executable) {
+                Ok(meta) if meta.is_file() => match kind_of(&path, strays::is_executable(&meta)) {
+                    Some(kind) => {
                         let id = id_of(&root, &path);
-                        found.files.push(ProcessFile { id, path, kind });
-                    } else if !is_executable && scripts::is_forgotten(&path) {
-                        found.forgotten.push(path);
+                        files.push(ProcessFile { id, path, kind });
                     }
-                }
+                    None => others.push(path),
+                },
                 _ => {}
             }
         }
     }
-    found.files.sort_by(|a, b| a.path.cmp(&b.path));
-    found.forgotten.sort();
-    Ok(found)
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    others.sort();
+    let strays = strays::strays(project, others, &files);
+    Ok(Found { files, strays })
 }
 
 fn kind_of(path: &Path, is_executable: bool) -> Option<Kind> {
@@ -148,10 +147,32 @@ mod tests {
         let tool = root.join("tool.sh");
         std::fs::write(&tool, "#!/bin/sh\n").unwrap();
         std::fs::set_permissions(&tool, PermissionsExt::from_mode(0o755)).unwrap();
-        let forgotten = root.join("forgotten.sh");
-        std::fs::write(&forgotten, "#!/bin/sh\n").unwrap();
+        std::fs::write(root.join("forgotten.sh"), "#!/bin/sh\n").unwrap();
+        for (name, text) in [
+            ("lonely.yaml", "concurrency: 3"),
+            ("tool.yaml", "concurrency: 3"),
+            ("tool.json", "{\"concurrency\": 3}"),
+            ("a.yml", "queue: other"),
+            ("package.json", "{\"type\": \"module\"}"),
+            ("prices.json", "[1, 2]"),
+            ("empty.yaml", ""),
+            ("broken.yaml", "a: [b"),
+        ] {
+            std::fs::write(root.join(name), text).unwrap();
+        }
         let found = process_files(folder.path()).unwrap();
-        assert_eq!(found.forgotten, [forgotten]);
+        let warnings: Vec<&str> = found.strays.iter().map(|s| s.warning.as_str()).collect();
+        let unread = "has settings that nobody reads";
+        let script = "is a script that may not be executed, so it is no process";
+        let expected = [
+            format!("processes/a.yml {unread}: processes/a.ts has its own, in `config`"),
+            format!("processes/forgotten.sh {script}; try: chmod +x processes/forgotten.sh"),
+            format!("processes/lonely.yaml {unread}: there is no executable lonely beside it"),
+            format!(
+                "processes/tool.json {unread}: those of processes/tool.sh are in processes/tool.yaml"
+            ),
+        ];
+        assert_eq!(warnings, expected);
         let found: Vec<(String, Kind)> = found
             .files
             .into_iter()

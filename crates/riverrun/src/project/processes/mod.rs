@@ -17,7 +17,7 @@ mod module;
 mod outcome;
 mod process;
 mod register;
-mod scripts;
+mod strays;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -35,6 +35,7 @@ use executable::{config_path, executable_config};
 use find::{Found, Kind, ProcessFile, process_files};
 use loading::Read;
 use process::{process, source};
+use strays::Stray;
 
 pub use entries::Entry;
 pub use find::language_of;
@@ -124,7 +125,7 @@ impl Processes {
     /// Begins to load what has to be. What is given up by a later look goes on as it was.
     fn begin(&mut self, changes: &[PathBuf], outcome: &mut Outcome) -> Loading {
         let mut loading = Loading::default();
-        let Found { files, forgotten } = match process_files(&self.project) {
+        let Found { files, strays } = match process_files(&self.project) {
             Ok(found) => found,
             Err(failure) => {
                 outcome.failures.push(failure);
@@ -132,10 +133,10 @@ impl Processes {
             }
         };
         self.forget_missing(&files, outcome);
-        self.warned.retain(|path| forgotten.contains(path));
-        for path in forgotten {
-            if self.warned.insert(path.clone()) {
-                let warning = scripts::warning(&path, &self.project);
+        self.warned
+            .retain(|path| strays.iter().any(|stray| stray.path == *path));
+        for Stray { path, warning } in strays {
+            if self.warned.insert(path) {
                 outcome.warnings.push(warning);
             }
         }
@@ -240,7 +241,7 @@ impl Processes {
         let is_new = self.has_changed(file);
         self.mended(file);
         if processes.is_empty() && is_new {
-            let warning = scripts::no_handler(&file.path, &self.project);
+            let warning = strays::no_handler(&file.path, &self.project);
             outcome.warnings.push(warning);
         }
         let ids: Vec<String> = processes.iter().map(|p| p.id.to_string()).collect();

@@ -134,7 +134,7 @@ fn what_does_not_fit_is_told_by_its_setting() {
             ),
             (
                 "rateLimit.durationMS",
-                "unknown field `durationMS`, expected `max` or `durationMs`; did you mean durationMs?"
+                "there is no `durationMS` here, only max and durationMs; did you mean durationMs?"
             ),
             (
                 "retryPolicy.attempts",

@@ -1,7 +1,7 @@
 //! What cannot be meant: labels that are none, times beyond reach, options that contradict each
 //! other.
 
-use riverrun_types::{Millis, label, time::MAX_WAIT_MS};
+use riverrun_types::{Millis, label, time::MAX_WAIT_MS, words::plain};
 
 use super::{
     JobOptions,
@@ -64,7 +64,8 @@ pub(super) fn check(options: &JobOptions, name: Option<&str>, now: Millis) -> Re
     if let Some(backoff) = &options.backoff
         && let Err(error) = backoff.read::<WrittenBackoff>()
     {
-        return Err(Error::BadRequest(format!("backoff: {error}")));
+        let message = plain(&error.to_string());
+        return Err(Error::BadRequest(format!("backoff: {message}")));
     }
     if options.attempts == Some(0) {
         return Err(Error::BadRequest("attempts: must be 1 or more".to_owned()));

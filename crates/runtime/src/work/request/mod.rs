@@ -114,7 +114,7 @@ pub struct Debounce {
 
 fn moment<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<Millis>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "must be a time: ISO 8601 or milliseconds")]
     enum Moment {
         Ms(Millis),
         Text(String),

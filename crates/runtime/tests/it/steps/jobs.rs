@@ -177,7 +177,8 @@ async fn the_job_of_a_step_goes_with_its_run_and_not_before() {
     // A job of nobody in the same queue goes, the step's stays.
     let plain = serde_json::from_value(json!([{"data": 1}])).unwrap();
     world.runtime.enqueue("work", plain, false).await.unwrap();
-    assert_eq!(world.runtime.drain_queue("work", true).await.unwrap(), 1);
+    let drained = world.runtime.drain_queue("work", true).await.unwrap();
+    assert_eq!((drained.removed, drained.left), (1, 1));
     assert_eq!(waits().await, 1);
     world.runtime.pause_queue("work", false).await.unwrap();
     let view = world.end(&run).await;

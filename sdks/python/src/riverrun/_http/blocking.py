@@ -79,7 +79,10 @@ class Http:
         content = request.content()
         headers = self.server.headers_for(request, content)
         target = self.server.prefix + request.target()
-        connection.request(request.method, target, body=content, headers=headers)
+        try:
+            connection.request(request.method, target, body=content, headers=headers)
+        except (BrokenPipeError, ConnectionResetError) as cause:
+            return _early_answer(connection, cause)
         return connection.getresponse()
 
     def _take(self, timeout_s: float) -> http.client.HTTPConnection:
@@ -112,3 +115,15 @@ class Http:
                 self._idle.append(connection)
                 return
         connection.close()
+
+
+def _early_answer(
+    connection: http.client.HTTPConnection, cause: OSError
+) -> http.client.HTTPResponse:
+    """What the server said before it stopped reading: why it did."""
+    try:
+        response = connection.getresponse()
+    except (OSError, http.client.HTTPException):
+        raise cause from None
+    response.will_close = True
+    return response

@@ -22,7 +22,7 @@ class Connection:
         self._reader = reader
         self._writer = writer
         self.status = 0
-        self.is_reusable = False
+        self._is_kept = False
         self._headers: dict[str, str] = {}
 
     async def exchange(self, server: Server, request: Request) -> None:
@@ -35,7 +35,7 @@ class Connection:
         if any("\r" in line or "\n" in line for line in lines):
             raise ValueError("a header or the path has a line break")
         self._writer.write("\r\n".join([*lines, "", ""]).encode("latin-1") + (content or b""))
-        await self._writer.drain()
+        # Read while it is written: a server that does not want all of it says so before its end.
         await self._read_head()
 
     async def body(self) -> AsyncGenerator[bytes, None]:
@@ -53,9 +53,12 @@ class Connection:
             async for data in self._exactly(int(self._headers["content-length"])):
                 yield data
         else:
-            self.is_reusable = False
+            self._is_kept = False
             while data := await self._reader.read(_CHUNK_BYTES):
                 yield data
+
+    def is_reusable(self) -> bool:
+        return self._is_kept and self._writer.transport.get_write_buffer_size() == 0
 
     def is_open(self) -> bool:
         return not self._reader.at_eof() and not self._writer.is_closing()
@@ -72,7 +75,7 @@ class Connection:
             while line := await self._line():
                 name, _, value = line.decode("latin-1").partition(":")
                 self._headers[name.strip().lower()] = value.strip()
-        self.is_reusable = (
+        self._is_kept = (
             version == "HTTP/1.1" and self._headers.get("connection", "").lower() != "close"
         )
 
@@ -146,7 +149,7 @@ class Http:
         except BaseException:
             connection.close()
             raise
-        if connection.is_reusable and len(self._idle) < _KEPT:
+        if connection.is_reusable() and len(self._idle) < _KEPT:
             self._idle.append(connection)
         else:
             connection.close()

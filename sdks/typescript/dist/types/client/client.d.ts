@@ -118,7 +118,7 @@ export declare class Riverrun {
     readonly schedules: SchedulesApi;
     readonly workers: WorkersApi;
     constructor(options?: ClientOptions);
-    /** When this is answered the job is on disk. */
+    /** When this is answered the job is on disk. Calls that are made side by side share requests. */
     enqueue<Data = unknown>(queue: string, data: Data, options?: EnqueueOptions & AddOptions & {
         name?: string;
     }): Promise<Enqueued>;
@@ -164,6 +164,7 @@ export declare class Riverrun {
         delayed?: boolean;
     }): Promise<{
         removed: number;
+        left: number;
     }>;
     /** Removes jobs that have ended. */
     cleanQueue(name: string, options?: CleanOptions & {

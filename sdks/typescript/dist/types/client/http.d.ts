@@ -9,7 +9,7 @@ export interface ClientOptions {
     token?: string;
     /** More headers for every request. */
     headers?: Record<string, string>;
-    /** In place of the global one. */
+    /** In place of the global one, which is used where there is no `node:http`, and for live streams. */
     fetch?: typeof fetch;
     /** A request that takes longer is given up; 30,000 where absent. Live streams have no end. */
     timeoutMs?: number;
@@ -22,18 +22,23 @@ export declare class HttpError extends RiverrunError {
 }
 export interface RequestOptions {
     query?: Record<string, unknown>;
-    body?: unknown;
     headers?: Record<string, string>;
     signal?: AbortSignal | undefined;
     timeoutMs?: number | undefined;
+}
+interface StreamOptions extends Omit<RequestOptions, 'timeoutMs'> {
+    body?: unknown;
 }
 export declare class Http {
     #private;
     constructor({ url, token, headers, timeoutMs, ...rest }: ClientOptions);
     get<T>(path: string, options?: RequestOptions): Promise<T>;
     post<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T>;
+    /** A body that is JSON already. */
+    postText<T>(path: string, json: string, options?: RequestOptions): Promise<T>;
     patch<T>(path: string, body: unknown): Promise<T>;
     delete(path: string): Promise<void>;
     /** An answer whose body is read as it comes: no time limit. */
-    open(method: string, path: string, { query, body, headers, signal }?: RequestOptions): Promise<Response>;
+    open(method: string, path: string, { query, body, headers, signal }?: StreamOptions): Promise<Response>;
 }
+export {};

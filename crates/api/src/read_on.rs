@@ -1,0 +1,95 @@
+//! Bodies that nobody wants to the end.
+//!
+//! A request may be answered before its body has come: it is too large, or for nobody. Most clients
+//! write all of it before they look for the answer. Were the connection closed on them they would
+//! find it broken and never see why, so the rest is read and thrown away: up to a size and for a
+//! time, after which the connection is closed as it is. The answer does not wait for that.
+
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::{
+    body::{Body, Bytes, HttpBody},
+    extract::Request,
+    http::header,
+};
+use hyper::body::{Frame, SizeHint};
+use tokio::runtime::Handle;
+
+/// How long the rest of a body is read.
+const TIME: Duration = Duration::from_secs(5);
+/// How many bytes of it, at least.
+const BYTES: usize = 64 << 20;
+/// And else this many times what a body may have.
+const TIMES: usize = 4;
+
+/// A request whose body is read on if whoever answers it does not.
+pub(crate) fn read_on(request: Request, max_body_bytes: usize) -> Request {
+    if request.body().is_end_stream() {
+        return request;
+    }
+    // Who waits for `100 Continue` sends nothing before somebody reads.
+    let is_coming = !request.headers().contains_key(header::EXPECT);
+    let most = max_body_bytes.saturating_mul(TIMES).max(BYTES);
+    request.map(|body| {
+        Body::new(Unread {
+            body,
+            is_coming,
+            most,
+        })
+    })
+}
+
+struct Unread {
+    body: Body,
+    is_coming: bool,
+    most: usize,
+}
+
+impl HttpBody for Unread {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        self.is_coming = !matches!(polled, Poll::Ready(None | Some(Err(_))));
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Unread {
+    fn drop(&mut self) {
+        if !self.is_coming || self.body.is_end_stream() {
+            return;
+        }
+        let (rest, most) = (std::mem::take(&mut self.body), self.most);
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(tokio::time::timeout(TIME, throw_away(rest, most)));
+        }
+    }
+}
+
+async fn throw_away(mut rest: Body, most: usize) {
+    let mut left = most;
+    while let Some(Ok(frame)) = poll_fn(|cx| Pin::new(&mut rest).poll_frame(cx)).await {
+        left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+        if left == 0 {
+            return;
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Files under `processes` that were meant to be one, as it seems, or to belong to one, and do not.
+
+use std::{
+    fs::File,
+    io::Read,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use riverrun::Json;
+use riverrun_runtime::ProcessConfig;
+
+use super::{
+    executable::{config_path, read_config},
+    find::{Kind, ProcessFile},
+};
+
+/// A file, and what is said of it.
+#[derive(Debug, PartialEq)]
+pub struct Stray {
+    pub path: PathBuf,
+    pub warning: String,
+}
+
+pub fn is_executable(meta: &std::fs::Metadata) -> bool {
+    meta.permissions().mode() & 0o111 != 0
+}
+
+/// Those among files that are no processes.
+pub fn strays(project: &Path, others: Vec<PathBuf>, processes: &[ProcessFile]) -> Vec<Stray> {
+    let stray = |path: PathBuf| {
+        let shown = shown(&path, project);
+        let warning = match unread(&path, processes, project) {
+            Some(why) => format!("{shown} has settings that nobody reads: {why}"),
+            None if is_script(&path) => format!(
+                "{shown} is a script that may not be executed, so it is no process; try: chmod +x {shown}"
+            ),
+            None => return None,
+        };
+        Some(Stray { path, warning })
+    };
+    others.into_iter().filter_map(stray).collect()
+}
+
+/// What is said of a module without a handler.
+pub fn no_handler(path: &Path, project: &Path) -> String {
+    format!(
+        "{} has no handler, so it is no process; export one, or begin its name with _",
+        shown(path, project)
+    )
+}
+
+/// Its first line names its interpreter.
+fn is_script(path: &Path) -> bool {
+    let mut start = [0; 2];
+    File::open(path)
+        .and_then(|mut file| file.read_exact(&mut start))
+        .is_ok()
+        && &start == b"#!"
+}
+
+/// Why nobody reads a file of settings: only executables have theirs in one of the same name.
+/// Nothing for other files, and for data of the same format.
+fn unread(path: &Path, processes: &[ProcessFile], project: &Path) -> Option<String> {
+    let ending = path.extension()?.to_str()?;
+    if !["yaml", "yml", "json"].contains(&ending) || !has_settings(path) {
+        return None;
+    }
+    let beside = |file: &&ProcessFile| file.path.with_extension("") == path.with_extension("");
+    let mut beside = processes.iter().filter(beside);
+    let Some(process) = beside.next() else {
+        let name = path.file_stem()?.to_str()?;
+        return Some(format!("there is no executable {name} beside it"));
+    };
+    let theirs = shown(&process.path, project);
+    match config_path(&process.path).filter(|_| process.kind == Kind::Executable) {
+        None => Some(format!("{theirs} has its own, in `config`")),
+        Some(read) if read == path => None,
+        Some(read) => Some(format!(
+            "those of {theirs} are in {}",
+            shown(&read, project)
+        )),
+    }
+}
+
+fn has_settings(path: &Path) -> bool {
+    read_config(path).is_ok_and(|value| {
+        let has_members = value.as_object().is_some_and(|members| !members.is_empty());
+        has_members && ProcessConfig::read(&Json::of(&value), "name").is_ok()
+    })
+}
+
+fn shown(path: &Path, project: &Path) -> String {
+    let below = path.strip_prefix(project).unwrap_or(path);
+    below.display().to_string()
+}
