@@ -242,10 +242,11 @@ impl Runtime {
         let ended = async {
             tokio::select! {
                 biased;
+                // First: what a handler brings because it was told to stop is nobody's result.
+                reason = cancel.cancelled() => Err(reason),
                 outcome = told => Ok(outcome.unwrap_or_else(|_| {
                     Err(WorkError::new("INTERNAL", "the call broke down"))
                 })),
-                reason = cancel.cancelled() => Err(reason),
             }
         };
         match self.clock().rest(ended).await {

@@ -143,6 +143,8 @@ async fn no_job_of_a_batch_takes_longer_than_it_may() {
 #[derive(Default)]
 struct Eager {
     runtime: OnceLock<Runtime>,
+    /// The jobs are stored, and whoever added them has been told.
+    added: Notify,
     /// What is written next is the failure of the first job.
     is_next: AtomicBool,
     again: Notify,
@@ -166,7 +168,10 @@ struct Failing(Arc<Eager>);
 impl Provider for Failing {
     async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
         match invocation.invoke.jobs.len() {
-            2 => self.0.is_next.store(true, Ordering::SeqCst),
+            2 => {
+                self.0.added.notified().await;
+                self.0.is_next.store(true, Ordering::SeqCst);
+            }
             _ => self.0.again.notify_one(),
         }
         Err(WorkError::new("BROKEN", "as always"))
@@ -188,10 +193,12 @@ async fn a_job_that_is_tried_again_at_once_costs_the_others_of_its_batch_nothing
         config: ProcessConfig::read(&Json::of(&config), "work")
             .ok()
             .unwrap(),
-        provider: Arc::new(Failing(eager)),
+        provider: Arc::new(Failing(eager.clone())),
         source: Source::default(),
     });
-    for job in world.add_all(json!([{}, {}])).await {
+    let jobs = world.add_all(json!([{}, {}])).await;
+    eager.added.notify_one();
+    for job in jobs {
         let record = world.end(&job).await;
         assert_eq!((record.state, record.attempt), (JobState::Failed, 2));
     }
