@@ -31,6 +31,10 @@ use report::Report;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
+/// The server's own, since some parts are measured in this process.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// In the order in which they are measured.
 const PARTS: [&str; 11] = [
     "library", "http", "append", "read", "sse", "state", "start", "memory", "jobs", "steps",

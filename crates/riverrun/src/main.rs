@@ -12,6 +12,11 @@ mod server;
 mod signals;
 mod worker;
 
+/// Commits are made by many threads and let go by the writer's: the system's allocator spends a fifth
+/// of the processors on that, and this one hardly any.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> std::process::ExitCode {
     cli::main()
 }
