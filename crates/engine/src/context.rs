@@ -46,7 +46,13 @@ impl<'a> View<'a> {
         self
     }
 
-    /// The view with one value more.
+    /// The view with one value more, where nothing else has its name.
+    pub fn over(mut self, name: &'static str, value: &'a Json) -> Self {
+        self.scopes.insert(0, Scope::Named(name, value));
+        self
+    }
+
+    /// The view with one value more, which hides what has its name.
     pub(crate) fn with(mut self, name: &'static str, value: &'a Json) -> Self {
         self.scopes.push(Scope::Named(name, value));
         self

@@ -10,6 +10,7 @@ mod decide;
 mod diagram;
 mod fact;
 mod history;
+mod meant;
 mod outcome;
 mod plan;
 mod registry;
@@ -29,6 +30,7 @@ pub use diagram::{
 };
 pub use fact::{Fact, OpKind, Started, StateOp, in_run};
 pub use history::{History, HistoryCursor, HistoryEntry, HistoryOutcome, HistoryPage, history};
+pub use meant::meant;
 pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow};
 pub use plan::{PROCESS, Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};
@@ -40,7 +42,7 @@ pub use schema::{Schema, SchemaIssue};
 pub use select::Select;
 pub use template::{Template, TemplateError};
 pub use trigger::{TriggerState, TriggerStatus};
-pub use validate::{Catalog, Issue, Severity, errors, flow_schema, validate};
+pub use validate::{Catalog, Issue, Severity, errors, flow_schema, is_function, validate};
 
 /// Error codes that the engine itself gives to failures.
 pub mod code {

@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
+use jsonschema::{ValidationError, error::ValidationErrorKind};
 use riverrun_types::{Json, Path, State};
 use serde::Serialize;
 use serde_json::Value;
+
+use crate::meant;
 
 /// A schema ready for use.
 #[derive(Clone, Debug)]
 pub struct Schema {
     validator: Arc<jsonschema::Validator>,
+    document: Arc<Value>,
 }
 
 /// One thing that breaks a schema: where, which rule, in words.
@@ -38,6 +42,7 @@ impl Schema {
             .map_err(|error| shorten(&refused(&error.to_string())))?;
         Ok(Self {
             validator: Arc::new(validator),
+            document: Arc::new(schema.clone()),
         })
     }
 
@@ -48,9 +53,22 @@ impl Schema {
             .map(|error| SchemaIssue {
                 path: dotted(&error.instance_path().to_string()),
                 rule: rule(&error.schema_path().to_string()),
-                message: shorten(&error.to_string()),
+                message: shorten(&self.message(&error)),
             })
             .collect()
+    }
+
+    /// What is wrong, with the member that was probably meant where one means nothing.
+    fn message(&self, error: &ValidationError<'_>) -> String {
+        let ValidationErrorKind::AdditionalProperties { unexpected } = error.kind() else {
+            return error.to_string();
+        };
+        let path = error.schema_path().to_string();
+        let known: Vec<&String> = members(&self.document, &path);
+        let unknown = unexpected.iter();
+        let unknown =
+            unknown.map(|name| format!("there is no {name:?} here{}", meant(name, &known)));
+        unknown.collect::<Vec<_>>().join(", ")
     }
 
     /// What a write would break. Keys that the state does not have yet may still come, so a
@@ -66,6 +84,31 @@ impl Schema {
         after.set(key, value.clone());
         self.state_issues(&after)
     }
+}
+
+/// The members that the schema around a rule names. The way to the rule leads through references.
+fn members<'a>(document: &'a Value, path: &str) -> Vec<&'a String> {
+    let mut at = document;
+    let mut around = document;
+    for part in path.trim_start_matches('/').split('/') {
+        around = at;
+        let part = part.replace("~1", "/").replace("~0", "~");
+        let next = match (part.as_str(), at) {
+            ("$ref", Value::Object(schema)) => {
+                let target = schema.get("$ref").and_then(Value::as_str);
+                let inside = target.and_then(|target| target.strip_prefix('#'));
+                inside.and_then(|inside| document.pointer(inside))
+            }
+            (part, Value::Array(items)) => part.parse().ok().and_then(|n: usize| items.get(n)),
+            (part, schema) => schema.get(part),
+        };
+        let Some(next) = next else {
+            return Vec::new();
+        };
+        at = next;
+    }
+    let named = around.get("properties").and_then(Value::as_object);
+    named.into_iter().flat_map(|named| named.keys()).collect()
 }
 
 /// `/a/b/0` as `a.b.0`, the form of every other path.
@@ -129,6 +172,22 @@ mod tests {
         assert_eq!(
             told(json!({"n": "x"})),
             " at \"n\": \"x\" is not of type \"integer\""
+        );
+    }
+
+    #[test]
+    fn a_member_that_means_nothing_is_told_with_the_one_that_was_meant() {
+        let schema = Schema::compile(&json!({
+            "properties": {"await": {"$ref": "#/$defs/await"}},
+            "$defs": {"await": {
+                "properties": {"timeout": {}, "type": {}}, "additionalProperties": false,
+            }},
+        }))
+        .unwrap();
+        let told = |value: Value| schema.issues(&value)[0].told();
+        assert_eq!(
+            told(json!({"await": {"tiemout": 1, "x": 1}})),
+            " at \"await\": there is no \"tiemout\" here; did you mean timeout?, there is no \"x\" here"
         );
     }
 

@@ -14,6 +14,7 @@ use crate::{
     code,
     config::{self, Issues, target},
     operator::{Operator, holds},
+    scope,
     script::{self, Script},
 };
 
@@ -74,7 +75,7 @@ impl Handler for Branch {
                         "required": ["goto"],
                         "properties": {
                             "path": {
-                                "description": "Where the value to judge stands in the state: a dot path.",
+                                "description": "Where the value to judge stands in the state: a dot path. `input` leads into the step's input unless the state has an `input` of its own.",
                                 "type": "string",
                                 "minLength": 1
                             },
@@ -239,7 +240,7 @@ impl Test {
     async fn holds(&self, call: &Call<'_>) -> Result<bool, riverrun_expr::Error> {
         Ok(match self {
             Self::Compare(path, operator, expected) => {
-                let actual = call.view.path(path);
+                let actual = scope::with_input(call).path(path);
                 let actual = if operator.is_unary() {
                     // That it is there is all that matters, and it may be long.
                     let there = actual.filter(|json| !json.is_null());
@@ -251,7 +252,7 @@ impl Test {
                 holds(*operator, actual.as_ref(), expected)
             }
             Self::Matches(path, regex) => {
-                let text = call.view.path(path);
+                let text = scope::with_input(call).path(path);
                 let text = text.and_then(|json| json.read::<String>().ok());
                 text.is_some_and(|text| regex.is_match(&text))
             }
@@ -320,6 +321,11 @@ mod tests {
                 {"path": "order", "op": "exists", "goto": "c"},
             ]),
             json!({"goto": "b"}),
+        )
+        .await;
+        check(
+            json!([{"path": "input.limit", "op": "eq", "value": 40, "goto": "a"}]),
+            json!({"goto": "a"}),
         )
         .await;
         check(

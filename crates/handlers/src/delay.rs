@@ -113,8 +113,7 @@ impl DelayAction {
 #[async_trait]
 impl Action for DelayAction {
     async fn run(&self, call: &Call<'_>) -> Outcome {
-        let named = scope::named(call);
-        match self.until_ms(call.now_ms, &scope::beside_state(call, &named)) {
+        match self.until_ms(call.now_ms, &scope::with_input(call)) {
             Ok(until_ms) => Outcome::Wait {
                 next: None,
                 until_ms,

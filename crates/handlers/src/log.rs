@@ -80,10 +80,7 @@ struct LogAction {
 #[async_trait]
 impl Action for LogAction {
     async fn run(&self, call: &Call<'_>) -> Outcome {
-        let input = scope::named(call);
-        let mut message = self
-            .message
-            .resolve_text(&scope::beside_state(call, &input));
+        let mut message = self.message.resolve_text(&scope::with_input(call));
         if message.len() > MAX_MESSAGE_BYTES {
             message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
             message.push('…');

@@ -8,7 +8,7 @@ use riverrun_runtime::{Action, Call, Effects, Handler};
 use riverrun_types::Json;
 use serde_json::{Value, json};
 
-use crate::config::Issues;
+use crate::{config::Issues, scope};
 
 pub(crate) struct Set;
 
@@ -18,7 +18,7 @@ impl Handler for Set {
     }
 
     fn about(&self) -> &str {
-        "Gives a value, with parts of the state in it."
+        "Gives a value, with parts of the state and of its input in it."
     }
 
     fn effects(&self) -> Effects {
@@ -35,12 +35,13 @@ impl Handler for Set {
             "required": ["value"],
             "properties": {
                 "value": {
-                    "description": "Any JSON. A string that is exactly `${path}` becomes the value at that path of the state, with its type (null in a list and left out of an object where there is none); inside other text it is stringified. `${awaited}` is what the step's await brought. `$${` stands for a literal `${`."
+                    "description": "Any JSON. A string that is exactly `${path}` becomes the value at that path of the state, with its type (null in a list and left out of an object where there is none); inside other text it is stringified. `${awaited}` is what the step's await brought, `${input}` the step's input unless the state has an `input` of its own. `$${` stands for a literal `${`."
                 }
             },
             "examples": [
                 {"value": "Hello, World!"},
-                {"value": {"id": "${order.id}", "label": "Order ${order.id}", "tries": 0}}
+                {"value": {"id": "${order.id}", "label": "Order ${order.id}", "tries": 0}},
+                {"value": {"answered": "${input.by}"}}
             ]
         })
     }
@@ -60,7 +61,8 @@ struct SetAction {
 #[async_trait]
 impl Action for SetAction {
     async fn run(&self, call: &Call<'_>) -> Outcome {
-        Outcome::success(self.value.resolve(&call.view).unwrap_or_else(Json::null))
+        let value = self.value.resolve(&scope::with_input(call));
+        Outcome::success(value.unwrap_or_else(Json::null))
     }
 }
 
@@ -79,6 +81,8 @@ mod tests {
             (json!("${gone}"), json!(null)),
             (json!(["#${order.id}", "$${x}"]), json!(["#7", "${x}"])),
             (json!({"a": "${gone}", "b": 1}), json!({"b": 1})),
+            (json!("${input}"), json!({"order": 1})),
+            (json!({"a": "${input.order}"}), json!({"a": 1})),
         ] {
             let outcome = bench
                 .run(&Set, json!({"value": value}), json!({"order": 1}))

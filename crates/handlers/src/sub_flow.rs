@@ -106,8 +106,7 @@ impl Action for SubFlowAction {
         let input = match &self.input {
             None => call.input.clone(),
             Some(template) => {
-                let named = scope::named(call);
-                let input = template.resolve(&scope::beside_state(call, &named));
+                let input = template.resolve(&scope::with_input(call));
                 input.unwrap_or_else(Json::null)
             }
         };

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     code,
     config::{self, Issues, target},
+    scope,
 };
 
 pub(crate) struct Switch;
@@ -28,7 +29,7 @@ impl Handler for Switch {
     }
 
     fn about(&self) -> &str {
-        "Goes to the step that a value of the state chooses."
+        "Goes to the step that a value of the state or of its input chooses."
     }
 
     fn effects(&self) -> Effects {
@@ -46,7 +47,7 @@ impl Handler for Switch {
             "required": ["path", "cases"],
             "properties": {
                 "path": {
-                    "description": "Where the value stands in the state: a dot path.",
+                    "description": "Where the value stands in the state: a dot path. `input` leads into the step's input unless the state has an `input` of its own.",
                     "type": "string",
                     "minLength": 1
                 },
@@ -102,7 +103,7 @@ struct SwitchAction {
 #[async_trait]
 impl Action for SwitchAction {
     async fn run(&self, call: &Call<'_>) -> Outcome {
-        let value = call.view.path(&self.path);
+        let value = scope::with_input(call).path(&self.path);
         let case = value
             .as_ref()
             .and_then(|value| self.cases.get(&*value.as_text()));
@@ -140,7 +141,7 @@ mod tests {
         for (key, value) in more.as_object().unwrap() {
             config[key] = value.clone();
         }
-        let outcome = bench.run(&Switch, config, json!(null)).await;
+        let outcome = bench.run(&Switch, config, json!({"n": 7})).await;
         assert_eq!(brief(&outcome), expected, "{path}");
     }
 
@@ -152,6 +153,7 @@ mod tests {
         check("z", json!({}), json!({"goto": null})).await;
         check("o", json!({}), json!({"goto": "object"})).await;
         let none = json!({"failed": "NO_MATCH", "retryable": false});
+        check("input.n", json!({}), json!({"goto": "seven"})).await;
         check("o.k", json!({}), none.clone()).await;
         check("gone", json!({}), none).await;
         check("gone", json!({"default": "else"}), json!({"goto": "else"})).await;

@@ -80,7 +80,7 @@ export interface EventData {
   'step.failed': { error: RunFailure; willRetry: boolean; nextRetryAt?: string; next?: string }
   'step.retry': { reason: string; delayMs: number; lost?: boolean }
   'step.resumed': { reason: string; awaitDuration: number; value?: unknown }
-  'step.cancelled': { source: string; reason?: string }
+  'step.cancelled': { source: string; reason?: string; compensation?: string }
   'step.await.time': { resumeAt: string; reason?: string; output?: unknown; next?: string | null; awaitId?: string; inCode?: boolean }
   'step.await.event': { awaitId: string; eventKind: string; condition?: AwaitCondition; timeoutAt?: string; inCode?: boolean }
   'step.await.trigger': { awaitId: string; triggerId: string; triggerType: 'webhook' | 'user' | 'api'; timeoutAt?: string; inCode?: boolean }

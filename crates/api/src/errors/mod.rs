@@ -83,6 +83,11 @@ impl IntoResponse for ApiError {
             let soon = HeaderValue::from_static("1");
             response.headers_mut().insert(header::RETRY_AFTER, soon);
         }
+        let allow = self.0.details.as_ref().and_then(|it| it.get("allow"));
+        let allow = allow.and_then(|it| HeaderValue::from_str(it.as_str()?).ok());
+        if let Some(allow) = allow.filter(|_| status == StatusCode::METHOD_NOT_ALLOWED) {
+            response.headers_mut().insert(header::ALLOW, allow);
+        }
         response
     }
 }
@@ -139,6 +144,7 @@ impl From<riverrun_triggers::Error> for ApiError {
                 refused.details(json!({ "field": field, "code": error.code() }))
             }
             Error::Changed { found, .. } => refused.details(json!({ "version": found })),
+            Error::WrongMethod { allowed, .. } => refused.details(json!({ "allow": allowed })),
             _ => refused,
         }
     }

@@ -115,9 +115,13 @@ impl Turn<'_> {
                 _ => {}
             }
             self.close_doors(&visit, reason);
+            let is_done =
+                matches!(&visit.wait, Some(Wait::Time { output, .. }) if output.is_some());
+            let compensation = self.compensation(&visit).filter(|_| is_done);
             self.emit(Fact::StepCancelled {
                 at: visit.at(),
                 cancellation: cancellation.clone(),
+                compensation,
             });
         }
     }

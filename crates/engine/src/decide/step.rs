@@ -203,19 +203,25 @@ impl Turn<'_> {
             self.branch_ended(visit);
         }
         let step = self.plan.step(&visit.key.step);
-        let compensation = step.and_then(|step| step.compensation.as_ref());
-        // What undoes is not undone.
-        let compensation = compensation.filter(|_| visit.undoes.is_none());
+        let emits = step.map_or_else(Vec::new, |step| step.emits.clone());
+        let compensation = self.compensation(visit);
         self.close_doors(visit, "the step has ended");
         self.emit(Fact::StepCompleted {
             at: visit.at(),
             result: output,
             output_key,
             next,
-            compensation: compensation.map(|undo| Name::from(undo.step.as_str())),
-            emits: step.map_or_else(Vec::new, |step| step.emits.clone()),
+            compensation,
+            emits,
         });
         true
+    }
+
+    /// The step that undoes a visit. What undoes is not undone.
+    pub(super) fn compensation(&self, visit: &Visit) -> Option<Name> {
+        let step = self.plan.step(&visit.key.step)?;
+        let undo = step.compensation.as_ref().filter(|_| !visit.undoes());
+        undo.map(|undo| Name::from(undo.step.as_str()))
     }
 
     /// The one way in which an attempt fails: again later, or on to `onFailure`, or up.

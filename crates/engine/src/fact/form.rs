@@ -34,6 +34,7 @@ impl Fact {
                 source: Cow::Borrowed(&cancellation.source),
                 reason: cancellation.reason.as_deref().map(Cow::Borrowed),
                 duration: Some(*duration_ms),
+                compensation: None,
             }),
             Self::Paused { reason: None } => plain(T::FlowPaused),
             Self::Paused { reason } => plain(T::FlowPaused).data(wire::Reason {
@@ -97,13 +98,16 @@ impl Fact {
                 await_duration: *waited_ms,
                 value: value.clone(),
             }),
-            Self::StepCancelled { at, cancellation } => {
-                step(T::StepCancelled, at).data(wire::Cancelled {
-                    source: Cow::Borrowed(&cancellation.source),
-                    reason: cancellation.reason.as_deref().map(Cow::Borrowed),
-                    duration: None,
-                })
-            }
+            Self::StepCancelled {
+                at,
+                cancellation,
+                compensation,
+            } => step(T::StepCancelled, at).data(wire::Cancelled {
+                source: Cow::Borrowed(&cancellation.source),
+                reason: cancellation.reason.as_deref().map(Cow::Borrowed),
+                duration: None,
+                compensation: compensation.clone(),
+            }),
             Self::AwaitTime {
                 at,
                 until_ms,
@@ -239,6 +243,7 @@ impl Fact {
                     source,
                     reason,
                     duration,
+                    ..
                 } = data(draft)?;
                 Self::Cancelled {
                     cancellation: cancellation(source, reason),
@@ -313,10 +318,16 @@ impl Fact {
                 }
             }
             T::StepCancelled => {
-                let wire::Cancelled { source, reason, .. } = data(draft)?;
+                let wire::Cancelled {
+                    source,
+                    reason,
+                    compensation,
+                    ..
+                } = data(draft)?;
                 Self::StepCancelled {
                     at: at()?,
                     cancellation: cancellation(source, reason),
+                    compensation,
                 }
             }
             T::StepAwaitTime | T::StepAwaitEvent | T::StepAwaitTrigger => {

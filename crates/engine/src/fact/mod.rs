@@ -77,6 +77,8 @@ pub enum Fact {
     StepCancelled {
         at: StepRef,
         cancellation: Cancellation,
+        /// The step that undoes this visit, whose handler had done its work: only time had to pass.
+        compensation: Option<Name>,
     },
     AwaitTime {
         at: StepRef,

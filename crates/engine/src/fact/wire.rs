@@ -28,6 +28,8 @@ pub struct Cancelled<'a> {
     pub reason: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compensation: Option<Name>,
 }
 
 #[derive(Serialize, Deserialize)]

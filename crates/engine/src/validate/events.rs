@@ -4,8 +4,19 @@
 use riverrun_types::{EventType, time};
 use serde_json::{Map, Value};
 
-use super::Check;
-use crate::PROCESS;
+use super::{Check, Severity};
+use crate::{PROCESS, Template};
+
+/// Whether a text is a function's: `ctx => …`, `(ctx) => …` or `function (ctx) …`.
+pub fn is_function(text: &str) -> bool {
+    let text = text.trim_start();
+    let head = text.split_once("=>").map(|(head, _)| head.trim());
+    let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    let is_name = |head: &str| !head.is_empty() && head.chars().all(is_of_name);
+    let is_list = |head: &str| head.starts_with('(') && head.ends_with(')');
+    let is_arrow = head.is_some_and(|head| is_name(head) || is_list(head));
+    is_arrow || text.starts_with("function ") || text.starts_with("function(")
+}
 
 /// The handlers whose result comes from branches or from another run.
 const LATER: [&str; 3] = ["parallel", "map", "sub-flow"];
@@ -27,6 +38,8 @@ impl Check<'_> {
         if let Some(awaits) = step.get("await") {
             self.emitted(format!("{at}.await.eventKind"), awaits.get("eventKind"));
             self.expression(format!("{at}.await.where"), awaits.get("where"));
+            self.payload(format!("{at}.await.payload"), awaits.get("payload"));
+            self.timeout(at, awaits);
             if let Some(target) = awaits.get("onTimeout").and_then(Value::as_str) {
                 self.target(&format!("{at}.await.onTimeout"), target, steps);
             }
@@ -49,6 +62,39 @@ impl Check<'_> {
             }
             one => self.emitted(format!("{at}.compensation.on"), one),
         }
+    }
+
+    /// What whoever opens a door is shown: a function, or JSON with parts of the input and the state.
+    fn payload(&mut self, at: String, payload: Option<&Value>) {
+        match payload {
+            None => {}
+            Some(Value::String(source)) if is_function(source) => self.expression(at, payload),
+            Some(payload) => {
+                if let Err(error) = Template::parse(payload) {
+                    self.error(at, "template", error.to_string());
+                }
+            }
+        }
+    }
+
+    /// A step that is entered when the time is over, and a time that never is, help each other not.
+    fn timeout(&mut self, at: &str, awaits: &Value) {
+        let has = |field: &str| awaits.get(field).is_some_and(|value| !value.is_null());
+        let is_time = awaits.get("type").is_some_and(|kind| kind == "time");
+        let (field, message) = if is_time && (has("timeout") || has("onTimeout")) {
+            let field = if has("timeout") {
+                "timeout"
+            } else {
+                "onTimeout"
+            };
+            (field, "a time is over by itself: nothing comes of this")
+        } else if has("onTimeout") && !has("timeout") {
+            ("onTimeout", "without a timeout it is never entered")
+        } else {
+            return;
+        };
+        let at = format!("{at}.await.{field}");
+        self.say(at, "timeout", message, Severity::Warning);
     }
 
     /// A handler that leaves its result to others has none from which a delay could be told.

@@ -14,6 +14,8 @@ use riverrun_types::Path;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub use events::is_function;
+
 use crate::{Schema, SchemaIssue};
 
 /// One thing to say about a definition.

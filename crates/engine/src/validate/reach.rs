@@ -13,23 +13,30 @@ impl Check<'_> {
         };
         let mut reached: BTreeSet<String> = BTreeSet::new();
         let mut ahead = VecDeque::from([initial.to_owned()]);
-        // An event may come from outside, whoever emits it here.
-        let is_entered = |step: &Value| {
-            let subscriptions = step.get("subscriptions").and_then(Value::as_array);
-            subscriptions.is_some_and(|subscriptions| !subscriptions.is_empty())
-        };
-        let entered = steps.iter().filter(|(_, step)| is_entered(step));
-        ahead.extend(entered.map(|(name, _)| name.clone()));
+        // What no step emits has to come from outside.
+        let emitted: BTreeSet<&str> = steps.values().flat_map(emitted_by).collect();
+        let is_outer = |step: &Value| subscribed(step).any(|kind| !emitted.contains(kind));
+        let outer = steps.iter().filter(|(_, step)| is_outer(step));
+        ahead.extend(outer.map(|(name, _)| name.clone()));
         while let Some(name) = ahead.pop_front() {
             let Some(step) = steps.get(&name) else {
                 continue;
             };
             if reached.insert(name) {
                 ahead.extend(self.successors(step));
+                let emits: BTreeSet<&str> = emitted_by(step).collect();
+                let takes = |step: &Value| subscribed(step).any(|kind| emits.contains(kind));
+                let entered = steps.iter().filter(|(_, step)| takes(step));
+                ahead.extend(entered.map(|(name, _)| name.clone()));
             }
         }
         for name in steps.keys().filter(|name| !reached.contains(*name)) {
-            let message = format!("nothing leads to step {name:?}");
+            let message = match subscribed(&steps[name]).next() {
+                None => format!("nothing leads to step {name:?}"),
+                Some(_) => format!(
+                    "nothing leads to step {name:?}: who emits what it subscribes to is not reached either"
+                ),
+            };
             self.say(
                 format!("steps.{name}"),
                 "unreachable",
@@ -58,4 +65,15 @@ impl Check<'_> {
         }
         targets
     }
+}
+
+fn emitted_by(step: &Value) -> impl Iterator<Item = &str> {
+    let kinds = step.get("emits").and_then(Value::as_array);
+    kinds.into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn subscribed(step: &Value) -> impl Iterator<Item = &str> {
+    let subscriptions = step.get("subscriptions").and_then(Value::as_array);
+    let subscriptions = subscriptions.into_iter().flatten();
+    subscriptions.filter_map(|subscription| subscription.get("eventKind")?.as_str())
 }

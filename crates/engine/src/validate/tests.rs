@@ -91,6 +91,57 @@ fn every_issue_is_found_at_once() {
     );
 }
 
+/// Steps that only feed each other are reached by nobody; what nobody emits comes from outside.
+#[test]
+fn steps_that_only_feed_each_other_are_told() {
+    let step = |takes: &str, emits: &str| {
+        json!({"type": "set", "config": {"value": 1},
+            "subscriptions": [{"eventKind": takes}], "emits": [emits]})
+    };
+    let definition = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+        "a": {"type": "set", "config": {"value": 1}, "emits": ["begun"]},
+        "b": step("begun", "done"),
+        "outer": step("from.outside", "more"),
+        "after": step("more", "begun"),
+        "x": step("y.done", "x.done"),
+        "y": step("x.done", "y.done"),
+        "own": step("own.done", "own.done"),
+    }});
+    let issues = validate(&definition, &Handlers);
+    let told = issues.iter().filter(|issue| issue.rule == "unreachable");
+    let paths: Vec<&str> = told.map(|issue| issue.path.as_str()).collect();
+    assert_eq!(paths, ["steps.x", "steps.y", "steps.own"]);
+}
+
+#[test]
+fn what_an_await_says_for_nothing_is_told() {
+    let flow = |awaits: Value| {
+        json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": {"type": "set", "config": {"value": 1}, "await": awaits},
+            "b": {"type": "set", "config": {"value": 1}},
+        }})
+    };
+    for (awaits, expected) in [
+        (
+            json!({"type": "trigger", "onTimeout": "b"}),
+            ("steps.a.await.onTimeout", "timeout"),
+        ),
+        (
+            json!({"type": "time", "delay": 1, "timeout": 2}),
+            ("steps.a.await.timeout", "timeout"),
+        ),
+        (
+            json!({"type": "trigger", "payload": {"a": "${"}}),
+            ("steps.a.await.payload", "template"),
+        ),
+    ] {
+        let issues = validate(&flow(awaits), &Handlers);
+        let (path, rule) = expected;
+        let is_it = |issue: &Issue| (issue.path.as_str(), issue.rule.as_str()) == (path, rule);
+        assert!(issues.iter().any(is_it), "{issues:#?}");
+    }
+}
+
 #[test]
 fn what_riverrun_writes_itself_never_comes_to_a_step() {
     let flow = |kind: &str| {

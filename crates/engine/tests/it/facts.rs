@@ -211,8 +211,13 @@ pub fn fact() -> impl Strategy<Value = Fact> {
                 value
             }
         ),
-        (at(), cancellation())
-            .prop_map(|(at, cancellation)| Fact::StepCancelled { at, cancellation }),
+        (at(), cancellation(), option::of(name())).prop_map(|(at, cancellation, compensation)| {
+            Fact::StepCancelled {
+                at,
+                cancellation,
+                compensation,
+            }
+        }),
     ];
     let waits = prop_oneof![
         (
@@ -282,7 +287,11 @@ pub fn fact() -> impl Strategy<Value = Fact> {
         failure().prop_map(|error| Fact::Compensating { error }),
         emitted(),
     ];
-    prop_oneof![1 => ends, 2 => control, 6 => steps, 4 => waits, 3 => events, 2 => state_fact()]
+    // On the heap: together they are too much for the stack of a test.
+    prop_oneof![
+        1 => ends.boxed(), 2 => control.boxed(), 6 => steps.boxed(), 4 => waits.boxed(),
+        3 => events.boxed(), 2 => state_fact().boxed(),
+    ]
 }
 
 pub fn emitted() -> impl Strategy<Value = Fact> {

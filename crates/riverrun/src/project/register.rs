@@ -126,7 +126,8 @@ pub async fn register_composed(river: &Riverrun, developing: bool) -> ComposedFl
     for mut flow in composed.flows {
         flow.is_versioned &= !developing;
         let answer = river.runtime().register_composed(&flow).await;
-        match told(Path::new("processes"), answer.map_err(Into::into)) {
+        let place = format!("processes: flow {:?}", flow.id());
+        match told(Path::new(&place), answer.map_err(Into::into)) {
             Ok(flow) => registered.push(flow),
             Err(failure) => failures.push(failure),
         }

@@ -43,7 +43,7 @@ impl Driver {
         while self.pending.events.len() < MAX_EVENTS {
             self.emit_declared().await;
             // One that cannot wait may lead to others that have to.
-            if self.await_declared() {
+            if self.await_declared().await {
                 continue;
             }
             let Some(visit) = self.next_runnable(effectful) else {

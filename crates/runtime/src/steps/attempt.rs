@@ -52,8 +52,7 @@ impl Runtime {
             .started(&process.config.queue, self.now_ms() - job.ready_ms);
         let cancel = Cancellation::default();
         self.keeper().begin(&job.lease, Stop::of(&cancel));
-        let (number, chain) = (prepared.attempt, prepared.chain);
-        let host = StepHost::new(self, process, job, &place, number, chain, cancel.clone());
+        let host = StepHost::new(self, &prepared, job, &place, cancel.clone());
         let attempt = Attempt {
             job,
             place: &place,
@@ -375,6 +374,7 @@ impl Runtime {
             attempt,
             failures: visit.failures,
             chain: state.chain,
+            correlation: correlation(state, &place.run),
         })))
     }
 
@@ -427,7 +427,7 @@ impl Runtime {
             input: Some(input),
             attempt,
             max_attempts: attempt.saturating_add(left),
-            correlation_id: Some(place.run.to_string()),
+            correlation_id: Some(correlation(state, &place.run).to_string()),
             causation_id: None,
             tenant_id: None,
             checkpoint: job.checkpoint.clone(),
@@ -543,16 +543,24 @@ enum Found {
     Unwanted(Option<Known>),
 }
 
-struct Prepared {
-    process: Arc<Process>,
+pub(super) struct Prepared {
+    pub process: Arc<Process>,
     flow: Arc<Compiled>,
     /// What the handler is told, or why it is not asked at all.
     invoke: Result<Arc<Invoke>, WorkError>,
-    attempt: u32,
+    pub attempt: u32,
     /// Attempts that failed before it, of those that its retry policy counts.
     failures: u32,
     /// How many events started a run on the way to this one.
-    chain: u32,
+    pub chain: u32,
+    /// The story that the run belongs to.
+    pub correlation: Name,
+}
+
+/// The story that a run belongs to: its own, unless it was started in another.
+fn correlation(state: &RunState, run: &RunId) -> Name {
+    let given = state.correlation.clone();
+    given.unwrap_or_else(|| Name::from(run.as_str()))
 }
 
 fn entry(memo: &Memo) -> JournalEntry {

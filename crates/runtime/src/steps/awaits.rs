@@ -1,6 +1,8 @@
 //! What visits wait for: registered with the commit that suspends them, settled when it has come.
 
-use riverrun_engine::{AwaitFor, Awaiting, Failure, How, Input, Over, VisitKey, Wait};
+use riverrun_engine::{
+    AwaitFor, Awaiting, Failure, How, Input, Over, Template, Visit, VisitKey, Wait, is_function,
+};
 use riverrun_expr::{Arg, Expr};
 use riverrun_protocol::Suspended;
 use riverrun_store::{AwaitRecord, AwaitState, Awaited, Change, Matcher, NewAwait};
@@ -64,7 +66,7 @@ impl Door {
 }
 
 /// A shorter secret can be guessed.
-const MIN_SECRET_BYTES: usize = 8;
+pub(super) const MIN_SECRET_BYTES: usize = 8;
 
 /// A name that nobody can guess.
 pub(super) fn fresh_id() -> Name {
@@ -201,11 +203,11 @@ fn with_input(source: &str) -> String {
 impl Driver {
     /// Registers what the definitions of visits say that they wait for. Says whether there were
     /// any.
-    pub(crate) fn await_declared(&mut self) -> bool {
+    pub(crate) async fn await_declared(&mut self) -> bool {
         let to_await = self.flow.plan.to_await(&self.state);
         let were_any = !to_await.is_empty();
         for key in to_await {
-            match self.declared(&key) {
+            match self.declared(&key).await {
                 Ok((awaiting, new)) => {
                     self.judge(Input::Await {
                         visit: key,
@@ -226,7 +228,7 @@ impl Driver {
     }
 
     /// What the definition of a visit's step says that it waits for.
-    fn declared(&self, key: &VisitKey) -> std::result::Result<(Awaiting, NewAwait), String> {
+    async fn declared(&self, key: &VisitKey) -> std::result::Result<(Awaiting, NewAwait), String> {
         let gone = || format!("the flow has no step {:?}", key.step);
         let step = self.flow.plan.step(&key.step).ok_or_else(gone)?;
         let visit = self.state.visit(key).ok_or_else(gone)?;
@@ -242,9 +244,13 @@ impl Driver {
             AwaitType::Event => self.declared_event(awaits, &input)?,
             AwaitType::Trigger => {
                 let trigger_type = awaits.trigger_type.unwrap_or_default();
+                let payload = match &awaits.payload {
+                    None => None,
+                    Some(payload) => Some(self.payload(payload, visit, &input).await?),
+                };
                 let door = Door {
                     kind: trigger_type,
-                    payload: awaits.payload.as_ref().map(Json::of),
+                    payload,
                     secret: None,
                     secret_env: awaits.secret_env.clone(),
                     count: awaits.many,
@@ -267,15 +273,55 @@ impl Driver {
         Ok((awaiting, new))
     }
 
+    /// What whoever opens a door is shown: what a function gives, or JSON with parts of the step's
+    /// input and of the state.
+    async fn payload(
+        &self,
+        payload: &Value,
+        visit: &Visit,
+        input: &Json,
+    ) -> std::result::Result<Json, String> {
+        let shown = match payload {
+            Value::String(source) if is_function(source) => {
+                let expr = Expr::compile(source).map_err(|error| error.to_string())?;
+                let ctx = self.seen(input);
+                let args = [Arg::new("ctx", ctx.as_str())];
+                let found = match expr.eval_native(&args) {
+                    Some(found) => found,
+                    None => self.runtime.services().sandbox.eval(&expr, &args).await,
+                };
+                let found = found.map_err(|error| format!("payload: {error}"))?;
+                found.and_then(|value| Json::try_from(value).ok())
+            }
+            payload => {
+                let template = Template::parse(payload).map_err(|error| error.to_string())?;
+                template.resolve(&self.state.view(visit).over("input", input))
+            }
+        };
+        let shown = shown.unwrap_or_else(Json::null);
+        let limit = self.flow.plan.limits.max_value_bytes;
+        match shown.bytes() > limit {
+            true => Err(format!(
+                "the payload has {} bytes, {limit} is the most",
+                shown.bytes()
+            )),
+            false => Ok(shown),
+        }
+    }
+
+    /// What an expression of a definition sees as `ctx`.
+    fn seen(&self, input: &Json) -> Json {
+        let state = self.state.state.json();
+        Json::of(&json!({"input": input, "state": state, "runId": self.run}))
+    }
+
     fn declared_event(
         &self,
         awaits: &Await,
         input: &Json,
     ) -> std::result::Result<(AwaitFor, Awaited), String> {
         let kind = awaits.event_kind.as_deref().unwrap_or_default();
-        let state = self.state.state.json();
-        let ctx = json!({"input": input, "state": state, "runId": self.run});
-        let ctx = Json::of(&ctx);
+        let ctx = self.seen(input);
         let equal = awaits.equal.iter().map(|(path, from)| {
             let value = match from {
                 // What is not there would match nothing, or what nobody meant.

@@ -23,7 +23,8 @@ use serde_json::json;
 
 use super::{
     StepPlace,
-    awaits::{self, Door},
+    attempt::Prepared,
+    awaits::{self, Door, MIN_SECRET_BYTES},
     inbox::{Fence, Letter},
 };
 use crate::{
@@ -49,6 +50,8 @@ pub(super) struct StepHost {
     inner: OnceLock<JobHost>,
     process: Arc<Process>,
     chain: u32,
+    /// The story that the run belongs to.
+    correlation: Name,
     cancel: Cancellation,
     said: Gathered,
     /// The run knows of the attempt.
@@ -59,25 +62,25 @@ pub(super) struct StepHost {
 impl StepHost {
     pub fn new(
         runtime: &Runtime,
-        process: &Arc<Process>,
+        prepared: &Prepared,
         job: &ClaimedJob,
         place: &StepPlace,
-        attempt: u32,
-        chain: u32,
         cancel: Cancellation,
     ) -> Arc<Self> {
+        let process = &prepared.process;
         Arc::new_cyclic(|me| Self {
             runtime: runtime.clone(),
             place: place.clone(),
             at: StepRef {
                 name: place.step.clone(),
                 visit: place.visit,
-                attempt,
+                attempt: prepared.attempt,
             },
             job: job.clone(),
             inner: OnceLock::new(),
             process: process.clone(),
-            chain,
+            chain: prepared.chain,
+            correlation: prepared.correlation.clone(),
             cancel,
             said: Gathered::new(runtime.clone(), process.config.logs),
             has_begun: AtomicBool::new(false),
@@ -97,7 +100,7 @@ impl StepHost {
     fn inner(&self) -> &JobHost {
         self.inner.get_or_init(|| {
             let options = KeptOptions {
-                correlation_id: Some(self.place.run.to_string()),
+                correlation_id: Some(self.correlation.to_string()),
                 chain: self.chain,
                 ..KeptOptions::read(self.job.options.as_ref())
             };
@@ -287,6 +290,13 @@ impl StepHost {
             secret,
             seen,
         } = params(asked)?;
+        if secret
+            .as_ref()
+            .is_some_and(|secret| secret.len() < MIN_SECRET_BYTES)
+        {
+            let message = format!("the secret of a door has fewer than {MIN_SECRET_BYTES} bytes");
+            return Err(WorkError::new("INPUT_ERROR", message).permanent());
+        }
         self.saw(seen);
         let now = self.runtime.now_ms();
         let id = awaits::fresh_id();

@@ -344,8 +344,9 @@ impl Driver {
             chain: self.state.chain,
         };
         let (own, place) = (std::slice::from_ref(&event), self.pending.events.len());
-        let plan = &self.flow.plan;
-        let told = told.signals(own, place, ms, |kind| plan.hears(kind));
+        // A run that undoes what it did begins nothing new.
+        let (plan, hears) = (&self.flow.plan, !self.state.compensating);
+        let told = told.signals(own, place, ms, |kind| hears && plan.hears(kind));
         self.signals.extend(told);
         let event = Box::new(event);
         self.judge_at(Input::Emitted { event, entries }, ms);

@@ -42,7 +42,10 @@ impl Runtime {
         let live = self.bus().listen_to(&kinds);
         let (after, behind) = match begin {
             Begin::Start => (0, true),
-            Begin::After(no) => (no, true),
+            Begin::After(no) => {
+                self.check_cursor(no).await?;
+                (no, true)
+            }
             Begin::End => (self.store().log_end().await?, false),
         };
         Ok(OnKind {
@@ -60,7 +63,17 @@ impl Runtime {
     /// A page of the events of some kinds, as [`Runtime::on_kind`] tells them.
     pub async fn events_of_kind(&self, query: &LogQuery) -> Result<LogPage> {
         check(&query.kinds)?;
+        self.check_cursor(query.after).await?;
         Ok(self.store().log(query).await?)
+    }
+
+    /// Refuses a cursor that this log has not given out: whoever waited there would wait for ever,
+    /// as after a store was replaced by an older one.
+    async fn check_cursor(&self, no: u64) -> Result<()> {
+        match no > 0 && no > self.store().log_end().await? {
+            true => Err(riverrun_store::Error::BadCursor(no.to_string()).into()),
+            false => Ok(()),
+        }
     }
 }
 

@@ -56,6 +56,24 @@ async fn event(subject: &mut Subject) -> Event {
     }
 }
 
+/// Whoever was away while the store was replaced by an older one hears that, not nothing.
+#[tokio::test]
+async fn a_cursor_that_was_never_given_out_is_refused() {
+    let runtime = runtime().await;
+    say(&runtime, &webhook("a"), "x.y", 1).await;
+    let end = runtime.store().log_end().await.unwrap();
+    assert!(runtime.on_kind(["x.y"], Begin::After(end)).await.is_ok());
+    let beyond = runtime.on_kind(["x.y"], Begin::After(end + 1)).await;
+    assert_eq!(beyond.err().unwrap().code(), "BAD_CURSOR");
+    let query = riverrun_store::LogQuery {
+        after: end + 1,
+        kinds: riverrun_store::Kinds::new(["x.y"]),
+        limit: 9,
+    };
+    let beyond = runtime.events_of_kind(&query).await;
+    assert_eq!(beyond.err().unwrap().code(), "BAD_CURSOR");
+}
+
 #[tokio::test]
 async fn kinds_are_heard_across_runs_and_streams() {
     let runtime = runtime().await;

@@ -91,9 +91,11 @@ pub(crate) fn story(view: View<'_>, query: &StoryQuery) -> Result<Page<InStory>>
     Ok(Page { items, next: None })
 }
 
-/// The id itself, and the runs that belong to its story.
+/// The id itself, the story that what it names belongs to, and the runs of both.
 const PARTS: &str = "WITH RECURSIVE part (id) AS (
          VALUES (?1)
+         UNION SELECT correlation FROM runs WHERE id = ?1 AND correlation IS NOT NULL
+         UNION SELECT correlation FROM work WHERE id = ?1 AND correlation IS NOT NULL
          UNION SELECT r.id FROM part p CROSS JOIN runs r ON r.parent = p.id
          UNION SELECT r.id FROM part p CROSS JOIN runs r ON r.correlation = p.id
          LIMIT ?2)";

@@ -62,11 +62,13 @@ impl RunState {
             }
             Fact::Failed { error, .. } => {
                 self.error = Some(error.clone());
+                self.result = None;
                 self.cancellation = None;
                 self.end(RunStatus::Failed, ms);
             }
             Fact::Cancelled { cancellation, .. } => {
                 self.cancellation = Some(cancellation.clone());
+                self.result = None;
                 self.end(RunStatus::Cancelled, ms);
             }
             Fact::Paused { .. } => self.paused = true,
@@ -157,10 +159,20 @@ impl RunState {
                 self.uncounted = self.step_count;
                 self.held.clear();
             }
-            Fact::StepCancelled { at, cancellation } => {
-                let visit = self.leave(at, VisitStatus::Cancelled, ms);
-                if visit.is_some_and(|visit| visit.branch.is_none()) {
+            Fact::StepCancelled {
+                at,
+                cancellation,
+                compensation,
+            } => {
+                let Some(visit) = self.leave(at, VisitStatus::Cancelled, ms) else {
+                    return;
+                };
+                if visit.branch.is_none() {
                     self.cancellation = Some(cancellation.clone());
+                }
+                if let (Some(by), Some(Wait::Time { output, .. })) = (compensation, visit.wait) {
+                    let (visit, by, result) = (visit.key, by.clone(), output);
+                    self.undo.push(Undo { visit, by, result });
                 }
             }
             Fact::AwaitTime {

@@ -1,14 +1,12 @@
 //! A config read setting by setting, so that everything that does not fit is told at once, each
 //! with its path, and a word that is no setting with the one that was meant.
 
+use riverrun_engine::meant;
 use riverrun_types::words::plain;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::ConfigIssue;
-
-/// How like a setting a word must be to be taken for a slip of it.
-const LIKENESS: f64 = 0.8;
 
 pub(super) struct Fields {
     left: Map<String, Value>,
@@ -61,16 +59,6 @@ impl Fields {
         }
         self.issues
     }
-}
-
-/// What somebody meant who wrote this, as the end of a sentence.
-pub(crate) fn meant(word: &str, known: &[&str]) -> String {
-    let likeness = |known: &str| strsim::jaro_winkler(known, word);
-    let nearest = known
-        .iter()
-        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
-        .filter(|nearest| likeness(nearest) >= LIKENESS);
-    nearest.map_or_else(String::new, |nearest| format!("; did you mean {nearest}?"))
 }
 
 /// In plain words, and adds it to a message of the form "unknown field `a`, expected one of `b`, `c`".

@@ -13,11 +13,12 @@ mod queue_name;
 mod tests;
 mod written;
 
-pub(crate) use fields::{meant, meant_within};
+pub(crate) use fields::meant_within;
 pub use keys::{Idempotency, KeyFrom, Pace};
 pub use policy::{OnFail, Policy};
 pub(super) use policy::{WrittenBackoff, WrittenRetry};
 pub use queue_name::check_queue_name;
+pub(crate) use riverrun_engine::meant;
 
 use fields::Fields;
 use keys::Keys;

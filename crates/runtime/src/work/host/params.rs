@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     StartRequest,
-    work::{JobOptions, JobRequest},
+    work::{JobOptions, JobRequest, meant_within},
 };
 
 #[derive(Deserialize)]
@@ -149,7 +149,26 @@ impl StartParams {
 pub(crate) fn params<T: DeserializeOwned>(params: &Json) -> Result<T, WorkError> {
     params
         .read()
-        .map_err(|error| WorkError::new("BAD_REQUEST", error.to_string()).permanent())
+        .map_err(|error| WorkError::new("BAD_REQUEST", misfit::<T>(params, &error)).permanent())
+}
+
+/// What does not fit, and where. Asked again, since only few requests do not.
+fn misfit<T: DeserializeOwned>(params: &Json, error: &serde_json::Error) -> String {
+    // Nobody sees the text that lines and columns are counted in.
+    let words = |error: &serde_json::Error| {
+        let said = error.to_string();
+        let said = said
+            .rsplit_once(" at line ")
+            .map_or(&*said, |(said, _)| said);
+        meant_within(said)
+    };
+    let mut text = serde_json::Deserializer::from_str(params.as_str());
+    match serde_path_to_error::deserialize::<_, T>(&mut text) {
+        Err(found) if !matches!(found.path().to_string().as_str(), "." | "?") => {
+            format!("{}: {}", found.path(), words(found.inner()))
+        }
+        _ => words(error),
+    }
 }
 
 #[derive(Deserialize)]

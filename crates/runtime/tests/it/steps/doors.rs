@@ -54,6 +54,61 @@ async fn a_door_is_opened_once_from_outside() {
     );
 }
 
+/// Whoever opens a declared door is shown what it is about.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_payload_of_a_declared_door_sees_input_and_state() {
+    let world = World::new().await;
+    world.put("decide", Value::Null, script!(|call| Ok(input(&call))));
+    let told = json!({"order": 7, "by": "ann", "total": 9});
+    for (name, payload, shown) in [
+        ("plain", json!({"a": [1]}), json!({"a": [1]})),
+        (
+            "template",
+            json!({"order": "${input.order}", "text": "#${input.order} of ${by}", "gone": "${no}"}),
+            json!({"order": 7, "text": "#7 of ann"}),
+        ),
+        (
+            "function",
+            json!("(ctx) => ({ order: ctx.input.order, dear: ctx.state.total > 5 })"),
+            json!({"order": 7, "dear": true}),
+        ),
+    ] {
+        let door = json!({"await": {"type": "trigger", "triggerType": "user", "payload": payload}});
+        let mut asks = flow(json!({"a": with(step("decide"), door)}));
+        asks["id"] = json!(name);
+        asks["steps"]["a"]["input"] = json!({"type": "keys", "keys": ["order"]});
+        world.register(asks).await;
+        let run = world.start(name, told.clone()).await;
+        world.until(&run, RunStatus::Waiting).await;
+        let doors = world.store.awaits_of(&run).await.unwrap();
+        let door = world.runtime.door(&doors[0].id).await.unwrap();
+        assert_eq!(door.door.payload.unwrap().value(), shown, "{name}");
+    }
+    let throws = json!({"await": {"type": "trigger", "payload": "ctx => ctx.input.gone.away"}});
+    let mut broken = flow(json!({"a": with(step("decide"), throws)}));
+    broken["id"] = json!("throws");
+    world.register(broken).await;
+    let run = world.start("throws", told).await;
+    let error = world.end(&run).await.loaded.state.error.clone().unwrap();
+    assert_eq!(error.code, "INPUT_ERROR");
+    assert!(error.message.starts_with("payload: "), "{}", error.message);
+}
+
+/// An empty secret, as of a variable that is not set, signs nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_that_can_be_guessed_is_refused() {
+    let world = World::new().await;
+    world.put_waiting(
+        "ask",
+        |_| json!({"type": "trigger", "door": {"type": "webhook", "secret": ""}}),
+    );
+    world.register(flow(json!({"a": step("ask")}))).await;
+    let run = world.start("f", json!({})).await;
+    let error = world.end(&run).await.loaded.state.error.clone().unwrap();
+    assert_eq!(error.code, "INPUT_ERROR");
+    assert!(error.message.contains("8 bytes"), "{}", error.message);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
     let world = World::new().await;

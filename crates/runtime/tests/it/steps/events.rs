@@ -264,6 +264,87 @@ async fn subscriptions_are_told_the_event_as_it_is_stored() {
     assert_eq!(entered, 6);
 }
 
+/// The card is charged, and a pause follows before the step has ended: the money goes back too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_handler_did_is_undone_also_while_its_time_passes() {
+    let world = World::new().await;
+    world.put("charge", Value::Null, script!(|_call| Ok(json!("paid 7"))));
+    world.put("refund", Value::Null, script!(|call| Ok(input(&call))));
+    world.put(
+        "ship",
+        json!({"retryPolicy": {"attempts": 1}}),
+        script!(|_call| Err(riverrun_protocol::WorkError::new("LOST", "at sea"))),
+    );
+    let begin = json!({"type": "set", "config": {"value": 1}, "emits": ["go"]});
+    let on_go = json!([{"eventKind": "go"}]);
+    let charge = json!({"subscriptions": on_go, "compensation": {"step": "refund"},
+        "await": {"type": "time", "delay": "1h"}});
+    let ship = json!({"subscriptions": on_go, "await": {"type": "event", "eventKind": "ready"}});
+    world
+        .register(flow(json!({
+            "a": begin, "charge": with(step("charge"), charge),
+            "ship": with(step("ship"), ship), "refund": step("refund"),
+        })))
+        .await;
+    let run = world.start("f", json!({})).await;
+    let lets_pass = async {
+        while !world
+            .events(&run)
+            .await
+            .iter()
+            .any(|event| event == "step.await.time charge#1/1")
+        {
+            tokio::time::sleep(Duration::from_millis(3)).await;
+        }
+    };
+    tokio::time::timeout(super::LONG, lets_pass).await.unwrap();
+    world.emit("ready", json!({})).await;
+    let state = world.end(&run).await.loaded.state;
+    assert_eq!(state.error.as_ref().unwrap().code, "LOST");
+    assert_eq!(state.result, None, "a failed run has no result");
+    let query = EventQuery::forward(0, 1_000);
+    let events = world.store.events(&StreamName::flow(&run), &query).await;
+    let events = events.unwrap();
+    let entered = |event: &&riverrun_types::Event| {
+        let at = event.step.as_ref();
+        event.kind.as_str() == "step.completed" && at.is_some_and(|at| &*at.name == "refund")
+    };
+    let refunded = events.iter().find(entered).expect("it is undone");
+    let told = refunded.data.as_ref().unwrap().value()["result"].clone();
+    assert_eq!(
+        (&told["step"], &told["result"]),
+        (&json!("charge"), &json!("paid 7"))
+    );
+}
+
+/// What a step and those whom it asks for something are told of the story that they belong to.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_is_told_the_story_of_its_run() {
+    let world = World::new().await;
+    world.put(
+        "tell",
+        Value::Null,
+        script!(|call| {
+            let added = ask(&call, "enqueue", json!({"queue": "later", "data": 1})).await?;
+            Ok(json!([call.invoke.job.correlation_id, added["jobs"][0]["jobId"]]))
+        }),
+    );
+    world.put("later", Value::Null, script!(|call| Ok(input(&call))));
+    world.register(flow(json!({"a": step("tell")}))).await;
+    for story in [Some("tale"), None] {
+        let mut request = riverrun_runtime::StartRequest::new("f", json!({}));
+        request.correlation_id = story.map(str::to_owned);
+        let run = world.runtime.start(request).await.unwrap().run;
+        let result = world.result(&run).await;
+        let expected = story.unwrap_or(run.as_str());
+        assert_eq!(result[0], expected);
+        let job = riverrun_types::RunId::new(result[1].as_str().unwrap());
+        let job = world.runtime.job(&job).await.unwrap();
+        let options = job.options.unwrap().value();
+        assert_eq!(options["correlationId"], expected);
+    }
+}
+
 /// A branch is done and has an event to emit, and the run fails with it: both are true.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_finished_step_emits_is_there_though_the_run_fails() {

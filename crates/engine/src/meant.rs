@@ -1,0 +1,16 @@
+//! Words that were probably meant.
+
+/// How like a known word another must be to be taken for a slip of it.
+const LIKENESS: f64 = 0.8;
+
+/// `; did you mean concurrency?`, or nothing if no known word is near.
+pub fn meant<T: AsRef<str>>(word: &str, known: &[T]) -> String {
+    let likeness = |known: &T| strsim::jaro_winkler(known.as_ref(), word);
+    let nearest = known
+        .iter()
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+        .filter(|nearest| likeness(nearest) >= LIKENESS);
+    nearest.map_or_else(String::new, |nearest| {
+        format!("; did you mean {}?", nearest.as_ref())
+    })
+}
