@@ -9,6 +9,7 @@ use riverrun_runtime::{OpenDoor, Visitor};
 use riverrun_store::Error as StoreError;
 use riverrun_types::{Json, Millis, TriggerType, time::iso};
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::{
@@ -225,10 +226,8 @@ impl Shown {
 
     /// Everything on it that comes from a flow is text, never markup.
     fn page(&self, OpenDoor { record, door }: &OpenDoor) -> Response {
-        let asked = door.payload.as_ref().map_or(String::new(), |payload| {
-            let text = serde_json::to_string_pretty(&payload.value()).unwrap_or_default();
-            format!("<pre>{}</pre>", escape(&text))
-        });
+        let asked = door.payload.as_ref();
+        let asked = asked.map_or(String::new(), |payload| asked_for(&payload.value()));
         match self {
             Self::Question => {
                 let until = record.expires_ms.map_or(String::new(), |until| {
@@ -247,6 +246,18 @@ impl Shown {
             Self::Late => told(StatusCode::GONE, "The time for this is over.", &asked),
             Self::Closed => told(StatusCode::GONE, "This is not asked any more.", &asked),
             Self::Program => told(StatusCode::FORBIDDEN, "This is answered by a program.", ""),
+        }
+    }
+}
+
+/// What whoever decides is shown: a text as it is, anything else as JSON.
+fn asked_for(payload: &Value) -> String {
+    match payload {
+        Value::Null => String::new(),
+        Value::String(text) => format!("<p class=\"asked\">{}</p>", escape(text)),
+        payload => {
+            let text = serde_json::to_string_pretty(payload).unwrap_or_default();
+            format!("<pre>{}</pre>", escape(&text))
         }
     }
 }
@@ -280,7 +291,7 @@ fn html(status: StatusCode, body: String) -> Response {
     (status, headers, Html(body)).into_response()
 }
 
-const STYLE: &str = "body{font:16px/1.5 system-ui;max-width:36rem;margin:4rem auto;padding:0 1rem}pre{background:#f4f4f4;padding:1rem;overflow:auto}button{font:inherit;padding:.5rem 1.5rem;margin-right:.5rem}textarea{width:100%;font:inherit}@media(prefers-color-scheme:dark){body{background:#111;color:#eee}pre{background:#222}}";
+const STYLE: &str = "body{font:16px/1.5 system-ui;max-width:36rem;margin:4rem auto;padding:0 1rem}.asked{white-space:pre-line}pre{background:#f4f4f4;padding:1rem;overflow:auto}button{font:inherit;padding:.5rem 1.5rem;margin-right:.5rem}textarea{width:100%;font:inherit}@media(prefers-color-scheme:dark){body{background:#111;color:#eee}pre{background:#222}}";
 
 fn document(body: &str) -> String {
     format!(
@@ -307,5 +318,7 @@ mod tests {
             "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;"
         );
         assert!(!question("<b>", "", "").contains("<b>"));
+        let shown = asked_for(&serde_json::json!("Refund <7>?"));
+        assert_eq!(shown, "<p class=\"asked\">Refund &lt;7&gt;?</p>");
     }
 }

@@ -326,7 +326,10 @@ async fn a_step_is_told_the_story_of_its_run() {
         Value::Null,
         script!(|call| {
             let added = ask(&call, "enqueue", json!({"queue": "later", "data": 1})).await?;
-            Ok(json!([call.invoke.job.correlation_id, added["jobs"][0]["jobId"]]))
+            Ok(json!([
+                call.invoke.job.correlation_id,
+                added["jobs"][0]["jobId"]
+            ]))
         }),
     );
     world.put("later", Value::Null, script!(|call| Ok(input(&call))));
