@@ -22,6 +22,8 @@ pub struct Why {
     pub reasons: Vec<WhyReason>,
     /// Active visits that were not looked at, because there are so many.
     pub more: Option<u32>,
+    /// The code of the failure with which the run ends once what is active has ended.
+    pub failing: Option<String>,
     /// The run has failed and undoes what it did.
     pub compensating: Option<bool>,
     /// When the run fails with TIMEOUT unless it has ended. ISO 8601.

@@ -132,7 +132,11 @@ async fn what_is_no_json_is_text_unless_it_says_so() {
 #[tokio::test]
 async fn a_signed_door_takes_only_what_is_signed() {
     let server = server().await;
-    let (run, id) = ask(&server, json!({"type": "webhook", "secret": "s3cret-s3cret"})).await;
+    let (run, id) = ask(
+        &server,
+        json!({"type": "webhook", "secret": "s3cret-s3cret"}),
+    )
+    .await;
     let path = format!("/api/triggers/{id}");
     server
         .post(&path, json!({}))
@@ -239,7 +243,11 @@ async fn a_person_answers_on_a_page() {
 #[tokio::test]
 async fn a_large_body_opens_no_door() {
     let server = server().await;
-    let (run, id) = ask(&server, json!({"type": "webhook", "secret": "s3cret-s3cret"})).await;
+    let (run, id) = ask(
+        &server,
+        json!({"type": "webhook", "secret": "s3cret-s3cret"}),
+    )
+    .await;
     let path = format!("/api/triggers/{id}");
     let large = json!({"data": "x".repeat(10 << 20)});
     // Before anybody computes its signature.

@@ -65,6 +65,11 @@ pub(super) fn run(run: &RunId, flow: &Name, state: &RunState, facts: &Facts, now
     }
     Why {
         flow: Some(flow.clone()),
+        failing: state
+            .error
+            .as_ref()
+            .filter(|_| !state.compensating && !state.status.is_ended())
+            .map(|error| error.code.clone()),
         compensating: state.compensating && !state.status.is_ended(),
         deadline_at: state.deadline.map(Iso).filter(|_| !state.status.is_ended()),
         ..told(run, "flow", state.status.as_str(), reasons, facts.unseen)
@@ -102,6 +107,7 @@ fn told(
         summary,
         reasons,
         more,
+        failing: None,
         compensating: false,
         deadline_at: None,
     }

@@ -33,6 +33,9 @@ pub struct Why {
     /// Active visits that were not looked at, because there are so many.
     #[serde(skip_serializing_if = "riverrun_types::is_zero")]
     pub more: usize,
+    /// The code of the failure with which the run ends once what is active has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failing: Option<String>,
     /// The run has failed and undoes what it did.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compensating: bool,

@@ -558,3 +558,17 @@ fn every_cause_reads_as_a_line() {
         assert_eq!(words::sentence(&cause, None, None, None), line);
     }
 }
+
+/// With `onFailure: finish` a run that has failed goes on with what is active.
+#[test]
+fn a_run_that_will_fail_says_so() {
+    let mut state = state(vec![visit("a", VisitStatus::Running, None)]);
+    state.error = Some(Failure::new("LOST", "at sea"));
+    let why = |state: &RunState| {
+        let facts = Facts::default();
+        judge::run(&RunId::new("r"), &Name::from("f"), state, &facts, NOW).failing
+    };
+    assert_eq!(why(&state).as_deref(), Some("LOST"));
+    state.compensating = true;
+    assert_eq!(why(&state), None);
+}

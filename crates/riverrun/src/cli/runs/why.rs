@@ -35,6 +35,10 @@ fn show(why: &Value) {
         text("runId"),
     );
     output::painted_field("status", paint::status(text("status")), text("status"));
+    if let Some(code) = why["failing"].as_str() {
+        let says = format!("it fails with {code} once what is active has ended");
+        output::field("", &says);
+    }
     if why["compensating"] == true {
         output::field("", "it has failed and undoes what it did");
     }
