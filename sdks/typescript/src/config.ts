@@ -57,10 +57,9 @@ export interface RunContext {
 
 /** A kind of event that enters a step. Each matching event is a visit of its own. */
 export interface Subscription {
-  eventKind?: string
-  stream?: string | ((flowId: string, correlationId?: string) => string)
+  eventKind: string
   /** Only events for which it holds. */
-  when?: { kind?: string | string[]; where?: (event: RunEvent, ctx: RunContext) => boolean } | ((event: RunEvent, ctx: RunContext) => boolean) | string
+  when?: ((event: RunEvent, ctx: RunContext) => boolean) | string
   /** Gives the step's input; the event's data where absent. */
   map?: ((event: RunEvent, ctx: RunContext) => unknown) | string
 }
@@ -74,8 +73,8 @@ interface AwaitLimits {
 /** A wait after the handler: the visit ends so much later. */
 export interface AwaitTimeConfig {
   type: 'time'
-  /** A function is one of what the handler returned. */
-  delay: Duration | ((result: any) => Duration)
+  /** A function is one of what the handler returned, and gives milliseconds. */
+  delay: Duration | ((result: any) => number)
 }
 
 /** A wait before the handler, which finds the event as `ctx.awaited`. */

@@ -13,6 +13,7 @@ import type { InvokeParams } from '../wire.ts'
 import type { FakeClock } from './clock.ts'
 import { type Effects, Memory, type MemoryOptions } from './memory.ts'
 import { type Checks, checkInput, checkOutput, checksOf } from './schemas.ts'
+import { checkOptions, checkSettings } from './words.ts'
 
 export interface TestOptions extends MemoryOptions {
   config?: ProcessConfig
@@ -76,6 +77,11 @@ export function createTestContext(options: TestOptions = {}): TestContext {
   }
 }
 
+const known = [
+  'state', 'stateSchema', 'schemas', 'journal', 'checkpoint', 'calls', 'conflicts', 'leaseValid', 'config', 'jobId', 'queue', 'name', 'attempt', 'maxAttempts',
+  'runId', 'correlationId', 'causationId', 'tenantId', 'enqueuedAt', 'timeoutMs', 'after', 'clock', 'signal',
+]
+
 export type Handler = (first: any, ctx: any) => any
 
 /** A handler, or a module that exports one as its default, with or without a `config`. */
@@ -86,8 +92,10 @@ export type Executable = Handler | { default: Handler; config?: ProcessConfig }
  * config has `batch`. An error does not throw: it is in what comes back.
  */
 export async function execute<Value = any>(executable: Executable, input?: unknown, given: TestOptions = {}): Promise<Execution<Value>> {
+  checkOptions('execute', given, known)
   const { handler, config, takes } = parts(executable)
   const options: TestOptions = { ...given, config: { ...config, ...given.config } }
+  checkSettings(options.config as ProcessConfig, handler.name)
   const count = isBatch(options, input) ? Math.max(1, input.length) : 1
   const checks = await checksOf(options.config, options.schemas)
   const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options), checks))

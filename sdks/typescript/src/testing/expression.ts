@@ -3,7 +3,9 @@ import { source } from '../source.ts'
 
 /**
  * What an expression or a function gives, called as the server calls it: from its text, so that it
- * sees its arguments and no variable around it. One that needs more fails here as it would there.
+ * sees its arguments and no variable around it. What it throws is thrown. But one that is no
+ * JavaScript, or needs a variable that the server cannot have, could never work: that is an
+ * `EXPRESSION_ERROR`.
  */
 export function evaluate(expression: string | Function, args: Record<string, unknown>): any {
   const text = typeof expression === 'function' ? source(expression) : expression
@@ -12,6 +14,7 @@ export function evaluate(expression: string | Function, args: Record<string, unk
     const call = new Function(...names, `"use strict"; const given = (${text}\n); return typeof given === 'function' ? given(${names.join(', ')}) : given`)
     return call(...Object.values(args))
   } catch (cause) {
+    if (!(cause instanceof ReferenceError || cause instanceof SyntaxError)) throw cause
     const message = `${text} cannot be evaluated: ${(cause as Error).message}. The server calls it with ${names.join(', ')}, and it sees no other variable`
     throw new RiverrunError('EXPRESSION_ERROR', message, { cause, retriable: false })
   }
