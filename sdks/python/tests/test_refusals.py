@@ -184,6 +184,46 @@ class Refusals(unittest.TestCase):
             done = run_step((lambda: {}, config), expressions={"delay": delay})
             self.assertEqual(done.error.code, "INPUT_ERROR")
 
+    def test_options_of_waits_are_checked_before_the_server_is_asked(self) -> None:
+        moment = datetime.datetime(2026, 1, 3, tzinfo=datetime.timezone.utc)
+        cases: list[tuple[str, Any, str]] = [
+            ("trigger", {"many": 2}, r"^many must be True or False; .*config.*, is 2$"),
+            ("trigger", {"type": "robot"}, "^type must be 'webhook', 'user' or 'api', is 'robot'$"),
+            ("trigger", {"secret": 7}, "^secret must be a text, is 7$"),
+            ("trigger", {"timeout": {}}, "^timeout must be .* or a datetime, is {}$"),
+            ("event", {"kind": "x", "timeout": True}, "^timeout must be .*, is True$"),
+            ("event", {"kind": "x", "timeout": 1e300}, r"^timeout must be .*, is 1e\+300$"),
+            ("event", {"kind": "x", "lookback": moment}, "^lookback must be 'run', .*, is datetime"),
+            ("event", {"kind": {}}, "needs the kind of event"),
+            ("time", {"until": True}, "^wait.time must be .*, is True$"),
+        ]
+        for wait, options, pattern in cases:
+
+            def blocking(_: Any, ctx: Any) -> Any:
+                return getattr(ctx.wait, wait)(**options)
+
+            async def in_async(_: Any, ctx: Any) -> Any:
+                return await getattr(ctx.wait, wait)(**options)
+
+            for handler in (blocking, in_async):
+                done = run_step(handler)
+                error = done.error
+                assert isinstance(error, RiverrunError), error
+                found = (error.code, error.retriable, done.executions)
+                self.assertEqual(found, ("INPUT_ERROR", False, 1), options)
+                self.assertRegex(str(error), pattern)
+
+    def test_a_timeout_may_be_a_date(self) -> None:
+        for day, expected_ms in ((3, 2 * 86_400_000), (1, 0)):
+            until = datetime.datetime(2026, 1, day, tzinfo=datetime.timezone.utc)
+            for wait in (
+                lambda ctx, until=until: ctx.wait.event("x", timeout=until),
+                lambda ctx, until=until: ctx.wait.trigger(timeout=until).wait(),
+            ):
+                done = run_step(lambda _, ctx, wait=wait: wait(ctx))
+                self.assertEqual(done.error.code, "AWAIT_TIMEOUT")
+                self.assertEqual(done.elapsed_ms, expected_ms)
+
 
 if __name__ == "__main__":
     unittest.main()

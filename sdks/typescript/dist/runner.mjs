@@ -391,6 +391,7 @@ function source(fn) {
 
 // src/ctx/awaits.ts
 var eventOptions = ["kind", "match", "where", "timeout", "lookback"];
+var triggerTypes = ["webhook", "user", "api"];
 var triggerOptions = ["type", "payload", "timeout", "many", "secret"];
 var maxMs = 864e13;
 var StepAwaits = class {
@@ -409,15 +410,18 @@ var StepAwaits = class {
       if (match != null) wait2.match = literals(match);
       if (where != null) wait2.where = filter(where);
       if (lookback === "run") wait2.lookback = "run";
-      else if (lookback !== void 0) wait2.lookbackMs = milliseconds("lookback", lookback);
-      if (timeout !== void 0) wait2.timeoutMs = milliseconds("timeout", timeout);
+      else if (lookback !== void 0) wait2.lookbackMs = milliseconds("lookback", lookback, '"run", milliseconds or a duration such as "24h"');
+      if (timeout !== void 0) wait2.timeoutMs = timeoutIn(timeout);
       return wait2;
     });
   };
   trigger = async (options2 = {}) => {
     const { type = "webhook", payload, timeout, many, secret } = known("await.trigger", options2, triggerOptions);
     this.#step.refuseInRun();
-    const timeoutMs = timeout === void 0 ? void 0 : milliseconds("timeout", timeout);
+    if (!triggerTypes.includes(type)) throw wrong("type", type, "webhook, user or api");
+    if (many !== void 0 && typeof many !== "boolean") throw wrong("many", many, 'true or false; how often a door is opened before a step goes on stands in the config, as await: { type: "trigger", many }');
+    if (secret !== void 0 && typeof secret !== "string") throw wrong("secret", secret, "a text");
+    const timeoutMs = timeout === void 0 ? void 0 : timeoutIn(timeout);
     const make = () => this.#step.request("await.trigger", { type, payload, timeoutMs, many, secret });
     const { id, url } = await this.#step.once("trigger", type, make);
     const wait2 = { type: "trigger", triggerId: id };
@@ -453,10 +457,27 @@ function filter(where) {
   if (typeof where !== "string") throw invalid(`where must be a function or its source, is ${typeof where}`);
   return where;
 }
-function milliseconds(what, duration2) {
-  const ms = durationMs(duration2);
-  if (ms === void 0) throw invalid(`${what} must be milliseconds or a duration such as "24h", is ${String(duration2)}`);
+function timeoutIn(timeout) {
+  if (!(timeout instanceof Date)) return milliseconds("timeout", timeout, 'milliseconds, a duration such as "24h" or a date');
+  const ms = timeout.getTime() - Date.now();
+  if (Number.isNaN(ms)) throw wrong("timeout", timeout, "a date that there is");
+  return Math.max(0, ms);
+}
+function milliseconds(what, duration2, allowed) {
+  const ms = typeof duration2 === "number" || typeof duration2 === "string" ? durationMs(duration2) : void 0;
+  if (ms === void 0 || ms > maxMs) throw wrong(what, duration2, allowed);
   return ms;
+}
+function wrong(option, value, allowed) {
+  return invalid(`${option} must be ${allowed}, is ${shown(value)}`);
+}
+function shown(value) {
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "function" || typeof value === "symbol") return String(value);
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
 }
 function literals(match) {
   if (typeof match !== "object" || Array.isArray(match)) throw invalid('match wants an object of dot paths and values, such as { "data.orderId": 7 }');
@@ -479,7 +500,7 @@ import { createHash } from "node:crypto";
 
 // src/ctx/journal.ts
 import { isDeepStrictEqual } from "node:util";
-var shown = 20;
+var shown2 = 20;
 var Journal = class {
   #records;
   /** Where the records of each use stand that were not asked for yet. */
@@ -573,8 +594,8 @@ function done({ op, name = "" }) {
 }
 function list(entries) {
   if (!entries.length) return "nothing";
-  const texts = entries.slice(0, shown).map(({ op, name }) => `${op} ${JSON.stringify(name)}`);
-  return entries.length > shown ? `${texts.join(", ")} and ${entries.length - shown} more` : texts.join(", ");
+  const texts = entries.slice(0, shown2).map(({ op, name }) => `${op} ${JSON.stringify(name)}`);
+  return entries.length > shown2 ? `${texts.join(", ")} and ${entries.length - shown2} more` : texts.join(", ");
 }
 
 // src/ctx/execution.ts

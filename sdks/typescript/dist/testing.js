@@ -10,7 +10,7 @@ import {
   redactor,
   source,
   valueText
-} from "./shared/PW63Y7HD.js";
+} from "./shared/AWGAAOMK.js";
 import {
   CancelledError,
   RiverrunError,

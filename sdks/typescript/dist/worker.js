@@ -7,7 +7,7 @@ import {
   configJson,
   redactor,
   valueText
-} from "./shared/PW63Y7HD.js";
+} from "./shared/AWGAAOMK.js";
 import {
   CancelledError,
   RiverrunError,

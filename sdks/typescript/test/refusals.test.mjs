@@ -135,3 +135,31 @@ test('a delay that cannot be told fails the step', async () => {
     assert.equal(error?.code, 'INPUT_ERROR', String(delay))
   }
 })
+
+test('options of waits are checked before the server is asked', async () => {
+  const refused = async (wait, message) => {
+    const { error, executions } = await runStep((_, ctx) => wait(ctx.await))
+    assert.deepEqual([error?.code, error?.retriable, executions], ['INPUT_ERROR', false, 1], String(wait))
+    assert.match(error.message, message)
+  }
+  await refused((ctx) => ctx.trigger({ many: 2 }), /^many must be true or false; .*config.*, is 2$/)
+  await refused((ctx) => ctx.trigger({ type: 'robot' }), /^type must be webhook, user or api, is "robot"$/)
+  await refused((ctx) => ctx.trigger({ secret: 7 }), /^secret must be a text, is 7$/)
+  await refused((ctx) => ctx.trigger({ timeout: {} }), /^timeout must be milliseconds, a duration such as "24h" or a date, is \{\}$/)
+  await refused((ctx) => ctx.event({ kind: 'x', timeout: new Date(NaN) }), /^timeout must be a date that there is/)
+  await refused((ctx) => ctx.event({ kind: 'x', timeout: true }), /^timeout must be .*, is true$/)
+  await refused((ctx) => ctx.event({ kind: 'x', timeout: 1e300 }), /^timeout must be .*, is 1e\+300$/)
+  await refused((ctx) => ctx.event({ kind: 'x', lookback: new Date(0) }), /^lookback must be "run", .*, is "1970-01-01T00:00:00\.000Z"$/)
+})
+
+test('a timeout may be a date', async () => {
+  const until = (date) => [
+    (_, ctx) => ctx.await.event({ kind: 'x', timeout: new Date(date) }),
+    async (_, ctx) => (await ctx.await.trigger({ timeout: new Date(date) })).wait(),
+  ]
+  for (const wait of until('2026-01-03')) {
+    const { error, elapsedMs } = await runStep(wait)
+    assert.deepEqual([error.code, elapsedMs], ['AWAIT_TIMEOUT', 2 * 86_400_000])
+  }
+  for (const wait of until('2025-01-01')) assert.deepEqual((await runStep(wait)).elapsedMs, 0)
+})
