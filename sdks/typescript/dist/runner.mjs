@@ -607,6 +607,9 @@ var StepExecution = class {
   /** Called when the code waits, or was found to be wrong when it did. */
   onLeave = () => {
   };
+  /** Called when the handler has returned although it still waits. */
+  onForgotten = () => {
+  };
   #link;
   #params;
   #journal;
@@ -615,7 +618,8 @@ var StepExecution = class {
   #thrown = [];
   /** What the code has read since something was last recorded. It is recorded with what is next. */
   #seen = [];
-  #waits = false;
+  /** What the code waits for. */
+  #waits;
   /** Waits that are over, and after which the code has yet to go on. */
   #settling = 0;
   #refused;
@@ -712,7 +716,7 @@ var StepExecution = class {
       throw this.#refused;
     }
     const wait2 = makeWait();
-    this.#waits = true;
+    this.#waits = wait2;
     void this.#leave(wait2);
     return never();
   }
@@ -742,7 +746,9 @@ var StepExecution = class {
   async returned() {
     this.#ended = true;
     if (this.#inFlight.size) await this.#quiet();
-    return this.#refused ?? this.#journal.mismatch();
+    const problem = this.#refused ?? this.#journal.mismatch();
+    if (!problem && this.#waits && !this.#left) this.onForgotten(forgotten(this.#waits));
+    return problem;
   }
   /** The handler has thrown. */
   threw() {
@@ -818,6 +824,10 @@ function json(value) {
 function answer({ op, value, error }) {
   if (error) throw revive(op === "await" ? { retriable: false, ...error } : error);
   return value ?? null;
+}
+function forgotten(wait2) {
+  const what = wait2.type === "time" ? "ctx.await.time" : wait2.type === "event" ? `ctx.await.event(${JSON.stringify(wait2.eventKind)})` : `wait() of the trigger ${wait2.triggerId}`;
+  return `the handler returned while ${what} still waited, so nothing was waited for: is an await missing before it?`;
 }
 function concurrent() {
   const message = "a step waits for one thing at a time, and this execution already waits: await one after the other, and give an await a timeout where it is not to wait for ever";
@@ -949,6 +959,7 @@ var InvocationContext = class _InvocationContext {
   /** `batch` is the context of the batch to which this job belongs. */
   constructor(link, params, settings2, batch) {
     this.execution = params.kind === "step" ? new StepExecution(link, params) : void 0;
+    if (this.execution) this.execution.onForgotten = (message) => this.logger.warn(message);
     this.#link = this.execution ?? link;
     this.#params = params;
     this.#settings = settings2;

@@ -10,7 +10,7 @@ import {
   redactor,
   source,
   valueText
-} from "./shared/AWGAAOMK.js";
+} from "./shared/OB42RSJL.js";
 import {
   CancelledError,
   RiverrunError,

@@ -7,7 +7,7 @@ import {
   configJson,
   redactor,
   valueText
-} from "./shared/AWGAAOMK.js";
+} from "./shared/OB42RSJL.js";
 import {
   CancelledError,
   RiverrunError,

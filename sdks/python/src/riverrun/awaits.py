@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -38,9 +38,12 @@ class Trigger:
     _execution: Execution
     _wait: Wait
 
-    async def wait(self) -> Any:
+    def wait(self) -> Coroutine[Any, Any, Any]:
         """Waits until it was opened; gives the body of the request."""
-        return await self._execution.wait(self.id, lambda: self._wait)
+        what = f"wait() of the trigger {self.id}"
+        return self._execution.asked(
+            what, lambda: self._execution.wait(self.id, lambda: self._wait)
+        )
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,12 @@ class Waits:
         self._execution = execution
         self._kind = kind
 
-    async def time(self, until: Duration | datetime.datetime) -> None:
+    def time(self, until: Duration | datetime.datetime) -> Coroutine[Any, Any, None]:
         """For a time: milliseconds, a duration such as `30 days`, a `timedelta` or a date."""
-        await self._step().wait("time", lambda: _time(until))
+        step = self._step()
+        return step.asked("ctx.wait.time", lambda: step.wait("time", lambda: _time(until)))
 
-    async def event(
+    def event(
         self,
         kind: str,
         *,
@@ -78,7 +82,7 @@ class Waits:
         where: str | JavaScript | None = None,
         timeout: Timeout | None = None,
         lookback: Duration | None = None,
-    ) -> dict[str, Any]:
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
         """For an event that is emitted from now on, by any run or from outside.
 
         `match` has dot paths into the event with what it has there: `{"data.orderId": order_id}`.
@@ -86,11 +90,11 @@ class Waits:
         and `input`. `lookback` counts events of the last so long too, or with `"run"`
         those since the run began.
         """
-        step = self._step()
-        event: dict[str, Any] = await step.wait(
-            _kind(kind), lambda: _event(kind, match, where, timeout, lookback)
+        step, kind = self._step(), _kind(kind)
+        return step.asked(
+            f'ctx.wait.event("{kind}")',
+            lambda: step.wait(kind, lambda: _event(kind, match, where, timeout, lookback)),
         )
-        return event
 
     async def trigger(
         self,

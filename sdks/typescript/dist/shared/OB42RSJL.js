@@ -270,6 +270,9 @@ var StepExecution = class {
   /** Called when the code waits, or was found to be wrong when it did. */
   onLeave = () => {
   };
+  /** Called when the handler has returned although it still waits. */
+  onForgotten = () => {
+  };
   #link;
   #params;
   #journal;
@@ -278,7 +281,8 @@ var StepExecution = class {
   #thrown = [];
   /** What the code has read since something was last recorded. It is recorded with what is next. */
   #seen = [];
-  #waits = false;
+  /** What the code waits for. */
+  #waits;
   /** Waits that are over, and after which the code has yet to go on. */
   #settling = 0;
   #refused;
@@ -375,7 +379,7 @@ var StepExecution = class {
       throw this.#refused;
     }
     const wait = makeWait();
-    this.#waits = true;
+    this.#waits = wait;
     void this.#leave(wait);
     return never();
   }
@@ -405,7 +409,9 @@ var StepExecution = class {
   async returned() {
     this.#ended = true;
     if (this.#inFlight.size) await this.#quiet();
-    return this.#refused ?? this.#journal.mismatch();
+    const problem = this.#refused ?? this.#journal.mismatch();
+    if (!problem && this.#waits && !this.#left) this.onForgotten(forgotten(this.#waits));
+    return problem;
   }
   /** The handler has thrown. */
   threw() {
@@ -481,6 +487,10 @@ function json(value) {
 function answer({ op, value, error }) {
   if (error) throw revive(op === "await" ? { retriable: false, ...error } : error);
   return value ?? null;
+}
+function forgotten(wait) {
+  const what = wait.type === "time" ? "ctx.await.time" : wait.type === "event" ? `ctx.await.event(${JSON.stringify(wait.eventKind)})` : `wait() of the trigger ${wait.triggerId}`;
+  return `the handler returned while ${what} still waited, so nothing was waited for: is an await missing before it?`;
 }
 function concurrent() {
   const message = "a step waits for one thing at a time, and this execution already waits: await one after the other, and give an await a timeout where it is not to wait for ever";
@@ -612,6 +622,7 @@ var InvocationContext = class _InvocationContext {
   /** `batch` is the context of the batch to which this job belongs. */
   constructor(link, params, settings, batch) {
     this.execution = params.kind === "step" ? new StepExecution(link, params) : void 0;
+    if (this.execution) this.execution.onForgotten = (message) => this.logger.warn(message);
     this.#link = this.execution ?? link;
     this.#params = params;
     this.#settings = settings;
