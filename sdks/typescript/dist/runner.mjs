@@ -3806,11 +3806,11 @@ async function withChecks(steps, entry, schemas) {
 function partsOf(executable, key2) {
   const { handler, config, takes } = parts(executable);
   return roles(config).map((role) => {
-    const { step: step2, subscriptions = [], triggers = [], join: join2, await: awaits, emits, compensation, onFailure, limits } = { ...config, ...role };
+    const { step: step2, subscriptions = [], triggers = [], join: join2, await: awaits, emits, compensation, onFailure, limits, role: as } = { ...config, ...role };
     const name = step2 ?? key2 ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
     const heard2 = [...subscriptions, ...[triggers].flat().map((eventKind) => ({ eventKind }))];
     checkSettings(config, name);
-    const planned = { name, isEntry: role.role === "entry", subscriptions: heard2, handler, takes, config };
+    const planned = { name, isEntry: as === "entry", subscriptions: heard2, handler, takes, config };
     return { flow: role.id, step: Object.assign(planned, given({ join: join2, await: awaits, emits, compensation, onFailure, limits })) };
   });
 }

@@ -864,11 +864,11 @@ async function withChecks(steps, entry, schemas) {
 function partsOf(executable, key) {
   const { handler, config, takes } = parts(executable);
   return roles(config).map((role) => {
-    const { step: step2, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure, limits } = { ...config, ...role };
+    const { step: step2, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure, limits, role: as } = { ...config, ...role };
     const name = step2 ?? key ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
     const heard2 = [...subscriptions, ...[triggers].flat().map((eventKind) => ({ eventKind }))];
     checkSettings(config, name);
-    const planned = { name, isEntry: role.role === "entry", subscriptions: heard2, handler, takes, config };
+    const planned = { name, isEntry: as === "entry", subscriptions: heard2, handler, takes, config };
     return { flow: role.id, step: Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure, limits })) };
   });
 }

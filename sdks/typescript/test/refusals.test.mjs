@@ -1,6 +1,7 @@
 /** What the server refuses, a test finds: limits, kinds, doors, words. */
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { defineStep } from '../dist/index.js'
 import { execute, later, runFlow, runStep } from '../dist/testing.js'
@@ -97,6 +98,15 @@ test('a word that is no setting is refused, with the one that was meant', async 
   await refused({ subscriptions: [{ eventKind: 'x', if: 1 }] }, /subscriptions\.0\.if: is no setting/)
   await refused({ flow: [{ id: 'f', await: { type: 'event', eventKind: 'x', timeOut: 1 } }] }, /flow\.0\.await\.timeOut: is no setting; did you mean timeout\?/)
   await assert.rejects(execute(() => 1, null, { config: { retries: 3 } }), { code: 'PROCESS_INVALID' })
+})
+
+test('every setting that the server knows is one', async () => {
+  const table = readFileSync(new URL('../../../docs/queues.md', import.meta.url), 'utf8')
+  const rows = [...table.split('## Settings of a process')[1].split('## Adding jobs')[0].matchAll(/^\| (`[^|]+`) \|/gm)]
+  const names = rows.flatMap(([, cell]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name))
+  assert.ok(names.length > 15, names.join())
+  const known = (name) => execute(() => 1, null, { schemas: false, config: { [name]: undefined, [`${name}x`]: 1 } }).then(() => '', ({ message }) => message)
+  for (const name of names) assert.match(await known(name), new RegExp(`did you mean ${name}\\?`), name)
 })
 
 test('an option that is none is refused, with the one that was meant', async () => {

@@ -62,11 +62,11 @@ export async function withChecks(steps: Map<string, PlannedStep>, entry: Planned
 function partsOf(executable: Executable, key: string | undefined): Part[] {
   const { handler, config, takes } = parts(executable)
   return roles(config).map((role) => {
-    const { step, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure, limits } = { ...config, ...role } as FlowConfig
+    const { step, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure, limits, role: as } = { ...config, ...role } as FlowConfig
     const name = step ?? key ?? (typeof config.queue === 'string' ? config.queue : undefined) ?? (handler.name === 'default' ? '' : handler.name)
     const heard = [...subscriptions, ...[triggers].flat().map((eventKind) => ({ eventKind }))]
     checkSettings(config, name)
-    const planned: PlannedStep = { name, isEntry: role.role === 'entry', subscriptions: heard, handler, takes, config }
+    const planned: PlannedStep = { name, isEntry: as === 'entry', subscriptions: heard, handler, takes, config }
     return { flow: role.id, step: Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure, limits })) }
   })
 }
