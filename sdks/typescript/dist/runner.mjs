@@ -343,6 +343,72 @@ function stringify(value) {
   throw new RiverrunError("RESULT_NOT_JSON", `the result is not JSON: ${reason3}`, { retriable: false });
 }
 
+// src/runner/inputs.ts
+function parserOf(schema) {
+  const validate = validatorOf(schema);
+  if (!validate) return void 0;
+  return (input) => {
+    const outcome = validate(input);
+    return outcome instanceof Promise ? outcome.then(valueOf) : valueOf(outcome);
+  };
+}
+function parsedInputs(parse4, params) {
+  const { jobs } = params;
+  if (!jobs) {
+    const given3 = (input2) => ({ params: { ...params, input: input2 }, refused: /* @__PURE__ */ new Map() });
+    const input = parse4(params.input);
+    return input instanceof Promise ? input.then(given3) : given3(input);
+  }
+  const given2 = (inputs2) => {
+    const refused = /* @__PURE__ */ new Map();
+    for (const [at, input] of inputs2.entries()) if (input instanceof RiverrunError) refused.set(at, input);
+    const accepted = jobs.map((job2, at) => ({ ...job2, input: inputs2[at] })).filter((_, at) => !refused.has(at));
+    return { params: { ...params, jobs: accepted }, refused };
+  };
+  const inputs = jobs.map(({ input }) => parsedOrRefused(parse4, input));
+  return inputs.some((input) => input instanceof Promise) ? Promise.all(inputs).then(given2) : given2(inputs);
+}
+function withRefused(value, refused, jobs) {
+  if (!refused.size) return value;
+  const given2 = jobs - refused.size;
+  const each = Array.isArray(value) ? [...value] : new Array(given2).fill(value);
+  if (each.length !== given2) throw new RiverrunError("BATCH_RESULTS", `the handler returned ${each.length} results for ${given2} jobs`, { retriable: false });
+  return Array.from({ length: jobs }, (_, at) => refused.get(at) ?? each.shift());
+}
+function parsedOrRefused(parse4, input) {
+  const refused = (error) => {
+    if (error instanceof RiverrunError) return error;
+    throw error;
+  };
+  try {
+    const parsed = parse4(input);
+    return parsed instanceof Promise ? parsed.catch(refused) : parsed;
+  } catch (error) {
+    return refused(error);
+  }
+}
+function validatorOf(schema) {
+  if (typeof schema !== "object" && typeof schema !== "function" || schema === null) return void 0;
+  const { "~standard": standard, safeParse } = schema;
+  if (isObject(standard) && typeof standard.validate === "function") return (input) => standard.validate(input);
+  if (typeof safeParse !== "function") return void 0;
+  return (input) => {
+    const { success, data, error } = schema.safeParse(input);
+    return success ? { value: data } : { issues: error.issues };
+  };
+}
+function valueOf(outcome) {
+  if (!outcome.issues) return outcome.value;
+  const issues = outcome.issues.map(({ message, path: path2 = [], code }) => ({
+    path: path2.map((part2) => String(isObject(part2) ? part2.key : part2)).join("."),
+    rule: typeof code === "string" ? code : "schema",
+    message
+  }));
+  const [first] = issues;
+  const told2 = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
+  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${told2}`, { retriable: false, details: { issues } });
+}
+
 // src/duration.ts
 var second = 1e3;
 var minute = 60 * second;
@@ -881,7 +947,7 @@ var LinkState = class {
     this.#step = step2;
   }
   get = async (key2) => {
-    const ask = async () => valueOf(await this.#link.request("state.get", { key: key2 }));
+    const ask = async () => valueOf2(await this.#link.request("state.get", { key: key2 }));
     return (await this.#read("state.get", key2, ask)).value;
   };
   has = async (key2) => this.#read("state.has", key2, async () => (await this.#link.request("state.has", { key: key2 })).has);
@@ -921,7 +987,7 @@ var LinkState = class {
     return values;
   }
 };
-function valueOf({ value }) {
+function valueOf2({ value }) {
   return value === void 0 ? {} : { value };
 }
 async function retrying(options2, attempt) {
@@ -1131,6 +1197,7 @@ function json2(name, value) {
 }
 
 // src/runner/invocation.ts
+var none = /* @__PURE__ */ new Map();
 var Invocation = class {
   constructor(id, params, voice) {
     this.id = id;
@@ -1140,10 +1207,12 @@ var Invocation = class {
   ended = false;
   /** Why it was cancelled before its handler was called. */
   cancelledBefore;
+  /** Jobs of its batch that the handler is not given: their inputs broke the schema. */
+  refused = none;
   #ctx;
   /** Makes the context, once the process and with it its settings are known. */
-  begin(settings2) {
-    this.#ctx = new InvocationContext(this, this.params, settings2);
+  begin(settings2, params = this.params) {
+    this.#ctx = new InvocationContext(this, params, settings2);
     return this.#ctx;
   }
   get ctx() {
@@ -1206,8 +1275,23 @@ var Invocations = class {
     else this.#idle.add(end2);
   }
   execute(invocation, process2) {
-    const { params } = invocation;
-    const ctx = invocation.begin(process2.logs);
+    if (!process2.parse) return this.#call(invocation, process2, invocation.params);
+    const given2 = ({ params, refused }) => {
+      if (invocation.cancelledBefore) return this.fail(invocation, new CancelledError(invocation.cancelledBefore));
+      invocation.refused = refused;
+      if (params.jobs?.length === 0) this.#answer(invocation, []);
+      else this.#call(invocation, process2, params);
+    };
+    try {
+      const parsed = parsedInputs(process2.parse, invocation.params);
+      if (parsed instanceof Promise) parsed.then(given2).catch((error) => this.fail(invocation, error));
+      else given2(parsed);
+    } catch (error) {
+      this.fail(invocation, error);
+    }
+  }
+  #call(invocation, process2, params) {
+    const ctx = invocation.begin(process2.logs, params);
     if (ctx.execution) ctx.execution.onLeave = (outcome, seen2) => this.#left(invocation, outcome, seen2);
     let result;
     try {
@@ -1251,7 +1335,7 @@ var Invocations = class {
     const { jobs } = invocation.params;
     let text2;
     try {
-      text2 = jobs ? batchText(value, jobs.length, this.limits) : `{"value":${valueText(value, this.limits.resultBytes)}}`;
+      text2 = jobs ? batchText(withRefused(value, invocation.refused, jobs.length), jobs.length, this.limits) : `{"value":${valueText(value, this.limits.resultBytes)}}`;
     } catch (error) {
       this.fail(invocation, error);
       return;
@@ -1407,31 +1491,42 @@ function isZod3(schema) {
   return isObject(schema._def) && typeof schema._def.typeName === "string" && schema._def.typeName.startsWith("Zod");
 }
 var options = { io: "input", unrepresentable: "any" };
+var inputOptions = { ...options, override: ({ zodSchema, jsonSchema: jsonSchema2 }) => takesAnything(zodSchema?._zod?.def) && clear(jsonSchema2) };
+function takesAnything(def) {
+  const isPreprocessed = def?.type === "pipe" && def.in?._zod?.def?.type === "transform" || def?.effect?.type === "preprocess";
+  return def?.coerce === true || isPreprocessed;
+}
+function clear(schema) {
+  for (const key2 of Object.keys(schema)) delete schema[key2];
+}
 async function jsonSchema(value, place) {
   const schema = value;
   const standard = schema["~standard"];
+  const wanted = place.path === "config.inputSchema" ? inputOptions : options;
   try {
-    if (typeof schema.toJSONSchema === "function") return plain2(schema.toJSONSchema(options));
+    if (typeof schema.toJSONSchema === "function") return plain2(schema.toJSONSchema(wanted));
     if (typeof schema.toJsonSchema === "function") return plain2(schema.toJsonSchema({}));
     if (standard?.jsonSchema?.input) return plain2(standard.jsonSchema.input({ target: "draft-2020-12" }));
-    if ("_zod" in schema) return await zod4(schema, place);
-    if (isZod3(schema)) return await zod3(schema, place);
+    if ("_zod" in schema) return await zod4(schema, place, wanted);
+    if (isZod3(schema)) return await zod3(schema, place, wanted === inputOptions);
   } catch (error) {
     if (error instanceof RiverrunError) throw error;
     throw invalid2(place.file, place.path, `cannot be made JSON Schema: ${error.message}`);
   }
   throw invalid2(place.file, place.path, `is a schema of ${standard?.vendor ?? "a library"} that cannot be made JSON Schema; give a JSON Schema instead`);
 }
-async function zod4(schema, place) {
+async function zod4(schema, place, options2) {
   for (const name of ["zod", "zod/v4", "zod/v4/core"]) {
     const zod = await importFrom(place.file, name);
-    if (zod?.toJSONSchema) return plain2(zod.toJSONSchema(schema, options));
+    if (zod?.toJSONSchema) return plain2(zod.toJSONSchema(schema, options2));
   }
   throw invalid2(place.file, place.path, "is a zod schema, but zod is not found in the project (npm i zod)");
 }
-async function zod3(schema, place) {
+async function zod3(schema, place, isInput) {
   const module = await importFrom(place.file, "zod-to-json-schema");
-  if (module?.zodToJsonSchema) return plain2(module.zodToJsonSchema(schema));
+  const { zodToJsonSchema, ignoreOverride } = module ?? {};
+  const override = (def) => takesAnything(def) ? {} : ignoreOverride;
+  if (zodToJsonSchema) return plain2(zodToJsonSchema(schema, isInput && ignoreOverride ? { override } : {}));
   throw invalid2(place.file, place.path, "is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4");
 }
 async function importFrom(file, name) {
@@ -1638,7 +1733,8 @@ async function processesIn(exports, file) {
       handler: value,
       takes: defined?.takes ?? "input",
       config: await configJson(config, file),
-      logs: logSettings(config.logger)
+      logs: logSettings(config.logger),
+      parse: parserOf(config.inputSchema)
     });
   }
   return processes;
@@ -3119,6 +3215,7 @@ var members = { input: "inputSchema", output: "outputSchema", state: "state" };
 async function checksOf(config = {}, schemas = true) {
   const checks = {};
   if (!schemas) return checks;
+  checks.parse = parserOf(config.inputSchema);
   for (const [name, member] of Object.entries(members)) {
     if (config[member] !== void 0) checks[name] = await compiled(member, config[member]);
   }
@@ -3142,7 +3239,10 @@ async function compile(member, schema) {
 }
 function checkInput({ input: check }, input, what = "the input") {
   refuse("INPUT_INVALID", `${what} breaks the schema`, check?.(asJson(input)));
-  return input;
+}
+async function givenInput(checks, input, what) {
+  checkInput(checks, input, what);
+  return checks.parse ? await checks.parse(asJson(input)) : input;
 }
 function checkOutput({ output: check }, value, what = "the result") {
   refuse("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
@@ -3499,16 +3599,14 @@ async function execute(executable, input, given2 = {}) {
   const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options2), checks));
   const memory = memories[0];
   const ctx = contextOf(memories, options2, input);
-  const first = takes === "job" ? jobArgument(input, options2) : input;
+  if (takes === "job" && options2.config?.batch && !Array.isArray(input)) throw new TypeError("the config has batch: give a list of inputs");
+  const argument2 = (given3) => takes === "job" ? jobArgument(given3, options2) : given3;
   const invoke = async () => {
-    if (!isBatch(options2, input)) {
-      checkInput(checks, input);
-      return checkOutput(checks, await handler(first, ctx));
-    }
-    checkBatch(checkInput, checks, input, "the input");
-    const value = await handler(first, ctx);
-    if (Array.isArray(value)) checkBatch(checkOutput, checks, value, "the result");
-    else checkOutput(checks, value);
+    if (!isBatch(options2, input)) return checkOutput(checks, await handler(argument2(await givenInput(checks, input)), ctx));
+    const given3 = await Promise.all(input.map((one, at) => givenInput(checks, one, `the input of job ${at}`)));
+    const value = await handler(argument2(given3), ctx);
+    if (!Array.isArray(value)) return checkOutput(checks, value);
+    value.forEach((one, at) => one instanceof Error || checkOutput(checks, one, `the result of job ${at}`));
     return value;
   };
   const timer = options2.timeoutMs === void 0 ? void 0 : setTimeout(() => ctx.cancel("timeout"), options2.timeoutMs);
@@ -3540,9 +3638,6 @@ async function settled(running, ctx) {
     const stopped = error instanceof CancelledError || ctx.cancelled && error instanceof Error && error.name === "AbortError";
     return { status: stopped ? "cancelled" : "failed", error };
   }
-}
-function checkBatch(check, checks, each, what) {
-  each.forEach((one, at) => one instanceof Error || check(checks, one, `${what} of job ${at}`));
 }
 function finished(memory, options2, outcome) {
   return { ...outcome, ...kept(memory), attempt: attemptOf(options2) };
@@ -3609,7 +3704,6 @@ function contextOf(memories, options2, input) {
 function jobArgument(input, options2) {
   const { jobId = "job-0" } = options2;
   if (!options2.config?.batch) return job(input, jobId, options2);
-  if (!Array.isArray(input)) throw new TypeError("the config has batch: give a list of inputs");
   return input.map((one, index) => job(one, `${jobId}-${index}`, options2));
 }
 function job(data, id, options2) {
@@ -3971,8 +4065,8 @@ var Visit = class {
     const execution = ctx.execution;
     const { checks = {} } = this.step;
     try {
-      checkInput(checks, this.input);
-      const value = await this.step.handler(this.step.takes === "job" ? this.#job() : this.input, ctx);
+      const input = await givenInput(checks, this.input);
+      const value = await this.step.handler(this.step.takes === "job" ? this.#job(input) : input, ctx);
       const problem = await execution.returned();
       if (problem) throw problem;
       return checkOutput(checks, value);
@@ -3981,9 +4075,9 @@ var Visit = class {
       throw error;
     }
   }
-  #job() {
+  #job(data) {
     const { name } = this.step;
-    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt };
+    return { id: `job-${this.number}`, name, queue: name, data, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt };
   }
   #params() {
     const { runId, flow: flow2, tenantId, correlationId = runId } = this.run;

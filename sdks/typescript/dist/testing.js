@@ -7,10 +7,11 @@ import {
   InvocationContext,
   configJson,
   durationMs,
+  parserOf,
   redactor,
   source,
   valueText
-} from "./shared/OB42RSJL.js";
+} from "./shared/LHUR3PTA.js";
 import {
   CancelledError,
   RiverrunError,
@@ -177,6 +178,7 @@ var members = { input: "inputSchema", output: "outputSchema", state: "state" };
 async function checksOf(config = {}, schemas = true) {
   const checks = {};
   if (!schemas) return checks;
+  checks.parse = parserOf(config.inputSchema);
   for (const [name, member] of Object.entries(members)) {
     if (config[member] !== void 0) checks[name] = await compiled(member, config[member]);
   }
@@ -200,7 +202,10 @@ async function compile(member, schema) {
 }
 function checkInput({ input: check }, input, what = "the input") {
   refuse("INPUT_INVALID", `${what} breaks the schema`, check?.(asJson(input)));
-  return input;
+}
+async function givenInput(checks, input, what) {
+  checkInput(checks, input, what);
+  return checks.parse ? await checks.parse(asJson(input)) : input;
 }
 function checkOutput({ output: check }, value, what = "the result") {
   refuse("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
@@ -557,16 +562,14 @@ async function execute(executable, input, given2 = {}) {
   const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options), checks));
   const memory = memories[0];
   const ctx = contextOf(memories, options, input);
-  const first = takes === "job" ? jobArgument(input, options) : input;
+  if (takes === "job" && options.config?.batch && !Array.isArray(input)) throw new TypeError("the config has batch: give a list of inputs");
+  const argument = (given3) => takes === "job" ? jobArgument(given3, options) : given3;
   const invoke = async () => {
-    if (!isBatch(options, input)) {
-      checkInput(checks, input);
-      return checkOutput(checks, await handler(first, ctx));
-    }
-    checkBatch(checkInput, checks, input, "the input");
-    const value = await handler(first, ctx);
-    if (Array.isArray(value)) checkBatch(checkOutput, checks, value, "the result");
-    else checkOutput(checks, value);
+    if (!isBatch(options, input)) return checkOutput(checks, await handler(argument(await givenInput(checks, input)), ctx));
+    const given3 = await Promise.all(input.map((one, at) => givenInput(checks, one, `the input of job ${at}`)));
+    const value = await handler(argument(given3), ctx);
+    if (!Array.isArray(value)) return checkOutput(checks, value);
+    value.forEach((one, at) => one instanceof Error || checkOutput(checks, one, `the result of job ${at}`));
     return value;
   };
   const timer = options.timeoutMs === void 0 ? void 0 : setTimeout(() => ctx.cancel("timeout"), options.timeoutMs);
@@ -598,9 +601,6 @@ async function settled(running, ctx) {
     const stopped = error instanceof CancelledError || ctx.cancelled && error instanceof Error && error.name === "AbortError";
     return { status: stopped ? "cancelled" : "failed", error };
   }
-}
-function checkBatch(check, checks, each, what) {
-  each.forEach((one, at) => one instanceof Error || check(checks, one, `${what} of job ${at}`));
 }
 function finished(memory, options, outcome) {
   return { ...outcome, ...kept(memory), attempt: attemptOf(options) };
@@ -667,7 +667,6 @@ function contextOf(memories, options, input) {
 function jobArgument(input, options) {
   const { jobId = "job-0" } = options;
   if (!options.config?.batch) return job(input, jobId, options);
-  if (!Array.isArray(input)) throw new TypeError("the config has batch: give a list of inputs");
   return input.map((one, index) => job(one, `${jobId}-${index}`, options));
 }
 function job(data, id, options) {
@@ -1029,8 +1028,8 @@ var Visit = class {
     const execution = ctx.execution;
     const { checks = {} } = this.step;
     try {
-      checkInput(checks, this.input);
-      const value = await this.step.handler(this.step.takes === "job" ? this.#job() : this.input, ctx);
+      const input = await givenInput(checks, this.input);
+      const value = await this.step.handler(this.step.takes === "job" ? this.#job(input) : input, ctx);
       const problem = await execution.returned();
       if (problem) throw problem;
       return checkOutput(checks, value);
@@ -1039,9 +1038,9 @@ var Visit = class {
       throw error;
     }
   }
-  #job() {
+  #job(data) {
     const { name } = this.step;
-    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt };
+    return { id: `job-${this.number}`, name, queue: name, data, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt };
   }
   #params() {
     const { runId, flow: flow2, tenantId, correlationId = runId } = this.run;

@@ -119,6 +119,9 @@ export const inline = defineProcess(
   { inputSchema: z.object({ n: z.number() }), state: z.object({ total: z.number() }) },
 )
 
+/** Inputs are parsed, so the handler has what the schema gives. */
+export const parsed = defineProcess((input) => input.n.toFixed(), { inputSchema: z.object({ n: z.coerce.number().default(3) }) })
+
 export const batch = defineQueueWorker<TrainingData>(async (jobs) => jobs.map((job) => job.data.epochs), { batch: { size: 10 } })
 
 export const untyped = defineQueueWorker(async (job, ctx) => {

@@ -11,7 +11,7 @@ import { effects, type Outcome, settled } from './execute.ts'
 import { Memory, type Effects, type MemoryOptions, type Store } from './memory.ts'
 import type { PlannedStep } from './plan.ts'
 import { mostAttempts } from './retry.ts'
-import { checkInput, checkOutput } from './schemas.ts'
+import { checkOutput, givenInput } from './schemas.ts'
 
 /** A wait, with the simulated times at which it began and ended. */
 export interface SimulatedAwait {
@@ -144,8 +144,8 @@ export class Visit {
     const execution = ctx.execution as NonNullable<typeof ctx.execution>
     const { checks = {} } = this.step
     try {
-      checkInput(checks, this.input)
-      const value = await this.step.handler(this.step.takes === 'job' ? this.#job() : this.input, ctx)
+      const input = await givenInput(checks, this.input)
+      const value = await this.step.handler(this.step.takes === 'job' ? this.#job(input) : input, ctx)
       const problem = await execution.returned()
       if (problem) throw problem
       return checkOutput(checks, value)
@@ -155,9 +155,9 @@ export class Visit {
     }
   }
 
-  #job(): object {
+  #job(data: unknown): object {
     const { name } = this.step
-    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt }
+    return { id: `job-${this.number}`, name, queue: name, data, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt }
   }
 
   #params(): InvokeParams {

@@ -917,31 +917,42 @@ function isZod3(schema) {
   return isObject(schema._def) && typeof schema._def.typeName === "string" && schema._def.typeName.startsWith("Zod");
 }
 var options = { io: "input", unrepresentable: "any" };
+var inputOptions = { ...options, override: ({ zodSchema, jsonSchema: jsonSchema2 }) => takesAnything(zodSchema?._zod?.def) && clear(jsonSchema2) };
+function takesAnything(def) {
+  const isPreprocessed = def?.type === "pipe" && def.in?._zod?.def?.type === "transform" || def?.effect?.type === "preprocess";
+  return def?.coerce === true || isPreprocessed;
+}
+function clear(schema) {
+  for (const key2 of Object.keys(schema)) delete schema[key2];
+}
 async function jsonSchema(value, place) {
   const schema = value;
   const standard = schema["~standard"];
+  const wanted = place.path === "config.inputSchema" ? inputOptions : options;
   try {
-    if (typeof schema.toJSONSchema === "function") return plain2(schema.toJSONSchema(options));
+    if (typeof schema.toJSONSchema === "function") return plain2(schema.toJSONSchema(wanted));
     if (typeof schema.toJsonSchema === "function") return plain2(schema.toJsonSchema({}));
     if (standard?.jsonSchema?.input) return plain2(standard.jsonSchema.input({ target: "draft-2020-12" }));
-    if ("_zod" in schema) return await zod4(schema, place);
-    if (isZod3(schema)) return await zod3(schema, place);
+    if ("_zod" in schema) return await zod4(schema, place, wanted);
+    if (isZod3(schema)) return await zod3(schema, place, wanted === inputOptions);
   } catch (error) {
     if (error instanceof RiverrunError) throw error;
     throw invalid2(place.file, place.path, `cannot be made JSON Schema: ${error.message}`);
   }
   throw invalid2(place.file, place.path, `is a schema of ${standard?.vendor ?? "a library"} that cannot be made JSON Schema; give a JSON Schema instead`);
 }
-async function zod4(schema, place) {
+async function zod4(schema, place, options2) {
   for (const name of ["zod", "zod/v4", "zod/v4/core"]) {
     const zod = await importFrom(place.file, name);
-    if (zod?.toJSONSchema) return plain2(zod.toJSONSchema(schema, options));
+    if (zod?.toJSONSchema) return plain2(zod.toJSONSchema(schema, options2));
   }
   throw invalid2(place.file, place.path, "is a zod schema, but zod is not found in the project (npm i zod)");
 }
-async function zod3(schema, place) {
+async function zod3(schema, place, isInput) {
   const module = await importFrom(place.file, "zod-to-json-schema");
-  if (module?.zodToJsonSchema) return plain2(module.zodToJsonSchema(schema));
+  const { zodToJsonSchema, ignoreOverride } = module ?? {};
+  const override = (def) => takesAnything(def) ? {} : ignoreOverride;
+  if (zodToJsonSchema) return plain2(zodToJsonSchema(schema, isInput && ignoreOverride ? { override } : {}));
   throw invalid2(place.file, place.path, "is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4");
 }
 async function importFrom(file, name) {
@@ -961,6 +972,72 @@ function invalid2(file, path, problem) {
   return new RiverrunError("MODULE_CONFIG", `${path} in ${file} ${problem}`, { retriable: false, details: { path } });
 }
 
+// src/runner/inputs.ts
+function parserOf(schema) {
+  const validate = validatorOf(schema);
+  if (!validate) return void 0;
+  return (input) => {
+    const outcome = validate(input);
+    return outcome instanceof Promise ? outcome.then(valueOf2) : valueOf2(outcome);
+  };
+}
+function parsedInputs(parse, params) {
+  const { jobs } = params;
+  if (!jobs) {
+    const given2 = (input2) => ({ params: { ...params, input: input2 }, refused: /* @__PURE__ */ new Map() });
+    const input = parse(params.input);
+    return input instanceof Promise ? input.then(given2) : given2(input);
+  }
+  const given = (inputs2) => {
+    const refused = /* @__PURE__ */ new Map();
+    for (const [at, input] of inputs2.entries()) if (input instanceof RiverrunError) refused.set(at, input);
+    const accepted = jobs.map((job, at) => ({ ...job, input: inputs2[at] })).filter((_, at) => !refused.has(at));
+    return { params: { ...params, jobs: accepted }, refused };
+  };
+  const inputs = jobs.map(({ input }) => parsedOrRefused(parse, input));
+  return inputs.some((input) => input instanceof Promise) ? Promise.all(inputs).then(given) : given(inputs);
+}
+function withRefused(value, refused, jobs) {
+  if (!refused.size) return value;
+  const given = jobs - refused.size;
+  const each = Array.isArray(value) ? [...value] : new Array(given).fill(value);
+  if (each.length !== given) throw new RiverrunError("BATCH_RESULTS", `the handler returned ${each.length} results for ${given} jobs`, { retriable: false });
+  return Array.from({ length: jobs }, (_, at) => refused.get(at) ?? each.shift());
+}
+function parsedOrRefused(parse, input) {
+  const refused = (error) => {
+    if (error instanceof RiverrunError) return error;
+    throw error;
+  };
+  try {
+    const parsed = parse(input);
+    return parsed instanceof Promise ? parsed.catch(refused) : parsed;
+  } catch (error) {
+    return refused(error);
+  }
+}
+function validatorOf(schema) {
+  if (typeof schema !== "object" && typeof schema !== "function" || schema === null) return void 0;
+  const { "~standard": standard, safeParse } = schema;
+  if (isObject(standard) && typeof standard.validate === "function") return (input) => standard.validate(input);
+  if (typeof safeParse !== "function") return void 0;
+  return (input) => {
+    const { success, data, error } = schema.safeParse(input);
+    return success ? { value: data } : { issues: error.issues };
+  };
+}
+function valueOf2(outcome) {
+  if (!outcome.issues) return outcome.value;
+  const issues = outcome.issues.map(({ message, path = [], code }) => ({
+    path: path.map((part) => String(isObject(part) ? part.key : part)).join("."),
+    rule: typeof code === "string" ? code : "schema",
+    message
+  }));
+  const [first] = issues;
+  const told = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
+  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${told}`, { retriable: false, details: { issues } });
+}
+
 export {
   durationMs,
   source,
@@ -968,5 +1045,8 @@ export {
   redactor,
   valueText,
   batchText,
-  configJson
+  configJson,
+  parserOf,
+  parsedInputs,
+  withRefused
 };
