@@ -312,6 +312,40 @@ config = Mine()"""
         self.refused("config = {'input_schema': 5}", "config.inputSchema")
 
 
+class Numbers(unittest.TestCase):
+    def test_an_integer_beyond_every_double_is_not_json(self) -> None:
+        source = """
+            async def handler(input, ctx):
+                value = eval(input["value"])
+                if input["how"] == "return":
+                    return value
+                if input["how"] == "log":
+                    ctx.logger.info("n", {"n": value, "m": 1})
+                else:
+                    await ctx.emit("n", value)
+        """
+        with runner() as it:
+            file = it.write(source)
+            for value in ("10**309", "[-(10**400)]", "{'a': 2 * 10**308}", "10**5000"):
+                error = it.invoke(file, {"how": "return", "value": value})["error"]
+                found = (error["data"]["code"], error["data"]["retriable"])
+                self.assertEqual(found, ("RESULT_NOT_JSON", False), value)
+                refused = it.invoke(file, {"how": "emit", "value": value})["error"]
+                self.assertEqual(refused["data"]["name"], "ValueError", value)
+            self.assertIn("digits", error["message"])
+            for value in ("10**308", "-(10**308)", "1.7e308", "'1' * 400", "{'1' * 400: 2**63}"):
+                answer = it.invoke(file, {"how": "return", "value": value})
+                self.assertEqual(answer["result"], {"value": eval(value)})
+            it.send(
+                id=90,
+                method="invoke",
+                params={"file": file, "input": {"how": "log", "value": "10**400"}},
+            )
+            meta = it.next()["params"]["meta"]
+            self.assertEqual(meta, {"n": "an integer of 1329 bits", "m": 1})
+            self.assertEqual(it.next()["id"], 90)
+
+
 class Output(unittest.TestCase):
     def logs(self, it: Runner, file: str, **params: object) -> list[tuple[str, str]]:
         it.send(id=50, method="invoke", params={"file": file, **params})
