@@ -158,6 +158,13 @@ class Refusals(unittest.TestCase):
         with self.assertRaisesRegex(LookupError, "give expressions"):
             run_step(wait, events=events)
 
+        def asserts(event: Any) -> bool:
+            assert "by" in event["data"], "an event without by"
+            return True
+
+        with self.assertRaisesRegex(AssertionError, "an event without by"):
+            run_step(wait, events=events, expressions={text: asserts})
+
     def test_a_when_or_a_map_that_raises_enters_nothing(self) -> None:
         async def begin(_: Any, ctx: Any) -> None:
             await ctx.emit("made", {})

@@ -3733,14 +3733,21 @@ function maxAttemptsOf({ maxAttempts, config }) {
 function evaluate(expression, args) {
   const text2 = typeof expression === "function" ? source(expression) : expression;
   const names2 = Object.keys(args);
+  const call = compiled2(text2, names2);
   try {
-    const call = new Function(...names2, `"use strict"; const given = (${text2}
-); return typeof given === 'function' ? given(${names2.join(", ")}) : given`);
     return call(...Object.values(args));
   } catch (cause) {
-    if (!(cause instanceof ReferenceError || cause instanceof SyntaxError)) throw cause;
+    if (!(cause instanceof ReferenceError)) throw cause;
     const message = `${text2} cannot be evaluated: ${cause.message}. The server calls it with ${names2.join(", ")}, and it sees no other variable`;
     throw new RiverrunError("EXPRESSION_ERROR", message, { cause, retriable: false });
+  }
+}
+function compiled2(text2, names2) {
+  try {
+    return new Function(...names2, `"use strict"; const given = (${text2}
+); return typeof given === 'function' ? given(${names2.join(", ")}) : given`);
+  } catch (cause) {
+    throw new RiverrunError("EXPRESSION_ERROR", `${text2} is no JavaScript: ${cause.message}`, { cause, retriable: false });
   }
 }
 

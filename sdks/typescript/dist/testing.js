@@ -696,14 +696,21 @@ function maxAttemptsOf({ maxAttempts, config }) {
 function evaluate(expression, args) {
   const text = typeof expression === "function" ? source(expression) : expression;
   const names = Object.keys(args);
+  const call = compiled2(text, names);
   try {
-    const call = new Function(...names, `"use strict"; const given = (${text}
-); return typeof given === 'function' ? given(${names.join(", ")}) : given`);
     return call(...Object.values(args));
   } catch (cause) {
-    if (!(cause instanceof ReferenceError || cause instanceof SyntaxError)) throw cause;
+    if (!(cause instanceof ReferenceError)) throw cause;
     const message = `${text} cannot be evaluated: ${cause.message}. The server calls it with ${names.join(", ")}, and it sees no other variable`;
     throw new RiverrunError("EXPRESSION_ERROR", message, { cause, retriable: false });
+  }
+}
+function compiled2(text, names) {
+  try {
+    return new Function(...names, `"use strict"; const given = (${text}
+); return typeof given === 'function' ? given(${names.join(", ")}) : given`);
+  } catch (cause) {
+    throw new RiverrunError("EXPRESSION_ERROR", `${text} is no JavaScript: ${cause.message}`, { cause, retriable: false });
   }
 }
 

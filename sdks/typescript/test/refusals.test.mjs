@@ -124,6 +124,15 @@ test('a where that throws passes the event over, and the run says so', async () 
   assert.match(done.warnings[0].message, /^the where of the await of event paid: Cannot read properties of undefined/)
 })
 
+test('what a where says of itself is told apart from what it meets', async () => {
+  const wait = (where) => runStep((_, ctx) => ctx.await.event({ kind: 'paid', where, timeout: '1d' }), { events: [{ type: 'paid', data: '{', at: '1h' }] })
+  const parses = await wait((event) => JSON.parse(event.data).n)
+  assert.deepEqual([parses.error.code, parses.warnings.length], ['AWAIT_TIMEOUT', 1])
+  await assert.rejects(wait('(event) => event.data >'), { code: 'EXPRESSION_ERROR', message: /is no JavaScript: / })
+  const limit = 5
+  await assert.rejects(wait((event) => event.data > limit), { code: 'EXPRESSION_ERROR', message: /limit is not defined.*no other variable/s })
+})
+
 test('a when or a map that throws enters nothing, and the run says so', async () => {
   const begin = defineStep(async (_, ctx) => { await ctx.emit('made', {}); await ctx.emit('made', { by: { name: 'ann' } }) }, entry)
   const hear = (subscription) => defineStep((input) => input, { subscriptions: [{ eventKind: 'made', ...subscription }] })
