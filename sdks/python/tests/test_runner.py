@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -11,6 +12,10 @@ import time
 import unittest
 
 from support import SOURCE, Runner, runner
+
+from riverrun import QueueConfig
+from riverrun._runner.describe import config_json
+from riverrun.testing.words import check_settings
 
 
 class Handlers(unittest.TestCase):
@@ -230,6 +235,57 @@ config = QueueConfig(
         batch = {"size": 5, "waitMs": 10}
         self.check(source, {"queue": "q", "retryPolicy": policy, "batch": batch})
 
+    def test_every_setting(self) -> None:
+        settings = {
+            "queue": {"name": "q", "concurrency": 2},
+            "run_mode": "queue",
+            "concurrency": 2,
+            "key": "input.user",
+            "key_concurrency": 1,
+            "rate_limit": {"max": 1, "duration_ms": 5},
+            "retry_policy": {"on_fail": "dlq", "backoff": {"delay_ms": 5}},
+            "dlq": {"queue": "dead"},
+            "timeout_ms": 5,
+            "idempotency_key": "auto",
+            "idempotency_window_ms": 5,
+            "idempotency": {"key": "auto", "window_ms": 5},
+            "throttle": {"window_ms": 5, "key": "input.user"},
+            "debounce": {"delay_ms": 5, "key": "input.user"},
+            "batch": {"size": 5, "wait_ms": 5},
+            "logs": {"max_lines": 5, "max_bytes": 5},
+            "input_schema": {},
+            "output_schema": {},
+            "state": {},
+            "persist_frames": False,
+            "flow": {"id": "f", "limits": {"max_steps": 5}},
+            "step": "s",
+            "role": "entry",
+            "triggers": ["go"],
+            "subscriptions": [{"event_kind": "go"}],
+            "join": "any",
+            "await_": {"type": "trigger", "many": 2, "secret_env": "SECRET"},
+            "emits": ["done"],
+            "compensation": {"step": "undo"},
+            "on_failure": "finish",
+            "version": "1.0.0",
+            "name": "n",
+            "description": "d",
+            "tags": ["t"],
+            "metadata": {"my_key": 1},
+            "logger": {"level": "warn"},
+        }
+        self.assertEqual(
+            sorted(field.name for field in dataclasses.fields(QueueConfig)), sorted(settings)
+        )
+        # The server's words: none of them is a stranger to the test kit.
+        check_settings(config_json(QueueConfig(**settings)), "every setting")
+
+    def test_a_policy_says_what_it_wants(self) -> None:
+        source = """from riverrun import *
+config = QueueConfig(retry_policy=RetryPolicy(on_fail="drop", backoff=RetryBackoff("fixed")))"""
+        backoff = {"type": "fixed", "delayMs": 1000}
+        self.check(source, {"retryPolicy": {"onFail": "drop", "backoff": backoff}})
+
     def test_a_dataclass_of_the_user_s(self) -> None:
         source = """import dataclasses
 @dataclasses.dataclass
@@ -254,6 +310,40 @@ config = Mine()"""
         self.refused("config = 5", "int")
         self.refused("config = {'concurrency': {1}}", "set")
         self.refused("config = {'input_schema': 5}", "config.inputSchema")
+
+
+class Numbers(unittest.TestCase):
+    def test_an_integer_beyond_every_double_is_not_json(self) -> None:
+        source = """
+            async def handler(input, ctx):
+                value = eval(input["value"])
+                if input["how"] == "return":
+                    return value
+                if input["how"] == "log":
+                    ctx.logger.info("n", {"n": value, "m": 1})
+                else:
+                    await ctx.emit("n", value)
+        """
+        with runner() as it:
+            file = it.write(source)
+            for value in ("10**309", "[-(10**400)]", "{'a': 2 * 10**308}", "10**5000"):
+                error = it.invoke(file, {"how": "return", "value": value})["error"]
+                found = (error["data"]["code"], error["data"]["retriable"])
+                self.assertEqual(found, ("RESULT_NOT_JSON", False), value)
+                refused = it.invoke(file, {"how": "emit", "value": value})["error"]
+                self.assertEqual(refused["data"]["name"], "ValueError", value)
+            self.assertIn("digits", error["message"])
+            for value in ("10**308", "-(10**308)", "1.7e308", "'1' * 400", "{'1' * 400: 2**63}"):
+                answer = it.invoke(file, {"how": "return", "value": value})
+                self.assertEqual(answer["result"], {"value": eval(value)})
+            it.send(
+                id=90,
+                method="invoke",
+                params={"file": file, "input": {"how": "log", "value": "10**400"}},
+            )
+            meta = it.next()["params"]["meta"]
+            self.assertEqual(meta, {"n": "an integer of 1329 bits", "m": 1})
+            self.assertEqual(it.next()["id"], 90)
 
 
 class Output(unittest.TestCase):

@@ -1,7 +1,7 @@
 var __defProp = Object.defineProperty;
-var __export = (target, all) => {
+var __export = (target2, all) => {
   for (var name in all)
-    __defProp(target, name, { get: all[name], enumerable: true });
+    __defProp(target2, name, { get: all[name], enumerable: true });
 };
 
 // src/runner/console.ts
@@ -343,6 +343,72 @@ function stringify(value) {
   throw new RiverrunError("RESULT_NOT_JSON", `the result is not JSON: ${reason3}`, { retriable: false });
 }
 
+// src/runner/inputs.ts
+function parserOf(schema) {
+  const validate = validatorOf(schema);
+  if (!validate) return void 0;
+  return (input) => {
+    const outcome = validate(input);
+    return outcome instanceof Promise ? outcome.then(valueOf) : valueOf(outcome);
+  };
+}
+function parsedInputs(parse4, params) {
+  const { jobs } = params;
+  if (!jobs) {
+    const given3 = (input2) => ({ params: { ...params, input: input2 }, refused: /* @__PURE__ */ new Map() });
+    const input = parse4(params.input);
+    return input instanceof Promise ? input.then(given3) : given3(input);
+  }
+  const given2 = (inputs2) => {
+    const refused = /* @__PURE__ */ new Map();
+    for (const [at, input] of inputs2.entries()) if (input instanceof RiverrunError) refused.set(at, input);
+    const accepted = jobs.map((job2, at) => ({ ...job2, input: inputs2[at] })).filter((_, at) => !refused.has(at));
+    return { params: { ...params, jobs: accepted }, refused };
+  };
+  const inputs = jobs.map(({ input }) => parsedOrRefused(parse4, input));
+  return inputs.some((input) => input instanceof Promise) ? Promise.all(inputs).then(given2) : given2(inputs);
+}
+function withRefused(value, refused, jobs) {
+  if (!refused.size) return value;
+  const given2 = jobs - refused.size;
+  const each = Array.isArray(value) ? [...value] : new Array(given2).fill(value);
+  if (each.length !== given2) throw new RiverrunError("BATCH_RESULTS", `the handler returned ${each.length} results for ${given2} jobs`, { retriable: false });
+  return Array.from({ length: jobs }, (_, at) => refused.get(at) ?? each.shift());
+}
+function parsedOrRefused(parse4, input) {
+  const refused = (error) => {
+    if (error instanceof RiverrunError) return error;
+    throw error;
+  };
+  try {
+    const parsed = parse4(input);
+    return parsed instanceof Promise ? parsed.catch(refused) : parsed;
+  } catch (error) {
+    return refused(error);
+  }
+}
+function validatorOf(schema) {
+  if (typeof schema !== "object" && typeof schema !== "function" || schema === null) return void 0;
+  const { "~standard": standard, safeParse } = schema;
+  if (isObject(standard) && typeof standard.validate === "function") return (input) => standard.validate(input);
+  if (typeof safeParse !== "function") return void 0;
+  return (input) => {
+    const { success, data, error } = schema.safeParse(input);
+    return success ? { value: data } : { issues: error.issues };
+  };
+}
+function valueOf(outcome) {
+  if (!outcome.issues) return outcome.value;
+  const issues = outcome.issues.map(({ message, path: path2 = [], code }) => ({
+    path: path2.map((part2) => String(isObject(part2) ? part2.key : part2)).join("."),
+    rule: typeof code === "string" ? code : "schema",
+    message
+  }));
+  const [first] = issues;
+  const told2 = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
+  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${told2}`, { retriable: false, details: { issues } });
+}
+
 // src/duration.ts
 var second = 1e3;
 var minute = 60 * second;
@@ -357,9 +423,9 @@ var units = [
   [/^(ms|msecs?|millis?|milliseconds?)$/, 1]
 ];
 var iso = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d+)?)S)?)?$/i;
-function durationMs(duration) {
-  if (typeof duration === "number") return Number.isFinite(duration) && duration >= 0 ? Math.round(duration) : void 0;
-  const text2 = duration.trim().toLowerCase();
+function durationMs(duration2) {
+  if (typeof duration2 === "number") return Number.isFinite(duration2) && duration2 >= 0 ? Math.round(duration2) : void 0;
+  const text2 = duration2.trim().toLowerCase();
   if (/^\d+(\.\d+)?$/.test(text2)) return Math.round(Number(text2));
   return isoMs(text2) ?? friendlyMs(text2);
 }
@@ -391,12 +457,13 @@ function source(fn) {
 
 // src/ctx/awaits.ts
 var eventOptions = ["kind", "match", "where", "timeout", "lookback"];
+var triggerTypes = ["webhook", "user", "api"];
 var triggerOptions = ["type", "payload", "timeout", "many", "secret"];
 var maxMs = 864e13;
 var StepAwaits = class {
   #step;
-  constructor(step) {
-    this.#step = step;
+  constructor(step2) {
+    this.#step = step2;
   }
   time = async (until) => {
     await this.#step.wait("time", () => time(until));
@@ -409,15 +476,18 @@ var StepAwaits = class {
       if (match != null) wait2.match = literals(match);
       if (where != null) wait2.where = filter(where);
       if (lookback === "run") wait2.lookback = "run";
-      else if (lookback !== void 0) wait2.lookbackMs = milliseconds("lookback", lookback);
-      if (timeout !== void 0) wait2.timeoutMs = milliseconds("timeout", timeout);
+      else if (lookback !== void 0) wait2.lookbackMs = milliseconds("lookback", lookback, '"run", milliseconds or a duration such as "24h"');
+      if (timeout !== void 0) wait2.timeoutMs = timeoutIn(timeout);
       return wait2;
     });
   };
   trigger = async (options2 = {}) => {
     const { type = "webhook", payload, timeout, many, secret } = known("await.trigger", options2, triggerOptions);
     this.#step.refuseInRun();
-    const timeoutMs = timeout === void 0 ? void 0 : milliseconds("timeout", timeout);
+    if (!triggerTypes.includes(type)) throw wrong("type", type, "webhook, user or api");
+    if (many !== void 0 && typeof many !== "boolean") throw wrong("many", many, 'true or false; how often a door is opened before a step goes on stands in the config, as await: { type: "trigger", many }');
+    if (secret !== void 0 && typeof secret !== "string") throw wrong("secret", secret, "a text");
+    const timeoutMs = timeout === void 0 ? void 0 : timeoutIn(timeout);
     const make = () => this.#step.request("await.trigger", { type, payload, timeoutMs, many, secret });
     const { id, url } = await this.#step.once("trigger", type, make);
     const wait2 = { type: "trigger", triggerId: id };
@@ -453,10 +523,27 @@ function filter(where) {
   if (typeof where !== "string") throw invalid(`where must be a function or its source, is ${typeof where}`);
   return where;
 }
-function milliseconds(what, duration) {
-  const ms = durationMs(duration);
-  if (ms === void 0) throw invalid(`${what} must be milliseconds or a duration such as "24h", is ${String(duration)}`);
+function timeoutIn(timeout) {
+  if (!(timeout instanceof Date)) return milliseconds("timeout", timeout, 'milliseconds, a duration such as "24h" or a date');
+  const ms = timeout.getTime() - Date.now();
+  if (Number.isNaN(ms)) throw wrong("timeout", timeout, "a date that there is");
+  return Math.max(0, ms);
+}
+function milliseconds(what, duration2, allowed) {
+  const ms = typeof duration2 === "number" || typeof duration2 === "string" ? durationMs(duration2) : void 0;
+  if (ms === void 0 || ms > maxMs) throw wrong(what, duration2, allowed);
   return ms;
+}
+function wrong(option, value, allowed) {
+  return invalid(`${option} must be ${allowed}, is ${shown(value)}`);
+}
+function shown(value) {
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "function" || typeof value === "symbol") return String(value);
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
 }
 function literals(match) {
   if (typeof match !== "object" || Array.isArray(match)) throw invalid('match wants an object of dot paths and values, such as { "data.orderId": 7 }');
@@ -479,7 +566,7 @@ import { createHash } from "node:crypto";
 
 // src/ctx/journal.ts
 import { isDeepStrictEqual } from "node:util";
-var shown = 20;
+var shown2 = 20;
 var Journal = class {
   #records;
   /** Where the records of each use stand that were not asked for yet. */
@@ -573,8 +660,8 @@ function done({ op, name = "" }) {
 }
 function list(entries) {
   if (!entries.length) return "nothing";
-  const texts = entries.slice(0, shown).map(({ op, name }) => `${op} ${JSON.stringify(name)}`);
-  return entries.length > shown ? `${texts.join(", ")} and ${entries.length - shown} more` : texts.join(", ");
+  const texts = entries.slice(0, shown2).map(({ op, name }) => `${op} ${JSON.stringify(name)}`);
+  return entries.length > shown2 ? `${texts.join(", ")} and ${entries.length - shown2} more` : texts.join(", ");
 }
 
 // src/ctx/execution.ts
@@ -586,6 +673,9 @@ var StepExecution = class {
   /** Called when the code waits, or was found to be wrong when it did. */
   onLeave = () => {
   };
+  /** Called when the handler has returned although it still waits. */
+  onForgotten = () => {
+  };
   #link;
   #params;
   #journal;
@@ -594,7 +684,8 @@ var StepExecution = class {
   #thrown = [];
   /** What the code has read since something was last recorded. It is recorded with what is next. */
   #seen = [];
-  #waits = false;
+  /** What the code waits for. */
+  #waits;
   /** Waits that are over, and after which the code has yet to go on. */
   #settling = 0;
   #refused;
@@ -691,7 +782,7 @@ var StepExecution = class {
       throw this.#refused;
     }
     const wait2 = makeWait();
-    this.#waits = true;
+    this.#waits = wait2;
     void this.#leave(wait2);
     return never();
   }
@@ -721,15 +812,17 @@ var StepExecution = class {
   async returned() {
     this.#ended = true;
     if (this.#inFlight.size) await this.#quiet();
-    return this.#refused ?? this.#journal.mismatch();
+    const problem = this.#refused ?? this.#journal.mismatch();
+    if (!problem && this.#waits && !this.#left) this.onForgotten(forgotten(this.#waits));
+    return problem;
   }
   /** The handler has thrown. */
   threw() {
     this.#ended = true;
   }
   #id(name, number) {
-    const { runId, step, visit } = this.#params;
-    return `${runId}/${step}/${visit ?? 1}/${name}/${number}`;
+    const { runId, step: step2, visit } = this.#params;
+    return `${runId}/${step2}/${visit ?? 1}/${name}/${number}`;
   }
   /** A run that is taken from the journal does nothing, so what it does has numbers of its own. */
   #idInside({ name: run, number, uses }, op, name) {
@@ -798,6 +891,10 @@ function answer({ op, value, error }) {
   if (error) throw revive(op === "await" ? { retriable: false, ...error } : error);
   return value ?? null;
 }
+function forgotten(wait2) {
+  const what = wait2.type === "time" ? "ctx.await.time" : wait2.type === "event" ? `ctx.await.event(${JSON.stringify(wait2.eventKind)})` : `wait() of the trigger ${wait2.triggerId}`;
+  return `the handler returned while ${what} still waited, so nothing was waited for: is an await missing before it?`;
+}
 function concurrent() {
   const message = "a step waits for one thing at a time, and this execution already waits: await one after the other, and give an await a timeout where it is not to wait for ever";
   return new RiverrunError("AWAIT_CONCURRENT", message, { retriable: false });
@@ -821,9 +918,9 @@ var LinkLogger = class _LinkLogger {
   #link;
   #settings;
   #bindings;
-  constructor(link, settings, bindings) {
+  constructor(link, settings2, bindings) {
     this.#link = link;
-    this.#settings = settings;
+    this.#settings = settings2;
     this.#bindings = bindings;
   }
   debug = (message, meta) => this.#log("debug", message, meta);
@@ -845,12 +942,12 @@ var LinkLogger = class _LinkLogger {
 var LinkState = class {
   #link;
   #step;
-  constructor(link, step) {
+  constructor(link, step2) {
     this.#link = link;
-    this.#step = step;
+    this.#step = step2;
   }
   get = async (key2) => {
-    const ask = async () => valueOf(await this.#link.request("state.get", { key: key2 }));
+    const ask = async () => valueOf2(await this.#link.request("state.get", { key: key2 }));
     return (await this.#read("state.get", key2, ask)).value;
   };
   has = async (key2) => this.#read("state.has", key2, async () => (await this.#link.request("state.has", { key: key2 })).has);
@@ -890,7 +987,7 @@ var LinkState = class {
     return values;
   }
 };
-function valueOf({ value }) {
+function valueOf2({ value }) {
   return value === void 0 ? {} : { value };
 }
 async function retrying(options2, attempt) {
@@ -926,11 +1023,12 @@ var InvocationContext = class _InvocationContext {
   #abort;
   #cancelled;
   /** `batch` is the context of the batch to which this job belongs. */
-  constructor(link, params, settings, batch) {
+  constructor(link, params, settings2, batch) {
     this.execution = params.kind === "step" ? new StepExecution(link, params) : void 0;
+    if (this.execution) this.execution.onForgotten = (message) => this.logger.warn(message);
     this.#link = this.execution ?? link;
     this.#params = params;
-    this.#settings = settings;
+    this.#settings = settings2;
     this.#batch = batch;
   }
   get state() {
@@ -1035,11 +1133,11 @@ var InvocationContext = class _InvocationContext {
     if (Object.keys(rest).length) job2.options = rest;
     return (await this.#enqueue([job2], ([one]) => ({ ...one })))[0];
   };
-  start = (flow, input, options2) => {
-    const ask = (given2) => this.#link.request("start", { flow, input: input ?? {}, options: given2 });
+  start = (flow2, input, options2) => {
+    const ask = (given2) => this.#link.request("start", { flow: flow2, input: input ?? {}, options: given2 });
     if (!this.execution) return ask(options2);
     const isNamed = options2?.idempotencyKey !== void 0 || options2?.runId !== void 0;
-    return this.execution.recorded("start", flow, (id) => ask(isNamed ? options2 : { ...options2, idempotencyKey: id }));
+    return this.execution.recorded("start", flow2, (id) => ask(isNamed ? options2 : { ...options2, idempotencyKey: id }));
   };
   isLeaseValid = async () => (await this.#link.request("lease", {})).valid === true;
   /** Why the invocation is to stop; undefined while it is not. */
@@ -1099,6 +1197,7 @@ function json2(name, value) {
 }
 
 // src/runner/invocation.ts
+var none = /* @__PURE__ */ new Map();
 var Invocation = class {
   constructor(id, params, voice) {
     this.id = id;
@@ -1108,10 +1207,12 @@ var Invocation = class {
   ended = false;
   /** Why it was cancelled before its handler was called. */
   cancelledBefore;
+  /** Jobs of its batch that the handler is not given: their inputs broke the schema. */
+  refused = none;
   #ctx;
   /** Makes the context, once the process and with it its settings are known. */
-  begin(settings) {
-    this.#ctx = new InvocationContext(this, this.params, settings);
+  begin(settings2, params = this.params) {
+    this.#ctx = new InvocationContext(this, params, settings2);
     return this.#ctx;
   }
   get ctx() {
@@ -1174,8 +1275,23 @@ var Invocations = class {
     else this.#idle.add(end2);
   }
   execute(invocation, process2) {
-    const { params } = invocation;
-    const ctx = invocation.begin(process2.logs);
+    if (!process2.parse) return this.#call(invocation, process2, invocation.params);
+    const given2 = ({ params, refused }) => {
+      if (invocation.cancelledBefore) return this.fail(invocation, new CancelledError(invocation.cancelledBefore));
+      invocation.refused = refused;
+      if (params.jobs?.length === 0) this.#answer(invocation, []);
+      else this.#call(invocation, process2, params);
+    };
+    try {
+      const parsed = parsedInputs(process2.parse, invocation.params);
+      if (parsed instanceof Promise) parsed.then(given2).catch((error) => this.fail(invocation, error));
+      else given2(parsed);
+    } catch (error) {
+      this.fail(invocation, error);
+    }
+  }
+  #call(invocation, process2, params) {
+    const ctx = invocation.begin(process2.logs, params);
     if (ctx.execution) ctx.execution.onLeave = (outcome, seen2) => this.#left(invocation, outcome, seen2);
     let result;
     try {
@@ -1219,7 +1335,7 @@ var Invocations = class {
     const { jobs } = invocation.params;
     let text2;
     try {
-      text2 = jobs ? batchText(value, jobs.length, this.limits) : `{"value":${valueText(value, this.limits.resultBytes)}}`;
+      text2 = jobs ? batchText(withRefused(value, invocation.refused, jobs.length), jobs.length, this.limits) : `{"value":${valueText(value, this.limits.resultBytes)}}`;
     } catch (error) {
       this.fail(invocation, error);
       return;
@@ -1265,13 +1381,13 @@ var secrets = ["password", "passwd", "passphrase", "secret", "token", "authoriza
 var deepest = 8;
 function redactor(more = []) {
   const words = [...secrets, ...more].map(plain);
-  const known3 = /* @__PURE__ */ new Map();
+  const known4 = /* @__PURE__ */ new Map();
   const isSecret = (key2) => {
-    let answer2 = known3.get(key2);
+    let answer2 = known4.get(key2);
     if (answer2 === void 0) {
       const name = plain(key2);
       answer2 = words.some((word) => name.endsWith(word));
-      if (known3.size < 1e3) known3.set(key2, answer2);
+      if (known4.size < 1e3) known4.set(key2, answer2);
     }
     return answer2;
   };
@@ -1375,31 +1491,42 @@ function isZod3(schema) {
   return isObject(schema._def) && typeof schema._def.typeName === "string" && schema._def.typeName.startsWith("Zod");
 }
 var options = { io: "input", unrepresentable: "any" };
+var inputOptions = { ...options, override: ({ zodSchema, jsonSchema: jsonSchema2 }) => takesAnything(zodSchema?._zod?.def) && clear(jsonSchema2) };
+function takesAnything(def) {
+  const isPreprocessed = def?.type === "pipe" && def.in?._zod?.def?.type === "transform" || def?.effect?.type === "preprocess";
+  return def?.coerce === true || isPreprocessed;
+}
+function clear(schema) {
+  for (const key2 of Object.keys(schema)) delete schema[key2];
+}
 async function jsonSchema(value, place) {
   const schema = value;
   const standard = schema["~standard"];
+  const wanted = place.path === "config.inputSchema" ? inputOptions : options;
   try {
-    if (typeof schema.toJSONSchema === "function") return plain2(schema.toJSONSchema(options));
+    if (typeof schema.toJSONSchema === "function") return plain2(schema.toJSONSchema(wanted));
     if (typeof schema.toJsonSchema === "function") return plain2(schema.toJsonSchema({}));
     if (standard?.jsonSchema?.input) return plain2(standard.jsonSchema.input({ target: "draft-2020-12" }));
-    if ("_zod" in schema) return await zod4(schema, place);
-    if (isZod3(schema)) return await zod3(schema, place);
+    if ("_zod" in schema) return await zod4(schema, place, wanted);
+    if (isZod3(schema)) return await zod3(schema, place, wanted === inputOptions);
   } catch (error) {
     if (error instanceof RiverrunError) throw error;
     throw invalid2(place.file, place.path, `cannot be made JSON Schema: ${error.message}`);
   }
   throw invalid2(place.file, place.path, `is a schema of ${standard?.vendor ?? "a library"} that cannot be made JSON Schema; give a JSON Schema instead`);
 }
-async function zod4(schema, place) {
+async function zod4(schema, place, options2) {
   for (const name of ["zod", "zod/v4", "zod/v4/core"]) {
     const zod = await importFrom(place.file, name);
-    if (zod?.toJSONSchema) return plain2(zod.toJSONSchema(schema, options));
+    if (zod?.toJSONSchema) return plain2(zod.toJSONSchema(schema, options2));
   }
   throw invalid2(place.file, place.path, "is a zod schema, but zod is not found in the project (npm i zod)");
 }
-async function zod3(schema, place) {
+async function zod3(schema, place, isInput) {
   const module = await importFrom(place.file, "zod-to-json-schema");
-  if (module?.zodToJsonSchema) return plain2(module.zodToJsonSchema(schema));
+  const { zodToJsonSchema, ignoreOverride } = module ?? {};
+  const override = (def) => takesAnything(def) ? {} : ignoreOverride;
+  if (zodToJsonSchema) return plain2(zodToJsonSchema(schema, isInput && ignoreOverride ? { override } : {}));
   throw invalid2(place.file, place.path, "is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4");
 }
 async function importFrom(file, name) {
@@ -1570,11 +1697,11 @@ var Modules = class {
     return entry && (revision ?? 0) <= entry.revision ? entry.processes : void 0;
   }
   load(file, revision = 0) {
-    const known3 = this.#entries.get(file);
-    if (!known3) return this.#begin(file, revision);
-    if (revision > known3.revision) return Promise.reject(stale(file, `is loaded at revision ${known3.revision}; revision ${revision}`));
-    if (known3.hasFailed) return Promise.reject(stale(file, "could not be loaded; another try"));
-    return known3.loading;
+    const known4 = this.#entries.get(file);
+    if (!known4) return this.#begin(file, revision);
+    if (revision > known4.revision) return Promise.reject(stale(file, `is loaded at revision ${known4.revision}; revision ${revision}`));
+    if (known4.hasFailed) return Promise.reject(stale(file, "could not be loaded; another try"));
+    return known4.loading;
   }
   #begin(file, revision) {
     const entry = { revision, loading: processesOf(file) };
@@ -1606,7 +1733,8 @@ async function processesIn(exports, file) {
       handler: value,
       takes: defined?.takes ?? "input",
       config: await configJson(config, file),
-      logs: logSettings(config.logger)
+      logs: logSettings(config.logger),
+      parse: parserOf(config.inputSchema)
     });
   }
   return processes;
@@ -1716,10 +1844,10 @@ var Runner = class {
       this.#output.finish(() => process.exit(1));
       return;
     }
-    const known3 = { ...this.#invocations.limits, ...limits };
-    this.#invocations.limits = known3;
-    this.peer.limitBytes = known3.messageBytes;
-    this.onLimits(known3);
+    const known4 = { ...this.#invocations.limits, ...limits };
+    this.#invocations.limits = known4;
+    this.peer.limitBytes = known4.messageBytes;
+    this.onLimits(known4);
     const answer2 = {
       protocol: protocolVersion,
       sdk: { name: "riverrun", version, language: "typescript" },
@@ -1832,8 +1960,8 @@ function put(parent, [key2, ...rest], value) {
     items[Number(key2)] = put(items[Number(key2)], rest, value);
     return items;
   }
-  const members2 = isObject(parent) ? parent : {};
-  return define(members2, key2, put(Object.hasOwn(members2, key2) ? members2[key2] : void 0, rest, value));
+  const members3 = isObject(parent) ? parent : {};
+  return define(members3, key2, put(Object.hasOwn(members3, key2) ? members3[key2] : void 0, rest, value));
 }
 function remove(parent, [key2, ...rest]) {
   if (key2 === void 0 || !isObject(parent) || !Object.hasOwn(parent, key2)) return parent;
@@ -1841,8 +1969,8 @@ function remove(parent, [key2, ...rest]) {
   const { [key2]: _, ...left } = parent;
   return left;
 }
-function define(members2, key2, value) {
-  const copy2 = { ...members2 };
+function define(members3, key2, value) {
+  const copy2 = { ...members3 };
   Object.defineProperty(copy2, key2, { value, enumerable: true, writable: true, configurable: true });
   return copy2;
 }
@@ -1878,14 +2006,14 @@ function stepAt({ runId, stepName = "", stepId = "" }) {
   const rest = stepId.slice(`${runId}__${stepName}`.length);
   return { step: stepName, visit: Number(/^#(\d+)__/.exec(rest)?.[1] ?? 1) };
 }
-function enter(run, step, branch) {
-  if (step === void 0) return run;
-  const { error: _, ...summary } = run.steps[step] ?? { visits: 0 };
+function enter(run, step2, branch) {
+  if (step2 === void 0) return run;
+  const { error: _, ...summary } = run.steps[step2] ?? { visits: 0 };
   const visits = summary.visits + 1;
-  const visit = { step, visit: visits, status: "pending", attempt: 0, ...branch && { branch } };
+  const visit = { step: step2, visit: visits, status: "pending", attempt: 0, ...branch && { branch } };
   return {
     ...run,
-    steps: { ...run.steps, [step]: { ...summary, status: "pending", attempt: 0, visits } },
+    steps: { ...run.steps, [step2]: { ...summary, status: "pending", attempt: 0, visits } },
     visits: [...run.visits, visit]
   };
 }
@@ -1901,7 +2029,7 @@ function update(run, key2, news) {
 }
 function fork(run, key2, data) {
   const { branches, concurrency = 0, failFast = false, scoped = false } = data;
-  const steps = branches.map(({ step }) => step);
+  const steps = branches.map(({ step: step2 }) => step2);
   return change(run, key2, { steps, concurrency, failFast, scoped, entered: 0, ended: 0 });
 }
 function enterBranches(run, key2) {
@@ -1911,7 +2039,7 @@ function enterBranches(run, key2) {
   const room = concurrency === 0 ? steps.length : Math.max(0, concurrency - (entered - ended2));
   const next = steps.slice(entered, entered + room);
   const begun = change(run, key2, { ...branches, entered: entered + next.length });
-  return next.reduce((run2, step) => enter(run2, step, { step: key2.step, visit: key2.visit }), begun);
+  return next.reduce((run2, step2) => enter(run2, step2, { step: key2.step, visit: key2.visit }), begun);
 }
 function pathEnded(run, { branch }, failed2) {
   const branches = branch && find(run, branch)?.branches;
@@ -2022,9 +2150,9 @@ function apply(run, event) {
       return type.startsWith("step.await.") ? update(run, at, { status: "waiting" }) : run;
   }
 }
-function started(run, step, { ts, attempt = 1 }) {
-  const { error: _, endedAt: __, ...summary } = run.steps[step] ?? { visits: 1 };
-  return { ...run, steps: { ...run.steps, [step]: { ...summary, status: "running", attempt, startedAt: ts } } };
+function started(run, step2, { ts, attempt = 1 }) {
+  const { error: _, endedAt: __, ...summary } = run.steps[step2] ?? { visits: 1 };
+  return { ...run, steps: { ...run.steps, [step2]: { ...summary, status: "running", attempt, startedAt: ts } } };
 }
 function completed(before, event) {
   const { data, ts } = event;
@@ -2047,16 +2175,16 @@ function failed(before, event) {
   if (!visit) return run;
   return data?.next ? enter(run, data.next, visit.branch) : pathEnded(run, visit, true);
 }
-function summarise(run, step, news) {
-  const summary = run.steps[step];
-  return summary ? { ...run, steps: { ...run.steps, [step]: { ...summary, ...news } } } : run;
+function summarise(run, step2, news) {
+  const summary = run.steps[step2];
+  return summary ? { ...run, steps: { ...run.steps, [step2]: { ...summary, ...news } } } : run;
 }
 function end(run, status, ts) {
   return { ...run, status, endedAt: ts, visits: [], paused: false };
 }
 function withStatus(run) {
   if (run.endedAt !== void 0 || !Object.keys(run.steps).length) return run;
-  const begun = Object.values(run.steps).some((step) => step.startedAt !== void 0);
+  const begun = Object.values(run.steps).some((step2) => step2.startedAt !== void 0);
   const waits = run.visits.length > 0 && run.visits.every(({ status }) => status === "waiting" || status === "retrying");
   return { ...run, status: run.paused ? "paused" : !begun ? "pending" : waits ? "waiting" : "running" };
 }
@@ -2753,14 +2881,14 @@ var Riverrun = class {
     throw new RiverrunError("INTERNAL", "the call ended without an outcome");
   }
   /** Starts a run of a flow. When this is answered the run is on disk. */
-  start(flow, input, options2) {
-    return this.#http.post(`/api/flows/${part(flow)}/start`, { input, ...options2 });
+  start(flow2, input, options2) {
+    return this.#http.post(`/api/flows/${part(flow2)}/start`, { input, ...options2 });
   }
   /** Starts a run and waits until it has ended, however it ends. */
-  async startAndWait(flow, input, { timeoutMs, signal, ...options2 } = {}) {
+  async startAndWait(flow2, input, { timeoutMs, signal, ...options2 } = {}) {
     const startedMs = Date.now();
     const wait2 = Math.min(timeoutMs ?? longestWaitMs2, longestWaitMs2);
-    const path2 = `/api/flows/${part(flow)}/start`;
+    const path2 = `/api/flows/${part(flow2)}/start`;
     const run = await this.#http.post(path2, { input, ...options2 }, { query: { wait: wait2 }, signal });
     if (run.endedAt !== void 0) return run;
     const leftMs = timeoutMs === void 0 ? void 0 : Math.max(0, startedMs + timeoutMs - Date.now());
@@ -3012,16 +3140,16 @@ var FakeClock = class {
   }
   #add(callback, ms = 0, args = [], repeats = false) {
     const id = ++this.#lastId;
-    const delayMs = Math.max(1, Number(ms) || 0);
+    const delayMs2 = Math.max(1, Number(ms) || 0);
     const fire = () => callback(...args);
-    this.#timers.set(id, { id, atMs: this.#nowMs + delayMs, everyMs: repeats ? delayMs : void 0, fire });
+    this.#timers.set(id, { id, atMs: this.#nowMs + delayMs2, everyMs: repeats ? delayMs2 : void 0, fire });
     const handle = {
       ref: () => handle,
       unref: () => handle,
       hasRef: () => true,
       refresh: () => {
         const timer = this.#timers.get(id);
-        if (timer) timer.atMs = this.#nowMs + delayMs;
+        if (timer) timer.atMs = this.#nowMs + delayMs2;
         return handle;
       },
       close: () => this.#clear(id),
@@ -3064,13 +3192,13 @@ var FakeClock = class {
     Object.defineProperty(Fake, "prototype", { value: real.Date.prototype });
     return Object.assign(Fake, { now });
   }
-  #replace(target, members2) {
-    for (const [name, value] of Object.entries(members2)) {
-      const before = Object.getOwnPropertyDescriptor(target, name);
-      Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: before?.enumerable ?? true });
+  #replace(target2, members3) {
+    for (const [name, value] of Object.entries(members3)) {
+      const before = Object.getOwnPropertyDescriptor(target2, name);
+      Object.defineProperty(target2, name, { value, writable: true, configurable: true, enumerable: before?.enumerable ?? true });
       this.#undo.push(() => {
-        if (before) Object.defineProperty(target, name, before);
-        else delete target[name];
+        if (before) Object.defineProperty(target2, name, before);
+        else delete target2[name];
       });
     }
   }
@@ -3087,6 +3215,7 @@ var members = { input: "inputSchema", output: "outputSchema", state: "state" };
 async function checksOf(config = {}, schemas = true) {
   const checks = {};
   if (!schemas) return checks;
+  checks.parse = parserOf(config.inputSchema);
   for (const [name, member] of Object.entries(members)) {
     if (config[member] !== void 0) checks[name] = await compiled(member, config[member]);
   }
@@ -3110,7 +3239,10 @@ async function compile(member, schema) {
 }
 function checkInput({ input: check }, input, what = "the input") {
   refuse("INPUT_INVALID", `${what} breaks the schema`, check?.(asJson(input)));
-  return input;
+}
+async function givenInput(checks, input, what) {
+  checkInput(checks, input, what);
+  return checks.parse ? await checks.parse(asJson(input)) : input;
 }
 function checkOutput({ output: check }, value, what = "the result") {
   refuse("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
@@ -3152,10 +3284,29 @@ function stateIssues(check, state) {
 }
 
 // src/testing/memory.ts
+var Doors = class {
+  #known = /* @__PURE__ */ new Map();
+  made(id, isForMany, expiresMs) {
+    this.#known.set(id, { isForMany, isUsed: false, expiresMs });
+  }
+  used(id) {
+    const door = this.#known.get(id);
+    if (door) door.isUsed = true;
+  }
+  /** Whether nobody can open it again. */
+  isUsed(id) {
+    const door = this.#known.get(id);
+    return door !== void 0 && door.isUsed && !door.isForMany;
+  }
+  expiresMs(id) {
+    return this.#known.get(id)?.expiresMs;
+  }
+};
 var Store = class {
   state;
   version = 0;
   triggers = /* @__PURE__ */ new Map();
+  doors = new Doors();
   constructor(state = {}) {
     this.state = copy(state);
   }
@@ -3239,8 +3390,9 @@ var Memory = class {
       this.journal.push({ op, name, ...error ? { error } : { value }, ...emits && { emits } });
       return {};
     },
-    "await.trigger": ({ type, payload }) => {
+    "await.trigger": ({ type, payload, timeoutMs, many = false }) => {
       const { id, url } = this.#store.makeTrigger(type, payload);
+      this.#store.doors.made(id, many, timeoutMs === void 0 ? void 0 : Date.now() + timeoutMs);
       this.journal.push({ op: "trigger", name: type, value: { id, url } });
       return { id, url };
     },
@@ -3250,9 +3402,9 @@ var Memory = class {
     },
     enqueue: ({ jobs, ...job2 }) => ({ jobs: (jobs ?? [job2]).map((one) => this.#enqueue(one)) }),
     call: (params) => this.#call(params),
-    start: ({ flow, input, options: options2 }) => {
+    start: ({ flow: flow2, input, options: options2 }) => {
       const runId = options2?.runId ?? `run-${this.started.length + 1}`;
-      this.started.push({ flow, input, options: options2, runId });
+      this.started.push({ flow: flow2, input, options: options2, runId });
       return { runId, created: true };
     },
     lease: () => ({ valid: this.#options.leaseValid ?? true, untilMs: Date.now() + 3e4 })
@@ -3300,6 +3452,102 @@ function refuseReserved(type, data) {
   if (refused !== void 0) throw new RiverrunError("RESERVED_TYPE", `only the server may write events of the type ${JSON.stringify(refused)}`, { retriable: false });
 }
 
+// src/testing/words.ts
+var likeness = 0.8;
+var step = ["step", "subscriptions", "triggers", "join", "await", "emits", "compensation", "onFailure", "version", "role", "id"];
+var flow = [...step, "limits"];
+var settings = [
+  "runMode",
+  "queue",
+  "concurrency",
+  "keyConcurrency",
+  "rateLimit",
+  "retryPolicy",
+  "dlq",
+  "timeoutMs",
+  "idempotencyKey",
+  "idempotencyWindowMs",
+  "idempotency",
+  "key",
+  "throttle",
+  "debounce",
+  "batch",
+  "inputSchema",
+  "outputSchema",
+  "state",
+  "persistFrames",
+  "logs",
+  "flow",
+  "name",
+  "description",
+  "metadata",
+  "tags",
+  "logger",
+  ...step
+];
+var members2 = {
+  queue: ["name", "concurrency"],
+  rateLimit: ["max", "durationMs"],
+  retryPolicy: ["attempts", "backoff", "onFail", "retriableErrors"],
+  "retryPolicy.backoff": ["type", "delayMs", "maxDelayMs", "jitter", "delay", "capMs"],
+  dlq: ["enabled", "queue"],
+  idempotency: ["key", "windowMs"],
+  throttle: ["windowMs", "key", "durationMs"],
+  debounce: ["delayMs", "key", "durationMs", "windowMs"],
+  batch: ["size", "waitMs", "max", "timeoutMs"],
+  logs: ["maxLines", "maxBytes"],
+  flow,
+  "flow.limits": ["maxSteps", "maxAwaits", "maxValueBytes", "maxStateBytes"],
+  subscriptions: ["eventKind", "when", "map"],
+  await: ["type", "delay", "eventKind", "where", "match", "triggerType", "payload", "secretEnv", "many", "timeout", "onTimeout", "lookback"],
+  compensation: ["step", "on"]
+};
+function checkSettings(config, name) {
+  const issues = strangers(config, settings, "", "");
+  if (!issues.length) return;
+  const told2 = issues.map(({ path: path2, message }) => `${path2}: ${message}`).join("; ");
+  throw new RiverrunError("PROCESS_INVALID", `the config of ${name || "a step"} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told2}`, { retriable: false, details: { issues } });
+}
+function checkOptions(what, options2, known4) {
+  const stranger = Object.entries(options2).find(([word, value]) => value !== void 0 && !known4.includes(word))?.[0];
+  if (stranger !== void 0) throw new TypeError(`${what} has no option ${stranger}${meant(stranger, known4) || `: it knows ${known4.join(", ")}`}`);
+}
+function meant(word, known4) {
+  const [nearest] = known4.map((one) => ({ one, like: jaroWinkler(one, word) })).sort((a, b) => b.like - a.like);
+  return nearest && nearest.like >= likeness ? `; did you mean ${nearest.one}?` : "";
+}
+function strangers(value, known4, path2, place) {
+  return Object.entries(value).flatMap(([word, member]) => {
+    if (member === void 0) return [];
+    if (!known4.includes(word)) return [{ path: path2 + word, message: `is no setting${elsewhere(word, path2) || meant(word, known4)}` }];
+    const inner = members2[place + word] ? place + word : place === "flow." ? word : place + word;
+    const each = Array.isArray(member) ? member.map((one, at) => [`${path2}${word}.${at}.`, one]) : [[`${path2}${word}.`, member]];
+    return each.flatMap(([below, one]) => members2[inner] && isObject(one) ? strangers(one, members2[inner], below, `${inner}.`) : []);
+  });
+}
+function elsewhere(word, path2) {
+  return word === "limits" && path2 === "" ? ": it belongs into flow, as flow: { limits }" : "";
+}
+function jaroWinkler(one, other) {
+  const reach = Math.max(0, Math.floor(Math.max(one.length, other.length) / 2) - 1);
+  const taken = /* @__PURE__ */ new Set();
+  const common = [];
+  for (let at = 0; at < one.length; at += 1) {
+    const low = Math.max(0, at - reach);
+    const found = [...other.slice(low, at + reach + 1)].findIndex((letter, place) => letter === one[at] && !taken.has(low + place));
+    if (found < 0) continue;
+    taken.add(low + found);
+    common.push(one[at]);
+  }
+  if (!common.length) return 0;
+  const theirs = [...taken].sort((a, b) => a - b).map((at) => other[at]);
+  const swapped = common.filter((letter, at) => letter !== theirs[at]).length / 2;
+  const jaro = (common.length / one.length + common.length / other.length + (common.length - swapped) / common.length) / 3;
+  let prefix = 0;
+  while (prefix < 4 && one[prefix] !== void 0 && one[prefix] === other[prefix]) prefix += 1;
+  return jaro + prefix * 0.1 * (1 - jaro);
+}
+
 // src/testing/execute.ts
 function createTestContext(options2 = {}) {
   const memory = new Memory(memoryOptions(options2), checksOf(options2.config, options2.schemas));
@@ -3316,24 +3564,49 @@ function createTestContext(options2 = {}) {
     }
   };
 }
+var known3 = [
+  "state",
+  "stateSchema",
+  "schemas",
+  "journal",
+  "checkpoint",
+  "calls",
+  "conflicts",
+  "leaseValid",
+  "config",
+  "jobId",
+  "queue",
+  "name",
+  "attempt",
+  "maxAttempts",
+  "runId",
+  "correlationId",
+  "causationId",
+  "tenantId",
+  "enqueuedAt",
+  "timeoutMs",
+  "after",
+  "clock",
+  "signal"
+];
 async function execute(executable, input, given2 = {}) {
+  checkOptions("execute", given2, known3);
   const { handler, config, takes } = parts(executable);
   const options2 = { ...given2, config: { ...config, ...given2.config } };
+  checkSettings(options2.config, handler.name);
   const count = isBatch(options2, input) ? Math.max(1, input.length) : 1;
   const checks = await checksOf(options2.config, options2.schemas);
   const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options2), checks));
   const memory = memories[0];
   const ctx = contextOf(memories, options2, input);
-  const first = takes === "job" ? jobArgument(input, options2) : input;
+  if (takes === "job" && options2.config?.batch && !Array.isArray(input)) throw new TypeError("the config has batch: give a list of inputs");
+  const argument2 = (given3) => takes === "job" ? jobArgument(given3, options2) : given3;
   const invoke = async () => {
-    if (!isBatch(options2, input)) {
-      checkInput(checks, input);
-      return checkOutput(checks, await handler(first, ctx));
-    }
-    checkBatch(checkInput, checks, input, "the input");
-    const value = await handler(first, ctx);
-    if (Array.isArray(value)) checkBatch(checkOutput, checks, value, "the result");
-    else checkOutput(checks, value);
+    if (!isBatch(options2, input)) return checkOutput(checks, await handler(argument2(await givenInput(checks, input)), ctx));
+    const given3 = await Promise.all(input.map((one, at) => givenInput(checks, one, `the input of job ${at}`)));
+    const value = await handler(argument2(given3), ctx);
+    if (!Array.isArray(value)) return checkOutput(checks, value);
+    value.forEach((one, at) => one instanceof Error || checkOutput(checks, one, `the result of job ${at}`));
     return value;
   };
   const timer = options2.timeoutMs === void 0 ? void 0 : setTimeout(() => ctx.cancel("timeout"), options2.timeoutMs);
@@ -3365,9 +3638,6 @@ async function settled(running, ctx) {
     const stopped = error instanceof CancelledError || ctx.cancelled && error instanceof Error && error.name === "AbortError";
     return { status: stopped ? "cancelled" : "failed", error };
   }
-}
-function checkBatch(check, checks, each, what) {
-  each.forEach((one, at) => one instanceof Error || check(checks, one, `${what} of job ${at}`));
 }
 function finished(memory, options2, outcome) {
   return { ...outcome, ...kept(memory), attempt: attemptOf(options2) };
@@ -3434,7 +3704,6 @@ function contextOf(memories, options2, input) {
 function jobArgument(input, options2) {
   const { jobId = "job-0" } = options2;
   if (!options2.config?.batch) return job(input, jobId, options2);
-  if (!Array.isArray(input)) throw new TypeError("the config has batch: give a list of inputs");
   return input.map((one, index) => job(one, `${jobId}-${index}`, options2));
 }
 function job(data, id, options2) {
@@ -3464,13 +3733,21 @@ function maxAttemptsOf({ maxAttempts, config }) {
 function evaluate(expression, args) {
   const text2 = typeof expression === "function" ? source(expression) : expression;
   const names2 = Object.keys(args);
+  const call = compiled2(text2, names2);
   try {
-    const call = new Function(...names2, `"use strict"; const given = (${text2}
-); return typeof given === 'function' ? given(${names2.join(", ")}) : given`);
     return call(...Object.values(args));
   } catch (cause) {
+    if (!(cause instanceof ReferenceError)) throw cause;
     const message = `${text2} cannot be evaluated: ${cause.message}. The server calls it with ${names2.join(", ")}, and it sees no other variable`;
     throw new RiverrunError("EXPRESSION_ERROR", message, { cause, retriable: false });
+  }
+}
+function compiled2(text2, names2) {
+  try {
+    return new Function(...names2, `"use strict"; const given = (${text2}
+); return typeof given === 'function' ? given(${names2.join(", ")}) : given`);
+  } catch (cause) {
+    throw new RiverrunError("EXPRESSION_ERROR", `${text2} is no JavaScript: ${cause.message}`, { cause, retriable: false });
   }
 }
 
@@ -3503,9 +3780,9 @@ function seen({ type, kind = type, at: _, ...event }, ms, number) {
 function matches(match, event) {
   return Object.entries(match).every(([path2, value]) => isSame(getAt(event, path2), value));
 }
-function milliseconds2(what, duration) {
-  const ms = durationMs(duration);
-  if (ms === void 0) throw new TypeError(`${what} must be milliseconds or a duration, is ${String(duration)}`);
+function milliseconds2(what, duration2) {
+  const ms = durationMs(duration2);
+  if (ms === void 0) throw new TypeError(`${what} must be milliseconds or a duration, is ${String(duration2)}`);
   return ms;
 }
 function isSame(one, other) {
@@ -3515,43 +3792,135 @@ function isSame(one, other) {
   return keys.length === Object.keys(other).length && keys.every((key2) => isSame(one[key2], other[key2]));
 }
 
+// src/testing/refusals.ts
+var longestMs = 10 * 366 * 24 * 60 * 60 * 1e3;
+var families = /^(flow|step|job)(\.|$)/;
+var written = /* @__PURE__ */ new Set([
+  "emit",
+  "progress",
+  "partial",
+  "log.debug",
+  "log.info",
+  "log.warn",
+  "log.error",
+  "state.set",
+  "state.delete",
+  "state.batch",
+  "state.snapshot",
+  "trigger.registered",
+  "trigger.fired",
+  "trigger.timeout",
+  "trigger.cancelled",
+  "trigger.failed",
+  "worker.registered",
+  "worker.heartbeat",
+  "worker.stopped"
+]);
+function checkFlow(flow2, steps) {
+  const issues = [...steps.values()].flatMap((step2) => [...issuesOf(step2, [...steps.keys()])]);
+  if (!issues.length) return;
+  const told2 = issues.map(({ path: path2, message }) => `${path2}: ${message}`).join("; ");
+  throw new RiverrunError("FLOW_INVALID", `flow ${flow2} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told2}`, { retriable: false, details: { issues } });
+}
+function refusedWait(wait2, untilMs, nowMs) {
+  if (wait2.type === "event" && isOwn(wait2.eventKind)) {
+    return refusal2("BAD_KIND", `${wait2.eventKind} is written by riverrun itself, and no run can wait for it: emit an event of your own, or have a trigger on it start a flow that does`);
+  }
+  if (wait2.type === "event" && !isKind(wait2.eventKind)) return refusal2("INPUT_ERROR", `${JSON.stringify(wait2.eventKind)} is no kind of event`);
+  if (untilMs !== void 0 && untilMs > nowMs + longestMs) return refusal2("INPUT_ERROR", `${dateText(untilMs)} is more than ten years away`);
+  return void 0;
+}
+function usedDoor() {
+  return refusal2("INPUT_ERROR", "the step waits again for a trigger that was used: one for many is made with `many`");
+}
+function tooManyAwaits(limit) {
+  const message = `the step has waited ${limit} times in one visit, the most that its flow's limits.maxAwaits allows, and all that it did is read again after each: begin a run that goes on from here with ctx.start, and return`;
+  return refusal2("MAX_AWAITS", message);
+}
+function tooManySteps(limit) {
+  return refusal2("MAX_STEPS", `the run has made ${limit} steps, the most that its flow's limits.maxSteps allows: does a step feed itself?`);
+}
+var most = { maxSteps: 1e7, maxAwaits: 1e6, maxValueBytes: 67108864, maxStateBytes: 67108864 };
+function* issuesOf({ name, subscriptions, await: declared, compensation, limits }, names2) {
+  const at = `steps.${name}`;
+  for (const [number, { eventKind }] of subscriptions.entries()) yield* heard(`${at}.subscriptions.${number}.eventKind`, eventKind);
+  if (declared?.type === "event") yield* heard(`${at}.await.eventKind`, declared.eventKind);
+  if (declared && "onTimeout" in declared) yield* target(`${at}.await.onTimeout`, declared.onTimeout, names2);
+  for (const field of ["timeout", "lookback"]) yield* duration(`${at}.await.${field}`, declared?.[field]);
+  if (declared?.type === "time" && typeof declared.delay !== "function") yield* duration(`${at}.await.delay`, declared.delay);
+  const many = declared?.type === "trigger" ? declared.many : void 0;
+  if (many !== void 0 && !(Number.isInteger(many) && many >= 2 && many <= 1e3)) yield { path: `${at}.await.many`, message: `must be 2 to 1000, is ${String(many)}` };
+  yield* target(`${at}.compensation.step`, compensation?.step, names2);
+  for (const kind of [compensation?.on ?? []].flat()) yield* heard(`${at}.compensation.on`, kind);
+  for (const [limit, value] of Object.entries(limits ?? {})) {
+    const top = most[limit];
+    if (top && value !== void 0 && !(Number.isInteger(value) && value >= 1 && value <= top)) yield { path: `limits.${limit}`, message: `must be 1 to ${top}, is ${String(value)}` };
+  }
+}
+function* heard(path2, kind) {
+  if (isOwn(kind)) yield { path: path2, message: `${kind} is written by riverrun itself, and never comes to a step: emit an event of your own, or have a trigger on it start a flow` };
+  else if (!isKind(kind)) yield { path: path2, message: `${JSON.stringify(kind)} is no kind of event` };
+}
+function* target(path2, name, names2) {
+  if (name !== void 0 && !names2.includes(name)) yield { path: path2, message: `there is no step ${JSON.stringify(name)}${meant(name, names2)}` };
+}
+function* duration(path2, given2) {
+  const ms = typeof given2 === "number" || typeof given2 === "string" ? durationMs(given2) : void 0;
+  if (ms !== void 0 && ms > longestMs) yield { path: path2, message: `${JSON.stringify(given2)} is not between 0 and ten years` };
+}
+function isOwn(kind) {
+  return families.test(kind) || written.has(kind);
+}
+function isKind(kind) {
+  return typeof kind === "string" && /^[A-Za-z0-9._:/-]{1,128}$/.test(kind);
+}
+function dateText(ms) {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? "that" : date.toISOString();
+}
+function refusal2(code, message) {
+  return new RiverrunError(code, message, { retriable: false });
+}
+
 // src/testing/plan.ts
-function plan(executables, { flow, entry }) {
+function plan(executables, { flow: flow2, entry }) {
   const named = Array.isArray(executables) ? executables.map((one) => [void 0, one]) : Object.entries(executables);
   const all = named.flatMap(([key2, one]) => partsOf(one, key2));
-  const begins = flow === void 0 ? void 0 : all.find((part2) => part2.flow === void 0 && part2.step.name === flow);
+  const begins = flow2 === void 0 ? void 0 : all.find((part2) => part2.flow === void 0 && part2.step.name === flow2);
   const ids = new Set(all.flatMap((part2) => part2.flow ?? []));
-  if (flow !== void 0 && ids.size && !ids.has(flow) && !begins) throw new Error(`no step is part of the flow ${flow}; they name ${[...ids].join(", ")}`);
-  const wanted = entry === void 0 ? void 0 : all.find(({ step }) => step.name === entry);
-  const id = flow ?? (wanted ? wanted.flow ?? wanted.step.name : [...ids][0]);
+  if (flow2 !== void 0 && ids.size && !ids.has(flow2) && !begins) throw new Error(`no step is part of the flow ${flow2}; they name ${[...ids].join(", ")}`);
+  const wanted = entry === void 0 ? void 0 : all.find(({ step: step2 }) => step2.name === entry);
+  const id = flow2 ?? (wanted ? wanted.flow ?? wanted.step.name : [...ids][0]);
   const steps = stepsOf(all.filter((part2) => part2.flow === void 0 || id === void 0 || part2.flow === id));
   const first = entryOf(steps, entry ?? begins?.step.name);
+  checkFlow(id ?? first.name, steps);
   return { flow: id ?? first.name, entry: first, steps };
 }
-function plannedStep(executable, key2, flow) {
+function plannedStep(executable, key2, flow2) {
   const all = partsOf(executable, key2);
-  return all.find((part2) => flow === void 0 || part2.flow === void 0 || part2.flow === flow)?.step;
+  return all.find((part2) => flow2 === void 0 || part2.flow === void 0 || part2.flow === flow2)?.step;
 }
 async function withChecks(steps, entry, schemas) {
   const { state } = await checksOf({ state: entry.config.state }, schemas);
-  for (const step of steps.values()) step.checks = { ...await checksOf(step.config, schemas), state };
+  for (const step2 of steps.values()) step2.checks = { ...await checksOf(step2.config, schemas), state };
 }
 function partsOf(executable, key2) {
   const { handler, config, takes } = parts(executable);
   return roles(config).map((role) => {
-    const { step, subscriptions = [], triggers = [], join: join2, await: awaits, emits, compensation, onFailure } = { ...config, ...role };
-    const name = step ?? key2 ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
-    const heard = [...subscriptions.map(subscription), ...[triggers].flat().map((eventKind) => ({ eventKind }))];
-    const planned = { name, isEntry: role.role === "entry", subscriptions: heard, handler, takes, config };
-    return { flow: role.id, step: Object.assign(planned, given({ join: join2, await: awaits, emits, compensation, onFailure })) };
+    const { step: step2, subscriptions = [], triggers = [], join: join2, await: awaits, emits, compensation, onFailure, limits, role: as } = { ...config, ...role };
+    const name = step2 ?? key2 ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
+    const heard2 = [...subscriptions, ...[triggers].flat().map((eventKind) => ({ eventKind }))];
+    checkSettings(config, name);
+    const planned = { name, isEntry: as === "entry", subscriptions: heard2, handler, takes, config };
+    return { flow: role.id, step: Object.assign(planned, given({ join: join2, await: awaits, emits, compensation, onFailure, limits })) };
   });
 }
 function stepsOf(found) {
   const steps = /* @__PURE__ */ new Map();
-  for (const { step } of found) {
-    if (!step.name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
-    if (steps.has(step.name)) throw new Error(`two steps are called ${step.name}`);
-    steps.set(step.name, step);
+  for (const { step: step2 } of found) {
+    if (!step2.name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
+    if (steps.has(step2.name)) throw new Error(`two steps are called ${step2.name}`);
+    steps.set(step2.name, step2);
   }
   return steps;
 }
@@ -3561,30 +3930,24 @@ function entryOf(steps, wanted) {
   if (found) return found;
   const all = [...steps.values()];
   const entries = all.filter(({ isEntry }) => isEntry);
-  const led = new Set(all.flatMap((step) => [step.compensation?.step, step.await && "onTimeout" in step.await ? step.await.onTimeout : void 0]));
+  const led = new Set(all.flatMap((step2) => [step2.compensation?.step, step2.await && "onTimeout" in step2.await ? step2.await.onTimeout : void 0]));
   const candidates = entries.length ? entries : all.filter(({ name, subscriptions }) => !subscriptions.length && !led.has(name));
   const [only] = candidates;
   if (candidates.length !== 1 || !only) throw new Error(`it is not clear where the flow begins (${candidates.map(({ name }) => name).join(", ") || "no step"}): give entry`);
   return only;
 }
-function roles({ flow }) {
-  const list2 = [flow ?? {}].flat();
+function roles({ flow: flow2 }) {
+  const list2 = [flow2 ?? {}].flat();
   return list2.map((one) => typeof one === "string" ? { id: one } : one);
 }
-function subscription(given2) {
-  const { when } = given2;
-  const kind = given2.eventKind ?? (typeof when === "object" && typeof when.kind === "string" ? when.kind : void 0);
-  if (kind === void 0) throw new Error("runFlow plays subscriptions to one kind of event: give eventKind");
-  return { ...given2, eventKind: kind };
-}
-function given(members2) {
-  return Object.fromEntries(Object.entries(members2).filter(([, value]) => value !== void 0));
+function given(members3) {
+  return Object.fromEntries(Object.entries(members3).filter(([, value]) => value !== void 0));
 }
 
 // src/testing/retry.ts
 var attempts = 3;
 var backoff = { type: "exponential", delayMs: 1e3 };
-var longestMs = 6e4;
+var longestMs2 = 6e4;
 function mostAttempts(policy) {
   return Math.max(1, policy?.attempts ?? attempts);
 }
@@ -3593,8 +3956,8 @@ function retryDelayMs(policy, failure2, failures) {
   const named = [failure2.code, failure2.name];
   if (policy?.retriableErrors && !policy.retriableErrors.some((error) => named.includes(error))) return void 0;
   if (failure2.retryAfterMs !== void 0) return failure2.retryAfterMs;
-  const { type, delayMs, maxDelayMs = Math.max(longestMs, delayMs) } = policy?.backoff ?? backoff;
-  return Math.min(type === "fixed" ? delayMs : delayMs * 2 ** (failures - 1), maxDelayMs);
+  const { type, delayMs: delayMs2, maxDelayMs = Math.max(longestMs2, delayMs2) } = policy?.backoff ?? backoff;
+  return Math.min(type === "fixed" ? delayMs2 : delayMs2 * 2 ** (failures - 1), maxDelayMs);
 }
 
 // src/testing/undo.ts
@@ -3602,8 +3965,8 @@ var Undoing = class {
   /** The run has failed, and undoes what it did. */
   hasBegun = false;
   #finished = [];
-  finished({ step, number, undoes }, result) {
-    if (step.compensation && !undoes) this.#finished.push({ step, visit: number, result });
+  finished({ step: step2, number, undoes }, result) {
+    if (step2.compensation && !undoes) this.#finished.push({ step: step2, visit: number, result });
   }
   /** What ended last of all that can be undone. */
   last(error) {
@@ -3623,25 +3986,24 @@ var Undoing = class {
 function reason2({ code = "HANDLER_ERROR", message, details }, stepId) {
   return { code, message, ...stepId !== void 0 && { stepId }, ...details !== void 0 && { details } };
 }
-function isUndoneBy({ step }, kind) {
-  return [step.compensation?.on ?? []].flat().includes(kind);
+function isUndoneBy({ step: step2 }, kind) {
+  return [step2.compensation?.on ?? []].flat().includes(kind);
 }
-function undo({ step, visit, result }, error) {
-  const undone = { step: step.name, visit };
-  return { step: step.compensation?.step, visit: undone, input: { ...undone, result: result ?? null, error: error ?? null } };
+function undo({ step: step2, visit, result }, error) {
+  const undone = { step: step2.name, visit };
+  return { step: step2.compensation?.step, visit: undone, input: { ...undone, result: result ?? null, error: error ?? null } };
 }
 
 // src/testing/visit.ts
-var mostExecutions = 1e4;
 var Visit = class {
-  constructor(step, number, input, run, options2, store, undoes) {
-    this.step = step;
+  constructor(step2, number, input, run, options2, store, undoes) {
+    this.step = step2;
     this.number = number;
     this.input = input;
     this.run = run;
     this.options = options2;
     this.undoes = undoes;
-    this.memory = new Memory({ ...options2, journal: [], state: {} }, step.checks ?? {}, store, true);
+    this.memory = new Memory({ ...options2, journal: [], state: {} }, step2.checks ?? {}, store, true);
   }
   awaits = [];
   retries = [];
@@ -3650,13 +4012,14 @@ var Visit = class {
   awaited;
   /** Attempts that failed since the code last went on after a wait. */
   failures = 0;
+  /** Waits of its code that are over. */
+  awaitsOver = 0;
   outcome = { status: "waiting" };
   #executions = 0;
   #endedAt;
   /** Calls the handler. Gives how it ended, or what it waits for. */
   async execute(clock) {
     this.#executions += 1;
-    if (this.#executions > mostExecutions) throw new Error(`step ${this.step.name} was called ${mostExecutions} times and still waits`);
     const { level = "debug", redact } = this.step.config.logger ?? {};
     const ctx = new InvocationContext(this.memory, this.#params(), { level, redact: redactor(redact) });
     const execution = ctx.execution;
@@ -3677,9 +4040,9 @@ var Visit = class {
     return this.attempt + mostAttempts(this.step.config.retryPolicy) - 1 - this.failures;
   }
   /** The next execution is another attempt. */
-  failed(error, delayMs) {
+  failed(error, delayMs2) {
     this.failures += 1;
-    this.retries.push({ attempt: this.attempt, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs });
+    this.retries.push({ attempt: this.attempt, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs: delayMs2 });
   }
   began(type, name) {
     const wait2 = { type, name, from: (/* @__PURE__ */ new Date()).toISOString(), outcome: "waiting" };
@@ -3690,11 +4053,12 @@ var Visit = class {
   settle(name, outcome) {
     this.memory.journal.push({ op: "await", name, ...outcome });
     this.failures = 0;
+    this.awaitsOver += 1;
   }
   report() {
-    const { step, number, input, awaits, attempt, retries, startedAt, outcome, memory, undoes } = this;
+    const { step: step2, number, input, awaits, attempt, retries, startedAt, outcome, memory, undoes } = this;
     const executions = this.#executions;
-    return { step: step.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, attempt, retries, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
+    return { step: step2.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, attempt, retries, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
   }
   get isActive() {
     return this.#endedAt === void 0;
@@ -3708,8 +4072,8 @@ var Visit = class {
     const execution = ctx.execution;
     const { checks = {} } = this.step;
     try {
-      checkInput(checks, this.input);
-      const value = await this.step.handler(this.step.takes === "job" ? this.#job() : this.input, ctx);
+      const input = await givenInput(checks, this.input);
+      const value = await this.step.handler(this.step.takes === "job" ? this.#job(input) : input, ctx);
       const problem = await execution.returned();
       if (problem) throw problem;
       return checkOutput(checks, value);
@@ -3718,12 +4082,12 @@ var Visit = class {
       throw error;
     }
   }
-  #job() {
+  #job(data) {
     const { name } = this.step;
-    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt };
+    return { id: `job-${this.number}`, name, queue: name, data, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt };
   }
   #params() {
-    const { runId, flow, tenantId, correlationId = runId } = this.run;
+    const { runId, flow: flow2, tenantId, correlationId = runId } = this.run;
     return {
       file: "",
       kind: "step",
@@ -3734,7 +4098,7 @@ var Visit = class {
       attempt: this.attempt,
       maxAttempts: this.#maxAttempts,
       runId,
-      flow,
+      flow: flow2,
       step: this.step.name,
       visit: this.number,
       correlationId,
@@ -3747,12 +4111,14 @@ var Visit = class {
 };
 
 // src/testing/flow.ts
-var mostVisits = 1e3;
+var usual = { maxSteps: 1e3, maxAwaits: 1e4 };
+var sharedOptions = ["input", "flow", "events", "triggers", "start", "clock", "runId", "tenantId", "correlationId", "state", "stateSchema", "schemas", "calls", "conflicts", "leaseValid"];
 async function runFlow(steps, options2 = {}) {
+  checkOptions("runFlow", options2, ["entry", ...sharedOptions]);
   const planned = plan(steps, options2);
   await withChecks(planned.steps, planned.entry, options2.schemas);
   return simulate(options2, async (clock) => {
-    const run = new Simulation(planned.flow, planned.steps, options2, clock, planned.entry.onFailure);
+    const run = new Simulation(planned.flow, planned.steps, options2, clock, planned.entry);
     run.enter(planned.entry, options2.input);
     return run.play();
   });
@@ -3767,12 +4133,13 @@ async function simulate({ clock, start = "2026-01-01T00:00:00.000Z" }, work) {
   }
 }
 var Simulation = class {
-  constructor(flow, steps, options2, clock, onFailure = "stop") {
-    this.flow = flow;
+  constructor(flow2, steps, options2, clock, entry) {
+    this.flow = flow2;
     this.steps = steps;
     this.options = options2;
     this.clock = clock;
-    this.onFailure = onFailure;
+    this.entry = entry;
+    this.#limits = { ...usual, ...entry.limits };
     this.store = new Store(options2.state);
     this.#startMs = clock.now;
     const events = options2.events ?? [];
@@ -3793,15 +4160,17 @@ var Simulation = class {
   #ready;
   #startMs;
   #undoing = new Undoing();
+  #warnings = [];
+  #limits;
   /** Visits so far, without those that undo something. */
   #begun = 0;
   #error;
   /** The error, as a step that undoes something is told of it. */
   #reason;
-  enter(step, input, undoes) {
-    const number = this.visits.filter((visit2) => visit2.step === step).length + 1;
+  enter(step2, input, undoes) {
+    const number = this.visits.filter((visit2) => visit2.step === step2).length + 1;
     const run = { runId: this.options.runId ?? "run-0", flow: this.flow, tenantId: this.options.tenantId, correlationId: this.options.correlationId };
-    const visit = new Visit(step, number, input ?? null, run, this.options, this.store, undoes);
+    const visit = new Visit(step2, number, input ?? null, run, this.options, this.store, undoes);
     this.visits.push(visit);
     this.#plan(this.clock.now, () => this.#begin(visit));
   }
@@ -3839,7 +4208,7 @@ var Simulation = class {
   }
   async #begin(visit) {
     if (!visit.isActive) return;
-    if (!visit.undoes && this.#begun++ >= mostVisits) return this.#stop();
+    if (!visit.undoes && this.#begun++ >= this.#limits.maxSteps) return this.#stop();
     const { await: declared } = visit.step;
     if (!declared || declared.type === "time" || visit.awaited !== void 0) return this.#execute(visit);
     const done2 = (ending) => {
@@ -3869,25 +4238,45 @@ var Simulation = class {
     else this.#afterHandler(visit, outcome.value);
   }
   #tryAgain(visit, error) {
-    const delayMs = retryDelayMs(visit.step.config.retryPolicy, describe(error), visit.failures + 1);
-    if (delayMs === void 0) return false;
-    visit.failed(error, delayMs);
-    this.#plan(this.clock.now + delayMs, () => visit.isActive && this.#execute(visit));
+    const delayMs2 = retryDelayMs(visit.step.config.retryPolicy, describe(error), visit.failures + 1);
+    if (delayMs2 === void 0) return false;
+    visit.failed(error, delayMs2);
+    this.#plan(this.clock.now + delayMs2, () => visit.isActive && this.#execute(visit));
     return true;
   }
   async #suspend(visit, wait2) {
     const name = wait2.type === "time" ? "time" : wait2.type === "event" ? wait2.eventKind : wait2.triggerId;
+    const door = wait2.type === "trigger" ? this.store.triggers.get(wait2.triggerId) : void 0;
+    const untilMs = this.#until(wait2, door);
+    const refused = this.#refused(visit, wait2, untilMs, door);
+    if (refused) return this.#fail(visit, "failed", refused);
     const done2 = ({ outcome, value = null }) => {
+      if (door && outcome === "trigger") this.store.doors.used(door.id);
       visit.settle(name, outcome === "timeout" ? { error: timedOut(wait2.type) } : { value });
       return this.#execute(visit);
     };
-    if (wait2.type === "time") return this.#awaitTime(visit, "afterMs" in wait2 ? this.clock.now + wait2.afterMs : Date.parse(wait2.resumeAt), done2);
-    if (wait2.type === "trigger") return this.#awaitTrigger(visit, this.store.triggers.get(wait2.triggerId), wait2.timeoutMs, done2);
+    if (wait2.type === "time") return this.#awaitTime(visit, untilMs, done2);
+    const timeoutMs = untilMs === void 0 ? void 0 : Math.max(0, untilMs - this.clock.now);
+    if (door) return this.#awaitTrigger(visit, door, timeoutMs, done2);
+    if (wait2.type !== "event") return;
     const fits = (event) => {
       const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input };
-      return matches(wait2.match ?? {}, event) && (wait2.where === void 0 || Boolean(evaluate(wait2.where, args)));
+      return matches(wait2.match ?? {}, event) && this.#where(wait2.where, args, visit, wait2.eventKind);
     };
-    this.#awaitEvent(visit, wait2.eventKind, fits, wait2.lookback ?? wait2.lookbackMs, wait2.timeoutMs, done2);
+    this.#awaitEvent(visit, wait2.eventKind, fits, wait2.lookback ?? wait2.lookbackMs, timeoutMs, done2);
+  }
+  /** When a wait of code is over at the latest. The time of a door runs from when it was made. */
+  #until(wait2, door) {
+    if (door) return this.store.doors.expiresMs(door.id);
+    if (wait2.type === "time") return "afterMs" in wait2 ? this.clock.now + wait2.afterMs : Date.parse(wait2.resumeAt);
+    return wait2.timeoutMs === void 0 ? void 0 : this.clock.now + wait2.timeoutMs;
+  }
+  #refused(visit, wait2, untilMs, door) {
+    const isOver = untilMs !== void 0 && untilMs <= this.clock.now;
+    if (door && this.store.doors.isUsed(door.id) && !isOver) return usedDoor();
+    const refused = refusedWait(wait2, untilMs, this.clock.now);
+    if (refused) return refused;
+    return visit.awaitsOver >= this.#limits.maxAwaits ? tooManyAwaits(this.#limits.maxAwaits) : void 0;
   }
   #afterHandler(visit, value) {
     const { await: declared } = visit.step;
@@ -3897,8 +4286,9 @@ var Simulation = class {
     };
     if (declared?.type !== "time") return end2();
     const { delay } = declared;
-    const wanted = typeof delay === "function" ? evaluate(delay, { result: value }) : delay;
-    this.#awaitTime(visit, this.clock.now + milliseconds2("delay", wanted), end2);
+    const ms = typeof delay === "function" ? delayMs(delay, value) : milliseconds2("delay", delay);
+    if (typeof ms !== "number") return this.#fail(visit, "failed", ms);
+    this.#awaitTime(visit, this.clock.now + ms, end2);
   }
   #awaitTime(visit, untilMs, done2) {
     const finish = this.#wait(visit, "time", "time", done2);
@@ -3982,7 +4372,7 @@ var Simulation = class {
     this.#events.push(event);
     if (!open.length && !entered.length && !undone.length) this.#unclaimed.push(event);
     for (const one of open) one.settle(event);
-    for (const { step, input } of entered) this.#enterBy(step, event.kind, input);
+    for (const { step: step2, input } of entered) this.#enterBy(step2, event.kind, input);
     for (const undo2 of undone) this.#undo(undo2);
   }
   #openFor(event) {
@@ -3992,29 +4382,47 @@ var Simulation = class {
     if (this.#undoing.hasBegun) return [];
     const ctx = this.#context();
     const found = [];
-    for (const step of this.steps.values()) {
-      for (const { eventKind, when, map } of step.subscriptions) {
-        const condition = typeof when === "object" ? when.where : when;
-        if (eventKind !== event.kind || condition !== void 0 && !evaluate(condition, { event, ctx })) continue;
-        found.push({ step, input: map === void 0 ? event.data : evaluate(map, { event, ctx }) });
+    for (const step2 of this.steps.values()) {
+      for (const [number, { eventKind, when, map }] of step2.subscriptions.entries()) {
+        if (eventKind !== event.kind) continue;
+        const entry = this.#judged(`subscription ${number} of step ${JSON.stringify(step2.name)}`, step2, () => {
+          if (when !== void 0 && !evaluate(when, { event, ctx })) return void 0;
+          return { step: step2, input: map === void 0 ? event.data : evaluate(map, { event, ctx }) };
+        });
+        if (!entry) continue;
+        found.push(entry);
         break;
       }
     }
     return found;
   }
-  #enterBy(step, kind, input) {
-    if (step.join !== "all") return this.enter(step, input);
-    this.#held.push({ step: step.name, kind, input });
-    const kinds = new Set(step.subscriptions.map(({ eventKind }) => eventKind));
-    const firsts = [...kinds].map((wanted) => this.#held.find((held) => held.step === step.name && held.kind === wanted));
+  #enterBy(step2, kind, input) {
+    if (step2.join !== "all") return this.enter(step2, input);
+    this.#held.push({ step: step2.name, kind, input });
+    const kinds = new Set(step2.subscriptions.map(({ eventKind }) => eventKind));
+    const firsts = [...kinds].map((wanted) => this.#held.find((held) => held.step === step2.name && held.kind === wanted));
     if (!firsts.every((held) => held !== void 0)) return;
     for (const held of firsts) this.#held.splice(this.#held.indexOf(held), 1);
-    this.enter(step, Object.fromEntries(firsts.map((held) => [held.kind, held.input ?? null])));
+    this.enter(step2, Object.fromEntries(firsts.map((held) => [held.kind, held.input ?? null])));
   }
   #fitsDeclared({ where, match }, event, visit) {
     const ctx = { ...this.#context(), input: visit.input };
     const values = Object.entries(match ?? {}).map(([path2, wanted]) => [path2, this.#matched(wanted, visit)]);
-    return matches(Object.fromEntries(values), event) && (where === void 0 || Boolean(evaluate(where, { event, ctx })));
+    return matches(Object.fromEntries(values), event) && this.#where(where, { event, ctx }, visit, event.kind);
+  }
+  #where(where, args, { step: step2 }, kind) {
+    return where === void 0 || Boolean(this.#judged(`the where of the await of event ${kind}`, step2, () => evaluate(where, args)));
+  }
+  /** What an expression says of an event. If it throws, the event is passed over, and the run says so once. */
+  #judged(what, step2, judge) {
+    try {
+      return judge();
+    } catch (error) {
+      if (error instanceof RiverrunError) throw error;
+      const warning = { code: "EXPRESSION_ERROR", message: `${what}: ${describe(error).message}`, step: step2.name };
+      if (!this.#warnings.some(({ message }) => message === warning.message)) this.#warnings.push(warning);
+      return void 0;
+    }
   }
   /** What a declared `match` wants: a path into input or state, or a value as it is. */
   #matched(wanted, { input }) {
@@ -4024,10 +4432,9 @@ var Simulation = class {
   #tooLate(visit, { onTimeout }) {
     const { code = "", message } = timedOut(visit.step.await?.type ?? "event");
     if (onTimeout === void 0) return this.#fail(visit, "failed", new RiverrunError(code, message, { retriable: false }));
-    const step = this.steps.get(onTimeout);
-    if (!step) throw new Error(`step ${visit.step.name} has onTimeout: ${onTimeout}, and there is no such step`);
+    const step2 = this.steps.get(onTimeout);
     visit.end({ status: "timeout" });
-    this.enter(step, visit.input);
+    this.enter(step2, visit.input);
   }
   /** The first failure is the run's; one while it undoes things is only recorded. */
   #fail(visit, status, error) {
@@ -4036,12 +4443,12 @@ var Simulation = class {
       this.#error = error;
       this.#reason = reason2(describe(error), visit.step.name);
     }
-    if (this.onFailure === "finish" || this.#undoing.hasBegun) return;
+    if (this.entry.onFailure === "finish" || this.#undoing.hasBegun) return;
     for (const other of this.visits.filter(({ isActive }) => isActive)) this.#cancel(other);
   }
   /** The run has made as many visits as it may: it fails, whatever its steps say of failures. */
   #stop() {
-    this.#error = new RiverrunError("MAX_STEPS", `the run made ${mostVisits} visits, as many as it may: does a step feed itself?`, { retriable: false });
+    this.#error = tooManySteps(this.#limits.maxSteps);
     this.#reason = reason2(describe(this.#error));
     for (const visit of this.visits.filter(({ isActive }) => isActive)) this.#cancel(visit);
   }
@@ -4050,9 +4457,7 @@ var Simulation = class {
     visit.end({ status: "cancelled" });
   }
   #undo({ step: name, visit, input }) {
-    const step = this.steps.get(name);
-    if (!step) throw new Error(`step ${visit.step} has compensation by ${name}, and there is no such step`);
-    this.enter(step, input, visit);
+    this.enter(this.steps.get(name), input, visit);
   }
   #context() {
     return { runId: this.options.runId ?? "run-0", flowName: this.flow, input: this.options.input ?? null, state: this.store.state };
@@ -4065,6 +4470,7 @@ var Simulation = class {
       visits: this.visits.map((visit) => visit.report()),
       events: this.#events,
       unclaimed: this.#unclaimed,
+      warnings: this.#warnings,
       state: this.store.state,
       startedAt: new Date(this.#startMs).toISOString(),
       endedAt: new Date(this.clock.now).toISOString(),
@@ -4075,26 +4481,40 @@ var Simulation = class {
 function timedOut(type) {
   return { code: "AWAIT_TIMEOUT", message: `the ${type} did not come in time` };
 }
+function delayMs(delay, result) {
+  let wanted;
+  let problem = "the delay is not a number of milliseconds up to ten years";
+  try {
+    wanted = evaluate(delay, { result });
+  } catch (error) {
+    if (error instanceof RiverrunError) throw error;
+    problem = describe(error).message;
+  }
+  const fits = typeof wanted === "number" && wanted >= 0 && wanted <= longestMs;
+  return fits ? Math.round(wanted) : new RiverrunError("INPUT_ERROR", problem, { retriable: false });
+}
 
 // src/testing/step.ts
 async function runStep(executable, options2 = {}) {
+  checkOptions("runStep", options2, ["step", "awaited", ...sharedOptions]);
   const planned = plannedStep(executable, options2.step ?? "test", options2.flow);
   if (!planned) throw new Error(`the process is no step of the flow ${options2.flow}`);
-  const { compensation: _, ...step } = { ...planned, ...options2.step && { name: options2.step }, subscriptions: [] };
-  const steps = /* @__PURE__ */ new Map([[step.name, step]]);
-  await withChecks(steps, step, options2.schemas);
+  const { compensation: _, ...step2 } = { ...planned, ...options2.step && { name: options2.step }, subscriptions: [] };
+  const steps = /* @__PURE__ */ new Map([[step2.name, step2]]);
+  await withChecks(steps, step2, options2.schemas);
+  checkFlow(flowOf(options2, planned), withOnTimeout(steps, step2));
   return simulate(options2, async (clock) => {
-    const simulation = new Simulation(flowOf(options2, planned), withOnTimeout(steps, step), options2, clock);
-    simulation.enter(step, options2.input);
+    const simulation = new Simulation(flowOf(options2, planned), steps, options2, clock, { limits: step2.limits });
+    simulation.enter(step2, options2.input);
     const visit = simulation.visits[0];
     if (options2.awaited !== void 0) visit.awaited = options2.awaited;
-    const { state, elapsedMs } = await simulation.play();
+    const { state, elapsedMs, warnings } = await simulation.play();
     const { step: _step, visit: _visit, input: _input, ...report } = visit.report();
-    return { ...report, state, elapsedMs, journal: visit.memory.journal };
+    return { ...report, warnings, state, elapsedMs, journal: visit.memory.journal };
   });
 }
-function flowOf({ flow }, { config, name }) {
-  if (flow !== void 0) return flow;
+function flowOf({ flow: flow2 }, { config, name }) {
+  if (flow2 !== void 0) return flow2;
   const first = [config.flow].flat()[0];
   return (typeof first === "object" ? first.id : first) ?? name;
 }

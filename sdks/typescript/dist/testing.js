@@ -7,10 +7,11 @@ import {
   InvocationContext,
   configJson,
   durationMs,
+  parserOf,
   redactor,
   source,
   valueText
-} from "./shared/PW63Y7HD.js";
+} from "./shared/LHUR3PTA.js";
 import {
   CancelledError,
   RiverrunError,
@@ -102,16 +103,16 @@ var FakeClock = class {
   }
   #add(callback, ms = 0, args = [], repeats = false) {
     const id = ++this.#lastId;
-    const delayMs = Math.max(1, Number(ms) || 0);
+    const delayMs2 = Math.max(1, Number(ms) || 0);
     const fire = () => callback(...args);
-    this.#timers.set(id, { id, atMs: this.#nowMs + delayMs, everyMs: repeats ? delayMs : void 0, fire });
+    this.#timers.set(id, { id, atMs: this.#nowMs + delayMs2, everyMs: repeats ? delayMs2 : void 0, fire });
     const handle = {
       ref: () => handle,
       unref: () => handle,
       hasRef: () => true,
       refresh: () => {
         const timer = this.#timers.get(id);
-        if (timer) timer.atMs = this.#nowMs + delayMs;
+        if (timer) timer.atMs = this.#nowMs + delayMs2;
         return handle;
       },
       close: () => this.#clear(id),
@@ -154,13 +155,13 @@ var FakeClock = class {
     Object.defineProperty(Fake, "prototype", { value: real.Date.prototype });
     return Object.assign(Fake, { now });
   }
-  #replace(target, members2) {
-    for (const [name, value] of Object.entries(members2)) {
-      const before = Object.getOwnPropertyDescriptor(target, name);
-      Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: before?.enumerable ?? true });
+  #replace(target2, members3) {
+    for (const [name, value] of Object.entries(members3)) {
+      const before = Object.getOwnPropertyDescriptor(target2, name);
+      Object.defineProperty(target2, name, { value, writable: true, configurable: true, enumerable: before?.enumerable ?? true });
       this.#undo.push(() => {
-        if (before) Object.defineProperty(target, name, before);
-        else delete target[name];
+        if (before) Object.defineProperty(target2, name, before);
+        else delete target2[name];
       });
     }
   }
@@ -177,6 +178,7 @@ var members = { input: "inputSchema", output: "outputSchema", state: "state" };
 async function checksOf(config = {}, schemas = true) {
   const checks = {};
   if (!schemas) return checks;
+  checks.parse = parserOf(config.inputSchema);
   for (const [name, member] of Object.entries(members)) {
     if (config[member] !== void 0) checks[name] = await compiled(member, config[member]);
   }
@@ -200,7 +202,10 @@ async function compile(member, schema) {
 }
 function checkInput({ input: check }, input, what = "the input") {
   refuse("INPUT_INVALID", `${what} breaks the schema`, check?.(asJson(input)));
-  return input;
+}
+async function givenInput(checks, input, what) {
+  checkInput(checks, input, what);
+  return checks.parse ? await checks.parse(asJson(input)) : input;
 }
 function checkOutput({ output: check }, value, what = "the result") {
   refuse("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
@@ -242,10 +247,29 @@ function stateIssues(check, state) {
 }
 
 // src/testing/memory.ts
+var Doors = class {
+  #known = /* @__PURE__ */ new Map();
+  made(id, isForMany, expiresMs) {
+    this.#known.set(id, { isForMany, isUsed: false, expiresMs });
+  }
+  used(id) {
+    const door = this.#known.get(id);
+    if (door) door.isUsed = true;
+  }
+  /** Whether nobody can open it again. */
+  isUsed(id) {
+    const door = this.#known.get(id);
+    return door !== void 0 && door.isUsed && !door.isForMany;
+  }
+  expiresMs(id) {
+    return this.#known.get(id)?.expiresMs;
+  }
+};
 var Store = class {
   state;
   version = 0;
   triggers = /* @__PURE__ */ new Map();
+  doors = new Doors();
   constructor(state = {}) {
     this.state = copy(state);
   }
@@ -329,8 +353,9 @@ var Memory = class {
       this.journal.push({ op, name, ...error ? { error } : { value }, ...emits && { emits } });
       return {};
     },
-    "await.trigger": ({ type, payload }) => {
+    "await.trigger": ({ type, payload, timeoutMs, many = false }) => {
       const { id, url } = this.#store.makeTrigger(type, payload);
+      this.#store.doors.made(id, many, timeoutMs === void 0 ? void 0 : Date.now() + timeoutMs);
       this.journal.push({ op: "trigger", name: type, value: { id, url } });
       return { id, url };
     },
@@ -340,9 +365,9 @@ var Memory = class {
     },
     enqueue: ({ jobs, ...job2 }) => ({ jobs: (jobs ?? [job2]).map((one) => this.#enqueue(one)) }),
     call: (params) => this.#call(params),
-    start: ({ flow, input, options }) => {
+    start: ({ flow: flow2, input, options }) => {
       const runId = options?.runId ?? `run-${this.started.length + 1}`;
-      this.started.push({ flow, input, options, runId });
+      this.started.push({ flow: flow2, input, options, runId });
       return { runId, created: true };
     },
     lease: () => ({ valid: this.#options.leaseValid ?? true, untilMs: Date.now() + 3e4 })
@@ -390,6 +415,102 @@ function refuseReserved(type, data) {
   if (refused !== void 0) throw new RiverrunError("RESERVED_TYPE", `only the server may write events of the type ${JSON.stringify(refused)}`, { retriable: false });
 }
 
+// src/testing/words.ts
+var likeness = 0.8;
+var step = ["step", "subscriptions", "triggers", "join", "await", "emits", "compensation", "onFailure", "version", "role", "id"];
+var flow = [...step, "limits"];
+var settings = [
+  "runMode",
+  "queue",
+  "concurrency",
+  "keyConcurrency",
+  "rateLimit",
+  "retryPolicy",
+  "dlq",
+  "timeoutMs",
+  "idempotencyKey",
+  "idempotencyWindowMs",
+  "idempotency",
+  "key",
+  "throttle",
+  "debounce",
+  "batch",
+  "inputSchema",
+  "outputSchema",
+  "state",
+  "persistFrames",
+  "logs",
+  "flow",
+  "name",
+  "description",
+  "metadata",
+  "tags",
+  "logger",
+  ...step
+];
+var members2 = {
+  queue: ["name", "concurrency"],
+  rateLimit: ["max", "durationMs"],
+  retryPolicy: ["attempts", "backoff", "onFail", "retriableErrors"],
+  "retryPolicy.backoff": ["type", "delayMs", "maxDelayMs", "jitter", "delay", "capMs"],
+  dlq: ["enabled", "queue"],
+  idempotency: ["key", "windowMs"],
+  throttle: ["windowMs", "key", "durationMs"],
+  debounce: ["delayMs", "key", "durationMs", "windowMs"],
+  batch: ["size", "waitMs", "max", "timeoutMs"],
+  logs: ["maxLines", "maxBytes"],
+  flow,
+  "flow.limits": ["maxSteps", "maxAwaits", "maxValueBytes", "maxStateBytes"],
+  subscriptions: ["eventKind", "when", "map"],
+  await: ["type", "delay", "eventKind", "where", "match", "triggerType", "payload", "secretEnv", "many", "timeout", "onTimeout", "lookback"],
+  compensation: ["step", "on"]
+};
+function checkSettings(config, name) {
+  const issues = strangers(config, settings, "", "");
+  if (!issues.length) return;
+  const told2 = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new RiverrunError("PROCESS_INVALID", `the config of ${name || "a step"} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told2}`, { retriable: false, details: { issues } });
+}
+function checkOptions(what, options, known3) {
+  const stranger = Object.entries(options).find(([word, value]) => value !== void 0 && !known3.includes(word))?.[0];
+  if (stranger !== void 0) throw new TypeError(`${what} has no option ${stranger}${meant(stranger, known3) || `: it knows ${known3.join(", ")}`}`);
+}
+function meant(word, known3) {
+  const [nearest] = known3.map((one) => ({ one, like: jaroWinkler(one, word) })).sort((a, b) => b.like - a.like);
+  return nearest && nearest.like >= likeness ? `; did you mean ${nearest.one}?` : "";
+}
+function strangers(value, known3, path, place) {
+  return Object.entries(value).flatMap(([word, member]) => {
+    if (member === void 0) return [];
+    if (!known3.includes(word)) return [{ path: path + word, message: `is no setting${elsewhere(word, path) || meant(word, known3)}` }];
+    const inner = members2[place + word] ? place + word : place === "flow." ? word : place + word;
+    const each = Array.isArray(member) ? member.map((one, at) => [`${path}${word}.${at}.`, one]) : [[`${path}${word}.`, member]];
+    return each.flatMap(([below, one]) => members2[inner] && isObject(one) ? strangers(one, members2[inner], below, `${inner}.`) : []);
+  });
+}
+function elsewhere(word, path) {
+  return word === "limits" && path === "" ? ": it belongs into flow, as flow: { limits }" : "";
+}
+function jaroWinkler(one, other) {
+  const reach = Math.max(0, Math.floor(Math.max(one.length, other.length) / 2) - 1);
+  const taken = /* @__PURE__ */ new Set();
+  const common = [];
+  for (let at = 0; at < one.length; at += 1) {
+    const low = Math.max(0, at - reach);
+    const found = [...other.slice(low, at + reach + 1)].findIndex((letter, place) => letter === one[at] && !taken.has(low + place));
+    if (found < 0) continue;
+    taken.add(low + found);
+    common.push(one[at]);
+  }
+  if (!common.length) return 0;
+  const theirs = [...taken].sort((a, b) => a - b).map((at) => other[at]);
+  const swapped = common.filter((letter, at) => letter !== theirs[at]).length / 2;
+  const jaro = (common.length / one.length + common.length / other.length + (common.length - swapped) / common.length) / 3;
+  let prefix = 0;
+  while (prefix < 4 && one[prefix] !== void 0 && one[prefix] === other[prefix]) prefix += 1;
+  return jaro + prefix * 0.1 * (1 - jaro);
+}
+
 // src/testing/execute.ts
 function createTestContext(options = {}) {
   const memory = new Memory(memoryOptions(options), checksOf(options.config, options.schemas));
@@ -406,24 +527,49 @@ function createTestContext(options = {}) {
     }
   };
 }
+var known2 = [
+  "state",
+  "stateSchema",
+  "schemas",
+  "journal",
+  "checkpoint",
+  "calls",
+  "conflicts",
+  "leaseValid",
+  "config",
+  "jobId",
+  "queue",
+  "name",
+  "attempt",
+  "maxAttempts",
+  "runId",
+  "correlationId",
+  "causationId",
+  "tenantId",
+  "enqueuedAt",
+  "timeoutMs",
+  "after",
+  "clock",
+  "signal"
+];
 async function execute(executable, input, given2 = {}) {
+  checkOptions("execute", given2, known2);
   const { handler, config, takes } = parts(executable);
   const options = { ...given2, config: { ...config, ...given2.config } };
+  checkSettings(options.config, handler.name);
   const count = isBatch(options, input) ? Math.max(1, input.length) : 1;
   const checks = await checksOf(options.config, options.schemas);
   const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options), checks));
   const memory = memories[0];
   const ctx = contextOf(memories, options, input);
-  const first = takes === "job" ? jobArgument(input, options) : input;
+  if (takes === "job" && options.config?.batch && !Array.isArray(input)) throw new TypeError("the config has batch: give a list of inputs");
+  const argument = (given3) => takes === "job" ? jobArgument(given3, options) : given3;
   const invoke = async () => {
-    if (!isBatch(options, input)) {
-      checkInput(checks, input);
-      return checkOutput(checks, await handler(first, ctx));
-    }
-    checkBatch(checkInput, checks, input, "the input");
-    const value = await handler(first, ctx);
-    if (Array.isArray(value)) checkBatch(checkOutput, checks, value, "the result");
-    else checkOutput(checks, value);
+    if (!isBatch(options, input)) return checkOutput(checks, await handler(argument(await givenInput(checks, input)), ctx));
+    const given3 = await Promise.all(input.map((one, at) => givenInput(checks, one, `the input of job ${at}`)));
+    const value = await handler(argument(given3), ctx);
+    if (!Array.isArray(value)) return checkOutput(checks, value);
+    value.forEach((one, at) => one instanceof Error || checkOutput(checks, one, `the result of job ${at}`));
     return value;
   };
   const timer = options.timeoutMs === void 0 ? void 0 : setTimeout(() => ctx.cancel("timeout"), options.timeoutMs);
@@ -455,9 +601,6 @@ async function settled(running, ctx) {
     const stopped = error instanceof CancelledError || ctx.cancelled && error instanceof Error && error.name === "AbortError";
     return { status: stopped ? "cancelled" : "failed", error };
   }
-}
-function checkBatch(check, checks, each, what) {
-  each.forEach((one, at) => one instanceof Error || check(checks, one, `${what} of job ${at}`));
 }
 function finished(memory, options, outcome) {
   return { ...outcome, ...kept(memory), attempt: attemptOf(options) };
@@ -524,7 +667,6 @@ function contextOf(memories, options, input) {
 function jobArgument(input, options) {
   const { jobId = "job-0" } = options;
   if (!options.config?.batch) return job(input, jobId, options);
-  if (!Array.isArray(input)) throw new TypeError("the config has batch: give a list of inputs");
   return input.map((one, index) => job(one, `${jobId}-${index}`, options));
 }
 function job(data, id, options) {
@@ -554,13 +696,21 @@ function maxAttemptsOf({ maxAttempts, config }) {
 function evaluate(expression, args) {
   const text = typeof expression === "function" ? source(expression) : expression;
   const names = Object.keys(args);
+  const call = compiled2(text, names);
   try {
-    const call = new Function(...names, `"use strict"; const given = (${text}
-); return typeof given === 'function' ? given(${names.join(", ")}) : given`);
     return call(...Object.values(args));
   } catch (cause) {
+    if (!(cause instanceof ReferenceError)) throw cause;
     const message = `${text} cannot be evaluated: ${cause.message}. The server calls it with ${names.join(", ")}, and it sees no other variable`;
     throw new RiverrunError("EXPRESSION_ERROR", message, { cause, retriable: false });
+  }
+}
+function compiled2(text, names) {
+  try {
+    return new Function(...names, `"use strict"; const given = (${text}
+); return typeof given === 'function' ? given(${names.join(", ")}) : given`);
+  } catch (cause) {
+    throw new RiverrunError("EXPRESSION_ERROR", `${text} is no JavaScript: ${cause.message}`, { cause, retriable: false });
   }
 }
 
@@ -593,9 +743,9 @@ function seen({ type, kind = type, at: _, ...event }, ms, number) {
 function matches(match, event) {
   return Object.entries(match).every(([path, value]) => isSame(getAt(event, path), value));
 }
-function milliseconds(what, duration) {
-  const ms = durationMs(duration);
-  if (ms === void 0) throw new TypeError(`${what} must be milliseconds or a duration, is ${String(duration)}`);
+function milliseconds(what, duration2) {
+  const ms = durationMs(duration2);
+  if (ms === void 0) throw new TypeError(`${what} must be milliseconds or a duration, is ${String(duration2)}`);
   return ms;
 }
 function isSame(one, other) {
@@ -605,43 +755,135 @@ function isSame(one, other) {
   return keys.length === Object.keys(other).length && keys.every((key) => isSame(one[key], other[key]));
 }
 
+// src/testing/refusals.ts
+var longestMs = 10 * 366 * 24 * 60 * 60 * 1e3;
+var families = /^(flow|step|job)(\.|$)/;
+var written = /* @__PURE__ */ new Set([
+  "emit",
+  "progress",
+  "partial",
+  "log.debug",
+  "log.info",
+  "log.warn",
+  "log.error",
+  "state.set",
+  "state.delete",
+  "state.batch",
+  "state.snapshot",
+  "trigger.registered",
+  "trigger.fired",
+  "trigger.timeout",
+  "trigger.cancelled",
+  "trigger.failed",
+  "worker.registered",
+  "worker.heartbeat",
+  "worker.stopped"
+]);
+function checkFlow(flow2, steps) {
+  const issues = [...steps.values()].flatMap((step2) => [...issuesOf(step2, [...steps.keys()])]);
+  if (!issues.length) return;
+  const told2 = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new RiverrunError("FLOW_INVALID", `flow ${flow2} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told2}`, { retriable: false, details: { issues } });
+}
+function refusedWait(wait, untilMs, nowMs) {
+  if (wait.type === "event" && isOwn(wait.eventKind)) {
+    return refusal("BAD_KIND", `${wait.eventKind} is written by riverrun itself, and no run can wait for it: emit an event of your own, or have a trigger on it start a flow that does`);
+  }
+  if (wait.type === "event" && !isKind(wait.eventKind)) return refusal("INPUT_ERROR", `${JSON.stringify(wait.eventKind)} is no kind of event`);
+  if (untilMs !== void 0 && untilMs > nowMs + longestMs) return refusal("INPUT_ERROR", `${dateText(untilMs)} is more than ten years away`);
+  return void 0;
+}
+function usedDoor() {
+  return refusal("INPUT_ERROR", "the step waits again for a trigger that was used: one for many is made with `many`");
+}
+function tooManyAwaits(limit) {
+  const message = `the step has waited ${limit} times in one visit, the most that its flow's limits.maxAwaits allows, and all that it did is read again after each: begin a run that goes on from here with ctx.start, and return`;
+  return refusal("MAX_AWAITS", message);
+}
+function tooManySteps(limit) {
+  return refusal("MAX_STEPS", `the run has made ${limit} steps, the most that its flow's limits.maxSteps allows: does a step feed itself?`);
+}
+var most = { maxSteps: 1e7, maxAwaits: 1e6, maxValueBytes: 67108864, maxStateBytes: 67108864 };
+function* issuesOf({ name, subscriptions, await: declared, compensation, limits }, names) {
+  const at = `steps.${name}`;
+  for (const [number, { eventKind }] of subscriptions.entries()) yield* heard(`${at}.subscriptions.${number}.eventKind`, eventKind);
+  if (declared?.type === "event") yield* heard(`${at}.await.eventKind`, declared.eventKind);
+  if (declared && "onTimeout" in declared) yield* target(`${at}.await.onTimeout`, declared.onTimeout, names);
+  for (const field of ["timeout", "lookback"]) yield* duration(`${at}.await.${field}`, declared?.[field]);
+  if (declared?.type === "time" && typeof declared.delay !== "function") yield* duration(`${at}.await.delay`, declared.delay);
+  const many = declared?.type === "trigger" ? declared.many : void 0;
+  if (many !== void 0 && !(Number.isInteger(many) && many >= 2 && many <= 1e3)) yield { path: `${at}.await.many`, message: `must be 2 to 1000, is ${String(many)}` };
+  yield* target(`${at}.compensation.step`, compensation?.step, names);
+  for (const kind of [compensation?.on ?? []].flat()) yield* heard(`${at}.compensation.on`, kind);
+  for (const [limit, value] of Object.entries(limits ?? {})) {
+    const top = most[limit];
+    if (top && value !== void 0 && !(Number.isInteger(value) && value >= 1 && value <= top)) yield { path: `limits.${limit}`, message: `must be 1 to ${top}, is ${String(value)}` };
+  }
+}
+function* heard(path, kind) {
+  if (isOwn(kind)) yield { path, message: `${kind} is written by riverrun itself, and never comes to a step: emit an event of your own, or have a trigger on it start a flow` };
+  else if (!isKind(kind)) yield { path, message: `${JSON.stringify(kind)} is no kind of event` };
+}
+function* target(path, name, names) {
+  if (name !== void 0 && !names.includes(name)) yield { path, message: `there is no step ${JSON.stringify(name)}${meant(name, names)}` };
+}
+function* duration(path, given2) {
+  const ms = typeof given2 === "number" || typeof given2 === "string" ? durationMs(given2) : void 0;
+  if (ms !== void 0 && ms > longestMs) yield { path, message: `${JSON.stringify(given2)} is not between 0 and ten years` };
+}
+function isOwn(kind) {
+  return families.test(kind) || written.has(kind);
+}
+function isKind(kind) {
+  return typeof kind === "string" && /^[A-Za-z0-9._:/-]{1,128}$/.test(kind);
+}
+function dateText(ms) {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? "that" : date.toISOString();
+}
+function refusal(code, message) {
+  return new RiverrunError(code, message, { retriable: false });
+}
+
 // src/testing/plan.ts
-function plan(executables, { flow, entry }) {
+function plan(executables, { flow: flow2, entry }) {
   const named = Array.isArray(executables) ? executables.map((one) => [void 0, one]) : Object.entries(executables);
   const all = named.flatMap(([key, one]) => partsOf(one, key));
-  const begins = flow === void 0 ? void 0 : all.find((part) => part.flow === void 0 && part.step.name === flow);
+  const begins = flow2 === void 0 ? void 0 : all.find((part) => part.flow === void 0 && part.step.name === flow2);
   const ids = new Set(all.flatMap((part) => part.flow ?? []));
-  if (flow !== void 0 && ids.size && !ids.has(flow) && !begins) throw new Error(`no step is part of the flow ${flow}; they name ${[...ids].join(", ")}`);
-  const wanted = entry === void 0 ? void 0 : all.find(({ step }) => step.name === entry);
-  const id = flow ?? (wanted ? wanted.flow ?? wanted.step.name : [...ids][0]);
+  if (flow2 !== void 0 && ids.size && !ids.has(flow2) && !begins) throw new Error(`no step is part of the flow ${flow2}; they name ${[...ids].join(", ")}`);
+  const wanted = entry === void 0 ? void 0 : all.find(({ step: step2 }) => step2.name === entry);
+  const id = flow2 ?? (wanted ? wanted.flow ?? wanted.step.name : [...ids][0]);
   const steps = stepsOf(all.filter((part) => part.flow === void 0 || id === void 0 || part.flow === id));
   const first = entryOf(steps, entry ?? begins?.step.name);
+  checkFlow(id ?? first.name, steps);
   return { flow: id ?? first.name, entry: first, steps };
 }
-function plannedStep(executable, key, flow) {
+function plannedStep(executable, key, flow2) {
   const all = partsOf(executable, key);
-  return all.find((part) => flow === void 0 || part.flow === void 0 || part.flow === flow)?.step;
+  return all.find((part) => flow2 === void 0 || part.flow === void 0 || part.flow === flow2)?.step;
 }
 async function withChecks(steps, entry, schemas) {
   const { state } = await checksOf({ state: entry.config.state }, schemas);
-  for (const step of steps.values()) step.checks = { ...await checksOf(step.config, schemas), state };
+  for (const step2 of steps.values()) step2.checks = { ...await checksOf(step2.config, schemas), state };
 }
 function partsOf(executable, key) {
   const { handler, config, takes } = parts(executable);
   return roles(config).map((role) => {
-    const { step, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure } = { ...config, ...role };
-    const name = step ?? key ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
-    const heard = [...subscriptions.map(subscription), ...[triggers].flat().map((eventKind) => ({ eventKind }))];
-    const planned = { name, isEntry: role.role === "entry", subscriptions: heard, handler, takes, config };
-    return { flow: role.id, step: Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure })) };
+    const { step: step2, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure, limits, role: as } = { ...config, ...role };
+    const name = step2 ?? key ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
+    const heard2 = [...subscriptions, ...[triggers].flat().map((eventKind) => ({ eventKind }))];
+    checkSettings(config, name);
+    const planned = { name, isEntry: as === "entry", subscriptions: heard2, handler, takes, config };
+    return { flow: role.id, step: Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure, limits })) };
   });
 }
 function stepsOf(found) {
   const steps = /* @__PURE__ */ new Map();
-  for (const { step } of found) {
-    if (!step.name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
-    if (steps.has(step.name)) throw new Error(`two steps are called ${step.name}`);
-    steps.set(step.name, step);
+  for (const { step: step2 } of found) {
+    if (!step2.name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
+    if (steps.has(step2.name)) throw new Error(`two steps are called ${step2.name}`);
+    steps.set(step2.name, step2);
   }
   return steps;
 }
@@ -651,30 +893,24 @@ function entryOf(steps, wanted) {
   if (found) return found;
   const all = [...steps.values()];
   const entries = all.filter(({ isEntry }) => isEntry);
-  const led = new Set(all.flatMap((step) => [step.compensation?.step, step.await && "onTimeout" in step.await ? step.await.onTimeout : void 0]));
+  const led = new Set(all.flatMap((step2) => [step2.compensation?.step, step2.await && "onTimeout" in step2.await ? step2.await.onTimeout : void 0]));
   const candidates = entries.length ? entries : all.filter(({ name, subscriptions }) => !subscriptions.length && !led.has(name));
   const [only] = candidates;
   if (candidates.length !== 1 || !only) throw new Error(`it is not clear where the flow begins (${candidates.map(({ name }) => name).join(", ") || "no step"}): give entry`);
   return only;
 }
-function roles({ flow }) {
-  const list = [flow ?? {}].flat();
+function roles({ flow: flow2 }) {
+  const list = [flow2 ?? {}].flat();
   return list.map((one) => typeof one === "string" ? { id: one } : one);
 }
-function subscription(given2) {
-  const { when } = given2;
-  const kind = given2.eventKind ?? (typeof when === "object" && typeof when.kind === "string" ? when.kind : void 0);
-  if (kind === void 0) throw new Error("runFlow plays subscriptions to one kind of event: give eventKind");
-  return { ...given2, eventKind: kind };
-}
-function given(members2) {
-  return Object.fromEntries(Object.entries(members2).filter(([, value]) => value !== void 0));
+function given(members3) {
+  return Object.fromEntries(Object.entries(members3).filter(([, value]) => value !== void 0));
 }
 
 // src/testing/retry.ts
 var attempts = 3;
 var backoff = { type: "exponential", delayMs: 1e3 };
-var longestMs = 6e4;
+var longestMs2 = 6e4;
 function mostAttempts(policy) {
   return Math.max(1, policy?.attempts ?? attempts);
 }
@@ -683,8 +919,8 @@ function retryDelayMs(policy, failure, failures) {
   const named = [failure.code, failure.name];
   if (policy?.retriableErrors && !policy.retriableErrors.some((error) => named.includes(error))) return void 0;
   if (failure.retryAfterMs !== void 0) return failure.retryAfterMs;
-  const { type, delayMs, maxDelayMs = Math.max(longestMs, delayMs) } = policy?.backoff ?? backoff;
-  return Math.min(type === "fixed" ? delayMs : delayMs * 2 ** (failures - 1), maxDelayMs);
+  const { type, delayMs: delayMs2, maxDelayMs = Math.max(longestMs2, delayMs2) } = policy?.backoff ?? backoff;
+  return Math.min(type === "fixed" ? delayMs2 : delayMs2 * 2 ** (failures - 1), maxDelayMs);
 }
 
 // src/testing/undo.ts
@@ -692,8 +928,8 @@ var Undoing = class {
   /** The run has failed, and undoes what it did. */
   hasBegun = false;
   #finished = [];
-  finished({ step, number, undoes }, result) {
-    if (step.compensation && !undoes) this.#finished.push({ step, visit: number, result });
+  finished({ step: step2, number, undoes }, result) {
+    if (step2.compensation && !undoes) this.#finished.push({ step: step2, visit: number, result });
   }
   /** What ended last of all that can be undone. */
   last(error) {
@@ -713,25 +949,24 @@ var Undoing = class {
 function reason({ code = "HANDLER_ERROR", message, details }, stepId) {
   return { code, message, ...stepId !== void 0 && { stepId }, ...details !== void 0 && { details } };
 }
-function isUndoneBy({ step }, kind) {
-  return [step.compensation?.on ?? []].flat().includes(kind);
+function isUndoneBy({ step: step2 }, kind) {
+  return [step2.compensation?.on ?? []].flat().includes(kind);
 }
-function undo({ step, visit, result }, error) {
-  const undone = { step: step.name, visit };
-  return { step: step.compensation?.step, visit: undone, input: { ...undone, result: result ?? null, error: error ?? null } };
+function undo({ step: step2, visit, result }, error) {
+  const undone = { step: step2.name, visit };
+  return { step: step2.compensation?.step, visit: undone, input: { ...undone, result: result ?? null, error: error ?? null } };
 }
 
 // src/testing/visit.ts
-var mostExecutions = 1e4;
 var Visit = class {
-  constructor(step, number, input, run, options, store, undoes) {
-    this.step = step;
+  constructor(step2, number, input, run, options, store, undoes) {
+    this.step = step2;
     this.number = number;
     this.input = input;
     this.run = run;
     this.options = options;
     this.undoes = undoes;
-    this.memory = new Memory({ ...options, journal: [], state: {} }, step.checks ?? {}, store, true);
+    this.memory = new Memory({ ...options, journal: [], state: {} }, step2.checks ?? {}, store, true);
   }
   awaits = [];
   retries = [];
@@ -740,13 +975,14 @@ var Visit = class {
   awaited;
   /** Attempts that failed since the code last went on after a wait. */
   failures = 0;
+  /** Waits of its code that are over. */
+  awaitsOver = 0;
   outcome = { status: "waiting" };
   #executions = 0;
   #endedAt;
   /** Calls the handler. Gives how it ended, or what it waits for. */
   async execute(clock) {
     this.#executions += 1;
-    if (this.#executions > mostExecutions) throw new Error(`step ${this.step.name} was called ${mostExecutions} times and still waits`);
     const { level = "debug", redact } = this.step.config.logger ?? {};
     const ctx = new InvocationContext(this.memory, this.#params(), { level, redact: redactor(redact) });
     const execution = ctx.execution;
@@ -767,9 +1003,9 @@ var Visit = class {
     return this.attempt + mostAttempts(this.step.config.retryPolicy) - 1 - this.failures;
   }
   /** The next execution is another attempt. */
-  failed(error, delayMs) {
+  failed(error, delayMs2) {
     this.failures += 1;
-    this.retries.push({ attempt: this.attempt, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs });
+    this.retries.push({ attempt: this.attempt, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs: delayMs2 });
   }
   began(type, name) {
     const wait = { type, name, from: (/* @__PURE__ */ new Date()).toISOString(), outcome: "waiting" };
@@ -780,11 +1016,12 @@ var Visit = class {
   settle(name, outcome) {
     this.memory.journal.push({ op: "await", name, ...outcome });
     this.failures = 0;
+    this.awaitsOver += 1;
   }
   report() {
-    const { step, number, input, awaits, attempt, retries, startedAt, outcome, memory, undoes } = this;
+    const { step: step2, number, input, awaits, attempt, retries, startedAt, outcome, memory, undoes } = this;
     const executions = this.#executions;
-    return { step: step.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, attempt, retries, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
+    return { step: step2.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, attempt, retries, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
   }
   get isActive() {
     return this.#endedAt === void 0;
@@ -798,8 +1035,8 @@ var Visit = class {
     const execution = ctx.execution;
     const { checks = {} } = this.step;
     try {
-      checkInput(checks, this.input);
-      const value = await this.step.handler(this.step.takes === "job" ? this.#job() : this.input, ctx);
+      const input = await givenInput(checks, this.input);
+      const value = await this.step.handler(this.step.takes === "job" ? this.#job(input) : input, ctx);
       const problem = await execution.returned();
       if (problem) throw problem;
       return checkOutput(checks, value);
@@ -808,12 +1045,12 @@ var Visit = class {
       throw error;
     }
   }
-  #job() {
+  #job(data) {
     const { name } = this.step;
-    return { id: `job-${this.number}`, name, queue: name, data: this.input, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt };
+    return { id: `job-${this.number}`, name, queue: name, data, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt };
   }
   #params() {
-    const { runId, flow, tenantId, correlationId = runId } = this.run;
+    const { runId, flow: flow2, tenantId, correlationId = runId } = this.run;
     return {
       file: "",
       kind: "step",
@@ -824,7 +1061,7 @@ var Visit = class {
       attempt: this.attempt,
       maxAttempts: this.#maxAttempts,
       runId,
-      flow,
+      flow: flow2,
       step: this.step.name,
       visit: this.number,
       correlationId,
@@ -837,12 +1074,14 @@ var Visit = class {
 };
 
 // src/testing/flow.ts
-var mostVisits = 1e3;
+var usual = { maxSteps: 1e3, maxAwaits: 1e4 };
+var sharedOptions = ["input", "flow", "events", "triggers", "start", "clock", "runId", "tenantId", "correlationId", "state", "stateSchema", "schemas", "calls", "conflicts", "leaseValid"];
 async function runFlow(steps, options = {}) {
+  checkOptions("runFlow", options, ["entry", ...sharedOptions]);
   const planned = plan(steps, options);
   await withChecks(planned.steps, planned.entry, options.schemas);
   return simulate(options, async (clock) => {
-    const run = new Simulation(planned.flow, planned.steps, options, clock, planned.entry.onFailure);
+    const run = new Simulation(planned.flow, planned.steps, options, clock, planned.entry);
     run.enter(planned.entry, options.input);
     return run.play();
   });
@@ -857,12 +1096,13 @@ async function simulate({ clock, start = "2026-01-01T00:00:00.000Z" }, work) {
   }
 }
 var Simulation = class {
-  constructor(flow, steps, options, clock, onFailure = "stop") {
-    this.flow = flow;
+  constructor(flow2, steps, options, clock, entry) {
+    this.flow = flow2;
     this.steps = steps;
     this.options = options;
     this.clock = clock;
-    this.onFailure = onFailure;
+    this.entry = entry;
+    this.#limits = { ...usual, ...entry.limits };
     this.store = new Store(options.state);
     this.#startMs = clock.now;
     const events = options.events ?? [];
@@ -883,15 +1123,17 @@ var Simulation = class {
   #ready;
   #startMs;
   #undoing = new Undoing();
+  #warnings = [];
+  #limits;
   /** Visits so far, without those that undo something. */
   #begun = 0;
   #error;
   /** The error, as a step that undoes something is told of it. */
   #reason;
-  enter(step, input, undoes) {
-    const number = this.visits.filter((visit2) => visit2.step === step).length + 1;
+  enter(step2, input, undoes) {
+    const number = this.visits.filter((visit2) => visit2.step === step2).length + 1;
     const run = { runId: this.options.runId ?? "run-0", flow: this.flow, tenantId: this.options.tenantId, correlationId: this.options.correlationId };
-    const visit = new Visit(step, number, input ?? null, run, this.options, this.store, undoes);
+    const visit = new Visit(step2, number, input ?? null, run, this.options, this.store, undoes);
     this.visits.push(visit);
     this.#plan(this.clock.now, () => this.#begin(visit));
   }
@@ -929,7 +1171,7 @@ var Simulation = class {
   }
   async #begin(visit) {
     if (!visit.isActive) return;
-    if (!visit.undoes && this.#begun++ >= mostVisits) return this.#stop();
+    if (!visit.undoes && this.#begun++ >= this.#limits.maxSteps) return this.#stop();
     const { await: declared } = visit.step;
     if (!declared || declared.type === "time" || visit.awaited !== void 0) return this.#execute(visit);
     const done = (ending) => {
@@ -959,25 +1201,45 @@ var Simulation = class {
     else this.#afterHandler(visit, outcome.value);
   }
   #tryAgain(visit, error) {
-    const delayMs = retryDelayMs(visit.step.config.retryPolicy, describe(error), visit.failures + 1);
-    if (delayMs === void 0) return false;
-    visit.failed(error, delayMs);
-    this.#plan(this.clock.now + delayMs, () => visit.isActive && this.#execute(visit));
+    const delayMs2 = retryDelayMs(visit.step.config.retryPolicy, describe(error), visit.failures + 1);
+    if (delayMs2 === void 0) return false;
+    visit.failed(error, delayMs2);
+    this.#plan(this.clock.now + delayMs2, () => visit.isActive && this.#execute(visit));
     return true;
   }
   async #suspend(visit, wait) {
     const name = wait.type === "time" ? "time" : wait.type === "event" ? wait.eventKind : wait.triggerId;
+    const door = wait.type === "trigger" ? this.store.triggers.get(wait.triggerId) : void 0;
+    const untilMs = this.#until(wait, door);
+    const refused = this.#refused(visit, wait, untilMs, door);
+    if (refused) return this.#fail(visit, "failed", refused);
     const done = ({ outcome, value = null }) => {
+      if (door && outcome === "trigger") this.store.doors.used(door.id);
       visit.settle(name, outcome === "timeout" ? { error: timedOut(wait.type) } : { value });
       return this.#execute(visit);
     };
-    if (wait.type === "time") return this.#awaitTime(visit, "afterMs" in wait ? this.clock.now + wait.afterMs : Date.parse(wait.resumeAt), done);
-    if (wait.type === "trigger") return this.#awaitTrigger(visit, this.store.triggers.get(wait.triggerId), wait.timeoutMs, done);
+    if (wait.type === "time") return this.#awaitTime(visit, untilMs, done);
+    const timeoutMs = untilMs === void 0 ? void 0 : Math.max(0, untilMs - this.clock.now);
+    if (door) return this.#awaitTrigger(visit, door, timeoutMs, done);
+    if (wait.type !== "event") return;
     const fits = (event) => {
       const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input };
-      return matches(wait.match ?? {}, event) && (wait.where === void 0 || Boolean(evaluate(wait.where, args)));
+      return matches(wait.match ?? {}, event) && this.#where(wait.where, args, visit, wait.eventKind);
     };
-    this.#awaitEvent(visit, wait.eventKind, fits, wait.lookback ?? wait.lookbackMs, wait.timeoutMs, done);
+    this.#awaitEvent(visit, wait.eventKind, fits, wait.lookback ?? wait.lookbackMs, timeoutMs, done);
+  }
+  /** When a wait of code is over at the latest. The time of a door runs from when it was made. */
+  #until(wait, door) {
+    if (door) return this.store.doors.expiresMs(door.id);
+    if (wait.type === "time") return "afterMs" in wait ? this.clock.now + wait.afterMs : Date.parse(wait.resumeAt);
+    return wait.timeoutMs === void 0 ? void 0 : this.clock.now + wait.timeoutMs;
+  }
+  #refused(visit, wait, untilMs, door) {
+    const isOver = untilMs !== void 0 && untilMs <= this.clock.now;
+    if (door && this.store.doors.isUsed(door.id) && !isOver) return usedDoor();
+    const refused = refusedWait(wait, untilMs, this.clock.now);
+    if (refused) return refused;
+    return visit.awaitsOver >= this.#limits.maxAwaits ? tooManyAwaits(this.#limits.maxAwaits) : void 0;
   }
   #afterHandler(visit, value) {
     const { await: declared } = visit.step;
@@ -987,8 +1249,9 @@ var Simulation = class {
     };
     if (declared?.type !== "time") return end();
     const { delay } = declared;
-    const wanted = typeof delay === "function" ? evaluate(delay, { result: value }) : delay;
-    this.#awaitTime(visit, this.clock.now + milliseconds("delay", wanted), end);
+    const ms = typeof delay === "function" ? delayMs(delay, value) : milliseconds("delay", delay);
+    if (typeof ms !== "number") return this.#fail(visit, "failed", ms);
+    this.#awaitTime(visit, this.clock.now + ms, end);
   }
   #awaitTime(visit, untilMs, done) {
     const finish = this.#wait(visit, "time", "time", done);
@@ -1072,7 +1335,7 @@ var Simulation = class {
     this.#events.push(event);
     if (!open.length && !entered.length && !undone.length) this.#unclaimed.push(event);
     for (const one of open) one.settle(event);
-    for (const { step, input } of entered) this.#enterBy(step, event.kind, input);
+    for (const { step: step2, input } of entered) this.#enterBy(step2, event.kind, input);
     for (const undo2 of undone) this.#undo(undo2);
   }
   #openFor(event) {
@@ -1082,29 +1345,47 @@ var Simulation = class {
     if (this.#undoing.hasBegun) return [];
     const ctx = this.#context();
     const found = [];
-    for (const step of this.steps.values()) {
-      for (const { eventKind, when, map } of step.subscriptions) {
-        const condition = typeof when === "object" ? when.where : when;
-        if (eventKind !== event.kind || condition !== void 0 && !evaluate(condition, { event, ctx })) continue;
-        found.push({ step, input: map === void 0 ? event.data : evaluate(map, { event, ctx }) });
+    for (const step2 of this.steps.values()) {
+      for (const [number, { eventKind, when, map }] of step2.subscriptions.entries()) {
+        if (eventKind !== event.kind) continue;
+        const entry = this.#judged(`subscription ${number} of step ${JSON.stringify(step2.name)}`, step2, () => {
+          if (when !== void 0 && !evaluate(when, { event, ctx })) return void 0;
+          return { step: step2, input: map === void 0 ? event.data : evaluate(map, { event, ctx }) };
+        });
+        if (!entry) continue;
+        found.push(entry);
         break;
       }
     }
     return found;
   }
-  #enterBy(step, kind, input) {
-    if (step.join !== "all") return this.enter(step, input);
-    this.#held.push({ step: step.name, kind, input });
-    const kinds = new Set(step.subscriptions.map(({ eventKind }) => eventKind));
-    const firsts = [...kinds].map((wanted) => this.#held.find((held) => held.step === step.name && held.kind === wanted));
+  #enterBy(step2, kind, input) {
+    if (step2.join !== "all") return this.enter(step2, input);
+    this.#held.push({ step: step2.name, kind, input });
+    const kinds = new Set(step2.subscriptions.map(({ eventKind }) => eventKind));
+    const firsts = [...kinds].map((wanted) => this.#held.find((held) => held.step === step2.name && held.kind === wanted));
     if (!firsts.every((held) => held !== void 0)) return;
     for (const held of firsts) this.#held.splice(this.#held.indexOf(held), 1);
-    this.enter(step, Object.fromEntries(firsts.map((held) => [held.kind, held.input ?? null])));
+    this.enter(step2, Object.fromEntries(firsts.map((held) => [held.kind, held.input ?? null])));
   }
   #fitsDeclared({ where, match }, event, visit) {
     const ctx = { ...this.#context(), input: visit.input };
     const values = Object.entries(match ?? {}).map(([path, wanted]) => [path, this.#matched(wanted, visit)]);
-    return matches(Object.fromEntries(values), event) && (where === void 0 || Boolean(evaluate(where, { event, ctx })));
+    return matches(Object.fromEntries(values), event) && this.#where(where, { event, ctx }, visit, event.kind);
+  }
+  #where(where, args, { step: step2 }, kind) {
+    return where === void 0 || Boolean(this.#judged(`the where of the await of event ${kind}`, step2, () => evaluate(where, args)));
+  }
+  /** What an expression says of an event. If it throws, the event is passed over, and the run says so once. */
+  #judged(what, step2, judge) {
+    try {
+      return judge();
+    } catch (error) {
+      if (error instanceof RiverrunError) throw error;
+      const warning = { code: "EXPRESSION_ERROR", message: `${what}: ${describe(error).message}`, step: step2.name };
+      if (!this.#warnings.some(({ message }) => message === warning.message)) this.#warnings.push(warning);
+      return void 0;
+    }
   }
   /** What a declared `match` wants: a path into input or state, or a value as it is. */
   #matched(wanted, { input }) {
@@ -1114,10 +1395,9 @@ var Simulation = class {
   #tooLate(visit, { onTimeout }) {
     const { code = "", message } = timedOut(visit.step.await?.type ?? "event");
     if (onTimeout === void 0) return this.#fail(visit, "failed", new RiverrunError(code, message, { retriable: false }));
-    const step = this.steps.get(onTimeout);
-    if (!step) throw new Error(`step ${visit.step.name} has onTimeout: ${onTimeout}, and there is no such step`);
+    const step2 = this.steps.get(onTimeout);
     visit.end({ status: "timeout" });
-    this.enter(step, visit.input);
+    this.enter(step2, visit.input);
   }
   /** The first failure is the run's; one while it undoes things is only recorded. */
   #fail(visit, status, error) {
@@ -1126,12 +1406,12 @@ var Simulation = class {
       this.#error = error;
       this.#reason = reason(describe(error), visit.step.name);
     }
-    if (this.onFailure === "finish" || this.#undoing.hasBegun) return;
+    if (this.entry.onFailure === "finish" || this.#undoing.hasBegun) return;
     for (const other of this.visits.filter(({ isActive }) => isActive)) this.#cancel(other);
   }
   /** The run has made as many visits as it may: it fails, whatever its steps say of failures. */
   #stop() {
-    this.#error = new RiverrunError("MAX_STEPS", `the run made ${mostVisits} visits, as many as it may: does a step feed itself?`, { retriable: false });
+    this.#error = tooManySteps(this.#limits.maxSteps);
     this.#reason = reason(describe(this.#error));
     for (const visit of this.visits.filter(({ isActive }) => isActive)) this.#cancel(visit);
   }
@@ -1140,9 +1420,7 @@ var Simulation = class {
     visit.end({ status: "cancelled" });
   }
   #undo({ step: name, visit, input }) {
-    const step = this.steps.get(name);
-    if (!step) throw new Error(`step ${visit.step} has compensation by ${name}, and there is no such step`);
-    this.enter(step, input, visit);
+    this.enter(this.steps.get(name), input, visit);
   }
   #context() {
     return { runId: this.options.runId ?? "run-0", flowName: this.flow, input: this.options.input ?? null, state: this.store.state };
@@ -1155,6 +1433,7 @@ var Simulation = class {
       visits: this.visits.map((visit) => visit.report()),
       events: this.#events,
       unclaimed: this.#unclaimed,
+      warnings: this.#warnings,
       state: this.store.state,
       startedAt: new Date(this.#startMs).toISOString(),
       endedAt: new Date(this.clock.now).toISOString(),
@@ -1165,26 +1444,40 @@ var Simulation = class {
 function timedOut(type) {
   return { code: "AWAIT_TIMEOUT", message: `the ${type} did not come in time` };
 }
+function delayMs(delay, result) {
+  let wanted;
+  let problem = "the delay is not a number of milliseconds up to ten years";
+  try {
+    wanted = evaluate(delay, { result });
+  } catch (error) {
+    if (error instanceof RiverrunError) throw error;
+    problem = describe(error).message;
+  }
+  const fits = typeof wanted === "number" && wanted >= 0 && wanted <= longestMs;
+  return fits ? Math.round(wanted) : new RiverrunError("INPUT_ERROR", problem, { retriable: false });
+}
 
 // src/testing/step.ts
 async function runStep(executable, options = {}) {
+  checkOptions("runStep", options, ["step", "awaited", ...sharedOptions]);
   const planned = plannedStep(executable, options.step ?? "test", options.flow);
   if (!planned) throw new Error(`the process is no step of the flow ${options.flow}`);
-  const { compensation: _, ...step } = { ...planned, ...options.step && { name: options.step }, subscriptions: [] };
-  const steps = /* @__PURE__ */ new Map([[step.name, step]]);
-  await withChecks(steps, step, options.schemas);
+  const { compensation: _, ...step2 } = { ...planned, ...options.step && { name: options.step }, subscriptions: [] };
+  const steps = /* @__PURE__ */ new Map([[step2.name, step2]]);
+  await withChecks(steps, step2, options.schemas);
+  checkFlow(flowOf(options, planned), withOnTimeout(steps, step2));
   return simulate(options, async (clock) => {
-    const simulation = new Simulation(flowOf(options, planned), withOnTimeout(steps, step), options, clock);
-    simulation.enter(step, options.input);
+    const simulation = new Simulation(flowOf(options, planned), steps, options, clock, { limits: step2.limits });
+    simulation.enter(step2, options.input);
     const visit = simulation.visits[0];
     if (options.awaited !== void 0) visit.awaited = options.awaited;
-    const { state, elapsedMs } = await simulation.play();
+    const { state, elapsedMs, warnings } = await simulation.play();
     const { step: _step, visit: _visit, input: _input, ...report } = visit.report();
-    return { ...report, state, elapsedMs, journal: visit.memory.journal };
+    return { ...report, warnings, state, elapsedMs, journal: visit.memory.journal };
   });
 }
-function flowOf({ flow }, { config, name }) {
-  if (flow !== void 0) return flow;
+function flowOf({ flow: flow2 }, { config, name }) {
+  if (flow2 !== void 0) return flow2;
   const first = [config.flow].flat()[0];
   return (typeof first === "object" ? first.id : first) ?? name;
 }

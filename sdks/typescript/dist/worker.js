@@ -5,9 +5,12 @@ import {
   InvocationContext,
   batchText,
   configJson,
+  parsedInputs,
+  parserOf,
   redactor,
-  valueText
-} from "./shared/PW63Y7HD.js";
+  valueText,
+  withRefused
+} from "./shared/LHUR3PTA.js";
 import {
   CancelledError,
   RiverrunError,
@@ -26,6 +29,7 @@ import { hostname } from "node:os";
 import { AsyncLocalStorage } from "node:async_hooks";
 
 // src/runner/invocation.ts
+var none = /* @__PURE__ */ new Map();
 var Invocation = class {
   constructor(id, params, voice) {
     this.id = id;
@@ -35,10 +39,12 @@ var Invocation = class {
   ended = false;
   /** Why it was cancelled before its handler was called. */
   cancelledBefore;
+  /** Jobs of its batch that the handler is not given: their inputs broke the schema. */
+  refused = none;
   #ctx;
   /** Makes the context, once the process and with it its settings are known. */
-  begin(settings) {
-    this.#ctx = new InvocationContext(this, this.params, settings);
+  begin(settings, params = this.params) {
+    this.#ctx = new InvocationContext(this, params, settings);
     return this.#ctx;
   }
   get ctx() {
@@ -101,8 +107,23 @@ var Invocations = class {
     else this.#idle.add(end);
   }
   execute(invocation, process2) {
-    const { params } = invocation;
-    const ctx = invocation.begin(process2.logs);
+    if (!process2.parse) return this.#call(invocation, process2, invocation.params);
+    const given = ({ params, refused }) => {
+      if (invocation.cancelledBefore) return this.fail(invocation, new CancelledError(invocation.cancelledBefore));
+      invocation.refused = refused;
+      if (params.jobs?.length === 0) this.#answer(invocation, []);
+      else this.#call(invocation, process2, params);
+    };
+    try {
+      const parsed = parsedInputs(process2.parse, invocation.params);
+      if (parsed instanceof Promise) parsed.then(given).catch((error) => this.fail(invocation, error));
+      else given(parsed);
+    } catch (error) {
+      this.fail(invocation, error);
+    }
+  }
+  #call(invocation, process2, params) {
+    const ctx = invocation.begin(process2.logs, params);
     if (ctx.execution) ctx.execution.onLeave = (outcome, seen) => this.#left(invocation, outcome, seen);
     let result;
     try {
@@ -146,7 +167,7 @@ var Invocations = class {
     const { jobs } = invocation.params;
     let text;
     try {
-      text = jobs ? batchText(value, jobs.length, this.limits) : `{"value":${valueText(value, this.limits.resultBytes)}}`;
+      text = jobs ? batchText(withRefused(value, invocation.refused, jobs.length), jobs.length, this.limits) : `{"value":${valueText(value, this.limits.resultBytes)}}`;
     } catch (error) {
       this.fail(invocation, error);
       return;
@@ -209,7 +230,8 @@ async function processOf(id, offered) {
     takes: defined?.takes ?? "input",
     // Schemas are turned with what the application has installed.
     config: await configJson(config, join(process.cwd(), `${id}.js`)),
-    logs: { level, redact: redactor(redact) }
+    logs: { level, redact: redactor(redact) },
+    parse: parserOf(config.inputSchema)
   };
 }
 

@@ -17,8 +17,8 @@ export interface AwaitEventOptions<Data = any> {
    * and `input`, and no other variable of the handler: those go into `match`.
    */
   where?: ((event: RunEvent<Data>, ctx: { input: any }) => boolean) | string
-  /** After this long the await throws `AWAIT_TIMEOUT`. Never where absent. */
-  timeout?: Duration
+  /** After this long, or from this date on, the await throws `AWAIT_TIMEOUT`. Never where absent. */
+  timeout?: Duration | Date
   /** Events from before count too: with `run` those since the run began, with a duration those of the last so long. */
   lookback?: Duration | 'run'
 }
@@ -28,8 +28,8 @@ export interface AwaitTriggerOptions {
   type?: 'webhook' | 'user' | 'api'
   /** What whoever opens it is shown. */
   payload?: unknown
-  /** After this long `wait` throws `AWAIT_TIMEOUT`. Never where absent. */
-  timeout?: Duration
+  /** So long after it was made, or from this date on, `wait` throws `AWAIT_TIMEOUT`. Never where absent. */
+  timeout?: Duration | Date
   /** It can be opened again and again: each `wait` takes the next payload. */
   many?: boolean
   /** Requests must be signed with it. */

@@ -10,7 +10,8 @@ import type { Schema } from './schema.ts'
 export type RunMode = 'queue' | 'flow' | 'call'
 
 export interface Backoff {
-  type: 'fixed' | 'exponential'
+  /** `exponential` where absent. */
+  type?: 'fixed' | 'exponential'
   /** Before the second attempt; an exponential backoff doubles it each time. */
   delayMs: number
   /** No wait is longer than this. */
@@ -20,8 +21,8 @@ export interface Backoff {
 }
 
 export interface RetryPolicy {
-  /** How often a job is tried in all; 1 means never again. */
-  attempts: number
+  /** How often a job is tried in all, 3 times where absent; 1 means never again. */
+  attempts?: number
   backoff?: Backoff
   /** Codes or names of errors that are worth another attempt; any error where absent. */
   retriableErrors?: string[]
@@ -41,6 +42,30 @@ export interface Batch {
   waitMs?: number
 }
 
+/** An expression over `input` as text, or a function of it, that gives each job a key. */
+export type KeyOf<Input = any> = string | ((input: Input) => string)
+
+/** The first job of each window counts; the others are it. */
+export interface Throttle<Input = any> {
+  windowMs: number
+  /** Each value of it has a pace of its own; where absent each key of the jobs has. */
+  key?: KeyOf<Input>
+}
+
+/** The last job counts, once nobody has added another for a while. */
+export interface Debounce<Input = any> {
+  delayMs: number
+  /** Each value of it has a pace of its own; where absent each key of the jobs has. */
+  key?: KeyOf<Input>
+}
+
+export interface Idempotency<Input = any> {
+  /** `auto`: jobs with equal data are one. */
+  key: 'auto' | KeyOf<Input>
+  /** How long a key is taken; as long as its job is known where absent. */
+  windowMs?: number
+}
+
 export interface Dlq {
   enabled?: boolean
   /** Where dead letters go; the queue's own where absent. */
@@ -57,10 +82,9 @@ export interface RunContext {
 
 /** A kind of event that enters a step. Each matching event is a visit of its own. */
 export interface Subscription {
-  eventKind?: string
-  stream?: string | ((flowId: string, correlationId?: string) => string)
+  eventKind: string
   /** Only events for which it holds. */
-  when?: { kind?: string | string[]; where?: (event: RunEvent, ctx: RunContext) => boolean } | ((event: RunEvent, ctx: RunContext) => boolean) | string
+  when?: ((event: RunEvent, ctx: RunContext) => boolean) | string
   /** Gives the step's input; the event's data where absent. */
   map?: ((event: RunEvent, ctx: RunContext) => unknown) | string
 }
@@ -74,8 +98,8 @@ interface AwaitLimits {
 /** A wait after the handler: the visit ends so much later. */
 export interface AwaitTimeConfig {
   type: 'time'
-  /** A function is one of what the handler returned. */
-  delay: Duration | ((result: any) => Duration)
+  /** A function is one of what the handler returned, and gives milliseconds. */
+  delay: Duration | ((result: any) => number)
 }
 
 /** A wait before the handler, which finds the event as `ctx.awaited`. */
@@ -112,8 +136,14 @@ export interface Compensation {
 export interface StepConfig {
   /** The step's name; that of the process where absent. */
   step?: string
+  /** `entry`: where runs of the flow begin. Where absent, a step that no event enters is one. */
+  role?: 'entry' | 'step'
+  /** That of the flow, if it is the entry. */
+  version?: string
   /** Which events enter it. */
   subscriptions?: Subscription[]
+  /** Kinds of events that enter it: subscriptions without `when` and `map`. */
+  triggers?: string | string[]
   /** `all`: it is entered once there is one event of each subscribed kind; its input has a member for each. */
   join?: 'any' | 'all'
   await?: AwaitConfig
@@ -141,13 +171,8 @@ export interface FlowConfig extends StepConfig {
    * flow that emits what it subscribes to, or that names it.
    */
   id?: string
-  /** `entry`: where runs of the flow begin. Where absent, a step that no event enters is one. */
-  role?: 'entry' | 'step'
-  version?: string
   /** Of the entry: how far a run may go. */
   limits?: FlowLimits
-  /** Kinds of events that enter it: subscriptions without `when` and `map`. */
-  triggers?: string | string[]
 }
 
 /** The same under its older name. */
@@ -171,28 +196,30 @@ export interface ProcessConfig<Input = any, State extends object = any, Output =
   queue?: string | { name?: string; concurrency?: number }
   name?: string
   description?: string
+  tags?: string[]
+  metadata?: Record<string, unknown>
   /** The flow or the flows that it is a step of, by id or with what it is there. `step` and what belongs to it may stand at the top as well. */
   flow?: string | FlowConfig | (string | FlowConfig)[]
   /** How many invocations run at once, over all workers. */
   concurrency?: number
   /** Jobs with the same key take turns with those of other keys. Used where a job was given none. */
-  key?: string | ((input: Input) => string)
+  key?: KeyOf<Input>
   /** How many jobs of one key run at once. */
   keyConcurrency?: number
   rateLimit?: RateLimit
-  /** The first job in each window counts; the others are it. */
-  throttle?: { windowMs: number }
-  /** The last job counts, once nobody has added another for a while. */
-  debounce?: { delayMs: number }
+  throttle?: Throttle<Input>
+  debounce?: Debounce<Input>
   batch?: Batch
   retryPolicy?: RetryPolicy
   dlq?: Dlq
   /** An attempt that takes longer is cancelled. */
   timeoutMs?: number
-  /** How long a handler has to end after it was cancelled; 5,000 where absent. */
-  cancelGraceMs?: number
   /** Jobs with the same key are one job. `auto`: those with equal data. Else a function, or an expression as text. */
   idempotencyKey?: 'auto' | (string & {}) | ((input: Input) => string)
+  /** How long such a key is taken; as long as its job is known where absent. */
+  idempotencyWindowMs?: number
+  /** Both in one. */
+  idempotency?: Idempotency<Input>
   inputSchema?: Schema<Input>
   outputSchema?: Schema<Output>
   /** What `ctx.state` must look like; a write that breaks it is refused in the handler. */

@@ -76,9 +76,61 @@ test('what is checked is JSON: a date is text, and what is undefined is not ther
   assert.equal(none.error.code, 'RESULT_NOT_JSON')
 })
 
-test('a rule that JSON Schema cannot say is not the server\'s, and not the test\'s', async () => {
-  const config = { inputSchema: z.object({ n: z.number() }).refine(({ n }) => n > 5) }
-  assert.equal((await execute({ default: () => 1, config }, { n: 1 })).status, 'completed')
+test('a rule that JSON Schema cannot say holds for inputs, which are parsed, and for nothing else', async () => {
+  const inputSchema = z.object({ n: z.number() }).refine(({ n }) => n > 5, 'too small')
+  const refused = await execute({ default: () => 1, config: { inputSchema } }, { n: 1 })
+  assert.deepEqual([refused.error?.code, refused.error.retriable, refused.error.message], ['INPUT_INVALID', false, 'the input breaks the schema: too small'])
+  assert.deepEqual(refused.error.details.issues, [{ path: '', rule: 'custom', message: 'too small' }])
+  assert.equal((await execute({ default: () => 1, config: { inputSchema } }, { n: 1 }, { schemas: false })).status, 'completed')
+  assert.equal((await execute({ default: () => ({ n: 1 }), config: { outputSchema: inputSchema } })).status, 'completed')
+})
+
+for (const [kind, zod] of [['zod', z], ['zod 3', z3]]) {
+  test(`${kind}: a handler gets what the schema makes of its input`, async () => {
+    const inputSchema = zod.object({ n: zod.number().default(3), at: zod.coerce.number(), pre: zod.preprocess(Number, zod.number()).optional(), when: zod.string().transform((text) => text.length) })
+    const given = { n: 3, at: 5, when: 2 }
+    assert.deepEqual((await execute(defineProcess((input) => input, { inputSchema }), { at: '5', when: 'ab', ...(zod === z && { extra: 1 }) })).value, given)
+    assert.deepEqual((await execute(defineQueueWorker((job) => job.data, { inputSchema }), { at: '5', when: 'ab', pre: '7' })).value, { ...given, pre: 7 })
+    assert.deepEqual((await execute(defineQueueWorker((jobs) => jobs.map((job) => job.data.at), { inputSchema, batch: { size: 2 } }), [{ at: '5', when: '' }, { at: 6, when: '' }])).value, [5, 6])
+    const run = await runFlow({ step: defineStep((input) => input, { flow: { role: 'entry' }, inputSchema }) }, { input: { at: '5', when: 'ab' } })
+    assert.deepEqual(run.visits[0].value, given)
+    assert.deepEqual(run.visits[0].input, { at: '5', when: 'ab' })
+    const bad = await execute(defineProcess((input) => input, { inputSchema }), { at: 'x', when: '' })
+    assert.deepEqual([bad.error?.code, bad.error.details.issues.map(({ path }) => path)], ['INPUT_INVALID', ['at']])
+  })
+}
+
+test('a runner parses inputs where the schema can', async (t) => {
+  const runner = await startRunner(t)
+  const folder = project(t, {
+    'one.mjs': `
+      import { z } from 'zod'
+      export const config = { inputSchema: z.object({ n: z.coerce.number().default(3) }), outputSchema: z.coerce.number() }
+      export default ({ n }) => n`,
+    'slow.mjs': `
+      import { z } from 'zod'
+      export const config = { inputSchema: z.number().refine(async (n) => n > 5, 'too small').transform(String) }
+      export default (n) => n`,
+    'batch.mjs': `
+      import { z } from 'zod'
+      export const config = { batch: { size: 5 }, inputSchema: z.coerce.number() }
+      export default (each, ctx) => each[0] === 0 ? 'all' : each.map((n, at) => [n, ctx.job(at).jobId])`,
+  }, { zod: 'zod' })
+  const { result } = await runner.load(join(folder, 'one.mjs'))
+  const { inputSchema, outputSchema } = result.processes[0].config
+  assert.deepEqual([inputSchema.properties.n, outputSchema.type], [{ default: 3 }, 'number'])
+  const one = async (file, input) => (({ result, error }) => result?.value ?? [error.data.code, error.message])(await runner.invoke(join(folder, file), input))
+  assert.equal(await one('one.mjs', {}), 3)
+  assert.equal(await one('one.mjs', { n: '7' }), 7)
+  assert.deepEqual((await one('one.mjs', { n: 'x' })).slice(0, 1), ['INPUT_INVALID'])
+  assert.equal(await one('slow.mjs', 7), '7')
+  assert.deepEqual(await one('slow.mjs', 1), ['INPUT_INVALID', 'the input breaks the schema: too small'])
+  const batch = async (...inputs) => (await runner.invoke(join(folder, 'batch.mjs'), null, { jobs: inputs.map((input, at) => ({ jobId: `j${at}`, input })) })).result
+  const { results } = await batch('1', 'x', 3)
+  assert.deepEqual([results[0].value, results[1].error.code, results[2].value], [[1, 'j0'], 'INPUT_INVALID', [3, 'j2']])
+  assert.deepEqual((await batch(0, 'x')).results.map(({ value, error }) => value ?? error.code), ['all', 'INPUT_INVALID'])
+  assert.deepEqual((await batch('x', 'y')).results.map(({ error }) => error.code), ['INPUT_INVALID', 'INPUT_INVALID'])
+  assert.deepEqual(await batch(1, 2), { results: [{ value: [1, 'j0'] }, { value: [2, 'j1'] }] })
 })
 
 test('a state that was wrong before may be written on', async () => {

@@ -109,6 +109,23 @@ test('a where that looks around itself fails as it would on the server', async (
   assert.equal(nothing.error.code, 'INPUT_ERROR')
 })
 
+test('a wait that nobody awaits is told, and fails nothing', async () => {
+  const forgets = async (input, ctx) => {
+    if (input === 'then waits') await ctx.await.time('1h')
+    ctx.await.time('2s')
+    return 'forgot'
+  }
+  for (const input of [null, 'then waits']) {
+    const done = await runStep(forgets, { input })
+    assert.deepEqual([done.status, done.value, done.logs.map(({ level }) => level)], ['completed', 'forgot', ['warn']])
+    assert.match(done.logs[0].message, /^the handler returned while ctx\.await\.time still waited.*is an await missing/)
+  }
+  const quiet = await runStep(defineStep(forgets, { flow: 'f', logger: { level: 'error' } }))
+  assert.deepEqual(quiet.logs, [])
+  const heeds = await runStep(async (_, ctx) => { await ctx.await.time('1h'); return 1 })
+  assert.deepEqual(heeds.logs, [])
+})
+
 test('triggers are opened by the test', async () => {
   const ask = async (input, ctx) => {
     const door = await ctx.await.trigger({ type: 'user', payload: { question: input.question }, timeout: '7d', many: true })
@@ -388,7 +405,6 @@ test('a failure ends the run, and what the kit cannot play it says', async () =>
   const begins = (config) => defineStep((_, ctx) => ctx.emit('go'), { step: 'begins', ...config })
   const run = await runFlow([begins(), fails])
   assert.deepEqual([run.status, run.error.code, run.visits[1].status], ['failed', 'BROKEN', 'failed'])
-  await assert.rejects(runFlow([begins({ compensation: { step: 'undo' } }), fails]), /begins has compensation by undo, and there is no such step/)
   const loop = await runFlow([defineStep((_, ctx) => ctx.emit('go'), { step: 'loop', flow: { role: 'entry', triggers: 'go' } })])
   assert.deepEqual([loop.status, loop.error.code, loop.visits.length, loop.visits.at(-1).status], ['failed', 'MAX_STEPS', 1001, 'cancelled'])
   await assert.rejects(runFlow([fails, defineProcess(() => 1, { step: 'a' }), defineProcess(() => 1, { step: 'b' })]), /give entry/)

@@ -1,7 +1,7 @@
 /** Checked by the compiler alone. */
 
 import { z } from 'zod'
-import { type AwaitConfig, defineProcess, defineQueueConfig, defineQueueWorker, defineStep, type FlowConfig, type InferInput, type InferState, type KnownEvent, Riverrun, type RunEvent, type StepContext, type Subscription } from '../dist/types/index.js'
+import { type AwaitConfig, defineProcess, defineQueueConfig, defineQueueWorker, defineStep, type FlowConfig, type InferInput, type InferState, type KnownEvent, type ProcessConfig, Riverrun, type RunEvent, type StepContext, type Subscription } from '../dist/types/index.js'
 import { execute, later, runFlow, runStep } from '../dist/types/testing/index.js'
 import { startWorker } from '../dist/types/worker/index.js'
 
@@ -48,6 +48,58 @@ export const config = defineQueueConfig({
   flow: { id: 'ml', role: 'step', step: 'train', emits: ['model.trained'], subscriptions: [{ eventKind: 'data.ready', when: (event) => event.data.rows > 0 }] },
 })
 
+/** Every setting that docs/queues.md lists. One that is new there belongs here. */
+export const everySetting: Required<ProcessConfig> = {
+  runMode: 'queue',
+  queue: { name: 'q', concurrency: 2 },
+  concurrency: 2,
+  key: (input) => input.user,
+  keyConcurrency: 1,
+  rateLimit: { max: 1, durationMs: 1000 },
+  retryPolicy: { onFail: 'drop', backoff: { delayMs: 5 } },
+  dlq: { queue: 'dead' },
+  timeoutMs: 1000,
+  idempotencyKey: 'auto',
+  idempotencyWindowMs: 1000,
+  idempotency: { key: (input) => input.user, windowMs: 1000 },
+  throttle: { windowMs: 1000, key: 'input.user' },
+  debounce: { delayMs: 1000, key: (input) => input.user },
+  batch: { size: 2, waitMs: 5 },
+  logs: { maxLines: 1, maxBytes: 1 },
+  inputSchema: {},
+  outputSchema: {},
+  state: {},
+  persistFrames: false,
+  flow: { id: 'f', limits: { maxSteps: 1 } },
+  step: 's',
+  role: 'entry',
+  triggers: ['go'],
+  subscriptions: [{ eventKind: 'go' }],
+  join: 'any',
+  await: { type: 'trigger', many: 2 },
+  emits: ['done'],
+  compensation: { step: 'undo' },
+  onFailure: 'finish',
+  version: '1.0.0',
+  name: 'n',
+  description: 'd',
+  tags: ['t'],
+  metadata: { any: 1 },
+  logger: { level: 'warn' },
+}
+
+export const paced = defineQueueWorker<{ user: string }>(async (job) => job.data.user, {
+  throttle: { windowMs: 1000, key: (input) => input.user },
+  retryPolicy: { onFail: 'retry' },
+  tags: ['t'],
+})
+
+// @ts-expect-error: the server has no such setting
+defineProcess(() => 1, { cancelGraceMs: 5 })
+
+// @ts-expect-error: a subscription is to one kind of event
+export const nobody: Subscription = { when: (event) => event.data }
+
 // @ts-expect-error: no such mode
 defineQueueConfig({ runMode: 'sometimes' })
 
@@ -66,6 +118,9 @@ export const inline = defineProcess(
   },
   { inputSchema: z.object({ n: z.number() }), state: z.object({ total: z.number() }) },
 )
+
+/** Inputs are parsed, so the handler has what the schema gives. */
+export const parsed = defineProcess((input) => input.n.toFixed(), { inputSchema: z.object({ n: z.coerce.number().default(3) }) })
 
 export const batch = defineQueueWorker<TrainingData>(async (jobs) => jobs.map((job) => job.data.epochs), { batch: { size: 10 } })
 

@@ -19,6 +19,17 @@ async function work(t, server, processes, options = {}) {
   return worker
 }
 
+test('the server lets in what a schema parses, and the handler gets what it makes of it', async (t) => {
+  const server = await startServer(t)
+  const inputSchema = z.object({ width: z.coerce.number().min(1), height: z.number().default(480) })
+  await work(t, server, { resize: defineQueueWorker((job) => job.data, { inputSchema, retryPolicy: { attempts: 1 } }) })
+  const added = async (data) => server.client.waitJob((await server.client.enqueue('resize', data)).jobId, { timeoutMs: 20_000 })
+  assert.deepEqual((await added({ width: '640' })).result, { width: 640, height: 480 })
+  await assert.rejects(server.client.enqueue('resize', { width: 1, height: 'x' }), { code: 'INPUT_INVALID' })
+  const { error } = await added({ width: 'x' })
+  assert.deepEqual([error.code, /^the input breaks the schema at "width": /.test(error.message)], ['INPUT_INVALID', true])
+})
+
 test('an application serves queues, calls and steps itself', async (t) => {
   const server = await startServer(t)
   const { client } = server

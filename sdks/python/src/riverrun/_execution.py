@@ -13,7 +13,7 @@ import hashlib
 import re
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -114,6 +114,42 @@ class _Execution:
         return _Run(name, self._journal.uses("memo", name), emits=emits)
 
 
+class Asked(Coroutine[Any, Any, Any]):
+    """A wait that the code has asked for. It begins when it is awaited, if it is."""
+
+    __slots__ = ("_begin", "_running", "is_over", "what")
+
+    def __init__(self, what: str, begin: Callable[[], Awaitable[Any]]) -> None:
+        self.what = what
+        self.is_over = False
+        self._begin = begin
+        self._running: Coroutine[Any, Any, Any] | None = None
+
+    def send(self, value: Any) -> Any:
+        return self._begun().send(value)
+
+    def throw(self, *error: Any) -> Any:
+        return self._begun().throw(*error)
+
+    def close(self) -> None:
+        if self._running is not None:
+            self._running.close()
+
+    def __await__(self) -> Any:
+        return self._begun().__await__()
+
+    def _begun(self) -> Coroutine[Any, Any, Any]:
+        if self._running is None:
+            self._running = self._run()
+        return self._running
+
+    async def _run(self) -> Any:
+        try:
+            return await self._begin()
+        finally:
+            self.is_over = True
+
+
 class Execution(_Execution):
     """The execution of an async handler."""
 
@@ -126,6 +162,7 @@ class Execution(_Execution):
         self._settling = 0
         self._idle: asyncio.Future[None] | None = None
         self._parked: asyncio.Future[None] | None = None
+        self._asked: list[Asked] = []
         self._leaving: asyncio.Task[None] | None = None
 
     async def ask(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
@@ -230,6 +267,12 @@ class Execution(_Execution):
 
         return await self.recorded("memo", name, inside, emits)
 
+    def asked(self, what: str, begin: Callable[[], Awaitable[Any]]) -> Asked:
+        """Notes that something is to be waited for. Whoever forgets to await it is told."""
+        asked = Asked(what, begin)
+        self._asked.append(asked)
+        return asked
+
     async def wait(self, name: str, wait: Callable[[], Wait]) -> Any:
         """Gives what a wait has brought, or ends this execution."""
         self.refuse_in_run()
@@ -265,10 +308,19 @@ class Execution(_Execution):
 
     async def returned(self) -> RiverrunError | None:
         """The handler has returned. Gives the error that its value does not count."""
+        forgotten = [asked.what for asked in self._asked if not asked.is_over]
         self.ended()
         if self._in_flight:
             await self._until_quiet()
-        return self._problem()
+        problem = self._problem()
+        if problem is None:
+            for what in forgotten:
+                message = (
+                    f"the handler returned while {what} still waited, so nothing was waited for: "
+                    "is an await missing before it?"
+                )
+                self.notify("log", {"level": "warn", "message": message})
+        return problem
 
     def ended(self) -> None:
         self._has_ended = True

@@ -10,6 +10,7 @@ import dataclasses
 import datetime
 import enum
 import json
+import math
 import uuid
 from typing import Any
 
@@ -39,6 +40,18 @@ class Record:
         return {name: value for name, value in values if value is not None}
 
 
+#: Integers with fewer digits are within the reach of a double.
+_LONG = 309
+_DIGITS = b"0" * _LONG
+_ONLY_DIGITS = bytes(ord("0") if chr(byte) in "0123456789" else 0 for byte in range(256))
+
+
+def _within_reach(digits: str) -> None:
+    if math.isinf(float(digits)):
+        count = len(digits.lstrip("-"))
+        raise ValueError(f"an integer of {count} digits is more than a number in JSON may be")
+
+
 def encode(value: Any) -> bytes:
     """One line of UTF-8. Raises `ValueError` or `TypeError` for what is not JSON.
 
@@ -47,9 +60,13 @@ def encode(value: Any) -> bytes:
     # Text that UTF-8 cannot hold (half a surrogate pair) must fail here: the other side would end
     # the connection over it.
     try:
-        return _encoder.encode(value).encode()
+        text = _encoder.encode(value).encode()
     except RecursionError:
         raise ValueError("the value is nested too deeply") from None
+    # So does an integer that no double reaches: a run of digits, in a number or in a text.
+    if len(text) >= _LONG and _DIGITS in text.translate(_ONLY_DIGITS):
+        json.loads(text, parse_int=_within_reach)
+    return text
 
 
 def encode_loosely(value: Any) -> bytes:
@@ -84,8 +101,11 @@ _encoder = json.JSONEncoder(
 
 
 def _shown(value: Any, depth: int) -> Any:
-    if value is None or isinstance(value, (bool, int)):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        # One that no double reaches cannot be read, and one that is longer still not even be shown.
+        return value if value.bit_length() <= 1023 else f"an integer of {value.bit_length()} bits"
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     if depth and isinstance(value, dict):

@@ -8,9 +8,10 @@ longer than" there is `timeout`.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+import time
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ._duration import Duration, duration_ms
 from ._execution import Execution, SyncExecution, Wait
@@ -20,6 +21,9 @@ from .errors import RiverrunError
 __all__ = ["Duration", "SyncTrigger", "SyncWaits", "Trigger", "TriggerType", "Waits"]
 
 TriggerType = Literal["webhook", "user", "api"]
+
+#: After so long, or from a date on.
+Timeout = Duration | datetime.datetime
 
 #: The furthest that a date can be from another.
 _MAX_MS = 8_640_000_000_000_000
@@ -34,9 +38,12 @@ class Trigger:
     _execution: Execution
     _wait: Wait
 
-    async def wait(self) -> Any:
+    def wait(self) -> Coroutine[Any, Any, Any]:
         """Waits until it was opened; gives the body of the request."""
-        return await self._execution.wait(self.id, lambda: self._wait)
+        what = f"wait() of the trigger {self.id}"
+        return self._execution.asked(
+            what, lambda: self._execution.wait(self.id, lambda: self._wait)
+        )
 
 
 @dataclass(frozen=True)
@@ -62,19 +69,20 @@ class Waits:
         self._execution = execution
         self._kind = kind
 
-    async def time(self, until: Duration | datetime.datetime) -> None:
+    def time(self, until: Duration | datetime.datetime) -> Coroutine[Any, Any, None]:
         """For a time: milliseconds, a duration such as `30 days`, a `timedelta` or a date."""
-        await self._step().wait("time", lambda: _time(until))
+        step = self._step()
+        return step.asked("ctx.wait.time", lambda: step.wait("time", lambda: _time(until)))
 
-    async def event(
+    def event(
         self,
         kind: str,
         *,
         match: Mapping[str, Any] | None = None,
         where: str | JavaScript | None = None,
-        timeout: Duration | None = None,
+        timeout: Timeout | None = None,
         lookback: Duration | None = None,
-    ) -> dict[str, Any]:
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
         """For an event that is emitted from now on, by any run or from outside.
 
         `match` has dot paths into the event with what it has there: `{"data.orderId": order_id}`.
@@ -82,18 +90,18 @@ class Waits:
         and `input`. `lookback` counts events of the last so long too, or with `"run"`
         those since the run began.
         """
-        step = self._step()
-        event: dict[str, Any] = await step.wait(
-            kind, lambda: _event(kind, match, where, timeout, lookback)
+        step, kind = self._step(), _kind(kind)
+        return step.asked(
+            f'ctx.wait.event("{kind}")',
+            lambda: step.wait(kind, lambda: _event(kind, match, where, timeout, lookback)),
         )
-        return event
 
     async def trigger(
         self,
         type: TriggerType = "webhook",
         *,
         payload: Any = None,
-        timeout: Duration | None = None,
+        timeout: Timeout | None = None,
         many: bool | None = None,
         secret: str | None = None,
     ) -> Trigger:
@@ -133,13 +141,13 @@ class SyncWaits:
         *,
         match: Mapping[str, Any] | None = None,
         where: str | JavaScript | None = None,
-        timeout: Duration | None = None,
+        timeout: Timeout | None = None,
         lookback: Duration | None = None,
     ) -> dict[str, Any]:
         """For an event; see `Waits.event`."""
         step = self._step()
         event: dict[str, Any] = step.wait(
-            kind, lambda: _event(kind, match, where, timeout, lookback)
+            _kind(kind), lambda: _event(kind, match, where, timeout, lookback)
         )
         return event
 
@@ -148,7 +156,7 @@ class SyncWaits:
         type: TriggerType = "webhook",
         *,
         payload: Any = None,
-        timeout: Duration | None = None,
+        timeout: Timeout | None = None,
         many: bool | None = None,
         secret: str | None = None,
     ) -> SyncTrigger:
@@ -166,6 +174,8 @@ class SyncWaits:
 
 
 def _time(until: Duration | datetime.datetime) -> Wait:
+    if isinstance(until, bool):
+        raise _wrong("wait.time", until, "milliseconds, a duration such as '1h 30m' or a date")
     if isinstance(until, datetime.datetime):
         # One without a zone is local time, as everywhere in the standard library.
         at = until.astimezone(datetime.timezone.utc)
@@ -197,11 +207,9 @@ def _event(
     kind: str,
     match: Mapping[str, Any] | None,
     where: str | JavaScript | None,
-    timeout: Duration | None,
+    timeout: Timeout | None,
     lookback: Duration | None,
 ) -> Wait:
-    if not isinstance(kind, str) or not kind:
-        raise _invalid("wait.event needs the kind of event")
     wait: Wait = {"type": "event", "eventKind": kind}
     if match is not None:
         if not isinstance(match, Mapping):
@@ -215,16 +223,33 @@ def _event(
         if lookback == "run":
             wait["lookback"] = lookback
         else:
-            wait["lookbackMs"] = _ms("lookback", lookback)
+            allowed = "'run', milliseconds or a duration such as '24h'"
+            wait["lookbackMs"] = _ms("lookback", lookback, allowed)
     if timeout is not None:
-        wait["timeoutMs"] = _ms("timeout", timeout)
+        wait["timeoutMs"] = _timeout_ms(timeout)
     return wait
 
 
+def _kind(kind: Any) -> str:
+    if not isinstance(kind, str) or not kind:
+        raise _invalid("wait.event needs the kind of event")
+    return kind
+
+
 def _trigger(
-    type: str, payload: Any, timeout: Duration | None, many: bool | None, secret: str | None
+    type: str, payload: Any, timeout: Timeout | None, many: bool | None, secret: str | None
 ) -> dict[str, Any]:
-    timeout_ms = None if timeout is None else _ms("timeout", timeout)
+    if type not in get_args(TriggerType):
+        raise _wrong("type", type, "'webhook', 'user' or 'api'")
+    if many is not None and not isinstance(many, bool):
+        allowed = (
+            "True or False; how often a door is opened before a step goes on stands in the "
+            "config, as await: {'type': 'trigger', 'many': …}"
+        )
+        raise _wrong("many", many, allowed)
+    if secret is not None and not isinstance(secret, str):
+        raise _wrong("secret", secret, "a text")
+    timeout_ms = None if timeout is None else _timeout_ms(timeout)
     asked = {"payload": payload, "timeoutMs": timeout_ms, "many": many, "secret": secret}
     return {"type": type, **{name: value for name, value in asked.items() if value is not None}}
 
@@ -236,11 +261,24 @@ def _opened(id: str, asked: Mapping[str, Any]) -> Wait:
     return wait
 
 
-def _ms(what: str, duration: Duration) -> int:
-    ms = duration_ms(duration)
-    if ms is None:
-        raise _invalid(f"{what} must be milliseconds or a duration such as '24h': {duration!r}")
+def _timeout_ms(timeout: Timeout) -> int:
+    if not isinstance(timeout, datetime.datetime):
+        allowed = "milliseconds, a duration such as '24h' or a datetime"
+        return _ms("timeout", timeout, allowed)
+    # So long from now. A date that is over is no time at all.
+    return max(0, round((timeout.timestamp() - time.time()) * 1000))
+
+
+def _ms(what: str, duration: Duration, allowed: str) -> int:
+    is_one = isinstance(duration, Duration) and not isinstance(duration, bool)
+    ms = duration_ms(duration) if is_one else None
+    if ms is None or ms > _MAX_MS:
+        raise _wrong(what, duration, allowed)
     return ms
+
+
+def _wrong(option: str, value: Any, allowed: str) -> RiverrunError:
+    return _invalid(f"{option} must be {allowed}, is {value!r}")
 
 
 def _invalid(message: str) -> RiverrunError:

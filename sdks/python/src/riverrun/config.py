@@ -52,17 +52,17 @@ class RateLimit(Record):
 class RetryBackoff(Record):
     """How long to wait before the next attempt. `jitter` is a share of it, 0 to 1."""
 
-    type: Literal["fixed", "exponential"]
-    delay_ms: int
+    type: Literal["fixed", "exponential"] = "exponential"
+    delay_ms: int = 1000
     max_delay_ms: int | None = None
-    jitter: float | bool | None = None
+    jitter: float | None = None
 
 
 @dataclass
 class RetryPolicy(Record):
     """What happens after a failure. `retriable_errors` takes names or exception classes."""
 
-    attempts: int
+    attempts: int | None = None
     backoff: RetryBackoff | Mapping[str, Any] | None = None
     retriable_errors: Sequence[str | type[BaseException]] | None = None
     on_fail: Literal["retry", "dlq", "drop"] | None = None
@@ -120,6 +120,10 @@ class AwaitConfig(_Await, total=False):
     lookback: int | str
     trigger_type: Literal["webhook", "user", "api"]
     payload: Any
+    #: The variable in the server's environment with which bodies must be signed.
+    secret_env: str
+    #: How often it is opened before the step goes on, 2 to 1,000; `ctx.awaited` is a list then.
+    many: int
     timeout: int | str
     on_timeout: str
 
@@ -188,12 +192,13 @@ class QueueConfig(Record):
     pydantic is installed, a dataclass or `TypedDict`.
     """
 
-    queue: str | None = None
+    #: The name of the queue, or `{"name": …, "concurrency": …}`.
+    queue: str | Mapping[str, Any] | None = None
     run_mode: Literal["queue", "flow", "call"] | None = None
     #: The flow or flows that it is a step of, by id or with what it is there. `step` and what
     #: belongs to it may stand at the top as well.
     flow: str | Flow | FlowConfig | Mapping[str, Any] | Sequence[Any] | None = None
-    concurrency: int | Mapping[str, Any] | None = None
+    concurrency: int | None = None
     rate_limit: RateLimit | Mapping[str, Any] | None = None
     retry_policy: RetryPolicy | Mapping[str, Any] | None = None
     dlq: DeadLetters | Mapping[str, Any] | None = None
@@ -214,3 +219,26 @@ class QueueConfig(Record):
     emits: Sequence[str] | None = None
     compensation: Compensation | Mapping[str, Any] | None = None
     on_failure: Literal["stop", "finish"] | None = None
+    role: Literal["entry", "step"] | None = None
+    triggers: str | Sequence[str] | None = None
+    #: That of the flow, if it is the entry.
+    version: str | None = None
+    name: str | None = None
+    description: str | None = None
+    tags: Sequence[str] | None = None
+    metadata: Mapping[str, Any] | None = None
+    #: An expression over `input` that gives each job its key; keys take turns.
+    key: str | JavaScript | None = None
+    key_concurrency: int | None = None
+    #: `{"window_ms": …, "key": …}`: the first job of each window counts, for each value of `key`.
+    throttle: Mapping[str, Any] | None = None
+    #: `{"delay_ms": …, "key": …}`: the last job counts, once it is quiet.
+    debounce: Mapping[str, Any] | None = None
+    #: How long an idempotency key is taken; as long as its job is known where absent.
+    idempotency_window_ms: int | None = None
+    #: `{"key": …, "window_ms": …}`: both in one.
+    idempotency: Mapping[str, Any] | None = None
+    #: Whether the frames of a call are recorded as events; they are where it says nothing.
+    persist_frames: bool | None = None
+    #: For people and other readers of the config.
+    logger: Mapping[str, Any] | None = None

@@ -45,7 +45,7 @@ class Backoff(TypedDict, total=False):
     type: Literal["fixed", "exponential"]
     delay_ms: int
     max_delay_ms: int
-    jitter: float | bool
+    jitter: float
 
 
 class Dedupe(TypedDict, total=False):

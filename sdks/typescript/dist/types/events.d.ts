@@ -126,6 +126,7 @@ export interface EventData {
     'step.cancelled': {
         source: string;
         reason?: string;
+        compensation?: string;
     };
     'step.await.time': {
         resumeAt: string;

@@ -10,6 +10,7 @@ import type { Suspended } from '../wire.ts'
 import type { StepExecution } from './execution.ts'
 
 const eventOptions = ['kind', 'match', 'where', 'timeout', 'lookback'] as const
+const triggerTypes = ['webhook', 'user', 'api']
 const triggerOptions = ['type', 'payload', 'timeout', 'many', 'secret'] as const
 
 /** The furthest that a date can be from another. */
@@ -34,8 +35,8 @@ export class StepAwaits implements AwaitApi {
       if (match != null) wait.match = literals(match)
       if (where != null) wait.where = filter(where)
       if (lookback === 'run') wait.lookback = 'run'
-      else if (lookback !== undefined) wait.lookbackMs = milliseconds('lookback', lookback)
-      if (timeout !== undefined) wait.timeoutMs = milliseconds('timeout', timeout)
+      else if (lookback !== undefined) wait.lookbackMs = milliseconds('lookback', lookback, '"run", milliseconds or a duration such as "24h"')
+      if (timeout !== undefined) wait.timeoutMs = timeoutIn(timeout)
       return wait
     })
   }
@@ -43,7 +44,10 @@ export class StepAwaits implements AwaitApi {
   trigger = async (options: AwaitTriggerOptions = {}): Promise<Trigger> => {
     const { type = 'webhook', payload, timeout, many, secret } = known('await.trigger', options, triggerOptions)
     this.#step.refuseInRun()
-    const timeoutMs = timeout === undefined ? undefined : milliseconds('timeout', timeout)
+    if (!triggerTypes.includes(type)) throw wrong('type', type, 'webhook, user or api')
+    if (many !== undefined && typeof many !== 'boolean') throw wrong('many', many, 'true or false; how often a door is opened before a step goes on stands in the config, as await: { type: "trigger", many }')
+    if (secret !== undefined && typeof secret !== 'string') throw wrong('secret', secret, 'a text')
+    const timeoutMs = timeout === undefined ? undefined : timeoutIn(timeout)
     const make = () => this.#step.request('await.trigger', { type, payload, timeoutMs, many, secret })
     const { id, url } = (await this.#step.once('trigger', type, make)) as { id: string; url: string }
     const wait: Suspended = { type: 'trigger', triggerId: id }
@@ -87,10 +91,31 @@ function filter(where: AwaitEventOptions['where']): string {
   return where
 }
 
-function milliseconds(what: string, duration: Duration): number {
-  const ms = durationMs(duration)
-  if (ms === undefined) throw invalid(`${what} must be milliseconds or a duration such as "24h", is ${String(duration)}`)
+/** A date is so long from now. One that is over is no time at all. */
+function timeoutIn(timeout: Duration | Date): number {
+  if (!(timeout instanceof Date)) return milliseconds('timeout', timeout, 'milliseconds, a duration such as "24h" or a date')
+  const ms = timeout.getTime() - Date.now()
+  if (Number.isNaN(ms)) throw wrong('timeout', timeout, 'a date that there is')
+  return Math.max(0, ms)
+}
+
+function milliseconds(what: string, duration: Duration, allowed: string): number {
+  const ms = typeof duration === 'number' || typeof duration === 'string' ? durationMs(duration) : undefined
+  if (ms === undefined || ms > maxMs) throw wrong(what, duration, allowed)
   return ms
+}
+
+function wrong(option: string, value: unknown, allowed: string): RiverrunError {
+  return invalid(`${option} must be ${allowed}, is ${shown(value)}`)
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return String(value)
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    return String(value)
+  }
 }
 
 /** A value that is not there would not be sent, and what is left would match more than was meant. */

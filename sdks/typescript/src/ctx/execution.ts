@@ -32,6 +32,8 @@ const never = (): Promise<never> => new Promise(() => {})
 export class StepExecution implements Link {
   /** Called when the code waits, or was found to be wrong when it did. */
   onLeave: (outcome: Suspended | RiverrunError, seen: JournalRecord[]) => void = () => {}
+  /** Called when the handler has returned although it still waits. */
+  onForgotten: (message: string) => void = () => {}
   readonly #link: Link
   readonly #params: InvokeParams
   readonly #journal: Journal
@@ -40,7 +42,8 @@ export class StepExecution implements Link {
   readonly #thrown: { op: Op; name: string; error: Failure; emits: string[] }[] = []
   /** What the code has read since something was last recorded. It is recorded with what is next. */
   #seen: JournalRecord[] = []
-  #waits = false
+  /** What the code waits for. */
+  #waits: Suspended | undefined
   /** Waits that are over, and after which the code has yet to go on. */
   #settling = 0
   #refused: RiverrunError | undefined
@@ -148,7 +151,7 @@ export class StepExecution implements Link {
       throw this.#refused
     }
     const wait = makeWait()
-    this.#waits = true
+    this.#waits = wait
     void this.#leave(wait)
     return never()
   }
@@ -181,7 +184,9 @@ export class StepExecution implements Link {
   async returned(): Promise<RiverrunError | undefined> {
     this.#ended = true
     if (this.#inFlight.size) await this.#quiet()
-    return this.#refused ?? this.#journal.mismatch()
+    const problem = this.#refused ?? this.#journal.mismatch()
+    if (!problem && this.#waits && !this.#left) this.onForgotten(forgotten(this.#waits))
+    return problem
   }
 
   /** The handler has thrown. */
@@ -274,6 +279,11 @@ function answer({ op, value, error }: JournalRecord): unknown {
   // A timeout that was recorded is over in the next attempt too.
   if (error) throw revive(op === 'await' ? { retriable: false, ...error } : error)
   return value ?? null
+}
+
+function forgotten(wait: Suspended): string {
+  const what = wait.type === 'time' ? 'ctx.await.time' : wait.type === 'event' ? `ctx.await.event(${JSON.stringify(wait.eventKind)})` : `wait() of the trigger ${wait.triggerId}`
+  return `the handler returned while ${what} still waited, so nothing was waited for: is an await missing before it?`
 }
 
 function concurrent(): RiverrunError {

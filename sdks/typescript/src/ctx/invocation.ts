@@ -34,6 +34,7 @@ export class InvocationContext implements Context {
   /** `batch` is the context of the batch to which this job belongs. */
   constructor(link: Link, params: InvokeParams, settings: LogSettings, batch?: InvocationContext) {
     this.execution = params.kind === 'step' ? new StepExecution(link, params) : undefined
+    if (this.execution) this.execution.onForgotten = (message) => this.logger.warn(message)
     this.#link = this.execution ?? link
     this.#params = params
     this.#settings = settings

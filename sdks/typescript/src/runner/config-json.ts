@@ -65,15 +65,41 @@ function isZod3(schema: SchemaLike): boolean {
 /** What comes in is what is checked, so a schema's input side counts. */
 const options = { io: 'input', unrepresentable: 'any' }
 
+/** Inputs are parsed: what is coerced may come as anything. */
+const inputOptions = { ...options, override: ({ zodSchema, jsonSchema }: Overridden) => takesAnything(zodSchema?._zod?.def) && clear(jsonSchema) }
+
+interface Overridden {
+  zodSchema?: { _zod?: { def?: ZodDef } }
+  jsonSchema: Record<string, unknown>
+}
+
+/** Of zod 4, or of zod 3. */
+interface ZodDef {
+  coerce?: boolean
+  type?: string
+  in?: { _zod?: { def?: ZodDef } }
+  effect?: { type?: string }
+}
+
+function takesAnything(def: ZodDef | undefined): boolean {
+  const isPreprocessed = (def?.type === 'pipe' && def.in?._zod?.def?.type === 'transform') || def?.effect?.type === 'preprocess'
+  return def?.coerce === true || isPreprocessed
+}
+
+function clear(schema: Record<string, unknown>): void {
+  for (const key of Object.keys(schema)) delete schema[key]
+}
+
 async function jsonSchema(value: object, place: Place): Promise<Json> {
   const schema = value as SchemaLike
   const standard = schema['~standard']
+  const wanted = place.path === 'config.inputSchema' ? inputOptions : options
   try {
-    if (typeof schema.toJSONSchema === 'function') return plain(schema.toJSONSchema(options))
+    if (typeof schema.toJSONSchema === 'function') return plain(schema.toJSONSchema(wanted))
     if (typeof schema.toJsonSchema === 'function') return plain(schema.toJsonSchema({}))
     if (standard?.jsonSchema?.input) return plain(standard.jsonSchema.input({ target: 'draft-2020-12' }))
-    if ('_zod' in schema) return await zod4(schema, place)
-    if (isZod3(schema)) return await zod3(schema, place)
+    if ('_zod' in schema) return await zod4(schema, place, wanted)
+    if (isZod3(schema)) return await zod3(schema, place, wanted === inputOptions)
   } catch (error) {
     if (error instanceof RiverrunError) throw error
     throw invalid(place.file, place.path, `cannot be made JSON Schema: ${(error as Error).message}`)
@@ -81,7 +107,7 @@ async function jsonSchema(value: object, place: Place): Promise<Json> {
   throw invalid(place.file, place.path, `is a schema of ${standard?.vendor ?? 'a library'} that cannot be made JSON Schema; give a JSON Schema instead`)
 }
 
-async function zod4(schema: SchemaLike, place: Place): Promise<Json> {
+async function zod4(schema: SchemaLike, place: Place, options: object): Promise<Json> {
   for (const name of ['zod', 'zod/v4', 'zod/v4/core']) {
     const zod = (await importFrom(place.file, name)) as { toJSONSchema?: (schema: unknown, options: object) => unknown } | undefined
     if (zod?.toJSONSchema) return plain(zod.toJSONSchema(schema, options))
@@ -89,9 +115,11 @@ async function zod4(schema: SchemaLike, place: Place): Promise<Json> {
   throw invalid(place.file, place.path, 'is a zod schema, but zod is not found in the project (npm i zod)')
 }
 
-async function zod3(schema: SchemaLike, place: Place): Promise<Json> {
-  const module = (await importFrom(place.file, 'zod-to-json-schema')) as { zodToJsonSchema?: (schema: unknown) => unknown } | undefined
-  if (module?.zodToJsonSchema) return plain(module.zodToJsonSchema(schema))
+async function zod3(schema: SchemaLike, place: Place, isInput: boolean): Promise<Json> {
+  const module = (await importFrom(place.file, 'zod-to-json-schema')) as { zodToJsonSchema?: (schema: unknown, options?: object) => unknown; ignoreOverride?: symbol } | undefined
+  const { zodToJsonSchema, ignoreOverride } = module ?? {}
+  const override = (def: ZodDef): unknown => (takesAnything(def) ? {} : ignoreOverride)
+  if (zodToJsonSchema) return plain(zodToJsonSchema(schema, isInput && ignoreOverride ? { override } : {}))
   throw invalid(place.file, place.path, 'is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4')
 }
 

@@ -5,11 +5,15 @@ import { type CancelReason, RiverrunError } from '../errors.ts'
 import type { InvokeParams } from '../wire.ts'
 import type { Voice } from './invocations.ts'
 
+const none: ReadonlyMap<number, RiverrunError> = new Map()
+
 /** One run of a handler, from the request to its answer. Once it has ended it says nothing more. */
 export class Invocation implements Link {
   ended = false
   /** Why it was cancelled before its handler was called. */
   cancelledBefore: CancelReason | undefined
+  /** Jobs of its batch that the handler is not given: their inputs broke the schema. */
+  refused: ReadonlyMap<number, RiverrunError> = none
   #ctx: InvocationContext | undefined
 
   constructor(
@@ -19,8 +23,8 @@ export class Invocation implements Link {
   ) {}
 
   /** Makes the context, once the process and with it its settings are known. */
-  begin(settings: LogSettings): InvocationContext {
-    this.#ctx = new InvocationContext(this, this.params, settings)
+  begin(settings: LogSettings, params = this.params): InvocationContext {
+    this.#ctx = new InvocationContext(this, params, settings)
     return this.#ctx
   }
 

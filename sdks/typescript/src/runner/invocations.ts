@@ -9,6 +9,7 @@ import { describe } from '../failure.ts'
 import type { Job } from '../context.ts'
 import type { BatchJob, InvokeParams, JournalRecord, Limits, Suspended } from '../wire.ts'
 import { batchText, valueText } from './answer.ts'
+import { type Parsed, parsedInputs, withRefused } from './inputs.ts'
 import { Invocation } from './invocation.ts'
 import type { Process } from './modules.ts'
 import type { Peer } from './peer.ts'
@@ -60,8 +61,24 @@ export class Invocations {
   }
 
   execute(invocation: Invocation, process: Process): void {
-    const { params } = invocation
-    const ctx = invocation.begin(process.logs)
+    if (!process.parse) return this.#call(invocation, process, invocation.params)
+    const given = ({ params, refused }: Parsed): void => {
+      if (invocation.cancelledBefore) return this.fail(invocation, new CancelledError(invocation.cancelledBefore))
+      invocation.refused = refused
+      if (params.jobs?.length === 0) this.#answer(invocation, [])
+      else this.#call(invocation, process, params)
+    }
+    try {
+      const parsed = parsedInputs(process.parse, invocation.params)
+      if (parsed instanceof Promise) parsed.then(given).catch((error) => this.fail(invocation, error))
+      else given(parsed)
+    } catch (error) {
+      this.fail(invocation, error)
+    }
+  }
+
+  #call(invocation: Invocation, process: Process, params: InvokeParams): void {
+    const ctx = invocation.begin(process.logs, params)
     if (ctx.execution) ctx.execution.onLeave = (outcome, seen) => this.#left(invocation, outcome, seen)
     let result: unknown
     try {
@@ -110,7 +127,7 @@ export class Invocations {
     const { jobs } = invocation.params
     let text: string
     try {
-      text = jobs ? batchText(value, jobs.length, this.limits) : `{"value":${valueText(value, this.limits.resultBytes)}}`
+      text = jobs ? batchText(withRefused(value, invocation.refused, jobs.length), jobs.length, this.limits) : `{"value":${valueText(value, this.limits.resultBytes)}}`
     } catch (error) {
       this.fail(invocation, error)
       return

@@ -16,6 +16,7 @@ import { definition } from '../define.ts'
 import { RiverrunError } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { configJson } from './config-json.ts'
+import { type Parse, parserOf } from './inputs.ts'
 import { syntaxPlace } from './syntax.ts'
 import { importTypeScript } from './typescript.ts'
 
@@ -25,6 +26,8 @@ export interface Process {
   takes: 'input' | 'job'
   config: JsonObject
   logs: LogSettings
+  /** Where the schema of its input can do that. */
+  parse: Parse | undefined
 }
 
 export type Processes = Map<string, Process>
@@ -88,6 +91,7 @@ async function processesIn(exports: Record<string, unknown>, file: string): Prom
       takes: defined?.takes ?? 'input',
       config: await configJson(config, file),
       logs: logSettings(config.logger),
+      parse: parserOf(config.inputSchema),
     })
   }
   return processes

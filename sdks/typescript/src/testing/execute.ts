@@ -12,7 +12,8 @@ import { CancelledError, type CancelReason } from '../errors.ts'
 import type { InvokeParams } from '../wire.ts'
 import type { FakeClock } from './clock.ts'
 import { type Effects, Memory, type MemoryOptions } from './memory.ts'
-import { type Checks, checkInput, checkOutput, checksOf } from './schemas.ts'
+import { checkOutput, checksOf, givenInput } from './schemas.ts'
+import { checkOptions, checkSettings } from './words.ts'
 
 export interface TestOptions extends MemoryOptions {
   config?: ProcessConfig
@@ -76,6 +77,11 @@ export function createTestContext(options: TestOptions = {}): TestContext {
   }
 }
 
+const known = [
+  'state', 'stateSchema', 'schemas', 'journal', 'checkpoint', 'calls', 'conflicts', 'leaseValid', 'config', 'jobId', 'queue', 'name', 'attempt', 'maxAttempts',
+  'runId', 'correlationId', 'causationId', 'tenantId', 'enqueuedAt', 'timeoutMs', 'after', 'clock', 'signal',
+]
+
 export type Handler = (first: any, ctx: any) => any
 
 /** A handler, or a module that exports one as its default, with or without a `config`. */
@@ -86,23 +92,24 @@ export type Executable = Handler | { default: Handler; config?: ProcessConfig }
  * config has `batch`. An error does not throw: it is in what comes back.
  */
 export async function execute<Value = any>(executable: Executable, input?: unknown, given: TestOptions = {}): Promise<Execution<Value>> {
+  checkOptions('execute', given, known)
   const { handler, config, takes } = parts(executable)
   const options: TestOptions = { ...given, config: { ...config, ...given.config } }
+  checkSettings(options.config as ProcessConfig, handler.name)
   const count = isBatch(options, input) ? Math.max(1, input.length) : 1
   const checks = await checksOf(options.config, options.schemas)
   const memories = Array.from({ length: count }, () => new Memory(memoryOptions(options), checks))
   const memory = memories[0] as Memory
   const ctx = contextOf(memories, options, input)
-  const first = takes === 'job' ? jobArgument(input, options) : input
+  if (takes === 'job' && options.config?.batch && !Array.isArray(input)) throw new TypeError('the config has batch: give a list of inputs')
+  const argument = (given: unknown): unknown => (takes === 'job' ? jobArgument(given, options) : given)
   const invoke = async (): Promise<unknown> => {
-    if (!isBatch(options, input)) {
-      checkInput(checks, input)
-      return checkOutput(checks, await handler(first, ctx))
-    }
-    checkBatch(checkInput, checks, input, 'the input')
-    const value = await handler(first, ctx)
-    if (Array.isArray(value)) checkBatch(checkOutput, checks, value, 'the result')
-    else checkOutput(checks, value)
+    if (!isBatch(options, input)) return checkOutput(checks, await handler(argument(await givenInput(checks, input)), ctx))
+    // On the server each job of a batch is checked when it is added, and each result for itself.
+    const given = await Promise.all(input.map((one, at) => givenInput(checks, one, `the input of job ${at}`)))
+    const value = await handler(argument(given), ctx)
+    if (!Array.isArray(value)) return checkOutput(checks, value)
+    value.forEach((one, at) => one instanceof Error || checkOutput(checks, one, `the result of job ${at}`))
     return value
   }
   const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => ctx.cancel('timeout'), options.timeoutMs)
@@ -139,11 +146,6 @@ export async function settled(running: Promise<unknown>, ctx: InvocationContext)
     const stopped = error instanceof CancelledError || (ctx.cancelled && error instanceof Error && error.name === 'AbortError')
     return { status: stopped ? 'cancelled' : 'failed', error }
   }
-}
-
-/** On the server each job of a batch is checked when it is added, and each result for itself. */
-function checkBatch(check: typeof checkInput, checks: Checks, each: unknown[], what: string): void {
-  each.forEach((one, at) => one instanceof Error || check(checks, one, `${what} of job ${at}`))
 }
 
 function finished(memory: Memory, options: TestOptions, outcome: Outcome): Execution {
@@ -220,8 +222,7 @@ function contextOf(memories: Memory[], options: TestOptions, input: unknown): In
 function jobArgument(input: unknown, options: TestOptions): unknown {
   const { jobId = 'job-0' } = options
   if (!options.config?.batch) return job(input, jobId, options)
-  if (!Array.isArray(input)) throw new TypeError('the config has batch: give a list of inputs')
-  return input.map((one, index) => job(one, `${jobId}-${index}`, options))
+  return (input as unknown[]).map((one, index) => job(one, `${jobId}-${index}`, options))
 }
 
 function job(data: unknown, id: string, options: TestOptions): Omit<Job, 'isLeaseValid'> {

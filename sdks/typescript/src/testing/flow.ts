@@ -15,12 +15,14 @@ import { evaluate } from './expression.ts'
 import { arrivalMs, type GivenEvent, matches, milliseconds, opened, type Opened, seen, type SeenEvent, type Triggers } from './given.ts'
 import { type MadeTrigger, type MemoryOptions, Store } from './memory.ts'
 import { plan, type PlannedStep, withChecks } from './plan.ts'
+import { longestMs, refusedWait, tooManyAwaits, tooManySteps, usedDoor } from './refusals.ts'
 import { retryDelayMs } from './retry.ts'
 import { reason, type Undo, Undoing } from './undo.ts'
 import { type SimulatedAwait, Visit, type VisitRun } from './visit.ts'
+import { checkOptions } from './words.ts'
 
-/** As many visits as a run may make on the server. */
-const mostVisits = 1000
+/** How far a run may go on the server where its flow says nothing else. */
+const usual = { maxSteps: 1000, maxAwaits: 10_000 }
 
 export interface FlowOptions extends Omit<MemoryOptions, 'journal' | 'checkpoint'> {
   input?: unknown
@@ -49,17 +51,30 @@ export interface FlowRun {
   events: (SeenEvent & { stepName?: string })[]
   /** Events that entered no step and that nobody waited for. */
   unclaimed: SeenEvent[]
+  /** Expressions that threw: what each was to judge was passed over. */
+  warnings: FlowWarning[]
   state: Record<string, unknown>
   startedAt: string
   endedAt: string
   elapsedMs: number
 }
 
+/** Something that the run says in its stream, as `log.warn`. */
+export interface FlowWarning {
+  code: string
+  message: string
+  step: string
+}
+
+/** What `runFlow` and `runStep` both take. */
+export const sharedOptions = ['input', 'flow', 'events', 'triggers', 'start', 'clock', 'runId', 'tenantId', 'correlationId', 'state', 'stateSchema', 'schemas', 'calls', 'conflicts', 'leaseValid']
+
 export async function runFlow(steps: Executable[] | Record<string, Executable>, options: FlowOptions = {}): Promise<FlowRun> {
+  checkOptions('runFlow', options, ['entry', ...sharedOptions])
   const planned = plan(steps, options)
   await withChecks(planned.steps, planned.entry, options.schemas)
   return simulate(options, async (clock) => {
-    const run = new Simulation(planned.flow, planned.steps, options, clock, planned.entry.onFailure)
+    const run = new Simulation(planned.flow, planned.steps, options, clock, planned.entry)
     run.enter(planned.entry, options.input)
     return run.play()
   })
@@ -107,6 +122,8 @@ export class Simulation {
   readonly #ready: GivenEvent[]
   readonly #startMs: number
   readonly #undoing = new Undoing()
+  readonly #warnings: FlowWarning[] = []
+  readonly #limits: typeof usual
   /** Visits so far, without those that undo something. */
   #begun = 0
   #error: unknown
@@ -118,8 +135,9 @@ export class Simulation {
     readonly steps: Map<string, PlannedStep>,
     readonly options: FlowOptions,
     readonly clock: FakeClock,
-    readonly onFailure: 'stop' | 'finish' = 'stop',
+    readonly entry: Pick<PlannedStep, 'onFailure' | 'limits'>,
   ) {
+    this.#limits = { ...usual, ...entry.limits }
     this.store = new Store(options.state)
     this.#startMs = clock.now
     const events = options.events ?? []
@@ -179,7 +197,7 @@ export class Simulation {
   async #begin(visit: Visit): Promise<void> {
     if (!visit.isActive) return
     // What undoes something is never one too many.
-    if (!visit.undoes && this.#begun++ >= mostVisits) return this.#stop()
+    if (!visit.undoes && this.#begun++ >= this.#limits.maxSteps) return this.#stop()
     const { await: declared } = visit.step
     if (!declared || declared.type === 'time' || visit.awaited !== undefined) return this.#execute(visit)
     const done = (ending: Ending): unknown => {
@@ -220,17 +238,39 @@ export class Simulation {
 
   async #suspend(visit: Visit, wait: Suspended): Promise<void> {
     const name = wait.type === 'time' ? 'time' : wait.type === 'event' ? wait.eventKind : wait.triggerId
+    const door = wait.type === 'trigger' ? (this.store.triggers.get(wait.triggerId) as MadeTrigger) : undefined
+    const untilMs = this.#until(wait, door)
+    const refused = this.#refused(visit, wait, untilMs, door)
+    if (refused) return this.#fail(visit, 'failed', refused)
     const done = ({ outcome, value = null }: Ending): unknown => {
+      if (door && outcome === 'trigger') this.store.doors.used(door.id)
       visit.settle(name, outcome === 'timeout' ? { error: timedOut(wait.type) } : { value })
       return this.#execute(visit)
     }
-    if (wait.type === 'time') return this.#awaitTime(visit, 'afterMs' in wait ? this.clock.now + wait.afterMs : Date.parse(wait.resumeAt), done)
-    if (wait.type === 'trigger') return this.#awaitTrigger(visit, this.store.triggers.get(wait.triggerId) as MadeTrigger, wait.timeoutMs, done)
+    if (wait.type === 'time') return this.#awaitTime(visit, untilMs as number, done)
+    const timeoutMs = untilMs === undefined ? undefined : Math.max(0, untilMs - this.clock.now)
+    if (door) return this.#awaitTrigger(visit, door, timeoutMs, done)
+    if (wait.type !== 'event') return
     const fits = (event: SeenEvent): boolean => {
       const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input }
-      return matches(wait.match ?? {}, event) && (wait.where === undefined || Boolean(evaluate(wait.where, args)))
+      return matches(wait.match ?? {}, event) && this.#where(wait.where, args, visit, wait.eventKind)
     }
-    this.#awaitEvent(visit, wait.eventKind, fits, wait.lookback ?? wait.lookbackMs, wait.timeoutMs, done)
+    this.#awaitEvent(visit, wait.eventKind, fits, wait.lookback ?? wait.lookbackMs, timeoutMs, done)
+  }
+
+  /** When a wait of code is over at the latest. The time of a door runs from when it was made. */
+  #until(wait: Suspended, door: MadeTrigger | undefined): number | undefined {
+    if (door) return this.store.doors.expiresMs(door.id)
+    if (wait.type === 'time') return 'afterMs' in wait ? this.clock.now + wait.afterMs : Date.parse(wait.resumeAt)
+    return wait.timeoutMs === undefined ? undefined : this.clock.now + wait.timeoutMs
+  }
+
+  #refused(visit: Visit, wait: Suspended, untilMs: number | undefined, door: MadeTrigger | undefined): RiverrunError | undefined {
+    const isOver = untilMs !== undefined && untilMs <= this.clock.now
+    if (door && this.store.doors.isUsed(door.id) && !isOver) return usedDoor()
+    const refused = refusedWait(wait, untilMs, this.clock.now)
+    if (refused) return refused
+    return visit.awaitsOver >= this.#limits.maxAwaits ? tooManyAwaits(this.#limits.maxAwaits) : undefined
   }
 
   #afterHandler(visit: Visit, value: unknown): void {
@@ -241,8 +281,9 @@ export class Simulation {
     }
     if (declared?.type !== 'time') return end()
     const { delay } = declared
-    const wanted = typeof delay === 'function' ? evaluate(delay, { result: value }) : delay
-    this.#awaitTime(visit, this.clock.now + milliseconds('delay', wanted), end)
+    const ms = typeof delay === 'function' ? delayMs(delay, value) : milliseconds('delay', delay)
+    if (typeof ms !== 'number') return this.#fail(visit, 'failed', ms)
+    this.#awaitTime(visit, this.clock.now + ms, end)
   }
 
   #awaitTime(visit: Visit, untilMs: number, done: (ending: Ending) => unknown): void {
@@ -356,10 +397,14 @@ export class Simulation {
     const ctx = this.#context()
     const found: { step: PlannedStep; input: unknown }[] = []
     for (const step of this.steps.values()) {
-      for (const { eventKind, when, map } of step.subscriptions) {
-        const condition = typeof when === 'object' ? when.where : when
-        if (eventKind !== event.kind || (condition !== undefined && !evaluate(condition, { event, ctx }))) continue
-        found.push({ step, input: map === undefined ? event.data : evaluate(map, { event, ctx }) })
+      for (const [number, { eventKind, when, map }] of step.subscriptions.entries()) {
+        if (eventKind !== event.kind) continue
+        const entry = this.#judged(`subscription ${number} of step ${JSON.stringify(step.name)}`, step, () => {
+          if (when !== undefined && !evaluate(when, { event, ctx })) return undefined
+          return { step, input: map === undefined ? event.data : evaluate(map, { event, ctx }) }
+        })
+        if (!entry) continue
+        found.push(entry)
         // It enters a step once: by the first that holds.
         break
       }
@@ -380,7 +425,23 @@ export class Simulation {
   #fitsDeclared({ where, match }: AwaitConfig & { type: 'event' }, event: SeenEvent, visit: Visit): boolean {
     const ctx = { ...this.#context(), input: visit.input }
     const values = Object.entries(match ?? {}).map(([path, wanted]) => [path, this.#matched(wanted, visit)])
-    return matches(Object.fromEntries(values), event) && (where === undefined || Boolean(evaluate(where, { event, ctx })))
+    return matches(Object.fromEntries(values), event) && this.#where(where, { event, ctx }, visit, event.kind)
+  }
+
+  #where(where: string | Function | undefined, args: Record<string, unknown>, { step }: Visit, kind: string): boolean {
+    return where === undefined || Boolean(this.#judged(`the where of the await of event ${kind}`, step, () => evaluate(where, args)))
+  }
+
+  /** What an expression says of an event. If it throws, the event is passed over, and the run says so once. */
+  #judged<T>(what: string, step: PlannedStep, judge: () => T): T | undefined {
+    try {
+      return judge()
+    } catch (error) {
+      if (error instanceof RiverrunError) throw error
+      const warning = { code: 'EXPRESSION_ERROR', message: `${what}: ${describe(error).message}`, step: step.name }
+      if (!this.#warnings.some(({ message }) => message === warning.message)) this.#warnings.push(warning)
+      return undefined
+    }
   }
 
   /** What a declared `match` wants: a path into input or state, or a value as it is. */
@@ -392,8 +453,7 @@ export class Simulation {
   #tooLate(visit: Visit, { onTimeout }: { onTimeout?: string }): void {
     const { code = '', message } = timedOut(visit.step.await?.type ?? 'event')
     if (onTimeout === undefined) return this.#fail(visit, 'failed', new RiverrunError(code, message, { retriable: false }))
-    const step = this.steps.get(onTimeout)
-    if (!step) throw new Error(`step ${visit.step.name} has onTimeout: ${onTimeout}, and there is no such step`)
+    const step = this.steps.get(onTimeout) as PlannedStep
     visit.end({ status: 'timeout' })
     this.enter(step, visit.input)
   }
@@ -405,13 +465,13 @@ export class Simulation {
       this.#error = error
       this.#reason = reason(describe(error), visit.step.name)
     }
-    if (this.onFailure === 'finish' || this.#undoing.hasBegun) return
+    if (this.entry.onFailure === 'finish' || this.#undoing.hasBegun) return
     for (const other of this.visits.filter(({ isActive }) => isActive)) this.#cancel(other)
   }
 
   /** The run has made as many visits as it may: it fails, whatever its steps say of failures. */
   #stop(): void {
-    this.#error = new RiverrunError('MAX_STEPS', `the run made ${mostVisits} visits, as many as it may: does a step feed itself?`, { retriable: false })
+    this.#error = tooManySteps(this.#limits.maxSteps)
     this.#reason = reason(describe(this.#error))
     for (const visit of this.visits.filter(({ isActive }) => isActive)) this.#cancel(visit)
   }
@@ -422,9 +482,7 @@ export class Simulation {
   }
 
   #undo({ step: name, visit, input }: Undo): void {
-    const step = this.steps.get(name)
-    if (!step) throw new Error(`step ${visit.step} has compensation by ${name}, and there is no such step`)
-    this.enter(step, input, visit)
+    this.enter(this.steps.get(name) as PlannedStep, input, visit)
   }
 
   #context(): { runId: string; flowName: string; input: unknown; state: Record<string, unknown> } {
@@ -439,6 +497,7 @@ export class Simulation {
       visits: this.visits.map((visit) => visit.report()),
       events: this.#events,
       unclaimed: this.#unclaimed,
+      warnings: this.#warnings,
       state: this.store.state,
       startedAt: new Date(this.#startMs).toISOString(),
       endedAt: new Date(this.clock.now).toISOString(),
@@ -449,4 +508,18 @@ export class Simulation {
 
 function timedOut(type: string): Failure {
   return { code: 'AWAIT_TIMEOUT', message: `the ${type} did not come in time` }
+}
+
+/** What a function says of how long to wait, or why that cannot be. */
+function delayMs(delay: Function, result: unknown): number | RiverrunError {
+  let wanted: unknown
+  let problem = 'the delay is not a number of milliseconds up to ten years'
+  try {
+    wanted = evaluate(delay, { result })
+  } catch (error) {
+    if (error instanceof RiverrunError) throw error
+    problem = describe(error).message
+  }
+  const fits = typeof wanted === 'number' && wanted >= 0 && wanted <= longestMs
+  return fits ? Math.round(wanted as number) : new RiverrunError('INPUT_ERROR', problem, { retriable: false })
 }

@@ -30,11 +30,36 @@ export interface Effects {
   started: { flow: string; input: unknown; options?: StartOptions; runId: string }[]
 }
 
+/** What becomes of the doors that code has made. */
+class Doors {
+  readonly #known = new Map<string, { isForMany: boolean; isUsed: boolean; expiresMs: number | undefined }>()
+
+  made(id: string, isForMany: boolean, expiresMs: number | undefined): void {
+    this.#known.set(id, { isForMany, isUsed: false, expiresMs })
+  }
+
+  used(id: string): void {
+    const door = this.#known.get(id)
+    if (door) door.isUsed = true
+  }
+
+  /** Whether nobody can open it again. */
+  isUsed(id: string): boolean {
+    const door = this.#known.get(id)
+    return door !== undefined && door.isUsed && !door.isForMany
+  }
+
+  expiresMs(id: string): number | undefined {
+    return this.#known.get(id)?.expiresMs
+  }
+}
+
 /** The state of a run, which all of its visits share, and the triggers that it has made. */
 export class Store {
   state: State
   version = 0
   readonly triggers = new Map<string, MadeTrigger>()
+  readonly doors = new Doors()
 
   constructor(state: State = {}) {
     this.state = copy(state)
@@ -152,8 +177,9 @@ export class Memory implements Link, Effects {
       this.journal.push({ op, name, ...(error ? { error } : { value }), ...(emits && { emits }) })
       return {}
     },
-    'await.trigger': ({ type, payload }) => {
+    'await.trigger': ({ type, payload, timeoutMs, many = false }) => {
       const { id, url } = this.#store.makeTrigger(type, payload)
+      this.#store.doors.made(id, many, timeoutMs === undefined ? undefined : Date.now() + timeoutMs)
       this.journal.push({ op: 'trigger', name: type, value: { id, url } })
       return { id, url }
     },

@@ -2,17 +2,21 @@
  * The steps of a flow, as the configs of processes tell of them: as the server puts flows together.
  */
 
-import type { FlowConfig, ProcessConfig, StepConfig, Subscription } from '../config.ts'
+import type { FlowConfig, FlowLimits, ProcessConfig, StepConfig, Subscription } from '../config.ts'
 import { type Executable, type Handler, parts } from './execute.ts'
+import { checkFlow } from './refusals.ts'
 import { type Checks, checksOf } from './schemas.ts'
+import { checkSettings } from './words.ts'
 
 export interface PlannedStep extends StepConfig {
   name: string
   isEntry: boolean
-  subscriptions: (Subscription & { eventKind: string })[]
+  subscriptions: Subscription[]
   handler: Handler
   takes: 'input' | 'job'
   config: ProcessConfig
+  /** Of the entry: how far a run may go. */
+  limits?: FlowLimits
   checks?: Checks
 }
 
@@ -39,6 +43,7 @@ export function plan(executables: Executable[] | Record<string, Executable>, { f
   const id = flow ?? (wanted ? (wanted.flow ?? wanted.step.name) : [...ids][0])
   const steps = stepsOf(all.filter((part) => part.flow === undefined || id === undefined || part.flow === id))
   const first = entryOf(steps, entry ?? begins?.step.name)
+  checkFlow(id ?? first.name, steps)
   return { flow: id ?? first.name, entry: first, steps }
 }
 
@@ -57,11 +62,12 @@ export async function withChecks(steps: Map<string, PlannedStep>, entry: Planned
 function partsOf(executable: Executable, key: string | undefined): Part[] {
   const { handler, config, takes } = parts(executable)
   return roles(config).map((role) => {
-    const { step, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure } = { ...config, ...role }
+    const { step, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure, limits, role: as } = { ...config, ...role } as FlowConfig
     const name = step ?? key ?? (typeof config.queue === 'string' ? config.queue : undefined) ?? (handler.name === 'default' ? '' : handler.name)
-    const heard = [...subscriptions.map(subscription), ...[triggers].flat().map((eventKind) => ({ eventKind }))]
-    const planned: PlannedStep = { name, isEntry: role.role === 'entry', subscriptions: heard, handler, takes, config }
-    return { flow: role.id, step: Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure })) }
+    const heard = [...subscriptions, ...[triggers].flat().map((eventKind) => ({ eventKind }))]
+    checkSettings(config, name)
+    const planned: PlannedStep = { name, isEntry: as === 'entry', subscriptions: heard, handler, takes, config }
+    return { flow: role.id, step: Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure, limits })) }
   })
 }
 
@@ -92,13 +98,6 @@ function entryOf(steps: Map<string, PlannedStep>, wanted: string | undefined): P
 function roles({ flow }: ProcessConfig): FlowConfig[] {
   const list = [flow ?? {}].flat()
   return list.map((one) => (typeof one === 'string' ? { id: one } : one))
-}
-
-function subscription(given: Subscription): Subscription & { eventKind: string } {
-  const { when } = given
-  const kind = given.eventKind ?? (typeof when === 'object' && typeof when.kind === 'string' ? when.kind : undefined)
-  if (kind === undefined) throw new Error('runFlow plays subscriptions to one kind of event: give eventKind')
-  return { ...given, eventKind: kind }
 }
 
 function given<T extends object>(members: T): Partial<T> {

@@ -7,9 +7,12 @@ import type { ProcessConfig } from '../config.ts'
 import { RiverrunError } from '../errors.ts'
 import { valueText } from '../runner/answer.ts'
 import { configJson } from '../runner/config-json.ts'
+import { type Parse, parserOf } from '../runner/inputs.ts'
 import type { Check, SchemaIssue } from './json-schema.ts'
 
 export interface Checks {
+  /** What the schema makes of an input, as for a handler in a runner. */
+  parse?: Parse | undefined
   input?: Check | undefined
   output?: Check | undefined
   state?: Check | undefined
@@ -21,7 +24,8 @@ const members = { input: 'inputSchema', output: 'outputSchema', state: 'state' }
 export async function checksOf(config: ProcessConfig = {}, schemas = true): Promise<Checks> {
   const checks: Checks = {}
   if (!schemas) return checks
-  for (const [name, member] of Object.entries(members) as [keyof Checks, keyof ProcessConfig][]) {
+  checks.parse = parserOf(config.inputSchema)
+  for (const [name, member] of Object.entries(members) as [keyof typeof members, keyof ProcessConfig][]) {
     if (config[member] !== undefined) checks[name] = await compiled(member, config[member])
   }
   return checks
@@ -48,10 +52,15 @@ async function compile(member: string, schema: unknown): Promise<Check> {
   }
 }
 
-/** Gives the input back, or throws what the server refuses it with. */
-export function checkInput<T>({ input: check }: Checks, input: T, what = 'the input'): T {
+/** Throws what the server refuses an input with. */
+export function checkInput({ input: check }: Checks, input: unknown, what = 'the input'): void {
   refuse('INPUT_INVALID', `${what} breaks the schema`, check?.(asJson(input)))
-  return input
+}
+
+/** The input as a handler gets it. Throws what the server or the schema refuses it with. */
+export async function givenInput<T>(checks: Checks, input: T, what?: string): Promise<T> {
+  checkInput(checks, input, what)
+  return checks.parse ? ((await checks.parse(asJson(input))) as T) : input
 }
 
 /** Gives the result back, or throws what it fails with on the server. */

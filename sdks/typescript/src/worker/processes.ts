@@ -9,6 +9,7 @@ import { definition } from '../define.ts'
 import { RiverrunError } from '../errors.ts'
 import { isObject } from '../json.ts'
 import { configJson } from '../runner/config-json.ts'
+import { parserOf } from '../runner/inputs.ts'
 import type { Process, Processes } from '../runner/modules.ts'
 
 /** A handler, defined or plain, or a module that exports one as its default, with or without a `config`. */
@@ -35,5 +36,6 @@ async function processOf(id: string, offered: Offered): Promise<Process> {
     // Schemas are turned with what the application has installed.
     config: await configJson(config, join(process.cwd(), `${id}.js`)),
     logs: { level, redact: redactor(redact) },
+    parse: parserOf(config.inputSchema),
   }
 }

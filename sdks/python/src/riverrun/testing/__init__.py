@@ -14,7 +14,7 @@ The handler gets the same context as in a worker. What it does is recorded in th
 
 from __future__ import annotations
 
-from .flow import FlowRun, run_flow
+from .flow import FlowRun, FlowWarning, run_flow
 from .given import Later, later
 from .loop import SimulatedLoop, simulated
 from .outcome import LogLine, Outcome
@@ -25,6 +25,7 @@ from .visit import SimulatedAwait, SimulatedRetry, VisitRun
 
 __all__ = [
     "FlowRun",
+    "FlowWarning",
     "Later",
     "LogLine",
     "MadeTrigger",

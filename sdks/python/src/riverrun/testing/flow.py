@@ -16,6 +16,7 @@ from .._failure import describe
 from .._path import NOTHING, get_at
 from ..errors import RiverrunError
 from .given import (
+    ExpressionError,
     Expressions,
     GivenEvent,
     Triggers,
@@ -30,17 +31,34 @@ from .given import (
 )
 from .outcome import through_json
 from .plan import Executable, PlannedStep, expression_of, plan, with_checks
+from .refusals import (
+    LONGEST_MS,
+    check_flow,
+    refused_wait,
+    too_many_awaits,
+    too_many_steps,
+    used_door,
+)
 from .retry import retry_delay_ms
 from .server import MadeTrigger, Store
 from .undo import Undo, Undoing, reason
 from .visit import Clock, Visit, VisitRun, Wait
 
-#: As many visits as a run may make on the server.
-_MOST_VISITS = 1000
+#: How far a run may go on the server where its flow says nothing else.
+_USUAL = {"maxSteps": 1000, "maxAwaits": 10_000}
 
 Event = dict[str, Any]
 #: Called with how a wait has ended, and with what it has brought.
 Done = Callable[[str, Any], None]
+
+
+@dataclass(frozen=True)
+class FlowWarning:
+    """Something that the run says in its stream, as `log.warn`."""
+
+    code: str
+    message: str
+    step: str
 
 
 @dataclass
@@ -58,6 +76,8 @@ class FlowRun:
     started_at: str
     ended_at: str
     elapsed_ms: int
+    #: Expressions that raised something: what each was to judge was passed over.
+    warnings: list[FlowWarning] = field(default_factory=list)
 
 
 def run_flow(
@@ -80,6 +100,7 @@ def run_flow(
     results and state are held against the schemas of the configs, unless `schemas` is false.
     """
     planned = plan(steps, flow, entry)
+    check_flow(planned.flow, planned.steps)
     with_checks(planned.steps, planned.entry, schemas)
     simulation = Simulation(
         planned.flow,
@@ -92,7 +113,7 @@ def run_flow(
         state,
         calls,
         run_id,
-        planned.entry.on_failure,
+        planned.entry,
     )
     simulation.enter(planned.entry, input)
     return simulation.play()
@@ -136,7 +157,7 @@ class Simulation:
         state: Mapping[str, Any] | None,
         calls: Mapping[str, Any] | None,
         run_id: str,
-        on_failure: str = "stop",
+        entry: PlannedStep,
     ) -> None:
         self.visits: list[Visit] = []
         self.clock = Clock(date_ms(start))
@@ -158,7 +179,9 @@ class Simulation:
         self._error: BaseException | None = None
         # The error, as a step that undoes something is told of it.
         self._reason: dict[str, Any] | None = None
-        self._on_failure = on_failure
+        self._on_failure = entry.on_failure
+        self._limits = {**_USUAL, **(entry.limits or {})}
+        self._warnings: list[FlowWarning] = []
         self._undoing = Undoing()
         # Given events that come as soon as somebody waits for them.
         self._ready = [event for event in events if event.get("at") is None]
@@ -214,7 +237,7 @@ class Simulation:
             return
         # What undoes something is never one too many.
         if visit.run.undoes is None:
-            if self._begun >= _MOST_VISITS:
+            if self._begun >= self._limits["maxSteps"]:
                 self._stop()
                 return
             self._begun += 1
@@ -240,7 +263,6 @@ class Simulation:
             error = RiverrunError(
                 f"match: there is no {absent}", code="INPUT_ERROR", retriable=False
             )
-            visit.run.error = error
             self._fail(visit, error)
         else:
             lookback = declared.get("lookback") or 0
@@ -285,25 +307,49 @@ class Simulation:
     def _suspend(self, visit: Visit, wait: Wait) -> None:
         type = wait["type"]
         name = str(wait.get("eventKind") or wait.get("triggerId") or "time")
+        until_ms = self._until(wait)
+        refused = self._refused(visit, wait, until_ms)
+        if refused is not None:
+            self._fail(visit, refused)
+            return
 
         def done(outcome: str, value: Any) -> None:
             if outcome == "timeout":
                 visit.settle(name, error=_timed_out(type))
             else:
+                if type == "trigger":
+                    self.store.doors[name].is_used = True
                 visit.settle(name, value=value)
             self._execute(visit)
 
-        timeout_ms = wait.get("timeoutMs")
+        timeout_ms = None if until_ms is None else max(0, until_ms - self.clock.now)
         if type == "time":
-            after_ms = wait.get("afterMs")
-            at_ms = date_ms(wait["resumeAt"]) if after_ms is None else self.clock.now + after_ms
-            self._await_time(visit, at_ms, done)
+            self._await_time(visit, until_ms or 0, done)
         elif type == "trigger":
             self._await_trigger(visit, self.store.triggers[wait["triggerId"]], timeout_ms, done)
         else:
             lookback_ms = None if wait.get("lookback") else wait.get("lookbackMs") or 0
             fits = self._said(wait, visit)
             self._await_event(visit, wait["eventKind"], fits, lookback_ms, timeout_ms, done)
+
+    def _until(self, wait: Wait) -> int | None:
+        """When a wait of code is over at the latest. A door's time runs from when it was made."""
+        if wait["type"] == "trigger":
+            expires_ms = self.store.doors[wait["triggerId"]].expires_ms
+            return None if expires_ms is None else round(expires_ms)
+        if wait.get("resumeAt") is not None:
+            return date_ms(wait["resumeAt"])
+        after_ms = wait.get("afterMs" if wait["type"] == "time" else "timeoutMs")
+        return None if after_ms is None else self.clock.now + int(after_ms)
+
+    def _refused(self, visit: Visit, wait: Wait, until_ms: int | None) -> RiverrunError | None:
+        door = self.store.doors.get(wait.get("triggerId") or "")
+        is_over = until_ms is not None and until_ms <= self.clock.now
+        if door is not None and door.is_used and not door.is_for_many and not is_over:
+            return used_door()
+        limit = self._limits["maxAwaits"]
+        too_many = too_many_awaits(limit) if visit.awaits_over >= limit else None
+        return refused_wait(wait, until_ms, self.clock.now) or too_many
 
     def _after_handler(self, visit: Visit) -> None:
         declared = visit.step.awaits
@@ -312,7 +358,14 @@ class Simulation:
             return
         delay = declared["delay"]
         if isinstance(delay, Mapping):
-            delay = evaluate(delay["$function"], self._expressions, visit.run.value)
+            problem = "the delay is not a number of milliseconds up to ten years"
+            try:
+                delay = evaluate(delay["$function"], self._expressions, visit.run.value)
+            except ExpressionError as error:
+                delay, problem = None, str(error)
+            if type(delay) not in (int, float) or not 0 <= delay <= LONGEST_MS:
+                self._fail(visit, RiverrunError(problem, code="INPUT_ERROR", retriable=False))
+                return
         until_ms = self.clock.now + milliseconds("delay", delay)
         self._await_time(visit, until_ms, lambda outcome, value: self._complete(visit))
 
@@ -325,16 +378,14 @@ class Simulation:
         if name is None:
             error = _timed_out(declared["type"])
             refusal = RiverrunError(error["message"], code=error["code"], retriable=False)
-            visit.run.error = refusal
             self._fail(visit, refusal)
             return
-        if name not in self._steps:
-            raise ValueError(f"step {visit.step.name} has on_timeout {name}: there is no such step")
         visit.end("timeout")
         self.enter(self._steps[name], visit.run.input)
 
     def _fail(self, visit: Visit, error: BaseException) -> None:
         """The first failure is the run's; one while it undoes things is only recorded."""
+        visit.run.error = error
         visit.end("failed")
         if self._error is None:
             self._error, self._reason = error, reason(error, visit.step.name)
@@ -343,8 +394,7 @@ class Simulation:
 
     def _stop(self) -> None:
         """The run has made as many visits as it may: it fails, whatever its steps say."""
-        message = f"the run made {_MOST_VISITS} visits: does a step feed itself?"
-        self._error = RiverrunError(message, code="MAX_STEPS", retriable=False)
+        self._error = too_many_steps(self._limits["maxSteps"])
         self._reason = reason(self._error)
         self._cancel_all()
 
@@ -356,9 +406,6 @@ class Simulation:
 
     def _undo(self, undo: Undo) -> None:
         run = undo.visit.run
-        if undo.by not in self._steps:
-            message = f"step {run.step} has compensation by {undo.by}: there is no such step"
-            raise ValueError(message) from self._error
         visit = self.enter(self._steps[undo.by], undo.input(self._reason))
         visit.run.undoes = (run.step, run.visit)
 
@@ -481,13 +528,18 @@ class Simulation:
         found: list[tuple[PlannedStep, Any]] = []
         # A run that undoes what it did begins nothing new.
         for step in () if self._undoing.has_begun else self._steps.values():
-            for subscription in step.subscriptions:
+            for number, subscription in enumerate(step.subscriptions):
                 if subscription["eventKind"] != event["kind"]:
                     continue
                 when, map = (expression_of(subscription.get(name)) for name in ("when", "map"))
-                if when is not None and not self._evaluate(when, event, self._input):
+                try:
+                    if when is not None and not self._evaluate(when, event, self._input):
+                        continue
+                    data = event["data"]
+                    input = data if map is None else self._evaluate(map, event, self._input)
+                except ExpressionError as error:
+                    self._warn(step, f'subscription {number} of step "{step.name}": {error}')
                     continue
-                input = event["data"] if map is None else self._evaluate(map, event, self._input)
                 found.append((step, input))
                 # It enters a step once: by the first that holds.
                 break
@@ -509,10 +561,8 @@ class Simulation:
 
     def _said(self, wait: Wait, visit: Visit) -> Callable[[Event], bool]:
         def fits(event: Event) -> bool:
-            where = wait.get("where")
-            return matches(through_json(wait.get("match") or {}), event) and (
-                where is None or bool(self._evaluate(where, event, visit.run.input))
-            )
+            match = through_json(wait.get("match") or {})
+            return matches(match, event) and self._where(wait.get("where"), event, visit)
 
         return fits
 
@@ -522,11 +572,22 @@ class Simulation:
         def fits(event: Event) -> bool:
             where = expression_of(declared.get("where"))
             match = {path: self._matched(one, visit) for path, one in wanted.items()}
-            return matches(match, event) and (
-                where is None or bool(self._evaluate(where, event, visit.run.input))
-            )
+            return matches(match, event) and self._where(where, event, visit)
 
         return fits
+
+    def _where(self, where: str | None, event: Event, visit: Visit) -> bool:
+        """What a condition says of an event. If it raises, the event is passed over."""
+        try:
+            return where is None or bool(self._evaluate(where, event, visit.run.input))
+        except ExpressionError as error:
+            self._warn(visit.step, f"the where of the await of event {event['kind']}: {error}")
+            return False
+
+    def _warn(self, step: PlannedStep, message: str) -> None:
+        warning = FlowWarning("EXPRESSION_ERROR", message, step.name)
+        if warning not in self._warnings:
+            self._warnings.append(warning)
 
     def _matched(self, wanted: Any, visit: Visit) -> Any:
         """What a declared `match` wants: a path into input or state, or a value as it is."""
@@ -555,6 +616,7 @@ class Simulation:
             started_at=iso(self.clock.start_ms),
             ended_at=iso(self.clock.now),
             elapsed_ms=self.clock.now - self.clock.start_ms,
+            warnings=self._warnings,
         )
 
 

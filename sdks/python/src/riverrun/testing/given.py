@@ -22,6 +22,10 @@ Triggers = Callable[[MadeTrigger], Any] | Mapping[str, Callable[[MadeTrigger], A
 Expressions = Mapping[str, Callable[..., Any]]
 
 
+class ExpressionError(Exception):
+    """The function that stands for an expression has raised something."""
+
+
 @dataclass(frozen=True)
 class Later:
     """An answer that takes its time."""
@@ -75,7 +79,10 @@ def matches(match: Mapping[str, Any], event: Mapping[str, Any]) -> bool:
 
 
 def evaluate(expression: str | JavaScript, expressions: Expressions, *args: Any) -> Any:
-    """What an expression gives, as the test says: Python does not run JavaScript."""
+    """What an expression gives, as the test says: Python does not run JavaScript.
+
+    Raises `ExpressionError` with what its function raises.
+    """
     text = expression.source if isinstance(expression, JavaScript) else expression
     function = expressions.get(text)
     if function is None:
@@ -87,7 +94,13 @@ def evaluate(expression: str | JavaScript, expressions: Expressions, *args: Any)
         room = len(inspect.signature(function).parameters)
     except (TypeError, ValueError):
         room = len(args)
-    return function(*args[:room])
+    try:
+        return function(*args[:room])
+    except AssertionError:
+        # The test's own word.
+        raise
+    except Exception as error:
+        raise ExpressionError(f"{type(error).__name__}: {error}") from error
 
 
 def milliseconds(what: str, duration: Duration) -> int:

@@ -10,6 +10,7 @@ from .._runner.describe import config_json
 from .._runner.handler import Handler
 from ..define import definition_of
 from .schemas import Checks, checks_of
+from .words import check_settings
 
 #: A handler, a pair of a handler and its config, or a module with `handler` and `config`.
 Executable = Any
@@ -28,6 +29,8 @@ class PlannedStep:
     compensation: dict[str, Any] | None = None
     on_failure: str = "stop"
     retry_policy: dict[str, Any] | None = None
+    #: Of the entry: how far a run may go.
+    limits: dict[str, Any] | None = None
     config: dict[str, Any] = field(default_factory=dict)
     checks: Checks = field(default_factory=Checks)
 
@@ -94,6 +97,7 @@ def _parts_of(executable: Executable, key: str | None) -> list[PlannedStep]:
         merged = {**config, **role}
         own = config.get("queue") or getattr(function, "__name__", "step")
         name = str(merged.get("step") or key or own)
+        check_settings(config, name)
         triggers = merged.get("triggers") or ()
         kinds = [triggers] if isinstance(triggers, str) else triggers
         part = PlannedStep(
@@ -101,13 +105,14 @@ def _parts_of(executable: Executable, key: str | None) -> list[PlannedStep]:
             handler=Handler(function, name),
             flow=role.get("id"),
             is_entry=merged.get("role") == "entry",
-            subscriptions=[_subscription(one) for one in merged.get("subscriptions") or ()]
+            subscriptions=list(merged.get("subscriptions") or ())
             + [{"eventKind": kind} for kind in kinds],
             join=merged.get("join") or "any",
             awaits=merged.get("await"),
             compensation=merged.get("compensation"),
             on_failure=merged.get("onFailure") or "stop",
             retry_policy=config.get("retryPolicy"),
+            limits=merged.get("limits"),
             config=config,
         )
         found.append(part)
@@ -134,7 +139,7 @@ def _entry_of(steps: Mapping[str, PlannedStep], wanted: str | None) -> PlannedSt
 def expression_of(given: Any) -> str | None:
     """The text of an expression in a config, which may stand there as a function."""
     if isinstance(given, Mapping):
-        return expression_of(given.get("$function") or given.get("where"))
+        return expression_of(given.get("$function"))
     return None if given is None else str(given)
 
 
@@ -153,11 +158,3 @@ def _roles(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     flow = config.get("flow")
     listed = flow if isinstance(flow, list) else [{} if flow is None else flow]
     return [{"id": one} if isinstance(one, str) else one for one in listed]
-
-
-def _subscription(given: dict[str, Any]) -> dict[str, Any]:
-    when = given.get("when")
-    kind = given.get("eventKind") or (when.get("kind") if isinstance(when, Mapping) else None)
-    if not isinstance(kind, str):
-        raise ValueError("run_flow plays subscriptions to one kind of event: give event_kind")
-    return {**given, "eventKind": kind}

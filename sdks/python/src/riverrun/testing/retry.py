@@ -28,8 +28,8 @@ def retry_delay_ms(
     if failure.get("retryAfterMs") is not None:
         return int(failure["retryAfterMs"])
     backoff = policy.get("backoff") or _BACKOFF
-    first = int(backoff["delayMs"])
+    first = int(backoff.get("delayMs", _BACKOFF["delayMs"]))
     longest = backoff.get("maxDelayMs")
     longest = max(_LONGEST_MS, first) if longest is None else int(longest)
-    delay = first if backoff["type"] == "fixed" else first * 2 ** (failures - 1)
+    delay = first if backoff.get("type") == "fixed" else first * 2 ** (failures - 1)
     return min(delay, longest)

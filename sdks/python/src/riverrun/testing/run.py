@@ -16,6 +16,7 @@ from .outcome import Outcome, through_json
 from .plan import Executable, parts
 from .schemas import Checks, check_input, check_inputs, check_output, check_outputs, checks_of
 from .server import BatchServer, Server, Store
+from .words import check_settings
 
 
 def run(
@@ -50,6 +51,7 @@ def run(
     result and state are held against the schemas of the config, unless `schemas` is false.
     """
     function, config = parts(handler)
+    check_settings(config, getattr(function, "__name__", "handler"))
     checks = checks_of(config, schemas)
     params: dict[str, Any] = {
         "kind": "job",

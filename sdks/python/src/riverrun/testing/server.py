@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,12 +30,22 @@ class MadeTrigger:
 
 
 @dataclass
+class Door:
+    """What becomes of a trigger that code has made."""
+
+    is_for_many: bool
+    expires_ms: float | None
+    is_used: bool = False
+
+
+@dataclass
 class Store:
     """The state of a run, which all of its visits share, and the triggers that it has made."""
 
     state: dict[str, Any]
     version: int = 0
     triggers: dict[str, MadeTrigger] = field(default_factory=dict)
+    doors: dict[str, Door] = field(default_factory=dict)
 
     def make_trigger(self, type: str, payload: Any) -> MadeTrigger:
         id = f"trigger-{len(self.triggers) + 1}"
@@ -140,8 +151,18 @@ class Server:
         self.outcome.journal.append({"op": "memo", **record})
         return {}
 
-    def _await_trigger(self, type: str, payload: Any = None, **_: Any) -> dict[str, Any]:
+    def _await_trigger(
+        self,
+        type: str,
+        payload: Any = None,
+        timeoutMs: int | None = None,
+        many: bool = False,
+        **_: Any,
+    ) -> dict[str, Any]:
         made = self._store.make_trigger(type, payload)
+        # While a handler runs this is simulated time.
+        expires_ms = None if timeoutMs is None else round(time.time() * 1000) + timeoutMs
+        self._store.doors[made.id] = Door(many, expires_ms)
         value = {"id": made.id, "url": made.url}
         self.outcome.journal.append({"op": "trigger", "name": type, "value": value})
         return value

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from .flow import Simulation
+from .flow import FlowWarning, Simulation
 from .given import Expressions, GivenEvent, Triggers
 from .outcome import through_json
 from .plan import Executable, PlannedStep, planned_step, with_checks
+from .refusals import check_flow
 from .visit import VisitRun
 
 
@@ -19,6 +20,8 @@ class StepRun(VisitRun):
     """What came of a step. Its error is not raised: `result()` gives the value or raises it."""
 
     elapsed_ms: int = 0
+    #: Expressions that raised something: what each was to judge was passed over.
+    warnings: list[FlowWarning] = field(default_factory=list)
 
 
 def run_step(
@@ -58,13 +61,14 @@ def run_step(
         # Where a timeout leads is not played: that it went there is seen by the status.
         steps[late] = _nothing(late)
     id = flow or planned.flow or planned.name
+    check_flow(id, steps)
     simulation = Simulation(
-        id, steps, input, events, triggers, expressions, start, state, calls, run_id
+        id, steps, input, events, triggers, expressions, start, state, calls, run_id, planned
     )
     visit = simulation.enter(planned, input)
     visit.awaited = through_json(awaited)
     run = simulation.play()
-    return StepRun(**vars(visit.run), elapsed_ms=run.elapsed_ms)
+    return StepRun(**vars(visit.run), elapsed_ms=run.elapsed_ms, warnings=run.warnings)
 
 
 def _nothing(name: str) -> PlannedStep:

@@ -21,9 +21,6 @@ from .run import SimulatedSignal
 from .schemas import check_input, check_output
 from .server import Server, Store
 
-#: A handler that never stops waiting would be called for ever.
-_MOST_EXECUTIONS = 10_000
-
 Wait = dict[str, Any]
 
 
@@ -125,6 +122,8 @@ class Visit:
         self.awaited: Any = None
         #: Attempts that failed since the code last went on after a wait.
         self.failures = 0
+        #: Waits of its code that are over.
+        self.awaits_over = 0
         self.is_active = True
         self.run = VisitRun(
             step=step.name, visit=number, input=through_json(input), started_at=iso(clock.now)
@@ -139,9 +138,6 @@ class Visit:
         """Calls the handler. Gives what it waits for, or nothing if it has ended."""
         run = self.run
         run.executions += 1
-        if run.executions > _MOST_EXECUTIONS:
-            message = f"step {run.step} was called {_MOST_EXECUTIONS} times and still waits"
-            raise AssertionError(message)
         self._clock.begin(run)
         context = contextvars.copy_context()
         execute = self._execute_async if self.step.handler.is_async else self._execute_blocking
@@ -171,6 +167,7 @@ class Visit:
         """What a wait has brought: the next execution is given it."""
         self.run.journal.append({"op": "await", "name": name, **outcome})
         self.failures = 0
+        self.awaits_over += 1
 
     def end(self, status: Literal["completed", "failed", "cancelled", "timeout"]) -> None:
         self.is_active = False

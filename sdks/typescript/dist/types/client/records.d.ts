@@ -97,6 +97,8 @@ export interface Why {
     reasons: WhyReason[];
     /** Active visits that were not looked at, because there are so many. */
     more?: number;
+    /** The code of the failure with which the run ends once what is active has ended. */
+    failing?: string;
     /** The run has failed and undoes what it did. */
     compensating?: boolean;
     /** When the run fails with TIMEOUT unless it has ended. */

@@ -10,6 +10,8 @@ export declare class StepExecution implements Link {
     #private;
     /** Called when the code waits, or was found to be wrong when it did. */
     onLeave: (outcome: Suspended | RiverrunError, seen: JournalRecord[]) => void;
+    /** Called when the handler has returned although it still waits. */
+    onForgotten: (message: string) => void;
     constructor(link: Link, params: InvokeParams);
     request(method: string, params: Record<string, unknown>): Promise<any>;
     notify(method: string, params: Record<string, unknown>): void;

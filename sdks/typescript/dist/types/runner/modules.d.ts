@@ -8,12 +8,15 @@
  */
 import type { LogSettings } from '../ctx/logger.ts';
 import { type JsonObject } from '../json.ts';
+import { type Parse } from './inputs.ts';
 export interface Process {
     handler: (first: unknown, ctx: unknown) => unknown;
     /** Whether the handler gets the job or its input. */
     takes: 'input' | 'job';
     config: JsonObject;
     logs: LogSettings;
+    /** Where the schema of its input can do that. */
+    parse: Parse | undefined;
 }
 export type Processes = Map<string, Process>;
 export declare class Modules {

@@ -38,11 +38,21 @@ export interface FlowRun {
     })[];
     /** Events that entered no step and that nobody waited for. */
     unclaimed: SeenEvent[];
+    /** Expressions that threw: what each was to judge was passed over. */
+    warnings: FlowWarning[];
     state: Record<string, unknown>;
     startedAt: string;
     endedAt: string;
     elapsedMs: number;
 }
+/** Something that the run says in its stream, as `log.warn`. */
+export interface FlowWarning {
+    code: string;
+    message: string;
+    step: string;
+}
+/** What `runFlow` and `runStep` both take. */
+export declare const sharedOptions: string[];
 export declare function runFlow(steps: Executable[] | Record<string, Executable>, options?: FlowOptions): Promise<FlowRun>;
 /** Runs `work` with a clock in charge. */
 export declare function simulate<T>({ clock, start }: Pick<FlowOptions, 'clock' | 'start'>, work: (clock: FakeClock) => Promise<T>): Promise<T>;
@@ -52,10 +62,10 @@ export declare class Simulation {
     readonly steps: Map<string, PlannedStep>;
     readonly options: FlowOptions;
     readonly clock: FakeClock;
-    readonly onFailure: 'stop' | 'finish';
+    readonly entry: Pick<PlannedStep, 'onFailure' | 'limits'>;
     readonly visits: Visit[];
     readonly store: Store;
-    constructor(flow: string, steps: Map<string, PlannedStep>, options: FlowOptions, clock: FakeClock, onFailure?: 'stop' | 'finish');
+    constructor(flow: string, steps: Map<string, PlannedStep>, options: FlowOptions, clock: FakeClock, entry: Pick<PlannedStep, 'onFailure' | 'limits'>);
     enter(step: PlannedStep, input: unknown, undoes?: Undo['visit']): void;
     play(): Promise<FlowRun>;
 }

@@ -7,7 +7,7 @@ export { fakeClock, FakeClock } from './clock.ts';
 export { createTestContext, execute } from './execute.ts';
 export type { Executable, Execution, TestContext, TestOptions } from './execute.ts';
 export { runFlow } from './flow.ts';
-export type { FlowOptions, FlowRun } from './flow.ts';
+export type { FlowOptions, FlowRun, FlowWarning } from './flow.ts';
 export { later } from './given.ts';
 export type { GivenEvent, Later, Triggers } from './given.ts';
 export type { Effects, LogLine, MadeTrigger, MemoryOptions } from './memory.ts';

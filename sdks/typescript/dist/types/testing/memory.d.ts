@@ -45,11 +45,21 @@ export interface Effects {
         runId: string;
     }[];
 }
+/** What becomes of the doors that code has made. */
+declare class Doors {
+    #private;
+    made(id: string, isForMany: boolean, expiresMs: number | undefined): void;
+    used(id: string): void;
+    /** Whether nobody can open it again. */
+    isUsed(id: string): boolean;
+    expiresMs(id: string): number | undefined;
+}
 /** The state of a run, which all of its visits share, and the triggers that it has made. */
 export declare class Store {
     state: State;
     version: number;
     readonly triggers: Map<string, MadeTrigger>;
+    readonly doors: Doors;
     constructor(state?: State);
     makeTrigger(type: string, payload: unknown): MadeTrigger;
 }

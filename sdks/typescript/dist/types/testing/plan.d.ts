@@ -1,18 +1,18 @@
 /**
  * The steps of a flow, as the configs of processes tell of them: as the server puts flows together.
  */
-import type { ProcessConfig, StepConfig, Subscription } from '../config.ts';
+import type { FlowLimits, ProcessConfig, StepConfig, Subscription } from '../config.ts';
 import { type Executable, type Handler } from './execute.ts';
 import { type Checks } from './schemas.ts';
 export interface PlannedStep extends StepConfig {
     name: string;
     isEntry: boolean;
-    subscriptions: (Subscription & {
-        eventKind: string;
-    })[];
+    subscriptions: Subscription[];
     handler: Handler;
     takes: 'input' | 'job';
     config: ProcessConfig;
+    /** Of the entry: how far a run may go. */
+    limits?: FlowLimits;
     checks?: Checks;
 }
 export interface Planned {

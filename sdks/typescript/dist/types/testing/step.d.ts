@@ -2,7 +2,7 @@
  * A step through all of its waits: its handler is called again after each, as the server would.
  */
 import type { Executable } from './execute.ts';
-import { type FlowOptions } from './flow.ts';
+import { type FlowOptions, type FlowWarning } from './flow.ts';
 import type { VisitRun } from './visit.ts';
 export interface StepOptions extends Omit<FlowOptions, 'entry'> {
     /** The name of the step; that in its config where absent. */
@@ -11,6 +11,8 @@ export interface StepOptions extends Omit<FlowOptions, 'entry'> {
     awaited?: unknown;
 }
 export interface StepRun<Value = any> extends Omit<VisitRun<Value>, 'step' | 'visit' | 'input'> {
+    /** Expressions that threw: what each was to judge was passed over. */
+    warnings: FlowWarning[];
     state: Record<string, unknown>;
     elapsedMs: number;
     journal: {

@@ -70,6 +70,8 @@ export declare class Visit {
     awaited: unknown;
     /** Attempts that failed since the code last went on after a wait. */
     failures: number;
+    /** Waits of its code that are over. */
+    awaitsOver: number;
     outcome: Pick<VisitRun, 'status' | 'value' | 'error'>;
     constructor(step: PlannedStep, number: number, input: unknown, run: {
         runId: string;

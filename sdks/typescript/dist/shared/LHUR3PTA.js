@@ -54,6 +54,7 @@ function source(fn) {
 
 // src/ctx/awaits.ts
 var eventOptions = ["kind", "match", "where", "timeout", "lookback"];
+var triggerTypes = ["webhook", "user", "api"];
 var triggerOptions = ["type", "payload", "timeout", "many", "secret"];
 var maxMs = 864e13;
 var StepAwaits = class {
@@ -72,15 +73,18 @@ var StepAwaits = class {
       if (match != null) wait.match = literals(match);
       if (where != null) wait.where = filter(where);
       if (lookback === "run") wait.lookback = "run";
-      else if (lookback !== void 0) wait.lookbackMs = milliseconds("lookback", lookback);
-      if (timeout !== void 0) wait.timeoutMs = milliseconds("timeout", timeout);
+      else if (lookback !== void 0) wait.lookbackMs = milliseconds("lookback", lookback, '"run", milliseconds or a duration such as "24h"');
+      if (timeout !== void 0) wait.timeoutMs = timeoutIn(timeout);
       return wait;
     });
   };
   trigger = async (options2 = {}) => {
     const { type = "webhook", payload, timeout, many, secret } = known("await.trigger", options2, triggerOptions);
     this.#step.refuseInRun();
-    const timeoutMs = timeout === void 0 ? void 0 : milliseconds("timeout", timeout);
+    if (!triggerTypes.includes(type)) throw wrong("type", type, "webhook, user or api");
+    if (many !== void 0 && typeof many !== "boolean") throw wrong("many", many, 'true or false; how often a door is opened before a step goes on stands in the config, as await: { type: "trigger", many }');
+    if (secret !== void 0 && typeof secret !== "string") throw wrong("secret", secret, "a text");
+    const timeoutMs = timeout === void 0 ? void 0 : timeoutIn(timeout);
     const make = () => this.#step.request("await.trigger", { type, payload, timeoutMs, many, secret });
     const { id, url } = await this.#step.once("trigger", type, make);
     const wait = { type: "trigger", triggerId: id };
@@ -116,10 +120,27 @@ function filter(where) {
   if (typeof where !== "string") throw invalid(`where must be a function or its source, is ${typeof where}`);
   return where;
 }
-function milliseconds(what, duration) {
-  const ms = durationMs(duration);
-  if (ms === void 0) throw invalid(`${what} must be milliseconds or a duration such as "24h", is ${String(duration)}`);
+function timeoutIn(timeout) {
+  if (!(timeout instanceof Date)) return milliseconds("timeout", timeout, 'milliseconds, a duration such as "24h" or a date');
+  const ms = timeout.getTime() - Date.now();
+  if (Number.isNaN(ms)) throw wrong("timeout", timeout, "a date that there is");
+  return Math.max(0, ms);
+}
+function milliseconds(what, duration, allowed) {
+  const ms = typeof duration === "number" || typeof duration === "string" ? durationMs(duration) : void 0;
+  if (ms === void 0 || ms > maxMs) throw wrong(what, duration, allowed);
   return ms;
+}
+function wrong(option, value, allowed) {
+  return invalid(`${option} must be ${allowed}, is ${shown(value)}`);
+}
+function shown(value) {
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "function" || typeof value === "symbol") return String(value);
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
 }
 function literals(match) {
   if (typeof match !== "object" || Array.isArray(match)) throw invalid('match wants an object of dot paths and values, such as { "data.orderId": 7 }');
@@ -142,7 +163,7 @@ import { createHash } from "node:crypto";
 
 // src/ctx/journal.ts
 import { isDeepStrictEqual } from "node:util";
-var shown = 20;
+var shown2 = 20;
 var Journal = class {
   #records;
   /** Where the records of each use stand that were not asked for yet. */
@@ -236,8 +257,8 @@ function done({ op, name = "" }) {
 }
 function list(entries) {
   if (!entries.length) return "nothing";
-  const texts = entries.slice(0, shown).map(({ op, name }) => `${op} ${JSON.stringify(name)}`);
-  return entries.length > shown ? `${texts.join(", ")} and ${entries.length - shown} more` : texts.join(", ");
+  const texts = entries.slice(0, shown2).map(({ op, name }) => `${op} ${JSON.stringify(name)}`);
+  return entries.length > shown2 ? `${texts.join(", ")} and ${entries.length - shown2} more` : texts.join(", ");
 }
 
 // src/ctx/execution.ts
@@ -249,6 +270,9 @@ var StepExecution = class {
   /** Called when the code waits, or was found to be wrong when it did. */
   onLeave = () => {
   };
+  /** Called when the handler has returned although it still waits. */
+  onForgotten = () => {
+  };
   #link;
   #params;
   #journal;
@@ -257,7 +281,8 @@ var StepExecution = class {
   #thrown = [];
   /** What the code has read since something was last recorded. It is recorded with what is next. */
   #seen = [];
-  #waits = false;
+  /** What the code waits for. */
+  #waits;
   /** Waits that are over, and after which the code has yet to go on. */
   #settling = 0;
   #refused;
@@ -354,7 +379,7 @@ var StepExecution = class {
       throw this.#refused;
     }
     const wait = makeWait();
-    this.#waits = true;
+    this.#waits = wait;
     void this.#leave(wait);
     return never();
   }
@@ -384,7 +409,9 @@ var StepExecution = class {
   async returned() {
     this.#ended = true;
     if (this.#inFlight.size) await this.#quiet();
-    return this.#refused ?? this.#journal.mismatch();
+    const problem = this.#refused ?? this.#journal.mismatch();
+    if (!problem && this.#waits && !this.#left) this.onForgotten(forgotten(this.#waits));
+    return problem;
   }
   /** The handler has thrown. */
   threw() {
@@ -460,6 +487,10 @@ function json(value) {
 function answer({ op, value, error }) {
   if (error) throw revive(op === "await" ? { retriable: false, ...error } : error);
   return value ?? null;
+}
+function forgotten(wait) {
+  const what = wait.type === "time" ? "ctx.await.time" : wait.type === "event" ? `ctx.await.event(${JSON.stringify(wait.eventKind)})` : `wait() of the trigger ${wait.triggerId}`;
+  return `the handler returned while ${what} still waited, so nothing was waited for: is an await missing before it?`;
 }
 function concurrent() {
   const message = "a step waits for one thing at a time, and this execution already waits: await one after the other, and give an await a timeout where it is not to wait for ever";
@@ -591,6 +622,7 @@ var InvocationContext = class _InvocationContext {
   /** `batch` is the context of the batch to which this job belongs. */
   constructor(link, params, settings, batch) {
     this.execution = params.kind === "step" ? new StepExecution(link, params) : void 0;
+    if (this.execution) this.execution.onForgotten = (message) => this.logger.warn(message);
     this.#link = this.execution ?? link;
     this.#params = params;
     this.#settings = settings;
@@ -885,31 +917,42 @@ function isZod3(schema) {
   return isObject(schema._def) && typeof schema._def.typeName === "string" && schema._def.typeName.startsWith("Zod");
 }
 var options = { io: "input", unrepresentable: "any" };
+var inputOptions = { ...options, override: ({ zodSchema, jsonSchema: jsonSchema2 }) => takesAnything(zodSchema?._zod?.def) && clear(jsonSchema2) };
+function takesAnything(def) {
+  const isPreprocessed = def?.type === "pipe" && def.in?._zod?.def?.type === "transform" || def?.effect?.type === "preprocess";
+  return def?.coerce === true || isPreprocessed;
+}
+function clear(schema) {
+  for (const key2 of Object.keys(schema)) delete schema[key2];
+}
 async function jsonSchema(value, place) {
   const schema = value;
   const standard = schema["~standard"];
+  const wanted = place.path === "config.inputSchema" ? inputOptions : options;
   try {
-    if (typeof schema.toJSONSchema === "function") return plain2(schema.toJSONSchema(options));
+    if (typeof schema.toJSONSchema === "function") return plain2(schema.toJSONSchema(wanted));
     if (typeof schema.toJsonSchema === "function") return plain2(schema.toJsonSchema({}));
     if (standard?.jsonSchema?.input) return plain2(standard.jsonSchema.input({ target: "draft-2020-12" }));
-    if ("_zod" in schema) return await zod4(schema, place);
-    if (isZod3(schema)) return await zod3(schema, place);
+    if ("_zod" in schema) return await zod4(schema, place, wanted);
+    if (isZod3(schema)) return await zod3(schema, place, wanted === inputOptions);
   } catch (error) {
     if (error instanceof RiverrunError) throw error;
     throw invalid2(place.file, place.path, `cannot be made JSON Schema: ${error.message}`);
   }
   throw invalid2(place.file, place.path, `is a schema of ${standard?.vendor ?? "a library"} that cannot be made JSON Schema; give a JSON Schema instead`);
 }
-async function zod4(schema, place) {
+async function zod4(schema, place, options2) {
   for (const name of ["zod", "zod/v4", "zod/v4/core"]) {
     const zod = await importFrom(place.file, name);
-    if (zod?.toJSONSchema) return plain2(zod.toJSONSchema(schema, options));
+    if (zod?.toJSONSchema) return plain2(zod.toJSONSchema(schema, options2));
   }
   throw invalid2(place.file, place.path, "is a zod schema, but zod is not found in the project (npm i zod)");
 }
-async function zod3(schema, place) {
+async function zod3(schema, place, isInput) {
   const module = await importFrom(place.file, "zod-to-json-schema");
-  if (module?.zodToJsonSchema) return plain2(module.zodToJsonSchema(schema));
+  const { zodToJsonSchema, ignoreOverride } = module ?? {};
+  const override = (def) => takesAnything(def) ? {} : ignoreOverride;
+  if (zodToJsonSchema) return plain2(zodToJsonSchema(schema, isInput && ignoreOverride ? { override } : {}));
   throw invalid2(place.file, place.path, "is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4");
 }
 async function importFrom(file, name) {
@@ -929,6 +972,72 @@ function invalid2(file, path, problem) {
   return new RiverrunError("MODULE_CONFIG", `${path} in ${file} ${problem}`, { retriable: false, details: { path } });
 }
 
+// src/runner/inputs.ts
+function parserOf(schema) {
+  const validate = validatorOf(schema);
+  if (!validate) return void 0;
+  return (input) => {
+    const outcome = validate(input);
+    return outcome instanceof Promise ? outcome.then(valueOf2) : valueOf2(outcome);
+  };
+}
+function parsedInputs(parse, params) {
+  const { jobs } = params;
+  if (!jobs) {
+    const given2 = (input2) => ({ params: { ...params, input: input2 }, refused: /* @__PURE__ */ new Map() });
+    const input = parse(params.input);
+    return input instanceof Promise ? input.then(given2) : given2(input);
+  }
+  const given = (inputs2) => {
+    const refused = /* @__PURE__ */ new Map();
+    for (const [at, input] of inputs2.entries()) if (input instanceof RiverrunError) refused.set(at, input);
+    const accepted = jobs.map((job, at) => ({ ...job, input: inputs2[at] })).filter((_, at) => !refused.has(at));
+    return { params: { ...params, jobs: accepted }, refused };
+  };
+  const inputs = jobs.map(({ input }) => parsedOrRefused(parse, input));
+  return inputs.some((input) => input instanceof Promise) ? Promise.all(inputs).then(given) : given(inputs);
+}
+function withRefused(value, refused, jobs) {
+  if (!refused.size) return value;
+  const given = jobs - refused.size;
+  const each = Array.isArray(value) ? [...value] : new Array(given).fill(value);
+  if (each.length !== given) throw new RiverrunError("BATCH_RESULTS", `the handler returned ${each.length} results for ${given} jobs`, { retriable: false });
+  return Array.from({ length: jobs }, (_, at) => refused.get(at) ?? each.shift());
+}
+function parsedOrRefused(parse, input) {
+  const refused = (error) => {
+    if (error instanceof RiverrunError) return error;
+    throw error;
+  };
+  try {
+    const parsed = parse(input);
+    return parsed instanceof Promise ? parsed.catch(refused) : parsed;
+  } catch (error) {
+    return refused(error);
+  }
+}
+function validatorOf(schema) {
+  if (typeof schema !== "object" && typeof schema !== "function" || schema === null) return void 0;
+  const { "~standard": standard, safeParse } = schema;
+  if (isObject(standard) && typeof standard.validate === "function") return (input) => standard.validate(input);
+  if (typeof safeParse !== "function") return void 0;
+  return (input) => {
+    const { success, data, error } = schema.safeParse(input);
+    return success ? { value: data } : { issues: error.issues };
+  };
+}
+function valueOf2(outcome) {
+  if (!outcome.issues) return outcome.value;
+  const issues = outcome.issues.map(({ message, path = [], code }) => ({
+    path: path.map((part) => String(isObject(part) ? part.key : part)).join("."),
+    rule: typeof code === "string" ? code : "schema",
+    message
+  }));
+  const [first] = issues;
+  const told = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
+  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${told}`, { retriable: false, details: { issues } });
+}
+
 export {
   durationMs,
   source,
@@ -936,5 +1045,8 @@ export {
   redactor,
   valueText,
   batchText,
-  configJson
+  configJson,
+  parserOf,
+  parsedInputs,
+  withRefused
 };

@@ -1,0 +1,236 @@
+"""What the server refuses, a test finds: limits, kinds, doors, words."""
+
+from __future__ import annotations
+
+import datetime
+import unittest
+from typing import Any
+
+import support  # noqa: F401
+
+from riverrun import RiverrunError, js
+from riverrun.testing import later, run, run_flow, run_step
+
+ENTRY = {"flow": {"role": "entry"}}
+
+
+def nothing() -> int:
+    return 1
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, code: str, pattern: str, steps: Any, **options: Any) -> None:
+        with self.assertRaisesRegex(RiverrunError, pattern) as caught:
+            run_flow(steps, **options)
+        self.assertEqual(caught.exception.code, code)
+
+    def test_max_awaits(self) -> None:
+        async def wait(_: Any, ctx: Any) -> None:
+            while True:
+                await ctx.wait.time("1h")
+
+        def blocking(_: Any, ctx: Any) -> None:
+            while True:
+                ctx.wait.time("1h")
+
+        for handler in (wait, blocking):
+            config = {"flow": {"id": "f", "limits": {"max_awaits": 50}}}
+            done = run_step((handler, config))
+            assert isinstance(done.error, RiverrunError)
+            self.assertEqual(
+                (done.status, done.error.code, len(done.awaits), done.executions, done.attempt),
+                ("failed", "MAX_AWAITS", 50, 51, 1),
+            )
+            self.assertRegex(str(done.error), r"waited 50 times.*limits\.maxAwaits")
+
+    def test_max_steps(self) -> None:
+        async def again(_: Any, ctx: Any) -> None:
+            await ctx.emit("again")
+
+        def steps(limits: Any) -> Any:
+            flow = {"role": "entry", "limits": limits}
+            return {"again": (again, {"flow": flow, "subscriptions": [{"event_kind": "again"}]})}
+
+        few = run_flow(steps({"max_steps": 10}))
+        assert isinstance(few.error, RiverrunError)
+        done = [visit for visit in few.visits if visit.status == "completed"]
+        self.assertEqual((few.error.code, len(done)), ("MAX_STEPS", 10))
+        self.assertRegex(str(few.error), r"made 10 steps.*limits\.maxSteps")
+        self.refused("FLOW_INVALID", "must be 1 to 10000000, is 0", steps({"max_steps": 0}))
+
+    def test_kinds_of_the_server(self) -> None:
+        kinds = "flow.completed step.failed job.added job.mine log.warn state.set emit progress"
+        for kind in kinds.split():
+            done = run_step(lambda _, ctx, kind=kind: ctx.wait.event(kind))
+            self.assertEqual((done.status, done.error.code), ("failed", "BAD_KIND"), kind)
+            heard = (nothing, {**ENTRY, "subscriptions": [{"event_kind": kind}]})
+            self.refused("FLOW_INVALID", "is written by riverrun itself", {"hear": heard})
+        for kind in ("order.flow", "flows", "state.mine"):
+            done = run_step(lambda _, ctx, kind=kind: ctx.wait.event(kind))
+            self.assertEqual(done.status, "waiting", kind)
+        bad = run_step(lambda _, ctx: ctx.wait.event("two words"))
+        self.assertEqual(bad.error.code, "INPUT_ERROR")
+
+    def test_a_door_is_used_once(self) -> None:
+        def twice(many: bool) -> Any:
+            async def handler(_: Any, ctx: Any) -> Any:
+                door = await ctx.wait.trigger(many=many)
+                return [await door.wait(), await door.wait()]
+
+            return handler
+
+        once = run_step(twice(False), triggers=lambda trigger: "in")
+        self.assertEqual((once.status, once.executions), ("failed", 2))
+        self.assertEqual(once.error.code, "INPUT_ERROR")
+        self.assertRegex(str(once.error), "was used")
+        self.assertEqual(run_step(twice(True), triggers=lambda _: "in").value, ["in", "in"])
+
+    def test_the_time_of_a_door_runs_from_when_it_was_made(self) -> None:
+        def late(_: Any, ctx: Any) -> Any:
+            door = ctx.wait.trigger(timeout="3h")
+            ctx.wait.time("2h")
+            return door.wait()
+
+        done = run_step(late, triggers=lambda _: later("90m", "in"))
+        self.assertEqual((done.error.code, done.elapsed_ms), ("AWAIT_TIMEOUT", 3 * 3_600_000))
+        self.assertEqual(run_step(late, triggers=lambda _: later("30m", "in")).value, "in")
+
+    def test_ten_years(self) -> None:
+        far = datetime.datetime(2040, 1, 1, tzinfo=datetime.timezone.utc)
+        for wait in (
+            lambda ctx: ctx.wait.time("4000 days"),
+            lambda ctx: ctx.wait.time(far),
+            lambda ctx: ctx.wait.event("x", timeout="4000 days"),
+            lambda ctx: ctx.wait.trigger(timeout="4000 days").wait(),
+        ):
+            done = run_step(lambda _, ctx, wait=wait: wait(ctx))
+            self.assertEqual((done.error.code, done.error.retriable), ("INPUT_ERROR", False))
+            self.assertRegex(str(done.error), "ten years")
+        declared = (nothing, {**ENTRY, "await": {"type": "time", "delay": "4000 days"}})
+        self.refused("FLOW_INVALID", r"steps\.wait\.await\.delay: .*ten years", {"wait": declared})
+
+    def test_a_flow_leads_to_steps_that_there_are(self) -> None:
+        def steps(**config: Any) -> Any:
+            undo = (nothing, {"flow": {"role": "step"}})
+            return {"book": (nothing, {**ENTRY, **config}), "unbook": undo}
+
+        lost = steps(compensation={"step": "unbok"})
+        self.refused("FLOW_INVALID", 'there is no step "unbok"; did you mean unbook?', lost)
+        late = steps(await_={"type": "event", "event_kind": "x", "on_timeout": "late"})
+        self.refused("FLOW_INVALID", 'onTimeout: there is no step "late"', late)
+        many = steps(await_={"type": "trigger", "many": 1})
+        self.refused("FLOW_INVALID", r"await\.many: must be 2 to 1000, is 1", many)
+        self.assertEqual(run_flow(steps(compensation={"step": "unbook"})).status, "completed")
+
+    def test_a_word_that_is_no_setting(self) -> None:
+        def refused(pattern: str, **config: Any) -> None:
+            self.refused("PROCESS_INVALID", pattern, {"a": (nothing, {**ENTRY, **config})})
+
+        meant = "the config of a has 1 issue; concurency: is no setting; did you mean concurrency?"
+        refused(meant, concurency=3)
+        refused("zzz: is no setting$", zzz=3)
+        refused("limits: is no setting: it belongs into flow", limits={"max_steps": 3})
+        refused("flow.limit: is no setting; did you mean limits?", flow={"limit": {}})
+        refused("did you mean maxSteps?", flow={"role": "entry", "limits": {"max_step": 1}})
+        policy = {"attempt": 3, "backoff": {"typ": "fixed", "delay_ms": 1}}
+        refused(r"retryPolicy\.attempt: .*retryPolicy\.backoff\.typ: ", retry_policy=policy)
+        refused(r"subscriptions\.0\.if: ", subscriptions=[{"event_kind": "x", "if": 1}])
+        with self.assertRaises(RiverrunError):
+            run((nothing, {"retries": 3}))
+
+    def test_a_where_that_raises_passes_the_event_over(self) -> None:
+        text = "(event) => event.data.by.length > 2"
+
+        async def wait(_: Any, ctx: Any) -> Any:
+            return await ctx.wait.event("paid", where=text, timeout="1d")
+
+        events = [
+            {"type": "paid", "data": {}, "at": "1h"},
+            {"type": "paid", "data": {}, "at": "2h"},
+            {"type": "paid", "data": {"by": "card"}, "at": "3h"},
+        ]
+        judge = {text: lambda event: len(event["data"]["by"]) > 2}
+        done = run_step(wait, events=events, expressions=judge)
+        self.assertEqual(done.value["data"], {"by": "card"})
+        message = "the where of the await of event paid: KeyError: 'by'"
+        told = [(one.code, one.message, one.step) for one in done.warnings]
+        self.assertEqual(told, [("EXPRESSION_ERROR", message, "test")])
+        with self.assertRaisesRegex(LookupError, "give expressions"):
+            run_step(wait, events=events)
+
+        def asserts(event: Any) -> bool:
+            assert "by" in event["data"], "an event without by"
+            return True
+
+        with self.assertRaisesRegex(AssertionError, "an event without by"):
+            run_step(wait, events=events, expressions={text: asserts})
+
+    def test_a_when_or_a_map_that_raises_enters_nothing(self) -> None:
+        async def begin(_: Any, ctx: Any) -> None:
+            await ctx.emit("made", {})
+            await ctx.emit("made", {"by": "ann"})
+
+        def hear(**subscription: Any) -> Any:
+            heard = {"event_kind": "made", **subscription}
+            return (lambda input: input, {"subscriptions": [heard]})
+
+        expressions = {
+            "when": lambda event: event["data"]["by"] == "ann",
+            "map": lambda event: event["data"]["by"],
+        }
+        steps = {"begin": (begin, ENTRY), "when": hear(when="when"), "map": hear(map="map")}
+        done = run_flow(steps, expressions=expressions)
+        values = [(visit.step, visit.value) for visit in done.visits[1:]]
+        self.assertEqual(values, [("when", {"by": "ann"}), ("map", "ann")])
+        self.assertEqual([one.step for one in done.warnings], ["when", "map"])
+        self.assertRegex(done.warnings[0].message, 'subscription 0 of step "when": KeyError')
+
+    def test_a_delay_that_cannot_be_told_fails_the_step(self) -> None:
+        config = {"flow": "f", "await": {"type": "time", "delay": js("delay")}}
+        for delay in (lambda result: result["a"], lambda: "90s", lambda: -1):
+            done = run_step((lambda: {}, config), expressions={"delay": delay})
+            self.assertEqual(done.error.code, "INPUT_ERROR")
+
+    def test_options_of_waits_are_checked_before_the_server_is_asked(self) -> None:
+        moment = datetime.datetime(2026, 1, 3, tzinfo=datetime.timezone.utc)
+        cases: list[tuple[str, Any, str]] = [
+            ("trigger", {"many": 2}, r"^many must be True or False; .*config.*, is 2$"),
+            ("trigger", {"type": "robot"}, "^type must be 'webhook', 'user' or 'api', is 'robot'$"),
+            ("trigger", {"secret": 7}, "^secret must be a text, is 7$"),
+            ("trigger", {"timeout": {}}, "^timeout must be .* or a datetime, is {}$"),
+            ("event", {"kind": "x", "timeout": True}, "^timeout must be .*, is True$"),
+            ("event", {"kind": "x", "timeout": 1e300}, r"^timeout must be .*, is 1e\+300$"),
+            ("event", {"kind": "x", "lookback": moment}, "^lookback must be 'run', .*, is datetime"),
+            ("event", {"kind": {}}, "needs the kind of event"),
+            ("time", {"until": True}, "^wait.time must be .*, is True$"),
+        ]
+        for wait, options, pattern in cases:
+
+            def blocking(_: Any, ctx: Any) -> Any:
+                return getattr(ctx.wait, wait)(**options)
+
+            async def in_async(_: Any, ctx: Any) -> Any:
+                return await getattr(ctx.wait, wait)(**options)
+
+            for handler in (blocking, in_async):
+                done = run_step(handler)
+                error = done.error
+                assert isinstance(error, RiverrunError), error
+                found = (error.code, error.retriable, done.executions)
+                self.assertEqual(found, ("INPUT_ERROR", False, 1), options)
+                self.assertRegex(str(error), pattern)
+
+    def test_a_timeout_may_be_a_date(self) -> None:
+        for day, expected_ms in ((3, 2 * 86_400_000), (1, 0)):
+            until = datetime.datetime(2026, 1, day, tzinfo=datetime.timezone.utc)
+            for wait in (
+                lambda ctx, until=until: ctx.wait.event("x", timeout=until),
+                lambda ctx, until=until: ctx.wait.trigger(timeout=until).wait(),
+            ):
+                done = run_step(lambda _, ctx, wait=wait: wait(ctx))
+                self.assertEqual(done.error.code, "AWAIT_TIMEOUT")
+                self.assertEqual(done.elapsed_ms, expected_ms)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,184 @@
+/** What the server refuses, a test finds: limits, kinds, doors, words. */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { defineStep } from '../dist/index.js'
+import { execute, later, runFlow, runStep } from '../dist/testing.js'
+
+const entry = { flow: { role: 'entry' } }
+
+test('code waits as often as its flow allows', async () => {
+  const wait = async (_, ctx) => {
+    for (;;) await ctx.await.time('1h')
+  }
+  const done = await runStep(defineStep(wait, { flow: { id: 'f', limits: { maxAwaits: 50 } } }))
+  assert.deepEqual([done.status, done.error.code, done.awaits.length, done.executions, done.attempt], ['failed', 'MAX_AWAITS', 50, 51, 1])
+  assert.match(done.error.message, /waited 50 times.*limits\.maxAwaits/)
+  const run = await runFlow({ loop: defineStep(wait, { flow: { role: 'entry', limits: { maxAwaits: 3 } } }) })
+  assert.deepEqual([run.status, run.error.code, run.visits[0].awaits.length], ['failed', 'MAX_AWAITS', 3])
+})
+
+test('a run makes as many visits as its flow allows', async () => {
+  const again = async (_, ctx) => { await ctx.emit('again') }
+  const steps = (limits) => ({ again: defineStep(again, { flow: { role: 'entry', limits }, subscriptions: [{ eventKind: 'again' }] }) })
+  const few = await runFlow(steps({ maxSteps: 10 }))
+  assert.deepEqual([few.error.code, few.visits.filter(({ status }) => status === 'completed').length], ['MAX_STEPS', 10])
+  assert.match(few.error.message, /made 10 steps.*limits\.maxSteps/)
+  const many = await runFlow(steps(undefined))
+  assert.equal(many.visits.filter(({ status }) => status === 'completed').length, 1000)
+  await assert.rejects(runFlow(steps({ maxSteps: 0 })), { code: 'FLOW_INVALID', message: /limits\.maxSteps: must be 1 to 10000000, is 0/ })
+})
+
+test('no code waits for what only the server writes', async () => {
+  for (const kind of ['flow.completed', 'step.failed', 'job.added', 'job.mine', 'log.warn', 'state.set', 'trigger.fired', 'emit', 'progress']) {
+    const { status, error } = await runStep((_, ctx) => ctx.await.event({ kind }))
+    assert.deepEqual([status, error?.code], ['failed', 'BAD_KIND'], kind)
+    const heard = { hear: defineStep(() => 1, { flow: { role: 'entry' }, subscriptions: [{ eventKind: kind }] }) }
+    await assert.rejects(runFlow(heard), { code: 'FLOW_INVALID', message: /steps\.hear\.subscriptions\.0\.eventKind: .* is written by riverrun itself/ }, kind)
+  }
+  for (const kind of ['order.flow', 'flows', 'state.mine']) assert.equal((await runStep((_, ctx) => ctx.await.event({ kind }))).status, 'waiting', kind)
+  assert.equal((await runStep((_, ctx) => ctx.await.event({ kind: 'two words' }))).error.code, 'INPUT_ERROR')
+})
+
+test('a door that is not for many is waited for once', async () => {
+  const twice = (many) => async (_, ctx) => {
+    const door = await ctx.await.trigger({ many })
+    return [await door.wait(), await door.wait()]
+  }
+  const once = await runStep(twice(false), { triggers: () => 'in' })
+  assert.deepEqual([once.status, once.error?.code, once.executions], ['failed', 'INPUT_ERROR', 2])
+  assert.match(once.error.message, /was used/)
+  assert.deepEqual((await runStep(twice(true), { triggers: () => 'in' })).value, ['in', 'in'])
+})
+
+test('the time of a door runs from when it was made', async () => {
+  const late = async (_, ctx) => {
+    const door = await ctx.await.trigger({ timeout: '3h' })
+    await ctx.await.time('2h')
+    return door.wait()
+  }
+  const done = await runStep(late, { triggers: () => later('90m', 'in') })
+  assert.deepEqual([done.error.code, done.elapsedMs], ['AWAIT_TIMEOUT', 3 * 3_600_000])
+  assert.equal((await runStep(late, { triggers: () => later('30m', 'in') })).value, 'in')
+})
+
+test('nothing is waited for longer than ten years', async () => {
+  const waits = [
+    (ctx) => ctx.await.time('4000 days'),
+    (ctx) => ctx.await.time(new Date('2040-01-01')),
+    (ctx) => ctx.await.event({ kind: 'x', timeout: '4000 days' }),
+    async (ctx) => (await ctx.await.trigger({ timeout: '4000 days' })).wait(),
+  ]
+  for (const wait of waits) {
+    const { error } = await runStep((_, ctx) => wait(ctx))
+    assert.deepEqual([error?.code, error?.retriable], ['INPUT_ERROR', false], String(wait))
+    assert.match(error.message, /ten years/)
+  }
+  const declared = { wait: defineStep(() => 1, { ...entry, await: { type: 'time', delay: '4000 days' } }) }
+  await assert.rejects(runFlow(declared), { code: 'FLOW_INVALID', message: /steps\.wait\.await\.delay: "4000 days" is not between 0 and ten years/ })
+})
+
+test('a flow leads to steps that there are', async () => {
+  const steps = (config) => ({ book: defineStep(() => 1, { ...entry, ...config }), unbook: defineStep(() => 1, { flow: { role: 'step' } }) })
+  await assert.rejects(runFlow(steps({ compensation: { step: 'unbok' } })), { code: 'FLOW_INVALID', message: /steps\.book\.compensation\.step: there is no step "unbok"; did you mean unbook\?/ })
+  await assert.rejects(runFlow(steps({ await: { type: 'event', eventKind: 'x', onTimeout: 'late' } })), { code: 'FLOW_INVALID', message: /steps\.book\.await\.onTimeout: there is no step "late"/ })
+  await assert.rejects(runFlow(steps({ await: { type: 'trigger', many: 1 } })), { code: 'FLOW_INVALID', message: /await\.many: must be 2 to 1000, is 1/ })
+  assert.equal((await runFlow(steps({ compensation: { step: 'unbook' } }))).status, 'completed')
+})
+
+test('a word that is no setting is refused, with the one that was meant', async () => {
+  const refused = (config, message) => assert.rejects(runFlow({ a: defineStep(() => 1, { ...entry, ...config }) }), { code: 'PROCESS_INVALID', message }, JSON.stringify(config))
+  await refused({ concurency: 3 }, /the config of a has 1 issue; concurency: is no setting; did you mean concurrency\?/)
+  await refused({ zzz: 3 }, /zzz: is no setting$/)
+  await refused({ limits: { maxSteps: 3 } }, /limits: is no setting: it belongs into flow/)
+  await refused({ flow: { role: 'entry', limit: {} } }, /flow\.limit: is no setting; did you mean limits\?/)
+  await refused({ flow: { role: 'entry', limits: { maxStep: 1 } } }, /flow\.limits\.maxStep: is no setting; did you mean maxSteps\?/)
+  await refused({ retryPolicy: { attempt: 3, backoff: { typ: 'fixed', delayMs: 1 } } }, /retryPolicy\.attempt: .*retryPolicy\.backoff\.typ: is no setting; did you mean type\?/)
+  await refused({ subscriptions: [{ eventKind: 'x', if: 1 }] }, /subscriptions\.0\.if: is no setting/)
+  await refused({ flow: [{ id: 'f', await: { type: 'event', eventKind: 'x', timeOut: 1 } }] }, /flow\.0\.await\.timeOut: is no setting; did you mean timeout\?/)
+  await assert.rejects(execute(() => 1, null, { config: { retries: 3 } }), { code: 'PROCESS_INVALID' })
+})
+
+test('every setting that the server knows is one', async () => {
+  const table = readFileSync(new URL('../../../docs/queues.md', import.meta.url), 'utf8')
+  const rows = [...table.split('## Settings of a process')[1].split('## Adding jobs')[0].matchAll(/^\| (`[^|]+`) \|/gm)]
+  const names = rows.flatMap(([, cell]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name))
+  assert.ok(names.length > 15, names.join())
+  const known = (name) => execute(() => 1, null, { schemas: false, config: { [name]: undefined, [`${name}x`]: 1 } }).then(() => '', ({ message }) => message)
+  for (const name of names) assert.match(await known(name), new RegExp(`did you mean ${name}\\?`), name)
+})
+
+test('an option that is none is refused, with the one that was meant', async () => {
+  await assert.rejects(runFlow([() => 1], { event: [] }), { name: 'TypeError', message: 'runFlow has no option event; did you mean events?' })
+  await assert.rejects(runStep(() => 1, { inputs: {} }), { name: 'TypeError', message: 'runStep has no option inputs; did you mean input?' })
+  await assert.rejects(execute(() => 1, null, { xyz: {} }), { name: 'TypeError', message: /^execute has no option xyz: it knows state, / })
+  assert.equal((await runStep(() => 1, { events: undefined, nothing: undefined })).value, 1)
+})
+
+test('a where that throws passes the event over, and the run says so', async () => {
+  const wait = (_, ctx) => ctx.await.event({ kind: 'paid', where: (event) => event.data.by.length > 2, timeout: '1d' })
+  const done = await runStep(wait, { events: [{ type: 'paid', data: {}, at: '1h' }, { type: 'paid', data: {}, at: '2h' }, { type: 'paid', data: { by: 'card' }, at: '3h' }] })
+  assert.equal(done.value.data.by, 'card')
+  assert.deepEqual(done.warnings.map(({ code, step }) => [code, step]), [['EXPRESSION_ERROR', 'test']])
+  assert.match(done.warnings[0].message, /^the where of the await of event paid: Cannot read properties of undefined/)
+})
+
+test('what a where says of itself is told apart from what it meets', async () => {
+  const wait = (where) => runStep((_, ctx) => ctx.await.event({ kind: 'paid', where, timeout: '1d' }), { events: [{ type: 'paid', data: '{', at: '1h' }] })
+  const parses = await wait((event) => JSON.parse(event.data).n)
+  assert.deepEqual([parses.error.code, parses.warnings.length], ['AWAIT_TIMEOUT', 1])
+  await assert.rejects(wait('(event) => event.data >'), { code: 'EXPRESSION_ERROR', message: /is no JavaScript: / })
+  const limit = 5
+  await assert.rejects(wait((event) => event.data > limit), { code: 'EXPRESSION_ERROR', message: /limit is not defined.*no other variable/s })
+})
+
+test('a when or a map that throws enters nothing, and the run says so', async () => {
+  const begin = defineStep(async (_, ctx) => { await ctx.emit('made', {}); await ctx.emit('made', { by: { name: 'ann' } }) }, entry)
+  const hear = (subscription) => defineStep((input) => input, { subscriptions: [{ eventKind: 'made', ...subscription }] })
+  const run = await runFlow({
+    begin,
+    when: hear({ when: (event) => event.data.by.name === 'ann' }),
+    map: hear({ map: (event) => event.data.by.name }),
+    declared: defineStep((_, ctx) => ctx.awaited.data, { subscriptions: [{ eventKind: 'made', when: (event) => event.data.by }], await: { type: 'event', eventKind: 'paid', where: (event) => event.data.n.m } }),
+  }, { events: [{ type: 'paid', data: {}, at: '1h' }, { type: 'paid', data: { n: { m: 1 } }, at: '2h' }] })
+  assert.equal(run.status, 'completed', run.error?.message)
+  assert.deepEqual(run.visits.map(({ step, value }) => [step, value]).slice(1), [['when', { by: { name: 'ann' } }], ['map', 'ann'], ['declared', { n: { m: 1 } }]])
+  assert.deepEqual(run.warnings.map(({ step }) => step), ['when', 'map', 'declared'])
+  assert.match(run.warnings[0].message, /^subscription 0 of step "when": Cannot read/)
+})
+
+test('a delay that cannot be told fails the step', async () => {
+  for (const delay of [(result) => result.a.b, () => '90s', () => -1]) {
+    const { error } = await runStep(defineStep(() => ({}), { flow: 'f', await: { type: 'time', delay } }))
+    assert.equal(error?.code, 'INPUT_ERROR', String(delay))
+  }
+})
+
+test('options of waits are checked before the server is asked', async () => {
+  const refused = async (wait, message) => {
+    const { error, executions } = await runStep((_, ctx) => wait(ctx.await))
+    assert.deepEqual([error?.code, error?.retriable, executions], ['INPUT_ERROR', false, 1], String(wait))
+    assert.match(error.message, message)
+  }
+  await refused((ctx) => ctx.trigger({ many: 2 }), /^many must be true or false; .*config.*, is 2$/)
+  await refused((ctx) => ctx.trigger({ type: 'robot' }), /^type must be webhook, user or api, is "robot"$/)
+  await refused((ctx) => ctx.trigger({ secret: 7 }), /^secret must be a text, is 7$/)
+  await refused((ctx) => ctx.trigger({ timeout: {} }), /^timeout must be milliseconds, a duration such as "24h" or a date, is \{\}$/)
+  await refused((ctx) => ctx.event({ kind: 'x', timeout: new Date(NaN) }), /^timeout must be a date that there is/)
+  await refused((ctx) => ctx.event({ kind: 'x', timeout: true }), /^timeout must be .*, is true$/)
+  await refused((ctx) => ctx.event({ kind: 'x', timeout: 1e300 }), /^timeout must be .*, is 1e\+300$/)
+  await refused((ctx) => ctx.event({ kind: 'x', lookback: new Date(0) }), /^lookback must be "run", .*, is "1970-01-01T00:00:00\.000Z"$/)
+})
+
+test('a timeout may be a date', async () => {
+  const until = (date) => [
+    (_, ctx) => ctx.await.event({ kind: 'x', timeout: new Date(date) }),
+    async (_, ctx) => (await ctx.await.trigger({ timeout: new Date(date) })).wait(),
+  ]
+  for (const wait of until('2026-01-03')) {
+    const { error, elapsedMs } = await runStep(wait)
+    assert.deepEqual([error.code, elapsedMs], ['AWAIT_TIMEOUT', 2 * 86_400_000])
+  }
+  for (const wait of until('2025-01-01')) assert.deepEqual((await runStep(wait)).elapsedMs, 0)
+})
