@@ -164,6 +164,7 @@ macro_rules! with_checks {
                     what_replaces_a_job_does_so_as_a_whole,
                 }
                 claim {
+                    reclaim_counts_the_jobs_that_were_held,
                     higher_priority_goes_first,
                     a_delayed_job_waits_for_its_time,
                     a_delay_is_over_though_nobody_claims,

@@ -1,8 +1,6 @@
 //! Claiming jobs, keeping their leases, finding those that nobody keeps.
 
-use riverrun_store::{
-    ClaimJobs, ClaimedJob, ClaimedJobs, JobBeats, JobLease, Rate, StalledJob,
-};
+use riverrun_store::{ClaimJobs, ClaimedJob, ClaimedJobs, JobBeats, JobLease, Rate, StalledJob};
 use riverrun_types::{Json, Millis, Name, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -362,11 +360,15 @@ pub(crate) fn stalled(
     Ok((stalled, next))
 }
 
-/// The folder has one owner, so whoever held a lease is gone: all have run out.
+/// The folder has one owner, so whoever held a lease is gone: all have run out. Says how many jobs
+/// were held; leases that hold none any more are forgotten by and by.
 pub(crate) fn reclaim(core: &Core) -> Worked<u64> {
-    let count = core
-        .conn
+    core.conn
         .prepare_cached("UPDATE leases SET until_ms = 0")?
         .execute([])?;
-    Ok(count as u64)
+    let held: i64 = core
+        .conn
+        .prepare_cached("SELECT count(*) FROM work WHERE state = 2")?
+        .query_row([], |row| row.get(0))?;
+    Ok(held.cast_unsigned())
 }
