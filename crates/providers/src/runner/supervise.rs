@@ -12,7 +12,7 @@ use tokio::{
 use super::{RunnerOptions, child::Child};
 use crate::{
     failure,
-    process::{Group, LINE_BYTES, Output, Printed, Spawned, Tail, rss_bytes},
+    process::{Group, LINE_BYTES, LINES_PER_SECOND, Output, Printed, Spawned, Tail, rss_bytes},
 };
 
 /// How long what is left in the pipes of a dead child is waited for: others may hold them open.
@@ -42,6 +42,7 @@ pub(super) async fn supervise(
         tail,
         line_bytes: LINE_BYTES,
         held: None,
+        per_second: LINES_PER_SECOND,
     };
     let printing = [
         tokio::spawn(output(LogLevel::Info, Tail::default()).read(stdout)),

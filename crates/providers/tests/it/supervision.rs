@@ -248,10 +248,7 @@ async fn what_a_blocked_child_has_not_begun_is_run_by_another() {
     });
     let reply = fake.run(&call).await.unwrap();
     assert_eq!(reply.value.unwrap().value(), "z");
-    assert_eq!(
-        within(hung).await.unwrap().unwrap_err().code,
-        "RUNNER_HUNG"
-    );
+    assert_eq!(within(hung).await.unwrap().unwrap_err().code, "RUNNER_HUNG");
 }
 
 /// A handler that waits for ever, and others in the same process that do not.
