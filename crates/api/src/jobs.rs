@@ -1,4 +1,5 @@
-//! Jobs: the leased work behind runs. Each run has one, and its id is the run's.
+//! Jobs: those of queues, and the leased work behind runs. Each run has one, and its id is the
+//! run's.
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse};
 use riverrun_store::{JobState, RunRecord, Steer};
@@ -9,7 +10,7 @@ use utoipa::IntoParams;
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{Body, JobPath, Query, RunPath, flag, page_limit},
+    extract::{Body, JobPath, Query, RunPath, flag_or_none, page_limit},
     page::{Items, default_limit},
     queues::{self, QueueJobsQuery, ShownJob, now_ms, states},
     reply::{Answer, ok},
@@ -21,21 +22,21 @@ use crate::{
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct JobListQuery {
-    /// Statuses, separated by commas. Those that have not ended where absent.
+    /// Lists the jobs of runs with these statuses, separated by commas, instead of those of queues.
     #[serde(default, deserialize_with = "statuses")]
     #[param(value_type = Option<String>)]
     status: Vec<RunStatus>,
-    /// Only those that were to move by themselves longer than a lease ago. A page may then hold
-    /// fewer than `limit` although more follow.
-    #[serde(default, deserialize_with = "flag")]
+    /// Lists the jobs of runs that have not ended, and if it is true only those that were to move
+    /// by themselves longer than a lease ago. A page may then hold fewer than `limit` although more
+    /// follow.
+    #[serde(default, deserialize_with = "flag_or_none")]
     #[param(value_type = Option<bool>)]
-    stalled: bool,
-    /// The id of a flow.
+    stalled: Option<bool>,
+    /// Lists the jobs of the runs of this flow that have not ended, or have a `status`.
     flow: Option<String>,
-    /// Lists the jobs of this queue instead of those of runs.
+    /// Only jobs of this queue; those of all queues, one after the other, where absent.
     queue: Option<String>,
-    /// Lists the jobs of queues in these states, separated by commas: of all queues, one after the
-    /// other, or of `queue`.
+    /// Only jobs of queues in these states, separated by commas.
     #[serde(default, deserialize_with = "states")]
     #[param(value_type = Option<String>)]
     state: Vec<JobState>,
@@ -54,7 +55,13 @@ pub(crate) struct JobListQuery {
 }
 
 impl JobListQuery {
-    fn is_of_queues(&self) -> bool {
+    /// Somebody asks for the jobs of runs.
+    fn is_of_runs(&self) -> bool {
+        !self.status.is_empty() || self.stalled.is_some() || self.flow.is_some()
+    }
+
+    /// Something is said of jobs of queues.
+    fn names_queues(&self) -> bool {
         let texts = [&self.queue, &self.tag, &self.name, &self.key];
         !self.state.is_empty() || texts.iter().any(|text| text.is_some())
     }
@@ -65,11 +72,6 @@ const QUEUES: usize = 100;
 
 /// The jobs of a queue, or of all of them, one queue after the other.
 async fn of_queues(api: &Api, query: JobListQuery) -> Answer {
-    if !query.status.is_empty() || query.stalled || query.flow.is_some() {
-        let message = "status, stalled and flow are about the jobs of runs; \
-                       queue, state, tag, name and key about those of queues";
-        return Err(ApiError::new("BAD_QUERY", message));
-    }
     let (queue, mut cursor) = (query.queue, query.cursor);
     let asked = QueueJobsQuery {
         state: query.state,
@@ -123,13 +125,18 @@ async fn of_queues(api: &Api, query: JobListQuery) -> Answer {
 
 /// List jobs
 ///
-/// Those of runs; with `queue` or `state` those of queues. A page of some jobs of queues only may
-/// hold fewer than `limit`, even none, although more follow: `nextCursor` says so.
+/// Those of queues; with `status`, `stalled` or `flow` those of runs. A page of some jobs of queues
+/// only may hold fewer than `limit`, even none, although more follow: `nextCursor` says so.
 #[utoipa::path(get, path = "/api/jobs", tag = "jobs", params(JobListQuery),
     responses((status = 200, description = "A page of jobs", body = schemas::AnyJobList)))]
 pub(crate) async fn list_jobs(State(api): State<Api>, Query(query): Query<JobListQuery>) -> Answer {
-    if query.is_of_queues() {
+    if !query.is_of_runs() {
         return of_queues(&api, query).await;
+    }
+    if query.names_queues() {
+        let message = "status, stalled and flow are about the jobs of runs; \
+                       queue, state, tag, name and key about those of queues";
+        return Err(ApiError::new("BAD_QUERY", message));
     }
     let open = || {
         RunStatus::ALL
@@ -148,10 +155,11 @@ pub(crate) async fn list_jobs(State(api): State<Api>, Query(query): Query<JobLis
         cursor: query.cursor,
         ..RunListQuery::default()
     };
+    let is_stalled = query.stalled == Some(true);
     let page = api.runtime().list(&filter.filter()?).await?;
     let jobs = page.items.iter().map(|record| job(&api, record));
     ok(&JobList {
-        items: jobs.filter(|job| !query.stalled || job.stalled).collect(),
+        items: jobs.filter(|job| !is_stalled || job.stalled).collect(),
         next_cursor: page.next,
     })
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use futures::FutureExt;
 use riverrun_engine::Issue;
 use riverrun_expr::Sandbox;
-use riverrun_store::{Bus, Change, Commit, Receipt, Store, Then, Writer};
+use riverrun_store::{Bus, Change, Commit, Receipt, Reclaimed, Store, Then, Writer};
 use riverrun_types::Millis;
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -67,11 +67,9 @@ impl Runtime {
         options: Options,
     ) -> Result<Self> {
         let reclaimed = store.reclaim().await?;
-        if reclaimed > 0 {
-            tracing::info!(
-                runs = reclaimed,
-                "took up runs that were under way at the last stop"
-            );
+        if reclaimed != Reclaimed::default() {
+            let Reclaimed { runs, jobs } = reclaimed;
+            tracing::info!(runs, jobs, "took up what was under way at the last stop");
         }
         let bus = Arc::new(Bus::default());
         let handlers = Arc::new(Handlers::new(handlers));

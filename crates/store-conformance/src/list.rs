@@ -164,6 +164,7 @@ macro_rules! with_checks {
                     what_replaces_a_job_does_so_as_a_whole,
                 }
                 claim {
+                    reclaim_counts_the_jobs_that_were_held,
                     higher_priority_goes_first,
                     a_delayed_job_waits_for_its_time,
                     a_delay_is_over_though_nobody_claims,
@@ -179,6 +180,10 @@ macro_rules! with_checks {
                     a_rate_lets_so_many_begin_in_a_window,
                     the_window_of_a_rate_is_shown,
                     a_batch_gathers,
+                    a_batch_is_whole_and_what_is_left_waits_for_the_next,
+                    a_batch_is_not_cut_where_there_is_room_for_less,
+                    a_batch_is_no_larger_than_its_rate,
+                    a_batch_counts_what_its_keys_let_begin,
                     nothing_of_a_paused_queue_is_claimed,
                 }
                 settle {

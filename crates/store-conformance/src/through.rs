@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
     DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, InStory, JobBeats, JobFilter,
-    JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Result,
-    Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats, Store,
-    StoryQuery, StreamInfo, TriggerRecord, Unheard,
+    JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Reclaimed,
+    Result, Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats,
+    Store, StoryQuery, StreamInfo, TriggerRecord, Unheard,
 };
 use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
@@ -80,7 +80,7 @@ impl<B: Between> Store for Through<B> {
         self.store.next_due().await
     }
 
-    async fn reclaim(&self) -> Result<u64> {
+    async fn reclaim(&self) -> Result<Reclaimed> {
         self.between.called().await;
         self.store.reclaim().await
     }

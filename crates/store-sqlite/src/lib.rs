@@ -38,9 +38,9 @@ use async_trait::async_trait;
 use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
     DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, InStory, JobBeats, JobFilter,
-    JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Result,
-    Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats, Store,
-    StoryQuery, StreamInfo, TriggerRecord, Unheard,
+    JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Reclaimed,
+    Result, Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats,
+    Store, StoryQuery, StreamInfo, TriggerRecord, Unheard,
 };
 use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
@@ -77,9 +77,14 @@ impl Store for SqliteStore {
         self.read(read::next_due).await
     }
 
-    async fn reclaim(&self) -> Result<u64> {
+    async fn reclaim(&self) -> Result<Reclaimed> {
         self.writer
-            .write(|core| Ok(lease::reclaim(core)? + queue::reclaim(core)?))
+            .write(|core| {
+                Ok(Reclaimed {
+                    runs: lease::reclaim(core)?,
+                    jobs: queue::reclaim(core)?,
+                })
+            })
             .await
     }
 

@@ -48,7 +48,7 @@ pub use queue::{
     RateWindow, Settle, Settled, StalledJob, Steer, Steered, TakeJobs, Unique, Wanted,
 };
 pub use record::{
-    Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Retention, RunRecord, Stats,
+    Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Reclaimed, Retention, RunRecord, Stats,
 };
 pub use story::{InStory, StoryQuery};
 pub use triggers::{
@@ -79,9 +79,9 @@ pub trait Store: Send + Sync + 'static {
     /// When the next job becomes due or the next lease runs out.
     async fn next_due(&self) -> Result<Option<Millis>>;
 
-    /// Hands back every lease, whoever holds it. Only a store that knows itself to have one
-    /// owner may answer; others say 0 and rely on expiry.
-    async fn reclaim(&self) -> Result<u64>;
+    /// Hands back every lease, whoever holds it, and says of what. Only a store that knows itself
+    /// to have one owner may do so; others say of nothing, and rely on expiry.
+    async fn reclaim(&self) -> Result<Reclaimed>;
 
     /// Takes up to `claim.limit` jobs of a queue that may begin within its limits, and leases them
     /// to `claim.owner`, durably.

@@ -114,7 +114,8 @@ pub enum Reason {
     Retry,
     /// Whoever ran it was not heard of in time, and there is another attempt.
     Stalled,
-    /// The server that ran it shut down before it had ended. The attempt does not count.
+    /// The server that ran it shut down before it had ended, or its process ended while others ran
+    /// in it. The attempt does not count.
     Released,
     /// Somebody let a job that had ended begin anew.
     Redriven,

@@ -96,6 +96,15 @@ pub struct FlowRecord {
     pub created_ms: Millis,
 }
 
+/// What nobody holds any more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reclaimed {
+    /// Runs that were under way.
+    pub runs: u64,
+    /// Jobs of queues that were active.
+    pub jobs: u64,
+}
+
 /// How long ended runs are kept, by status, and emitted events. None keeps for ever.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Retention {

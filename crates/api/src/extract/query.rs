@@ -100,6 +100,11 @@ pub(crate) fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error>
     }
 }
 
+/// A flag that may be left out.
+pub(crate) fn flag_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
+    flag(from).map(Some)
+}
+
 /// The non-empty parts of a list with commas.
 pub(crate) fn comma_list(text: &str) -> impl Iterator<Item = &str> {
     text.split(',')

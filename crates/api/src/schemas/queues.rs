@@ -28,6 +28,7 @@ pub struct AddOptions {
     pub delay_ms: Option<u64>,
     /// ISO 8601 or milliseconds.
     pub run_at: Option<String>,
+    #[schema(minimum = 1)]
     pub attempts: Option<u32>,
     /// `{type: fixed | exponential, delayMs, maxDelayMs?, jitter?}`
     pub backoff: Option<Value>,
@@ -35,7 +36,8 @@ pub struct AddOptions {
     /// `dlq`, `retry` or `drop`.
     pub on_fail: Option<String>,
     pub retriable_errors: Option<Vec<String>>,
-    /// One job for this key, as long as the job is known or for a time.
+    /// One job for this key, as long as the job is known or for a time; `auto` makes the key of the
+    /// data.
     pub idempotency_key: Option<String>,
     pub idempotency_window_ms: Option<u64>,
     /// `{key, windowMs?}`: the same, said in one.

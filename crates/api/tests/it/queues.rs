@@ -308,6 +308,7 @@ async fn jobs_are_found_by_tag_name_and_key_in_one_queue_or_all() {
         ("/api/jobs?queue=mail&state=completed", ""),
         ("/api/jobs?tag=red&limit=1", "a,b,d"),
         ("/api/jobs?state=waiting&limit=2", "a,b,c,d"),
+        ("/api/jobs?limit=3", "a,b,c,d"),
     ] {
         assert_eq!(ids(path).await, expected, "{path}");
     }

@@ -212,9 +212,12 @@ async fn runs_are_listed_page_by_page_and_filtered() {
         .await
         .expect(200);
     assert_eq!(of_flow["items"].as_array().unwrap().len(), 2);
-    let jobs = server.get("/api/jobs").await.expect(200);
-    assert_eq!(jobs["items"].as_array().unwrap().len(), 1);
-    assert_eq!(jobs["items"][0]["id"], sleeper);
+    for of_runs in ["status=waiting", "stalled=false"] {
+        let jobs = server.get(&format!("/api/jobs?{of_runs}")).await;
+        let jobs = jobs.expect(200);
+        assert_eq!(jobs["items"].as_array().unwrap().len(), 1, "{of_runs}");
+        assert_eq!(jobs["items"][0]["id"], sleeper);
+    }
     assert_eq!(
         server.get("/api/jobs?stalled=true").await.expect(200),
         json!({"items": []})

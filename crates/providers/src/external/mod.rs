@@ -13,8 +13,8 @@
 //! standard output is the result if it is JSON, and else the result is null.
 //!
 //! Exit code 0 is success. Any other fails the job with the code `EXIT_<n>`, a signal with
-//! `EXIT_SIGKILL` and the like. When the job is cancelled or its time is over, the executable and
-//! all that it has started get SIGTERM, and SIGKILL if they do not obey in time.
+//! `EXIT_SIGKILL` and the like. When the job is cancelled, its time is over or it holds too much
+//! memory, the executable and its process group get SIGTERM, and SIGKILL if they do not obey in time.
 
 mod input;
 mod run;
@@ -50,6 +50,11 @@ pub struct ExternalOptions {
     pub limits: Limits,
     /// How long after SIGTERM a process is killed. Default 5 s.
     pub cancel_grace: Duration,
+    /// A process that holds more bytes, with all of its group, is ended. Default 2 GiB; `u64::MAX`
+    /// turns it off.
+    pub memory_bytes: u64,
+    /// How often its memory is looked at. Default 1 s.
+    pub memory_interval: Duration,
 }
 
 impl Default for ExternalOptions {
@@ -61,6 +66,8 @@ impl Default for ExternalOptions {
             input_folder: std::env::temp_dir(),
             limits: Limits::default(),
             cancel_grace: Duration::from_secs(5),
+            memory_bytes: 2 << 30,
+            memory_interval: Duration::from_secs(1),
         }
     }
 }

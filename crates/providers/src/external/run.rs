@@ -16,7 +16,9 @@ use super::{
 };
 use crate::{
     failure,
-    process::{Group, Held, LINE_BYTES, Line, Output, Printed, Spawned, Tail, spawn},
+    process::{
+        Group, Held, LINE_BYTES, Line, Output, Printed, Spawned, Tail, group_rss_bytes, spawn,
+    },
 };
 
 /// How long what is left in the pipes of an ended process is waited for.
@@ -75,6 +77,8 @@ async fn attend(
         tail: Tail::default(),
         line_bytes: LINE_BYTES,
         held: None,
+        // What is kept of an attempt is bounded by its own limit.
+        per_second: u32::MAX,
     };
     let stdout = Output {
         line_bytes: options.limits.result_bytes,
@@ -121,25 +125,50 @@ async fn attend(
         ended
     };
     // What it asked for is done even if that takes longer than reading what it left.
-    let ((status, reason), (), ()) = tokio::join!(ending, printing, listening);
+    let ((status, why), (), ()) = tokio::join!(ending, printing, listening);
     let word = word.lock().take();
-    settle(status, reason, word, &held, &said, options, &invocation)
+    settle(status, why, word, &held, &said, options, &invocation)
 }
 
-/// Waits for the end, or brings it about; then with the reason for it.
+/// Waits for the end, or brings it about; then with why.
 async fn end(
     child: &mut Child,
     group: Group,
     options: &ExternalOptions,
     invocation: &Invocation,
-) -> (Option<ExitStatus>, Option<CancelReason>) {
-    let reason = tokio::select! {
+) -> (Option<ExitStatus>, Option<WorkError>) {
+    let timeout_ms = invocation.invoke.timeout_ms;
+    let why = tokio::select! {
         status = child.wait() => return (status.ok(), None),
-        reason = invocation.cancel.cancelled() => reason,
-        () = crate::process::timer(invocation.invoke.timeout_ms) => CancelReason::Timeout,
+        reason = invocation.cancel.cancelled() => match reason {
+            CancelReason::Timeout => failure::timeout(timeout_ms.unwrap_or_default()),
+            reason => failure::cancelled(reason),
+        },
+        () = crate::process::timer(timeout_ms) => failure::timeout(timeout_ms.unwrap_or_default()),
+        error = too_large(group, options) => error,
     };
     group.end(child, options.cancel_grace).await;
-    (child.try_wait().ok().flatten(), Some(reason))
+    (child.try_wait().ok().flatten(), Some(why))
+}
+
+/// Returns when the group holds more memory than it may.
+async fn too_large(group: Group, options: &ExternalOptions) -> WorkError {
+    let limit = options.memory_bytes;
+    let Some(id) = group.id().filter(|_| limit < u64::MAX) else {
+        return std::future::pending().await;
+    };
+    loop {
+        tokio::time::sleep(options.memory_interval).await;
+        // On a thread of its own: it looks at every process of the system.
+        let held = tokio::task::spawn_blocking(move || group_rss_bytes(id)).await;
+        let held = held.unwrap_or(0);
+        if held > limit {
+            let (held, limit) = (held >> 20, limit >> 20);
+            let message =
+                format!("the executable holds {held} MiB of memory, more than {limit} MiB");
+            return WorkError::new("RUNNER_MEMORY", message);
+        }
+    }
 }
 
 fn printed(host: Arc<dyn Host>) -> Printed {
@@ -155,7 +184,7 @@ fn printed(host: Arc<dyn Host>) -> Printed {
 /// The last word and the exit code decide.
 fn settle(
     status: Option<ExitStatus>,
-    reason: Option<CancelReason>,
+    why: Option<WorkError>,
     word: Option<Word>,
     held: &Held,
     said: &Tail,
@@ -181,7 +210,7 @@ fn settle(
         }
         _ if !is_success => {
             printed();
-            return Err(ended_badly(status, reason, said, invocation));
+            return Err(why.unwrap_or_else(|| ended_badly(status, said)));
         }
         Some(Ok(reply)) => {
             printed();
@@ -212,20 +241,8 @@ fn no_result(line: &str, error: &str) -> WorkError {
     WorkError::new("OUTPUT_INVALID", message).permanent()
 }
 
-fn ended_badly(
-    status: Option<ExitStatus>,
-    reason: Option<CancelReason>,
-    said: &Tail,
-    invocation: &Invocation,
-) -> WorkError {
+fn ended_badly(status: Option<ExitStatus>, said: &Tail) -> WorkError {
     use std::os::unix::process::ExitStatusExt;
-    match reason {
-        Some(CancelReason::Timeout) => {
-            return failure::timeout(invocation.invoke.timeout_ms.unwrap_or_default());
-        }
-        Some(reason) => return failure::cancelled(reason),
-        None => {}
-    }
     let code = match status.map(|status| (status.code(), status.signal())) {
         Some((Some(code), _)) => format!("EXIT_{code}"),
         Some((None, Some(signal))) => format!("EXIT_{}", failure::signal_name(signal)),

@@ -93,7 +93,7 @@ impl Link {
         let id = opened.id;
         let write = |bytes: &mut Vec<u8>| Message::write_request(bytes, id, method, params);
         match self.out.send(write).await {
-            Ok(()) | Err(Refused::Closed) => opened.answer().await,
+            Ok(_) | Err(Refused::Closed) => opened.answer().await,
             Err(Refused::TooLong { bytes, limit }) => {
                 Err(crate::failure::input_too_large(bytes, limit))
             }
@@ -107,12 +107,39 @@ impl Link {
 
     /// Ends everything that is open with this error, and whatever is opened from now on.
     pub fn fail(&self, error: &WorkError) {
+        self.fail_read(error, u64::MAX);
+    }
+
+    /// As [`Link::fail`], of a side that has read so many bytes and no more: invocations of which
+    /// it knows nothing are `RELOAD`, to be run elsewhere.
+    pub fn fail_read(&self, error: &WorkError, read: u64) {
         let open = self.open.lock().end(error);
         self.out.close();
         for waiting in open {
-            let _ = waiting.answer.send(Err(error.clone()));
+            let is_unheard = read != u64::MAX && waiting.is_unheard(read);
+            let error = match is_unheard {
+                true => WorkError::new("RELOAD", format!("{} had not begun it", self.name)),
+                false => error.clone(),
+            };
+            let _ = waiting.answer.send(Err(error));
         }
         self.idle.notify_waiters();
+    }
+
+    /// Invocations of which the other side knows something, if it has read so many bytes.
+    pub fn heard_of(&self, read: u64) -> usize {
+        self.open.lock().heard_of(read)
+    }
+
+    /// Sends an invocation, and keeps in mind where its message ends.
+    async fn send_invoke(&self, id: u64, params: &impl Serialize) -> Result<(), Refused> {
+        let write = |bytes: &mut Vec<u8>| {
+            self.open.lock().sent(id, None);
+            Message::write_request(bytes, id, "invoke", params);
+        };
+        let end = self.out.send(write).await?;
+        self.open.lock().sent(id, Some(end));
+        Ok(())
     }
 
     /// How many invocations run.

@@ -22,6 +22,30 @@ pub(super) struct Waiting {
     pub answer: oneshot::Sender<Answer>,
     /// Of an invocation.
     pub host: Option<Arc<dyn Host>>,
+    sent: Sent,
+}
+
+/// Whether the other side can know of a request.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Sent {
+    #[default]
+    Not,
+    /// It is being written, and nobody knows where it ends yet.
+    Begun,
+    /// Its last byte is this one of all that were sent.
+    To(u64),
+}
+
+impl Waiting {
+    /// An invocation of which the other side, which has read so many bytes, knows nothing.
+    pub fn is_unheard(&self, read: u64) -> bool {
+        let is_unheard = match self.sent {
+            Sent::Not => true,
+            Sent::Begun => false,
+            Sent::To(end) => end > read,
+        };
+        self.host.is_some() && is_unheard
+    }
 }
 
 impl Open {
@@ -38,7 +62,9 @@ impl Open {
             self.invocations += 1;
             self.busy.get_or_insert_with(Instant::now);
         }
-        self.waiting.insert(self.last, Waiting { answer, host });
+        let sent = Sent::Not;
+        self.waiting
+            .insert(self.last, Waiting { answer, host, sent });
         Ok((self.last, answered))
     }
 
@@ -56,6 +82,20 @@ impl Open {
             .and_then(|waiting| waiting.host.take());
         self.less(host.is_some());
         host.is_some() && self.invocations == 0
+    }
+
+    /// A request is being written; then with where it ended.
+    pub fn sent(&mut self, id: u64, end: Option<u64>) {
+        if let Some(waiting) = self.waiting.get_mut(&id) {
+            waiting.sent = end.map_or(Sent::Begun, Sent::To);
+        }
+    }
+
+    /// Invocations of which the other side knows something, if it has read so many bytes.
+    pub fn heard_of(&self, read: u64) -> usize {
+        let waiting = self.waiting.values();
+        let heard = |waiting: &&Waiting| waiting.host.is_some() && !waiting.is_unheard(read);
+        waiting.filter(heard).count()
     }
 
     /// Ids up to this one are in use elsewhere.

@@ -17,6 +17,8 @@ pub(crate) struct Outbox {
 #[derive(Default)]
 struct Waiting {
     bytes: Vec<u8>,
+    /// Bytes that were ever added.
+    added: u64,
     is_closed: bool,
 }
 
@@ -38,7 +40,8 @@ impl Outbox {
     }
 
     /// Adds one message, once there is room for it. The other side may be slow; this waits for it.
-    pub async fn send(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Refused> {
+    /// Says how many bytes were ever added, up to the message's end.
+    pub async fn send(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<u64, Refused> {
         loop {
             if self.has_room() {
                 break;
@@ -103,7 +106,7 @@ impl Outbox {
         waiting.is_closed || waiting.bytes.len() < self.waiting_bytes
     }
 
-    fn add(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Refused> {
+    fn add(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<u64, Refused> {
         let mut waiting = self.waiting.lock();
         if waiting.is_closed {
             return Err(Refused::Closed);
@@ -115,11 +118,13 @@ impl Outbox {
             waiting.bytes.truncate(begin);
             return Err(Refused::TooLong { bytes, limit });
         }
+        waiting.added += bytes as u64;
+        let end = waiting.added;
         drop(waiting);
         if begin == 0 {
             self.filled.notify_one();
         }
-        Ok(())
+        Ok(end)
     }
 }
 
@@ -143,7 +148,7 @@ mod tests {
         let mut bytes = Vec::new();
         assert!(outbox.take(&mut bytes).await);
         assert_eq!(bytes, b"ab\ncd\n");
-        assert_eq!(third.await.unwrap(), Ok(()));
+        assert_eq!(third.await.unwrap(), Ok(9), "bytes in all");
         bytes.clear();
         outbox.close();
         assert!(outbox.take(&mut bytes).await);

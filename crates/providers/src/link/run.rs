@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use riverrun_protocol::{CancelReason, Message, Reply, WorkError};
+use riverrun_protocol::{CancelReason, Reply, WorkError};
 use riverrun_runtime::Invocation;
 use serde::Serialize;
 
@@ -42,8 +42,7 @@ impl<'a, S: Stubborn> Run<'a, S> {
         };
         let (id, link) = (opened.id, opened.link.clone());
         let answered = async {
-            let write = |bytes: &mut Vec<u8>| Message::write_request(bytes, id, "invoke", &params);
-            match link.out.send(write).await {
+            match link.send_invoke(id, &params).await {
                 Ok(()) | Err(Refused::Closed) => opened.answer().await,
                 Err(Refused::TooLong { bytes, limit }) => {
                     Err(failure::input_too_large(bytes, limit))

@@ -15,8 +15,9 @@ use super::lines::{Cut, Kept};
 
 /// What a line of a log may have.
 pub(crate) const LINE_BYTES: usize = 8 << 10;
-/// What a second may bring from one stream; the rest is counted and said.
-const LINES_PER_SECOND: u32 = 1_000;
+/// What a second may bring of what a runner prints, where nobody else bounds it; the rest is counted
+/// and said.
+pub(crate) const LINES_PER_SECOND: u32 = 1_000;
 
 /// Where printed lines go.
 pub(crate) type Printed = Arc<dyn Fn(LogLevel, String) + Send + Sync>;
@@ -31,6 +32,8 @@ pub(crate) struct Output {
     pub line_bytes: usize,
     /// Keeps the last line back if it is meant as JSON: it may be a result rather than a log.
     pub held: Option<Held>,
+    /// Lines that a second may bring; the rest is counted and said.
+    pub per_second: u32,
 }
 
 /// A line that was kept back. Clones share it.
@@ -96,7 +99,7 @@ impl Output {
     /// Reads to the end.
     pub async fn read(self, mut stream: impl AsyncRead + Unpin) {
         let mut cut = Cut::new(self.line_bytes);
-        let mut flood = Flood::new();
+        let mut flood = Flood::new(self.per_second);
         let mut bytes = vec![0; 32 << 10];
         loop {
             match stream.read(&mut bytes).await {
@@ -130,14 +133,16 @@ impl Output {
 
 /// Counts the lines of a second.
 struct Flood {
+    per_second: u32,
     since: Instant,
     taken: u32,
     dropped: u64,
 }
 
 impl Flood {
-    fn new() -> Self {
+    fn new(per_second: u32) -> Self {
         Self {
+            per_second,
             since: Instant::now(),
             taken: 0,
             dropped: 0,
@@ -145,7 +150,7 @@ impl Flood {
     }
 
     fn takes(&mut self, printed: &Printed) -> bool {
-        if self.taken < LINES_PER_SECOND {
+        if self.taken < self.per_second {
             self.taken += 1;
             return true;
         }
@@ -226,6 +231,7 @@ mod tests {
             tail: Tail::default(),
             line_bytes: LINE_BYTES,
             held: None,
+            per_second: LINES_PER_SECOND,
         };
         let tail = output.tail.clone();
         let text: String = (0..5_000).map(|n| format!("{n}\n")).collect();

@@ -14,6 +14,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::link::Link;
 
+/// How a child ended, while it ran something.
+pub(super) struct End {
+    /// What all were told that ran in it.
+    pub error: WorkError,
+    /// How many ran in it.
+    pub running: usize,
+}
+
 pub(super) struct Child {
     pub link: Arc<Link>,
     pub pid: u32,
@@ -22,6 +30,7 @@ pub(super) struct Child {
     pub leaving: CancellationToken,
     has_died: AtomicBool,
     verdict: OnceLock<WorkError>,
+    end: OnceLock<End>,
     pub condemned: Notify,
     /// Fires when the process has ended.
     pub exited: CancellationToken,
@@ -38,6 +47,7 @@ impl Child {
             leaving: CancellationToken::new(),
             has_died: AtomicBool::new(false),
             verdict: OnceLock::new(),
+            end: OnceLock::new(),
             condemned: Notify::new(),
             exited: CancellationToken::new(),
             gone: CancellationToken::new(),
@@ -83,6 +93,16 @@ impl Child {
     /// Whether it says anything within a time when it is asked.
     pub async fn is_alive(&self, probe: Duration) -> bool {
         self.link.answers(probe).await && !self.gone.is_cancelled()
+    }
+
+    /// It has ended, and what runs in it is told now.
+    pub fn ended(&self, error: WorkError, running: usize) {
+        let _ = self.end.set(End { error, running });
+    }
+
+    /// How it ended, if this is the error of that.
+    pub fn end_of(&self, error: &WorkError) -> Option<&End> {
+        self.end.get().filter(|end| end.error == *error)
     }
 
     pub fn verdict(&self) -> Option<&WorkError> {

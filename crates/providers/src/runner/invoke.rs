@@ -37,7 +37,11 @@ impl Provider for RunnerProvider {
     async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
         let mut reloads = 0;
         loop {
-            let child = self.pool.pick(&invocation.cancel).await?;
+            let apart = self.pool.apart(&invocation).await;
+            let child = match &apart {
+                Some(apart) => apart.child.clone(),
+                None => self.pool.pick(&invocation.cancel).await?,
+            };
             let opened = match child.link.open(Some(invocation.host.clone())) {
                 Ok(opened) => opened,
                 // It went just now, and nothing of this ran in it.
@@ -64,7 +68,15 @@ impl Provider for RunnerProvider {
                 ended => {
                     self.pool.failed.note(&self.file, &child.link.name, &ended);
                     let spared = &self.pool.spared;
-                    return ended.map_err(|error| spared.judge(&invocation.invoke, error));
+                    let death = ended.as_ref().err().and_then(|error| child.end_of(error));
+                    if apart.is_some() {
+                        spared.tried(&invocation.invoke, death.is_some());
+                        return ended;
+                    }
+                    return ended.map_err(|error| match death {
+                        Some(end) => spared.died(&invocation.invoke, &child.link.name, end),
+                        None => spared.judge(&invocation.invoke, error),
+                    });
                 }
             }
         }

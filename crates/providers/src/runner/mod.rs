@@ -4,6 +4,7 @@
 //! number of invocations at once; a child that dies, or is not to be used any more, is replaced.
 //! What a child does wrong costs the invocations that run in it an attempt, and nothing else.
 
+mod apart;
 mod child;
 mod failed;
 mod interpreter;

@@ -16,7 +16,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Language, RunnerOptions, child::Child, failed::Failed, invoke::RunnerProvider, load,
+    Language, RunnerOptions, apart, child::Child, failed::Failed, invoke::RunnerProvider, load,
     spared::Spared, start::Start,
 };
 use crate::failure;
@@ -67,6 +67,7 @@ impl Runners {
                 is_started: AtomicBool::new(false),
                 changed: Notify::new(),
                 alone: Semaphore::new(load::ALONE),
+                apart: Semaphore::new(apart::PLACES),
                 spared: Spared::default(),
                 failed: Failed::default(),
                 ending: CancellationToken::new(),
@@ -128,6 +129,8 @@ pub(super) struct Pool {
     changed: Notify,
     /// Places for modules that are loaded in children of their own.
     pub alone: Semaphore,
+    /// Places for jobs that are run in children of their own.
+    pub apart: Semaphore,
     pub spared: Spared,
     pub failed: Failed,
     ending: CancellationToken,
@@ -218,6 +221,17 @@ impl Pool {
     }
 
     async fn seat(self: &Arc<Self>, seat: usize) -> Result<Arc<Child>, WorkError> {
+        let child = self.child().await?;
+        *self.seats[seat].0.lock() = Seated {
+            child: Some(child.clone()),
+            trouble: None,
+        };
+        self.changed.notify_waiters();
+        Ok(child)
+    }
+
+    /// A new child, which ends with the pool.
+    pub async fn child(self: &Arc<Self>) -> Result<Arc<Child>, WorkError> {
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let name = format!("{} runner {number}", self.language);
         let start = self.find().await?;
@@ -230,14 +244,9 @@ impl Pool {
             }
         };
         self.children.lock().push(child.clone());
-        *self.seats[seat].0.lock() = Seated {
-            child: Some(child.clone()),
-            trouble: None,
-        };
         if self.ending.is_cancelled() {
             child.retire();
         }
-        self.changed.notify_waiters();
         tokio::spawn({
             let (pool, child) = (Arc::downgrade(self), child.clone());
             async move {

@@ -1,14 +1,20 @@
 //! Jobs that lost their child to a neighbour, and are not to pay for it.
 //!
 //! Who hung is known by whose time was over. That is almost always the one to blame, but a handler
-//! that blocks its child can also let the time of another run out. So a job is spared only so
-//! often: one that is always there when a child hangs pays like any other in the end.
+//! that blocks its child can also let the time of another run out. Who killed a child is not known
+//! at all: so each job that was in it is a suspect, and run in a child of its own until it ends
+//! there, or until another one has died alone and is known to be the one.
+//!
+//! A job is spared only so often: one that is always there when a child ends pays like any other.
 
 use std::collections::HashMap;
 
 use parking_lot::Mutex;
 use riverrun_protocol::{Invoke, WorkError};
 use serde_json::json;
+use tokio::sync::Notify;
+
+use super::child::End;
 
 /// How often a job is spared.
 const TIMES: u32 = 2;
@@ -18,7 +24,18 @@ const MAX_JOBS: usize = 10_000;
 const ENDED: &str = "RUNNER_ENDED";
 
 #[derive(Default)]
-pub(super) struct Spared(Mutex<HashMap<String, u32>>);
+pub(super) struct Spared {
+    jobs: Mutex<HashMap<String, Job>>,
+    /// Told when some are suspects no longer.
+    cleared: Notify,
+}
+
+#[derive(Default)]
+struct Job {
+    times: u32,
+    /// The child that it may have killed.
+    suspect_of: Option<String>,
+}
 
 /// What ends all that runs in a child in which a handler of this process hung.
 pub(super) fn hung(runner: &str, process: &str) -> WorkError {
@@ -28,7 +45,7 @@ pub(super) fn hung(runner: &str, process: &str) -> WorkError {
 }
 
 impl Spared {
-    /// Says whether a job pays for the end of its child.
+    /// Says whether a job pays for the end of its child, which a handler had hung.
     pub fn judge(&self, invoke: &Invoke, error: WorkError) -> WorkError {
         if error.code != ENDED {
             return error;
@@ -41,19 +58,91 @@ impl Spared {
         WorkError::new("RUNNER_HUNG", error.message)
     }
 
-    fn spares(&self, invoke: &Invoke) -> bool {
-        let mut spared = self.0.lock();
-        if spared.len() >= MAX_JOBS {
-            spared.clear();
+    /// Says whether a job pays for the death of its child, and makes it a suspect.
+    pub fn died(&self, invoke: &Invoke, runner: &str, end: &End) -> WorkError {
+        // Condemned, since a handler had hung.
+        if end.error.code == ENDED {
+            return self.judge(invoke, end.error.clone());
         }
-        let jobs = std::iter::once(&invoke.job).chain(&invoke.jobs);
+        let is_spared = end.running > 1 && ids(invoke).next().is_some() && self.spares(invoke);
+        let mut jobs = self.jobs.lock();
+        for id in ids(invoke) {
+            jobs.entry(id.to_owned()).or_default().suspect_of = Some(runner.to_owned());
+        }
+        match is_spared {
+            true => {
+                let others = end.running - 1;
+                let message = format!(
+                    "{}; {others} more ran in it, so each is run again by itself",
+                    end.error.message
+                );
+                WorkError::new(ENDED, message)
+            }
+            false => end.error.clone(),
+        }
+    }
+
+    /// Whether it is to be run in a child of its own.
+    pub fn is_suspect(&self, invoke: &Invoke) -> bool {
+        let jobs = self.jobs.lock();
+        let is_suspect = |id| {
+            let job: Option<&Job> = jobs.get(id);
+            job.is_some_and(|job| job.suspect_of.is_some())
+        };
+        !jobs.is_empty() && ids(invoke).any(is_suspect)
+    }
+
+    /// Returns when it is a suspect no longer.
+    pub async fn acquitted(&self, invoke: &Invoke) {
+        loop {
+            let mut cleared = std::pin::pin!(self.cleared.notified());
+            cleared.as_mut().enable();
+            if !self.is_suspect(invoke) {
+                return;
+            }
+            cleared.await;
+        }
+    }
+
+    /// It has ended in a child of its own, which died or did not. One that killed is run apart the
+    /// next time too, and clears those who were beside it; not those who have been beside one
+    /// before, of whom nobody can know.
+    pub fn tried(&self, invoke: &Invoke, has_died: bool) {
+        let mut jobs = self.jobs.lock();
+        for id in ids(invoke) {
+            let Some(job) = jobs.remove(id) else {
+                continue;
+            };
+            if !has_died {
+                continue;
+            }
+            for other in jobs.values_mut() {
+                if other.times < TIMES && other.suspect_of == job.suspect_of {
+                    other.suspect_of = None;
+                }
+            }
+            jobs.insert(id.to_owned(), job);
+        }
+        self.cleared.notify_waiters();
+    }
+
+    fn spares(&self, invoke: &Invoke) -> bool {
+        let mut jobs = self.jobs.lock();
+        if jobs.len() >= MAX_JOBS {
+            jobs.clear();
+        }
         // A call has no job, and nobody who would run it again.
-        jobs.filter_map(|job| job.job_id.as_ref()).all(|id| {
-            let times = spared.entry(id.clone()).or_default();
-            *times += 1;
-            *times <= TIMES
+        ids(invoke).all(|id| {
+            let job = jobs.entry(id.to_owned()).or_default();
+            job.times += 1;
+            job.times <= TIMES
         })
     }
+}
+
+fn ids(invoke: &Invoke) -> impl Iterator<Item = &str> {
+    let jobs = std::iter::once(&invoke.job).chain(&invoke.jobs);
+    jobs.filter_map(|job| job.job_id.as_deref())
 }
 
 #[cfg(test)]
@@ -81,5 +170,37 @@ mod tests {
         assert_eq!(code("good", "c"), ENDED);
         let other = WorkError::new("BROKEN", "by itself");
         assert_eq!(spared.judge(&invoke("good", "b"), other).code, "BROKEN");
+    }
+
+    #[test]
+    fn the_one_that_kills_is_found_and_clears_the_others() {
+        let spared = Spared::default();
+        let end = |running| End {
+            error: WorkError::new("RUNNER_DIED", "it ended"),
+            running,
+        };
+        let [bad, good, late] = ["bad", "good", "late"].map(|job| invoke("p", job));
+        for job in [&bad, &good, &late] {
+            assert_eq!(spared.died(job, "one", &end(3)).code, ENDED);
+            assert!(spared.is_suspect(job));
+        }
+        spared.tried(&good, false);
+        assert!(!spared.is_suspect(&good) && spared.is_suspect(&late));
+        spared.tried(&bad, true);
+        assert!(spared.is_suspect(&bad) && !spared.is_suspect(&late));
+        // Who is beside a death once more is cleared by nobody but himself.
+        for job in [&bad, &late] {
+            spared.died(job, "two", &end(2));
+        }
+        spared.tried(&bad, true);
+        assert!(spared.is_suspect(&late));
+        // Nobody is spared for ever, one that is alone never, and a call neither.
+        assert_eq!(spared.died(&late, "three", &end(2)).code, "RUNNER_DIED");
+        let alone = invoke("p", "alone");
+        assert_eq!(spared.died(&alone, "four", &end(1)).code, "RUNNER_DIED");
+        assert!(spared.is_suspect(&alone), "it is run apart the next time");
+        let mut call = invoke("p", "call");
+        call.job.job_id = None;
+        assert_eq!(spared.died(&call, "five", &end(2)).code, "RUNNER_DIED");
     }
 }

@@ -12,7 +12,7 @@ use tokio::{
 use super::{RunnerOptions, child::Child};
 use crate::{
     failure,
-    process::{Group, LINE_BYTES, Output, Printed, Spawned, Tail, rss_bytes},
+    process::{Group, LINE_BYTES, LINES_PER_SECOND, Output, Printed, Spawned, Tail, rss_bytes},
 };
 
 /// How long what is left in the pipes of a dead child is waited for: others may hold them open.
@@ -42,12 +42,13 @@ pub(super) async fn supervise(
         tail,
         line_bytes: LINE_BYTES,
         held: None,
+        per_second: LINES_PER_SECOND,
     };
     let printing = [
         tokio::spawn(output(LogLevel::Info, Tail::default()).read(stdout)),
         tokio::spawn(output(LogLevel::Warn, tail.clone()).read(stderr)),
     ];
-    tokio::spawn(write(child.clone(), stdin));
+    let writing = tokio::spawn(write(child.clone(), stdin));
     let reading = tokio::spawn(read(child.clone(), messages));
 
     let status = watch(&child, &mut process, group, &options).await;
@@ -62,7 +63,9 @@ pub(super) async fn supervise(
     })
     .await;
     let error = verdict(&child, status, &tail);
-    let running = child.link.running();
+    let written = tokio::time::timeout(LEFTOVERS, writing).await;
+    let read = written.ok().and_then(Result::ok).unwrap_or(u64::MAX);
+    let running = child.link.heard_of(read);
     if running > 0 || child.verdict().is_some() {
         tracing::warn!(
             runner = child.link.name,
@@ -72,7 +75,8 @@ pub(super) async fn supervise(
             error.message
         );
     }
-    child.link.fail(&error);
+    child.ended(error.clone(), running);
+    child.link.fail_read(&error, read);
     child.gone.cancel();
 }
 
@@ -154,18 +158,39 @@ fn verdict(child: &Child, status: Option<ExitStatus>, stderr: &Tail) -> WorkErro
     stderr.tell(WorkError::new("RUNNER_DIED", message))
 }
 
-/// Writes what waits, all of it at once, until there is no more or nobody reads.
-async fn write(child: Arc<Child>, mut stdin: ChildStdin) {
-    let mut bytes = Vec::new();
-    while child.link.out.take(&mut bytes).await {
-        if let Err(error) = stdin.write_all(&bytes).await {
-            closed(&child, &format!("its input cannot be written: {error}")).await;
-            return;
+/// Writes what waits, all of it at once, until there is no more or nobody reads. Says how many
+/// bytes the child has read: what it had yet to read when it ended, it has not begun.
+async fn write(child: Arc<Child>, mut stdin: ChildStdin) -> u64 {
+    let mut written = 0;
+    let write = async {
+        let mut bytes = Vec::new();
+        while child.link.out.take(&mut bytes).await {
+            let mut rest = bytes.as_slice();
+            while !rest.is_empty() {
+                match stdin.write(rest).await {
+                    Ok(count) if count > 0 => {
+                        written += count as u64;
+                        rest = &rest[count..];
+                    }
+                    ended => {
+                        let error = ended.err().map(|error| error.to_string());
+                        let error = error.unwrap_or_default();
+                        return closed(&child, &format!("its input cannot be written: {error}"))
+                            .await;
+                    }
+                }
+            }
+            bytes.clear();
+            // One large message does not hold memory for ever.
+            bytes.shrink_to(1 << 20);
         }
-        bytes.clear();
-        // One large message does not hold memory for ever.
-        bytes.shrink_to(1 << 20);
+    };
+    tokio::select! {
+        () = child.exited.cancelled() => {}
+        () = write => {}
     }
+    let unread = rustix::io::ioctl_fionread(&stdin).unwrap_or(0);
+    written.saturating_sub(unread)
 }
 
 async fn read(child: Arc<Child>, mut messages: pipe::Receiver) {

@@ -31,7 +31,7 @@ impl Host for Relay {
                 Err(Refused::TooLong { bytes, limit }) => {
                     Err(failure::input_too_large(bytes, limit))
                 }
-                Ok(()) | Err(Refused::Closed) => Ok(()),
+                Ok(_) | Err(Refused::Closed) => Ok(()),
             }
         };
         self.worker.questions.ask(method, params, send).await

@@ -238,6 +238,38 @@ async fn time_is_over_for_the_whole_group() {
 }
 
 #[tokio::test]
+async fn an_executable_that_holds_too_much_memory_is_ended_with_its_group() {
+    let options = ExternalOptions {
+        memory_bytes: 100 << 20,
+        memory_interval: Duration::from_millis(50),
+        ..ExternalOptions::default()
+    };
+    // What leaks is not the executable itself, but something that it has started.
+    let script =
+        "node -e 'const held = Buffer.alloc(200 << 20, 1); setTimeout(() => held, 60000)' &
+        wait";
+    let command = ["/bin/sh", "-c", script].map(Into::into).to_vec();
+    let asked = invocation(json!(null));
+    let external = External::new(command, options);
+    let ended = external.invoke(asked.invocation.clone());
+    let error = within(ended).await.unwrap_err();
+    assert_eq!(error.code, "RUNNER_MEMORY");
+    assert!(
+        error.message.contains("more than 100 MiB"),
+        "{}",
+        error.message
+    );
+}
+
+#[tokio::test]
+async fn what_an_executable_prints_is_heard_up_to_the_last_line() {
+    let asked = invocation(json!(null));
+    run("seq 1 10000", &asked).await.unwrap();
+    // The last one is its result.
+    assert_eq!(asked.host.logs().len(), 9_999);
+}
+
+#[tokio::test]
 async fn a_cancelled_job_may_end_in_order() {
     let asked = invocation(Value::Null);
     let script = r#"trap 'echo "\"tidied\""; exit 0' TERM; echo begun; sleep 100 & wait"#;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use riverrun_protocol::CancelReason;
+use riverrun_protocol::{CancelReason, Frame};
 use serde_json::{Value, json};
 
 use crate::harness::{Fake, invocation, invocation_with, is_alive, until, within};
@@ -198,6 +198,57 @@ async fn a_neighbour_of_a_handler_that_hangs_its_child_is_run_again_for_free() {
     let error = within(handle).await.unwrap().unwrap_err();
     assert_eq!(error.code, "RUNNER_ENDED");
     assert!(error.message.contains("deeds"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn who_kills_a_child_is_found_and_nobody_else_pays() {
+    let fake = Fake::new(|_| ());
+    let of = |job: &str, input: Value| {
+        invocation_with(input, |invoke| {
+            invoke.job.job_id = Some(job.to_owned());
+        })
+    };
+    let beside = of("beside", json!({"do": "sleep", "ms": 10_000}));
+    let handle = fake.begin(&beside);
+    until(|| fake.running() == 1).await;
+    let bad = of("bad", json!({"do": "exit", "code": 3}));
+    // Who it was, nobody can know yet.
+    assert_eq!(fake.run(&bad).await.unwrap_err().code, "RUNNER_ENDED");
+    let error = within(handle).await.unwrap().unwrap_err();
+    assert_eq!(error.code, "RUNNER_ENDED");
+    assert!(error.message.contains("exit code 3"), "{}", error.message);
+    // Each by itself: one is acquitted, the other pays, again and again.
+    let (other, running) = fake.occupied().await;
+    let shared = fake.value(json!({"do": "pid"})).await;
+    let alone = fake.run(&of("beside", json!({"do": "pid"}))).await.unwrap();
+    assert_ne!(alone.value.unwrap().value(), shared);
+    until(|| fake.runners.status().len() == 1).await;
+    for _ in 0..3 {
+        assert_eq!(fake.run(&bad).await.unwrap_err().code, "RUNNER_DIED");
+    }
+    assert!(!running.is_finished(), "somebody else was harmed");
+    let again = fake.run(&of("beside", json!({"do": "pid"}))).await.unwrap();
+    assert_eq!(again.value.unwrap().value(), shared);
+    other.cancel.cancel(CancelReason::User);
+    assert!(within(running).await.unwrap().unwrap_err().is_cancelled());
+}
+
+#[tokio::test]
+async fn what_a_blocked_child_has_not_begun_is_run_by_another() {
+    let fake = Fake::new(|_| ());
+    let bad = invocation_with(json!({"do": "block"}), |invoke| {
+        invoke.timeout_ms = Some(500)
+    });
+    let hung = fake.begin(&bad);
+    let is_blocking = |frame: &Frame| matches!(frame, Frame::Log { .. });
+    bad.host.until(is_blocking).await;
+    let call = invocation_with(json!({"do": "large", "bytes": 1}), |invoke| {
+        invoke.kind = "call".to_owned();
+        invoke.job.job_id = None;
+    });
+    let reply = fake.run(&call).await.unwrap();
+    assert_eq!(reply.value.unwrap().value(), "z");
+    assert_eq!(within(hung).await.unwrap().unwrap_err().code, "RUNNER_HUNG");
 }
 
 /// A handler that waits for ever, and others in the same process that do not.

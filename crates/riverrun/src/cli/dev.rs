@@ -27,7 +27,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Dev {
-    /// The project: its flows/**, its riverrun.toml, its data.
+    /// The project: its flows/**, processes/** and triggers/**, its riverrun.toml, its data.
     #[arg(default_value = ".")]
     folder: PathBuf,
     /// Do not start the flow that riverrun.toml names under [dev].

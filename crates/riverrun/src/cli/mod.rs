@@ -8,6 +8,7 @@ mod definitions;
 mod dev;
 mod dlq;
 mod doctor;
+mod each;
 mod emit;
 mod flows;
 mod handlers;

@@ -22,7 +22,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Serve {
-    /// Register the flows in this folder's flows/** before serving.
+    /// Serve the project in this folder: its flows/**, processes/** and triggers/**.
     #[arg(long, value_name = "FOLDER")]
     project: Option<PathBuf>,
     /// Boot from this registry file, made by riverrun build, instead of looking through a folder.

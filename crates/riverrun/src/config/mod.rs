@@ -41,7 +41,7 @@ pub struct Config {
     pub store: String,
     /// What the full names of streams begin with, as in `nq:flow:<runId>`. Default `nq`.
     pub namespace: Namespace,
-    /// The folder whose `flows/**` are registered. Default none.
+    /// The folder whose `flows/**`, `processes/**` and `triggers/**` are served. Default none.
     pub project: Option<PathBuf>,
     /// How log lines look: `text` or `json`. Default `text`.
     pub log_format: LogFormat,
@@ -134,7 +134,8 @@ pub struct Runners {
     /// `DATABASE_URL`. Default none.
     pub env: Vec<String>,
     /// A child process that holds more memory is replaced once it has ended what it runs; at
-    /// twice as much it is ended at once. Default 1073741824 (1 GiB).
+    /// twice as much it is ended at once, and so is an executable with its process group. Default
+    /// 1073741824 (1 GiB).
     pub memory_bytes: u64,
     /// How long a module may take to load. Others work meanwhile. Default `60s`.
     pub load_timeout: Span,
@@ -312,6 +313,7 @@ impl Config {
             python: of(&self.runners.python, self.runners.python_processes),
             external: riverrun_providers::ExternalOptions {
                 environment,
+                memory_bytes: self.runners.memory_bytes.saturating_mul(2),
                 ..Default::default()
             },
         }

@@ -81,6 +81,21 @@ fn jobs_are_added_listed_and_steered() {
     assert!(again.err.contains("was added before"), "{again:?}");
     assert_eq!(add(&server, &["--id", "mine"]), "mine");
 
+    // What fails keeps nothing from the others, and several are one document.
+    let some: Vec<String> = (0..3).map(|_| add(&server, &["--delay", "1h"])).collect();
+    let [one, two, three] = &some[..] else {
+        panic!("three jobs were added")
+    };
+    let ended = server.run(&["jobs", "cancel", one, "nosuch", two, "neither"]);
+    ended.refused(2, &["error[JOB_NOT_FOUND]", "2 of 4", "nosuch, neither"]);
+    for id in [one, two] {
+        assert_eq!(server.json(&["jobs", "show", id])["state"], "cancelled");
+    }
+    let promoted = server.json(&["jobs", "retry", one, two]);
+    assert_eq!(promoted[1]["id"], **two);
+    let removed = server.json(&["jobs", "rm", one, two, three]);
+    assert_eq!(removed[2], json!({"jobId": three, "removed": true}));
+
     // A delayed one, from its beginning to its end.
     let late = add(&server, &["--delay", "1h"]);
     assert_eq!(states(&server, &["--state", "delayed"]), ["delayed"]);

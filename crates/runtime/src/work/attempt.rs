@@ -25,6 +25,8 @@ use crate::Runtime;
 /// How long a handler that was told to stop may take before it is given up. Providers stop it by
 /// force earlier than that.
 const GIVE_UP: Duration = Duration::from_secs(15);
+/// Why a job was cancelled where nobody says.
+const CANCELLED: &str = "it was cancelled";
 /// Characters of an error that a log line shows.
 const LOGGED: usize = 1_000;
 
@@ -98,9 +100,7 @@ impl Runtime {
             let outcome = match checked(process, outcome) {
                 // A handler that is told to stop and returns has stopped; and the others of its
                 // batch may have gone on. Nobody wants what came of it.
-                Ok(_) if held.stop.is_wanted() => {
-                    Err(WorkError::new("CANCELLED", "it was cancelled"))
-                }
+                Ok(_) if held.stop.is_wanted() => Err(WorkError::new("CANCELLED", CANCELLED)),
                 outcome => outcome,
             };
             self.settle(process, held, outcome, is_lost, said).await;
@@ -147,7 +147,7 @@ impl Runtime {
             )),
             (_, CancelReason::LeaseLost) => Err(WorkError::new("JOB_LOST", "the lease is gone")),
             (Ok(Err(error)), _) if !error.is_cancelled() => Err(error),
-            _ => Err(WorkError::new("CANCELLED", "it was cancelled")),
+            _ => Err(WorkError::new("CANCELLED", CANCELLED)),
         }
     }
 
@@ -177,12 +177,13 @@ impl Runtime {
             {
                 Settled::Released
             }
-            Err(error) if held.stop.is_wanted() => Settled::Cancelled {
-                error: Json::of(&match held.stop.reason() {
-                    Some(reason) => WorkError::new("CANCELLED", reason),
-                    None => error,
-                }),
-            },
+            // A handler that throws when it is told to stop has stopped, like one that returns.
+            Err(_) if held.stop.is_wanted() => {
+                let reason = held.stop.reason().unwrap_or(CANCELLED);
+                Settled::Cancelled {
+                    error: Json::of(&WorkError::new("CANCELLED", reason)),
+                }
+            }
             Err(error) => {
                 let decided = decide(&held.policy, &error, held.job.attempt, now);
                 // Whoever waited for a worker to come back has waited enough.

@@ -55,7 +55,7 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
         let more = free.more.take();
         drop(free);
         room.wants_ends(is_full || is_limited(&process));
-        if is_full && room.free(&process) > 0 {
+        if is_full && own_room(&process, &room) > 0 {
             continue;
         }
         let goes_on = async {
@@ -83,7 +83,7 @@ struct Free<'a> {
 }
 
 fn free<'a>(process: &'a Process, room: &Room) -> Free<'a> {
-    let own = room.free(process).min(MAX_CLAIM);
+    let own = own_room(process, room);
     let Some(places) = process.provider.places() else {
         return Free {
             process,
@@ -100,6 +100,13 @@ fn free<'a>(process: &'a Process, room: &Room) -> Free<'a> {
         places: taken.count,
         more: Some(taken.more),
     }
+}
+
+/// Room for whole batches: one that is cut short for want of room would leave jobs to others that
+/// belong together.
+fn own_room(process: &Process, room: &Room) -> usize {
+    let free = room.free(process).min(MAX_CLAIM);
+    free - free % batch_size(process)
 }
 
 impl Free<'_> {

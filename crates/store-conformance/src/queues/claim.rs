@@ -1,9 +1,21 @@
 //! Which jobs a claim takes: by priority, by time, and every key in its turn.
 
-use riverrun_store::{JobState, NewQueued, Purge, Settled, Steer};
+use riverrun_store::{JobState, NewQueued, Purge, Reclaimed, Settled, Steer};
 
 use super::given::*;
 use crate::given::*;
+
+/// Leases outlive what they held for a while: they are no jobs.
+pub async fn reclaim_counts_the_jobs_that_were_held(store: S) {
+    add(&store, ["j1", "j2", "j3", "j4"].map(job)).await;
+    let ended = claim_jobs(&store, T0, 1).await;
+    must(settle(&store, &ended[0].lease, T0, done("1")).await);
+    must(store.lease_jobs(&"w1".into(), T0 + 30_000).await);
+    assert_eq!(claim_jobs(&store, T0, 2).await.len(), 2);
+    let reclaimed = must(store.reclaim().await);
+    let none = Reclaimed::default();
+    assert!([none, Reclaimed { runs: 0, jobs: 2 }].contains(&reclaimed));
+}
 
 pub async fn higher_priority_goes_first(store: S) {
     let with = |text: &str, priority| NewQueued {

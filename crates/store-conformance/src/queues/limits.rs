@@ -130,6 +130,93 @@ pub async fn a_batch_gathers(store: S) {
     assert_eq!(claim_within(&store, T0 + 1, limits).await.jobs.len(), 3);
 }
 
+fn batches_of(count: u32, wait_ms: i64) -> QueueLimits {
+    QueueLimits {
+        gather: Some(Gather { count, wait_ms }),
+        ..QueueLimits::default()
+    }
+}
+
+pub async fn a_batch_is_whole_and_what_is_left_waits_for_the_next(store: S) {
+    let limits = batches_of(4, 1_000);
+    add(&store, (1..6).map(|n| job(&format!("j{n}")))).await;
+    let whole = claim_within(&store, T0 + 10, limits).await;
+    assert_eq!(ids_of(&whole.jobs), ["j1", "j2", "j3", "j4"]);
+    assert_eq!(whole.next_ms, Some(T0 + 1_000));
+    add(&store, (6..9).map(|n| job(&format!("j{n}")))).await;
+    let whole = claim_within(&store, T0 + 200, limits).await;
+    assert_eq!(ids_of(&whole.jobs), ["j5", "j6", "j7", "j8"]);
+    assert_eq!(whole.next_ms, None);
+    // What nobody joins goes when it has waited, with whatever is whole beside it.
+    add(&store, (1..6).map(|n| job(&format!("k{n}")))).await;
+    let late = claim_within(&store, T0 + 1_000, limits).await;
+    assert_eq!((late.jobs.len(), late.next_ms), (5, None));
+    // Where nobody waits for a batch, what is there goes at once.
+    add(&store, (1..6).map(|n| job(&format!("l{n}")))).await;
+    let claimed = claim_within(&store, T0, batches_of(4, 0)).await;
+    assert_eq!(claimed.jobs.len(), 5);
+}
+
+pub async fn a_batch_is_not_cut_where_there_is_room_for_less(store: S) {
+    add(&store, (0..40).map(|n| job(&format!("j{n:02}")))).await;
+    let asking_for = |limit, limits| ClaimJobs {
+        limits,
+        ..asking(T0 + 5_000, limit)
+    };
+    let limits = batches_of(10, 1_000);
+    let first = must(store.claim_jobs(asking_for(16, limits)).await).jobs;
+    assert_eq!(first.len(), 10, "they have waited, and yet none is cut off");
+    let limits = QueueLimits {
+        concurrency: Some(25),
+        ..limits
+    };
+    let second = must(store.claim_jobs(asking_for(100, limits)).await).jobs;
+    assert_eq!(second.len(), 10, "ten of twenty-five run");
+    let none = must(store.claim_jobs(asking_for(100, limits)).await).jobs;
+    assert!(none.is_empty(), "there is room for five");
+}
+
+pub async fn a_batch_is_no_larger_than_its_rate(store: S) {
+    add(&store, (0..20).map(|n| job(&format!("j{n:02}")))).await;
+    let within = |max, wait_ms| QueueLimits {
+        rate: Some(Rate {
+            max,
+            window_ms: 1_000,
+        }),
+        ..batches_of(5, wait_ms)
+    };
+    // More than three never begin in a window: that is a batch.
+    let few = claim_within(&store, T0, within(3, 60_000)).await;
+    assert_eq!((few.jobs.len(), few.next_ms), (3, Some(T0 + 1_000)));
+    let some = claim_within(&store, T0 + 1_000, within(7, 60_000)).await;
+    assert_eq!((some.jobs.len(), some.next_ms), (5, Some(T0 + 2_000)));
+    let left = claim_within(&store, T0 + 1_500, within(7, 1_000)).await;
+    assert_eq!(left.jobs.len(), 2, "they have waited, and may begin");
+}
+
+pub async fn a_batch_counts_what_its_keys_let_begin(store: S) {
+    let limits = QueueLimits {
+        per_key: Some(1),
+        ..batches_of(3, 1_000)
+    };
+    add(&store, (0..4).map(|n| keyed(&format!("a{n}"), "a"))).await;
+    let held = claim_within(&store, T0, limits).await;
+    assert_eq!((held.jobs.len(), held.next_ms), (0, Some(T0 + 1_000)));
+    add(&store, [keyed("b0", "b"), job("x0")]).await;
+    let whole = claim_within(&store, T0 + 10, limits).await.jobs;
+    let mut found = ids_of(&whole);
+    found.sort_unstable();
+    assert_eq!(found, ["a0", "b0", "x0"]);
+    // Those that their key holds back have waited long: they do not hurry others.
+    let mut young = job("x1");
+    young.created_ms = T0 + 5_000;
+    add(&store, [young]).await;
+    let held = claim_within(&store, T0 + 5_000, limits).await;
+    assert_eq!((held.jobs.len(), held.next_ms), (0, Some(T0 + 6_000)));
+    let late = claim_within(&store, T0 + 6_000, limits).await.jobs;
+    assert_eq!(ids_of(&late), ["x1"]);
+}
+
 pub async fn nothing_of_a_paused_queue_is_claimed(store: S) {
     let pause = async |paused| {
         let pause = Change::Pause {

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use riverrun_store::{Advance, Beat, Change, Claim, Commit, JobChange, Lease, NewJob, NewRun};
+use riverrun_store::{
+    Advance, Beat, Change, Claim, Commit, JobChange, Lease, NewJob, NewRun, Reclaimed,
+};
 use riverrun_types::{Millis, time::NEVER};
 
 use crate::given::*;
@@ -290,16 +292,16 @@ pub async fn next_due_is_the_earliest_of_both(store: S) {
     assert_eq!(must(store.next_due().await), Some(T0 + 5_000));
 }
 
-/// Only a store with one owner may hand leases back; another says 0 and waits for expiry.
+/// Only a store with one owner may hand leases back; another says of nothing, and waits for expiry.
 pub async fn reclaim_hands_back_every_lease_or_none(store: S) {
     for at in 0..3 {
         create(&store, run(&format!("r{at}"))).await;
     }
     let held = claim(&store, T0, 2).await;
     match must(store.reclaim().await) {
-        0 => assert_eq!(claim(&store, T0, 10).await.len(), 1),
-        count => {
-            assert_eq!(count, 2);
+        Reclaimed { runs: 0, .. } => assert_eq!(claim(&store, T0, 10).await.len(), 1),
+        reclaimed => {
+            assert_eq!(reclaimed, Reclaimed { runs: 2, jobs: 0 });
             let old = &held[0].lease;
             assert_eq!(beat(&store, old, T0 + 9_000).await, Beat::Lost);
             assert_eq!(claim(&store, T0, 10).await.len(), 3);

@@ -1,12 +1,10 @@
 //! Claiming jobs, keeping their leases, finding those that nobody keeps.
 
-use riverrun_store::{
-    ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobLease, Rate, StalledJob,
-};
+use riverrun_store::{ClaimJobs, ClaimedJob, ClaimedJobs, JobBeats, JobLease, Rate, StalledJob};
 use riverrun_types::{Json, Millis, Name, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{ACTIVE, DELAYED, Queue, WAITING, lanes};
+use super::{ACTIVE, DELAYED, Queue, WAITING, batch, lanes};
 use crate::{
     columns::{json, token_code},
     core::Core,
@@ -37,6 +35,8 @@ pub(crate) fn claim(core: &mut Core, claim: &ClaimJobs) -> Worked<ClaimedJobs> {
     if let Some(most) = claim.limits.concurrency {
         room = room.min(i64::from(most) - queue.count(ACTIVE));
     }
+    // What has room for half a batch waits until it has room for a whole one.
+    room -= room.max(0) % batch::size(claim);
     if let Some(rate) = claim.limits.rate {
         let allowed = queue.allowed(rate, claim.now_ms);
         if allowed <= 0 {
@@ -48,24 +48,21 @@ pub(crate) fn claim(core: &mut Core, claim: &ClaimJobs) -> Worked<ClaimedJobs> {
     if room <= 0 {
         return idle(next_ms);
     }
-    if let Some(ready_ms) = claim.limits.gather.map(|g| gathered(conn, queue, g)) {
-        let ready_ms = ready_ms?;
-        if ready_ms > claim.now_ms {
-            return idle(Some(next_ms.map_or(ready_ms, |next| next.min(ready_ms))));
-        }
-    }
-    let jobs = take(conn, queue, claim, token, room)?;
+    let (jobs, ready_ms) = match claim.limits.gather {
+        None => (take(conn, queue, claim, token, room)?, None),
+        Some(gather) => batch::take(conn, queue, claim, token, room, gather)?,
+    };
     if !jobs.is_empty() {
         write_lease(conn, token, &claim.owner, claim.until_ms)?;
         queue.rate_count += jobs.len() as i64;
     }
     // What the window has no room for any more may begin in the next one.
-    let over = claim
-        .limits
-        .rate
-        .filter(|rate| queue.count(WAITING) > 0 && queue.rate_count >= i64::from(rate.max));
+    let over = claim.limits.rate.filter(|rate| {
+        let is_used_up = queue.rate_count >= i64::from(rate.max);
+        queue.count(WAITING) > 0 && (is_used_up || ready_ms.is_some())
+    });
     let over = over.map(|rate| queue.rate_from_ms.saturating_add(rate.window_ms));
-    let next_ms = next_ms.into_iter().chain(over).min();
+    let next_ms = [next_ms, over, ready_ms].into_iter().flatten().min();
     Ok(ClaimedJobs { jobs, next_ms })
 }
 
@@ -125,19 +122,8 @@ fn next_delayed(conn: &Connection, queue: &Queue) -> Worked<Option<Millis>> {
         .optional()?)
 }
 
-/// When a batch may begin: now (0) if it is full, else when its first job has waited long enough.
-fn gathered(conn: &Connection, queue: &Queue, gather: Gather) -> Worked<Millis> {
-    if queue.count(WAITING) >= i64::from(gather.count) {
-        return Ok(0);
-    }
-    let since: Option<Millis> = conn
-        .prepare_cached("SELECT min(at_ms) FROM work WHERE queue = ?1 AND state = 0")?
-        .query_row([queue.no], |row| row.get(0))?;
-    Ok(since.unwrap_or(0).saturating_add(gather.wait_ms))
-}
-
 /// Takes up to `room` jobs. Lanes are served in turn, and the jobs without a key are a lane too.
-fn take(
+pub(super) fn take(
     conn: &Connection,
     queue: &mut Queue,
     claim: &ClaimJobs,
@@ -374,11 +360,15 @@ pub(crate) fn stalled(
     Ok((stalled, next))
 }
 
-/// The folder has one owner, so whoever held a lease is gone: all have run out.
+/// The folder has one owner, so whoever held a lease is gone: all have run out. Says how many jobs
+/// were held; leases that hold none any more are forgotten by and by.
 pub(crate) fn reclaim(core: &Core) -> Worked<u64> {
-    let count = core
-        .conn
+    core.conn
         .prepare_cached("UPDATE leases SET until_ms = 0")?
         .execute([])?;
-    Ok(count as u64)
+    let held: i64 = core
+        .conn
+        .prepare_cached("SELECT count(*) FROM work WHERE state = 2")?
+        .query_row([], |row| row.get(0))?;
+    Ok(held.cast_unsigned())
 }

@@ -4,6 +4,7 @@
 //! transaction, so that neither a statistic nor a limit costs a scan.
 
 mod add;
+mod batch;
 mod claim;
 mod lanes;
 pub(crate) mod life;

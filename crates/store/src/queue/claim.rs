@@ -53,7 +53,9 @@ pub struct QueueLimits {
     /// Jobs of one key that are active at once.
     pub per_key: Option<u32>,
     pub rate: Option<Rate>,
-    /// Do not claim fewer than this many before the first of them has waited for that long.
+    /// Claim whole batches of this many, and what is left over once the first of it has waited for
+    /// that long. What can never be claimed together (by a rate, by a limit) is no batch: then as
+    /// many as can be are one.
     pub gather: Option<Gather>,
 }
 
@@ -74,7 +76,7 @@ pub struct Gather {
 pub struct ClaimedJobs {
     pub jobs: Vec<ClaimedJob>,
     /// When it makes sense to ask again if nothing else happens: a delayed job's time, the end of
-    /// a rate's window.
+    /// a rate's window, when a part of a batch has waited long enough.
     pub next_ms: Option<Millis>,
 }
 

@@ -1,9 +1,6 @@
 //! What handlers say they did: one line for each step of each attempt.
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::PathBuf,
-};
+use std::{collections::HashMap, path::PathBuf};
 
 use serde::Deserialize;
 
@@ -25,10 +22,10 @@ struct Line {
     what: What,
 }
 
-/// By job: which attempt did what.
-pub type Notes = HashMap<String, HashSet<(u32, What)>>;
+/// By job: which attempt did what, and how often.
+pub type Notes = HashMap<String, Did>;
+pub type Did = HashMap<(u32, What), usize>;
 
-/// An attempt that does the same twice was run twice.
 pub fn read(paths: &[PathBuf]) -> Result<Notes, String> {
     let mut text = String::new();
     for path in paths {
@@ -39,12 +36,8 @@ pub fn read(paths: &[PathBuf]) -> Result<Notes, String> {
     for line in text.lines() {
         let Line { job, attempt, what } =
             serde_json::from_str(line).map_err(|error| format!("{line:?}: {error}"))?;
-        let own = notes.entry(job.clone()).or_default();
-        if !own.insert((attempt, what)) {
-            return Err(format!(
-                "an attempt is run once: attempt {attempt} of job {job} {what:?} twice"
-            ));
-        }
+        let own = notes.entry(job).or_default();
+        *own.entry((attempt, what)).or_default() += 1;
     }
     Ok(notes)
 }

@@ -4,10 +4,13 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::{
-    cli::Global,
+    cli::{
+        Global,
+        each::{Done, each},
+    },
     client::Answer,
     failure::{Exit, Result},
-    output::{self, Format, paint, paint::paint},
+    output::{paint, paint::paint},
 };
 
 #[derive(Args, Debug)]
@@ -34,15 +37,15 @@ impl Act {
 
     pub async fn remove(self, global: &Global) -> Result<Exit> {
         let client = global.client()?;
-        for id in &self.ids {
+        each(global, &self.ids, async |id| {
             let id = client.job_id(id).await?;
             client.delete(&["api", "jobs", &id]).await?;
-            match global.output {
-                Format::Table => output::data(&format!("{id} removed")),
-                format => output::json(format, &json!({"jobId": id, "removed": true})),
-            }
-        }
-        Ok(Exit::Ok)
+            Ok(Done {
+                line: format!("{id} removed"),
+                document: json!({"jobId": id, "removed": true}).to_string(),
+            })
+        })
+        .await
     }
 }
 
@@ -59,25 +62,24 @@ impl Cancel {
 /// Does the same to jobs, one after the other, and says what became of them.
 pub async fn act(global: &Global, ids: &[String], verb: &str, body: &Value) -> Result<Exit> {
     let client = global.client()?;
-    for id in ids {
+    each(global, ids, async |id| {
         let id = client.job_id(id).await?;
-        let answer = client
-            .post(&["api", "jobs", &id, verb], Some(body.to_string()))
-            .await?;
-        show(global.output, &id, &answer);
-    }
-    Ok(Exit::Ok)
+        let path = ["api", "jobs", &id, verb];
+        let answer = client.post(&path, Some(body.to_string())).await?;
+        Ok(done(&id, answer))
+    })
+    .await
 }
 
-/// Says what became of a job.
-pub fn show(format: Format, id: &str, answer: &Answer) {
-    if format != Format::Table {
-        return output::json_text(format, &answer.text);
-    }
+/// What became of a job.
+pub fn done(id: &str, answer: Answer) -> Done {
     let job = answer.value();
     let state = match job["cancelling"].as_bool() {
         Some(true) => "cancelling",
         _ => job["state"].as_str().unwrap_or_default(),
     };
-    output::data(&format!("{id} {}", paint(paint::status(state), state)));
+    Done {
+        line: format!("{id} {}", paint(paint::status(state), state)),
+        document: answer.text,
+    }
 }

@@ -65,13 +65,8 @@ fn state(text: &str) -> std::result::Result<JobState, String> {
 impl List {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let mut query: Query = Vec::new();
-        let mut states = self.state;
-        // Of all queues the list is one of jobs of queues because it names their states.
-        if states.is_empty() && self.queue.is_none() {
-            states.extend(JobState::ALL);
-        }
-        if !states.is_empty() {
-            let states: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
+        if !self.state.is_empty() {
+            let states: Vec<&str> = self.state.iter().map(|state| state.as_str()).collect();
             query.push(("state", states.join(",")));
         }
         for (member, text) in [("name", self.name), ("key", self.key), ("tag", self.tag)] {

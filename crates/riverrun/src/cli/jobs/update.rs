@@ -6,9 +6,9 @@ use clap::{ArgGroup, Args};
 use reqwest::Method;
 use serde::Serialize;
 
-use super::act::show;
+use super::act::done;
 use crate::{
-    cli::Global,
+    cli::{Global, each::each},
     config::parse_duration,
     failure::{Exit, Result},
 };
@@ -45,14 +45,14 @@ impl Update {
             delay_ms: self.delay.map(ms),
         };
         let body = serde_json::json!(body).to_string();
-        for id in &self.ids {
+        each(global, &self.ids, async |id| {
             let id = client.job_id(id).await?;
             let path = ["api", "jobs", &id];
             let answer = client
                 .ask(Method::PATCH, &path, &Vec::new(), Some(body.clone()))
                 .await?;
-            show(global.output, &id, &answer);
-        }
-        Ok(Exit::Ok)
+            Ok(done(&id, answer))
+        })
+        .await
     }
 }

@@ -4,9 +4,12 @@ use clap::Args;
 use serde_json::json;
 
 use crate::{
-    cli::Global,
+    cli::{
+        Global,
+        each::{Done, each},
+    },
     failure::{Exit, Result},
-    output::{self, Format, paint, paint::paint},
+    output::{paint, paint::paint},
 };
 
 #[derive(Args, Debug)]
@@ -22,25 +25,22 @@ pub struct Act {
 impl Act {
     pub async fn run(self, global: &Global, verb: &str) -> Result<Exit> {
         let client = global.client()?;
-        for id in &self.ids {
+        let body = match &self.reason {
+            Some(reason) => json!({ "reason": reason }),
+            None => json!({}),
+        };
+        each(global, &self.ids, async |id| {
             let id = client.run_id(id).await?;
-            let body = match &self.reason {
-                Some(reason) => json!({ "reason": reason }),
-                None => json!({}),
-            };
-            let answer = client
-                .post(&["api", "runs", &id, verb], Some(body.to_string()))
-                .await?;
-            match global.output {
-                Format::Table => {
-                    let run = answer.value();
-                    let status = run["status"].as_str().unwrap_or_default();
-                    output::data(&format!("{id} {}", paint(paint::status(status), status)));
-                }
-                format => output::json_text(format, &answer.text),
-            }
-        }
-        Ok(Exit::Ok)
+            let path = ["api", "runs", &id, verb];
+            let answer = client.post(&path, Some(body.to_string())).await?;
+            let run = answer.value();
+            let status = run["status"].as_str().unwrap_or_default();
+            Ok(Done {
+                line: format!("{id} {}", paint(paint::status(status), status)),
+                document: answer.text,
+            })
+        })
+        .await
     }
 }
 
@@ -54,14 +54,14 @@ pub struct Delete {
 impl Delete {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let client = global.client()?;
-        for id in &self.ids {
+        each(global, &self.ids, async |id| {
             let id = client.run_id(id).await?;
             client.delete(&["api", "runs", &id]).await?;
-            match global.output {
-                Format::Table => output::data(&format!("{id} deleted")),
-                format => output::json(format, &json!({"runId": id, "deleted": true})),
-            }
-        }
-        Ok(Exit::Ok)
+            Ok(Done {
+                line: format!("{id} deleted"),
+                document: json!({"runId": id, "deleted": true}).to_string(),
+            })
+        })
+        .await
     }
 }

@@ -48,7 +48,7 @@ pub struct Found {
 /// Looks through the folder. One that is not there has nothing.
 pub fn process_files(project: &Path) -> Result<Found> {
     let root = project.join("processes");
-    let (mut files, mut others) = (Vec::new(), Vec::new());
+    let (mut files, mut others, mut broken) = (Vec::new(), Vec::new(), Vec::new());
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {
         let entries = match std::fs::read_dir(&folder) {
@@ -71,13 +71,17 @@ pub fn process_files(project: &Path) -> Result<Found> {
                     }
                     None => others.push(path),
                 },
+                Err(error) if path.is_symlink() => broken.push((path, error)),
                 _ => {}
             }
         }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     others.sort();
-    let strays = strays::strays(project, others, &files);
+    let mut strays = strays::strays(project, others, &files);
+    let broken = broken.into_iter();
+    strays.extend(broken.map(|(path, error)| Stray::broken_link(path, project, &error)));
+    strays.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(Found { files, strays })
 }
 
@@ -160,6 +164,7 @@ mod tests {
         ] {
             std::fs::write(root.join(name), text).unwrap();
         }
+        std::os::unix::fs::symlink("nowhere.ts", root.join("gone.ts")).unwrap();
         let found = process_files(folder.path()).unwrap();
         let warnings: Vec<&str> = found.strays.iter().map(|s| s.warning.as_str()).collect();
         let unread = "has settings that nobody reads";
@@ -167,6 +172,8 @@ mod tests {
         let expected = [
             format!("processes/a.yml {unread}: processes/a.ts has its own, in `config`"),
             format!("processes/forgotten.sh {script}; try: chmod +x processes/forgotten.sh"),
+            "processes/gone.ts is a link that leads nowhere: No such file or directory (os error 2)"
+                .to_owned(),
             format!("processes/lonely.yaml {unread}: there is no executable lonely beside it"),
             format!(
                 "processes/tool.json {unread}: those of processes/tool.sh are in processes/tool.yaml"

@@ -22,6 +22,15 @@ pub struct Stray {
     pub warning: String,
 }
 
+impl Stray {
+    /// A link whose file is not there, or cannot be seen.
+    pub fn broken_link(path: PathBuf, project: &Path, error: &std::io::Error) -> Self {
+        let shown = shown(&path, project);
+        let warning = format!("{shown} is a link that leads nowhere: {error}");
+        Self { path, warning }
+    }
+}
+
 pub fn is_executable(meta: &std::fs::Metadata) -> bool {
     meta.permissions().mode() & 0o111 != 0
 }

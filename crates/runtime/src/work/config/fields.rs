@@ -45,6 +45,33 @@ impl Fields {
         }
     }
 
+    pub fn has(&self, key: &str) -> bool {
+        self.left.contains_key(key)
+    }
+
+    /// Takes a setting that has settings of its own, each of which is told where it does not fit.
+    pub fn within<T: DeserializeOwned>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> Option<T> {
+        if !self.left.get(key).is_some_and(Value::is_object) {
+            return self.take(key);
+        }
+        self.asked.push(key);
+        let Some(Value::Object(settings)) = self.left.shift_remove(key) else {
+            return None;
+        };
+        let mut within = Self::new(settings);
+        let read = read(&mut within);
+        let issues = within.end(&[]).into_iter().map(|issue| ConfigIssue {
+            path: format!("{key}.{}", issue.path),
+            ..issue
+        });
+        self.issues.extend(issues);
+        Some(read)
+    }
+
     /// Whatever is left must be one of the words that others read.
     pub fn end(mut self, others: &[&'static str]) -> Vec<ConfigIssue> {
         let known: Vec<&str> = self.asked.iter().chain(others).copied().collect();

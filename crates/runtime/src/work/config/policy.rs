@@ -5,6 +5,8 @@ use std::time::Duration;
 use riverrun_types::{Name, Retry};
 use serde::{Deserialize, Serialize};
 
+use super::{ConfigIssue, fields::Fields};
+
 /// Attempts where nobody says how many: a crash of a worker must not be the end of a job.
 const ATTEMPTS: u32 = 3;
 
@@ -45,6 +47,17 @@ pub(crate) struct WrittenRetry {
     pub retriable_errors: Option<Vec<String>>,
 }
 
+impl WrittenRetry {
+    pub(super) fn read(fields: &mut Fields) -> Self {
+        Self {
+            attempts: fields.take("attempts"),
+            backoff: fields.within("backoff", WrittenBackoff::read),
+            on_fail: fields.take("onFail"),
+            retriable_errors: fields.take("retriableErrors"),
+        }
+    }
+}
+
 #[derive(Clone, Deserialize)]
 #[serde(
     rename_all = "camelCase",
@@ -59,6 +72,23 @@ pub(crate) struct WrittenBackoff {
     #[serde(alias = "capMs")]
     max_delay_ms: Option<u64>,
     jitter: Option<f64>,
+}
+
+impl WrittenBackoff {
+    fn read(fields: &mut Fields) -> Self {
+        let is_given = fields.has("delayMs") || fields.has("delay");
+        let delay_ms = fields.take("delayMs").or_else(|| fields.take("delay"));
+        if !is_given {
+            let message = "is missing".to_owned();
+            fields.issues.push(ConfigIssue::new("delayMs", message));
+        }
+        Self {
+            kind: fields.take("type").unwrap_or_default(),
+            delay_ms: delay_ms.unwrap_or_default(),
+            max_delay_ms: fields.take("maxDelayMs").or_else(|| fields.take("capMs")),
+            jitter: fields.take("jitter"),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]

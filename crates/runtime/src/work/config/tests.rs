@@ -113,6 +113,33 @@ fn every_issue_is_told_at_once() {
 }
 
 #[test]
+fn all_that_is_wrong_within_a_retry_policy_is_told() {
+    let issues = read(json!({"retryPolicy": {
+        "attempts": 0, "onFail": "explode", "retriableErrors": 7, "atempts": 1,
+        "backoff": {"type": "sideways", "delayMs": -1, "jitter": "much", "delay_ms": 5},
+    }}));
+    let mut paths: Vec<String> = issues.err().unwrap().into_iter().map(|i| i.path).collect();
+    paths.sort();
+    assert_eq!(
+        paths,
+        [
+            "retryPolicy.atempts",
+            "retryPolicy.attempts",
+            "retryPolicy.backoff.delayMs",
+            "retryPolicy.backoff.delay_ms",
+            "retryPolicy.backoff.jitter",
+            "retryPolicy.backoff.type",
+            "retryPolicy.onFail",
+            "retryPolicy.retriableErrors",
+        ]
+    );
+    let none = read(json!({"retryPolicy": {"backoff": {}}})).err().unwrap();
+    assert_eq!(none[0].path, "retryPolicy.backoff.delayMs");
+    let short = json!({"retryPolicy": {"backoff": {"delay": 5, "capMs": 9}}});
+    assert_eq!(read(short).ok().unwrap().policy.retry.max_backoff_ms, 9);
+}
+
+#[test]
 fn what_does_not_fit_is_told_by_its_setting() {
     let issues = read(json!({
         "retryPolicy": {"attempts": "many"}, "rateLimit": {"max": 1, "durationMS": 1},

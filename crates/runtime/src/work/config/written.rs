@@ -43,7 +43,7 @@ impl Written {
             concurrency: fields.take("concurrency"),
             key_concurrency: fields.take("keyConcurrency"),
             rate_limit: fields.take("rateLimit"),
-            retry_policy: fields.take("retryPolicy"),
+            retry_policy: fields.within("retryPolicy", WrittenRetry::read),
             dlq: fields.take("dlq"),
             timeout_ms: fields.take("timeoutMs"),
             idempotency_key: fields.take("idempotencyKey"),

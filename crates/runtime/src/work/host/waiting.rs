@@ -7,14 +7,19 @@ use serde_json::json;
 
 use crate::work::config::LogLimit;
 
-/// Lines that wait to be stored; more are dropped and counted.
-const MAX_WAITING: usize = 4_096;
+/// Bytes that wait to be stored; what is more is dropped and counted. The usual limit of an attempt
+/// has room in it, however fast its handler speaks.
+const MAX_WAITING: usize = 16 << 20;
+/// What a line takes beside its text.
+const LINE_BYTES: usize = 256;
 
 pub(crate) struct Waiting {
     limit: LogLimit,
     drafts: Vec<Draft>,
     /// How many of them are no lines, but emitted: those are never dropped.
     emitted: usize,
+    /// What they take in memory.
+    held: usize,
     progress: Option<Json>,
     /// Of the whole attempt.
     lines: usize,
@@ -36,6 +41,7 @@ impl Waiting {
             limit,
             drafts: Vec::new(),
             emitted: 0,
+            held: 0,
             progress: None,
             lines: 0,
             bytes: 0,
@@ -60,9 +66,10 @@ impl Waiting {
             self.beyond += 1;
             // What is shorter and comes later would stand where something is missing.
             self.lines = self.limit.lines;
-        } else if self.drafts.len() - self.emitted >= MAX_WAITING {
+        } else if self.held + bytes + LINE_BYTES > MAX_WAITING {
             self.flooded += 1;
         } else {
+            self.held += bytes + LINE_BYTES;
             self.lines += 1;
             self.bytes += bytes;
             self.drafts.push(draft);
@@ -93,7 +100,7 @@ impl Waiting {
 
     /// Takes what waits.
     pub fn take(&mut self, now_ms: Millis) -> (Vec<Draft>, Option<Json>) {
-        self.emitted = 0;
+        (self.emitted, self.held) = (0, 0);
         match std::mem::take(&mut self.flooded) {
             0 => {}
             flooded => self.drafts.push(warning(
@@ -126,6 +133,8 @@ impl Waiting {
     pub fn put_back(&mut self, drafts: Vec<Draft>, progress: Option<Json>) {
         let is_emitted = |draft: &&Draft| matches!(Fact::read(draft), Fact::Emitted { .. });
         self.emitted += drafts.iter().filter(is_emitted).count();
+        let bytes = |draft: &Draft| draft.data.as_ref().map_or(0, Json::bytes) + LINE_BYTES;
+        self.held += drafts.iter().map(bytes).sum::<usize>();
         let later = std::mem::replace(&mut self.drafts, drafts);
         self.drafts.extend(later);
         self.progress = self.progress.take().or(progress);
@@ -203,11 +212,24 @@ mod tests {
     #[test]
     fn what_comes_too_fast_is_counted_when_there_is_room_again() {
         let mut waiting = waiting(10_000, 1 << 30);
-        for _ in 0..MAX_WAITING + 3 {
-            waiting.say(line("x"), None);
+        let long = "x".repeat(1 << 20);
+        for _ in 0..18 {
+            waiting.say(line(&long), None);
         }
         let (drafts, _) = waiting.take(0);
-        assert_eq!(drafts.len(), MAX_WAITING + 1);
-        assert!(texts(&drafts[MAX_WAITING..])[0].starts_with("3 lines"));
+        assert_eq!(drafts.len(), 16);
+        assert!(texts(&drafts[15..])[0].starts_with("3 lines"));
+        assert!(waiting.say(line(&long), None) || waiting.is_flushing);
+        assert_eq!(waiting.take(0).0.len(), 1);
+    }
+
+    #[test]
+    fn whatever_an_attempt_may_say_it_may_say_at_once() {
+        let LogLimit { lines, bytes } = LogLimit::default();
+        let mut waiting = waiting(lines, bytes);
+        for _ in 0..lines {
+            waiting.say(line("x"), None);
+        }
+        assert_eq!(waiting.close(0).0.len(), lines);
     }
 }

@@ -57,7 +57,8 @@ pub struct JobOptions {
     pub timeout_ms: Option<u64>,
     pub on_fail: Option<OnFail>,
     pub retriable_errors: Option<Vec<String>>,
-    /// One job for this key, as long as the job is known or for a time.
+    /// One job for this key, as long as the job is known or for a time; `auto` makes the key of the
+    /// data.
     pub idempotency_key: Option<String>,
     pub idempotency_window_ms: Option<u64>,
     /// The same, said in one.

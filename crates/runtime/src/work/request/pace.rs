@@ -64,17 +64,21 @@ impl Runtime {
             .or_else(|| theirs?.window.map(millis));
         let lasts = window.map_or(Lasts::Always, until);
         let given = options.idempotency_key.as_deref();
-        if let Some(given) = given.or(own.map(|own| own.key.as_str())) {
-            return Ok(Some(unique("key", given, lasts)));
+        // Equal data has one text: neither the order of members nor the spelling of a number
+        // makes another job, and no digit is lost.
+        let auto = || {
+            let id = RunId::of_content(canonical(data).as_bytes());
+            Some(unique("key", id.as_str(), lasts))
+        };
+        match given.or(own.map(|own| own.key.as_str())) {
+            // It means the same here as in the settings of a process.
+            Some("auto") => return Ok(auto()),
+            Some(given) => return Ok(Some(unique("key", given, lasts))),
+            None => {}
         }
         Ok(match theirs.map(|theirs| &theirs.from) {
             None => None,
-            // Equal data has one text: neither the order of members nor the spelling of a number
-            // makes another job, and no digit is lost.
-            Some(KeyFrom::Auto) => {
-                let id = RunId::of_content(canonical(data).as_bytes());
-                Some(unique("key", id.as_str(), lasts))
-            }
+            Some(KeyFrom::Auto) => auto(),
             Some(KeyFrom::Expr(expr)) => {
                 let found = self.key_of(expr, data).await?;
                 found.map(|found| unique("key", &found, lasts))

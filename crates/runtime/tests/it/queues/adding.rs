@@ -152,6 +152,20 @@ async fn equal_data_is_one_job_and_no_digit_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_may_ask_for_the_key_of_its_data() {
+    let world = World::new(json!({})).await;
+    for options in [
+        json!({"idempotencyKey": "auto"}),
+        json!({"idempotency": {"key": "auto"}}),
+    ] {
+        let job = |data: Value| json!({"data": data, "options": options});
+        let first = world.add(job(json!({"a": 1, "b": 2}))).await;
+        assert_eq!(world.add(job(json!({"b": 2.0, "a": 1}))).await, first);
+        assert_ne!(world.add(job(json!({"a": 1, "b": 3}))).await, first);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_idempotency_key_may_have_a_window() {
     let world = World::new(Value::Null).await;
     let keyed =

@@ -117,6 +117,22 @@ async fn a_batch_is_filled_however_few_jobs_may_run_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_batch_is_cut_while_enough_jobs_wait() {
+    for config in [
+        json!({"batch": {"size": 10, "waitMs": 1_000}}),
+        json!({"batch": {"size": 10, "waitMs": 1_000}, "concurrency": 25}),
+        json!({"batch": {"size": 10}, "concurrency": 25}),
+    ] {
+        let world = World::new(config).await;
+        let jobs: Vec<Value> = (20..220).map(|data| json!({ "data": data })).collect();
+        for job in world.add_all(json!(jobs)).await {
+            let result = world.end(&job).await.result.unwrap();
+            assert_eq!(result.value(), json!(10), "jobs in the batch");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_job_of_a_batch_takes_longer_than_it_may() {
     let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
     let config = json!({"batch": {"size": 2, "waitMs": 10_000}, "retryPolicy": {"attempts": 1}});

@@ -153,6 +153,22 @@ async fn a_running_job_is_cancelled_and_a_waiting_one_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_job_is_cancelled_whatever_its_handler_throws() {
+    let world = World::new(json!({})).await;
+    for (reason, message) in [(None, "it was cancelled"), (Some("enough"), "enough")] {
+        let job = world.add(json!({"data": {"do": "protest"}})).await;
+        world.until(&job, &[JobState::Active]).await;
+        let reason = reason.map(str::to_owned);
+        let cancel = Steer::Cancel { reason };
+        world.runtime.steer(&job, cancel).await.unwrap();
+        let record = world.end(&job).await;
+        assert_eq!(record.state, JobState::Cancelled);
+        let error = json!({"code": "CANCELLED", "message": message});
+        assert_eq!(record.error.unwrap().value(), error);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn queues_that_name_each_other_copy_a_failed_job_once() {
     let dead = |queue: &str| json!({"retryPolicy": {"attempts": 1}, "dlq": {"queue": queue}});
     let world = World::new(dead("first-aid")).await;

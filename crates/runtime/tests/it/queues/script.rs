@@ -116,6 +116,10 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
             let reason = cancel.cancelled().await;
             Err(WorkError::new("CANCELLED", format!("{reason:?}")))
         }
+        "protest" => {
+            cancel.cancelled().await;
+            Err(WorkError::new("ABORT_ERR", "this operation was aborted"))
+        }
         "late" => {
             cancel.cancelled().await;
             value(json!("what came too late"))

@@ -1,12 +1,16 @@
 //! One job: its outcome, and every attempt that led there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
 use super::Found;
 use crate::{
-    jobs::{load::Cancelled, notes::What, wish::Deed},
+    jobs::{
+        load::Cancelled,
+        notes::{Did, What},
+        wish::Deed,
+    },
     streams::in_order,
 };
 
@@ -25,7 +29,7 @@ const LOST: [&str; 6] = [
 pub fn check(
     job: &Found,
     events: &[Value],
-    notes: &HashSet<(u32, What)>,
+    notes: &Did,
     cancelled: Option<Cancelled>,
 ) -> Result<usize, String> {
     let id = &job.id;
@@ -51,7 +55,9 @@ pub fn check(
         }
     }
     counted(job, notes)?;
-    written(job, events, notes)?;
+    let again = released(events);
+    repeated(job, notes, &again)?;
+    written(job, events, notes, &again)?;
     Ok(lost)
 }
 
@@ -130,7 +136,7 @@ fn fits(job: &Found, attempt: u32, code: &str) -> Result<bool, String> {
 }
 
 /// The result is the one that the last attempt gave, and it was allowed to give one.
-fn completed(job: &Found, notes: &HashSet<(u32, What)>) -> Result<(), String> {
+fn completed(job: &Found, notes: &Did) -> Result<(), String> {
     let (n, attempt) = (job.wish.n, job.attempt());
     let expected = json!({"n": n, "twice": n * 2, "attempt": attempt, "by": job.queue});
     if job.shown["result"] != expected {
@@ -139,7 +145,7 @@ fn completed(job: &Found, notes: &HashSet<(u32, What)>) -> Result<(), String> {
             job.id, job.shown["result"]
         ));
     }
-    let was_done = notes.contains(&(attempt, What::Ended));
+    let was_done = notes.contains_key(&(attempt, What::Ended));
     match was_done && job.wish.deed(attempt) == Deed::Work {
         true => Ok(()),
         false => Err(format!(
@@ -167,8 +173,8 @@ fn failed(job: &Found) -> Result<usize, String> {
 }
 
 /// No handler ran that is not counted.
-fn counted(job: &Found, notes: &HashSet<(u32, What)>) -> Result<(), String> {
-    let beyond = notes.iter().find(|(attempt, _)| *attempt > job.attempt());
+fn counted(job: &Found, notes: &Did) -> Result<(), String> {
+    let beyond = notes.keys().find(|(attempt, _)| *attempt > job.attempt());
     match beyond {
         None => Ok(()),
         Some((attempt, _)) => Err(format!(
@@ -179,18 +185,57 @@ fn counted(job: &Found, notes: &HashSet<(u32, What)>) -> Result<(), String> {
     }
 }
 
-/// What a handler was told is written is in the stream, once.
-fn written(job: &Found, events: &[Value], notes: &HashSet<(u32, What)>) -> Result<(), String> {
-    let mut keys = HashSet::new();
+/// How often each attempt was given back: it lost its process to a neighbour, and is run again.
+fn released(events: &[Value]) -> HashMap<u32, usize> {
+    let mut released = HashMap::new();
+    let is_released =
+        |event: &&Value| event["type"] == "job.waiting" && event["data"]["reason"] == "released";
+    for event in events.iter().filter(is_released) {
+        let attempt = event["data"]["attempt"].as_u64().unwrap_or_default() as u32;
+        *released.entry(attempt).or_default() += 1;
+    }
+    released
+}
+
+/// An attempt does the same once, and once more each time that it was given back.
+fn repeated(job: &Found, notes: &Did, again: &HashMap<u32, usize>) -> Result<(), String> {
+    let most = |attempt: &u32| 1 + again.get(attempt).copied().unwrap_or_default();
+    let twice = notes
+        .iter()
+        .find(|((attempt, _), times)| **times > most(attempt));
+    match twice {
+        None => Ok(()),
+        Some(((attempt, what), times)) => Err(format!(
+            "an attempt is run once: attempt {attempt} of job {} {what:?} {times} times",
+            job.id
+        )),
+    }
+}
+
+/// What a handler was told is written is in the stream, once for each time that it wrote.
+fn written(
+    job: &Found,
+    events: &[Value],
+    notes: &Did,
+    again: &HashMap<u32, usize>,
+) -> Result<(), String> {
+    let mut keys: HashMap<&str, usize> = HashMap::new();
     for event in events.iter().filter(|event| event["type"] == "state.set") {
         let key = event["data"]["key"].as_str().unwrap_or_default();
-        if key.starts_with("seen.") && !keys.insert(key) {
+        *keys.entry(key).or_default() += 1;
+    }
+    for (key, times) in &keys {
+        let Some(attempt) = key.strip_prefix("seen.a") else {
+            continue;
+        };
+        let attempt = attempt.parse().unwrap_or_default();
+        if *times > 1 + again.get(&attempt).copied().unwrap_or_default() {
             return Err(format!("promise 2: job {} wrote {key} twice", job.id));
         }
     }
-    for (attempt, what) in notes {
+    for (attempt, what) in notes.keys() {
         let key = format!("seen.a{attempt}");
-        if *what == What::Wrote && !keys.contains(key.as_str()) {
+        if *what == What::Wrote && !keys.contains_key(key.as_str()) {
             return Err(format!(
                 "promise 1: job {} was told that {key} is written, and it is gone",
                 job.id

@@ -89,6 +89,7 @@ fn summary(load: &Load, jobs: &[Found], notes: &Notes, lost: usize) -> String {
     }
     let count = |state: &str| states.get(state).copied().unwrap_or_default();
     let began = notes.values().flatten();
+    let began = began.filter(|((_, what), _)| *what == What::Began);
     format!(
         "{} jobs acknowledged, {} in the store ({} completed, {} failed, {} cancelled), {} attempts begun by handlers, {lost} lost",
         load.acknowledged(),
@@ -96,7 +97,7 @@ fn summary(load: &Load, jobs: &[Found], notes: &Notes, lost: usize) -> String {
         count("completed"),
         count("failed"),
         count("cancelled"),
-        began.filter(|(_, what)| *what == What::Began).count(),
+        began.map(|(_, times)| times).sum::<usize>(),
     )
 }
 
