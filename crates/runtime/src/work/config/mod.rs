@@ -36,7 +36,6 @@ const CONCURRENCY: u32 = 16;
 /// Settings that others read: flows, runners, SDKs and people.
 const OTHERS: &[&str] = &[
     "await",
-    "cancelGraceMs",
     "compensation",
     "description",
     "emits",

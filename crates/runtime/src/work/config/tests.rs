@@ -186,7 +186,7 @@ fn what_flows_and_sdks_read_is_accepted() {
         "subscriptions": [{"eventKind": "x"}], "await": {"type": "time"}, "join": "all",
         "compensation": {"step": "b", "on": "c"}, "triggers": "t", "onFailure": "b",
         "description": "what it does", "name": "A", "version": "1", "id": "a", "logger": {},
-        "persistFrames": false, "cancelGraceMs": 5, "concurrency": null,
+        "persistFrames": false, "concurrency": null,
     }));
     assert!(config.is_ok());
 }
