@@ -120,6 +120,11 @@ class Refusals(unittest.TestCase):
         self.refused("FLOW_INVALID", 'onTimeout: there is no step "late"', late)
         many = steps(await_={"type": "trigger", "many": 1})
         self.refused("FLOW_INVALID", r"await\.many: must be 2 to 1000, is 1", many)
+        open_end = steps(await_={"type": "trigger", "payload": {"ask": ["order ${input.id"]}})
+        never = r'steps\.book\.await\.payload: \$\{ is never closed in "order \$\{input\.id"'
+        self.refused("FLOW_INVALID", never, open_end)
+        no_path = steps(await_={"type": "trigger", "payload": "${a..b}"})
+        self.refused("FLOW_INVALID", r'\$\{a\.\.b\} in "\$\{a\.\.b\}" is not a path', no_path)
         self.assertEqual(run_flow(steps(compensation={"step": "unbook"})).status, "completed")
 
     def test_a_word_that_is_no_setting(self) -> None:

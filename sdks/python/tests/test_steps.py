@@ -886,6 +886,89 @@ class Flows(unittest.TestCase):
         late = run_flow([door], triggers={"api": lambda _: next(once, None)})
         self.assertEqual(getattr(late.error, "code", None), "AWAIT_TIMEOUT")
 
+    def test_the_payload_of_a_declared_door_has_parts_of_input_and_state(self) -> None:
+        for payload, expected in (
+            ("${total} for ${input.order} of ${who.name}?", "12.5 for 7 of Ann?"),
+            ("${input}", {"order": 7, "lines": [{"sku": "ä"}], "note": None}),
+            ("${ input.lines.0.sku }", "ä"),
+            ("${input.lines}, ${input.note}${nothing}", '[{"sku":"ä"}], null'),
+            (
+                {"who": "${who}", "gone": "${nothing}", "${total}": None},
+                {"who": {"name": "Ann"}, "${total}": None},
+            ),
+            ([1, "${nothing}", "$${total}", "${total}"], [1, None, "${total}", 12.5]),
+            ("${nothing}", None),
+            ("at most => $5", "at most => $5"),
+            (None, None),
+        ):
+            self.assertEqual(shown(payload), expected, payload)
+
+    def test_a_state_with_an_input_of_its_own_hides_that_of_the_step(self) -> None:
+        state = {"input": {"order": "kept"}}
+        self.assertEqual(shown("${input.order}<${input.lines}>", state=state), "kept<>")
+
+    def test_the_payload_of_a_declared_door_may_be_a_function(self) -> None:
+        text = "(ctx) => ctx.input.order + ctx.state.total + ctx.runId"
+
+        def stands_in(ctx: Any) -> list[Any]:
+            return [ctx["input"]["order"], ctx["state"]["total"], ctx["runId"]]
+
+        for payload in (text, js(text)):
+            self.assertEqual(shown(payload, {text: stands_in}), [7, 12.5, "run-1"])
+            with self.assertRaisesRegex(LookupError, "lambda given: …"):
+                shown(payload)
+        for broken in (lambda ctx: ctx["input"]["customer"], lambda: object()):
+            with self.assertRaisesRegex(RiverrunError, "^payload: ") as caught:
+                shown(text, {text: broken})
+            self.assertEqual(caught.exception.code, "INPUT_ERROR")
+
+    def test_a_visit_that_only_lets_its_time_pass_is_undone(self) -> None:
+        async def begin(input: Any, ctx: Context) -> str:
+            await ctx.emit("go")
+            return "begun"
+
+        async def codes(input: Any, ctx: Context) -> None:
+            await ctx.wait.time("1d")
+
+        undo = {"compensation": {"step": "undo"}}
+
+        def nap(delay: Any) -> dict[str, Any]:
+            on_go = [{"event_kind": "go"}]
+            return {"subscriptions": on_go, "await": {"type": "time", "delay": delay}, **undo}
+
+        steps = {
+            "begin": (begin, {"flow": {"role": "entry"}, **undo}),
+            "first": (lambda: {"n": 1}, nap("2d")),
+            "second": (lambda: {"n": 2}, nap(js("() => 86400000"))),
+            "short": (lambda: "short", nap("1s")),
+            "codes": (codes, nap(0)),
+            "breaks": (decline, {"subscriptions": [{"event_kind": "go"}]}),
+            "undo": (lambda: None, {"flow": {"role": "step"}}),
+        }
+        done = run_flow(steps, expressions={"() => 86400000": lambda: DAY_MS})
+        self.assertEqual(
+            [(visit.step, visit.status, visit.value) for visit in done.visits[:6]],
+            [
+                ("begin", "completed", "begun"),
+                ("first", "cancelled", None),
+                ("second", "cancelled", None),
+                ("short", "completed", "short"),
+                ("codes", "cancelled", None),
+                ("breaks", "failed", None),
+            ],
+        )
+        # They are cancelled last entered first, and undone from the end of that.
+        self.assertEqual(
+            [(visit.undoes, visit.input["result"]) for visit in done.visits[6:]],
+            [
+                (("first", 1), {"n": 1}),
+                (("second", 1), {"n": 2}),
+                (("short", 1), "short"),
+                (("begin", 1), "begun"),
+            ],
+        )
+        self.assertEqual((done.status, done.elapsed_ms), ("failed", 3000))
+
     def test_a_declared_match_of_what_is_not_there_fails(self) -> None:
         wait = {"type": "event", "event_kind": "paid", "match": {"data.id": "input.nope"}}
         step = process(step="pay", await_=wait)(lambda: 1)
@@ -929,6 +1012,31 @@ class Flows(unittest.TestCase):
         given = run_step(wait_for_payment, input, awaited=event)
         self.assertEqual((given.value, given.awaits), ({"paid": True}, []))
         self.assertEqual(run_step(wait_for_payment, input).status, "timeout")
+
+
+def shown(payload: Any, expressions: Any = None, state: Any = None) -> Any:
+    """What whoever opens a declared door is shown, in a step that an event entered."""
+
+    async def begin(input: Any, ctx: Context) -> None:
+        await ctx.emit("asked", {"order": 7, "lines": [{"sku": "ä"}], "note": None})
+
+    seen: list[Any] = []
+
+    def opens(door: Any) -> str:
+        seen.append(door.payload)
+        return "yes"
+
+    door = {"type": "trigger", "trigger_type": "user", "payload": payload}
+    steps = {
+        "begin": (begin, {"flow": {"role": "entry"}}),
+        "ask": (lambda: None, {"subscriptions": [{"event_kind": "asked"}], "await": door}),
+    }
+    given = state or {"total": 12.5, "who": {"name": "Ann"}}
+    run_input = {"order": "of the run"}
+    done = run_flow(steps, run_input, state=given, triggers=opens, expressions=expressions)
+    if done.error is not None:
+        raise done.error
+    return seen[0]
 
 
 def decline(input: Any) -> None:

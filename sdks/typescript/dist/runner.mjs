@@ -1406,11 +1406,11 @@ function clean(value, isSecret, around) {
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if ("toJSON" in value && typeof value.toJSON === "function") return clean(value.toJSON(), isSecret, inside2);
   if (Array.isArray(value)) return value.map((item) => clean(item, isSecret, inside2) ?? null);
-  const copy2 = {};
+  const copy3 = {};
   for (const [key2, member] of Object.entries(value)) {
-    copy2[key2] = member != null && isSecret(key2) ? "[redacted]" : clean(member, isSecret, inside2);
+    copy3[key2] = member != null && isSecret(key2) ? "[redacted]" : clean(member, isSecret, inside2);
   }
-  return copy2;
+  return copy3;
 }
 function errorMembers(error) {
   const { name, message, stack, cause } = error;
@@ -1970,9 +1970,9 @@ function remove(parent, [key2, ...rest]) {
   return left;
 }
 function define(members3, key2, value) {
-  const copy2 = { ...members3 };
-  Object.defineProperty(copy2, key2, { value, enumerable: true, writable: true, configurable: true });
-  return copy2;
+  const copy3 = { ...members3 };
+  Object.defineProperty(copy3, key2, { value, enumerable: true, writable: true, configurable: true });
+  return copy3;
 }
 
 // src/live/state.ts
@@ -3792,6 +3792,97 @@ function isSame(one, other) {
   return keys.length === Object.keys(other).length && keys.every((key2) => isSame(one[key2], other[key2]));
 }
 
+// src/testing/template.ts
+var mostParts = 64;
+function resolveTemplate(template, view) {
+  if (typeof template === "string") return resolveText(template, view);
+  if (Array.isArray(template)) return template.map((item) => resolveTemplate(item, view) ?? null);
+  if (!isObject(template)) return template;
+  const members3 = Object.entries(template).map(([key2, member]) => [key2, resolveTemplate(member, view)]);
+  return Object.fromEntries(members3.filter(([, value]) => value !== void 0));
+}
+function templateProblem(template) {
+  if (typeof template === "object" && template !== null) {
+    return Object.values(template).map(templateProblem).find((problem) => problem !== void 0);
+  }
+  const found = typeof template === "string" ? partsOf(template) : [];
+  return typeof found === "string" ? found : void 0;
+}
+function resolveText(text2, view) {
+  const parts2 = partsOf(text2);
+  if (typeof parts2 === "string") throw new TypeError(parts2);
+  const [only] = parts2;
+  if (parts2.length === 1 && only && "path" in only) return getAt(view, only.path);
+  return parts2.map((part2) => "text" in part2 ? part2.text : asText(getAt(view, part2.path))).join("");
+}
+function asText(value) {
+  if (value === void 0) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+function partsOf(text2) {
+  const parts2 = [];
+  let plain3 = "";
+  let rest = text2;
+  for (let at = rest.indexOf("${"); at >= 0; at = rest.indexOf("${")) {
+    if (rest[at - 1] === "$") {
+      plain3 += `${rest.slice(0, at - 1)}\${`;
+      rest = rest.slice(at + 2);
+      continue;
+    }
+    const end2 = rest.indexOf("}", at);
+    if (end2 < 0) return `\${ is never closed in ${JSON.stringify(text2)}`;
+    const inner = rest.slice(at + 2, end2);
+    if (!isPath(inner.trim())) return `\${${inner}} in ${JSON.stringify(text2)} is not a path`;
+    plain3 += rest.slice(0, at);
+    if (plain3) parts2.push({ text: plain3 });
+    parts2.push({ path: inner.trim() });
+    plain3 = "";
+    rest = rest.slice(end2 + 1);
+  }
+  plain3 += rest;
+  if (plain3) parts2.push({ text: plain3 });
+  return parts2;
+}
+function isPath(text2) {
+  const parts2 = text2.split(".");
+  return parts2.length <= mostParts && parts2.every((part2) => part2 !== "");
+}
+
+// src/testing/payload.ts
+function shownPayload(declared, ctx) {
+  const written2 = asWritten(declared);
+  if (written2 === void 0) return { payload: void 0 };
+  if (!isFunction(written2)) return { payload: copy2(resolveTemplate(written2, { input: ctx.input, ...ctx.state })) ?? null };
+  try {
+    return { payload: copy2(evaluate(written2, { ctx: copy2(ctx) })) ?? null };
+  } catch (error) {
+    if (error instanceof RiverrunError) throw error;
+    return new RiverrunError("INPUT_ERROR", `payload: ${describe(error).message}`, { retriable: false });
+  }
+}
+function payloadProblem(declared) {
+  const written2 = asWritten(declared);
+  return isFunction(written2) ? void 0 : templateProblem(written2);
+}
+function asWritten(declared) {
+  const written2 = JSON.stringify(declared, (_, value) => {
+    if (typeof value === "function") return source(value);
+    return isObject(value) && typeof value.$function === "string" ? value.$function : value;
+  });
+  return written2 === void 0 ? void 0 : JSON.parse(written2);
+}
+function isFunction(written2) {
+  if (typeof written2 !== "string") return false;
+  const text2 = written2.trimStart();
+  const arrow = text2.indexOf("=>");
+  const head = arrow < 0 ? "" : text2.slice(0, arrow).trim();
+  return /^([\p{Alphabetic}\p{N}_$]+|\(.*\))$/su.test(head) || /^function[ (]/.test(text2);
+}
+function copy2(value) {
+  const text2 = JSON.stringify(value);
+  return text2 === void 0 ? void 0 : JSON.parse(text2);
+}
+
 // src/testing/refusals.ts
 var longestMs = 10 * 366 * 24 * 60 * 60 * 1e3;
 var families = /^(flow|step|job)(\.|$)/;
@@ -3848,6 +3939,8 @@ function* issuesOf({ name, subscriptions, await: declared, compensation, limits 
   if (declared && "onTimeout" in declared) yield* target(`${at}.await.onTimeout`, declared.onTimeout, names2);
   for (const field of ["timeout", "lookback"]) yield* duration(`${at}.await.${field}`, declared?.[field]);
   if (declared?.type === "time" && typeof declared.delay !== "function") yield* duration(`${at}.await.delay`, declared.delay);
+  const problem = declared?.type === "trigger" ? payloadProblem(declared.payload) : void 0;
+  if (problem !== void 0) yield { path: `${at}.await.payload`, message: problem };
   const many = declared?.type === "trigger" ? declared.many : void 0;
   if (many !== void 0 && !(Number.isInteger(many) && many >= 2 && many <= 1e3)) yield { path: `${at}.await.many`, message: `must be 2 to 1000, is ${String(many)}` };
   yield* target(`${at}.compensation.step`, compensation?.step, names2);
@@ -3885,7 +3978,7 @@ function refusal2(code, message) {
 // src/testing/plan.ts
 function plan(executables, { flow: flow2, entry }) {
   const named = Array.isArray(executables) ? executables.map((one) => [void 0, one]) : Object.entries(executables);
-  const all = named.flatMap(([key2, one]) => partsOf(one, key2));
+  const all = named.flatMap(([key2, one]) => partsOf2(one, key2));
   const begins = flow2 === void 0 ? void 0 : all.find((part2) => part2.flow === void 0 && part2.step.name === flow2);
   const ids = new Set(all.flatMap((part2) => part2.flow ?? []));
   if (flow2 !== void 0 && ids.size && !ids.has(flow2) && !begins) throw new Error(`no step is part of the flow ${flow2}; they name ${[...ids].join(", ")}`);
@@ -3897,14 +3990,14 @@ function plan(executables, { flow: flow2, entry }) {
   return { flow: id ?? first.name, entry: first, steps };
 }
 function plannedStep(executable, key2, flow2) {
-  const all = partsOf(executable, key2);
+  const all = partsOf2(executable, key2);
   return all.find((part2) => flow2 === void 0 || part2.flow === void 0 || part2.flow === flow2)?.step;
 }
 async function withChecks(steps, entry, schemas) {
   const { state } = await checksOf({ state: entry.config.state }, schemas);
   for (const step2 of steps.values()) step2.checks = { ...await checksOf(step2.config, schemas), state };
 }
-function partsOf(executable, key2) {
+function partsOf2(executable, key2) {
   const { handler, config, takes } = parts(executable);
   return roles(config).map((role) => {
     const { step: step2, subscriptions = [], triggers = [], join: join2, await: awaits, emits, compensation, onFailure, limits, role: as } = { ...config, ...role };
@@ -4010,6 +4103,8 @@ var Visit = class {
   memory;
   startedAt = (/* @__PURE__ */ new Date()).toISOString();
   awaited;
+  /** What the handler gave, of a visit that lets its declared time pass. */
+  returned;
   /** Attempts that failed since the code last went on after a wait. */
   failures = 0;
   /** Waits of its code that are over. */
@@ -4218,7 +4313,9 @@ var Simulation = class {
     };
     const timeoutMs = declared.timeout === void 0 ? void 0 : milliseconds2("timeout", declared.timeout);
     if (declared.type === "trigger") {
-      const trigger = this.store.makeTrigger(declared.triggerType ?? "webhook", declared.payload);
+      const shown3 = shownPayload(declared.payload, { input: visit.input, state: this.store.state, runId: visit.run.runId });
+      if (shown3 instanceof RiverrunError) return this.#fail(visit, "failed", shown3);
+      const trigger = this.store.makeTrigger(declared.triggerType ?? "webhook", shown3.payload);
       return this.#awaitTrigger(visit, trigger, timeoutMs, done2, declared.many);
     }
     const absent = Object.values(declared.match ?? {}).find((wanted) => this.#matched(wanted, visit) === void 0);
@@ -4288,6 +4385,7 @@ var Simulation = class {
     const { delay } = declared;
     const ms = typeof delay === "function" ? delayMs(delay, value) : milliseconds2("delay", delay);
     if (typeof ms !== "number") return this.#fail(visit, "failed", ms);
+    visit.returned = { value };
     this.#awaitTime(visit, this.clock.now + ms, end2);
   }
   #awaitTime(visit, untilMs, done2) {
@@ -4444,17 +4542,21 @@ var Simulation = class {
       this.#reason = reason2(describe(error), visit.step.name);
     }
     if (this.entry.onFailure === "finish" || this.#undoing.hasBegun) return;
-    for (const other of this.visits.filter(({ isActive }) => isActive)) this.#cancel(other);
+    this.#cancelAll();
   }
   /** The run has made as many visits as it may: it fails, whatever its steps say of failures. */
   #stop() {
     this.#error = tooManySteps(this.#limits.maxSteps);
     this.#reason = reason2(describe(this.#error));
-    for (const visit of this.visits.filter(({ isActive }) => isActive)) this.#cancel(visit);
+    this.#cancelAll();
   }
-  #cancel(visit) {
-    for (const open of this.#open) if (open.visit === visit) this.#open.delete(open);
-    visit.end({ status: "cancelled" });
+  /** Cancels what is active, the last entered first. What only lets its time pass has done its work, which is undone. */
+  #cancelAll() {
+    for (const visit of this.visits.filter(({ isActive }) => isActive).reverse()) {
+      for (const open of this.#open) if (open.visit === visit) this.#open.delete(open);
+      visit.end({ status: "cancelled" });
+      if (visit.returned) this.#undoing.finished(visit, visit.returned.value);
+    }
   }
   #undo({ step: name, visit, input }) {
     this.enter(this.steps.get(name), input, visit);

@@ -84,6 +84,8 @@ test('a flow leads to steps that there are', async () => {
   await assert.rejects(runFlow(steps({ compensation: { step: 'unbok' } })), { code: 'FLOW_INVALID', message: /steps\.book\.compensation\.step: there is no step "unbok"; did you mean unbook\?/ })
   await assert.rejects(runFlow(steps({ await: { type: 'event', eventKind: 'x', onTimeout: 'late' } })), { code: 'FLOW_INVALID', message: /steps\.book\.await\.onTimeout: there is no step "late"/ })
   await assert.rejects(runFlow(steps({ await: { type: 'trigger', many: 1 } })), { code: 'FLOW_INVALID', message: /await\.many: must be 2 to 1000, is 1/ })
+  await assert.rejects(runFlow(steps({ await: { type: 'trigger', payload: { ask: ['order ${input.id'] } } })), { code: 'FLOW_INVALID', message: /steps\.book\.await\.payload: \$\{ is never closed in "order \$\{input\.id"/ })
+  await assert.rejects(runFlow(steps({ await: { type: 'trigger', payload: '${a..b}' } })), { code: 'FLOW_INVALID', message: /\$\{a\.\.b\} in "\$\{a\.\.b\}" is not a path/ })
   assert.equal((await runFlow(steps({ compensation: { step: 'unbook' } }))).status, 'completed')
 })
 

@@ -570,6 +570,74 @@ test('a declared door for several is opened so often, and gives the list of what
   assert.deepEqual([once.status, once.error.code], ['failed', 'AWAIT_TIMEOUT'])
 })
 
+/** What whoever opens a declared door is shown, in a step that an event with these data entered. */
+async function shown(payload, { data = { order: 7, lines: [{ sku: 'a' }], note: null }, state = { total: 12.5, who: { name: 'Ann' } } } = {}) {
+  const seen = []
+  const begin = defineStep((_, ctx) => ctx.emit('asked', data), { flow: { role: 'entry' } })
+  const ask = defineStep((_, ctx) => ctx.awaited, { subscriptions: [{ eventKind: 'asked' }], await: { type: 'trigger', triggerType: 'user', payload } })
+  const run = await runFlow({ begin, ask }, { input: { order: 'of the run' }, state, triggers: (door) => (seen.push(door.payload), 'yes') })
+  return run.status === 'completed' ? seen[0] : run.error
+}
+
+test('the payload of a declared door has parts of the input and of the state', async () => {
+  assert.equal(await shown('Refund ${total} for order ${input.order} of ${who.name}?'), 'Refund 12.5 for order 7 of Ann?')
+  assert.deepEqual(await shown('${input}'), { order: 7, lines: [{ sku: 'a' }], note: null })
+  assert.equal(await shown('${ input.lines.0.sku }'), 'a')
+  assert.equal(await shown('${input.lines}, ${input.note}${nothing}'), '[{"sku":"a"}], null')
+  assert.deepEqual(await shown({ who: '${who}', gone: '${nothing}', deep: [1, '${nothing}', '$${total}', '${total}'], '${total}': null }), { who: { name: 'Ann' }, deep: [1, null, '${total}', 12.5], '${total}': null })
+  assert.equal(await shown('${nothing}'), null)
+  assert.deepEqual(await shown({ at: new Date(0), cost: '$5' }), { at: '1970-01-01T00:00:00.000Z', cost: '$5' })
+  assert.equal(await shown(undefined), undefined)
+})
+
+test('a state that has an input of its own hides that of the step from a payload', async () => {
+  const state = { input: { order: 'kept' } }
+  assert.equal(await shown('${input.order}', { state }), 'kept')
+  assert.equal(await shown('<${input.lines}>', { state }), '<>')
+  assert.deepEqual(await shown((ctx) => [ctx.input.order, ctx.state.input.order], { state }), [7, 'kept'])
+})
+
+test('the payload of a declared door may be a function of ctx, or its text', async () => {
+  const expected = { order: 7, total: 12.5, run: 'run-0' }
+  assert.deepEqual(await shown(({ input, state, runId }) => ({ order: input.order, total: state.total, run: runId, gone: undefined })), expected)
+  assert.deepEqual(await shown('ctx => ({ order: ctx.input.order, total: ctx.state.total, run: ctx.runId })'), expected)
+  assert.equal(await shown({ payload(ctx) { return `order ${ctx.input.order}` } }.payload), 'order 7')
+  assert.equal(await shown(() => undefined), null)
+  assert.equal(await shown('at most => 5'), 'at most => 5')
+  const thrown = await shown((ctx) => ctx.input.customer.name)
+  assert.deepEqual([thrown.code, thrown.retriable], ['INPUT_ERROR', false])
+  assert.match(thrown.message, /^payload: Cannot read properties of undefined/)
+  const cycle = await shown(() => { const a = {}; a.a = a; return a })
+  assert.match(cycle.message, /^payload: /)
+  await assert.rejects(shown(() => thrown), { code: 'EXPRESSION_ERROR', message: /sees no other variable/ })
+})
+
+test('a visit that only lets its time pass is undone when the run fails, after what had ended', async () => {
+  const nap = (delay, kinds) => ({ subscriptions: [{ eventKind: kinds }], await: { type: 'time', delay }, compensation: { step: 'undo' } })
+  const steps = {
+    begin: defineStep(async (_, ctx) => (await ctx.emit('go'), 'begun'), { flow: { role: 'entry' }, compensation: { step: 'undo' } }),
+    first: defineStep(() => ({ n: 1 }), nap('2d', 'go')),
+    second: defineStep(() => ({ n: 2 }), nap(() => 86_400_000, 'go')),
+    short: defineStep(() => 'short', nap('1s', 'go')),
+    codes: defineStep((_, ctx) => ctx.await.time('1d'), { ...nap(0, 'go') }),
+    breaks: defineStep(breaks, { subscriptions: [{ eventKind: 'go' }] }),
+    undo: defineStep(undo, { flow: { role: 'step' } }),
+  }
+  const run = await runFlow(steps)
+  assert.deepEqual(run.visits.slice(0, 6).map(({ step, status, value }) => [step, status, value]), [
+    ['begin', 'completed', 'begun'],
+    ['first', 'cancelled', undefined],
+    ['second', 'cancelled', undefined],
+    ['short', 'completed', 'short'],
+    ['codes', 'cancelled', undefined],
+    ['breaks', 'failed', undefined],
+  ])
+  // They are cancelled last entered first, and undone from the end of that.
+  const undone = run.visits.slice(6).map(({ undoes, input }) => [undoes.step, input.result, input.error.code])
+  assert.deepEqual(undone, [['first', { n: 1 }, 'CARD_DECLINED'], ['second', { n: 2 }, 'CARD_DECLINED'], ['short', 'short', 'CARD_DECLINED'], ['begin', 'begun', 'CARD_DECLINED']])
+  assert.deepEqual([run.status, run.elapsedMs, 'result' in run], ['failed', 3000, false])
+})
+
 test('a loop that meets the limit of visits is undone', async () => {
   const loop = defineStep((_, ctx) => ctx.emit('go'), { step: 'loop', flow: { role: 'entry', triggers: 'go' }, compensation: { step: 'undo' } })
   const undo = defineStep((input) => input.error.code, { step: 'undo', flow: { role: 'step' } })

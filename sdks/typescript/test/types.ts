@@ -131,6 +131,13 @@ export const untyped = defineQueueWorker(async (job, ctx) => {
 
 const subscription: Subscription = { eventKind: 'order.created', when: (event, ctx) => event.data.total > ctx.input.least, map: (event) => event.data }
 const declared: AwaitConfig = { type: 'event', eventKind: 'paid', where: (event, ctx) => event.data.id === ctx.input.id, match: { 'data.id': 'input.id' }, timeout: '24h', onTimeout: 'late' }
+const doors: AwaitConfig[] = [
+  { type: 'trigger', payload: 'order ${input.order}' },
+  { type: 'trigger', payload: { order: '${input.order}', lines: [1, null] } },
+  { type: 'trigger', payload: (ctx) => ({ order: ctx.input.order, run: ctx.runId.length, total: ctx.state.total }) },
+  // @ts-expect-error: no payload sees the name of the flow
+  { type: 'trigger', payload: (ctx) => ctx.flowName },
+]
 const role: FlowConfig = { id: 'order', step: 'pay', subscriptions: [subscription], join: 'all', await: declared, onFailure: 'finish', compensation: { step: 'refund' } }
 // @ts-expect-error: a trigger has no eventKind
 export const wrong: AwaitConfig = { type: 'trigger', eventKind: 'x' }

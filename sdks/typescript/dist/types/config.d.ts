@@ -101,8 +101,11 @@ export interface AwaitEventConfig extends AwaitLimits {
 export interface AwaitTriggerConfig extends AwaitLimits {
     type: 'trigger';
     triggerType?: 'webhook' | 'user' | 'api';
-    /** What whoever opens it is shown. */
-    payload?: unknown;
+    /**
+     * What whoever opens it is shown: JSON whose strings may have parts of the step's input and of the
+     * run's state in them (`${input.order}`, `${total}`), or a function.
+     */
+    payload?: ((ctx: Omit<RunContext, 'flowName'>) => unknown) | object | string | number | boolean | null;
     /** The variable in the server's environment that holds the secret with which bodies must be signed. */
     secretEnv?: string;
     /** How often it is opened before the step goes on; `ctx.awaited` is the list of all bodies then. */

@@ -14,6 +14,7 @@ import type { Executable } from './execute.ts'
 import { evaluate } from './expression.ts'
 import { arrivalMs, type GivenEvent, matches, milliseconds, opened, type Opened, seen, type SeenEvent, type Triggers } from './given.ts'
 import { type MadeTrigger, type MemoryOptions, Store } from './memory.ts'
+import { shownPayload } from './payload.ts'
 import { plan, type PlannedStep, withChecks } from './plan.ts'
 import { longestMs, refusedWait, tooManyAwaits, tooManySteps, usedDoor } from './refusals.ts'
 import { retryDelayMs } from './retry.ts'
@@ -207,7 +208,9 @@ export class Simulation {
     }
     const timeoutMs = declared.timeout === undefined ? undefined : milliseconds('timeout', declared.timeout)
     if (declared.type === 'trigger') {
-      const trigger = this.store.makeTrigger(declared.triggerType ?? 'webhook', declared.payload)
+      const shown = shownPayload(declared.payload, { input: visit.input, state: this.store.state, runId: visit.run.runId })
+      if (shown instanceof RiverrunError) return this.#fail(visit, 'failed', shown)
+      const trigger = this.store.makeTrigger(declared.triggerType ?? 'webhook', shown.payload)
       return this.#awaitTrigger(visit, trigger, timeoutMs, done, declared.many)
     }
     const absent = Object.values(declared.match ?? {}).find((wanted) => this.#matched(wanted, visit) === undefined)
@@ -283,6 +286,7 @@ export class Simulation {
     const { delay } = declared
     const ms = typeof delay === 'function' ? delayMs(delay, value) : milliseconds('delay', delay)
     if (typeof ms !== 'number') return this.#fail(visit, 'failed', ms)
+    visit.returned = { value }
     this.#awaitTime(visit, this.clock.now + ms, end)
   }
 
@@ -466,19 +470,23 @@ export class Simulation {
       this.#reason = reason(describe(error), visit.step.name)
     }
     if (this.entry.onFailure === 'finish' || this.#undoing.hasBegun) return
-    for (const other of this.visits.filter(({ isActive }) => isActive)) this.#cancel(other)
+    this.#cancelAll()
   }
 
   /** The run has made as many visits as it may: it fails, whatever its steps say of failures. */
   #stop(): void {
     this.#error = tooManySteps(this.#limits.maxSteps)
     this.#reason = reason(describe(this.#error))
-    for (const visit of this.visits.filter(({ isActive }) => isActive)) this.#cancel(visit)
+    this.#cancelAll()
   }
 
-  #cancel(visit: Visit): void {
-    for (const open of this.#open) if (open.visit === visit) this.#open.delete(open)
-    visit.end({ status: 'cancelled' })
+  /** Cancels what is active, the last entered first. What only lets its time pass has done its work, which is undone. */
+  #cancelAll(): void {
+    for (const visit of this.visits.filter(({ isActive }) => isActive).reverse()) {
+      for (const open of this.#open) if (open.visit === visit) this.#open.delete(open)
+      visit.end({ status: 'cancelled' })
+      if (visit.returned) this.#undoing.finished(visit, visit.returned.value)
+    }
   }
 
   #undo({ step: name, visit, input }: Undo): void {

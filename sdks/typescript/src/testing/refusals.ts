@@ -5,6 +5,7 @@
 import { durationMs } from '../duration.ts'
 import { RiverrunError } from '../errors.ts'
 import type { Suspended } from '../wire.ts'
+import { payloadProblem } from './payload.ts'
 import type { PlannedStep } from './plan.ts'
 import { meant } from './words.ts'
 
@@ -65,6 +66,8 @@ function* issuesOf({ name, subscriptions, await: declared, compensation, limits 
   if (declared && 'onTimeout' in declared) yield* target(`${at}.await.onTimeout`, declared.onTimeout, names)
   for (const field of ['timeout', 'lookback'] as const) yield* duration(`${at}.await.${field}`, (declared as Record<string, unknown> | undefined)?.[field])
   if (declared?.type === 'time' && typeof declared.delay !== 'function') yield* duration(`${at}.await.delay`, declared.delay)
+  const problem = declared?.type === 'trigger' ? payloadProblem(declared.payload) : undefined
+  if (problem !== undefined) yield { path: `${at}.await.payload`, message: problem }
   const many = declared?.type === 'trigger' ? declared.many : undefined
   if (many !== undefined && !(Number.isInteger(many) && many >= 2 && many <= 1000)) yield { path: `${at}.await.many`, message: `must be 2 to 1000, is ${String(many)}` }
   yield* target(`${at}.compensation.step`, compensation?.step, names)

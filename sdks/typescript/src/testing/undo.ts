@@ -1,13 +1,13 @@
 /**
- * What a run could undo: finished visits of steps with a `compensation`, in the order in which they
- * ended. Each is undone once.
+ * What a run could undo: visits of steps with a `compensation` whose work is done, in the order in
+ * which they ended. Each is undone once.
  */
 
 import type { Failure } from '../wire.ts'
 import type { PlannedStep } from './plan.ts'
 import type { Visit } from './visit.ts'
 
-/** A finished visit, the step that undoes it, and what that step is given. */
+/** A visit whose work is done, the step that undoes it, and what that step is given. */
 export interface Undo {
   step: string
   visit: { step: string; visit: number }

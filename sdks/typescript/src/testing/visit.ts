@@ -60,6 +60,8 @@ export class Visit {
   readonly memory: Memory
   readonly startedAt = new Date().toISOString()
   awaited: unknown
+  /** What the handler gave, of a visit that lets its declared time pass. */
+  returned: { value: unknown } | undefined
   /** Attempts that failed since the code last went on after a wait. */
   failures = 0
   /** Waits of its code that are over. */

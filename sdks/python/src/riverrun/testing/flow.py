@@ -30,6 +30,7 @@ from .given import (
     seen,
 )
 from .outcome import through_json
+from .payload import shown_payload
 from .plan import Executable, PlannedStep, expression_of, plan, with_checks
 from .refusals import (
     LONGEST_MS,
@@ -256,8 +257,13 @@ class Simulation:
         timeout = declared.get("timeout")
         timeout_ms = None if timeout is None else milliseconds("timeout", timeout)
         if declared["type"] == "trigger":
-            kind = declared.get("triggerType") or "webhook"
-            made = self.store.make_trigger(kind, declared.get("payload"))
+            ctx = {"input": visit.run.input, "state": self.store.state, "runId": self._run_id}
+            try:
+                payload = shown_payload(declared.get("payload"), self._expressions, ctx)
+            except RiverrunError as error:
+                self._fail(visit, error)
+                return
+            made = self.store.make_trigger(declared.get("triggerType") or "webhook", payload)
             self._await_trigger(visit, made, timeout_ms, done, declared.get("many"))
         elif absent := self._absent(declared, visit):
             error = RiverrunError(
@@ -366,6 +372,7 @@ class Simulation:
             if type(delay) not in (int, float) or not 0 <= delay <= LONGEST_MS:
                 self._fail(visit, RiverrunError(problem, code="INPUT_ERROR", retriable=False))
                 return
+        visit.has_returned = True
         until_ms = self.clock.now + milliseconds("delay", delay)
         self._await_time(visit, until_ms, lambda outcome, value: self._complete(visit))
 
@@ -399,9 +406,15 @@ class Simulation:
         self._cancel_all()
 
     def _cancel_all(self) -> None:
-        for visit in self.visits:
+        """Cancels what is active, the last entered first.
+
+        What only lets its time pass has done its work, which is undone.
+        """
+        for visit in reversed(self.visits):
             if visit.is_active:
                 self._open = [open for open in self._open if open.visit is not visit]
+                if visit.has_returned:
+                    self._undoing.finished(visit)
                 visit.end("cancelled")
 
     def _undo(self, undo: Undo) -> None:

@@ -86,9 +86,11 @@ def evaluate(expression: str | JavaScript, expressions: Expressions, *args: Any)
     text = expression.source if isinstance(expression, JavaScript) else expression
     function = expressions.get(text)
     if function is None:
+        # What judges an event is given it and a context, what gives a value one thing.
+        names = "event, ctx" if len(args) > 1 else "given"
         raise LookupError(
             f"the server evaluates {text!r}, a test in Python does not: "
-            f"give expressions={{{text!r}: lambda event, ctx: …}}"
+            f"give expressions={{{text!r}: lambda {names}: …}}"
         )
     try:
         room = len(inspect.signature(function).parameters)

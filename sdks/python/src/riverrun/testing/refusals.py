@@ -9,6 +9,7 @@ from typing import Any
 from .._duration import duration_ms
 from ..errors import RiverrunError
 from .given import iso
+from .payload import payload_problem
 from .plan import PlannedStep
 from .words import Issue, meant, refusal
 
@@ -91,6 +92,9 @@ def _issues_of(step: PlannedStep, names: list[str]) -> Iterator[Issue]:
     yield from _target(f"{at}.await.onTimeout", declared.get("onTimeout"), names)
     for field in ("timeout", "lookback", "delay"):
         yield from _duration(f"{at}.await.{field}", declared.get(field))
+    problem = payload_problem(declared.get("payload"))
+    if problem is not None:
+        yield _issue(f"{at}.await.payload", problem)
     many = declared.get("many")
     if many is not None and (type(many) is not int or not 2 <= many <= 1000):
         yield _issue(f"{at}.await.many", f"must be 2 to 1000, is {many!r}")

@@ -12,9 +12,10 @@ from .visit import Visit
 
 @dataclass(eq=False)
 class Undo:
-    """A finished visit, and the step that undoes it."""
+    """A visit whose work is done, what came of it, and the step that undoes it."""
 
     visit: Visit
+    result: Any
 
     @property
     def by(self) -> str:
@@ -22,7 +23,7 @@ class Undo:
 
     def input(self, error: Mapping[str, Any] | None) -> dict[str, Any]:
         run = self.visit.run
-        return {"step": run.step, "visit": run.visit, "result": run.value, "error": error}
+        return {"step": run.step, "visit": run.visit, "result": self.result, "error": error}
 
     def is_called_by(self, kind: str) -> bool:
         on = (self.visit.step.compensation or {}).get("on") or ()
@@ -30,7 +31,7 @@ class Undo:
 
 
 class Undoing:
-    """Finished visits of steps with a `compensation`, in the order in which they ended.
+    """Visits of steps with a `compensation` whose work is done, in the order in which they ended.
 
     Each is undone once.
     """
@@ -43,7 +44,7 @@ class Undoing:
     def finished(self, visit: Visit) -> None:
         # What undoes is not undone.
         if visit.step.compensation and visit.run.undoes is None:
-            self._finished.append(Undo(visit))
+            self._finished.append(Undo(visit, visit.run.value))
 
     def last(self) -> Undo | None:
         """What ended last of all that can be undone."""

@@ -125,6 +125,8 @@ class Visit:
         #: Waits of its code that are over.
         self.awaits_over = 0
         self.is_active = True
+        #: Its handler has ended, and it lets its declared time pass.
+        self.has_returned = False
         self.run = VisitRun(
             step=step.name, visit=number, input=through_json(input), started_at=iso(clock.now)
         )
@@ -172,6 +174,8 @@ class Visit:
     def end(self, status: Literal["completed", "failed", "cancelled", "timeout"]) -> None:
         self.is_active = False
         self.run.status = status
+        if status != "completed":
+            self.run.value = None
         self.run.ended_at = iso(self._clock.now)
 
     def _execute_async(self) -> Wait | RiverrunError | None:

@@ -68,6 +68,10 @@ export declare class Visit {
     readonly memory: Memory;
     readonly startedAt: string;
     awaited: unknown;
+    /** What the handler gave, of a visit that lets its declared time pass. */
+    returned: {
+        value: unknown;
+    } | undefined;
     /** Attempts that failed since the code last went on after a wait. */
     failures: number;
     /** Waits of its code that are over. */
