@@ -38,19 +38,25 @@ impl Template {
             Value::String(text) => Self::parse_text(text)?,
             Value::Array(items) => {
                 let items: Vec<_> = items.iter().map(Self::parse).collect::<Result<_, _>>()?;
-                if items.iter().all(Self::is_literal) {
-                    return Ok(Self::Literal(Json::of(value)));
+                match items.iter().map(Self::literal).collect::<Option<Vec<_>>>() {
+                    Some(literals) => Self::Literal(Json::of(&literals)),
+                    None => Self::List(items),
                 }
-                Self::List(items)
             }
             Value::Object(members) => {
                 let parse =
                     |(key, value): (&String, &Value)| Ok((key.clone(), Self::parse(value)?));
                 let members: Vec<_> = members.iter().map(parse).collect::<Result<_, _>>()?;
-                if members.iter().all(|(_, member)| member.is_literal()) {
-                    return Ok(Self::Literal(Json::of(value)));
+                let literal =
+                    |(key, member): &(String, Self)| Some((key.clone(), member.literal()?.clone()));
+                match members
+                    .iter()
+                    .map(literal)
+                    .collect::<Option<IndexMap<_, _>>>()
+                {
+                    Some(literals) => Self::Literal(Json::of(&literals)),
+                    None => Self::Object(members),
                 }
-                Self::Object(members)
             }
             scalar => Self::Literal(Json::of(scalar)),
         })
@@ -99,8 +105,11 @@ impl Template {
         }
     }
 
-    fn is_literal(&self) -> bool {
-        matches!(self, Self::Literal(_))
+    fn literal(&self) -> Option<&Json> {
+        match self {
+            Self::Literal(json) => Some(json),
+            _ => None,
+        }
     }
 }
 
@@ -189,6 +198,8 @@ mod tests {
             Some(r#"[1,12345678901234567890123,{"k${s}":"x\"y"}]"#),
         );
         check(json!(["${missing}"]), Some("[null]"));
+        check(json!(["$${a}", 1]), Some(r#"["${a}",1]"#));
+        check(json!({"k": {"l": "$${a}"}}), Some(r#"{"k":{"l":"${a}"}}"#));
     }
 
     #[test]

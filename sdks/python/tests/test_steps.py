@@ -589,7 +589,7 @@ class Flows(unittest.TestCase):
         )
         self.assertEqual(done.visits[1].input, {"orderId": 7})
         self.assertEqual(done.ended_at, "2026-01-03T03:00:00.000Z")
-        self.assertEqual(done.state, {"order": 7})
+        self.assertEqual(done.state, {"id": 7, "total": 50, "order": 7})
         unclaimed = [event["type"] for event in done.unclaimed]
         self.assertEqual(unclaimed, ["payment.confirmed", "order.fulfilled"])
 

@@ -829,7 +829,7 @@ var Riverrun = class {
   }
   /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
   runJobs(query) {
-    return this.#http.get("/api/jobs", { query: { ...query } });
+    return this.#http.get("/api/jobs", { query: { ...query, stalled: query?.stalled ?? false } });
   }
   /** Lets a job that has ended wait again, from its first attempt on. */
   retryJob(jobId) {

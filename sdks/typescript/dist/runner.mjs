@@ -2038,8 +2038,8 @@ function enterBranches(run, key2) {
   const { steps, concurrency, entered, ended: ended2 } = branches;
   const room = concurrency === 0 ? steps.length : Math.max(0, concurrency - (entered - ended2));
   const next = steps.slice(entered, entered + room);
-  const begun = change(run, key2, { ...branches, entered: entered + next.length });
-  return next.reduce((run2, step2) => enter(run2, step2, { step: key2.step, visit: key2.visit }), begun);
+  const begun2 = change(run, key2, { ...branches, entered: entered + next.length });
+  return next.reduce((run2, step2) => enter(run2, step2, { step: key2.step, visit: key2.visit }), begun2);
 }
 function pathEnded(run, { branch }, failed2) {
   const branches = branch && find(run, branch)?.branches;
@@ -2184,9 +2184,9 @@ function end(run, status, ts) {
 }
 function withStatus(run) {
   if (run.endedAt !== void 0 || !Object.keys(run.steps).length) return run;
-  const begun = Object.values(run.steps).some((step2) => step2.startedAt !== void 0);
+  const begun2 = Object.values(run.steps).some((step2) => step2.startedAt !== void 0);
   const waits = run.visits.length > 0 && run.visits.every(({ status }) => status === "waiting" || status === "retrying");
-  return { ...run, status: run.paused ? "paused" : !begun ? "pending" : waits ? "waiting" : "running" };
+  return { ...run, status: run.paused ? "paused" : !begun2 ? "pending" : waits ? "waiting" : "running" };
 }
 function isLater(id, than) {
   const [ms = 0, n = 0] = id.split("-").map(Number);
@@ -2773,7 +2773,7 @@ var Riverrun = class {
   }
   /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
   runJobs(query) {
-    return this.#http.get("/api/jobs", { query: { ...query } });
+    return this.#http.get("/api/jobs", { query: { ...query, stalled: query?.stalled ?? false } });
   }
   /** Lets a job that has ended wait again, from its first attempt on. */
   retryJob(jobId) {
@@ -4213,10 +4213,15 @@ async function runFlow(steps, options2 = {}) {
   const planned = plan(steps, options2);
   await withChecks(planned.steps, planned.entry, options2.schemas);
   return simulate(options2, async (clock) => {
-    const run = new Simulation(planned.flow, planned.steps, options2, clock, planned.entry);
+    const state = { ...begun(options2.input), ...options2.state };
+    const run = new Simulation(planned.flow, planned.steps, { ...options2, state }, clock, planned.entry);
     run.enter(planned.entry, options2.input);
     return run.play();
   });
+}
+function begun(input) {
+  if (input === void 0 || input === null) return {};
+  return typeof input === "object" && !Array.isArray(input) ? { ...input } : { input };
 }
 async function simulate({ clock, start = "2026-01-01T00:00:00.000Z" }, work) {
   if (clock) return work(clock);

@@ -1176,10 +1176,15 @@ async function runFlow(steps, options = {}) {
   const planned = plan(steps, options);
   await withChecks(planned.steps, planned.entry, options.schemas);
   return simulate(options, async (clock) => {
-    const run = new Simulation(planned.flow, planned.steps, options, clock, planned.entry);
+    const state = { ...begun(options.input), ...options.state };
+    const run = new Simulation(planned.flow, planned.steps, { ...options, state }, clock, planned.entry);
     run.enter(planned.entry, options.input);
     return run.play();
   });
+}
+function begun(input) {
+  if (input === void 0 || input === null) return {};
+  return typeof input === "object" && !Array.isArray(input) ? { ...input } : { input };
 }
 async function simulate({ clock, start = "2026-01-01T00:00:00.000Z" }, work) {
   if (clock) return work(clock);

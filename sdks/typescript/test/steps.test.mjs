@@ -361,7 +361,7 @@ test('a flow follows what its steps emit', async () => {
   assert.deepEqual(run.visits[1].input, { orderId: 7, amount: 50 })
   assert.deepEqual(run.visits[1].awaits[0].value.data, { orderId: 7, by: 'card' })
   assert.equal(run.endedAt, '2026-01-03T03:00:00.000Z')
-  assert.deepEqual(run.state, { order: 7 })
+  assert.deepEqual(run.state, { id: 7, total: 50, order: 7 })
   assert.deepEqual(run.unclaimed.map(({ type }) => type), ['payment.confirmed', 'order.fulfilled'])
 })
 

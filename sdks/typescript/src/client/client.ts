@@ -189,7 +189,8 @@ export class Riverrun {
 
   /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
   runJobs(query?: PageQuery & { flow?: string; status?: RunStatus | RunStatus[]; stalled?: boolean }): Promise<Page<RunJob>> {
-    return this.#http.get('/api/jobs', { query: { ...query } })
+    // Said, or the jobs of queues would be meant.
+    return this.#http.get('/api/jobs', { query: { ...query, stalled: query?.stalled ?? false } })
   }
 
   /** Lets a job that has ended wait again, from its first attempt on. */

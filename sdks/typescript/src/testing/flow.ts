@@ -75,10 +75,17 @@ export async function runFlow(steps: Executable[] | Record<string, Executable>, 
   const planned = plan(steps, options)
   await withChecks(planned.steps, planned.entry, options.schemas)
   return simulate(options, async (clock) => {
-    const run = new Simulation(planned.flow, planned.steps, options, clock, planned.entry)
+    const state = { ...begun(options.input), ...options.state }
+    const run = new Simulation(planned.flow, planned.steps, { ...options, state }, clock, planned.entry)
     run.enter(planned.entry, options.input)
     return run.play()
   })
+}
+
+/** The state that a run begins with: an object is the state itself, any other value is its `input`. */
+function begun(input: unknown): Record<string, unknown> {
+  if (input === undefined || input === null) return {}
+  return typeof input === 'object' && !Array.isArray(input) ? { ...input } : { input }
 }
 
 /** Runs `work` with a clock in charge. */

@@ -63,7 +63,8 @@ def find_jobs(query: Mapping[str, Any]) -> Request:
 
 
 def run_jobs(query: Mapping[str, Any]) -> Request:
-    return Request("GET", "/api/jobs", query)
+    # Said, or the jobs of queues would be meant.
+    return Request("GET", "/api/jobs", {**query, "stalled": query.get("stalled") or False})
 
 
 def page(answer: Mapping[str, Any]) -> Page[dict[str, Any]]:

@@ -111,7 +111,7 @@ def run_flow(
         triggers,
         expressions,
         start,
-        state,
+        {**_begun(input), **(state or {})},
         calls,
         run_id,
         planned.entry,
@@ -143,6 +143,14 @@ class _Held:
     step: str
     kind: str
     input: Any = field(default=None)
+
+
+def _begun(input: Any) -> dict[str, Any]:
+    """The state that a run begins with: an object is the state itself, any other value its `input`."""
+    if input is None:
+        return {}
+    read = through_json(input)
+    return read if isinstance(read, dict) else {"input": read}
 
 
 class Simulation:
