@@ -170,19 +170,19 @@ impl Runtime {
         }
         let decided = match outcome {
             Ok(result) => Settled::Completed { result },
-            // It was not begun, or will be taken up where it can run.
-            Err(error)
-                if ["SHUTTING_DOWN", "NO_WORKER", "RUNNER_ENDED"]
-                    .contains(&error.code.as_str()) =>
-            {
-                Settled::Released
-            }
             // A handler that throws when it is told to stop has stopped, like one that returns.
             Err(_) if held.stop.is_wanted() => {
                 let reason = held.stop.reason().unwrap_or(CANCELLED);
                 Settled::Cancelled {
                     error: Json::of(&WorkError::new("CANCELLED", reason)),
                 }
+            }
+            // It was not begun, or will be taken up where it can run.
+            Err(error)
+                if ["SHUTTING_DOWN", "NO_WORKER", "RUNNER_ENDED"]
+                    .contains(&error.code.as_str()) =>
+            {
+                Settled::Released
             }
             Err(error) => {
                 let decided = decide(&held.policy, &error, held.job.attempt, now);

@@ -132,8 +132,8 @@ pub async fn a_job_that_was_cancelled_is_not_tried_again(store: S) {
         must(settle(&store, &lease, T0 + 2, outcome).await);
         let job = read(&store, &name).await;
         assert_eq!(
-            (job.state, job.cancelling, job.ended_ms),
-            (JobState::Cancelled, false, Some(T0 + 2))
+            (job.state, job.cancelling, job.ended_ms, job.attempt),
+            (JobState::Cancelled, false, Some(T0 + 2), 1)
         );
         assert!(claim_jobs(&store, T0 + 100, 10).await.is_empty());
     }

@@ -119,7 +119,7 @@ fn end(
 }
 
 /// Lets a job wait again; without an error the attempt does not count. Nobody waits for one that
-/// was cancelled.
+/// was cancelled: it has ended in the attempt that it was cancelled in.
 fn again(
     core: &Core,
     settle: &Settle,
@@ -130,7 +130,8 @@ fn again(
     let (conn, lease) = (&core.conn, &settle.lease);
     let held = held(conn, lease)?;
     conn.prepare_cached(
-        "UPDATE work SET state = ?2, lease = NULL, at_ms = ?3, attempt = attempt - ?4,
+        "UPDATE work SET state = ?2, lease = NULL, at_ms = ?3,
+                attempt = attempt - CASE WHEN cancel = 0 THEN ?4 ELSE 0 END,
                 error = CASE WHEN cancel = 2 THEN error ELSE coalesce(?5, error) END
          WHERE no = ?1",
     )?

@@ -52,7 +52,8 @@ pub enum Settled {
     },
     /// Failed, and nobody wants to know: the job is removed.
     Dropped,
-    /// Was not begun: waits again, and the attempt does not count. Cancelled as above.
+    /// Was not begun, or came to nothing by no fault of its own: waits again, and the attempt does
+    /// not count. Cancelled as above, in that attempt.
     Released,
 }
 
