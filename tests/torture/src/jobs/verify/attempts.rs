@@ -54,8 +54,8 @@ pub fn check(
             ));
         }
     }
-    counted(job, notes)?;
     let again = released(events);
+    counted(job, notes, &again)?;
     repeated(job, notes, &again)?;
     written(job, events, notes, &again)?;
     Ok(lost)
@@ -172,9 +172,10 @@ fn failed(job: &Found) -> Result<usize, String> {
     }
 }
 
-/// No handler ran that is not counted.
-fn counted(job: &Found, notes: &Did) -> Result<(), String> {
-    let beyond = notes.keys().find(|(attempt, _)| *attempt > job.attempt());
+/// No handler ran that is neither counted nor given back.
+fn counted(job: &Found, notes: &Did, again: &HashMap<u32, usize>) -> Result<(), String> {
+    let is_beyond = |attempt: u32| attempt > job.attempt() && !again.contains_key(&attempt);
+    let beyond = notes.keys().find(|(attempt, _)| is_beyond(*attempt));
     match beyond {
         None => Ok(()),
         Some((attempt, _)) => Err(format!(
