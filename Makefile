@@ -67,7 +67,7 @@ bench: ## measure speed and print JSON lines and a table
 # Needs redis-server and Postgres on the machine; the rest comes from the npm registry.
 peers: ## measure BullMQ, pg-boss, graphile-worker and Restate beside riverrun, in turns
 	cargo build --release -p riverrun
-	npm ci --prefix bench/peers --ignore-scripts --no-audit --no-fund
+	npm install --prefix bench/peers --ignore-scripts --no-audit --no-fund
 	npm start --silent --prefix bench/peers -- $(ARGS)
 
 torture: ## kill the server, its runners and workers 50 times under load and check the promises
