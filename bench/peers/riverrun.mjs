@@ -1,7 +1,8 @@
-/** riverrun: the release binary over HTTP, its handlers in the Node process that it starts. */
+/** riverrun: the release binary and its TypeScript client, its handlers in the Node process that it starts. */
 
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import { Riverrun } from '../../sdks/typescript/dist/index.js'
 import { freePort, server } from './children.mjs'
 import { client, isHealthy } from './http.mjs'
 
@@ -15,6 +16,7 @@ export async function start({ folder, binary, ears }) {
     isReady: () => isHealthy(`http://127.0.0.1:${port}/readyz`),
   })
   const post = client(port)
+  const riverrun = new Riverrun({ url: `http://127.0.0.1:${port}` })
   const run = (flow) => async (n) => {
     const ended = JSON.parse(await post(`/api/flows/${flow}/start?wait=60000`, { input: { n } }))
     if (ended.status !== 'completed') throw new Error(`a run of ${flow} is ${ended.status}`)
@@ -23,9 +25,9 @@ export async function start({ folder, binary, ears }) {
   return {
     version: execFileSync(binary, ['--version'], { encoding: 'utf8' }).trim().split(' ').pop(),
     take: async (kind) => kind === 'noop' && post('/api/queue/noop/resume', {}),
-    timed: (data) => post('/api/queue/timed/jobs', { data }),
-    add: (data) => post('/api/queue/noop/jobs', { data }),
-    addMany: (jobs) => post('/api/queue/noop/jobs', { jobs: jobs.map((data) => ({ data })) }),
+    timed: (data) => riverrun.enqueue('timed', data),
+    add: (data) => riverrun.enqueue('noop', data),
+    addMany: (jobs) => riverrun.enqueueMany('noop', jobs.map((data) => ({ data }))),
     chain: run('chain'),
     code: run('code'),
   }
