@@ -12,6 +12,7 @@
 
 mod attempt;
 mod awaits;
+mod declared;
 mod doors;
 mod filters;
 mod handler;
