@@ -77,7 +77,7 @@ impl Check<'_> {
         }
     }
 
-    /// A step that is entered when the time is over, and a time that never is, help each other not.
+    /// Tells of a timeout that can never matter.
     fn timeout(&mut self, at: &str, awaits: &Value) {
         let has = |field: &str| awaits.get(field).is_some_and(|value| !value.is_null());
         let is_time = awaits.get("type").is_some_and(|kind| kind == "time");

@@ -60,11 +60,11 @@ fn list<'a>(step: &'a Value, key: &str) -> impl Iterator<Item = (usize, &'a Valu
     list.into_iter().flatten().enumerate()
 }
 
-fn emits(step: &Value) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn emits(step: &Value) -> impl Iterator<Item = (usize, &str)> {
     list(step, "emits").filter_map(|(number, kind)| Some((number, kind.as_str()?)))
 }
 
-fn subscribed(step: &Value) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn subscribed(step: &Value) -> impl Iterator<Item = (usize, &str)> {
     list(step, "subscriptions")
         .filter_map(|(number, entry)| Some((number, entry.get("eventKind")?.as_str()?)))
 }

@@ -4,7 +4,10 @@ use std::collections::{BTreeSet, VecDeque};
 
 use serde_json::{Map, Value};
 
-use super::{Check, Severity};
+use super::{
+    Check, Severity,
+    heard::{emits, subscribed},
+};
 
 impl Check<'_> {
     pub(super) fn reachable(&mut self, definition: &Value, steps: &Map<String, Value>) {
@@ -14,8 +17,12 @@ impl Check<'_> {
         let mut reached: BTreeSet<String> = BTreeSet::new();
         let mut ahead = VecDeque::from([initial.to_owned()]);
         // What no step emits has to come from outside.
-        let emitted: BTreeSet<&str> = steps.values().flat_map(emitted_by).collect();
-        let is_outer = |step: &Value| subscribed(step).any(|kind| !emitted.contains(kind));
+        let emitted: BTreeSet<&str> = steps
+            .values()
+            .flat_map(emits)
+            .map(|(_, kind)| kind)
+            .collect();
+        let is_outer = |step: &Value| subscribed(step).any(|(_, kind)| !emitted.contains(kind));
         let outer = steps.iter().filter(|(_, step)| is_outer(step));
         ahead.extend(outer.map(|(name, _)| name.clone()));
         while let Some(name) = ahead.pop_front() {
@@ -24,8 +31,8 @@ impl Check<'_> {
             };
             if reached.insert(name) {
                 ahead.extend(self.successors(step));
-                let emits: BTreeSet<&str> = emitted_by(step).collect();
-                let takes = |step: &Value| subscribed(step).any(|kind| emits.contains(kind));
+                let kinds: BTreeSet<&str> = emits(step).map(|(_, kind)| kind).collect();
+                let takes = |step: &Value| subscribed(step).any(|(_, kind)| kinds.contains(kind));
                 let entered = steps.iter().filter(|(_, step)| takes(step));
                 ahead.extend(entered.map(|(name, _)| name.clone()));
             }
@@ -65,15 +72,4 @@ impl Check<'_> {
         }
         targets
     }
-}
-
-fn emitted_by(step: &Value) -> impl Iterator<Item = &str> {
-    let kinds = step.get("emits").and_then(Value::as_array);
-    kinds.into_iter().flatten().filter_map(Value::as_str)
-}
-
-fn subscribed(step: &Value) -> impl Iterator<Item = &str> {
-    let subscriptions = step.get("subscriptions").and_then(Value::as_array);
-    let subscriptions = subscriptions.into_iter().flatten();
-    subscriptions.filter_map(|subscription| subscription.get("eventKind")?.as_str())
 }

@@ -224,10 +224,7 @@ pub(super) async fn evaluate(
         Arg::new("event", event.as_str()),
         Arg::new("ctx", context.as_str()),
     ];
-    let found = match expr.eval_native(&args) {
-        Some(found) => found,
-        None => services.sandbox.eval(expr, &args).await,
-    };
+    let found = services.sandbox.eval(expr, &args).await;
     let found = found.map_err(|error| format!("{error} ({})", error.code()))?;
     let found = found.map(Json::try_from).transpose();
     found.map_err(|error| format!("it gave no JSON: {error}"))

@@ -112,10 +112,7 @@ impl Runtime {
         data: &Json,
     ) -> Result<Option<String>> {
         let args = [Arg::new("input", data.as_str())];
-        let found = match expr.eval_native(&args) {
-            Some(found) => found,
-            None => self.services().sandbox.eval(expr, &args).await,
-        };
+        let found = self.services().sandbox.eval(expr, &args).await;
         let found = found.map_err(|error| {
             Error::BadRequest(format!("the key of the job: {} ({})", error, error.code()))
         })?;
