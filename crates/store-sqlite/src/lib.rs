@@ -60,6 +60,12 @@ impl Store for SqliteStore {
         }
     }
 
+    fn commit_here(&self, commit: &Commit) -> Option<Result<Receipt>> {
+        let group = std::slice::from_ref(commit);
+        let done = self.writer.write_here(|core| apply::group(core, group))?;
+        Some(done.and_then(|mut results| results.pop().unwrap_or_else(|| Err(core::lost()))))
+    }
+
     async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>> {
         self.writer
             .write(move |core| lease::claim(core, &claim))

@@ -1,8 +1,15 @@
 //! The writer thread. Everything that waits is done in one transaction with one sync to disk, and
 //! nobody is answered before that.
+//!
+//! What comes while the thread has nothing to do may be done where it is asked for: the way to
+//! another thread and back takes as long as a sync.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
+use parking_lot::Mutex;
 use riverrun_store::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 
@@ -61,25 +68,32 @@ enum Request {
     Close(oneshot::Sender<Result<()>>),
 }
 
+/// The core, held by whoever writes. None once it is closed.
+type Shared = Arc<Mutex<Option<Core>>>;
+
 /// The way to the thread. The thread ends when the last handle is dropped or when it is closed.
 #[derive(Clone)]
 pub(crate) struct Handle {
     queue: mpsc::Sender<Request>,
+    core: Shared,
 }
 
 impl Handle {
     pub(crate) fn spawn(core: Core) -> std::io::Result<(Self, std::thread::JoinHandle<()>)> {
         let (queue, requests) = mpsc::channel(QUEUE);
+        let core = Arc::new(Mutex::new(Some(core)));
+        let served = core.clone();
         let thread = std::thread::Builder::new()
             .name("riverrun-writer".to_owned())
-            .spawn(move || serve(core, requests))?;
-        Ok((Self { queue }, thread))
+            .spawn(move || serve(&served, requests))?;
+        Ok((Self { queue, core }, thread))
     }
 
     /// A handle that leads nowhere.
     pub(crate) fn gone() -> Self {
         Self {
             queue: mpsc::channel(1).0,
+            core: Shared::default(),
         }
     }
 
@@ -96,6 +110,24 @@ impl Handle {
         }));
         self.queue.send(request).await.map_err(|_| Error::Closed)?;
         answer.await.map_err(|_| lost())?
+    }
+
+    /// Does `work` in a transaction of its own and in this thread, which waits for the disk. None if
+    /// somebody else writes.
+    pub(crate) fn write_here<T: Send>(
+        &self,
+        work: impl FnOnce(&mut Core) -> Worked<T> + Send,
+    ) -> Option<Result<T>> {
+        let mut core = self.core.try_lock()?;
+        let core = core.as_mut()?;
+        let (reply, mut answer) = oneshot::channel();
+        let task = Task {
+            work: Some(work),
+            outcome: None,
+            reply,
+        };
+        transact(core, &mut vec![Box::new(task)]);
+        Some(answer.try_recv().unwrap_or_else(|_| Err(lost())))
     }
 
     /// Looks at the writer's own connection, between transactions.
@@ -117,16 +149,20 @@ impl Handle {
     }
 }
 
-fn serve(mut core: Core, mut requests: mpsc::Receiver<Request>) {
+fn serve(shared: &Shared, mut requests: mpsc::Receiver<Request>) {
     let mut works = Vec::new();
     while let Some(first) = requests.blocking_recv() {
+        let mut held = shared.lock();
+        let Some(core) = held.as_mut() else {
+            return;
+        };
         let mut next = Some(first);
         let mut close = None;
         while let Some(request) = next {
             match request {
                 Request::Write(work) => works.push(work),
                 Request::Look(look) => {
-                    guarded(&mut core, look);
+                    guarded(core, look);
                 }
                 Request::Close(reply) => {
                     close = Some(reply);
@@ -136,22 +172,22 @@ fn serve(mut core: Core, mut requests: mpsc::Receiver<Request>) {
             next = requests.try_recv().ok();
         }
         if !works.is_empty() {
-            transact(&mut core, &mut works);
+            transact(core, &mut works);
         }
         if let Some(reply) = close {
             // From here on callers find the queue closed.
             drop(requests);
-            let _ = reply.send(core.close());
+            let _ = reply.send(held.take().map_or(Ok(()), Core::close));
             return;
         }
     }
-    if let Err(error) = core.close() {
+    if let Some(Err(error)) = shared.lock().take().map(Core::close) {
         tracing::warn!(%error, "could not close the store");
     }
 }
 
 /// Does all works in one transaction, then answers each.
-fn transact(core: &mut Core, works: &mut Vec<Box<dyn Work>>) {
+fn transact<'a>(core: &mut Core, works: &mut Vec<Box<dyn Work + 'a>>) {
     let mut fate = core.begin();
     for work in works.iter_mut() {
         if fate.is_ok() {

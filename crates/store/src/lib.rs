@@ -69,6 +69,12 @@ pub trait Store: Send + Sync + 'static {
     /// of the disk fails the whole group. Called by the [`Writer`] alone.
     async fn commit(&self, group: Arc<[Commit]>) -> Vec<Result<Receipt>>;
 
+    /// The same for one commit with which no other waits, in the calling thread, which is kept until
+    /// it is durable. None where that cannot be done, now or ever. Called by the [`Writer`] alone.
+    fn commit_here(&self, _commit: &Commit) -> Option<Result<Receipt>> {
+        None
+    }
+
     /// Takes up to `claim.limit` jobs that are due and not leased, or whose lease has run out,
     /// earliest first, and leases them to `claim.owner`, durably.
     async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>>;

@@ -4,7 +4,8 @@
 //! thousand at once cost a few. The channel is bounded: when the disk falls behind, callers wait.
 //!
 //! The writer has a thread of its own. As a task among others it would come to its turn only after
-//! everything that its own answers set off, and the store would have nothing to do meanwhile.
+//! everything that its own answers set off, and the store would have nothing to do meanwhile. A
+//! store on this machine may use that thread for a commit that is alone.
 
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
@@ -102,6 +103,18 @@ async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receive
             .unzip();
         let commits: Arc<[Commit]> = commits.into();
         bus.begin_group();
+        // One that is alone is waited for here: there is nothing else to do meanwhile.
+        if let (None, [alone]) = (&untold, &commits[..])
+            && let Some(result) = store.commit_here(alone)
+        {
+            let stored = Stored {
+                commits,
+                results: vec![result],
+                askers,
+            };
+            stored.tell(&bus);
+            continue;
+        }
         let mut storing = pin!(store.commit(commits.clone()));
         // The store has the next group before the news of the last one are told: both go on at
         // once.

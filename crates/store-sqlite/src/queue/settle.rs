@@ -29,6 +29,7 @@ struct Held {
     lane: i64,
     taken: i64,
     cancel: i64,
+    is_large: bool,
 }
 
 /// The row of a job that is still under this lease. It is read before it is changed: for what a
@@ -36,7 +37,8 @@ struct Held {
 fn held(conn: &Connection, lease: &JobLease) -> Worked<Held> {
     let held = conn
         .prepare_cached(
-            "SELECT queue, lane, taken, cancel FROM work WHERE no = ?1 AND state = 2 AND lease = ?2",
+            "SELECT queue, lane, taken, cancel, data IS NULL FROM work
+             WHERE no = ?1 AND state = 2 AND lease = ?2",
         )?
         .query_row((lease.place, token_code(lease.token)), |row| {
             Ok(Held {
@@ -44,6 +46,7 @@ fn held(conn: &Connection, lease: &JobLease) -> Worked<Held> {
                 lane: row.get(1)?,
                 taken: row.get(2)?,
                 cancel: row.get(3)?,
+                is_large: row.get(4)?,
             })
         })
         .optional()?;
@@ -79,8 +82,16 @@ pub(crate) fn settle(core: &Core, settle: &Settle) -> Worked<()> {
         }
         Settled::Released => again(core, settle, WAITING, *now_ms, None),
         Settled::Dropped => {
-            judge_lease(core, lease)?;
-            steer::remove(core, lease.place)
+            let held = held(&core.conn, lease)?;
+            let owns = steer::Owns {
+                no: lease.place,
+                queue: held.queue,
+                lane: held.lane,
+                state: ACTIVE,
+                taken: held.taken,
+                is_large: held.is_large,
+            };
+            owns.remove(core, lease.id.as_str())
         }
     }
 }

@@ -175,45 +175,57 @@ pub(super) fn stop(core: &Core, id: &RunId, now: Millis) -> Worked<()> {
 }
 
 /// Removes a job with all that is its own.
-pub(super) fn remove(core: &Core, no: i64) -> Worked<()> {
-    let conn = &core.conn;
-    let row: Option<(String, i64, i64, i64, i64, bool)> = conn
+fn remove(core: &Core, no: i64) -> Worked<()> {
+    let row: Option<(String, Owns)> = core
+        .conn
         .prepare_cached(
             "SELECT id, queue, lane, state, taken, data IS NULL FROM work WHERE no = ?1",
         )?
         .query_row([no], |row| {
-            Ok((
-                row.get(0)?,
-                row.get(1)?,
-                row.get(2)?,
-                row.get(3)?,
-                row.get(4)?,
-                row.get(5)?,
-            ))
+            let owns = Owns {
+                no,
+                queue: row.get(1)?,
+                lane: row.get(2)?,
+                state: row.get(3)?,
+                taken: row.get(4)?,
+                is_large: row.get(5)?,
+            };
+            Ok((row.get(0)?, owns))
         })
         .optional()?;
-    let Some((id, queue, lane, state, taken, is_large)) = row else {
-        return Ok(());
-    };
-    conn.prepare_cached("DELETE FROM work WHERE no = ?1")?
-        .execute([no])?;
-    if is_large {
-        conn.prepare_cached("DELETE FROM work_data WHERE no = ?1")?
-            .execute([no])?;
+    row.map_or(Ok(()), |(id, owns)| owns.remove(core, &id))
+}
+
+/// What a job owns beside its row.
+pub(super) struct Owns {
+    pub(super) no: i64,
+    pub(super) queue: i64,
+    pub(super) lane: i64,
+    pub(super) state: i64,
+    pub(super) taken: i64,
+    /// Its data stands apart.
+    pub(super) is_large: bool,
+}
+
+impl Owns {
+    /// Removes the job of this id with all of it.
+    pub(super) fn remove(self, core: &Core, id: &str) -> Worked<()> {
+        let conn = &core.conn;
+        conn.prepare_cached("DELETE FROM work WHERE no = ?1")?
+            .execute([self.no])?;
+        if self.is_large {
+            conn.prepare_cached("DELETE FROM work_data WHERE no = ?1")?
+                .execute([self.no])?;
+        }
+        if self.taken != 0 {
+            unique::forget(conn, self.no)?;
+        }
+        forget_stream(core, id)?;
+        let queues = &mut *core.queues.borrow_mut();
+        let lane = if self.state > ACTIVE { 0 } else { self.lane };
+        let queue = queues.numbered(self.queue);
+        lanes::shift(conn, queue, lane, Some(self.state), None)
     }
-    if taken != 0 {
-        unique::forget(conn, no)?;
-    }
-    forget_stream(core, &id)?;
-    let queues = &mut *core.queues.borrow_mut();
-    let ended = state > ACTIVE;
-    lanes::shift(
-        conn,
-        queues.numbered(queue),
-        if ended { 0 } else { lane },
-        Some(state),
-        None,
-    )
 }
 
 /// The events of the job's own stream, if it has one.
