@@ -15,6 +15,8 @@ use riverrun_engine::RunState;
 use riverrun_store::Receipt;
 use riverrun_types::{Name, RunId, event::EventContext};
 
+use crate::steps::Reader;
+
 /// A run as this server last saw it. Others may have moved it since: whoever decides on it says
 /// so, and the store refuses what was decided on too little.
 #[derive(Clone)]
@@ -30,6 +32,10 @@ pub(crate) struct News {
     pub known: Known,
     /// None where the commit brings the run forth.
     pub era: Option<Era>,
+    /// No run ever had the id before: there is nothing to forget.
+    pub is_fresh: bool,
+    /// Whoever sees to the run's inbox, and leaves it if nothing waits in it by then.
+    pub reader: Option<Reader>,
 }
 
 pub(crate) struct RunCache {
@@ -73,7 +79,9 @@ impl RunCache {
     /// Keeps the state of a run that this server has just brought forth.
     /// Unless somebody wrote in between, the state is as it was foreseen.
     pub fn learn(&self, news: News, receipt: &Receipt) {
-        let News { run, known, era } = news;
+        let News {
+            run, known, era, ..
+        } = news;
         let placed = receipt.placed.first();
         if placed.is_some_and(|placed| placed.len == known.state.len) {
             let era = era.unwrap_or_else(|| self.era(&run));

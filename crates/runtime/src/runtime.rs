@@ -279,9 +279,12 @@ impl Runtime {
         mut commit: Commit,
         news: Option<News>,
     ) -> riverrun_store::Result<Receipt> {
+        let fresh = news.as_ref().filter(|news| news.is_fresh);
         for change in &commit.changes {
             // An earlier run of this id may have been swept away and still be known here.
-            if let Change::Create(new) = change {
+            if let Change::Create(new) = change
+                && fresh.is_none_or(|fresh| fresh.run != new.id)
+            {
                 self.cache().forget(&new.id);
             }
         }
@@ -297,7 +300,13 @@ impl Runtime {
         let runtime = self.clone();
         Some(Box::new(move |receipt: &Receipt| {
             if let Some(news) = news {
+                let read = news.reader.map(|reader| (news.run.clone(), reader));
                 runtime.cache().learn(news, receipt);
+                // Before jobs begin: whoever ends one of them at once need not wait for somebody
+                // who has nothing left to do here.
+                if let Some((run, reader)) = read {
+                    runtime.inboxes().leave(&run, reader);
+                }
             }
             if let Some(reserved) = reserved {
                 runtime.begin(reserved, receipt);

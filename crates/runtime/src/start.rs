@@ -141,7 +141,9 @@ impl Runtime {
             Effectful::Leave
         };
         driver.advance(effectful).await;
-        match self.bring_forth(driver, new, request.also, permit).await {
+        let is_fresh = request.run_id.is_none();
+        let also = request.also;
+        match self.bring_forth(driver, new, also, permit, is_fresh).await {
             Err(Error::Store(StoreError::Duplicate(first))) => {
                 let Loaded { record, state } = self.load(&first).await?;
                 Ok(Started::new(record, state, false))
@@ -157,6 +159,7 @@ impl Runtime {
         mut new: NewRun,
         also: Vec<Change>,
         permit: Option<OwnedSemaphorePermit>,
+        is_fresh: bool,
     ) -> Result<Started> {
         let run = driver.run.clone();
         let now = self.now_ms();
@@ -185,6 +188,8 @@ impl Runtime {
             run: run.clone(),
             known: driver.known(),
             era: None,
+            is_fresh,
+            reader: None,
         };
         let Some(holder) = holder else {
             self.commit_knowing(commit, Some(news)).await?;

@@ -33,8 +33,8 @@ impl Driver {
     pub(super) async fn commit(&mut self, lease: &Lease, job: JobChange) -> Committed {
         let mut backoff = Duration::from_millis(50);
         loop {
-            let commit = match self.advance_commit(job).await {
-                Ok(commit) => commit.under(Some(lease.clone())),
+            let (commit, events) = match self.advance_commit(job).await {
+                Ok((commit, events)) => (commit.under(Some(lease.clone())), events),
                 Err(error) => {
                     tracing::error!(run = %self.run, %error, "a decision could not be committed");
                     return Committed::Gone;
@@ -47,6 +47,8 @@ impl Driver {
                 run: self.run.clone(),
                 known: self.known(),
                 era: Some(era),
+                is_fresh: false,
+                reader: None,
             });
             match self.runtime.commit_knowing(commit, news).await {
                 Ok(receipt) => {
@@ -75,6 +77,7 @@ impl Driver {
                 }
                 Err(error) => {
                     tracing::warn!(run = %self.run, %error, "the store refused a decision; trying again");
+                    self.pending.events = events.to_vec();
                     tokio::time::sleep(backoff).await;
                     backoff = (backoff * 2).min(Duration::from_secs(5));
                 }
@@ -124,7 +127,11 @@ impl Driver {
         }
     }
 
-    pub(crate) async fn advance_commit(&mut self, job: JobChange) -> Result<Commit> {
+    /// The commit of everything decided so far, and the events that it takes with it.
+    pub(crate) async fn advance_commit(
+        &mut self,
+        job: JobChange,
+    ) -> Result<(Commit, Arc<[Draft]>)> {
         let snapshot = self.snapshot();
         // A snapshot must cover exactly the stream's beginning.
         let expect = match snapshot {
@@ -132,33 +139,41 @@ impl Driver {
             _ => Expect::Len(self.stored_len),
         };
         let after = matches!(expect, Expect::Len(_)).then_some(self.state.len);
+        let events: Arc<[Draft]> = std::mem::take(&mut self.pending.events).into();
         let advance = Advance {
             run: self.run.clone(),
             context: self.context.clone(),
             expect,
             projection: projection(&self.state),
-            events: Arc::from(self.pending.events.as_slice()),
+            events: events.clone(),
             job,
             snapshot,
         };
         let commit = Commit::of(Change::Advance(Box::new(advance)));
-        self.with_relatives(commit, after).await
+        let commit = self.with_relatives(commit, &events, after).await?;
+        Ok((commit, events))
     }
 
     /// The commit that brings the run into the world, and the run's record once it is there.
     pub(crate) async fn create_commit(&mut self, mut run: NewRun) -> Result<(Commit, RunRecord)> {
         run.projection = projection(&self.state);
-        run.events = Arc::from(self.pending.events.as_slice());
+        run.events = std::mem::take(&mut self.pending.events).into();
         run.turn = 1;
-        let record = record(&run, &self.state);
+        let (record, events) = (record(&run, &self.state), run.events.clone());
         let commit = Commit::of(Change::Create(Box::new(run)));
-        let commit = self.with_relatives(commit, Some(self.state.len)).await?;
+        let after = Some(self.state.len);
+        let commit = self.with_relatives(commit, &events, after).await?;
         Ok((commit, record))
     }
 
     /// What a decision means for other runs: children begin, abandoned ones and the parent are
     /// woken. `after` is the stream's length by then, where that is sure.
-    async fn with_relatives(&self, mut commit: Commit, after: Option<u64>) -> Result<Commit> {
+    async fn with_relatives(
+        &self,
+        mut commit: Commit,
+        events: &[Draft],
+        after: Option<u64>,
+    ) -> Result<Commit> {
         let tenant = self.context.tenant_id.as_ref();
         let (plan, now) = (&self.flow.plan, self.runtime.now_ms());
         let mut orders = self
@@ -179,7 +194,7 @@ impl Driver {
             correlation: self.state.correlation.as_ref(),
             chain: self.state.chain,
         };
-        let told = self.runtime.engine_signals(&told, &self.pending.events);
+        let told = self.runtime.engine_signals(&told, events);
         commit.changes.extend(told);
         for child in &self.pending.children {
             let (created, orders) = self.create_child(child).await?;

@@ -28,10 +28,6 @@ use crate::{
     work::{Cancellation, Invocation, KeptOptions, Process, Stop, checked, to_job, waiting_event},
 };
 
-/// How long an attempt may take before its start is recorded on its own. What ends sooner records
-/// start and end together.
-const BRIEF: Duration = Duration::from_millis(50);
-
 /// An attempt under way.
 struct Attempt<'a> {
     job: &'a ClaimedJob,
@@ -101,12 +97,22 @@ impl Runtime {
         let timeout = self.step_timeout(flow, &attempt.place.step, process);
         let running = self.bounded(process, invocation, timeout);
         tokio::pin!(running);
-        tokio::select! {
-            outcome = &mut running => outcome,
+        loop {
+            tokio::select! {
+                biased;
+                outcome = &mut running => return outcome,
+                () = attempt.host.due() => {}
+            }
             // Beside the handler: a function in this process may be storing something, and would
             // never come to its end if it were not asked meanwhile.
-            () = tokio::time::sleep(BRIEF) => {
-                tokio::join!(Box::pin(attempt.host.flush()), running).1
+            let mut storing = Box::pin(attempt.host.flush());
+            tokio::select! {
+                biased;
+                outcome = &mut running => {
+                    storing.await;
+                    return outcome;
+                }
+                () = &mut storing => {}
             }
         }
     }

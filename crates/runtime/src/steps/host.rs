@@ -7,7 +7,7 @@
 
 use std::{
     sync::{
-        Arc, OnceLock, Weak,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -25,6 +25,7 @@ use super::{
     StepPlace,
     attempt::Prepared,
     awaits::{self, Door, MIN_SECRET_BYTES},
+    due::Due,
     inbox::{Fence, Letter},
 };
 use crate::{
@@ -32,10 +33,13 @@ use crate::{
     streams::Guard,
     work::{
         BatchParams, Cancellation, EmitParams, GATHER, Gathered, Host, JobHost, KeptOptions,
-        KeyParams, Process, StateRead, TakenSaid, Waiting, emitted, frame_event, params, path,
+        KeyParams, Process, StateRead, TakenSaid, emitted, frame_event, params, path,
     },
 };
 
+/// How long an attempt may take before its start is recorded on its own. What ends sooner records
+/// start and end together.
+const BRIEF: Duration = Duration::from_millis(50);
 /// How long what was emitted waits for the end of the attempt, to be stored with it.
 const LINGER: Duration = Duration::from_millis(5);
 /// Emitted events that wait to be stored; the last one waits for them.
@@ -54,9 +58,9 @@ pub(super) struct StepHost {
     correlation: Name,
     cancel: Cancellation,
     said: Gathered,
+    due: Due,
     /// The run knows of the attempt.
     has_begun: AtomicBool,
-    me: Weak<Self>,
 }
 
 impl StepHost {
@@ -68,7 +72,7 @@ impl StepHost {
         cancel: Cancellation,
     ) -> Arc<Self> {
         let process = &prepared.process;
-        Arc::new_cyclic(|me| Self {
+        Arc::new(Self {
             runtime: runtime.clone(),
             place: place.clone(),
             at: StepRef {
@@ -83,8 +87,8 @@ impl StepHost {
             correlation: prepared.correlation.clone(),
             cancel,
             said: Gathered::new(runtime.clone(), process.config.logs),
+            due: Due::new(BRIEF),
             has_begun: AtomicBool::new(false),
-            me: me.clone(),
         })
     }
 
@@ -112,7 +116,8 @@ impl StepHost {
 
     /// Records that the attempt has begun, and what it said so far.
     pub async fn flush(&self) {
-        if self.said.is_closed() {
+        let is_known = self.has_begun.load(Ordering::Acquire) && self.said.waiting().is_empty();
+        if is_known || self.said.is_closed() {
             return;
         }
         let said = self.said.take().await;
@@ -139,20 +144,14 @@ impl StepHost {
 
     fn say(&self, draft: Draft) {
         if self.said.waiting().say(draft, None) {
-            self.flush_after(GATHER, |said| said.is_flushing = false);
+            self.due.within(GATHER);
         }
     }
 
-    /// Stores what is said until then. `came` notes that nobody is on the way any more.
-    fn flush_after(&self, time: Duration, came: fn(&mut Waiting)) {
-        let me = self.me.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(time).await;
-            if let Some(host) = me.upgrade() {
-                came(&mut host.said.waiting());
-                host.flush().await;
-            }
-        });
+    /// Resolves when what was said, or that the attempt has begun, is to be stored.
+    pub async fn due(&self) {
+        self.due.come().await;
+        self.said.waiting().is_flushing = false;
     }
 
     /// A letter in the name of the attempt.
@@ -207,16 +206,17 @@ impl StepHost {
         self.saw(seen);
         let mut event = emitted(&kind, data, self.runtime.now_ms())?;
         event.step = Some(self.at.clone());
-        let (is_first, is_full) = {
+        let is_full = {
             let mut said = self.said.waiting();
-            (said.emit(event), said.emitted() >= MAX_EMITTED)
+            said.emit(event);
+            said.emitted() >= MAX_EMITTED
         };
-        if is_full {
-            let said = self.said.take().await;
-            Box::pin(self.store(said, None, Vec::new())).await?;
-        }
-        if is_first {
-            self.flush_after(LINGER, |said| said.is_lingering = false);
+        match is_full {
+            true => {
+                let said = self.said.take().await;
+                Box::pin(self.store(said, None, Vec::new())).await?;
+            }
+            false => self.due.within(LINGER),
         }
         // Its place in the stream is known once it is stored, with the attempt's end at the latest.
         Ok(Json::of(&json!({})))

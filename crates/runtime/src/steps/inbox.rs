@@ -30,36 +30,73 @@ use crate::{
 /// Letters that are judged together, at most.
 const BATCH: usize = 256;
 
-/// The letters of the runs that have any.
+/// The inboxes of the runs that somebody sees to.
 #[derive(Default)]
-pub(crate) struct Inboxes {
-    waiting: Mutex<HashMap<RunId, Vec<Letter>>>,
+pub(crate) struct Inboxes(Mutex<Open>);
+
+#[derive(Default)]
+struct Open {
+    inboxes: HashMap<RunId, Inbox>,
+    readers: u64,
 }
 
+struct Inbox {
+    reader: Reader,
+    letters: Vec<Letter>,
+}
+
+/// Whoever sees to an inbox, as long as it is his.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reader(u64);
+
 impl Inboxes {
-    /// Puts a letter into a run's inbox. True for the first: whoever puts it sees to the inbox.
-    fn put(&self, run: &RunId, letter: Letter) -> bool {
-        let mut waiting = self.waiting.lock();
-        if let Some(letters) = waiting.get_mut(run) {
-            letters.push(letter);
-            return false;
+    /// Has a letter read after those that are being read; if nobody reads any, whoever brings it
+    /// gets it back and sees to the inbox.
+    fn put(&self, run: &RunId, letter: Letter) -> Option<(Reader, Vec<Letter>)> {
+        let open = &mut *self.0.lock();
+        if let Some(inbox) = open.inboxes.get_mut(run) {
+            inbox.letters.push(letter);
+            return None;
         }
-        waiting.insert(run.clone(), vec![letter]);
-        true
+        open.readers += 1;
+        let reader = Reader(open.readers);
+        let inbox = Inbox {
+            reader,
+            letters: Vec::new(),
+        };
+        open.inboxes.insert(run.clone(), inbox);
+        Some((reader, vec![letter]))
     }
 
-    /// The letters that are judged next; none ends the inbox.
-    fn take(&self, run: &RunId) -> Vec<Letter> {
-        let mut waiting = self.waiting.lock();
-        let Some(letters) = waiting.get_mut(run) else {
+    /// The letters that are read next; without any the inbox is nobody's.
+    fn take(&self, run: &RunId, reader: Reader) -> Vec<Letter> {
+        let open = &mut *self.0.lock();
+        let Some(inbox) = open.of(run, reader) else {
             return Vec::new();
         };
-        if letters.is_empty() {
-            waiting.remove(run);
+        if inbox.letters.is_empty() {
+            open.inboxes.remove(run);
             return Vec::new();
         }
-        let count = letters.len().min(BATCH);
-        letters.drain(..count).collect()
+        let count = inbox.letters.len().min(BATCH);
+        inbox.letters.drain(..count).collect()
+    }
+
+    /// What was read is stored. If no more has come the inbox is nobody's: the next letter is read
+    /// by whoever brings it.
+    pub fn leave(&self, run: &RunId, reader: Reader) {
+        let open = &mut *self.0.lock();
+        let inbox = open.of(run, reader);
+        if inbox.is_some_and(|inbox| inbox.letters.is_empty()) {
+            open.inboxes.remove(run);
+        }
+    }
+}
+
+impl Open {
+    fn of(&mut self, run: &RunId, reader: Reader) -> Option<&mut Inbox> {
+        let inbox = self.inboxes.get_mut(run);
+        inbox.filter(|inbox| inbox.reader == reader)
     }
 }
 
@@ -88,6 +125,9 @@ pub(crate) struct Letter {
 
 /// The ids of a letter's events.
 type Answer = Result<Vec<EventId>>;
+
+/// What whoever posts a letter has to read himself.
+type Posted = Option<(Reader, Vec<Letter>)>;
 
 /// The job in whose name a letter speaks: without its lease nothing of the letter counts.
 pub(crate) struct Fence {
@@ -152,8 +192,10 @@ impl Runtime {
     /// Has a letter judged, and answers when what follows from it is durable: with the ids of its
     /// events.
     pub(crate) async fn deliver(&self, run: &RunId, letter: Letter) -> Result<Vec<EventId>> {
-        let (letters, answer) = self.post(run, letter);
-        self.read_letters(run, letters);
+        let (read, answer) = self.post(run, letter);
+        if let Some((reader, letters)) = read {
+            self.read_letters(run, reader, letters);
+        }
         answer.await.map_err(|_| Error::ShuttingDown)?
     }
 
@@ -164,12 +206,12 @@ impl Runtime {
         run: &RunId,
         letter: Letter,
     ) -> impl Future<Output = Result<Vec<EventId>>> {
-        let (letters, answer) = self.post(run, letter);
+        let (read, answer) = self.post(run, letter);
         async move {
-            if !letters.is_empty() {
-                self.judge_letters(run, letters).await;
-                let more = self.inboxes().take(run);
-                self.read_letters(run, more);
+            if let Some((reader, letters)) = read {
+                self.judge_letters(run, reader, letters).await;
+                let more = self.inboxes().take(run, reader);
+                self.read_letters(run, reader, more);
             }
             answer.await.map_err(|_| Error::ShuttingDown)?
         }
@@ -177,36 +219,33 @@ impl Runtime {
 
     /// Puts a letter into a run's inbox. Whoever is given letters back sees to the inbox: nobody
     /// else does.
-    fn post(&self, run: &RunId, mut letter: Letter) -> (Vec<Letter>, oneshot::Receiver<Answer>) {
+    fn post(&self, run: &RunId, mut letter: Letter) -> (Posted, oneshot::Receiver<Answer>) {
         let (sender, answer) = oneshot::channel();
         letter.answer = Some(sender);
-        let letters = match self.inboxes().put(run, letter) {
-            true => self.inboxes().take(run),
-            false => Vec::new(),
-        };
-        (letters, answer)
+        (self.inboxes().put(run, letter), answer)
     }
 
     /// Has letters judged, and those that come meanwhile.
-    fn read_letters(&self, run: &RunId, mut letters: Vec<Letter>) {
+    fn read_letters(&self, run: &RunId, reader: Reader, mut letters: Vec<Letter>) {
         if letters.is_empty() {
             return;
         }
         let (runtime, run) = (self.clone(), run.clone());
         self.spawn(async move {
             while !letters.is_empty() {
-                runtime.judge_letters(&run, letters).await;
-                letters = runtime.inboxes().take(&run);
+                runtime.judge_letters(&run, reader, letters).await;
+                letters = runtime.inboxes().take(&run, reader);
             }
         });
     }
 
     /// Judges letters until what follows is stored, or they have lost their meaning.
-    async fn judge_letters(&self, run: &RunId, mut letters: Vec<Letter>) {
+    async fn judge_letters(&self, run: &RunId, reader: Reader, mut letters: Vec<Letter>) {
         let mut backoff = Duration::from_millis(20);
         let mut is_known = true;
         while !letters.is_empty() {
-            match self.try_letters(run, &mut letters, is_known).await {
+            let tried = self.try_letters(run, reader, &mut letters, is_known);
+            match tried.await {
                 Ok(()) => return,
                 // Somebody else decided or wrote first: judge again on what is now.
                 Err(Error::Store(StoreError::Conflict(_))) => is_known = false,
@@ -250,7 +289,13 @@ impl Runtime {
     }
 
     /// Judges letters on what this server knows of the run, or on what the store does.
-    async fn try_letters(&self, run: &RunId, letters: &mut [Letter], is_known: bool) -> Result<()> {
+    async fn try_letters(
+        &self,
+        run: &RunId,
+        reader: Reader,
+        letters: &mut [Letter],
+        is_known: bool,
+    ) -> Result<()> {
         let era = self.cache().era(run);
         let mut driver = match is_known {
             true => reopen(self, run).await?,
@@ -269,7 +314,7 @@ impl Runtime {
         let dequeued = self.jobs_of(run, &driver.pending.dequeued);
         let now = self.now_ms();
         let job = job_change(&driver, woke, now);
-        let mut commit = driver.advance_commit(job).await?;
+        let (mut commit, drafts) = driver.advance_commit(job).await?;
         // The old job goes before the new one of the same visit comes.
         let fences = letters.iter().filter_map(|letter| letter.fence(now));
         commit.changes.splice(..0, fences);
@@ -282,11 +327,12 @@ impl Runtime {
         if letters.iter().any(|letter| letter.look) {
             commit = commit.and(Change::Wake(run.clone()));
         }
-        let drafts = driver.pending.events.clone();
         let news = News {
             run: run.clone(),
             known: driver.known(),
             era: Some(era),
+            is_fresh: false,
+            reader: Some(reader),
         };
         let receipt: Receipt = self.commit_knowing(commit, Some(news)).await?;
         let placed = receipt.placed.first().copied();

@@ -14,6 +14,7 @@ mod attempt;
 mod awaits;
 mod declared;
 mod doors;
+mod due;
 mod filters;
 mod handler;
 mod host;
@@ -30,7 +31,7 @@ pub(crate) use awaits::{Filter, door_url, opened_times, register, trigger_event}
 pub use doors::{OpenDoor, Visitor, door_signature};
 pub(crate) use filters::{Trouble, troubles};
 pub(crate) use handler::ProcessStep;
-pub(crate) use inbox::{Inboxes, Letter};
+pub(crate) use inbox::{Inboxes, Letter, Reader};
 pub(crate) use outbox::read_outbox;
 pub(crate) use place::StepPlace;
 pub(crate) use rules::Rules;

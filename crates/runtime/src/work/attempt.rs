@@ -121,6 +121,7 @@ impl Runtime {
         let mut running = process.provider.invoke(invocation);
         let ended = async {
             tokio::select! {
+                biased;
                 outcome = &mut running => Err(outcome),
                 () = clock.sleep(timeout) => Ok(CancelReason::Timeout),
                 () = self.grace_over() => Ok(CancelReason::Shutdown),

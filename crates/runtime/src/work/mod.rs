@@ -32,8 +32,8 @@ pub(crate) use call::Calls;
 pub use config::{ConfigIssue, LogLimit, OnFail, Policy, ProcessConfig, RunMode, check_queue_name};
 pub(crate) use config::{meant, meant_within};
 pub(crate) use host::{
-    BatchParams, EmitParams, GATHER, Gathered, JobHost, KeyParams, StateRead, TakenSaid, Waiting,
-    emitted, params, path,
+    BatchParams, EmitParams, GATHER, Gathered, JobHost, KeyParams, StateRead, TakenSaid, emitted,
+    params, path,
 };
 pub(crate) use keeper::{Keeper, Stop, keep};
 pub(crate) use letters::Redrives;

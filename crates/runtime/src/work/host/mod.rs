@@ -21,7 +21,6 @@ pub(crate) use emit::emitted;
 pub(crate) use gathered::{GATHER, Gathered, Taken as TakenSaid};
 pub(crate) use params::{BatchParams, EmitParams, KeyParams, params};
 pub(crate) use state::{StateRead, path};
-pub(crate) use waiting::Waiting;
 
 use std::sync::Arc;
 

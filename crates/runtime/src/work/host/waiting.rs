@@ -30,8 +30,6 @@ pub(crate) struct Waiting {
     beyond: usize,
     /// Somebody comes to take it soon.
     pub is_flushing: bool,
-    /// Somebody comes sooner, for what was emitted.
-    pub is_lingering: bool,
     pub is_closed: bool,
 }
 
@@ -48,7 +46,6 @@ impl Waiting {
             flooded: 0,
             beyond: 0,
             is_flushing: false,
-            is_lingering: false,
             is_closed: false,
         }
     }
@@ -78,11 +75,10 @@ impl Waiting {
         wants && !std::mem::replace(&mut self.is_flushing, true)
     }
 
-    /// Adds an event that the handler emitted. True if nobody comes for it soon.
-    pub fn emit(&mut self, event: Draft) -> bool {
+    /// Adds an event that the handler emitted.
+    pub fn emit(&mut self, event: Draft) {
         self.drafts.push(event);
         self.emitted += 1;
-        !std::mem::replace(&mut self.is_lingering, true)
     }
 
     /// Adds what goes with whatever is stored next.
