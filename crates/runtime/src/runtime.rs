@@ -20,7 +20,7 @@ use crate::{
     leases::{self, Leases},
     listen::Listeners,
     once::Turns,
-    steps::{self, Inboxes},
+    steps::{self, Filters, Inboxes},
     sweep,
     work::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives, Reserved, Rooms, Stock},
 };
@@ -52,6 +52,7 @@ struct Inner {
     broken: Broken,
     job_stats: JobStats,
     inboxes: Inboxes,
+    filters: Filters,
     turns: Turns,
     listeners: Listeners,
     shutdown: CancellationToken,
@@ -96,6 +97,7 @@ impl Runtime {
                 broken: Broken::default(),
                 job_stats: JobStats::default(),
                 inboxes: Inboxes::default(),
+                filters: Filters::default(),
                 turns: Turns::default(),
                 listeners: Listeners::default(),
                 shutdown: CancellationToken::new(),
@@ -242,6 +244,10 @@ impl Runtime {
 
     pub(crate) fn inboxes(&self) -> &Inboxes {
         &self.inner.inboxes
+    }
+
+    pub(crate) fn await_filters(&self) -> &Filters {
+        &self.inner.filters
     }
 
     pub(crate) fn all_listeners(&self) -> &Listeners {

@@ -257,11 +257,14 @@ macro_rules! with_checks {
                     a_look_back_passes_over_what_was_given,
                     a_look_back_sees_its_own_commit_and_tenant,
                     a_filter_that_looks_back_is_given_its_events,
+                    a_filter_looks_back_on_all_however_many,
                 }
                 outbox {
                     a_signal_goes_out_if_a_filter_may_mean_it,
                     candidates_were_there_before_the_event,
                     an_event_that_very_many_wait_for_is_told_in_parts,
+                    later_events_do_not_overtake_one_that_is_told_in_parts,
+                    what_is_yet_to_be_judged_is_never_too_late,
                     whoever_listens_hears_every_signal_of_a_kind,
                     the_outbox_keeps_its_order_until_it_is_heard,
                 }

@@ -198,14 +198,14 @@ impl<B: Between> Store for Through<B> {
         self.store.candidates(signal, limit, cursor).await
     }
 
-    async fn emitted(
-        &self,
-        kind: Option<&str>,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<EmitRecord>> {
+    async fn signals_for(&self, id: &str, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
         self.between.called().await;
-        self.store.emitted(kind, after, limit).await
+        self.store.signals_for(id, after, limit).await
+    }
+
+    async fn emitted(&self, after: u64, limit: usize) -> Result<Vec<EmitRecord>> {
+        self.between.called().await;
+        self.store.emitted(after, limit).await
     }
 
     async fn once(&self, key: &str) -> Result<Option<Vec<EventId>>> {

@@ -118,8 +118,16 @@ mod tests {
             "awaits_done (state=?)",
         );
         check(
-            "SELECT seq FROM emits e WHERE e.kind = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3",
-            "emits_kind (kind=? AND rowid>?)",
+            "SELECT no FROM signals g WHERE g.kind = ?1 AND g.no > ?2 ORDER BY g.no LIMIT ?3",
+            "signals_kind (kind=? AND rowid>?)",
+        );
+        check(
+            "SELECT 1 FROM signals WHERE kind = ?1 AND over > 0",
+            "signals_over (kind=?)",
+        );
+        check(
+            "SELECT 1 FROM signals WHERE only = ?1",
+            "signals_only (only=?)",
         );
         check(
             "SELECT seq FROM emits WHERE ms <= ?1

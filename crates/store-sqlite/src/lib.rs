@@ -212,14 +212,14 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn emitted(
-        &self,
-        kind: Option<&str>,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<EmitRecord>> {
-        let kind = kind.map(str::to_owned);
-        self.read(move |view| read::emitted(view, kind.as_deref(), after, limit))
+    async fn signals_for(&self, id: &str, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
+        let id = id.to_owned();
+        self.glance(move |view| read::signals_for(view, &id, after, limit))
+            .await
+    }
+
+    async fn emitted(&self, after: u64, limit: usize) -> Result<Vec<EmitRecord>> {
+        self.read(move |view| read::emitted(view, after, limit))
             .await
     }
 

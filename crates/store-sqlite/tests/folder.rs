@@ -82,7 +82,7 @@ async fn writes_are_synced_and_logged() {
     assert!(folder.path().join("riverrun.db-wal").exists());
     let facts = store.describe().await.unwrap().value();
     assert_eq!(facts["adapter"], "sqlite");
-    assert_eq!(facts["schema"], 8);
+    assert_eq!(facts["schema"], 9);
     assert_eq!(
         facts["synchronous"], 2,
         "FULL: a commit is on disk when it is answered"
@@ -103,12 +103,12 @@ async fn data_of_a_newer_riverrun_is_left_alone() {
     match open(folder.path()).map(drop) {
         Err(Error::NewerSchema {
             found: 99,
-            known: 8,
+            known: 9,
         }) => {}
         other => panic!("{other:?}"),
     }
     direct(folder.path())
-        .pragma_update(None, "user_version", 8)
+        .pragma_update(None, "user_version", 9)
         .unwrap();
     open(folder.path()).unwrap();
 }
@@ -218,6 +218,25 @@ async fn data_of_an_older_riverrun_is_brought_up_to_date() {
     assert!(must(store.queues().await).is_empty());
 }
 
+fn says(kind: &str, order: u32) -> Change {
+    Change::Signal(Box::new(Signal {
+        kind: kind.into(),
+        event: json(&format!("{{\"order\":{order}}}")),
+        tenant: None,
+        now_ms: T0,
+        stream: StreamName::new("events", kind),
+        is_heard: false,
+        place: None,
+    }))
+}
+
+fn listens(kind: &str) -> Change {
+    Change::Listen {
+        kind: kind.into(),
+        on: true,
+    }
+}
+
 #[tokio::test]
 async fn awaits_and_signals_are_there_for_the_next_owner() {
     let folder = tempfile::tempdir().unwrap();
@@ -245,26 +264,12 @@ async fn awaits_and_signals_are_there_for_the_next_owner() {
         matcher,
         lookback_ms: Some(1_000),
     };
-    let says = |kind: &str, order: u32| {
-        Change::Signal(Box::new(Signal {
-            kind: kind.into(),
-            event: json(&format!("{{\"order\":{order}}}")),
-            tenant: None,
-            now_ms: T0,
-            stream: StreamName::new("events", kind),
-            is_heard: false,
-            place: None,
-        }))
-    };
     let order = |n: &str| vec![(riverrun_types::Path::new("order"), json(n))];
     let filter = Matcher::Filter {
         equal: Vec::new(),
         filter: json("1"),
     };
-    let listen = Change::Listen {
-        kind: "heard".into(),
-        on: true,
-    };
+    let listen = listens("heard");
     let door = Awaited::Door {
         door: json("{}"),
         many: false,
@@ -294,7 +299,7 @@ async fn awaits_and_signals_are_there_for_the_next_owner() {
             must(store.awaits_of(&id("r1")).await),
             must(store.await_stats().await),
             must(store.signals(0, 10).await),
-            must(store.emitted(None, 0, 10).await),
+            must(store.emitted(0, 10).await),
         )
     };
     let before = seen(&store).await;
@@ -439,8 +444,26 @@ async fn jobs_of_an_older_riverrun_have_lives_too() {
     );
 }
 
+#[tokio::test]
+async fn the_outbox_of_an_older_riverrun_is_found_by_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let store: S = open(folder.path()).unwrap();
+    must(change(&store, listens("heard")).await);
+    must(change(&store, says("heard", 1)).await);
+    let before = must(store.signals(0, 10).await);
+    assert_eq!(before.len(), 1);
+    store.close().await.unwrap();
+    direct(folder.path()).execute_batch(WITHOUT_LOG).unwrap();
+    let store: S = open(folder.path()).unwrap();
+    let lane = before[0].lane();
+    assert_eq!(must(store.signals_of(&lane, 0, 10).await), before);
+}
+
 /// Takes back what brought the log of all events, and what came after it.
 const WITHOUT_LOG: &str = "
+    DROP INDEX signals_kind; DROP INDEX signals_over; DROP INDEX signals_only;
+    ALTER TABLE signals DROP COLUMN over; ALTER TABLE signals DROP COLUMN kind;
+    CREATE INDEX emits_kind ON emits (kind);
     DROP TABLE once;
     DROP INDEX uniques_left; ALTER TABLE uniques DROP COLUMN id;
     DROP INDEX runs_story; ALTER TABLE runs DROP COLUMN correlation;

@@ -256,9 +256,6 @@ impl Signal {
     /// stop everybody's commits.
     pub const MAX_FIRED: usize = 1_000;
 
-    /// The most earlier events that an await with a filter is given to look back on: the latest.
-    pub const MAX_LOOKBACK: usize = 1_000;
-
     /// The event with the id that it was given by the changes of its commit, whose events were
     /// placed by now.
     pub fn whole(&self, changes: &[Change], placed: &[Placed]) -> Json {

@@ -92,8 +92,9 @@ pub enum Change {
     Unawait(Name),
     /// The time of an await is over, as [`Change::Unawait`] says. Refused with `Conflict` if it was
     /// fired more often than `fired` times, which is what its run knows of: who fired it was told
-    /// that it counts.
-    Expire { id: Name, fired: u32 },
+    /// that it counts. And if there are signals for it above the number `judged`
+    /// ([`crate::Store::signals_for`]): an event that came in time counts, whoever judges it late.
+    Expire { id: Name, fired: u32, judged: u64 },
     /// Settles an await from outside, keeps the value and wakes the run, as [`Change::Wake`] does.
     /// Refused with `AwaitNotFound`, `AwaitUsed`, `AwaitClosed`, `AwaitExpired` or, if it was fired too often,
     /// `AwaitFull`.
@@ -104,7 +105,8 @@ pub enum Change {
     Signal(Box<Signal>),
     /// Somebody wants every signal of this kind in the outbox, or nobody does any longer.
     Listen { kind: Name, on: bool },
-    /// The signal of this number in the outbox is done with. Never refused.
+    /// The signal of this number in the outbox is done with. If it was the last one for an await
+    /// that looks back, the next ones follow. Never refused.
     Heard(u64),
     /// Keeps a trigger in a new version. Refused with `TriggerMoved` if its version is not the next
     /// one, with `RouteTaken` if another trigger has its route.

@@ -164,14 +164,14 @@ pub trait Store: Send + Sync + 'static {
         cursor: Option<&str>,
     ) -> Result<Page<AwaitRecord>>;
 
-    /// Up to `limit` emitted events of a kind, or of all, with numbers above `after`, in order, as
-    /// far as they are kept; fewer where they are large, as with [`Store::signals`].
-    async fn emitted(
-        &self,
-        kind: Option<&str>,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<EmitRecord>>;
+    /// The signals of the outbox with numbers above `after` that this open await may mean and that
+    /// came in its time, in order; fewer where they are large, as with [`Store::signals`]. Whether
+    /// equalities hold is left to the caller.
+    async fn signals_for(&self, id: &str, after: u64, limit: usize) -> Result<Vec<SignalRecord>>;
+
+    /// Up to `limit` emitted events with numbers above `after`, in order, as far as they are kept;
+    /// fewer where they are large, as with [`Store::signals`].
+    async fn emitted(&self, after: u64, limit: usize) -> Result<Vec<EmitRecord>>;
 
     /// The events that were appended under a key ([`Change::Once`]), as long as emitted events are
     /// kept.

@@ -130,13 +130,13 @@ impl Retention {
 }
 
 impl Default for Retention {
-    /// Completed 7 days, failed and cancelled 30, emitted events one.
+    /// Completed 7 days, failed and cancelled 30, emitted events 7.
     fn default() -> Self {
         Self {
             completed_ms: Some(7 * Self::DAY_MS),
             failed_ms: Some(30 * Self::DAY_MS),
             cancelled_ms: Some(30 * Self::DAY_MS),
-            emits_ms: Some(Self::DAY_MS),
+            emits_ms: Some(7 * Self::DAY_MS),
         }
     }
 }

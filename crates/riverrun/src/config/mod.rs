@@ -80,6 +80,9 @@ pub struct Retention {
     pub failed: Keep,
     /// Default `30d`.
     pub cancelled: Keep,
+    /// Emitted events, for awaits that look back; in their streams they stay as long as those do.
+    /// Default `7d`.
+    pub emitted: Keep,
 }
 
 /// What one request may ask for.
@@ -214,6 +217,7 @@ impl Default for Retention {
             completed: Keep::from_ms(defaults.completed_ms),
             failed: Keep::from_ms(defaults.failed_ms),
             cancelled: Keep::from_ms(defaults.cancelled_ms),
+            emitted: Keep::from_ms(defaults.emits_ms),
         }
     }
 }
@@ -257,7 +261,7 @@ impl Config {
                 completed_ms: self.retention.completed.as_ms(),
                 failed_ms: self.retention.failed.as_ms(),
                 cancelled_ms: self.retention.cancelled.as_ms(),
-                ..riverrun::Retention::default()
+                emits_ms: self.retention.emitted.as_ms(),
             },
             ..riverrun::Options::default()
         }

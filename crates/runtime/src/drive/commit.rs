@@ -180,8 +180,9 @@ impl Driver {
             .runtime
             .orders(&self.run, plan, tenant, &self.pending, after, now);
         for order in &mut orders {
-            if let Change::Expire { id, fired } = order {
+            if let Change::Expire { id, fired, judged } = order {
                 *fired = self.opened.get(id).copied().unwrap_or(*fired).max(*fired);
+                *judged = self.judged.get(id).copied().unwrap_or_default();
             }
         }
         commit.changes.extend(orders);

@@ -57,6 +57,8 @@ pub(crate) struct Driver {
     pub(crate) signals: Vec<Change>,
     /// How often doors were opened whose steps wait for more, as far as this driver has seen.
     pub(crate) opened: HashMap<Name, u32>,
+    /// The last signals of the outbox that were judged for awaits whose time is over.
+    pub(crate) judged: HashMap<Name, u64>,
 }
 
 /// What the driver does after a wait.
@@ -102,6 +104,7 @@ impl Driver {
             awaits: Vec::new(),
             signals: Vec::new(),
             opened: HashMap::new(),
+            judged: HashMap::new(),
         }
     }
 

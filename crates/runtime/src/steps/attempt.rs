@@ -299,6 +299,7 @@ impl Runtime {
         let past = match wait.lookback.is_some() || wait.lookback_ms.is_some() {
             true => self.past(wait, run, &key).await.map_err(refuse)?,
             false => Past {
+                kept_ms: None,
                 began_ms: now,
                 given: Vec::new(),
             },
@@ -339,6 +340,7 @@ impl Runtime {
         let kind = wait.event_kind.as_deref().unwrap_or_default();
         let visit = loaded.state.visit(key);
         Ok(Past {
+            kept_ms: self.options().retention.emits_ms,
             began_ms: loaded.record.created_ms,
             given: visit.map_or_else(Vec::new, |visit| visit.given(kind)),
         })

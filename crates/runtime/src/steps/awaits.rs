@@ -101,10 +101,14 @@ pub(super) fn over(run: &RunId, over: &Over, now: Millis) -> Vec<Change> {
         // Whoever opened it has said so.
         How::Settled => (Change::Unawait(id), None),
         How::Timeout { waited_ms } => {
-            let fired = over.taken;
+            let expire = Change::Expire {
+                id,
+                fired: over.taken,
+                judged: 0,
+            };
             let told = Draft::new(now, EventType::TriggerTimeout);
             let told = told.data(json!({ "duration": waited_ms }));
-            (Change::Expire { id, fired }, Some(told))
+            (expire, Some(told))
         }
         How::Cancelled { reason } => {
             let told = Draft::new(now, EventType::TriggerCancelled);
@@ -204,13 +208,34 @@ impl Driver {
         if !self.state.visits.iter().any(|visit| waits(&visit.wait)) {
             return Ok(());
         }
-        let fired = self.runtime.store().awaits_of(&self.run).await?;
-        for record in fired {
+        let mut awaits = self.runtime.store().awaits_of(&self.run).await?;
+        if self.judge_late(&awaits).await? {
+            awaits = self.runtime.store().awaits_of(&self.run).await?;
+        }
+        for record in awaits {
             if record.state == AwaitState::Fired {
                 self.settled(record);
             }
         }
         Ok(())
+    }
+
+    /// Judges what is in the outbox for awaits whose time is over, and says whether that fired one.
+    async fn judge_late(&mut self, awaits: &[AwaitRecord]) -> Result<bool> {
+        let now = self.runtime.now_ms();
+        let is_late = |record: &&AwaitRecord| {
+            let is_event = matches!(record.what, Awaited::Event { .. });
+            let is_over = record.expires_ms.is_some_and(|until| until <= now);
+            is_event && is_over && record.state == AwaitState::Open
+        };
+        let mut is_fired = false;
+        for record in awaits.iter().filter(is_late) {
+            match self.runtime.judge_in_time(record).await? {
+                None => is_fired = true,
+                Some(judged) => drop(self.judged.insert(record.id.clone(), judged)),
+            }
+        }
+        Ok(is_fired)
     }
 
     /// Looks at the awaits before any of them is judged too late: one that was fired in time is
@@ -222,7 +247,7 @@ impl Driver {
             return;
         }
         // The store refuses a timeout that comes after all, and it is looked at again.
-        if let Err(error) = self.look_at_awaits().await {
+        if let Err(error) = Box::pin(self.look_at_awaits()).await {
             tracing::warn!(run = %self.run, %error, "could not look at what the run waits for");
         }
     }
@@ -287,8 +312,23 @@ pub(super) fn condition(equal: &[(Path, Json)], filter: Option<&str>) -> Option<
     Some(Json::of(&said))
 }
 
+/// Says that an await cannot look back so far, where it cannot.
+pub(super) fn check_lookback(
+    lookback_ms: Option<Millis>,
+    kept_ms: Option<Millis>,
+) -> std::result::Result<(), String> {
+    match (lookback_ms, kept_ms) {
+        (Some(far_ms), Some(kept_ms)) if far_ms > kept_ms => Err(format!(
+            "lookback is {far_ms} ms, and emitted events are kept for {kept_ms} ms: look back less far, or keep them for longer (retention.emitted)"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// What an await that looks back has to know.
 pub(super) struct Past {
+    /// How long emitted events are kept.
+    pub kept_ms: Option<Millis>,
     /// When the run did.
     pub began_ms: Millis,
     /// The events of its kind that its visit was given.
@@ -353,9 +393,12 @@ pub(super) fn suspended(
             let lookback = match wait.lookback.as_deref() {
                 Some("run") => Some(now.saturating_sub(past.began_ms).max(0)),
                 Some(other) => return Err(format!("{other:?} is nothing to look back to")),
-                None => wait
-                    .lookback_ms
-                    .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)),
+                None => {
+                    let far_ms = wait.lookback_ms;
+                    let far_ms = far_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+                    check_lookback(far_ms, past.kept_ms)?;
+                    far_ms
+                }
             };
             let new = NewAwait {
                 id: awaiting.id.clone(),

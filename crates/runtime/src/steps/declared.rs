@@ -6,7 +6,7 @@ use riverrun_store::{Awaited, NewAwait};
 use riverrun_types::{Await, AwaitType, Delay, Json, Millis, Name, Path, time::MAX_WAIT_MS};
 use serde_json::{Value, json};
 
-use super::awaits::{Door, condition, fresh_id, matcher};
+use super::awaits::{Door, check_lookback, condition, fresh_id, matcher};
 use crate::{Runtime, drive::Driver};
 
 impl Driver {
@@ -151,7 +151,11 @@ impl Driver {
         };
         let lookback_ms = match &awaits.lookback {
             Some(Delay::Text(text)) if text == "run" => Some(self.age_ms()),
-            lookback => span_ms("lookback", lookback.as_ref())?,
+            lookback => {
+                let far_ms = span_ms("lookback", lookback.as_ref())?;
+                check_lookback(far_ms, self.runtime.options().retention.emits_ms)?;
+                far_ms
+            }
         };
         let kind = Name::from(kind);
         Ok((

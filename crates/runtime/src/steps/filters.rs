@@ -7,7 +7,7 @@ use quick_cache::{Weighter, sync::Cache};
 use riverrun_expr::Expr;
 use riverrun_store::{
     AwaitRecord, Awaited, Change, Commit, Direction, Error as StoreError, EventQuery, Fire,
-    Matcher, SignalRecord, Store,
+    Matcher, SignalRecord, Store, equality,
 };
 use riverrun_types::{Draft, Event, EventType, Json, Millis, Name, RunId, StepRef, StreamName};
 use serde::{Deserialize, Serialize};
@@ -31,8 +31,8 @@ const MAX_TOLD: usize = 10_000;
 /// The latest warnings of a run among which one about an await is looked for.
 const MAX_WARNINGS: usize = 100;
 
-pub(super) struct Filters<'a> {
-    runtime: &'a Runtime,
+/// What is known of the expressions of awaits.
+pub(crate) struct Filters {
     compiled: Cache<String, Expr, Length>,
     told: Cache<Name, ()>,
 }
@@ -46,32 +46,24 @@ impl Weighter<String, Expr> for Length {
     }
 }
 
-impl<'a> Filters<'a> {
-    pub fn new(runtime: &'a Runtime) -> Self {
+impl Default for Filters {
+    fn default() -> Self {
         Self {
-            runtime,
             compiled: Cache::with_weighter(MAX_SOURCES, MAX_SOURCE_BYTES, Length),
             told: Cache::new(MAX_TOLD),
         }
     }
+}
 
+impl Runtime {
     /// Fires the awaits that a signal means.
-    pub async fn judge(&self, signal: &SignalRecord) -> Result<()> {
+    pub(super) async fn judge_signal(&self, signal: &SignalRecord) -> Result<()> {
         let mut cursor: Option<String> = None;
         loop {
-            let store = self.runtime.store();
+            let store = self.store();
             let page = store.candidates(signal, BATCH, cursor.as_deref()).await?;
             for record in &page.items {
-                let Awaited::Event { matcher, .. } = &record.what else {
-                    continue;
-                };
-                match self.holds(matcher, &signal.emit.event).await {
-                    Ok(true) => self.fire(&record.id, signal.emit.event.clone()).await?,
-                    Ok(false) => {}
-                    // It may be the end of this server that keeps it from being judged.
-                    Err(_) if self.runtime.is_stopping() => return Err(Error::ShuttingDown),
-                    Err(error) => self.tell(record, &signal.emit.kind, &error).await?,
-                }
+                self.judge_pair(record, signal).await?;
             }
             cursor = page.next;
             if cursor.is_none() {
@@ -80,33 +72,84 @@ impl<'a> Filters<'a> {
         }
     }
 
-    /// Whether the part of a matcher holds that only an expression can judge.
+    /// Judges what is in the outbox for an open await whose time is over: an event that came before
+    /// counts, however long the line is in which it stands. Answers with the number of the last
+    /// signal that does not mean the await, or with nothing if it was fired.
+    pub(super) async fn judge_in_time(&self, record: &AwaitRecord) -> Result<Option<u64>> {
+        let mut judged = 0;
+        loop {
+            let signals = self.store().signals_for(&record.id, judged, BATCH).await?;
+            let Some(last) = signals.last() else {
+                return Ok(Some(judged));
+            };
+            for signal in &signals {
+                if self.judge_pair(record, signal).await? {
+                    return Ok(None);
+                }
+            }
+            judged = last.no;
+            // Of those that are for it alone, more may follow.
+            let is_own = |signal: &&SignalRecord| signal.only.as_ref() == Some(&record.id);
+            let own = signals.iter().filter(is_own);
+            let changes: Vec<Change> = own.map(|signal| Change::Heard(signal.no)).collect();
+            if !changes.is_empty() {
+                let heard = Commit {
+                    changes,
+                    ..Commit::default()
+                };
+                self.commit(heard).await?;
+            }
+        }
+    }
+
+    /// Fires an await if a signal means it; says whether it does.
+    async fn judge_pair(&self, record: &AwaitRecord, signal: &SignalRecord) -> Result<bool> {
+        let Awaited::Event { matcher, .. } = &record.what else {
+            return Ok(false);
+        };
+        match self.holds(matcher, &signal.emit.event).await {
+            Ok(true) => self.fire(record, signal).await.map(|()| true),
+            Ok(false) => Ok(false),
+            // It may be the end of this server that keeps it from being judged.
+            Err(_) if self.is_stopping() => Err(Error::ShuttingDown),
+            Err(error) => {
+                self.tell(record, &signal.emit.kind, &error).await?;
+                Ok(false)
+            }
+        }
+    }
+
     async fn holds(&self, matcher: &Matcher, event: &Json) -> std::result::Result<bool, String> {
+        if !equality::holds(matcher.equal(), event) {
+            return Ok(false);
+        }
         let Matcher::Filter { filter, .. } = matcher else {
             return Ok(true);
         };
         let filter: Filter = filter.read().map_err(|error| error.to_string())?;
-        let expr = match self.compiled.get(&filter.source) {
+        let compiled = &self.await_filters().compiled;
+        let expr = match compiled.get(&filter.source) {
             Some(expr) => expr,
             None => {
                 let expr = Expr::compile(&filter.source).map_err(|error| error.to_string())?;
-                self.compiled.insert(filter.source, expr.clone());
+                compiled.insert(filter.source, expr.clone());
                 expr
             }
         };
-        let found = evaluate(self.runtime.services(), &expr, event, &filter.ctx).await?;
+        let found = evaluate(self.services(), &expr, event, &filter.ctx).await?;
         Ok(found.is_some_and(|found| is_true(&found)))
     }
 
-    /// Fires an await, unless somebody was faster.
-    async fn fire(&self, id: &Name, value: Json) -> Result<()> {
+    /// Fires an await, unless somebody was faster. The time of the event counts, not that at which
+    /// it was judged.
+    async fn fire(&self, record: &AwaitRecord, signal: &SignalRecord) -> Result<()> {
         let fire = Fire {
-            id: id.clone(),
-            value,
-            now_ms: self.runtime.now_ms(),
+            id: record.id.clone(),
+            value: signal.emit.event.clone(),
+            now_ms: signal.emit.ms.max(record.created_ms),
         };
         let fire = Commit::of(Change::Fire(Box::new(fire)));
-        match self.runtime.commit(fire).await {
+        match self.commit(fire).await {
             Ok(_)
             | Err(
                 StoreError::AwaitUsed(_)
@@ -120,19 +163,23 @@ impl<'a> Filters<'a> {
 
     /// Tells the run that waits that its expression cannot be judged, the first time.
     async fn tell(&self, record: &AwaitRecord, kind: &str, error: &str) -> Result<()> {
-        if self.told.contains_key(&record.id) {
+        let told = &self.await_filters().told;
+        if told.contains_key(&record.id) {
             return Ok(());
         }
         let (run, id) = (&record.run, &record.id);
         tracing::warn!(%run, await_id = %id, error, "the where of an await cannot be judged; the event is passed over");
-        let store = self.runtime.store();
-        if !troubles(store, run).await?.iter().any(|it| it.id == *id) {
+        if !troubles(self.store(), run)
+            .await?
+            .iter()
+            .any(|it| it.id == *id)
+        {
             let step = StepRef {
                 name: record.step.clone(),
                 visit: record.visit,
                 attempt: 0,
             };
-            let warning = Draft::new(self.runtime.now_ms(), EventType::LogWarn)
+            let warning = Draft::new(self.now_ms(), EventType::LogWarn)
                 .step(step)
                 .data(Warning {
                     message: format!("the where of the await of event {kind}: {error}"),
@@ -140,15 +187,15 @@ impl<'a> Filters<'a> {
                     await_id: id.clone(),
                 });
             let drafts = [warning].into();
-            let told = self.runtime.append_to_run(run, drafts, Guard::default());
-            match told.await {
+            let appended = self.append_to_run(run, drafts, Guard::default());
+            match appended.await {
                 // Whoever waited waits no more.
                 Ok(_) | Err(Error::Store(StoreError::RunNotFound(_) | StoreError::RunEnded(_))) => {
                 }
                 Err(error) => return Err(error),
             }
         }
-        self.told.insert(id.clone(), ());
+        told.insert(id.clone(), ());
         Ok(())
     }
 }

@@ -29,7 +29,7 @@ mod signals;
 pub use awaits::Door;
 pub(crate) use awaits::{Filter, door_url, opened_times, register, trigger_event};
 pub use doors::{OpenDoor, Visitor, door_signature};
-pub(crate) use filters::{Trouble, troubles};
+pub(crate) use filters::{Filters, Trouble, troubles};
 pub(crate) use handler::ProcessStep;
 pub(crate) use inbox::{Inboxes, Letter, Reader};
 pub(crate) use outbox::read_outbox;

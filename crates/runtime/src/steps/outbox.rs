@@ -13,7 +13,6 @@ use std::{
 use futures::{FutureExt, StreamExt, stream::FuturesUnordered};
 use riverrun_store::{Change, Commit, SignalLane, SignalRecord};
 
-use super::filters::Filters;
 use crate::{
     Result, Runtime,
     runtime::{pause, rest},
@@ -39,10 +38,7 @@ pub(crate) async fn read_outbox(runtime: Runtime) {
         () = runtime.listened_to() => {}
         () = runtime.stopping() => return,
     }
-    let judge = Judge {
-        filters: Filters::new(&runtime),
-        runtime: &runtime,
-    };
+    let judge = Judge { runtime: &runtime };
     let mut lanes = Lanes::default();
     let mut turns = FuturesUnordered::new();
     // Whether there may be signals that nobody has looked at.
@@ -169,7 +165,6 @@ impl Lanes {
 
 struct Judge<'a> {
     runtime: &'a Runtime,
-    filters: Filters<'a>,
 }
 
 impl Judge<'_> {
@@ -195,7 +190,7 @@ impl Judge<'_> {
             turn.after = turn.upto;
         }
         for signal in next {
-            self.filters.judge(&signal).await?;
+            self.runtime.judge_signal(&signal).await?;
             for listener in self.runtime.listeners() {
                 listener.hear(&signal).await?;
             }

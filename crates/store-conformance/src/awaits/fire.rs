@@ -94,7 +94,7 @@ pub async fn what_was_fired_is_never_too_late(store: S) {
     sleepers(&store, &["r1"]).await;
     let late = |name: &str, fired: u32| {
         let id = name.into();
-        change(&store, Change::Expire { id, fired })
+        change(&store, expires(id, fired, 0))
     };
     for (name, what) in [("a", event("k", Matcher::Any)), ("b", door(false))] {
         wait(&store, awaits(name, "r1", what)).await;
@@ -117,10 +117,7 @@ pub async fn what_was_fired_is_never_too_late(store: S) {
     assert!(must(store.await_by("d").await).is_none());
     // Within a commit as well.
     wait(&store, awaits("e", "r1", event("k2", Matcher::Any))).await;
-    let late = Change::Expire {
-        id: "e".into(),
-        fired: 0,
-    };
+    let late = expires("e".into(), 0, 0);
     let both = Commit::of(says(signal("k2", "{}"))).and(late);
     assert_eq!(refusal(commit(&store, both).await), "CONFLICT");
     assert!(is_open(&store, "e").await);

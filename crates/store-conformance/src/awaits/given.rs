@@ -4,7 +4,7 @@ use riverrun_store::{
     AwaitRecord, AwaitState, Awaited, Change, Fire, Matcher, NewAwait, NewJob, NewRun, Receipt,
     Result, Signal, SignalRecord,
 };
-use riverrun_types::{Json, Millis, Path, StreamName, time::NEVER};
+use riverrun_types::{Json, Millis, Name, Path, StreamName, time::NEVER};
 
 use crate::given::*;
 
@@ -84,6 +84,10 @@ pub fn fires(name: &str, value: &str) -> Change {
         value: json(value),
         now_ms: T0 + 10,
     }))
+}
+
+pub fn expires(id: Name, fired: u32, judged: u64) -> Change {
+    Change::Expire { id, fired, judged }
 }
 
 pub async fn fire(store: &S, name: &str, value: &str) -> Result<Receipt> {

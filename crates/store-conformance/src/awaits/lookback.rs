@@ -174,3 +174,51 @@ pub async fn a_filter_that_looks_back_is_given_its_events(store: S) {
     let none = wait(&store, looking("b", by_filter(&[("order", "9")]), 600)).await;
     assert!(!none.signalled);
 }
+
+pub async fn a_filter_looks_back_on_all_however_many(store: S) {
+    sleepers(&store, &["r1"]).await;
+    let (count, same) = (1_200, r#"{"order":1}"#);
+    // The first and the last cannot be told from each other.
+    let event = |n: i64| match n == 0 || n == count - 1 {
+        true => same.to_owned(),
+        false => format!(r#"{{"order":1,"n":{n}}}"#),
+    };
+    for n in 0..count {
+        say(&store, at(n / 2, signal("k", &event(n)))).await;
+    }
+    let looks = NewAwait {
+        created_ms: T0 + count,
+        given: vec![json(same)],
+        ..looking("a", by_filter(&[("order", "1")]), count)
+    };
+    wait(&store, looks).await;
+    let mut seen = Vec::new();
+    loop {
+        let page = outbox(&store).await;
+        if page.is_empty() {
+            break;
+        }
+        assert!(page.len() < 1_000, "the outbox has some at a time");
+        for signal in page {
+            assert_eq!(signal.only.as_deref(), Some("a"));
+            seen.push(signal.emit.event.as_str().to_owned());
+            must(change(&store, Change::Heard(signal.no)).await);
+        }
+    }
+    let expected: Vec<String> = (1..count).map(event).collect();
+    assert_eq!(
+        seen, expected,
+        "in order, each once, without what was given"
+    );
+    // Nobody wants the rest of one that is over.
+    let looks = NewAwait {
+        created_ms: T0 + count,
+        ..looking("b", by_filter(&[("order", "1")]), count)
+    };
+    wait(&store, looks).await;
+    must(change(&store, Change::Unawait("b".into())).await);
+    for signal in outbox(&store).await {
+        must(change(&store, Change::Heard(signal.no)).await);
+    }
+    assert!(outbox(&store).await.is_empty());
+}

@@ -98,6 +98,85 @@ pub async fn an_event_that_very_many_wait_for_is_told_in_parts(store: S) {
     assert_eq!(must(store.await_stats().await).events, 0);
 }
 
+pub async fn later_events_do_not_overtake_one_that_is_told_in_parts(store: S) {
+    sleepers(&store, &["r1"]).await;
+    let count = Signal::MAX_FIRED + 2;
+    let new = |at: usize| waits(awaits(&format!("a{at}"), "r1", event("k", Matcher::Any)));
+    let all = (0..count).map(new).map(Commit::of).collect();
+    for told in store.commit(all).await {
+        must(told);
+    }
+    wait(&store, awaits("other", "r1", event("k2", Matcher::Any))).await;
+    say(&store, signal("k", "1")).await;
+    wait(&store, awaits("after", "r1", event("k", Matcher::Any))).await;
+    let second = say(&store, signal("k", "2")).await;
+    assert!(second.signalled && second.woken.is_empty());
+    assert!(is_open(&store, "after").await);
+    say(&store, signal("k2", "2")).await;
+    assert!(!is_open(&store, "other").await, "other kinds go on");
+    let out = outbox(&store).await;
+    let first = candidates(&store, &out[0], 10).await;
+    assert_eq!(first.len(), 2);
+    for name in &first {
+        must(change(&store, fires(name, "1")).await);
+    }
+    must(change(&store, Change::Heard(out[0].no)).await);
+    assert_eq!(candidates(&store, &out[1], 10).await, ["after"]);
+    must(change(&store, fires("after", "2")).await);
+    must(change(&store, Change::Heard(out[1].no)).await);
+    wait(&store, awaits("last", "r1", event("k", Matcher::Any))).await;
+    say(&store, signal("k", "3")).await;
+    assert!(!is_open(&store, "last").await, "nothing is before it");
+}
+
+pub async fn what_is_yet_to_be_judged_is_never_too_late(store: S) {
+    sleepers(&store, &["r1"]).await;
+    let until = |ms, new: NewAwait| NewAwait {
+        expires_ms: Some(T0 + ms),
+        ..new
+    };
+    for (name, what) in [
+        ("a", filters("k", &[])),
+        ("b", equals("k", &[("order", "9")])),
+        ("c", filters("k2", &[])),
+    ] {
+        wait(&store, until(100, awaits(name, "r1", what))).await;
+    }
+    let acme = NewAwait {
+        tenant: Some("acme".into()),
+        ..until(100, awaits("d", "r1", filters("k", &[])))
+    };
+    wait(&store, acme).await;
+    wait(&store, awaits("open", "r1", filters("k", &[]))).await;
+    let bolt = Signal {
+        tenant: Some("bolt".into()),
+        ..at(50, signal("k", "{}"))
+    };
+    say(&store, bolt).await;
+    say(&store, at(60, signal("k", "{}"))).await;
+    say(&store, at(101, signal("k", "{}"))).await;
+    let out = outbox(&store).await;
+    assert_eq!(out.len(), 3);
+    let for_it = async |name: &str, after: u64| {
+        let signals = must(store.signals_for(name, after, 10).await);
+        signals.iter().map(|it| it.no).collect::<Vec<u64>>()
+    };
+    assert_eq!(for_it("a", 0).await, [out[0].no, out[1].no]);
+    assert_eq!(for_it("a", out[0].no).await, [out[1].no]);
+    assert_eq!(for_it("d", 0).await, [out[1].no]);
+    for name in ["b", "c", "nobody"] {
+        assert!(for_it(name, 0).await.is_empty(), "{name}");
+    }
+    let late = |name: &str, judged: u64| change(&store, expires(name.into(), 0, judged));
+    assert_eq!(refusal(late("a", 0).await), "CONFLICT");
+    assert_eq!(refusal(late("a", out[0].no).await), "CONFLICT");
+    assert_eq!(refusal(late("d", 0).await), "CONFLICT");
+    for (name, judged) in [("a", out[1].no), ("b", 0), ("c", 0), ("d", out[1].no)] {
+        must(late(name, judged).await);
+        assert!(must(store.await_by(name).await).is_none());
+    }
+}
+
 pub async fn whoever_listens_hears_every_signal_of_a_kind(store: S) {
     let listen = |on| Change::Listen {
         kind: "k".into(),

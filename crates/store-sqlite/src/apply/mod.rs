@@ -122,7 +122,7 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
                 awaits::signal(core, signal, &event, &mut told)?;
             }
             Change::Listen { kind, on } => awaits::listen(core, kind, *on)?,
-            Change::Heard(no) => awaits::heard(core, *no)?,
+            Change::Heard(no) => awaits::heard(core, *no, &mut told)?,
             Change::Trigger(new) => triggers::put(core, new)?,
             Change::Untrigger { id, now_ms, .. } => triggers::remove(core, id, *now_ms)?,
             Change::Fired(firing) => triggers::fire(core, firing)?,
@@ -220,7 +220,9 @@ fn judge_alone(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
             scene.awaits.judge_new(core, new)
         }
         Change::Fire(fire) => scene.awaits.judge_fire(core, fire),
-        Change::Expire { id, fired } => scene.awaits.judge_expiry(core, id, *fired),
+        Change::Expire { id, fired, judged } => {
+            scene.awaits.judge_expiry(core, id, *fired, *judged)
+        }
         Change::Trigger(new) => triggers::judge_put(core, &mut scene.triggers, new),
         Change::Untrigger { id, version, .. } => {
             triggers::judge_removal(core, &mut scene.triggers, id, *version)

@@ -43,7 +43,7 @@ pub(crate) fn add(core: &Core, new: &NewAwait, run: i64, told: &mut Told) -> Wor
 }
 
 fn insert(core: &Core, new: &NewAwait, run: i64, shape: i64, key: Option<&str>) -> Worked<i64> {
-    let body = record::body(&new.what);
+    let body = record::body(new);
     core.conn
         .prepare_cached(
             "INSERT INTO awaits (id, run, step, visit, tenant, state, shape, key, born, created_ms,
@@ -79,7 +79,7 @@ fn look_back(
     let conn = &core.conn;
     let given = Given::of(&new.given);
     if matcher.filter().is_some() {
-        told.signalled |= window.post(conn, &new.id, given)? > 0;
+        told.signalled |= window.post(conn, &new.id, given, None)?;
         return Ok(());
     }
     let Some(event) = window.earliest(conn, given)? else {

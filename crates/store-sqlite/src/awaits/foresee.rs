@@ -8,7 +8,7 @@ use riverrun_store::{
 };
 use riverrun_types::{Json, Name, RunId};
 
-use super::{COLUMNS, TABLES, lookback, record};
+use super::{COLUMNS, TABLES, lookback, record, unjudged::has_unjudged};
 use crate::{
     core::Core,
     error::{Failure, Worked},
@@ -40,13 +40,25 @@ impl Foreseen {
         refusal.map_or(Ok(()), |error| Err(Failure::Refused(error)))
     }
 
-    /// `fired`: what the run knows of.
-    pub(crate) fn judge_expiry(&mut self, core: &Core, id: &Name, fired: u32) -> Worked<()> {
-        match self.find(core, id)? {
-            Some(found) if found.state == AwaitState::Fired && found.fired > fired => {
-                Err(Failure::Refused(Error::Conflict(found.run.clone())))
-            }
-            _ => Ok(()),
+    /// `fired` and `judged`: what the run knows of.
+    pub(crate) fn judge_expiry(
+        &mut self,
+        core: &Core,
+        id: &Name,
+        fired: u32,
+        judged: u64,
+    ) -> Worked<()> {
+        let Some(found) = self.find(core, id)? else {
+            return Ok(());
+        };
+        let is_early = match found.state {
+            AwaitState::Fired => found.fired > fired,
+            AwaitState::Open => has_unjudged(&core.conn, id, judged)?,
+            AwaitState::Closed => false,
+        };
+        match is_early {
+            true => Err(Failure::Refused(Error::Conflict(found.run.clone()))),
+            false => Ok(()),
         }
     }
 

@@ -6,14 +6,19 @@
 
 use std::ops::ControlFlow;
 
-use riverrun_store::{Given, Signal, equality::Keys};
+use riverrun_store::{Given, equality::Keys};
 use riverrun_types::{Json, Millis};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
+use super::record;
 use crate::{
     columns::json,
     error::{Failure, Worked},
 };
+
+/// Earlier events that are in the outbox for one await at a time. Once they are heard the next ones
+/// follow.
+const PAGE: usize = 256;
 
 /// The earlier events that an await may mean.
 pub(super) struct Window<'a> {
@@ -80,20 +85,23 @@ impl Window<'_> {
         Ok(None)
     }
 
-    /// Puts its events that were not given before into the outbox for one await, in their order,
-    /// and says how many.
+    /// Puts the next of its events that were not given before into the outbox for one await, in
+    /// their order, and says whether there are any. `after` is the last one that was there.
     pub(super) fn post(
         &self,
         conn: &Connection,
         only: &str,
         mut given: Given<'_>,
-    ) -> Worked<usize> {
+        after: Option<(Millis, i64)>,
+    ) -> Worked<bool> {
         let sql = format!(
-            "SELECT seq, event FROM (
-                 SELECT k.ms AS ms, k.seq AS seq, iif(?5, e.event, '') AS event FROM {FITTING}
-                 ORDER BY k.ms DESC, k.seq DESC LIMIT ?6)
-             ORDER BY ms, seq"
+            "SELECT k.ms, k.seq, iif(?5, e.event, '') FROM {FITTING} AND (k.ms, k.seq) > (?6, ?7)
+             ORDER BY k.ms, k.seq"
         );
+        // What was given is counted from the beginning: equal events cannot be told apart.
+        let start = (Millis::MIN, 0);
+        let after = after.unwrap_or(start);
+        let (from_ms, from_seq) = if given.is_empty() { after } else { start };
         let mut statement = conn.prepare_cached(&sql)?;
         let mut rows = statement.query(params![
             self.shape,
@@ -101,22 +109,62 @@ impl Window<'_> {
             self.from_ms,
             self.tenant,
             !given.is_empty(),
-            Signal::MAX_LOOKBACK.saturating_add(given.len()),
+            from_ms,
+            from_seq,
         ])?;
-        let mut fresh = Vec::new();
-        while let Some(row) = rows.next()? {
-            let event: String = row.get(1)?;
-            if !given.has(&event) {
-                fresh.push(row.get::<_, i64>(0)?);
+        let mut post =
+            conn.prepare_cached("INSERT INTO signals (emit, kind, only) VALUES (?1, ?2, ?3)")?;
+        let mut posted = 0;
+        while posted < PAGE
+            && let Some(row) = rows.next()?
+        {
+            let (place, event): ((Millis, i64), String) = ((row.get(0)?, row.get(1)?), row.get(2)?);
+            if !given.has(&event) && place > after {
+                let seq = place.1;
+                post.execute((seq, self.kind, only))?;
+                posted += 1;
             }
         }
-        let latest = &fresh[fresh.len().saturating_sub(Signal::MAX_LOOKBACK)..];
-        let mut post = conn.prepare_cached("INSERT INTO signals (emit, only) VALUES (?1, ?2)")?;
-        for seq in latest {
-            post.execute((seq, only))?;
-        }
-        Ok(latest.len())
+        Ok(posted > 0)
     }
+}
+
+/// An event on which an await has looked back was not meant. If it was the last one that was in the
+/// outbox for it, the next ones follow; says whether there are any.
+pub(super) fn go_on(conn: &Connection, only: &str, emit: i64) -> Worked<bool> {
+    let more: Option<i64> = conn
+        .prepare_cached("SELECT 1 FROM signals WHERE only = ?1 LIMIT 1")?
+        .query_row([only], |row| row.get(0))
+        .optional()?;
+    if more.is_some() {
+        return Ok(false);
+    }
+    let mut statement = conn.prepare_cached(
+        "SELECT s.kind, s.no, s.paths, a.key, a.tenant, a.created_ms, a.body, e.ms
+         FROM awaits a CROSS JOIN shapes s ON s.no = a.shape CROSS JOIN emits e ON e.seq = ?2
+         WHERE a.id = ?1 AND a.state = 0",
+    )?;
+    let mut rows = statement.query((only, emit))?;
+    let Some(row) = rows.next()? else {
+        return Ok(false);
+    };
+    let body: Option<String> = row.get(6)?;
+    let Some((lookback_ms, given)) = record::looks_back(body).map_err(Failure::Sql)? else {
+        return Ok(false);
+    };
+    let (kind, paths): (String, String) = (row.get(0)?, row.get(2)?);
+    let (key, tenant): (String, Option<String>) = (row.get(3)?, row.get(4)?);
+    let created_ms: Millis = row.get(5)?;
+    let window = Window {
+        kind: &kind,
+        shape: row.get(1)?,
+        paths: &paths,
+        key: &key,
+        tenant: tenant.as_deref(),
+        from_ms: created_ms.saturating_sub(lookback_ms),
+    };
+    let after = (row.get(7)?, emit);
+    window.post(conn, only, Given::of(&given), Some(after))
 }
 
 /// Remembers the key of an event under a shape.

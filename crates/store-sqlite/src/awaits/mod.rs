@@ -11,6 +11,7 @@ mod record;
 mod shapes;
 mod signal;
 mod trim;
+mod unjudged;
 
 use std::collections::HashSet;
 
@@ -24,6 +25,7 @@ pub(crate) use record::{COLUMNS, TABLES, record, state_code};
 pub(crate) use shapes::of_kind;
 pub(crate) use signal::{heard, listen, signal};
 pub(crate) use trim::trim;
+pub(crate) use unjudged::UNJUDGED;
 
 pub(crate) const OPEN: i64 = 0;
 pub(crate) const FIRED: i64 = 1;

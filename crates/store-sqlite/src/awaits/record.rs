@@ -1,6 +1,6 @@
 //! How an await lies in its row.
 
-use riverrun_store::{AwaitRecord, AwaitState, Awaited, Error, Matcher, Result};
+use riverrun_store::{AwaitRecord, AwaitState, Awaited, Error, Matcher, NewAwait, Result};
 use riverrun_types::{Json, Millis, Name, Path, RunId};
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,9 @@ struct Body {
     filter: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lookback_ms: Option<Millis>,
+    /// Of one that looks back and has a filter: the events that it is not to be given again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    given: Vec<Json>,
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -56,8 +59,8 @@ struct Body {
 }
 
 /// The column `body`; nothing for an await of any event of its kind.
-pub(super) fn body(what: &Awaited) -> Option<Json> {
-    let body = match what {
+pub(super) fn body(new: &NewAwait) -> Option<Json> {
+    let body = match &new.what {
         Awaited::Event {
             matcher,
             lookback_ms,
@@ -66,6 +69,10 @@ pub(super) fn body(what: &Awaited) -> Option<Json> {
             equal: matcher.equal().to_vec(),
             filter: matcher.filter().cloned(),
             lookback_ms: *lookback_ms,
+            given: match (matcher.filter(), lookback_ms) {
+                (Some(_), Some(_)) => new.given.clone(),
+                _ => Vec::new(),
+            },
             ..Body::default()
         },
         Awaited::Door { door, many } => Body {
@@ -78,11 +85,21 @@ pub(super) fn body(what: &Awaited) -> Option<Json> {
     (text.as_str() != "{}").then_some(text)
 }
 
+/// How far an await looks back, and the events that it is not to be given again.
+pub(super) fn looks_back(body: Option<String>) -> Result<Option<(Millis, Vec<Json>)>> {
+    let body = read(body)?;
+    Ok(body.lookback_ms.map(|ms| (ms, body.given)))
+}
+
+fn read(body: Option<String>) -> Result<Body> {
+    match body {
+        Some(text) => serde_json::from_str(&text).map_err(corrupt),
+        None => Ok(Body::default()),
+    }
+}
+
 fn what(body: Option<String>, kind: Name, class: i64) -> Result<Awaited> {
-    let body: Body = match body {
-        Some(text) => serde_json::from_str(&text).map_err(corrupt)?,
-        None => Body::default(),
-    };
+    let body = read(body)?;
     if class == super::shapes::DOOR {
         return Ok(Awaited::Door {
             door: body.door.unwrap_or_else(Json::null),

@@ -16,6 +16,7 @@ pub(crate) fn signal(core: &Core, signal: &Signal, event: &Json, told: &mut Told
     let mut keys = Keys::new(event);
     let mut room = Signal::MAX_FIRED;
     let mut is_left = is_listened(core, &signal.kind)?;
+    let mut is_over = false;
     for shape in shapes::of_kind(conn, &signal.kind)? {
         let Some(key) = keys.key(&shape.paths) else {
             continue;
@@ -34,7 +35,11 @@ pub(crate) fn signal(core: &Core, signal: &Signal, event: &Json, told: &mut Told
             continue;
         }
         let targets = waiting(core, signal, shape.no, &key, room + 1)?;
-        is_left |= targets.len() > room;
+        // What an earlier event has yet to fire is not this one's.
+        if !targets.is_empty() && !is_over && is_behind(core, &signal.kind)? {
+            (is_over, room) = (true, 0);
+        }
+        is_over |= targets.len() > room;
         let count = targets.len().min(room);
         for target in targets.iter().take(room) {
             fire::give(core, target, event.as_str(), signal.now_ms, told)?;
@@ -42,15 +47,27 @@ pub(crate) fn signal(core: &Core, signal: &Signal, event: &Json, told: &mut Told
         shapes::shut(conn, shape.no, count)?;
         room -= count;
     }
+    is_left |= is_over;
     if !is_left && !signal.is_heard && room == Signal::MAX_FIRED {
         unheard(core, signal)?;
     }
     if is_left {
-        conn.prepare_cached("INSERT INTO signals (emit) VALUES (?1)")?
-            .execute([seq])?;
+        conn.prepare_cached("INSERT INTO signals (emit, kind, over) VALUES (?1, ?2, ?3)")?
+            .execute((seq, &*signal.kind, is_over))?;
         told.signalled = true;
     }
     Ok(())
+}
+
+/// Whether an earlier event of the kind is in the outbox because more awaits equal it than one
+/// signal fires.
+fn is_behind(core: &Core, kind: &str) -> Worked<bool> {
+    let found: Option<i64> = core
+        .conn
+        .prepare_cached("SELECT 1 FROM signals WHERE kind = ?1 AND over > 0 LIMIT 1")?
+        .query_row([kind], |row| row.get(0))
+        .optional()?;
+    Ok(found.is_some())
 }
 
 /// Counts an event to which nobody reacts.
@@ -142,12 +159,21 @@ pub(crate) fn listen(core: &Core, kind: &str, on: bool) -> Worked<()> {
     Ok(())
 }
 
-pub(crate) fn heard(core: &Core, no: u64) -> Worked<()> {
+/// Takes a signal out of the outbox. An await that looks back on more has the next ones put in.
+pub(crate) fn heard(core: &Core, no: u64, told: &mut Told) -> Worked<()> {
     // A number beyond the column's is nobody's.
-    if let Ok(no) = i64::try_from(no) {
-        core.conn
-            .prepare_cached("DELETE FROM signals WHERE no = ?1")?
-            .execute([no])?;
+    let Ok(no) = i64::try_from(no) else {
+        return Ok(());
+    };
+    let conn = &core.conn;
+    let known: Option<(i64, Option<String>)> = conn
+        .prepare_cached("SELECT emit, only FROM signals WHERE no = ?1")?
+        .query_row([no], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    conn.prepare_cached("DELETE FROM signals WHERE no = ?1")?
+        .execute([no])?;
+    if let Some((emit, Some(only))) = known {
+        told.signalled |= lookback::go_on(conn, &only, emit)?;
     }
     Ok(())
 }

@@ -7,32 +7,14 @@ use riverrun_types::StreamName;
 use rusqlite::{Params, Row};
 
 use super::{View, lists::MAX_PAGE};
-use crate::{columns::json, error::translate};
+use crate::{awaits::UNJUDGED, columns::json, error::translate};
 
 const COLUMNS: &str = "e.seq, e.kind, e.ms, e.tenant, e.stream_kind, e.stream_id, e.event";
 
-pub(crate) fn emitted(
-    view: View<'_>,
-    kind: Option<&str>,
-    after: u64,
-    limit: usize,
-) -> Result<Vec<EmitRecord>> {
-    let (after, limit) = (place(after), limit.min(MAX_PAGE));
-    let bytes = |emit: &EmitRecord| emit.event.bytes();
-    match kind {
-        Some(kind) => {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM emits e WHERE e.kind = ?1 AND e.seq > ?2
-                 ORDER BY e.seq LIMIT ?3"
-            );
-            page(view, &sql, (kind, after, limit), emit, bytes)
-        }
-        None => {
-            let sql =
-                format!("SELECT {COLUMNS} FROM emits e WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2");
-            page(view, &sql, (after, limit), emit, bytes)
-        }
-    }
+pub(crate) fn emitted(view: View<'_>, after: u64, limit: usize) -> Result<Vec<EmitRecord>> {
+    let values = (place(after), limit.min(MAX_PAGE));
+    let sql = format!("SELECT {COLUMNS} FROM emits e WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2");
+    page(view, &sql, values, emit, |emit| emit.event.bytes())
 }
 
 pub(crate) fn unheard(view: View<'_>) -> Result<Unheard> {
@@ -70,26 +52,42 @@ pub(crate) fn signals(
         "SELECT {COLUMNS}, g.no, g.only FROM signals g CROSS JOIN emits e ON e.seq = g.emit
          WHERE g.no > ?1"
     );
-    let read = |row: &Row<'_>| {
-        Ok(SignalRecord {
-            no: row.get(7).map_err(translate)?,
-            emit: emit(row)?,
-            only: row.get(8).map_err(translate)?,
-        })
-    };
-    let bytes = |signal: &SignalRecord| signal.emit.event.bytes();
     let (after, limit) = (place(after), limit.min(MAX_PAGE));
     match lane {
         None => {
             let sql = format!("{base} ORDER BY g.no LIMIT ?2");
-            page(view, &sql, (after, limit), read, bytes)
+            page(view, &sql, (after, limit), signal, signal_bytes)
         }
         Some(lane) => {
-            let sql = format!("{base} AND e.kind = ?3 AND e.tenant IS ?4 ORDER BY g.no LIMIT ?2");
+            let sql = format!("{base} AND g.kind = ?3 AND e.tenant IS ?4 ORDER BY g.no LIMIT ?2");
             let values = (after, limit, &*lane.kind, lane.tenant.as_deref());
-            page(view, &sql, values, read, bytes)
+            page(view, &sql, values, signal, signal_bytes)
         }
     }
+}
+
+/// The signals of the outbox that an open await may mean.
+pub(crate) fn signals_for(
+    view: View<'_>,
+    id: &str,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<SignalRecord>> {
+    let sql = format!("SELECT {COLUMNS}, g.no, g.only FROM {UNJUDGED} ORDER BY g.no LIMIT ?3");
+    let values = (id, place(after), limit.min(MAX_PAGE));
+    page(view, &sql, values, signal, signal_bytes)
+}
+
+fn signal(row: &Row<'_>) -> Result<SignalRecord> {
+    Ok(SignalRecord {
+        no: row.get(7).map_err(translate)?,
+        emit: emit(row)?,
+        only: row.get(8).map_err(translate)?,
+    })
+}
+
+fn signal_bytes(signal: &SignalRecord) -> usize {
+    signal.emit.event.bytes()
 }
 
 /// A number that the column can hold; nothing is after one that it cannot.

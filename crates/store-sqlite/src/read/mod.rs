@@ -25,7 +25,7 @@ use crate::names::Names;
 pub(crate) use crate::once::find as once;
 pub(crate) use await_lists::list_awaits;
 pub(crate) use awaits::{await_by, await_stats, awaits_of, candidates};
-pub(crate) use emits::{emitted, signals, unheard};
+pub(crate) use emits::{emitted, signals, signals_for, unheard};
 pub(crate) use events::events;
 pub(crate) use flows::{flow, flows};
 pub(crate) use jobs::{next_due, stats};

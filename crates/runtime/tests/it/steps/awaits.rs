@@ -174,6 +174,89 @@ async fn an_event_just_before_its_await_counts_if_asked() {
     assert_eq!(world.result(&run).await["value"]["data"]["id"], 5);
 }
 
+/// Expressions that take all the time they may, before one that is asked for.
+const SLOW: &str = "() => { for (;;) {} }";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_event_that_came_in_time_counts_however_late_it_is_judged() {
+    let world = World::new().await;
+    world.put_waiting(
+        "slow",
+        |_| json!({"type": "event", "eventKind": "paid", "where": SLOW}),
+    );
+    world.put_waiting("pay", |_| {
+        json!({"type": "event", "eventKind": "paid", "where": "e => e.data.id > 4", "timeoutMs": 600})
+    });
+    let steps = |process: &str| {
+        let mut flow = flow(json!({"a": step(process)}));
+        flow["id"] = json!(process);
+        flow
+    };
+    for process in ["slow", "pay"] {
+        world.register(steps(process)).await;
+    }
+    for _ in 0..8 {
+        let run = world.start("slow", json!({})).await;
+        world.until(&run, RunStatus::Waiting).await;
+    }
+    let run = world.start("pay", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    // Before it stand eight expressions of a quarter of a second.
+    world.emit("paid", json!({"id": 5})).await;
+    assert_eq!(world.result(&run).await["value"]["data"]["id"], 5);
+    // One that is not meant is no reason to wait for ever.
+    let run = world.start("pay", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    world.emit("paid", json!({"id": 3})).await;
+    let result = world.result(&run).await;
+    assert_eq!(result["error"]["code"], "AWAIT_TIMEOUT");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_filter_looks_back_on_all_events_even_without_time() {
+    let world = World::new().await;
+    for n in 0..600 {
+        world.emit("bid", json!({ "n": n })).await;
+    }
+    world.put_waiting("pick", |call| {
+        json!({"type": "event", "eventKind": "bid", "where": "(e, ctx) => e.data.n * 2 >= ctx.input.least", "lookbackMs": 600_000, "timeoutMs": input(call)["timeout"]})
+    });
+    world.register(flow(json!({"a": step("pick")}))).await;
+    for (least, timeout) in [(2, 0), (1_198, 0), (1_000, 60_000)] {
+        let input = json!({"least": least, "timeout": timeout});
+        let run = world.start("f", input).await;
+        let given = world.result(&run).await["value"]["data"]["n"].clone();
+        assert_eq!(given, least / 2, "the earliest that fits");
+    }
+    let run = world
+        .start("f", json!({"least": 5_000, "timeout": 0}))
+        .await;
+    let result = world.result(&run).await;
+    assert_eq!(result["error"]["code"], "AWAIT_TIMEOUT");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_looks_back_further_than_events_are_kept() {
+    let world = World::new().await;
+    world.put_waiting(
+        "far",
+        |_| json!({"type": "event", "eventKind": "paid", "lookbackMs": 8 * 86_400_000_i64}),
+    );
+    world.put("begin", Value::Null, script!(|call| Ok(input(&call))));
+    let far = json!({"type": "event", "eventKind": "paid", "lookback": "8 days"});
+    let declared = with(step("begin"), json!({ "await": far }));
+    for (id, step) in [("code", step("far")), ("declared", declared)] {
+        let mut flow = flow(json!({ "a": step }));
+        flow["id"] = json!(id);
+        world.register(flow).await;
+        let run = world.start(id, json!({})).await;
+        let view = world.end(&run).await;
+        let error = view.failure().unwrap();
+        assert_eq!(error.code, "INPUT_ERROR");
+        assert!(error.message.contains("retention.emitted"), "{error:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_look_back_to_the_beginning_of_the_run_sees_nothing_of_an_earlier_one() {
     let world = World::new().await;
