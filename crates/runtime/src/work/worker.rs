@@ -32,11 +32,15 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
         // Where places elsewhere are what counts, they say when there are more.
         let is_full = free.jobs == 0 && free.more.is_none();
         let mut next_ms = None;
+        let mut are_left = true;
+        // Before it is known whether ends matter: none is missed that comes meanwhile.
+        room.wants_ends(true);
         if free.jobs > 0 {
             match claim(&runtime, &process, free.jobs).await {
                 Ok(claimed) => {
                     let is_all = claimed.jobs.len() == free.jobs;
                     next_ms = claimed.next_ms;
+                    are_left = claimed.are_left;
                     free.use_for(claimed.jobs.len());
                     launch(&runtime, &process, &room, claimed.jobs);
                     if is_all {
@@ -54,7 +58,8 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
         }
         let more = free.more.take();
         drop(free);
-        room.wants_ends(is_full || is_limited(&process));
+        // Where nothing waits, what comes says so itself.
+        room.wants_ends(is_full || are_left && is_limited(&process));
         if is_full && own_room(&process, &room) > 0 {
             continue;
         }

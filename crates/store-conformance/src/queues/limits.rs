@@ -6,16 +6,22 @@ use super::given::*;
 use crate::given::*;
 
 pub async fn a_queue_has_at_most_so_many_active_jobs(store: S) {
-    add(&store, (0..5).map(|n| job(&format!("j{n}")))).await;
+    add(&store, (0..3).map(|n| job(&format!("j{n}")))).await;
     let limits = QueueLimits {
         concurrency: Some(2),
         ..QueueLimits::default()
     };
-    let first = claim_within(&store, T0, limits).await.jobs;
+    let claimed = claim_within(&store, T0, limits).await;
+    assert!(claimed.are_left, "one of three has to wait");
+    let first = claimed.jobs;
     assert_eq!(ids_of(&first), ["j0", "j1"]);
-    assert!(claim_within(&store, T0, limits).await.jobs.is_empty());
+    let none = claim_within(&store, T0, limits).await;
+    assert!(none.jobs.is_empty() && none.are_left);
     must(settle(&store, &first[0].lease, T0, done("1")).await);
-    assert_eq!(ids_of(&claim_within(&store, T0, limits).await.jobs), ["j2"]);
+    let last = claim_within(&store, T0, limits).await;
+    assert_eq!(ids_of(&last.jobs), ["j2"]);
+    assert!(!last.are_left);
+    assert!(!claim_within(&store, T0, limits).await.are_left);
 }
 
 pub async fn a_key_has_at_most_so_many_active_jobs(store: S) {

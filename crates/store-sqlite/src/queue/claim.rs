@@ -24,11 +24,15 @@ pub(crate) fn claim(core: &mut Core, claim: &ClaimJobs) -> Worked<ClaimedJobs> {
     };
     promote(conn, queue, claim.now_ms)?;
     let next_ms = next_delayed(conn, queue)?;
+    let are_left = queue.count(WAITING) > 0;
     let idle = |next_ms| {
-        let jobs = Vec::new();
-        Ok(ClaimedJobs { jobs, next_ms })
+        Ok(ClaimedJobs {
+            jobs: Vec::new(),
+            next_ms,
+            are_left,
+        })
     };
-    if queue.paused || queue.count(WAITING) == 0 {
+    if queue.paused || !are_left {
         return idle(next_ms);
     }
     let mut room = claim.limit.min(MAX_CLAIM) as i64;
@@ -63,7 +67,11 @@ pub(crate) fn claim(core: &mut Core, claim: &ClaimJobs) -> Worked<ClaimedJobs> {
     });
     let over = over.map(|rate| queue.rate_from_ms.saturating_add(rate.window_ms));
     let next_ms = [next_ms, over, ready_ms].into_iter().flatten().min();
-    Ok(ClaimedJobs { jobs, next_ms })
+    Ok(ClaimedJobs {
+        jobs,
+        next_ms,
+        are_left: queue.count(WAITING) > 0,
+    })
 }
 
 impl Queue {

@@ -78,6 +78,8 @@ pub struct ClaimedJobs {
     /// When it makes sense to ask again if nothing else happens: a delayed job's time, the end of
     /// a rate's window, when a part of a batch has waited long enough.
     pub next_ms: Option<Millis>,
+    /// Jobs wait that were not taken: for want of room, or because of a limit.
+    pub are_left: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
