@@ -117,6 +117,7 @@ impl Triggers {
         request.correlation_id = shot.story.correlation.clone();
         request.causation_id = shot.story.causation.clone();
         request.chain = shot.story.depth;
+        request.by_trigger = true;
         request.also = shot.changes(Fired::Run(run.clone()), shot.fired(&run, true));
         Ok(self.runtime().start(request).await?)
     }

@@ -63,7 +63,7 @@ async fn an_interval_fires_again_and_again() {
         view.state().input.value(),
         json!({"due": due[0], "by": "schedule"})
     );
-    let key = format!("s:{}", time::iso(due[0]));
+    let key = format!("trigger:s:{}", time::iso(due[0]));
     assert_eq!(runs[0].idempotency_key.as_deref(), Some(key.as_str()));
     assert_eq!(given.shown("s").await.get("nextDueAt"), None);
 }
