@@ -175,7 +175,10 @@ impl Shot<'_> {
 
     fn failed(&self, error: Value) -> Draft {
         let data = self.said(json!({ "error": error }));
-        Draft::new(self.received_ms, EventType::TriggerFailed).data(data)
+        let mut draft = Draft::new(self.received_ms, EventType::TriggerFailed).data(data);
+        // There is no run, but what would have started it may belong to a story.
+        draft.correlation_id = self.story.correlation.as_deref().map(Into::into);
+        draft
     }
 
     fn changes(&self, outcome: Fired, event: Draft) -> Vec<Change> {
