@@ -82,7 +82,8 @@ impl Triggers {
                 self.runtime().commit(all(changes)).await?;
                 Ok(started)
             }
-            Err(error) if !error.is_passing() => {
+            // Whoever makes up for it is told, and may try again: nothing is counted twice.
+            Err(error) if !error.is_passing() && !shot.is_made_up_for() => {
                 let told = json!({"code": error.code(), "message": error.to_string()});
                 let changes = shot.changes(Fired::Failed(Json::of(&told)), shot.failed(told));
                 self.runtime().commit(all(changes)).await?;

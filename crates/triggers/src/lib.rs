@@ -20,7 +20,7 @@ mod shown;
 mod signature;
 mod trigger;
 
-pub use backfill::{Backfill, Backfilled};
+pub use backfill::{Backfill, Backfilled, Made};
 pub use definition::{Definition, Kind, Origin};
 pub use error::{Error, Result};
 pub use fire::ManualFire;
