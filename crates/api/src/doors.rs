@@ -21,6 +21,9 @@ use crate::{
     schemas,
 };
 
+/// What the paths of pages for people begin with.
+pub(crate) const PAGES: &str = "/approve/";
+
 /// What somebody who opened a door is told.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -263,8 +266,12 @@ fn asked_for(payload: &Value) -> String {
 }
 
 /// A page that says why there is no other.
-fn failed(error: &ApiError) -> Response {
+pub(crate) fn failed(error: &ApiError) -> Response {
     match error.code() {
+        "FORBIDDEN_ORIGIN" => {
+            let more = "<p>Nothing was decided. Open the link by itself, and answer there.</p>";
+            told(error.status(), "This page may not answer.", more)
+        }
         "AWAIT_NOT_FOUND" => told(error.status(), "There is nothing to decide here.", ""),
         "TOO_LARGE" => told(error.status(), "The comment is too long.", ""),
         code => {
@@ -281,7 +288,9 @@ fn told(status: StatusCode, what: &str, more: &str) -> Response {
 fn html(status: StatusCode, body: String) -> Response {
     let headers = [
         (header::CACHE_CONTROL, "no-store"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        // The id is a secret that no other site is told. With less said, a browser hides from its
+        // own server where an answer comes from, and the answer would be refused.
+        (header::REFERRER_POLICY, "same-origin"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (
             header::CONTENT_SECURITY_POLICY,

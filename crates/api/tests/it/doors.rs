@@ -210,6 +210,8 @@ async fn a_person_answers_on_a_page() {
             .unwrap()
             .contains("default-src 'none'")
     );
+    // No other site is told the id, and the browser says to this one where an answer comes from.
+    assert_eq!(page.headers["referrer-policy"], "same-origin");
     let form = "answer=approve&comment=fine";
     let answered = server
         .post_text(&path, "application/x-www-form-urlencoded", form)
@@ -301,6 +303,23 @@ async fn an_answer_is_approve_or_reject() {
     assert_eq!(answer(&server, &id, "reject").await.status, 200);
     let decided = json!({"approved": false, "comment": ""});
     assert_eq!(result(&server, &run).await, decided);
+}
+
+#[tokio::test]
+async fn a_person_whose_answer_is_refused_is_shown_a_page() {
+    let server = server().await;
+    let (_, id) = ask(&server, json!({"type": "user"})).await;
+    let request = Request::post(format!("/approve/{id}"))
+        .header("host", "localhost:4600")
+        .header("origin", "https://evil.example");
+    let refused = server
+        .send(request.body(Body::from("answer=approve")).unwrap())
+        .await;
+    assert_eq!(refused.status, 403);
+    assert_eq!(refused.headers["content-type"], "text/html; charset=utf-8");
+    assert!(refused.text().contains("may not answer"));
+    // Nothing was decided by that.
+    assert_eq!(answer(&server, &id, "reject").await.status, 200);
 }
 
 #[tokio::test]
