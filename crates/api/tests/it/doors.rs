@@ -102,6 +102,31 @@ async fn a_door_is_opened_once_and_its_body_is_payload_alone() {
 }
 
 #[tokio::test]
+async fn the_address_of_a_trigger_fires_it() {
+    let server = server().await;
+    let manual = json!({"id": "by-hand", "type": "manual", "flow": "ask"});
+    server.post("/api/triggers", manual).await.expect(201);
+    let path = "/api/triggers/by-hand";
+    let body = json!({"input": {"type": "user"}, "idempotencyKey": "k"});
+    let started = server.post(path, body.clone()).await.expect(201);
+    let run = text(&started["runId"]);
+    let shown = server.get(&format!("/api/runs/{run}")).await.expect(200);
+    assert_eq!(shown["metadata"]["trigger"]["id"], "by-hand");
+    let again = server.post(path, body).await.expect(200);
+    assert_eq!(again["created"], false);
+    server
+        .post_text(path, "application/json", "")
+        .await
+        .expect(201);
+    let unknown = server.post(path, json!({"colour": "red"})).await;
+    unknown.refused(400, "BAD_REQUEST");
+    server
+        .post("/api/triggers/nobody", json!({}))
+        .await
+        .refused(404, "AWAIT_NOT_FOUND");
+}
+
+#[tokio::test]
 async fn what_is_no_json_is_text_unless_it_says_so() {
     let server = server().await;
     let (run, id) = ask(&server, json!({"type": "webhook"})).await;
