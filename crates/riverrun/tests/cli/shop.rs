@@ -255,7 +255,7 @@ fn a_refund_is_decided_by_a_person() {
         );
         server
             .run(&["fire", &id, "-d", "{}"])
-            .refused(2, &["AWAIT_USED"]);
+            .refused(2, &["AWAIT_USED", "try: riverrun tail trigger/"]);
         let ended = until(&server, &run, "completed");
         assert_eq!(ended["result"], expected);
     }
