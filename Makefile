@@ -1,7 +1,7 @@
 # `make` prints the targets. Each is one or two commands that you can also type by hand.
 
 .DEFAULT_GOAL := help
-.PHONY: help test node-modules python-packages sdks fmt fmt-check lint unit doc-test deny docs bench peers torture fuzz clean
+.PHONY: help test browser node-modules python-packages sdks fmt fmt-check lint unit doc-test deny docs bench peers torture fuzz clean
 
 # Tools that scripts/tools.sh had to build live here.
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
@@ -23,9 +23,13 @@ fmt-check:
 lint: ## clippy over every target, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 
-unit: node-modules
+unit: node-modules browser
 	scripts/tools.sh cargo-nextest
 	cargo nextest run --workspace
+
+# Pages for people are tested in a real one.
+browser:
+	scripts/browser.sh
 
 # What the SDKs' own tests and the examples need of the npm registry.
 node-modules: sdks/typescript/node_modules/.package-lock.json examples/work/node_modules/.package-lock.json

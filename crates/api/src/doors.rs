@@ -1,6 +1,7 @@
 //! Doors: where whoever knows the id lets a step go on that waits for it.
 
 use axum::{
+    Extension,
     extract::State,
     http::{HeaderMap, StatusCode, header},
     response::{Html, IntoResponse, Response},
@@ -14,12 +15,17 @@ use utoipa::ToSchema;
 
 use crate::{
     app::Api,
+    edge::RequestId,
     errors::ApiError,
-    extract::{Raw, Segments, read},
+    extract::{Raw, Segments, read, read_object},
     html::escape,
     reply::{Answer, ok},
-    schemas,
+    schemas::{self, FireBody},
+    triggers::fire,
 };
+
+/// What the paths of pages for people begin with.
+pub(crate) const PAGES: &str = "/approve/";
 
 /// What somebody who opened a door is told.
 #[derive(Serialize, ToSchema)]
@@ -34,25 +40,37 @@ pub(crate) struct Opened {
 ///
 /// Opens the door that a step waits at (`ctx.await.trigger`, or `await: {type: trigger}` in its
 /// config): the body is what the step is given. A door is opened once, unless it was made for many.
+/// Where no step waits for the id and a trigger has it, that trigger is fired, as at
+/// `/api/triggers/{id}/fire`, with its body and its answers.
 #[utoipa::path(post, path = "/api/triggers/{id}", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id, which nobody can guess")),
     request_body(content = Object, description = "Any JSON, or nothing"),
     responses(
         (status = 200, description = "On disk: the step goes on", body = Opened),
+        (status = 201, description = "It is a trigger's: a run was started", body = schemas::StartedRun),
         (status = 401, description = "BAD_SIGNATURE", body = schemas::Failure),
-        (status = 404, description = "AWAIT_NOT_FOUND", body = schemas::Failure),
+        (status = 404, description = "AWAIT_NOT_FOUND: neither a step nor a trigger has it", body = schemas::Failure),
         (status = 409, description = "AWAIT_USED", body = schemas::Failure),
         (status = 410, description = "AWAIT_EXPIRED, or AWAIT_CLOSED: nobody waits for it any longer", body = schemas::Failure),
         (status = 413, description = "TOO_LARGE: a body has at most 1 MiB", body = schemas::Failure)))]
 pub(crate) async fn open_door(
     State(api): State<Api>,
     Segments(id): Segments<String>,
+    Extension(request_id): Extension<RequestId>,
     headers: HeaderMap,
     Raw(body): Raw,
 ) -> Answer {
     let payload = payload(&body, &headers)?;
-    let record = open(&api, &id, payload, &body, &headers, "api").await?;
-    ok(&record)
+    match open(&api, &id, payload, &body, &headers, "api").await {
+        Err(error) if error.code() == "AWAIT_NOT_FOUND" && api.triggers().is_kept(&id) => {
+            let wanted = match body.iter().all(u8::is_ascii_whitespace) {
+                true => FireBody::default(),
+                false => read_object(&body)?,
+            };
+            fire(&api, &id, request_id, wanted).await
+        }
+        opened => ok(&opened?),
+    }
 }
 
 /// Let a step go on, under the name that the specification has
@@ -63,10 +81,11 @@ pub(crate) async fn open_door(
 pub(crate) async fn open_door_of_flow(
     api: State<Api>,
     id: Segments<String>,
+    request_id: Extension<RequestId>,
     headers: HeaderMap,
     body: Raw,
 ) -> Answer {
-    open_door(api, id, headers, body).await
+    open_door(api, id, request_id, headers, body).await
 }
 
 async fn open(
@@ -263,8 +282,12 @@ fn asked_for(payload: &Value) -> String {
 }
 
 /// A page that says why there is no other.
-fn failed(error: &ApiError) -> Response {
+pub(crate) fn failed(error: &ApiError) -> Response {
     match error.code() {
+        "FORBIDDEN_ORIGIN" => {
+            let more = "<p>Nothing was decided. Open the link by itself, and answer there.</p>";
+            told(error.status(), "This page may not answer.", more)
+        }
         "AWAIT_NOT_FOUND" => told(error.status(), "There is nothing to decide here.", ""),
         "TOO_LARGE" => told(error.status(), "The comment is too long.", ""),
         code => {
@@ -281,7 +304,9 @@ fn told(status: StatusCode, what: &str, more: &str) -> Response {
 fn html(status: StatusCode, body: String) -> Response {
     let headers = [
         (header::CACHE_CONTROL, "no-store"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        // The id is a secret that no other site is told. With less said, a browser hides from its
+        // own server where an answer comes from, and the answer would be refused.
+        (header::REFERRER_POLICY, "same-origin"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (
             header::CONTENT_SECURITY_POLICY,

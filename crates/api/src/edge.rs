@@ -22,8 +22,9 @@ use futures::FutureExt;
 use riverrun_types::RunId;
 use serde_json::json;
 use tracing::Instrument;
+use url::Url;
 
-use crate::{app::Api, errors::ApiError, read_on::read_on};
+use crate::{app::Api, doors, errors::ApiError, read_on::read_on};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -55,9 +56,16 @@ pub(crate) async fn around(State(api): State<Api>, mut request: Request, next: N
 }
 
 async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Response {
+    let is_for_person = request.uri().path().starts_with(doors::PAGES);
+    let refusal = |error: ApiError| match is_for_person {
+        true => doors::failed(&error),
+        false => error.into_response(),
+    };
     let hosts = &api.options().hosts;
-    if let Err(refused) = hosts.check(&request).and_then(|()| same_origin(&request)) {
-        return refused.into_response();
+    let public = api.runtime().options().public_url.as_deref();
+    let checked = hosts.check(&request);
+    if let Err(refused) = checked.and_then(|()| same_origin(&request, public)) {
+        return refusal(refused);
     }
     let mut limit = api.options().request_timeout;
     let uri = request.uri();
@@ -70,10 +78,10 @@ async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Re
     let guarded = AssertUnwindSafe(next.run(request)).catch_unwind();
     match tokio::time::timeout(limit, guarded).await {
         Ok(Ok(response)) => response,
-        Ok(Err(panic)) => broken_down(id, &*panic).into_response(),
+        Ok(Err(panic)) => refusal(broken_down(id, &*panic)),
         Err(_) => {
             let message = format!("no answer within {} s", limit.as_secs());
-            ApiError::new("REQUEST_TIMEOUT", message).into_response()
+            refusal(ApiError::new("REQUEST_TIMEOUT", message))
         }
     }
 }
@@ -113,8 +121,9 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 }
 
 /// A browser says from which page a request comes. A page of another site must not be able to
-/// change anything on a server that trusts its own machine.
-fn same_origin(request: &Request) -> Result<(), ApiError> {
+/// change anything on a server that trusts its own machine. Pages of the public address are the
+/// server's own, whatever a proxy makes of the name.
+fn same_origin(request: &Request, public: Option<&str>) -> Result<(), ApiError> {
     let Some(origin) = request.headers().get(header::ORIGIN) else {
         return Ok(());
     };
@@ -133,7 +142,11 @@ fn same_origin(request: &Request) -> Result<(), ApiError> {
         .iter()
         .filter_map(|name| request.headers().get(name)?.to_str().ok())
         .any(|ours| !host.is_empty() && ours.eq_ignore_ascii_case(host));
-    if ours {
+    let public = public.and_then(|url| Some(Url::parse(url).ok()?.origin()));
+    let is_public = public.is_some_and(|public| {
+        public.is_tuple() && public.ascii_serialization().eq_ignore_ascii_case(origin)
+    });
+    if ours || is_public {
         return Ok(());
     }
     let origin: String = origin.chars().take(64).collect();

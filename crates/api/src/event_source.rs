@@ -38,7 +38,7 @@ pub(crate) enum Said {
     },
     /// It was too slow and goes on from the store.
     Late,
-    /// So many batches of a queue's channel are lost.
+    /// So many batches of a queue's channel are lost, or events of a stream not kept any more.
     Missed(u64),
     Deleted,
 }
@@ -173,6 +173,7 @@ impl Source {
                     }
                     Told::Event(_) => {}
                     Told::Late => return Ok(Said::Late),
+                    Told::Missed(count) => return Ok(Said::Missed(count)),
                     Told::Gone => return Ok(Said::Deleted),
                 }
             },
@@ -202,6 +203,7 @@ impl Source {
                     said(logged.no.to_string(), &shown(&logged))
                 }
                 Told::Late => Ok(Said::Late),
+                Told::Missed(count) => Ok(Said::Missed(count)),
                 Told::Gone => Ok(Said::Deleted),
             },
         }

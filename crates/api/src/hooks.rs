@@ -34,7 +34,8 @@ pub(crate) const ROUTE: &str = "/hooks/{*path}";
         (status = 401, description = "SIGNATURE_INVALID", body = schemas::Failure),
         (status = 404, description = "NOT_FOUND: no trigger has this path", body = schemas::Failure),
         (status = 409, description = "TRIGGER_DISABLED", body = schemas::Failure),
-        (status = 422, description = "INPUT_INVALID: the body breaks the trigger's schema, or the input the flow's", body = schemas::Failure)))]
+        (status = 422, description = "INPUT_INVALID: the body breaks the trigger's schema, or the input the flow's", body = schemas::Failure),
+        (status = 500, description = "TRIGGER_BROKEN: the trigger cannot be used as it stands", body = schemas::Failure)))]
 pub(crate) async fn fire_hook(
     State(api): State<Api>,
     Extension(request_id): Extension<RequestId>,

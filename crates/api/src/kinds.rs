@@ -180,6 +180,8 @@ impl Reader {
         match told {
             Ok(Told::Event(logged)) => self.encode(&mut text, &logged),
             Ok(Told::Late) => text.push_str(": late, read from the store\n\n"),
+            // Of one stream alone.
+            Ok(Told::Missed(_)) => {}
             Ok(Told::Gone) => return None,
             Err(error) => {
                 self.is_over = true;

@@ -161,7 +161,7 @@ pub(crate) fn opening(after: Option<impl std::fmt::Display>) -> String {
     opening
 }
 
-/// Says that events of a live channel are lost to this reader.
+/// Says that events are lost to this reader.
 fn missed(text: &mut String, what: &serde_json::Value) {
     field(text, "event", "stream.missed");
     field(text, "data", &what.to_string());
@@ -275,7 +275,10 @@ async fn begin(
                 after: last.or(Some(EventId { ms: 0, seq: 0 })),
             }
         }
-        Some(id) => at(store.locate(stream, Place::Event(cursor(id)?)).await?),
+        Some(id) => {
+            let after = cursor(id)?;
+            at(api.runtime().position_after(stream, after).await?)
+        }
     })
 }
 
@@ -305,21 +308,15 @@ enum Source {
     Queue(Listener),
 }
 
-/// What comes from there.
-enum Came {
-    Tailed(Tailed),
-    /// So many batches were lost to a reader that was too slow for a live channel.
-    Missed(u64),
-}
-
 impl Source {
     /// Cancel safe.
-    async fn next(&mut self) -> riverrun_runtime::Result<Came> {
+    async fn next(&mut self) -> riverrun_runtime::Result<Tailed> {
         match self {
-            Self::Stream(tail) => tail.next().await.map(Came::Tailed),
+            Self::Stream(tail) => tail.next().await,
             Self::Queue(listener) => Ok(match listener.next().await {
-                Overheard::Batch(batch) => Came::Tailed(Tailed::Live(batch)),
-                Overheard::Missed(count) => Came::Missed(count),
+                Overheard::Batch(batch) => Tailed::Live(batch),
+                // So many batches: it was too slow for a live channel.
+                Overheard::Missed(count) => Tailed::Missed(count),
             }),
         }
     }
@@ -355,16 +352,7 @@ impl Reader {
                 _ = self.beat.tick() => return Some(Bytes::from_static(b": alive\n\n")),
                 () = &mut self.closing => return None,
             };
-            let tailed = match came {
-                Ok(Came::Tailed(tailed)) => Ok(tailed),
-                Ok(Came::Missed(count)) => {
-                    let mut text = String::new();
-                    missed(&mut text, &serde_json::json!({ "missed": count }));
-                    return Some(text.into());
-                }
-                Err(error) => Err(error),
-            };
-            match tailed {
+            match came {
                 Ok(Tailed::Live(batch)) => {
                     self.is_live = true;
                     self.is_done = self.ends_with(&batch.events);
@@ -384,6 +372,11 @@ impl Reader {
                     if std::mem::take(&mut self.is_live) {
                         return Some(Bytes::from_static(b": late, read from the store\n\n"));
                     }
+                }
+                Ok(Tailed::Missed(count)) => {
+                    let mut text = String::new();
+                    missed(&mut text, &serde_json::json!({ "missed": count }));
+                    return Some(text.into());
                 }
                 Ok(Tailed::Gone) => {
                     self.is_done = true;

@@ -1,7 +1,7 @@
 //! Triggers: what starts flows from outside, kept, changed and fired by hand.
 
 use axum::{Extension, extract::State, http::StatusCode};
-use riverrun_triggers::{Backfill, Kind, ManualFire, Put};
+use riverrun_triggers::{Backfill, Backfilled, Kind, Made, ManualFire, Put};
 use riverrun_types::{Json, Millis, RunId, time::Iso};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -177,20 +177,26 @@ pub(crate) async fn disable_trigger(
         (status = 201, description = "Started", body = schemas::StartedRun),
         (status = 200, description = "An earlier request with the same key had started it", body = schemas::StartedRun),
         (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "TRIGGER_DISABLED", body = schemas::Failure)))]
+        (status = 409, description = "TRIGGER_DISABLED", body = schemas::Failure),
+        (status = 500, description = "TRIGGER_BROKEN", body = schemas::Failure)))]
 pub(crate) async fn fire_trigger(
     State(api): State<Api>,
     Segments(id): Segments<String>,
     Extension(request_id): Extension<RequestId>,
     Body(body): Body<FireBody>,
 ) -> Answer {
+    fire(&api, &id, request_id, body).await
+}
+
+/// What somebody who fires a trigger by hand wants is done.
+pub(crate) async fn fire(api: &Api, id: &str, request_id: RequestId, body: FireBody) -> Answer {
     let fire = ManualFire {
         input: body.input,
         idempotency_key: body.idempotency_key,
         source: body.source,
         request_id: Some(request_id.0),
     };
-    started_answer(api.triggers().fire(&id, fire).await?)
+    started_answer(api.triggers().fire(id, fire).await?)
 }
 
 /// List what became of a trigger
@@ -232,6 +238,10 @@ pub(crate) async fn trigger_stats(
 struct ShownBackfill {
     items: Vec<ShownDue>,
     created: usize,
+    failed: usize,
+    /// What the first of those failed with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_error: Option<ShownCause>,
     /// Where to go on; absent if nothing is left.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_from: Option<Iso>,
@@ -241,21 +251,47 @@ struct ShownBackfill {
 #[serde(rename_all = "camelCase")]
 struct ShownDue {
     due_at: Iso,
-    run_id: RunId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<RunId>,
     created: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ShownCause>,
+}
+
+#[derive(Clone, Serialize)]
+struct ShownCause {
+    code: &'static str,
+    message: String,
+}
+
+impl From<Backfilled> for ShownDue {
+    fn from(done: Backfilled) -> Self {
+        let (run_id, created, error) = match done.made {
+            Made::Started(run) => (Some(run), true, None),
+            Made::WasThere(run) => (Some(run), false, None),
+            Made::Failed { code, message } => (None, false, Some(ShownCause { code, message })),
+        };
+        Self {
+            due_at: Iso(done.due_ms),
+            run_id,
+            created,
+            error,
+        }
+    }
 }
 
 /// Start the runs of a range of due times
 ///
 /// One for each due time from `from` up to, not including, `to` for which there is none. At most
-/// 1,000 at a time; `nextFrom` says where to go on.
+/// 1,000 at a time; `nextFrom` says where to go on. A due time whose run cannot be started says so
+/// in `error`, and holds up no other.
 #[utoipa::path(post, path = "/api/schedules/{id}/backfill", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id")),
     request_body(content = BackfillBody),
     responses(
         (status = 200, description = "The due times and their runs", body = schemas::Backfilled),
         (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "TRIGGER_NO_SCHEDULE", body = schemas::Failure)))]
+        (status = 409, description = "TRIGGER_NO_SCHEDULE or TRIGGER_DISABLED", body = schemas::Failure)))]
 pub(crate) async fn backfill_schedule(
     State(api): State<Api>,
     Segments(id): Segments<String>,
@@ -267,14 +303,12 @@ pub(crate) async fn backfill_schedule(
         limit: body.limit.unwrap_or(100),
     };
     let (done, next) = api.triggers().backfill(&id, wanted).await?;
-    let items = done.into_iter().map(|done| ShownDue {
-        due_at: Iso(done.due_ms),
-        run_id: done.run,
-        created: done.created,
-    });
-    let items: Vec<ShownDue> = items.collect();
+    let items: Vec<ShownDue> = done.into_iter().map(ShownDue::from).collect();
+    let mut errors = items.iter().filter_map(|item| item.error.as_ref());
     ok(&ShownBackfill {
         created: items.iter().filter(|item| item.created).count(),
+        failed: errors.clone().count(),
+        first_error: errors.next().cloned(),
         items,
         next_from: next.map(Iso),
     })

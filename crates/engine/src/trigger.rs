@@ -39,7 +39,7 @@ pub struct TriggerState {
     /// The run that it started last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
-    /// How often it was fired, as far as its stream is kept.
+    /// How often it was fired, as far as is known.
     pub fired: u64,
     /// How often it was fired without starting a run.
     pub failed: u64,

@@ -121,6 +121,10 @@ impl Handler for Branch {
         })
     }
 
+    fn chooses(&self) -> bool {
+        true
+    }
+
     fn targets(&self, config: &Value) -> Vec<(String, String)> {
         let conditions = config.get("conditions").and_then(Value::as_array);
         let conditions = conditions.into_iter().flatten().enumerate();

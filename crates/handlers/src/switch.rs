@@ -69,6 +69,10 @@ impl Handler for Switch {
         })
     }
 
+    fn chooses(&self) -> bool {
+        true
+    }
+
     fn targets(&self, config: &Value) -> Vec<(String, String)> {
         let cases = config.get("cases").and_then(Value::as_object);
         let cases = cases.into_iter().flatten();

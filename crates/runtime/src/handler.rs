@@ -32,6 +32,11 @@ pub trait Handler: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Whether it always says itself where the run goes, so that `onSuccess` is never taken.
+    fn chooses(&self) -> bool {
+        false
+    }
+
     /// Makes a step ready to run. The config has passed the schema; what a schema cannot say
     /// (an expression that does not parse) is refused here, every issue at once.
     fn prepare(&self, config: &Value) -> Result<Arc<dyn Action>, Vec<SchemaIssue>>;

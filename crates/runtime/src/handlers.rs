@@ -70,6 +70,11 @@ impl Catalog for Handlers {
         }
     }
 
+    fn chooses(&self, handler: &str) -> bool {
+        let known = self.known.get(handler);
+        known.is_some_and(|known| known.handler.chooses())
+    }
+
     fn expression_issue(&self, source: &str) -> Option<String> {
         Expr::compile(source).err().map(|error| error.to_string())
     }

@@ -48,6 +48,7 @@ pub use load::Loaded;
 pub use once::AppendedOnce;
 pub use options::Options;
 pub use reads::{At, RunView};
+pub use request::TRIGGER_KEYS;
 pub use runtime::Runtime;
 pub use shown::Shown;
 pub use start::{StartRequest, Started};

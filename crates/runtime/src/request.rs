@@ -6,6 +6,9 @@ use crate::{Error, Result, StartRequest};
 
 const MAX_METADATA_BYTES: usize = 64 << 10;
 
+/// What the idempotency keys of runs begin with that triggers start, and no others.
+pub const TRIGGER_KEYS: &str = "trigger:";
+
 impl StartRequest {
     pub(crate) fn check(&self) -> Result<()> {
         if let Some(run) = &self.run_id {
@@ -26,6 +29,31 @@ impl StartRequest {
         check_tags(&self.tags)?;
         check_delay(self.delay_ms.unwrap_or(0))?;
         self.metadata.as_ref().map_or(Ok(()), check_metadata)
+    }
+
+    /// Nobody takes the key of a due time away, or says that a trigger started what it did not. A
+    /// copy says what its original says.
+    pub(crate) fn check_origin(&self) -> Result<()> {
+        if self.by_trigger {
+            return Ok(());
+        }
+        let key = self.idempotency_key.as_deref();
+        if key.is_some_and(|key| key.starts_with(TRIGGER_KEYS)) {
+            let rule = format!("keys that begin with {TRIGGER_KEYS:?} are those of triggers");
+            return Err(Error::BadField {
+                field: "idempotencyKey",
+                rule,
+            });
+        }
+        let metadata = self.metadata.as_ref().filter(|_| self.origin.is_none());
+        if metadata.is_some_and(|metadata| metadata.get("trigger").is_some()) {
+            let rule = "\"trigger\" says where a run came from, and is the server's to say";
+            return Err(Error::BadField {
+                field: "metadata",
+                rule: rule.to_owned(),
+            });
+        }
+        Ok(())
     }
 }
 
@@ -88,7 +116,7 @@ mod tests {
     fn check(fill: impl FnOnce(&mut StartRequest), expected: Option<(&str, &str)>) {
         let mut request = StartRequest::new("f", Json::null());
         fill(&mut request);
-        let refused = request.check().err();
+        let refused = request.check().and_then(|()| request.check_origin()).err();
         let refused = refused.map(|error| (error.code(), error.to_string()));
         let expected = expected.map(|(code, message)| (code, message.to_owned()));
         assert_eq!(refused, expected);
@@ -120,6 +148,33 @@ mod tests {
             |request| request.tags = vec!["a".to_owned(); 65],
             Some(("BAD_REQUEST", "tags: a run may have 64")),
         );
+    }
+
+    #[test]
+    fn what_triggers_say_is_theirs_to_say() {
+        let key = |request: &mut StartRequest| {
+            request.idempotency_key = Some("trigger:nightly:2030-01-01T00:00:00.000Z".to_owned());
+        };
+        let message = "idempotencyKey: keys that begin with \"trigger:\" are those of triggers";
+        check(key, Some(("BAD_REQUEST", message)));
+        let origin = |request: &mut StartRequest| {
+            let metadata = serde_json::json!({"trigger": {"id": "nightly"}});
+            request.metadata = Some(Json::of(&metadata));
+        };
+        let message =
+            "metadata: \"trigger\" says where a run came from, and is the server's to say";
+        check(origin, Some(("BAD_REQUEST", message)));
+        let by_trigger = |request: &mut StartRequest| {
+            key(request);
+            origin(request);
+            request.by_trigger = true;
+        };
+        check(by_trigger, None);
+        let other = |request: &mut StartRequest| {
+            request.idempotency_key = Some("triggered".to_owned());
+            request.metadata = Some(Json::of(&serde_json::json!({"by": "trigger"})));
+        };
+        check(other, None);
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub struct StartRequest {
     /// How many events started a run on the way to it. Whoever starts it by an event sees to it
     /// that a chain ends ([`crate::Options::max_chain`]).
     pub chain: u32,
+    /// A trigger starts it, so its key and its metadata may be those of a trigger.
+    pub by_trigger: bool,
     /// Committed with the new run, or not at all: an earlier run with the same key changes nothing.
     pub also: Vec<Change>,
     pub(crate) origin: Option<Origin>,
@@ -56,6 +58,7 @@ impl StartRequest {
             correlation_id: None,
             causation_id: None,
             chain: 0,
+            by_trigger: false,
             also: Vec::new(),
             origin: None,
         }
@@ -113,6 +116,7 @@ impl Runtime {
     pub async fn start(&self, request: StartRequest) -> Result<Started> {
         self.refuse_when_stopping()?;
         request.check()?;
+        request.check_origin()?;
         let flow = self
             .compiled(&request.flow, request.version.as_deref())
             .await?;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use riverrun_store::{Batch, EventQuery, Heard, Listener, Place, Subscription};
-use riverrun_types::{Event, Json, Name, StreamName, time::NEVER};
+use riverrun_types::{Event, EventId, Json, Name, StreamName, time::NEVER};
 
 use crate::{Result, Runtime};
 
@@ -30,6 +30,8 @@ pub enum Tailed {
     Read(Vec<Event>),
     /// Live: shared by all readers of the stream.
     Live(Arc<Batch>),
+    /// So many events after the last one are not kept any more. What follows them comes next.
+    Missed(u64),
     /// The stream was deleted.
     Gone,
 }
@@ -45,6 +47,19 @@ impl Runtime {
             next: from,
             behind: true,
         }
+    }
+
+    /// The position after an event, whether it is still kept or not.
+    pub async fn position_after(&self, stream: &StreamName, id: EventId) -> Result<u64> {
+        let position = self.store().locate(stream, Place::Event(id)).await?;
+        if position > 0 {
+            return Ok(position);
+        }
+        // It stands before everything that is there. Positions are given once, so where the
+        // beginning was forgotten the id knows its own.
+        let first = EventQuery::forward(0, 1);
+        let first = self.store().events(stream, &first).await?.pop();
+        Ok(first.map_or(0, |first| first.id.seq.min(id.seq.saturating_add(1))))
     }
 }
 
@@ -62,6 +77,13 @@ impl Tail {
             if self.behind {
                 let query = EventQuery::forward(self.next, PAGE);
                 let events = self.runtime.store().events(&self.stream, &query).await?;
+                // Whoever begins at the beginning takes what there is.
+                let first = events.first().map_or(0, |first| first.id.seq);
+                if self.next > 0 && first > self.next {
+                    let missed = first - self.next;
+                    self.next = first;
+                    return Ok(Tailed::Missed(missed));
+                }
                 self.behind = is_full(&events);
                 if let Some(last) = events.last() {
                     self.next = last.id.seq + 1;

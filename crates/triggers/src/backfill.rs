@@ -22,14 +22,25 @@ pub struct Backfill {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Backfilled {
     pub due_ms: Millis,
-    pub run: RunId,
-    /// False if there was a run for this time already.
-    pub created: bool,
+    pub made: Made,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Made {
+    Started(RunId),
+    /// There was a run for this time already.
+    WasThere(RunId),
+    /// There is none, and why.
+    Failed {
+        code: &'static str,
+        message: String,
+    },
 }
 
 impl Triggers {
-    /// Starts a run for each due time of a range for which there is none. Answers with them, and
-    /// with the due time to go on from if there are more.
+    /// Starts a run for each due time of a range for which there is none. Answers with what came of
+    /// each, and with the due time to go on from if there are more. One whose run cannot be started
+    /// holds up no other, and is tried again by whoever asks again.
     pub async fn backfill(
         &self,
         id: &str,
@@ -42,6 +53,9 @@ impl Triggers {
                 kind: trigger.kind().as_str(),
             });
         };
+        if !trigger.enabled {
+            return Err(Error::Disabled(trigger.id.clone()));
+        }
         let now = self.runtime().now_ms();
         if wanted.from_ms >= wanted.until_ms || wanted.until_ms > now {
             let message = "the range must end after it begins, and not after now";
@@ -55,12 +69,16 @@ impl Triggers {
         for due_ms in times {
             let input = self.tick_input(&trigger, due_ms, now).await;
             let shot = scheduled(&trigger, "backfill", due_ms, now);
-            let started = self.shoot(shot, input).await?;
-            done.push(Backfilled {
-                due_ms,
-                run: started.run,
-                created: started.created,
-            });
+            let made = match self.shoot(shot, input).await {
+                Ok(started) if started.created => Made::Started(started.run),
+                Ok(started) => Made::WasThere(started.run),
+                Err(error) if error.is_passing() => return Err(error),
+                Err(error) => Made::Failed {
+                    code: error.code(),
+                    message: error.to_string(),
+                },
+            };
+            done.push(Backfilled { due_ms, made });
         }
         Ok((done, next))
     }

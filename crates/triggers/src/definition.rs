@@ -103,6 +103,10 @@ impl Definition {
 
     fn check(&self) -> Result<()> {
         RunId::checked(&self.id).map_err(|error| Error::invalid("id", error.to_string()))?;
+        if matches!(self.id.as_str(), "." | "..") {
+            let message = format!("{:?} means another place in a path", self.id);
+            return Err(Error::invalid("id", message));
+        }
         for (field, text) in [
             ("tenantId", &self.tenant_id),
             ("flowVersion", &self.flow_version),

@@ -17,10 +17,15 @@ pub enum Error {
     TimeZone(String),
     #[error("trigger {id:?} is in version {found}, not {expected}: somebody else changed it")]
     Changed { id: Name, expected: u64, found: u64 },
-    #[error("there is a trigger {0:?}: change it, or choose another id")]
+    #[error(
+        "there is a trigger {0:?}: change it (PATCH /api/triggers/{0}), remove it first, or choose another id"
+    )]
     Exists(Name),
     #[error("trigger {0:?} is disabled")]
     Disabled(Name),
+    /// It is kept, and cannot be used as it stands.
+    #[error("trigger {id:?} cannot be used: {reason}")]
+    Broken { id: Name, reason: String },
     #[error("there are {0} triggers already")]
     TooMany(usize),
     #[error("trigger {id:?} is of type {kind}, and has no due times")]
@@ -75,6 +80,7 @@ impl Error {
             Self::Changed { .. } => "TRIGGER_MOVED",
             Self::Exists(_) => "TRIGGER_EXISTS",
             Self::Disabled(_) => "TRIGGER_DISABLED",
+            Self::Broken { .. } => "TRIGGER_BROKEN",
             Self::TooMany(_) => "TRIGGER_LIMIT",
             Self::NoSchedule { .. } => "TRIGGER_NO_SCHEDULE",
             Self::NoRoute { .. } => "NOT_FOUND",

@@ -82,7 +82,8 @@ impl Triggers {
                 self.runtime().commit(all(changes)).await?;
                 Ok(started)
             }
-            Err(error) if !error.is_passing() => {
+            // Whoever makes up for it is told, and may try again: nothing is counted twice.
+            Err(error) if !error.is_passing() && !shot.is_made_up_for() => {
                 let told = json!({"code": error.code(), "message": error.to_string()});
                 let changes = shot.changes(Fired::Failed(Json::of(&told)), shot.failed(told));
                 self.runtime().commit(all(changes)).await?;
@@ -117,6 +118,7 @@ impl Triggers {
         request.correlation_id = shot.story.correlation.clone();
         request.causation_id = shot.story.causation.clone();
         request.chain = shot.story.depth;
+        request.by_trigger = true;
         request.also = shot.changes(Fired::Run(run.clone()), shot.fired(&run, true));
         Ok(self.runtime().start(request).await?)
     }
@@ -174,7 +176,10 @@ impl Shot<'_> {
 
     fn failed(&self, error: Value) -> Draft {
         let data = self.said(json!({ "error": error }));
-        Draft::new(self.received_ms, EventType::TriggerFailed).data(data)
+        let mut draft = Draft::new(self.received_ms, EventType::TriggerFailed).data(data);
+        // There is no run, but what would have started it may belong to a story.
+        draft.correlation_id = self.story.correlation.as_deref().map(Into::into);
+        draft
     }
 
     fn changes(&self, outcome: Fired, event: Draft) -> Vec<Change> {

@@ -73,16 +73,10 @@ pub(crate) struct HttpRule {
 }
 
 impl HttpRule {
-    pub fn new(config: Config) -> Result<Self> {
+    /// `environment` looks up a variable.
+    pub fn new(config: Config, environment: impl Fn(&str) -> Option<String>) -> Result<Self> {
         const MAX_BODY_BYTES: usize = 16 << 20;
-        let method = config.method.to_ascii_uppercase();
-        let method = METHODS.into_iter().find(|known| *known == method);
-        let method = method.ok_or_else(|| {
-            Error::invalid(
-                "config.method",
-                format!("it must be one of {}", METHODS.join(", ")),
-            )
-        })?;
+        let method = method(&config.method)?;
         let max_body_bytes = config.max_body_bytes.unwrap_or(1 << 20);
         if max_body_bytes > MAX_BODY_BYTES {
             let message = format!("it must be at most {MAX_BODY_BYTES}");
@@ -92,7 +86,6 @@ impl HttpRule {
         if !(1..=300_000).contains(&timeout_ms) {
             return Err(Error::invalid("config.timeoutMs", "it must be 1 to 300000"));
         }
-        let environment = |name: &str| std::env::var(name).ok();
         let signature = config.signature;
         let signature = signature.map(|config| Signature::new(config, environment));
         Ok(Self {
@@ -107,6 +100,22 @@ impl HttpRule {
             signature: signature.transpose()?,
         })
     }
+}
+
+fn method(given: &str) -> Result<&'static str> {
+    let method = given.to_ascii_uppercase();
+    let known = METHODS.into_iter().find(|known| *known == method);
+    known.ok_or_else(|| {
+        let message = format!("it must be one of {}", METHODS.join(", "));
+        Error::invalid("config.method", message)
+    })
+}
+
+/// Where the requests of a trigger go, though the rest of its config may mean nothing.
+pub(crate) fn place(config: &Map<String, Value>) -> Option<(&'static str, Pattern)> {
+    let given = config.get("method").map_or(Some("POST"), Value::as_str)?;
+    let path = config.get("path")?.as_str()?;
+    Some((method(given).ok()?, Pattern::parse(path).ok()?))
 }
 
 /// A request as it came, but for its body.
@@ -163,7 +172,7 @@ impl Triggers {
                 allowed: allowed.join(", "),
             }),
             Found::Trigger { id, parameters } => {
-                let trigger = self.get(&id).map_err(|_| no_route())?;
+                let trigger = self.get(&id)?;
                 if !trigger.enabled {
                     return Err(Error::Disabled(id));
                 }

@@ -1,7 +1,7 @@
 //! Expressions of triggers, and the value that becomes a run's input.
 
 use riverrun_expr::{Arg, Expr};
-use riverrun_runtime::Runtime;
+use riverrun_runtime::{Runtime, TRIGGER_KEYS};
 use riverrun_types::{Json, Path, RunId, label};
 
 use crate::{Error, Result};
@@ -83,12 +83,16 @@ pub(crate) fn land(value: Json, path: Option<&Path>) -> Json {
     state.json()
 }
 
-/// The idempotency key of a run: a trigger's own, however long what was given is.
+/// The idempotency key of a run: a trigger's own, however long what was given is. Nobody else may
+/// use keys that begin like this.
 pub(crate) fn key(trigger: &str, given: &str) -> String {
-    let key = format!("{trigger}:{given}");
+    let key = format!("{TRIGGER_KEYS}{trigger}:{given}");
     match label::is_valid(&key) {
         true => key,
-        false => format!("{trigger}:{}", RunId::of_content(given.as_bytes())),
+        false => {
+            let content = RunId::of_content(given.as_bytes());
+            format!("{TRIGGER_KEYS}{trigger}:{content}")
+        }
     }
 }
 
@@ -114,9 +118,9 @@ mod tests {
 
     #[test]
     fn keys_are_a_triggers_own_and_short() {
-        assert_eq!(key("t", "42"), "t:42");
+        assert_eq!(key("t", "42"), "trigger:t:42");
         let long = key("t", &"x".repeat(1_000));
-        assert!(label::is_valid(&long) && long.starts_with("t:"));
+        assert!(label::is_valid(&long) && long.starts_with("trigger:t:"));
         assert_ne!(long, key("t", &"x".repeat(1_001)));
         assert!(label::is_valid(&key("t", "a\nb")));
     }

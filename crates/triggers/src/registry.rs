@@ -1,6 +1,6 @@
 //! The triggers that are there: kept in the store, known here, changed one at a time.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use riverrun_runtime::Runtime;
 use riverrun_store::{Change, Error as StoreError, NewTrigger, NextDue, Page, TriggerRecord};
@@ -11,9 +11,9 @@ use tokio::sync::{Mutex, watch};
 use crate::{
     Definition, Error, Kind, Origin, Result, ShownTrigger, Trigger,
     fire::{all, tell},
-    route::Routes,
+    known::{Broken, Kept, Known, missing, origin, record_place},
     shown::{REDACTED, redact, secret},
-    trigger::Rule,
+    trigger::route,
 };
 
 /// The most triggers of a server: all of them are kept in memory.
@@ -33,13 +33,6 @@ struct Inner {
     known: watch::Sender<Arc<Known>>,
     /// Whoever changes triggers here has it: what is decided on stays so until it is written.
     changing: Mutex<()>,
-}
-
-/// What is known of all triggers.
-#[derive(Default)]
-pub(crate) struct Known {
-    by_id: BTreeMap<Name, Arc<Trigger>>,
-    pub routes: Routes,
 }
 
 /// A trigger that was put.
@@ -79,21 +72,24 @@ impl Triggers {
 
     /// The ids of all triggers, in order.
     pub fn ids(&self) -> Vec<String> {
-        let known = self.known();
-        known.by_id.keys().map(ToString::to_string).collect()
+        self.known().kept.ids()
+    }
+
+    /// Whether there is a trigger of this id, usable or not.
+    pub fn is_kept(&self, id: &str) -> bool {
+        self.known().kept.has(id)
     }
 
     /// Resolves when a trigger is known here, or is not known any more, whoever changed it.
     pub async fn until_known(&self, id: &str, is_known: bool) {
         let mut news = self.inner.known.subscribe();
-        let holds = |known: &Arc<Known>| known.by_id.contains_key(id) == is_known;
+        let holds = |known: &Arc<Known>| known.kept.usable.contains_key(id) == is_known;
         // The sender lives as long as this handle.
         let _ = news.wait_for(holds).await;
     }
 
     pub fn get(&self, id: &str) -> Result<Arc<Trigger>> {
-        let known = self.known();
-        known.by_id.get(id).cloned().ok_or_else(|| missing(id))
+        self.known().kept.get(id)
     }
 
     /// The enabled triggers that wait for events of a kind.
@@ -102,12 +98,17 @@ impl Triggers {
         let listens = |trigger: &&Arc<Trigger>| {
             trigger.enabled && trigger.listens_to().is_some_and(|known| **known == *kind)
         };
-        known.by_id.values().filter(listens).cloned().collect()
+        known
+            .kept
+            .usable
+            .values()
+            .filter(listens)
+            .cloned()
+            .collect()
     }
 
     pub async fn show(&self, id: &str) -> Result<ShownTrigger> {
-        let record = self.record(id).await?;
-        Ok(ShownTrigger::new(&Trigger::of(&record)?, &record))
+        Ok(ShownTrigger::of(&self.record(id).await?))
     }
 
     /// What became of a trigger so far.
@@ -140,12 +141,7 @@ impl Triggers {
                     let next = next.map(|last| last.id().to_owned());
                     return Ok(Page { items, next });
                 }
-                match Trigger::of(record) {
-                    Ok(trigger) => items.push(ShownTrigger::new(&trigger, record)),
-                    Err(error) => {
-                        tracing::warn!(trigger = %record.id, %error, "a trigger cannot be read");
-                    }
-                }
+                items.push(ShownTrigger::of(record));
             }
             match page.next {
                 Some(next) => cursor = Some(next),
@@ -181,8 +177,7 @@ impl Triggers {
             return Err(Error::invalid("(trigger)", "it must be an object"));
         };
         let record = self.record(id).await?;
-        let before = Trigger::of(&record)?;
-        let mut merged = Json::of(&before.definition).value();
+        let mut merged = record.definition.value();
         for (key, value) in changes {
             match (key.as_str(), value) {
                 ("id", value) if value != *id => {
@@ -208,20 +203,53 @@ impl Triggers {
         let (definition, expected) = Definition::read(merged)?;
         // What it is merged with must still be there when it is written.
         let expected = expected.unwrap_or(record.version);
-        self.keep(definition, Some(expected), before.definition.origin, false)
+        self.keep(definition, Some(expected), origin(&record), false)
             .await
     }
 
     pub async fn enable(&self, id: &str, enabled: bool) -> Result<Put> {
         let _changing = self.inner.changing.lock().await;
         let record = self.record(id).await?;
-        let before = Trigger::of(&record)?;
+        let before = match Trigger::of(&record) {
+            Ok(before) => before,
+            Err(_) if record.enabled == enabled => return Ok(unchanged(&record)),
+            Err(error) if enabled => return Err(Broken::new(&record, &error).refusal()),
+            Err(error) => return self.disable_broken(&record, &error).await,
+        };
         if before.enabled == enabled {
-            return Ok(unchanged(&before, &record));
+            return Ok(unchanged(&record));
         }
         let mut definition = before.definition.clone();
         definition.enabled = Some(enabled);
-        self.write(definition, Some((before, record))).await
+        self.write(definition, Some((Some(before), record))).await
+    }
+
+    /// Lets one that cannot be used be as it is, but for that it is not meant to be used.
+    async fn disable_broken(&self, record: &TriggerRecord, error: &Error) -> Result<Put> {
+        let now_ms = self.runtime().now_ms();
+        let place = record_place(record);
+        let version = record.version + 1;
+        let new = NewTrigger {
+            id: record.id.clone(),
+            version,
+            kind: record.kind.clone(),
+            enabled: false,
+            definition: record.definition.clone(),
+            route: place.map(|(method, pattern)| route(method, &pattern)),
+            due: NextDue::At(None),
+            now_ms,
+        };
+        let data = json!({"version": version, "type": &*record.kind, "enabled": false});
+        let event = Draft::new(now_ms, EventType::TriggerRegistered).data(data);
+        let mut changes = vec![Change::Trigger(Box::new(new))];
+        changes.extend(tell(&record.id, [event]));
+        self.runtime().commit(all(changes)).await?;
+        let record = self.record(&record.id).await?;
+        self.adopt(|kept| kept.put_broken(Broken::new(&record, error)));
+        Ok(Put {
+            changed: true,
+            ..unchanged(&record)
+        })
     }
 
     /// Removes a trigger. What it has started goes on.
@@ -241,46 +269,8 @@ impl Triggers {
         let event = Draft::new(now_ms, EventType::TriggerCancelled).data(data);
         changes.extend(tell(id, [event]));
         self.runtime().commit(all(changes)).await?;
-        self.adopt(|by_id| {
-            by_id.remove(id);
-        });
+        self.adopt(|kept| kept.remove(id));
         Ok(())
-    }
-
-    /// Brings the triggers that files of the project keep to what the files say. Answers with the
-    /// ids of those that were made or changed, and of those that went.
-    pub async fn sync_project(&self, files: Vec<Value>) -> Vec<(String, Result<Synced>)> {
-        let mut told = Vec::new();
-        let mut ids: Vec<String> = Vec::new();
-        for definition in files {
-            let id = definition["id"].as_str().unwrap_or_default().to_owned();
-            if ids.contains(&id) {
-                told.push((id.clone(), Err(Error::Exists(id.into()))));
-                continue;
-            }
-            ids.push(id.clone());
-            let put = self.put(definition, Origin::Project).await;
-            told.push((
-                id,
-                put.map(|put| {
-                    if put.changed {
-                        Synced::Changed
-                    } else {
-                        Synced::Same
-                    }
-                }),
-            ));
-        }
-        let known = self.known();
-        let gone = known.by_id.values().filter(|trigger| {
-            trigger.definition.origin == Origin::Project
-                && !ids.iter().any(|id| **id == *trigger.id)
-        });
-        for trigger in gone {
-            let removed = self.remove(&trigger.id).await;
-            told.push((trigger.id.to_string(), removed.map(|()| Synced::Removed)));
-        }
-        told
     }
 
     async fn keep(
@@ -308,9 +298,9 @@ impl Triggers {
         let Some(record) = before else {
             return self.write(definition, None).await;
         };
-        let before = Trigger::of(&record);
-        if let Ok(before) = &before {
-            keep_secret(&mut definition, &before.definition);
+        let before = Trigger::of(&record).ok();
+        keep_secret(&mut definition, &record);
+        if let Some(before) = &before {
             let is_same = Definition {
                 enabled: None,
                 ..definition.clone()
@@ -323,49 +313,36 @@ impl Triggers {
                     .enabled
                     .is_none_or(|enabled| enabled == before.enabled)
             {
-                return Ok(unchanged(before, &record));
+                return Ok(unchanged(&record));
             }
         }
-        match before {
-            Ok(before) => self.write(definition, Some((before, record))).await,
-            // One that cannot be read any more is replaced by one that can.
-            Err(_) => {
-                self.write_over(definition, record.version, Some(record.created_ms), None)
-                    .await
-            }
-        }
+        // One that cannot be used any more is replaced by one that can.
+        self.write(definition, Some((before, record))).await
     }
 
+    /// Writes what takes the place of a record, and of the trigger that this was.
     async fn write(
         &self,
         definition: Definition,
-        before: Option<(Trigger, TriggerRecord)>,
+        before: Option<(Option<Trigger>, TriggerRecord)>,
     ) -> Result<Put> {
-        let Some((before, record)) = before else {
-            let known = self.known().by_id.len();
-            if known >= MAX_TRIGGERS {
-                return Err(Error::TooMany(known));
+        let (before, record) = before.unzip();
+        let before = before.flatten();
+        let version = match &record {
+            Some(record) => record.version,
+            None => {
+                let known = self.known().kept.len();
+                if known >= MAX_TRIGGERS {
+                    return Err(Error::TooMany(known));
+                }
+                let version = self.runtime().store().trigger_version(&definition.id);
+                version.await?.unwrap_or(0)
             }
-            let version = self.runtime().store().trigger_version(&definition.id);
-            let version = version.await?.unwrap_or(0);
-            return self.write_over(definition, version, None, None).await;
         };
-        let (version, created_ms) = (record.version, record.created_ms);
-        self.write_over(definition, version, Some(created_ms), Some(before))
-            .await
-    }
-
-    async fn write_over(
-        &self,
-        definition: Definition,
-        version: u64,
-        created_ms: Option<Millis>,
-        before: Option<Trigger>,
-    ) -> Result<Put> {
         let now_ms = self.runtime().now_ms();
         // The very moment that is stored: intervals are counted from it, now and after a restart.
-        let created_ms = created_ms.unwrap_or(now_ms);
-        let kept = before.as_ref().is_none_or(|before| before.enabled);
+        let created_ms = record.as_ref().map_or(now_ms, |record| record.created_ms);
+        let kept = record.as_ref().is_none_or(|record| record.enabled);
         let enabled = definition.enabled.unwrap_or(kept);
         let trigger = Trigger::new(definition, version + 1, enabled, created_ms)?;
         self.check_flow(&trigger)?;
@@ -390,20 +367,20 @@ impl Triggers {
             changes.extend(self.listen(&trigger.id, kind, true));
         }
         changes.extend(tell(&trigger.id, [registered(&trigger, now_ms)]));
-        self.runtime().commit(all(changes)).await?;
+        let written = self.runtime().commit(all(changes)).await;
+        written.map_err(|error| as_written(error, &trigger))?;
+        let is_new = record.is_none();
         let record = self.record(&trigger.id).await?;
         let put = Put {
             trigger: ShownTrigger::new(&trigger, &record),
-            created: before.is_none(),
+            created: is_new,
             changed: true,
         };
-        self.adopt(|by_id| {
-            by_id.insert(trigger.id.clone(), Arc::new(trigger));
-        });
+        self.adopt(|kept| kept.put(Arc::new(trigger)));
         Ok(put)
     }
 
-    fn check_flow(&self, trigger: &Trigger) -> Result<()> {
+    pub(crate) fn check_flow(&self, trigger: &Trigger) -> Result<()> {
         let Definition {
             flow, flow_version, ..
         } = &trigger.definition;
@@ -430,17 +407,18 @@ impl Triggers {
     /// Has the engine's events told here that triggers wait for.
     fn listen_to_engine(&self) {
         let known = self.known();
-        let enabled = known.by_id.values().filter(|trigger| trigger.enabled);
+        let usable = known.kept.usable.values();
+        let enabled = usable.filter(|trigger| trigger.enabled);
         let kinds = enabled.filter_map(|trigger| Some(EventType::parse(trigger.listens_to()?)));
         let kinds = kinds.filter(EventType::is_engines_own).collect();
         self.runtime().listen_to_engine(kinds);
     }
 
-    fn adopt(&self, change: impl FnOnce(&mut BTreeMap<Name, Arc<Trigger>>)) {
+    fn adopt(&self, change: impl FnOnce(&mut Kept)) {
         self.inner.known.send_modify(|known| {
-            let mut by_id = known.by_id.clone();
-            change(&mut by_id);
-            *known = Arc::new(Known::new(by_id));
+            let mut kept = known.kept.clone();
+            change(&mut kept);
+            *known = Arc::new(Known::new(kept));
         });
         self.listen_to_engine();
     }
@@ -449,7 +427,7 @@ impl Triggers {
     pub(crate) async fn reload(&self) -> Result<()> {
         let _changing = self.inner.changing.lock().await;
         let before = self.known();
-        let mut by_id = BTreeMap::new();
+        let mut kept = Kept::default();
         let mut cursor: Option<String> = None;
         loop {
             let page = self
@@ -458,68 +436,57 @@ impl Triggers {
                 .list_triggers(PAGE, cursor.as_deref());
             let page = page.await?;
             for record in &page.items {
-                let kept = before.by_id.get(&record.id);
-                let trigger = match kept.filter(|kept| kept.version == record.version) {
-                    Some(kept) => kept.clone(),
-                    None => match Trigger::of(record) {
-                        Ok(trigger) => Arc::new(trigger),
-                        Err(error) => {
-                            tracing::warn!(trigger = %record.id, %error, "a trigger cannot be read");
-                            continue;
+                let usable = before.kept.usable.get(&record.id);
+                if let Some(same) = usable.filter(|usable| usable.version == record.version) {
+                    kept.put(same.clone());
+                    continue;
+                }
+                match Trigger::of(record) {
+                    Ok(trigger) => kept.put(Arc::new(trigger)),
+                    Err(error) => {
+                        let broken = before.kept.broken.get(&record.id);
+                        if broken.is_none_or(|broken| broken.version != record.version) {
+                            tracing::warn!(trigger = %record.id, %error, "a trigger cannot be used");
                         }
-                    },
-                };
-                by_id.insert(record.id.clone(), trigger);
+                        kept.put_broken(Broken::new(record, &error));
+                    }
+                }
             }
             match page.next {
                 Some(next) => cursor = Some(next),
                 None => break,
             }
         }
-        self.inner.known.send_replace(Arc::new(Known::new(by_id)));
+        self.inner.known.send_replace(Arc::new(Known::new(kept)));
         self.listen_to_engine();
         Ok(())
     }
 }
 
-/// What became of a trigger that a file keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Synced {
-    Same,
-    Changed,
-    Removed,
-}
-
-impl Known {
-    fn new(by_id: BTreeMap<Name, Arc<Trigger>>) -> Self {
-        let routes = by_id.values().filter_map(|trigger| match &trigger.rule {
-            Rule::Http(rule) => Some((rule.method, rule.pattern.form(), trigger.id.clone())),
-            _ => None,
-        });
-        Self {
-            routes: Routes::new(routes),
-            by_id,
-        }
-    }
-}
-
-fn missing(id: &str) -> Error {
-    let id: String = id.chars().take(128).collect();
-    StoreError::TriggerNotFound(id.into()).into()
-}
-
-fn unchanged(trigger: &Trigger, record: &TriggerRecord) -> Put {
+fn unchanged(record: &TriggerRecord) -> Put {
     Put {
-        trigger: ShownTrigger::new(trigger, record),
+        trigger: ShownTrigger::of(record),
         created: false,
         changed: false,
     }
 }
 
+/// A path that is taken is told as it was written, not in the form that paths are compared in.
+fn as_written(error: StoreError, trigger: &Trigger) -> StoreError {
+    match error {
+        StoreError::RouteTaken { trigger: owner, .. } => StoreError::RouteTaken {
+            route: trigger.shown_route(),
+            trigger: owner,
+        },
+        error => error,
+    }
+}
+
 /// A secret that was shown as a mark and comes back as one is the secret that is there.
-fn keep_secret(definition: &mut Definition, before: &Definition) {
-    let mut kept = before.config.clone();
-    let Some(kept) = secret(&mut kept) else {
+fn keep_secret(definition: &mut Definition, before: &TriggerRecord) {
+    let mut before = before.definition.value();
+    let kept = before["config"].as_object_mut().and_then(secret);
+    let Some(kept) = kept else {
         return;
     };
     if let Some(given) = secret(&mut definition.config).filter(|given| **given == REDACTED) {
@@ -528,7 +495,11 @@ fn keep_secret(definition: &mut Definition, before: &Definition) {
 }
 
 /// When a trigger that was made or changed is due.
-fn next_due(trigger: &Trigger, before: Option<&Trigger>, now_ms: Millis) -> Result<NextDue> {
+pub(crate) fn next_due(
+    trigger: &Trigger,
+    before: Option<&Trigger>,
+    now_ms: Millis,
+) -> Result<NextDue> {
     let Some(schedule) = trigger.schedule().filter(|_| trigger.enabled) else {
         return Ok(NextDue::At(None));
     };

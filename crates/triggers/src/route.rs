@@ -1,5 +1,7 @@
 //! The paths of http triggers: `/orders/:id`, below one prefix for all.
 
+use std::collections::BTreeMap;
+
 use riverrun_types::Name;
 
 use crate::{Error, Result};
@@ -88,10 +90,10 @@ fn is_plain(text: &str) -> bool {
     (1..=128).contains(&text.len()) && text.chars().all(plain) && text != "." && text != ".."
 }
 
-/// Which trigger takes which requests.
+/// Which trigger takes which requests: for each method its own paths, so that none hides another's.
 #[derive(Default)]
 pub(crate) struct Routes {
-    router: matchit::Router<Vec<(&'static str, Name)>>,
+    routers: BTreeMap<&'static str, matchit::Router<Name>>,
 }
 
 /// What a path leads to.
@@ -110,14 +112,10 @@ pub(crate) enum Found {
 impl Routes {
     /// Of triggers with their methods and the forms of their paths.
     pub fn new(all: impl IntoIterator<Item = (&'static str, String, Name)>) -> Self {
-        let mut forms: std::collections::BTreeMap<String, Vec<(&'static str, Name)>> =
-            Default::default();
-        for (method, form, id) in all {
-            forms.entry(form).or_default().push((method, id));
-        }
         let mut routes = Self::default();
-        for (form, targets) in forms {
-            if let Err(error) = routes.router.insert(form.as_str(), targets) {
+        for (method, form, id) in all {
+            let router = routes.routers.entry(method).or_default();
+            if let Err(error) = router.insert(form.as_str(), id) {
                 tracing::warn!(form, %error, "a path of a trigger leads nowhere");
             }
         }
@@ -125,19 +123,20 @@ impl Routes {
     }
 
     pub fn find(&self, method: &str, path: &str) -> Found {
-        let Ok(found) = self.router.at(path) else {
-            return Found::Nothing;
-        };
-        match found.value.iter().find(|(known, _)| *known == method) {
-            Some((_, id)) => Found::Trigger {
-                id: id.clone(),
-                parameters: found
-                    .params
-                    .iter()
-                    .map(|(_, text)| text.to_owned())
-                    .collect(),
-            },
-            None => Found::OtherMethods(found.value.iter().map(|(method, _)| *method).collect()),
+        let router = self.routers.get(method);
+        if let Some(found) = router.and_then(|router| router.at(path).ok()) {
+            let parameters = found.params.iter().map(|(_, text)| text.to_owned());
+            return Found::Trigger {
+                id: found.value.clone(),
+                parameters: parameters.collect(),
+            };
+        }
+        let others = self.routers.iter();
+        let others = others.filter(|(_, router)| router.at(path).is_ok());
+        let others: Vec<&'static str> = others.map(|(method, _)| *method).collect();
+        match others.is_empty() {
+            true => Found::Nothing,
+            false => Found::OtherMethods(others),
         }
     }
 }
@@ -174,6 +173,8 @@ mod tests {
             ("GET", "/orders/:order", "read"),
             ("POST", "/:any/:thing", "any"),
             ("POST", "/orders/:order/lines", "lines"),
+            ("GET", "/lines/first", "first"),
+            ("PUT", "/lines/:line", "line"),
         ];
         let routes = Routes::new(patterns.map(|(method, path, id)| {
             (method, Pattern::parse(path).unwrap().form(), Name::from(id))
@@ -190,9 +191,12 @@ mod tests {
         check("GET", "/orders/7", "read", &["7"]);
         check("POST", "/orders/7/lines", "lines", &["7"]);
         check("POST", "/people/7", "any", &["people", "7"]);
+        // Only among the paths of the request's own method.
+        check("GET", "/orders/new", "read", &["new"]);
+        check("PUT", "/lines/first", "line", &["first"]);
         assert_eq!(
-            routes.find("GET", "/orders/new"),
-            Found::OtherMethods(vec!["POST"])
+            routes.find("DELETE", "/orders/new"),
+            Found::OtherMethods(vec!["GET", "POST"])
         );
         assert_eq!(routes.find("POST", "/orders"), Found::Nothing);
         assert_eq!(routes.find("POST", "/orders/7/"), Found::Nothing);

@@ -5,7 +5,7 @@ use riverrun_types::{Json, time::Iso};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{Definition, PREFIX, Trigger};
+use crate::{PREFIX, Trigger};
 
 /// What stands for a secret. Sent back in a change, it means the secret that is there.
 pub(crate) const REDACTED: &str = "[redacted]";
@@ -17,9 +17,14 @@ const UPCOMING: usize = 5;
 #[serde(rename_all = "camelCase")]
 pub struct ShownTrigger {
     #[serde(flatten)]
-    definition: Definition,
+    definition: Map<String, Value>,
+    #[serde(skip)]
+    id: String,
     version: u64,
     enabled: bool,
+    /// Why it cannot be used as it stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broken: Option<Cause>,
     created_at: Iso,
     updated_at: Iso,
     /// Where requests go that fire it.
@@ -30,6 +35,12 @@ pub struct ShownTrigger {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     upcoming: Vec<Iso>,
     stats: Stats,
+}
+
+#[derive(Serialize)]
+struct Cause {
+    code: &'static str,
+    message: String,
 }
 
 #[derive(Serialize)]
@@ -68,7 +79,7 @@ impl Stats {
 
 impl ShownTrigger {
     pub fn id(&self) -> &str {
-        &self.definition.id
+        &self.id
     }
 
     pub fn version(&self) -> u64 {
@@ -80,10 +91,6 @@ impl ShownTrigger {
     }
 
     pub(crate) fn new(trigger: &Trigger, record: &TriggerRecord) -> Self {
-        let mut definition = trigger.definition.clone();
-        redact(&mut definition.config);
-        let path = definition.config.get("path").and_then(Value::as_str);
-        let path = path.map(|path| format!("{PREFIX}{path}"));
         let mut upcoming = Vec::new();
         if let Some((schedule, due_ms)) = trigger.schedule().zip(record.due_ms) {
             let mut next = Some(due_ms);
@@ -93,14 +100,43 @@ impl ShownTrigger {
             }
         }
         Self {
+            upcoming,
+            ..Self::kept(record)
+        }
+    }
+
+    /// As it is kept, whether it can be used or not.
+    pub(crate) fn of(record: &TriggerRecord) -> Self {
+        match Trigger::of(record) {
+            Ok(trigger) => Self::new(&trigger, record),
+            Err(error) => Self {
+                broken: Some(Cause {
+                    code: error.code(),
+                    message: error.to_string(),
+                }),
+                ..Self::kept(record)
+            },
+        }
+    }
+
+    fn kept(record: &TriggerRecord) -> Self {
+        let mut definition: Map<String, Value> = record.definition.read().unwrap_or_default();
+        let config = definition.get_mut("config").and_then(Value::as_object_mut);
+        let path = config.and_then(|config| {
+            redact(config);
+            Some(format!("{PREFIX}{}", config.get("path")?.as_str()?))
+        });
+        Self {
             definition,
+            id: record.id.to_string(),
             version: record.version,
             enabled: record.enabled,
+            broken: None,
             created_at: Iso(record.created_ms),
             updated_at: Iso(record.updated_ms),
             path,
             next_due_at: record.due_ms.map(Iso),
-            upcoming,
+            upcoming: Vec::new(),
             stats: Stats::of(record),
         }
     }

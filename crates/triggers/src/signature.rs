@@ -73,7 +73,10 @@ impl Signature {
             (Some(secret), None) => secret.clone(),
             (None, Some(name)) => match environment(name) {
                 Some(secret) => secret,
-                None => return refuse("secretEnv", "the server has no such variable"),
+                None => {
+                    let message = format!("the server's environment has no {name}");
+                    return refuse("secretEnv", &message);
+                }
             },
             _ => return refuse("secret", "give either secret or secretEnv"),
         };

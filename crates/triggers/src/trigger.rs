@@ -10,6 +10,7 @@ use crate::{
     Definition, Error, Kind, Result, Schedule,
     http::HttpRule,
     read::{Expressions, compile},
+    route::Pattern,
     schedule,
 };
 
@@ -57,13 +58,35 @@ impl Trigger {
         enabled: bool,
         created_ms: Millis,
     ) -> Result<Self> {
+        let environment = |name: &str| std::env::var(name).ok();
+        Self::within(definition, version, enabled, created_ms, environment)
+    }
+
+    /// One that is only looked at, by whoever does not know the secrets that it needs where it runs.
+    pub(crate) fn elsewhere(definition: Definition, now_ms: Millis) -> Result<Self> {
+        let environment = |name: &str| Some(format!("the secret that is in {name}"));
+        let enabled = definition.enabled.unwrap_or(true);
+        Self::within(definition, 1, enabled, now_ms, environment)
+    }
+
+    /// `environment` looks up a variable.
+    fn within(
+        definition: Definition,
+        version: u64,
+        enabled: bool,
+        created_ms: Millis,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self> {
         let expressions = Expressions::compile(
             definition.input_map.as_deref(),
             definition.idempotency_key.as_deref(),
             definition.context_key.as_deref(),
         )?;
         let rule = match definition.kind {
-            Kind::Http => Rule::Http(Box::new(HttpRule::new(definition.config()?)?)),
+            Kind::Http => {
+                let rule = HttpRule::new(definition.config()?, environment)?;
+                Rule::Http(Box::new(rule))
+            }
             Kind::Schedule => {
                 let config: schedule::Config = definition.config()?;
                 Rule::Schedule(Schedule::new(&config, created_ms)?)
@@ -131,13 +154,19 @@ impl Trigger {
     /// What no two triggers may have.
     pub(crate) fn route(&self) -> Option<Name> {
         match &self.rule {
-            Rule::Http(rule) => Some(Name::from(format!(
-                "{} {}",
-                rule.method,
-                rule.pattern.form()
-            ))),
+            Rule::Http(rule) => Some(route(rule.method, &rule.pattern)),
             _ => None,
         }
+    }
+
+    /// The method and the path of an http trigger, as people write them.
+    pub(crate) fn shown_route(&self) -> Name {
+        let path = self.definition.config.get("path").and_then(Value::as_str);
+        let method = match &self.rule {
+            Rule::Http(rule) => rule.method,
+            _ => "",
+        };
+        Name::from(format!("{method} {}", path.unwrap_or_default()))
     }
 
     /// The input of a run for which nobody gave one.
@@ -145,6 +174,11 @@ impl Trigger {
         let none = || Json::of(&json!({}));
         self.definition.input.clone().unwrap_or_else(none)
     }
+}
+
+/// A method and a path in the form that two triggers which take the same requests share.
+pub(crate) fn route(method: &str, pattern: &Pattern) -> Name {
+    Name::from(format!("{method} {}", pattern.form()))
 }
 
 fn event_rule(config: EventConfig) -> Result<EventRule> {

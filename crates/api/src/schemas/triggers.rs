@@ -47,6 +47,8 @@ pub struct Trigger {
     pub flow: String,
     pub flow_version: Option<String>,
     pub enabled: bool,
+    /// `{code, message}` of why it cannot be used as it stands. It starts nothing meanwhile.
+    pub broken: Option<Value>,
     pub description: Option<String>,
     pub config: Value,
     pub input: Option<Value>,
@@ -125,6 +127,10 @@ pub struct Backfilled {
     pub items: Vec<BackfilledTime>,
     /// How many runs were started.
     pub created: usize,
+    /// How many could not be.
+    pub failed: usize,
+    /// `{code, message}` of the first of those.
+    pub first_error: Option<Value>,
     /// Where to go on; absent if nothing is left.
     pub next_from: Option<String>,
 }
@@ -133,7 +139,10 @@ pub struct Backfilled {
 #[schema(rename_all = "camelCase")]
 pub struct BackfilledTime {
     pub due_at: String,
-    pub run_id: String,
+    /// Absent if none could be started.
+    pub run_id: Option<String>,
     /// False if there was a run for this time already.
     pub created: bool,
+    /// `{code, message}` of why there is no run.
+    pub error: Option<Value>,
 }

@@ -102,6 +102,31 @@ async fn a_door_is_opened_once_and_its_body_is_payload_alone() {
 }
 
 #[tokio::test]
+async fn the_address_of_a_trigger_fires_it() {
+    let server = server().await;
+    let manual = json!({"id": "by-hand", "type": "manual", "flow": "ask"});
+    server.post("/api/triggers", manual).await.expect(201);
+    let path = "/api/triggers/by-hand";
+    let body = json!({"input": {"type": "user"}, "idempotencyKey": "k"});
+    let started = server.post(path, body.clone()).await.expect(201);
+    let run = text(&started["runId"]);
+    let shown = server.get(&format!("/api/runs/{run}")).await.expect(200);
+    assert_eq!(shown["metadata"]["trigger"]["id"], "by-hand");
+    let again = server.post(path, body).await.expect(200);
+    assert_eq!(again["created"], false);
+    server
+        .post_text(path, "application/json", "")
+        .await
+        .expect(201);
+    let unknown = server.post(path, json!({"colour": "red"})).await;
+    unknown.refused(400, "BAD_REQUEST");
+    server
+        .post("/api/triggers/nobody", json!({}))
+        .await
+        .refused(404, "AWAIT_NOT_FOUND");
+}
+
+#[tokio::test]
 async fn what_is_no_json_is_text_unless_it_says_so() {
     let server = server().await;
     let (run, id) = ask(&server, json!({"type": "webhook"})).await;
@@ -210,6 +235,8 @@ async fn a_person_answers_on_a_page() {
             .unwrap()
             .contains("default-src 'none'")
     );
+    // No other site is told the id, and the browser says to this one where an answer comes from.
+    assert_eq!(page.headers["referrer-policy"], "same-origin");
     let form = "answer=approve&comment=fine";
     let answered = server
         .post_text(&path, "application/x-www-form-urlencoded", form)
@@ -301,6 +328,23 @@ async fn an_answer_is_approve_or_reject() {
     assert_eq!(answer(&server, &id, "reject").await.status, 200);
     let decided = json!({"approved": false, "comment": ""});
     assert_eq!(result(&server, &run).await, decided);
+}
+
+#[tokio::test]
+async fn a_person_whose_answer_is_refused_is_shown_a_page() {
+    let server = server().await;
+    let (_, id) = ask(&server, json!({"type": "user"})).await;
+    let request = Request::post(format!("/approve/{id}"))
+        .header("host", "localhost:4600")
+        .header("origin", "https://evil.example");
+    let refused = server
+        .send(request.body(Body::from("answer=approve")).unwrap())
+        .await;
+    assert_eq!(refused.status, 403);
+    assert_eq!(refused.headers["content-type"], "text/html; charset=utf-8");
+    assert!(refused.text().contains("may not answer"));
+    // Nothing was decided by that.
+    assert_eq!(answer(&server, &id, "reject").await.status, 200);
 }
 
 #[tokio::test]

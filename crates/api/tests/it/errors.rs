@@ -151,6 +151,27 @@ async fn a_page_of_another_site_may_not_change_anything() {
 }
 
 #[tokio::test]
+async fn pages_of_the_public_address_are_the_servers_own() {
+    let server = Server::at("https://Flows.example.org:443/below").await;
+    server.order().await;
+    let ask = async |origin: &str| {
+        let request = Request::post("/api/flows/order/start")
+            .header("host", "10.0.0.7:4600")
+            .header("origin", origin);
+        server.send(request.body(Body::empty()).unwrap()).await
+    };
+    ask("https://flows.example.org").await.expect(201);
+    for foreign in [
+        "http://flows.example.org",
+        "https://flows.example.org:4600",
+        "https://example.org",
+        "null",
+    ] {
+        ask(foreign).await.refused(403, "FORBIDDEN_ORIGIN");
+    }
+}
+
+#[tokio::test]
 async fn a_name_that_is_not_the_servers_is_refused() {
     let options = ApiOptions {
         hosts: Hosts::local_and(["flows.example.org".to_owned()]),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use riverrun_api::ApiOptions;
+use riverrun_store::{Change, Commit};
 use riverrun_types::{Json, StreamName};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
@@ -11,6 +12,7 @@ use crate::{
     harness::{Server, text},
     queues::{add, server},
     socket::Socket,
+    sse::Reader,
 };
 
 const PATH: &str = "/api/events/ws";
@@ -366,4 +368,69 @@ async fn a_server_that_stops_says_so() {
     subscribe(&mut socket, "k", json!({"kinds": ["n"]})).await;
     server.options.closing.cancel();
     assert_eq!(socket.closed().await.0, 1012);
+}
+
+/// A manual trigger that was fired three times, and whose stream has forgotten all but the last
+/// event. Gives the ids that its four events have.
+async fn forgetful(server: &Server) -> Vec<String> {
+    server.order().await;
+    let trigger = json!({"id": "t", "type": "manual", "flow": "order"});
+    server.post("/api/triggers", trigger).await.expect(201);
+    for _ in 0..3 {
+        server
+            .post("/api/triggers/t/fire", json!({}))
+            .await
+            .expect(201);
+    }
+    let events = server.get("/api/events/trigger/t").await.expect(200);
+    let events = events["items"].as_array().unwrap().iter();
+    let ids = events.map(|event| text(&event["id"])).collect();
+    let trim = Change::Trim {
+        stream: StreamName::new("trigger", "t"),
+        keep: 1,
+    };
+    server.runtime.commit(Commit::of(trim)).await.unwrap();
+    ids
+}
+
+#[tokio::test]
+async fn who_comes_back_behind_what_is_kept_is_told_how_much_is_gone() {
+    let server = Server::new().await;
+    let ids = forgetful(&server).await;
+    let mut socket = Socket::connect(&server.listen().await, PATH).await;
+    let wanted = json!({"stream": "nq:trigger:t", "from": ids[0]});
+    subscribe(&mut socket, "a", wanted).await;
+    let said = socket.next().await;
+    assert_eq!(said, json!({"type": "missed", "id": "a", "missed": 2}));
+    let told = event(&mut socket, "a").await;
+    assert_eq!(told["event"]["id"], ids[3]);
+    // Who has seen all that is gone has missed nothing, and who begins takes what there is.
+    for (id, from) in [("b", ids[2].as_str()), ("c", "start")] {
+        let wanted = json!({"stream": "nq:trigger:t", "from": from});
+        subscribe(&mut socket, id, wanted).await;
+        assert_eq!(event(&mut socket, id).await["event"]["id"], ids[3]);
+    }
+    let path = "/api/events/trigger/t/stream";
+    let mut reader = Reader::open(&server, path, Some(&ids[1])).await;
+    let missed = reader.next().await.unwrap();
+    assert_eq!(
+        (&*missed.event, missed.json()),
+        ("stream.missed", json!({"missed": 1}))
+    );
+    assert_eq!(reader.next().await.unwrap().id, ids[3]);
+}
+
+#[tokio::test]
+async fn the_state_of_a_trigger_counts_what_is_not_kept() {
+    let server = Server::new().await;
+    forgetful(&server).await;
+    let shown = server.get("/api/events/trigger/t").await.expect(200);
+    let state = &shown["state"];
+    assert_eq!((&shown["events"], &state["fired"]), (&json!(4), &json!(3)));
+    assert_eq!(
+        (&state["type"], &state["status"]),
+        (&json!("manual"), &json!("fired"))
+    );
+    let trigger = server.get("/api/triggers/t").await.expect(200);
+    assert_eq!(state["registeredAt"], trigger["updatedAt"]);
 }

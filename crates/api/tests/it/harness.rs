@@ -60,6 +60,19 @@ impl Server {
     }
 
     pub async fn with(options: ApiOptions) -> Self {
+        Self::open(options, Options::default()).await
+    }
+
+    /// One that others reach at this address.
+    pub async fn at(public_url: &str) -> Self {
+        let options = Options {
+            public_url: Some(public_url.to_owned()),
+            ..Options::default()
+        };
+        Self::open(ApiOptions::default(), options).await
+    }
+
+    async fn open(options: ApiOptions, runtime: Options) -> Self {
         let store = SqliteStore::memory().unwrap();
         let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
         let handlers = [
@@ -73,7 +86,7 @@ impl Server {
                 |input: Value| async move { Ok::<_, Failure>(input) },
             ),
         ];
-        let runtime = Runtime::open(store, sandbox, handlers, Options::default())
+        let runtime = Runtime::open(store, sandbox, handlers, runtime)
             .await
             .unwrap();
         let triggers = Triggers::open(&runtime).await.unwrap();

@@ -1,8 +1,8 @@
 //! Where the steps stand in a drawing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::{EdgeKind, FlowDiagram, FlowEdge};
+use super::{EdgeKind, FlowDiagram, FlowEdge, OutsideKind};
 
 /// The diagram by numbers of nodes instead of names.
 pub struct Layout<'a> {
@@ -10,8 +10,10 @@ pub struct Layout<'a> {
     out: Vec<Vec<(usize, &'a FlowEdge)>>,
     /// The nodes that can be reached, each after those that lead to it wherever there is no loop.
     pub order: Vec<usize>,
-    /// The place of each node in that order.
-    pub place: Vec<Option<usize>>,
+    /// Those that nothing leads to, in such an order.
+    pub lost: Vec<usize>,
+    /// The place of each node in both orders, one after the other.
+    pub place: Vec<usize>,
     /// How deep inside other steps each node runs.
     pub depth: Vec<usize>,
 }
@@ -31,15 +33,23 @@ impl<'a> Layout<'a> {
                 out[*from].push((*to, edge));
             }
         }
-        let order = order(&out, roots(diagram));
-        let mut place = vec![None; out.len()];
-        for (at, node) in order.iter().enumerate() {
-            place[*node] = Some(at);
+        let reached = reached(diagram, &out);
+        let roots = roots(diagram).into_iter().filter(|root| reached[*root]);
+        let mut seen: Vec<bool> = reached.iter().map(|reached| !reached).collect();
+        let order = order(&out, roots.collect(), &mut seen);
+        let mut seen = reached;
+        let rest = (0..out.len()).filter(|node| !seen[*node]).collect();
+        let lost = self::order(&out, rest, &mut seen);
+        let all: Vec<usize> = order.iter().chain(&lost).copied().collect();
+        let mut place = vec![0; out.len()];
+        for (at, node) in all.iter().enumerate() {
+            place[*node] = at;
         }
         Self {
-            depth: depths(&out, &order),
+            depth: depths(&out, &all),
             out,
             order,
+            lost,
             place,
         }
     }
@@ -49,7 +59,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Where something begins: at the initial step, then wherever an event may enter.
+/// Where something may begin: at the initial step, then wherever an event enters.
 fn roots(diagram: &FlowDiagram) -> Vec<usize> {
     let nodes = || diagram.nodes.iter().enumerate();
     let initial = nodes().filter(|(_, node)| node.initial);
@@ -57,10 +67,31 @@ fn roots(diagram: &FlowDiagram) -> Vec<usize> {
     initial.chain(entered).map(|(at, _)| at).collect()
 }
 
-/// What each root leads to, after what the roots before it lead to.
-fn order(out: &[Vec<(usize, &FlowEdge)>], roots: Vec<usize>) -> Vec<usize> {
-    let mut seen = vec![false; out.len()];
-    let from = |root| search(out, root, &mut seen);
+/// Which nodes something leads to: from the initial step, and from what comes from outside.
+fn reached(diagram: &FlowDiagram, out: &[Vec<(usize, &FlowEdge)>]) -> Vec<bool> {
+    let enters = diagram.outside.iter();
+    let enters = enters.filter(|outside| outside.kind == OutsideKind::Enters);
+    let entered: HashSet<&str> = enters.map(|outside| outside.to.as_str()).collect();
+    let nodes = diagram.nodes.iter().enumerate();
+    let begins = nodes.filter(|(_, node)| node.initial || entered.contains(node.id.as_str()));
+    let mut ahead: Vec<usize> = begins.map(|(at, _)| at).collect();
+    let mut reached = vec![false; out.len()];
+    while let Some(node) = ahead.pop() {
+        if std::mem::replace(&mut reached[node], true) {
+            continue;
+        }
+        // An event that a step waits for leads to nobody who is not there already.
+        let emits = &diagram.nodes[node].emits;
+        let resumes = |edge: &FlowEdge| edge.kind == EdgeKind::Await && emits.contains(&edge.label);
+        let leads = out[node].iter().filter(|(_, edge)| !resumes(edge));
+        ahead.extend(leads.map(|(to, _)| *to));
+    }
+    reached
+}
+
+/// What each root leads to that was not seen, after what the roots before it lead to.
+fn order(out: &[Vec<(usize, &FlowEdge)>], roots: Vec<usize>, seen: &mut [bool]) -> Vec<usize> {
+    let from = |root| search(out, root, seen);
     roots.into_iter().flat_map(from).collect()
 }
 

@@ -95,6 +95,10 @@ fn edges(from: &str, step: &Value, handlers: &dyn Catalog) -> Vec<FlowEdge> {
         ("onResume", "resumed", EdgeKind::Await),
         ("onFailure", "failed", EdgeKind::Failure),
     ] {
+        // A way that is never taken is none.
+        if kind == EdgeKind::Then && handlers.chooses(handler) {
+            continue;
+        }
         if let Some(to) = step["transitions"][transition].as_str() {
             found.push(edge(to, label, kind));
         }

@@ -19,6 +19,10 @@ impl Catalog for Handlers {
         Vec::new()
     }
 
+    fn chooses(&self, handler: &str) -> bool {
+        matches!(handler, "branch" | "switch")
+    }
+
     fn targets(&self, handler: &str, config: &Value) -> Vec<(String, String)> {
         let paths: Vec<String> = match handler {
             "branch" => vec!["conditions.0.goto".into(), "default".into()],
@@ -160,6 +164,61 @@ order@1.2.0  An order
 nothing leads to:
 ● lost  log";
     assert_eq!(example().text(), expected);
+}
+
+#[test]
+fn what_nothing_leads_to_is_drawn_with_its_ways() {
+    let definition = json!({"id": "f", "version": "1", "initialStepId": "a", "steps": {
+        "a": {"type": "log"},
+        "dead": {"type": "log", "transitions": {"onSuccess": "dead2"}},
+        "dead2": {"type": "log", "emits": ["ghost"]},
+        "sub2": {"type": "log", "subscriptions": [{"eventKind": "ghost"}], "transitions": {"onSuccess": "a"}},
+        "waits": {"type": "log", "subscriptions": [{"eventKind": "round"}], "emits": ["round"]},
+        "hears": {"type": "log", "subscriptions": [{"eventKind": "outer"}], "emits": ["told"]},
+        "told": {"type": "log", "await": {"type": "event", "eventKind": "told"}},
+    }});
+    let expected = "\
+f@1
+
+▶ a  log
+● hears  log
+│  ◀─ outer enters from outside
+└─ told ─▶ told
+
+nothing leads to:
+● dead  log
+│
+▼
+● dead2  log
+│ ghost
+▼
+● sub2  log
+└─ then ─▶ a ↺
+● waits  log
+└─ round ─▶ waits ↺
+● told  log ⏱ event told";
+    assert_eq!(FlowDiagram::of(&definition, &Handlers).text(), expected);
+}
+
+#[test]
+fn a_way_that_is_never_taken_is_not_drawn() {
+    let definition = json!({"id": "f", "version": "1", "initialStepId": "one", "steps": {
+        "one": {"type": "branch", "config": {"conditions": [{"when": "true", "goto": "two"}]},
+                "transitions": {"onSuccess": "three", "onFailure": "four"}},
+        "two": {"type": "switch", "config": {"path": "x", "cases": {"yes": "four"}}, "transitions": {"onSuccess": "three"}},
+        "three": {"type": "log"},
+        "four": {"type": "log", "transitions": {"onSuccess": "one"}},
+    }});
+    let diagram = FlowDiagram::of(&definition, &Handlers);
+    let ways: Vec<_> = diagram
+        .edges
+        .iter()
+        .map(|edge| format!("{} -> {}", edge.from, edge.to))
+        .collect();
+    assert_eq!(
+        ways,
+        ["one -> two", "one -> four", "two -> four", "four -> one"]
+    );
 }
 
 #[test]

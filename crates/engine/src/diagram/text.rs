@@ -53,21 +53,22 @@ impl Drawing<'_> {
             title.push_str(&visible(name));
         }
         let mut lines = vec![(self.paint)(Ink::Title, &title), String::new()];
-        for node in self.layout.order.iter().copied() {
-            let margin = "    ".repeat(self.layout.depth[node]);
-            lines.push(self.step(node, &margin));
-            lines.extend(self.outside(node, &margin));
-            lines.extend(self.ways(node, &margin));
-        }
-        let nodes = 0..self.diagram.nodes.len();
-        let lost: Vec<usize> = nodes
-            .filter(|node| self.layout.place[*node].is_none())
-            .collect();
+        let Layout { order, lost, .. } = &self.layout;
+        lines.extend(order.iter().flat_map(|node| self.node(*node)));
         if !lost.is_empty() {
             lines.push(String::new());
             lines.push((self.paint)(Ink::Warning, "nothing leads to:"));
-            lines.extend(lost.into_iter().map(|node| self.step(node, "")));
+            lines.extend(lost.iter().flat_map(|node| self.node(*node)));
         }
+        lines
+    }
+
+    /// A step, and what leads to and from it.
+    fn node(&self, node: usize) -> Vec<String> {
+        let margin = "    ".repeat(self.layout.depth[node]);
+        let mut lines = vec![self.step(node, &margin)];
+        lines.extend(self.outside(node, &margin));
+        lines.extend(self.ways(node, &margin));
         lines
     }
 
@@ -121,9 +122,7 @@ impl Drawing<'_> {
         let ways: Vec<(usize, &FlowEdge)> = ways.copied().collect();
         match ways.as_slice() {
             [] => vec![],
-            [(to, edge)]
-                if place[*to] == place[node].map(|at| at + 1) && edge.kind != EdgeKind::Inside =>
-            {
+            [(to, edge)] if place[*to] == place[node] + 1 && edge.kind != EdgeKind::Inside => {
                 let label = match edge.kind {
                     EdgeKind::Then => String::new(),
                     _ => format!(" {}", self.label(edge)),

@@ -44,6 +44,11 @@ pub trait Catalog {
     fn config_issues(&self, handler: &str, config: &Value) -> Vec<SchemaIssue>;
     /// The steps that a config leads to, with the path that names each.
     fn targets(&self, handler: &str, config: &Value) -> Vec<(String, String)>;
+    /// Whether a handler always says itself where the run goes, so that `onSuccess` is never taken.
+    fn chooses(&self, handler: &str) -> bool {
+        let _ = handler;
+        false
+    }
     /// What is wrong with an expression.
     fn expression_issue(&self, source: &str) -> Option<String> {
         let _ = source;

@@ -54,15 +54,18 @@ impl Check<'_> {
     }
 
     fn successors(&self, step: &Value) -> Vec<String> {
+        let handler = step.get("type").and_then(Value::as_str);
+        let chooses = handler.is_some_and(|handler| self.catalog.chooses(handler));
         let transitions = step.get("transitions").and_then(Value::as_object);
-        let transitions = transitions.into_iter().flat_map(Map::values);
+        let transitions = transitions.into_iter().flatten();
         let mut targets: Vec<String> = transitions
-            .filter_map(|target| target.as_str().map(str::to_owned))
+            .filter(|(transition, _)| !chooses || *transition != "onSuccess")
+            .filter_map(|(_, target)| target.as_str().map(str::to_owned))
             .collect();
         let others = [("await", "onTimeout"), ("compensation", "step")];
         let other = |(part, field): (&str, &str)| step.get(part)?.get(field)?.as_str();
         targets.extend(others.into_iter().filter_map(other).map(str::to_owned));
-        if let Some(handler) = step.get("type").and_then(Value::as_str) {
+        if let Some(handler) = handler {
             let config = step
                 .get("config")
                 .cloned()

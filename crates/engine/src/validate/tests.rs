@@ -32,6 +32,10 @@ impl Catalog for Handlers {
             .then(|| "it ends too early".to_owned())
     }
 
+    fn chooses(&self, handler: &str) -> bool {
+        matches!(handler, "branch" | "switch")
+    }
+
     fn targets(&self, handler: &str, config: &Value) -> Vec<(String, String)> {
         let goto = config.get("goto").and_then(Value::as_str);
         let goto = goto.filter(|_| handler == "branch");
@@ -111,6 +115,18 @@ fn steps_that_only_feed_each_other_are_told() {
     let told = issues.iter().filter(|issue| issue.rule == "unreachable");
     let paths: Vec<&str> = told.map(|issue| issue.path.as_str()).collect();
     assert_eq!(paths, ["steps.x", "steps.y", "steps.own"]);
+}
+
+/// A step that chooses its own way never takes the usual one.
+#[test]
+fn what_only_a_way_leads_to_that_is_never_taken_is_told() {
+    let definition = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+        "a": {"type": "branch", "config": {"goto": "b"}, "transitions": {"onSuccess": "c", "onFailure": "d"}},
+        "b": {"type": "set", "config": {"value": 1}},
+        "c": {"type": "set", "config": {"value": 1}},
+        "d": {"type": "set", "config": {"value": 1}},
+    }});
+    check(definition, &[("steps.c", "unreachable")]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     cli::Global,
-    failure::{Exit, Failure, Result},
+    failure::{Exit, Result},
     output::{self, Format},
     project,
 };
@@ -29,14 +29,12 @@ impl Files {
     ) -> Result<Exit> {
         let client = global.client()?;
         for path in &self.files {
-            let definition = project::read(path)?.definition.to_string();
+            let what = format!("the {}", kind.trim_end_matches('s'));
+            let definition = project::read(&what, path)?.definition.to_string();
             let answer = client.post(&["api", kind], Some(definition)).await;
             let answer = answer.map_err(|failure| match failure.code.as_ref() {
                 "UNREACHABLE" | "TIMEOUT" => failure,
-                _ => Failure {
-                    message: format!("{}: {}", path.display(), failure.message),
-                    ..failure
-                },
+                _ => project::of_file(path, failure),
             })?;
             match global.output {
                 Format::Table => output::data(&line(&answer.value())),

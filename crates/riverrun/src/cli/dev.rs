@@ -345,6 +345,7 @@ impl Example {
                     batch = live;
                     batch.events.as_slice()
                 }
+                Tailed::Missed(_) => continue,
                 Tailed::Gone => return Ok(()),
             };
             for event in events {

@@ -100,11 +100,21 @@ impl Fire {
         });
         let client = global.client()?;
         let path = ["api", "triggers", &self.id];
-        let answer = client.post_with(&path, body, signature).await?;
+        let answer = client.post_with(&path, body, signature).await;
+        let answer = answer.map_err(|failure| match failure.code.as_ref() {
+            "AWAIT_USED" | "AWAIT_EXPIRED" | "AWAIT_CLOSED" => {
+                failure.next(format!("riverrun tail trigger/{} --from-start", self.id))
+            }
+            _ => failure,
+        })?;
         match global.output {
             Format::Table => {
-                let run = answer.value()["runId"].as_str().unwrap_or("-").to_owned();
-                output::data(&format!("run {run} goes on"));
+                let answer = answer.value();
+                let run = answer["runId"].as_str().unwrap_or("-");
+                // Of a trigger, which starts a run where a door lets one go on.
+                let is_started = answer["created"].is_boolean();
+                let does = if is_started { "is started" } else { "goes on" };
+                output::data(&format!("run {run} {does}"));
             }
             format => output::json_text(format, &answer.text),
         }

@@ -61,14 +61,9 @@ pub struct Cli {
 
 #[derive(Args, Debug, Clone)]
 pub struct Global {
-    /// The server to talk to. Default http://127.0.0.1:4600.
-    #[arg(
-        long,
-        global = true,
-        env = "RIVERRUN_URL",
-        hide_env_values = true,
-        value_name = "URL"
-    )]
+    /// The server to talk to. Default: the variable RIVERRUN_URL, or http://127.0.0.1:4600.
+    // Not read by the parser: it would show the option in every usage as if it had to be given.
+    #[arg(long, global = true, value_name = "URL")]
     url: Option<String>,
     /// How data is printed.
     #[arg(
@@ -212,7 +207,11 @@ fn misused(error: &clap::Error) -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<Exit> {
-    let Cli { global, command } = cli;
+    let Cli {
+        mut global,
+        command,
+    } = cli;
+    global.url = global.url.or_else(|| std::env::var("RIVERRUN_URL").ok());
     match command {
         Command::Dev(dev) => serving()?.block_on(dev.run(&global)),
         Command::Serve(serve) => serving()?.block_on(serve.run()),

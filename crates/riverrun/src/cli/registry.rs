@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use riverrun::{Json, Riverrun};
-use riverrun_triggers::Definition;
 use serde::{Deserialize, Serialize};
 
 use super::{Global, server_flags::ServerFlags, server_flags::project_folder};
@@ -43,7 +42,7 @@ pub struct Build {
 }
 
 impl Build {
-    /// Loads every process and checks every flow; writes nothing if one of them is wrong.
+    /// Loads every process and checks every flow and trigger; writes nothing if one of them is wrong.
     pub async fn run(self, _global: &Global) -> Result<Exit> {
         let folder = project_folder(&self.folder)?;
         let settings = self.flags.load(Some((folder.clone(), "the folder")))?;
@@ -60,25 +59,23 @@ impl Build {
             };
             let issues = river.runtime().validate(&file.definition);
             let is_error = |issue: &riverrun::Issue| issue.severity == riverrun::Severity::Error;
-            match issues.iter().any(is_error) {
-                true => failures.push(project::invalid(&path, &issues)),
-                false => flows.push(Json::of(&file.definition)),
+            if issues.iter().any(is_error) {
+                failures.push(project::invalid(&path, &issues));
+                continue;
             }
-        }
-        let mut triggers = Vec::new();
-        for file in project::read_triggers(&folder).await? {
-            let read = Definition::read(file.definition.clone());
-            read.map_err(|error| {
-                let message = format!("{}: {error}", file.path.display());
-                Failure::new(error.code(), message)
-            })?;
-            triggers.push(Json::of(&file.definition));
+            flows.push(Json::of(&file.definition));
+            // As a server does that starts with it.
+            if let Err(error) = river.register(file.definition).await {
+                failures.push(project::of_file(&path, error.into()));
+            }
         }
         let mut processes =
             Processes::new(river.clone(), &folder, settings.config.process_settings());
         let outcome = processes.look().await;
         let entries = processes.entries();
         let composed = project::register_composed(&river, true).await;
+        let triggers = project::read_triggers(&folder).await?;
+        failures.extend(project::check_triggers(&river, &triggers));
         river.shutdown().await?;
         processes.end().await;
         outcome.warn();
@@ -102,7 +99,10 @@ impl Build {
             riverrun: env!("CARGO_PKG_VERSION").to_owned(),
             flows,
             processes: entries,
-            triggers,
+            triggers: triggers
+                .iter()
+                .map(|file| Json::of(&file.definition))
+                .collect(),
         };
         let path = self.out.unwrap_or_else(|| folder.join(NAME));
         let text = serde_json::to_string_pretty(&registry)

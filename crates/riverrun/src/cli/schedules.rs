@@ -67,18 +67,34 @@ impl Backfill {
             done["created"],
             items.len()
         ));
+        let failed = done["failed"].as_u64().unwrap_or_default();
+        if failed > 0 {
+            let text = |key: &str| done["firstError"][key].as_str().unwrap_or_default();
+            output::talk(&format!(
+                "{failed} could not be started, the first with {}: {}",
+                text("code"),
+                text("message")
+            ));
+        }
         if let Some(next) = done["nextFrom"].as_str() {
             output::talk(&format!("there are more\n  try: --from {next}"));
         }
-        Ok(Exit::Ok)
+        Ok(match failed {
+            0 => Exit::Ok,
+            _ => Exit::Failed,
+        })
     }
 }
 
 fn row(item: &Value) -> Row {
     let row = Row::default()
         .cell(output::moment(item["dueAt"].as_str()))
-        .styled(item["runId"].as_str().unwrap_or_default(), paint::NAME);
+        .styled(item["runId"].as_str().unwrap_or("-"), paint::NAME);
     match item["created"].as_bool() {
+        _ if item["error"].is_object() => row.styled(
+            item["error"]["code"].as_str().unwrap_or_default(),
+            paint::BAD,
+        ),
         Some(true) => row.styled("started", paint::GOOD),
         _ => row.styled("was there", paint::DIM),
     }

@@ -264,6 +264,11 @@ pub fn told(code: &str, message: &str, exit: Exit, details: &Value) -> Failure {
         "TRIGGER_NOT_FOUND" => failure.next("riverrun triggers ls"),
         "TRIGGER_NO_SCHEDULE" => failure.next("riverrun schedules ls"),
         "TRIGGER_DISABLED" => failure.next("riverrun triggers enable <id>"),
+        "TRIGGER_BROKEN" => failure.next("riverrun triggers show <id>"),
+        "TRIGGER_EXISTS" => failure.next("riverrun triggers rm <id>, and again"),
+        "AWAIT_NOT_FOUND" => failure
+            .next("riverrun runs why <run>, which says the id of its door")
+            .next("riverrun triggers ls"),
         "JOB_OF_RUN" => failure.next("riverrun runs cancel <run>"),
         "RUN_NOT_ENDED" => failure.next("riverrun runs cancel <id>"),
         _ => failure,

@@ -22,7 +22,7 @@ pub use processes::{Loading, Processes};
 pub use register::{
     ComposedFlows, Registered, register, register_composed, register_dev, warn_anew,
 };
-pub use triggers::{SyncedTrigger, read_triggers, sync, sync_triggers};
+pub use triggers::{SyncedTrigger, check_triggers, of_file, read_triggers, sync, sync_triggers};
 pub use watch::watch;
 
 /// A definition in a file.
@@ -74,7 +74,7 @@ pub async fn read_all(project: &Path) -> Result<Read> {
     let project = project.to_owned();
     let read = tokio::task::spawn_blocking(move || -> Result<Read> {
         let read = |path: PathBuf| {
-            let file = read(&path);
+            let file = read("the flow", &path);
             (path, file)
         };
         Ok(flow_files(&project)?.into_iter().map(read).collect())
@@ -83,10 +83,10 @@ pub async fn read_all(project: &Path) -> Result<Read> {
         .map_err(|error| Failure::new("NO_THREADS", error.to_string()))?
 }
 
-/// Reads one file, as large as the API takes a definition by default. What has no telling ending
+/// Reads one file, `what` it should be, as large as the API takes a definition by default. What has no telling ending
 /// is read as YAML, of which JSON is a part.
-pub fn read(path: &Path) -> Result<FlowFile> {
-    let text = files::read_text("the flow", path, Limits::default().body_bytes)?;
+pub fn read(what: &str, path: &Path) -> Result<FlowFile> {
+    let text = files::read_text(what, path, Limits::default().body_bytes)?;
     let format = format_of(path).unwrap_or(Format::Yaml);
     let definition = parse_definition(&text, format)
         .map_err(|error| Failure::new(error.code(), format!("{}: {error}", path.display())))?;

@@ -19,7 +19,7 @@ pub async fn read_triggers(project: &Path) -> Result<Vec<FlowFile>> {
     let project = project.to_owned();
     let reading = tokio::task::spawn_blocking(move || -> Result<Vec<FlowFile>> {
         let files = definition_files(&project, "triggers")?;
-        files.iter().map(|path| read(path)).collect()
+        files.iter().map(|path| read("the trigger", path)).collect()
     });
     reading
         .await
@@ -50,16 +50,37 @@ pub async fn sync(
             Err(error) => {
                 let failure = Failure::from(riverrun::Error::from(error));
                 // Those that are to go come after those that have files.
-                let message = match files.get(at) {
-                    Some(file) => format!("{}: {}", file.path.display(), failure.message),
-                    None => failure.message.clone(),
-                };
-                failures.push(Failure { message, ..failure });
+                failures.push(match files.get(at) {
+                    Some(file) => of_file(&file.path, failure),
+                    None => failure,
+                });
             }
         }
     }
     match failures.is_empty() {
         true => Ok(synced),
         false => Err(failures),
+    }
+}
+
+/// What a server would refuse of these files.
+pub fn check_triggers(river: &Riverrun, files: &[FlowFile]) -> Vec<Failure> {
+    let definitions = files.iter().map(|file| file.definition.clone()).collect();
+    let checked = river.triggers().check_project(definitions);
+    let refused = files
+        .iter()
+        .zip(checked)
+        .filter_map(|(file, (_, checked))| {
+            let error = riverrun::Error::from(checked.err()?);
+            Some(of_file(&file.path, Failure::from(error)))
+        });
+    refused.collect()
+}
+
+/// A failure with the file that it is about.
+pub fn of_file(path: &Path, failure: Failure) -> Failure {
+    Failure {
+        message: format!("{}: {}", path.display(), failure.message),
+        ..failure
     }
 }

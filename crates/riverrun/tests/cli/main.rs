@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
 
 mod as_data;
+mod browser;
 mod dev;
 mod documents;
 mod flows;

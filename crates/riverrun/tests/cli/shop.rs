@@ -1,10 +1,10 @@
 //! `examples/shop` to every one of its endings, with the real binary, Node and Python.
 
-use std::{collections::BTreeSet, path::Path, time::Duration};
+use std::{collections::BTreeSet, path::Path};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Server};
+use crate::support::{Project, Server, shown, until};
 
 /// How long the example waits for payments and for approvals, in its own words.
 const DAY: &str = "24 * 60 * 60 * 1000";
@@ -52,22 +52,6 @@ const DEV: [&str; 3] = ["dev", "--listen", "127.0.0.1:0"];
 fn start(server: &Server<'_>, flow: &str, input: &Value) -> String {
     let started = server.json(&["run", flow, "-d", &input.to_string()]);
     started["runId"].as_str().unwrap().to_owned()
-}
-
-fn shown(server: &Server<'_>, run: &str) -> Value {
-    server.json(&["runs", "show", run])
-}
-
-/// Waits until the run is in a status.
-fn until(server: &Server<'_>, run: &str, status: &str) -> Value {
-    for _ in 0..400 {
-        let run = shown(server, run);
-        if run["status"] == status {
-            return run;
-        }
-        std::thread::sleep(Duration::from_millis(25));
-    }
-    panic!("{:#}", shown(server, run));
 }
 
 fn pay(server: &Server<'_>, order: &str) {
@@ -271,7 +255,7 @@ fn a_refund_is_decided_by_a_person() {
         );
         server
             .run(&["fire", &id, "-d", "{}"])
-            .refused(2, &["AWAIT_USED"]);
+            .refused(2, &["AWAIT_USED", "try: riverrun tail trigger/"]);
         let ended = until(&server, &run, "completed");
         assert_eq!(ended["result"], expected);
     }

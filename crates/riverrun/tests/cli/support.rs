@@ -82,9 +82,14 @@ impl Project {
 
     /// Starts a server and waits until it says where it listens.
     pub fn start(&self, args: &[&str]) -> Server<'_> {
-        let child = self
-            .command()
-            .args(args)
+        let mut command = self.command();
+        command.args(args);
+        self.start_as(command)
+    }
+
+    /// The same of a command that was made before.
+    pub fn start_as(&self, mut command: Command) -> Server<'_> {
+        let child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn();
@@ -190,6 +195,22 @@ impl Server<'_> {
     pub fn ended(mut self) -> i32 {
         self.child.wait().unwrap().code().unwrap_or(-1)
     }
+}
+
+pub fn shown(server: &Server<'_>, run: &str) -> Value {
+    server.json(&["runs", "show", run])
+}
+
+/// Waits until the run is in a status.
+pub fn until(server: &Server<'_>, run: &str, status: &str) -> Value {
+    for _ in 0..400 {
+        let run = shown(server, run);
+        if run["status"] == status {
+            return run;
+        }
+        std::thread::sleep(Duration::from_millis(25));
+    }
+    panic!("{:#}", shown(server, run));
 }
 
 impl Drop for Server<'_> {

@@ -8,6 +8,7 @@ use crate::support::{Ended, Project, QUICK, Running, Server, wait_for};
 
 const HOOK: &str = "id: greet\ntype: http\nflow: quick\nconfig: { path: '/greet/:name' }\ninputMap: '({name: request.params.name})'\n";
 const TICK: &str = "id: tick\ntype: schedule\nflow: quick\ninput: { name: Ada }\nconfig: { cron: '* * * * * *', timezone: Europe/Berlin }\n";
+const SIGNED: &str = "id: signed\ntype: http\nflow: quick\nconfig: { path: /signed, signature: { header: x-sign, secretEnv: HOOK_SECRET } }\n";
 
 fn project() -> Project {
     let project = Project::new();
@@ -135,9 +136,15 @@ fn triggers_are_made_and_removed_and_times_made_up_for() {
             .ok(&["triggers", "add", file])
             .contains("daily made: due at ")
     );
-    server
-        .run(&["triggers", "add", file])
-        .refused(2, &["TRIGGER_EXISTS", "daily.json"]);
+    server.run(&["triggers", "add", file]).refused(
+        2,
+        &[
+            "TRIGGER_EXISTS",
+            "daily.json",
+            "PATCH /api/triggers/daily",
+            "try: riverrun triggers rm",
+        ],
+    );
     let range = [
         "--from",
         "2024-10-26T00:00:00Z",
@@ -162,6 +169,113 @@ fn triggers_are_made_and_removed_and_times_made_up_for() {
     server
         .run(&["triggers", "add", wrong.to_str().unwrap()])
         .refused(2, &["CRON_INVALID", "often"]);
+}
+
+#[test]
+fn who_cannot_be_served_is_told_what_to_do_next() {
+    let project = project();
+    let server = project.serve();
+    server
+        .run(&["triggers", "add", "nope.yaml"])
+        .refused(2, &["FILE_UNUSABLE", "the trigger nope.yaml"]);
+    server.run(&["fire", "nope"]).refused(
+        2,
+        &[
+            "AWAIT_NOT_FOUND",
+            "try: riverrun runs why",
+            "try: riverrun triggers ls",
+        ],
+    );
+    let usage = server.run(&["triggers", "add"]);
+    assert!(
+        !usage.err.contains("--url <URL>"),
+        "it need not be given: {}",
+        usage.err
+    );
+    let manual = project.write("manual.yaml", "id: by-hand\ntype: manual\nflow: quick\n");
+    server.ok(&["triggers", "add", manual.to_str().unwrap()]);
+    let body = r#"{"input": {"name": "Ada"}}"#;
+    let fired = server.ok(&["fire", "by-hand", "-d", body]);
+    assert!(fired.contains("is started"), "{fired}");
+    let story = server.ok(&["runs", "story", "latest"]);
+    assert!(story.contains("flow.completed"), "{story}");
+}
+
+#[test]
+fn a_due_time_that_fails_is_told_and_holds_up_no_other() {
+    let project = project();
+    project.write(
+        "triggers/daily.yaml",
+        "id: daily\ntype: schedule\nflow: quick\nconfig: { cron: '0 3 * * *' }\ninputMap: \"tick.dueAt < '2024-10-27' ? null.x : ({ name: 'Ada' })\"\n",
+    );
+    let server = project.serve();
+    let range = [
+        "--from",
+        "2024-10-26T00:00:00Z",
+        "--to",
+        "2024-10-29T00:00:00Z",
+    ];
+    let done = server.run(&[&["schedules", "backfill", "daily"], &range[..]].concat());
+    let said = [
+        "2 of 3 runs are new",
+        "1 could not be started, the first with TRIGGER_EXPRESSION",
+    ];
+    done.refused(1, &said);
+    assert!(done.out.contains("TRIGGER_EXPRESSION"), "{}", done.out);
+}
+
+#[test]
+fn a_trigger_without_its_secret_is_seen_as_broken() {
+    let project = project();
+    let file = project.write("signed.yaml", SIGNED);
+    let mut start = project.command();
+    start
+        .args(["serve", "--project", ".", "--listen", "127.0.0.1:0"])
+        .env("HOOK_SECRET", "a secret of sixteen");
+    let server = project.start_as(start);
+    server.ok(&["triggers", "add", file.to_str().unwrap()]);
+    server.kill();
+    let server = project.serve();
+    let listed = server.ok(&["triggers", "ls"]);
+    assert!(
+        listed.contains("signed") && listed.contains("broken"),
+        "{listed}"
+    );
+    let shown = server.ok(&["triggers", "show", "signed"]);
+    assert!(shown.contains("HOOK_SECRET"), "{shown}");
+    let (status, body) = post(&server, "/hooks/signed", "{}");
+    assert_eq!(
+        (status, &body["error"]["code"]),
+        (500, &json!("TRIGGER_BROKEN"))
+    );
+    server
+        .run(&["triggers", "fire", "signed"])
+        .refused(1, &["TRIGGER_BROKEN", "try: riverrun triggers show"]);
+    server.ok(&["triggers", "disable", "signed"]);
+    server.ok(&["triggers", "rm", "signed"]);
+    assert_eq!(server.json(&["triggers", "ls"]), json!([]));
+}
+
+#[test]
+fn what_would_keep_a_server_from_starting_is_not_built() {
+    let project = project();
+    project.write(
+        "triggers/pace.yaml",
+        "id: pace\ntype: schedule\nflow: quick\nconfig: { cron: '61 * * * *' }\n",
+    );
+    project.write(
+        "triggers/lost.yaml",
+        "id: lost\ntype: manual\nflow: nobody\n",
+    );
+    project.run(&["build"]).refused(
+        1,
+        &["CRON_INVALID", "pace.yaml", "FLOW_NOT_FOUND", "lost.yaml"],
+    );
+    assert!(!project.path("riverrun.registry.json").exists());
+    std::fs::remove_dir_all(project.path("triggers")).unwrap();
+    // Its secret is where the server runs.
+    project.write("triggers/signed.yaml", SIGNED);
+    assert_eq!(project.run(&["build"]).code, 0);
 }
 
 #[test]

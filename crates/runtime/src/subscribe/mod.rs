@@ -30,6 +30,9 @@ pub enum Told<T> {
     /// It was slower than the events came, and reads from the store what it was not told live.
     /// Nothing is missing.
     Late,
+    /// So many events after the last one are not kept any more: of a trigger's stream, which keeps
+    /// its last ones.
+    Missed(u64),
     /// The stream was deleted. There is nothing more.
     Gone,
 }

@@ -37,10 +37,7 @@ impl Runtime {
                 let last = self.last_event(subject).await?;
                 (last.map_or(0, |id| id.seq + 1), last)
             }
-            Begin::After(id) => {
-                let at = self.store().locate(subject, Place::Event(id)).await?;
-                (at, Some(id))
-            }
+            Begin::After(id) => (self.position_after(subject, id).await?, Some(id)),
         };
         Ok(Subject {
             tail: self.tail(subject.clone(), at),
@@ -102,6 +99,7 @@ impl Subject {
                         return Ok(Told::Late);
                     }
                 }
+                Tailed::Missed(count) => return Ok(Told::Missed(count)),
                 Tailed::Gone => self.is_over = true,
             }
         }

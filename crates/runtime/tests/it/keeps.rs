@@ -185,7 +185,7 @@ async fn what_is_heard_live_is_in_the_store() {
                 live += 1;
                 batch.events.clone()
             }
-            Tailed::Gone => panic!("the stream is gone"),
+            Tailed::Missed(_) | Tailed::Gone => panic!("the stream is gone"),
         };
         let query = EventQuery::forward(0, 1_000);
         let stored = store.store.events(&stream, &query).await.unwrap();

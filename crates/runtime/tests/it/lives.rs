@@ -146,7 +146,7 @@ async fn to_end(tail: &mut Tail) -> Vec<Event> {
             match tail.next().await.unwrap() {
                 Tailed::Read(events) => all.extend(events),
                 Tailed::Live(batch) => all.extend(batch.events.iter().cloned()),
-                Tailed::Gone => panic!("the job is gone: {all:?}"),
+                Tailed::Missed(_) | Tailed::Gone => panic!("the job is gone: {all:?}"),
             }
         }
     };
@@ -467,7 +467,7 @@ async fn readers_that_come_and_go_see_every_event_of_a_job_once() {
                     match tail.next().await.unwrap() {
                         Tailed::Read(events) => seen.extend(events),
                         Tailed::Live(batch) => seen.extend(batch.events.iter().cloned()),
-                        Tailed::Gone => panic!("the job is gone"),
+                        Tailed::Missed(_) | Tailed::Gone => panic!("the job is gone"),
                     }
                     if seen.len() >= total {
                         break;

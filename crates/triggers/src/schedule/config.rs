@@ -114,6 +114,11 @@ fn cron(pattern: &str, zone: &str) -> Result<Rule> {
     if pattern.len() > 256 {
         return Err(refuse("it is longer than 256 bytes".to_owned()));
     }
+    let fields = pattern.split_whitespace().count();
+    if !matches!(fields, 5 | 6) && !pattern.trim_start().starts_with('@') {
+        let message = format!("it has {fields} fields: give five, or six with seconds first");
+        return Err(refuse(message));
+    }
     let cron = Cron::from_str(pattern).map_err(|error| refuse(misread(pattern, &error)))?;
     let unknown = || Error::TimeZone(zone.chars().take(64).collect());
     let zone = TimeZone::get(zone).map_err(|_| unknown())?;

@@ -1,10 +1,11 @@
 //! When schedules are due. Pure: every function is given the time.
 //!
 //! A cron pattern speaks of the clock on the wall of its zone (`wall`). Where that clock jumps
-//! forward, a time that does not exist is due once, at the first moment after the gap. Where it goes
-//! back, a pattern with a fixed time of day is due once, the first time; one that repeats within the
-//! day (`*`, `*/15`) goes on at its pace through both hours. `config` reads a schedule, `turn`
-//! decides what is done about a due time that has come.
+//! forward, the fixed times that do not exist are due once, at the first moment after the gap. Where
+//! it goes back, each fixed time is due once, the first time. A pattern with a `*` (`*`, `*/15`) for
+//! its second, minute or hour is a pace: it goes with the clock, through both hours and past those
+//! that are missing. `config` reads a schedule, `turn` decides what is done about a due time that has
+//! come.
 
 mod config;
 #[cfg(test)]

@@ -120,6 +120,156 @@ fn a_time_that_does_not_exist_is_due_once_after_the_gap() {
     );
 }
 
+/// The due times from a moment up to another, in UTC.
+#[track_caller]
+fn between(pattern: &str, zone: &str, from: &str, until: &str, expected: &[&str]) {
+    let schedule = schedule(cron(pattern, zone));
+    let (found, _) = schedule.between(ms(from), ms(until), 10_000);
+    let expected: Vec<_> = expected.iter().map(|text| time::iso(ms(text))).collect();
+    let told: Vec<_> = found.iter().map(|ms| time::iso(*ms)).collect();
+    assert_eq!(told, expected, "{pattern} in {zone}");
+    // The way back leads past the same ones.
+    let mut back = Vec::new();
+    let mut at = schedule.last_until(ms(until) - 1);
+    while let Some(found) = at.filter(|at| *at >= ms(from)) {
+        back.push(found);
+        at = schedule.last_until(found - 1);
+    }
+    back.reverse();
+    assert_eq!(back, found, "{pattern} in {zone}, looking back");
+}
+
+#[test]
+fn fixed_times_in_the_gap_are_due_once_together() {
+    const BERLIN: &str = "Europe/Berlin";
+    let day = |pattern, expected: &[&str]| {
+        // The 28th of March 2027 in Berlin, which has no 02:00 to 03:00; 03:00 is 01:00 UTC.
+        let (from, until) = ("2027-03-27T23:00:00Z", "2027-03-28T22:00:00Z");
+        between(pattern, BERLIN, from, until, expected);
+    };
+    const AFTER: &str = "2027-03-28T01:00:00Z";
+    day("30 2,14 * * *", &[AFTER, "2027-03-28T12:30:00Z"]);
+    day("15,45 2 * * *", &[AFTER]);
+    day("0,30 2 * * SUN", &[AFTER]);
+    day("10,20 30 2 * * *", &[AFTER]);
+    // What is there at the end of the gap is due with them, once.
+    day("0 2,3 * * *", &[AFTER]);
+    day(
+        "0 1-4 * * *",
+        &["2027-03-28T00:00:00Z", AFTER, "2027-03-28T02:00:00Z"],
+    );
+    day(
+        "30 0-4/2 * * *",
+        &["2027-03-27T23:30:00Z", AFTER, "2027-03-28T02:30:00Z"],
+    );
+    day("0-59 0-59 2 * * *", &[AFTER]);
+    // A pace goes with the clock: what that never shows is not due.
+    day("*/20 2 * * *", &[]);
+    day("* 30 2 * * *", &[]);
+    day(
+        "30 */12 * * *",
+        &["2027-03-27T23:30:00Z", "2027-03-28T10:30:00Z"],
+    );
+    between(
+        "15,45 2,5 * * *",
+        "America/New_York",
+        "2027-03-14T05:00:00Z",
+        "2027-03-15T04:00:00Z",
+        &[
+            "2027-03-14T07:00:00Z",
+            "2027-03-14T09:15:00Z",
+            "2027-03-14T09:45:00Z",
+        ],
+    );
+    // Half an hour is missing, from 02:00 to 02:30.
+    between(
+        "0,15,45 2 * * *",
+        "Australia/Lord_Howe",
+        "2027-10-02T13:30:00Z",
+        "2027-10-03T13:00:00Z",
+        &["2027-10-02T15:30:00Z", "2027-10-02T15:45:00Z"],
+    );
+    // Midnight is missing.
+    between(
+        "0 0,12 * * *",
+        "Africa/Cairo",
+        "2024-04-25T12:00:00Z",
+        "2024-04-26T12:00:00Z",
+        &["2024-04-25T22:00:00Z", "2024-04-26T09:00:00Z"],
+    );
+    // A whole day is missing: the 30th of December.
+    between(
+        "0 8,20 * * *",
+        "Pacific/Apia",
+        "2011-12-29T10:00:00Z",
+        "2011-12-31T10:00:00Z",
+        &[
+            "2011-12-29T18:00:00Z",
+            "2011-12-30T06:00:00Z",
+            "2011-12-30T10:00:00Z",
+            "2011-12-30T18:00:00Z",
+            "2011-12-31T06:00:00Z",
+        ],
+    );
+}
+
+#[test]
+fn fixed_times_that_exist_twice_are_due_once_each() {
+    let day = |pattern, expected: &[&str]| {
+        // The 31st of October 2027 in Berlin: 02:00 to 03:00 is there from 00:00 to 02:00 UTC.
+        let (from, until) = ("2027-10-30T22:00:00Z", "2027-10-31T23:00:00Z");
+        between(pattern, "Europe/Berlin", from, until, expected);
+    };
+    day(
+        "30 2,14 * * *",
+        &["2027-10-31T00:30:00Z", "2027-10-31T13:30:00Z"],
+    );
+    day(
+        "15,45 2 * * *",
+        &["2027-10-31T00:15:00Z", "2027-10-31T00:45:00Z"],
+    );
+    day(
+        "0 1-4 * * *",
+        &[
+            "2027-10-30T23:00:00Z",
+            "2027-10-31T00:00:00Z",
+            "2027-10-31T02:00:00Z",
+            "2027-10-31T03:00:00Z",
+        ],
+    );
+    // A pace goes through both hours.
+    day(
+        "*/30 2 * * *",
+        &[
+            "2027-10-31T00:00:00Z",
+            "2027-10-31T00:30:00Z",
+            "2027-10-31T01:00:00Z",
+            "2027-10-31T01:30:00Z",
+        ],
+    );
+    // As many as there are.
+    let dense = schedule(cron("0-59 0-59 2 * * *", "Europe/Berlin"));
+    let (from, until) = (ms("2027-10-31T00:00:00Z"), ms("2027-10-31T02:00:00Z"));
+    assert_eq!(dense.between(from, until, 10_000).0.len(), 3_600);
+    let last = Some(ms("2027-10-31T00:59:59Z"));
+    assert_eq!(dense.last_until(ms("2027-10-31T01:20:00Z")), last);
+    assert_eq!(dense.last_until(until - 1), last);
+    between(
+        "15,45 1 * * *",
+        "America/New_York",
+        "2027-11-07T04:00:00Z",
+        "2027-11-08T05:00:00Z",
+        &["2027-11-07T05:15:00Z", "2027-11-07T05:45:00Z"],
+    );
+    between(
+        "15,45 1 * * *",
+        "Australia/Lord_Howe",
+        "2027-04-03T13:00:00Z",
+        "2027-04-04T13:30:00Z",
+        &["2027-04-03T14:15:00Z", "2027-04-03T14:45:00Z"],
+    );
+}
+
 #[test]
 fn a_time_that_exists_twice_is_due_once() {
     // On 2024-10-27 the clocks of Berlin went back from 03:00 to 02:00, which is 01:00 UTC.
@@ -190,6 +340,9 @@ fn what_is_wrong_has_a_code() {
         (json!({"cron": "61 * * * *"}), "CRON_INVALID"),
         (json!({"cron": "often"}), "CRON_INVALID"),
         (json!({"cron": ""}), "CRON_INVALID"),
+        (json!({"cron": "* * * *"}), "CRON_INVALID"),
+        (json!({"cron": "* * * * * * *"}), "CRON_INVALID"),
+        (json!({"cron": "@sometimes"}), "CRON_INVALID"),
         (cron("* * * * *", "Mars/Olympus"), "TIME_ZONE_UNKNOWN"),
         (json!({}), "TRIGGER_INVALID"),
         (
@@ -324,7 +477,8 @@ proptest! {
     #[test]
     fn due_times_grow_and_are_found_again(
         pattern in prop::sample::select(vec![
-            "* * * * *", "*/7 * * * *", "30 2 * * *", "0 0 * * *", "15 1-3 * * *",
+            "* * * * *", "*/7 * * * *", "30 2 * * *", "0 0 * * *", "15 1-3 * * *", "30 2,14 * * *",
+            "15,45 0-3 * * *", "0-59 0-59 1-2 * * *",
             "*/10 30 2 * * *", "0 12 29 2 *", "0 3 * * SUN",
         ]),
         zone in prop::sample::select(vec![

@@ -1,30 +1,32 @@
 //! Cron patterns on the clock of a zone. The pattern is asked about the wall alone; where that
 //! clock jumps, what it shows is brought to moments here.
 
-use croner::{Cron, JobType};
+use croner::Cron;
 use jiff::{
-    Timestamp,
+    SignedDuration, Timestamp,
     civil::DateTime,
     tz::{AmbiguousOffset, TimeZone},
 };
 
-/// The longest time that is looked through for clocks that were set back.
-const FOLD_HOURS: i64 = 3;
-
-/// The most changes of a clock, or times of day, that a search crosses.
+/// The most changes of a clock that a search crosses.
 const MAX_STEPS: usize = 1_000;
+
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
 #[derive(Clone, Debug)]
 pub(super) struct Wall {
     cron: Cron,
     zone: TimeZone,
-    /// The pattern names times of the day, each of which is due once.
+    /// The pattern names times of the day, each of which is due once. One with a `*` for its second,
+    /// minute or hour does not: it is a pace, and due whenever the clock shows what it says.
     is_fixed: bool,
 }
 
 impl Wall {
     pub fn new(cron: Cron, zone: TimeZone) -> Self {
-        let is_fixed = matches!(cron.determine_job_type(), JobType::FixedTime);
+        let pattern = &cron.pattern;
+        let parts = [&pattern.seconds, &pattern.minutes, &pattern.hours];
+        let is_fixed = !parts.iter().any(|part| part.from_wildcard);
         Self {
             cron,
             zone,
@@ -70,32 +72,28 @@ impl Wall {
         }
     }
 
-    fn next_fixed(&self, from: Timestamp) -> Option<Timestamp> {
-        let mut wall = self.zone.to_datetime(from);
-        for _ in 0..MAX_STEPS {
-            wall = self.next(wall, false)?;
-            // In an hour that comes twice, times of the first may be over.
-            let moment = self.moment(wall)?;
-            if moment > from {
-                return Some(moment);
+    /// The time up to which the clock has shown every time of day, and whether that one is still
+    /// to come. Where it was set back, what it shows for the second time is over.
+    fn reached(&self, at: Timestamp) -> Option<(DateTime, bool)> {
+        let wall = self.zone.to_datetime(at);
+        match self.zone.to_ambiguous_timestamp(wall).offset() {
+            AmbiguousOffset::Fold { before, after } if self.zone.to_offset(at) == after => {
+                let next = at.checked_add(SECOND).ok()?;
+                let set_back = self.zone.preceding(next).next()?.timestamp();
+                Some((before.to_datetime(set_back), true))
             }
+            _ => Some((wall, false)),
         }
-        None
+    }
+
+    fn next_fixed(&self, from: Timestamp) -> Option<Timestamp> {
+        let (wall, is_to_come) = self.reached(from)?;
+        self.moment(self.next(wall, is_to_come)?)
     }
 
     fn last_fixed(&self, until: Timestamp) -> Option<Timestamp> {
-        let wall = self.zone.to_datetime(until);
-        // The clock may have shown later times before it was set back.
-        let later = jiff::Span::new().hours(FOLD_HOURS);
-        let mut wall = self.previous(wall.checked_add(later).ok()?, true)?;
-        for _ in 0..MAX_STEPS {
-            let moment = self.moment(wall)?;
-            if moment <= until {
-                return Some(moment);
-            }
-            wall = self.previous(wall, false)?;
-        }
-        None
+        let (wall, is_to_come) = self.reached(until)?;
+        self.moment(self.previous(wall, !is_to_come)?)
     }
 
     /// Between two changes of the clock, matches on the wall are matches in time.
@@ -115,16 +113,15 @@ impl Wall {
     }
 
     fn last_pace(&self, until: Timestamp) -> Option<Timestamp> {
-        let second = jiff::SignedDuration::from_secs(1);
         let mut at = until;
         for _ in 0..MAX_STEPS {
             let found = self.previous(self.zone.to_datetime(at), true)?;
             let found = self.zone.to_offset(at).to_timestamp(found).ok()?;
             // The change that began the clock's present time.
-            let after = at.checked_add(second).ok()?;
+            let after = at.checked_add(SECOND).ok()?;
             match self.zone.preceding(after).next() {
                 Some(change) if found < change.timestamp() => {
-                    at = change.timestamp().checked_sub(second).ok()?;
+                    at = change.timestamp().checked_sub(SECOND).ok()?;
                 }
                 _ => return Some(found),
             }

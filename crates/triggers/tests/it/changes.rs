@@ -88,6 +88,8 @@ async fn what_cannot_be_a_trigger_is_refused() {
         (with("flow", json!("nobody")), "FLOW_NOT_FOUND"),
         (with("flowVersion", json!("9.0.0")), "FLOW_NOT_FOUND"),
         (with("colour", json!("red")), "TRIGGER_INVALID"),
+        (with("id", json!(".")), "TRIGGER_INVALID"),
+        (with("id", json!("..")), "TRIGGER_INVALID"),
         (with("inputMap", json!("1")), "TRIGGER_INVALID"),
         (with("idempotencyKey", json!("1 +")), "TRIGGER_INVALID"),
         (with("contextKey", json!("a..b")), "TRIGGER_INVALID"),
@@ -272,6 +274,49 @@ async fn triggers_of_a_project_follow_its_files() {
     );
     assert_eq!(sync(Vec::new()).await, [one("a", Synced::Removed)]);
     assert_eq!(given.shown("by-hand").await["origin"], "api");
+}
+
+#[tokio::test]
+async fn files_are_checked_without_making_a_trigger() {
+    let given = Given::new().await;
+    let with = |id: &str, kind: &str, config: Value| json!({"id": id, "type": kind, "flow": "order", "config": config});
+    let mut lost = manual("lost");
+    lost["flow"] = json!("nobody");
+    let secret = json!({"header": "x", "secretEnv": "RIVERRUN_NO_SUCH_SECRET"});
+    let files = vec![
+        manual("fine"),
+        manual("fine"),
+        lost,
+        with("pace", "schedule", json!({"cron": "61 * * * *"})),
+        with("never", "schedule", json!({"cron": "0 0 30 2 *"})),
+        // Its secret is where it will run.
+        with(
+            "signed",
+            "http",
+            json!({"path": "/a/:b", "signature": secret}),
+        ),
+        with("same", "http", json!({"path": "/a/:c"})),
+        with("kind", "event", json!({"kind": "job.added"})),
+    ];
+    let checked = given.triggers.check_project(files);
+    let told: Vec<_> = checked
+        .iter()
+        .map(|(id, done)| (id.as_str(), done.as_ref().map_err(|error| error.code())))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("fine", Ok(&())),
+            ("fine", Err("TRIGGER_EXISTS")),
+            ("lost", Err("FLOW_NOT_FOUND")),
+            ("pace", Err("CRON_INVALID")),
+            ("never", Err("CRON_INVALID")),
+            ("signed", Ok(&())),
+            ("same", Err("TRIGGER_ROUTE_TAKEN")),
+            ("kind", Err("BAD_KIND")),
+        ]
+    );
+    assert!(given.triggers.ids().is_empty());
 }
 
 #[tokio::test]

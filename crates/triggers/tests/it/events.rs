@@ -87,17 +87,18 @@ async fn tenants_and_failures() {
         .hear(&of(2, "other", json!({"a": {"b": 1}})))
         .await
         .unwrap();
-    // An expression that throws is the trigger's failure, not the listener's.
-    given
-        .triggers
-        .hear(&of(3, "acme", json!({})))
-        .await
-        .unwrap();
+    // An expression that throws is the trigger's failure, not the listener's. It is part of the
+    // event's story.
+    let mut throws = of(3, "acme", json!({}));
+    throws.emit.event = Json::of(&json!({"type": "k", "correlationId": "c-77"}));
+    given.triggers.hear(&throws).await.unwrap();
     assert_eq!(given.runs().await.len(), 1);
     assert_eq!(
         given.kinds("e").await,
         ["trigger.registered", "trigger.fired", "trigger.failed"]
     );
+    let failed = given.events("e").await.pop().unwrap();
+    assert_eq!(failed.correlation_id.as_deref(), Some("c-77"));
     assert_eq!(
         given.shown("e").await["stats"]["lastError"]["code"],
         "TRIGGER_EXPRESSION"

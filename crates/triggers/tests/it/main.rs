@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
 
+mod broken;
 mod changes;
 mod crash;
 mod events;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use riverrun_runtime::{Clock, SimulatedClock};
 use riverrun_store::{Change, Commit, NewTrigger, NextDue};
 use riverrun_store_sqlite::SqliteStore;
-use riverrun_triggers::{Backfill, Triggers};
+use riverrun_triggers::{Backfill, Backfilled, Made, Triggers};
 use riverrun_types::{Json, Millis, StreamName, time};
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ async fn an_interval_fires_again_and_again() {
         view.state().input.value(),
         json!({"due": due[0], "by": "schedule"})
     );
-    let key = format!("s:{}", time::iso(due[0]));
+    let key = format!("trigger:s:{}", time::iso(due[0]));
     assert_eq!(runs[0].idempotency_key.as_deref(), Some(key.as_str()));
     assert_eq!(given.shown("s").await.get("nextDueAt"), None);
 }
@@ -269,19 +269,23 @@ async fn a_range_is_made_up_for_and_never_twice() {
             "2024-10-26T22:00:00.000Z"
         ]
     );
-    assert!(done.iter().all(|done| done.created));
+    let is_new = |done: &Backfilled| matches!(done.made, Made::Started(_));
+    assert!(done.iter().all(is_new));
     assert_eq!(next, Some(ms("2024-10-28T00:00:00+01:00")));
     let all = Backfill {
         limit: 100,
         ..wanted
     };
     let (done, next) = given.triggers.backfill("s", all).await.unwrap();
-    let created: Vec<bool> = done.iter().map(|done| done.created).collect();
+    let created: Vec<bool> = done.iter().map(is_new).collect();
     assert_eq!((created, next), (vec![false, false, false, true], None));
     // What was there is no use of the trigger.
     let stats = given.shown("s").await["stats"].clone();
     assert_eq!(stats["fired"], 4);
-    assert_eq!(stats["lastRunId"], done[3].run.as_str());
+    let Made::Started(last) = &done[3].made else {
+        panic!("{done:?}");
+    };
+    assert_eq!(stats["lastRunId"], last.as_str());
     let fired = given.kinds("s").await;
     let fired = fired.iter().filter(|kind| *kind == "trigger.fired");
     assert_eq!(fired.count(), 4);
@@ -301,4 +305,42 @@ async fn a_range_is_made_up_for_and_never_twice() {
         code(given.triggers.backfill("m", wanted).await),
         "TRIGGER_NO_SCHEDULE"
     );
+}
+
+#[tokio::test]
+async fn a_due_time_that_cannot_be_made_up_for_holds_up_no_other() {
+    let given = Given::new().await;
+    let mut daily = schedule(json!({"cron": "0 0 * * *"}));
+    daily["inputMap"] = json!("tick.dueAt.startsWith('2024-01-02') ? null.x : {}");
+    given.put(daily.clone()).await;
+    let ms = |text: &str| time::parse(text).unwrap();
+    let wanted = Backfill {
+        from_ms: ms("2024-01-01T00:00:00Z"),
+        until_ms: ms("2024-01-04T00:00:00Z"),
+        limit: 100,
+    };
+    let made = async || {
+        let (done, next) = given.triggers.backfill("s", wanted).await.unwrap();
+        assert_eq!(next, None);
+        let told = done.into_iter().map(|done| match done.made {
+            Made::Started(_) => "started",
+            Made::WasThere(_) => "was there",
+            Made::Failed { code, .. } => code,
+        });
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(made().await, ["started", "TRIGGER_EXPRESSION", "started"]);
+    assert_eq!(
+        made().await,
+        ["was there", "TRIGGER_EXPRESSION", "was there"]
+    );
+    // Whoever asked was told: it counts as nothing, however often.
+    let stats = given.shown("s").await["stats"].clone();
+    assert_eq!((&stats["fired"], &stats["failed"]), (&json!(2), &json!(0)));
+    daily["inputMap"] = json!("({})");
+    given.put(daily).await;
+    assert_eq!(made().await, ["was there", "started", "was there"]);
+    given.triggers.enable("s", false).await.unwrap();
+    let refused = given.triggers.backfill("s", wanted).await;
+    assert_eq!(code(refused), "TRIGGER_DISABLED");
 }

@@ -168,7 +168,7 @@ impl Wish {
     /// The idempotency key of its run.
     pub fn run_key(&self) -> String {
         match self.is_routed {
-            true => format!("{}:{}", self.shape.route(), self.key),
+            true => format!("trigger:{}:{}", self.shape.route(), self.key),
             false => self.key.clone(),
         }
     }

@@ -120,7 +120,7 @@ impl Doctor {
         let bad: Vec<String> = files
             .iter()
             .filter(|path| {
-                let issues = project::read(path)
+                let issues = project::read("the flow", path)
                     .map(|file| riverrun_engine::validate(&file.definition, &handlers));
                 issues.map_or(true, |issues| riverrun_engine::errors(&issues))
             })

@@ -47,7 +47,7 @@ impl Graph {
     async fn diagram(&self, global: &Global) -> Result<FlowDiagram> {
         let path = Path::new(&self.flow);
         if path.is_file() || project::format_of(path).is_some() {
-            let definition = project::read(path)?.definition;
+            let definition = project::read("the flow", path)?.definition;
             return Ok(FlowDiagram::of(&definition, &built_in()));
         }
         let path = ["api", "flows", &self.flow, "diagram"];

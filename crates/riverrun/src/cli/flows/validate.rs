@@ -56,7 +56,7 @@ impl Validate {
 
 /// A file that is no JSON or YAML at all has one issue: that.
 fn check(path: &Path, handlers: &Handlers) -> Result<Vec<Issue>> {
-    match project::read(path) {
+    match project::read("the flow", path) {
         Ok(file) => Ok(riverrun_engine::validate(&file.definition, handlers)),
         Err(failure) if failure.code == "BAD_DEFINITION" => Ok(vec![Issue {
             path: String::new(),

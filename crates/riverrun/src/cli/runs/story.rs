@@ -14,7 +14,7 @@ const PAGE: usize = 500;
 
 #[derive(Args, Debug)]
 pub struct Story {
-    /// A correlation id: a run's, a job's, or one that was given.
+    /// A correlation id: a run's, a job's, or one that was given; latest is that of the newest run.
     id: String,
     /// Show at most so many events.
     #[arg(long, value_name = "N")]
@@ -24,12 +24,13 @@ pub struct Story {
 impl Story {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let client = global.client()?;
+        let id = client.run_id(&self.id).await?;
         let line = EventLine::for_stdout();
         let (mut left, mut cursor) = (self.limit.unwrap_or(usize::MAX), None);
         while left > 0 {
             let mut query = vec![("limit", left.min(PAGE).to_string())];
             query.extend(cursor.take().map(|cursor| ("cursor", cursor)));
-            let page = client.get(&["api", "stories", &self.id], &query).await?;
+            let page = client.get(&["api", "stories", &id], &query).await?;
             let page = page.value();
             let items = page["items"].as_array().cloned().unwrap_or_default();
             for event in &items {

@@ -61,6 +61,7 @@ fn row(trigger: &Value) -> Row {
         .cell(text("type"))
         .cell(text("flow"));
     let row = match trigger["enabled"].as_bool() {
+        _ if trigger["broken"].is_object() => row.styled("broken", paint::BAD),
         Some(true) => row.styled("enabled", paint::GOOD),
         _ => row.styled("disabled", paint::WARN),
     };

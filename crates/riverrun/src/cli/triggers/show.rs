@@ -42,6 +42,9 @@ fn show(trigger: &Value) {
         Some(true) => line("state", "enabled"),
         _ => output::painted_field("state", paint::WARN, "disabled"),
     }
+    if let Some(message) = trigger["broken"]["message"].as_str() {
+        output::painted_field("broken", paint::BAD, message);
+    }
     line("version", &trigger["version"].to_string());
     line("kept by", text("origin").unwrap_or_default());
     if let Some(path) = text("path") {

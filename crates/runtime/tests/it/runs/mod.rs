@@ -108,7 +108,7 @@ impl World {
                 let events = match tail.next().await.unwrap() {
                     Tailed::Read(events) => events,
                     Tailed::Live(batch) => batch.events.clone(),
-                    Tailed::Gone => panic!("the stream is gone"),
+                    Tailed::Missed(_) | Tailed::Gone => panic!("the stream is gone"),
                 };
                 if events.iter().any(|event| event.kind == kind) {
                     return;
