@@ -317,7 +317,7 @@ class Steps(unittest.TestCase):
         self.assertEqual(len(set(done.result())), 5)
         self.assertEqual((len(done.events), len(done.enqueued)), (2, 5))
         ops = [entry["op"] for entry in done.journal]
-        self.assertEqual(ops, ["emit", "memo", "emit", "memo", "enqueue", "await"])
+        self.assertEqual(ops, ["inRun", "emit", "memo", "inRun", "emit", "memo", "enqueue", "await"])
 
     def test_an_emit_that_is_no_longer_made_before_a_wait_is_missed(self) -> None:
         executions = 0

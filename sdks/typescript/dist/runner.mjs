@@ -566,6 +566,7 @@ import { createHash } from "node:crypto";
 
 // src/ctx/journal.ts
 import { isDeepStrictEqual } from "node:util";
+var inRun = "inRun";
 var shown2 = 20;
 var Journal = class {
   #records;
@@ -574,8 +575,8 @@ var Journal = class {
   #uses = /* @__PURE__ */ new Map();
   #taken = /* @__PURE__ */ new Set();
   #done = [];
-  /** Whether a `ctx.run` did its work in this execution. */
-  #runs = false;
+  /** Where emits stand that were made inside of a `ctx.run`. */
+  #inRun;
   /** All records before this one were asked for. */
   #checked = 0;
   constructor(records2) {
@@ -586,16 +587,14 @@ var Journal = class {
       else this.#open.set(key(op, name), [at]);
     }
     for (const [at, { emits = [] }] of records2.entries()) for (const kind of emits) this.#settle(kind, at);
+    this.#inRun = emitsInRun(records2);
   }
   /** The record for the next use of a name; undefined once they are used up. */
   next(op, name) {
     this.#done.push({ op, name });
     this.#uses.set(key(op, name), this.uses(op, name) + 1);
     const at = this.#open.get(key(op, name))?.shift();
-    if (at === void 0) {
-      this.#runs ||= op === "memo";
-      return void 0;
-    }
+    if (at === void 0) return void 0;
     this.#taken.add(at);
     return this.#records[at];
   }
@@ -621,13 +620,13 @@ var Journal = class {
    */
   mismatch(until) {
     const end2 = until ? this.#records.indexOf(until, this.#checked) : this.#records.length;
-    const isLeft = (record, at) => !this.#taken.has(at) && !isOfState(record) && !this.#isInside(at);
+    const isLeft = (record, at) => !this.#taken.has(at) && !this.#inRun.has(at) && mustBeUsed(record);
     const missing2 = this.#records.slice(this.#checked, end2).filter((record, at) => isLeft(record, this.#checked + at)).map(done);
     if (!missing2.length) {
       this.#checked = Math.max(this.#checked, end2);
       return void 0;
     }
-    const recorded = this.#records.map(done);
+    const recorded = this.#records.filter(({ op }) => op !== inRun).map(done);
     const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing2)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
     return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing: missing2 } });
   }
@@ -640,20 +639,24 @@ var Journal = class {
     const last = open.findLastIndex((at) => at < memo);
     for (const at of last < 0 ? [] : open.splice(last, 1)) this.#taken.add(at);
   }
-  /**
-   * An emit may have been made inside of a `ctx.run` that failed and went another way when it was
-   * tried again.
-   */
-  #isInside(at) {
-    if (this.#records[at]?.op !== "emit") return false;
-    return this.#runs || this.#records.some(({ op }, later2) => later2 > at && op === "memo" && this.#taken.has(later2));
-  }
 };
+function emitsInRun(records2) {
+  const noted = /* @__PURE__ */ new Map();
+  const found = /* @__PURE__ */ new Set();
+  for (const [at, { op, name = "" }] of records2.entries()) {
+    const notes = noted.get(name) ?? 0;
+    if (op === inRun) noted.set(name, notes + 1);
+    if (op !== "emit" || !notes) continue;
+    noted.set(name, notes - 1);
+    found.add(at);
+  }
+  return found;
+}
 function key(op, name) {
   return `${op} ${name}`;
 }
-function isOfState({ op }) {
-  return op.startsWith("state.");
+function mustBeUsed({ op }) {
+  return op !== inRun && !op.startsWith("state.");
 }
 function done({ op, name = "" }) {
   return { op, name };
@@ -682,7 +685,7 @@ var StepExecution = class {
   #inFlight = /* @__PURE__ */ new Set();
   /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
   #thrown = [];
-  /** What the code has read since something was last recorded. It is recorded with what is next. */
+  /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen = [];
   /** What the code waits for. */
   #waits;
@@ -709,6 +712,7 @@ var StepExecution = class {
       run?.emits.push(kind);
       const record = this.#journal.next("emit", kind);
       if (record) return answer(record);
+      if (run) this.#seen.push({ op: inRun, name: kind });
       try {
         return await ask();
       } catch (error) {
@@ -972,7 +976,7 @@ var LinkState = class {
   }
   #patch(op, name, options2, attempt) {
     if (!this.#step) return retrying(options2, () => attempt({}));
-    return this.#step.patch(op, name, (inRun) => retrying(options2, () => attempt(inRun ? { inRun: true } : {})));
+    return this.#step.patch(op, name, (inRun2) => retrying(options2, () => attempt(inRun2 ? { inRun: true } : {})));
   }
   async #patchKey(key2, change2, more) {
     const { value: before, version: version2 } = await this.#link.request("state.get", { key: key2 });
@@ -3355,11 +3359,11 @@ var Memory = class {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
     const answer2 = this.#answers[method];
     if (!answer2) throw new RiverrunError("INTERNAL", `the test kit does not know ${method}`);
-    const { seen: seen2 = [], inRun = false, ...asked } = copy(params);
+    const { seen: seen2 = [], inRun: inRun2 = false, ...asked } = copy(params);
     if (this.#check instanceof Promise) this.#check = await this.#check;
     this.journal.push(...seen2);
     const answered = await answer2(asked);
-    if (this.#isStep && !inRun && writes.has(method)) this.journal.push({ op: method, name: asked.key ?? "", value: method === "state.setBatch" ? asked.values : asked.value });
+    if (this.#isStep && !inRun2 && writes.has(method)) this.journal.push({ op: method, name: asked.key ?? "", value: method === "state.setBatch" ? asked.values : asked.value });
     return copy(answered);
   }
   notify(method, params) {

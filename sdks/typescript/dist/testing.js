@@ -11,7 +11,7 @@ import {
   redactor,
   source,
   valueText
-} from "./shared/LHUR3PTA.js";
+} from "./shared/KUVKPJ47.js";
 import {
   CancelledError,
   RiverrunError,

@@ -10,7 +10,7 @@ import {
   redactor,
   valueText,
   withRefused
-} from "./shared/LHUR3PTA.js";
+} from "./shared/KUVKPJ47.js";
 import {
   CancelledError,
   RiverrunError,

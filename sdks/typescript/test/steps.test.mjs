@@ -194,7 +194,7 @@ test('what a run does inside belongs to it', async () => {
   assert.equal(done.status, 'completed', done.error?.message)
   assert.equal(new Set(done.value).size, 5)
   assert.deepEqual([done.events.length, done.enqueued.length], [2, 5])
-  assert.deepEqual(done.journal.map(({ op }) => op), ['emit', 'memo', 'emit', 'memo', 'enqueue', 'await'])
+  assert.deepEqual(done.journal.map(({ op }) => op), ['inRun', 'emit', 'memo', 'inRun', 'emit', 'memo', 'enqueue', 'await'])
 })
 
 test('an emit that is no longer made before a wait is missed, whatever a later run emitted', async () => {
