@@ -298,18 +298,23 @@ fn read(event: &Json, now: i64) -> Result<Draft> {
     Ok(draft)
 }
 
+/// The data of an event is bounded wherever it comes from, and so is what stands around it.
 fn check_size(event: &Json) -> Result<()> {
-    check_bytes("event", event.bytes())
+    let data = event.get("data").map_or(0, |data| data.bytes());
+    check_bytes("event", data)?;
+    check_bytes("event", event.bytes().saturating_sub(data))
 }
 
-/// What comes from outside and becomes part of an event is bounded.
+/// What the data of an event may have.
+pub(crate) const MAX_EVENT_BYTES: usize = 1 << 20;
+
+/// What comes from outside, or from a handler, and becomes part of an event is bounded.
 pub(crate) fn check_bytes(what: &'static str, bytes: usize) -> Result<()> {
-    const MAX_BYTES: usize = 1 << 20;
     match bytes {
-        bytes if bytes > MAX_BYTES => Err(Error::TooLarge {
+        bytes if bytes > MAX_EVENT_BYTES => Err(Error::TooLarge {
             what,
             bytes,
-            limit: MAX_BYTES,
+            limit: MAX_EVENT_BYTES,
         }),
         _ => Ok(()),
     }

@@ -21,6 +21,7 @@ use super::{
     awaits::{self, Past},
     host::StepHost,
     inbox::{Fence, Letter},
+    room::Room,
 };
 use crate::{
     Compiled, Error, Runtime,
@@ -141,7 +142,10 @@ impl Runtime {
                 let input = invoke.as_ref().ok();
                 let input = input.and_then(|invoke| invoke.job.input.clone());
                 let input = input.unwrap_or_else(Json::null);
-                match Box::pin(self.suspended(&wait, job, place, &input)).await {
+                let room = &attempt.host.room;
+                let room = room.seen(&seen).and_then(|()| room.answer(&wait));
+                let waits = Box::pin(self.suspended(&wait, job, place, &input)).await;
+                match room.map_err(failure).and(waits) {
                     Ok((awaiting, new)) => {
                         suspended = new;
                         said.extend(attempt.host.recorded(seen));
@@ -555,6 +559,14 @@ pub(super) struct Prepared {
     pub chain: u32,
     /// The story that the run belongs to.
     pub correlation: Name,
+}
+
+impl Prepared {
+    /// What the attempt may record.
+    pub fn room(&self) -> Room {
+        let nothing = Invoke::default();
+        Room::beside(self.invoke.as_deref().unwrap_or(&nothing))
+    }
 }
 
 /// The story that a run belongs to: its own, unless it was started in another.

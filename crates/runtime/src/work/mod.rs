@@ -33,7 +33,7 @@ pub use config::{ConfigIssue, LogLimit, OnFail, Policy, ProcessConfig, RunMode, 
 pub(crate) use config::{meant, meant_within};
 pub(crate) use host::{
     BatchParams, EmitParams, GATHER, Gathered, JobHost, KeyParams, StateRead, TakenSaid, Waiting,
-    emitted, params, path,
+    emitted, params, path, too_large,
 };
 pub(crate) use keeper::{Keeper, Stop, keep};
 pub(crate) use letters::Redrives;
