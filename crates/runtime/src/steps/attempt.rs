@@ -21,6 +21,7 @@ use super::{
     awaits::{self, Past},
     host::StepHost,
     inbox::{Fence, Letter},
+    log::log,
     room::Room,
 };
 use crate::{
@@ -203,6 +204,7 @@ impl Runtime {
         let took = self.now_ms() - job.created_ms;
         self.job_stats()
             .settled(&process.config.queue, &settled, took);
+        log(place, *number, &outcome, &settled);
         let visit = place.visit();
         let mut letter = Letter::new(vec![Input::Began {
             visit: visit.clone(),
@@ -594,10 +596,10 @@ fn recorded(error: &Json) -> Option<WorkError> {
 }
 
 fn failure(error: WorkError) -> Failure {
-    let mut failure = Failure::new(error.code, error.message);
+    let failure = Failure::new(error.code, error.message);
+    let mut failure = failure.thrown(error.name, error.stack);
     failure.retryable = error.retriable;
     failure.retry_after_ms = error.retry_after_ms;
     failure.details = error.details;
-    failure.name = error.name;
     failure
 }

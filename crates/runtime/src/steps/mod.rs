@@ -18,6 +18,7 @@ mod filters;
 mod handler;
 mod host;
 mod inbox;
+mod log;
 mod named;
 mod orders;
 mod outbox;

@@ -23,7 +23,7 @@ mod room;
 mod stats;
 mod worker;
 
-pub(crate) use attempt::{checked, to_job, waiting_event};
+pub(crate) use attempt::{LOGGED, checked, to_job, waiting_event};
 pub(crate) use begin::{Reserved, Stock};
 pub(crate) use broken::Broken;
 pub use broken::BrokenProcess;
