@@ -10,7 +10,7 @@ import {
   redactor,
   valueText,
   withRefused
-} from "./shared/KUVKPJ47.js";
+} from "./shared/POQ6PYVV.js";
 import {
   CancelledError,
   RiverrunError,

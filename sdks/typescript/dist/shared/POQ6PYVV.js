@@ -65,7 +65,8 @@ var StepAwaits = class {
   time = async (until) => {
     await this.#step.wait("time", () => time(until));
   };
-  event = async (options2) => {
+  event = async (options2, ...more) => {
+    if (more.length) throw invalid(`await.event has its options in one object: { ${eventOptions.join(", ")} }`);
     const { kind, match, where, timeout, lookback } = typeof options2 === "string" ? { kind: options2 } : known("await.event", options2, eventOptions);
     if (typeof kind !== "string" || !kind) throw invalid("await.event needs the kind of event");
     return this.#step.wait(kind, () => {
@@ -703,8 +704,8 @@ var InvocationContext = class _InvocationContext {
   correlationId = () => this.#params.correlationId ?? this.#params.runId ?? this.#params.jobId ?? void 0;
   causationId = () => this.#params.causationId ?? void 0;
   emit = async (event, data) => {
-    const { type = void 0, kind = type, data: given = data } = typeof event === "string" ? { kind: event } : event;
-    if (!kind) throw new TypeError("emit needs the type of the event");
+    const { type = void 0, kind = type, data: given = data } = typeof event === "string" ? { kind: event } : event ?? {};
+    if (typeof kind !== "string" || !kind) throw new RiverrunError("BAD_EVENT", "emit needs the type of the event", { retriable: false });
     const ask = async () => (await this.#link.request("emit", { type: kind, data: given })).id;
     return await (this.execution ? this.execution.emit(kind, ask) : ask()) ?? "";
   };
@@ -793,7 +794,7 @@ function json2(name, value) {
   try {
     return JSON.parse(JSON.stringify(value) ?? "null");
   } catch (cause) {
-    throw new RiverrunError("RESULT_NOT_JSON", `what run(${JSON.stringify(name)}) gave is not JSON: ${cause.message}`, { cause });
+    throw new RiverrunError("RESULT_NOT_JSON", `what run(${JSON.stringify(name)}) gave is not JSON: ${cause.message}`, { retriable: false, cause });
   }
 }
 
