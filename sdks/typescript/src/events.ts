@@ -77,7 +77,7 @@ export interface EventData {
   'flow.resumed': undefined
   'flow.forked': { deadline?: string }
   'flow.registered': unknown
-  'flow.compensating': { error: RunFailure }
+  'flow.compensating': { error: RunFailure; cancellation?: { source: string; reason?: string } }
   'step.started': undefined
   'step.completed': { result?: unknown; outputKey?: string; next?: string; compensation?: string; emits?: string[] }
   'step.failed': { error: RunFailure; willRetry: boolean; nextRetryAt?: string; next?: string }

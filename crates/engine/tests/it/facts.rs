@@ -287,7 +287,12 @@ pub fn fact() -> impl Strategy<Value = Fact> {
             input
         }),
         (at(), memo).prop_map(|(at, memo)| Fact::Memo { at, memo }),
-        failure().prop_map(|error| Fact::Compensating { error }),
+        (failure(), option::of(cancellation())).prop_map(|(error, cancellation)| {
+            Fact::Compensating {
+                error,
+                cancellation,
+            }
+        }),
         emitted(),
     ];
     // On the heap: together they are too much for the stack of a test.

@@ -101,6 +101,10 @@ export interface EventData {
     'flow.registered': unknown;
     'flow.compensating': {
         error: RunFailure;
+        cancellation?: {
+            source: string;
+            reason?: string;
+        };
     };
     'step.started': undefined;
     'step.completed': {
