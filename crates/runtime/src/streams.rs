@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use riverrun_engine::{Fact, code};
+use riverrun_engine::{Fact, code, meant};
 use riverrun_store::{Append, Change, Commit, Error as StoreError, Expect, Once};
 use riverrun_types::{
-    Draft, EventId, EventType, Json, Name, Path, RunId, StreamName, event::EventContext, normalise,
+    Draft, EventId, EventType, Json, Name, Path, RunId, StreamName,
+    event::EventContext,
+    normalise::{self, Refused},
 };
 
 use crate::{
@@ -283,8 +285,13 @@ fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
 /// Reads one event from outside and refuses what only the engine may say.
 fn read(event: &Json, now: i64) -> Result<Draft> {
     check_size(event)?;
-    let draft =
-        normalise::normalise(event, now).map_err(|error| Error::BadEvent(error.to_string()))?;
+    let draft = normalise::normalise(event, now).map_err(|error| {
+        let near = match &error {
+            Refused::Unknown(name) => meant(name, &normalise::MEMBERS),
+            _ => String::new(),
+        };
+        Error::BadEvent(format!("{error}{near}"))
+    })?;
     if draft.kind.is_engines_own() {
         return Err(Error::ReservedType(draft.kind.to_string()));
     }
