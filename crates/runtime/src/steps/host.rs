@@ -193,16 +193,18 @@ impl StepHost {
         let said = self.said.take().await;
         let mut draft = fact.draft(self.runtime.now_ms());
         draft.step = Some(self.at.clone());
+        let mut taken = 0;
         match is_in_run {
             true => draft = in_run(draft),
-            false => self.room.record(&draft)?,
+            false => taken = self.room.record(&draft)?,
         }
         let guard = Guard {
             fence: vec![self.fence()],
             if_len: if_version,
             ..Guard::default()
         };
-        let ids = self.append(said, draft, guard).await?;
+        let ids = self.append(said, draft, guard).await;
+        let ids = ids.inspect_err(|_| self.room.give_back(taken))?;
         let version = ids.last().map_or(0, |id| id.seq + 1);
         Ok(Json::of(&json!({ "version": version })))
     }

@@ -27,10 +27,15 @@ impl Room {
         }
     }
 
-    /// Takes room for a record that becomes an entry of the journal.
-    pub fn record(&self, draft: &Draft) -> Result<(), WorkError> {
-        let data = draft.data.as_ref().map_or(0, Json::bytes);
-        self.take(data + ENTRY_BYTES)
+    /// Takes room for a record that becomes an entry of the journal; gives how much.
+    pub fn record(&self, draft: &Draft) -> Result<usize, WorkError> {
+        let bytes = draft.data.as_ref().map_or(0, Json::bytes) + ENTRY_BYTES;
+        self.take(bytes).map(|()| bytes)
+    }
+
+    /// What was to be recorded was refused.
+    pub fn give_back(&self, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// Takes room for an emitted event, of which the journal has the type alone.

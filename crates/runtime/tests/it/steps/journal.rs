@@ -122,6 +122,15 @@ impl Provider for Large {
             "state" => {
                 ask(&call, "state.set", json!({"key": "page", "value": large()})).await?;
             }
+            "conflicts" => {
+                let set = |version: u64| json!({"key": "n", "value": "z".repeat(500_000), "ifVersion": version});
+                for _ in 0..5 {
+                    let refused = ask(&call, "state.set", set(0)).await.unwrap_err();
+                    assert_eq!(refused.code, "STATE_CONFLICT");
+                }
+                let read = ask(&call, "state.get", json!({"key": "n"})).await?;
+                ask(&call, "state.set", set(read["version"].as_u64().unwrap())).await?;
+            }
             "inside" => {
                 let inside = json!({"key": "page", "value": large(), "inRun": true});
                 ask(&call, "state.set", inside).await?;
@@ -155,6 +164,7 @@ async fn what_would_not_fit_a_message_is_refused_while_it_is_recorded() {
         ("seen", true),
         ("event", true),
         ("inside", false),
+        ("conflicts", false),
     ] {
         let run = world.start("f", json!({ "then": then })).await;
         let view = world.end(&run).await;
