@@ -409,6 +409,42 @@ struct Destination {
     run_id: Option<String>,
     stream: Option<String>,
     idempotency_key: Option<String>,
+    /// As v0.3 has it: the run, or the trigger, that the event belongs to.
+    subject: Option<String>,
+    /// As v0.3 has it: the run.
+    flow: Option<String>,
+    /// As v0.3 has it: the trigger.
+    trigger: Option<String>,
+}
+
+impl Destination {
+    async fn stream(self, api: &Api) -> Result<StreamName, ApiError> {
+        let mut streams = Vec::new();
+        if let Some(stream) = self.stream {
+            streams.push(stream_named(api, &stream)?);
+        }
+        if let Some(run) = self.run_id {
+            streams.push(stream_of(api, StreamName::FLOW, &run).await?);
+        }
+        // What belongs to a trigger may name the run that waits for it, too.
+        let (kind, ids) = match self.trigger {
+            Some(trigger) => (StreamName::TRIGGER, [Some(trigger), self.subject]),
+            None => (StreamName::FLOW, [self.flow, self.subject]),
+        };
+        for id in ids.into_iter().flatten() {
+            streams.push(stream_of(api, kind, &id).await?);
+        }
+        let Some(first) = streams.pop() else {
+            return Ok(StreamName::global());
+        };
+        match streams.iter().all(|other| *other == first) {
+            true => Ok(first),
+            false => Err(ApiError::new(
+                "BAD_REQUEST",
+                "stream: give one of stream and runId (or flow and subject), or several for the same run",
+            )),
+        }
+    }
 }
 
 /// Emit an event
@@ -433,26 +469,9 @@ pub(crate) async fn emit_event(
         true => crate::extract::read(body.as_str().as_bytes())?,
         false => Destination::default(),
     };
-    let key = idempotency_key(to.idempotency_key, &headers)?;
-    let stream = match (to.stream, to.run_id) {
-        (Some(stream), None) => stream_named(&api, &stream)?,
-        (None, Some(run)) => StreamName::flow(&run_id(&api, &run).await?),
-        (None, None) => StreamName::global(),
-        (Some(stream), Some(run)) => same_stream(&api, &stream, &run)?,
-    };
+    let key = idempotency_key(to.idempotency_key.clone(), &headers)?;
+    let stream = to.stream(&api).await?;
     append(&api, &stream, &[body], key).await
-}
-
-/// A stream and a run may both be given if they mean the same.
-fn same_stream(api: &Api, stream: &str, run: &str) -> Result<StreamName, ApiError> {
-    let stream = stream_named(api, stream)?;
-    match stream.run() {
-        Some(named) if named == RunId::new(run) => Ok(stream),
-        _ => Err(ApiError::new(
-            "BAD_REQUEST",
-            "stream: give either stream or runId, or both for the same run",
-        )),
-    }
 }
 
 async fn append(api: &Api, stream: &StreamName, events: &[Json], key: Option<String>) -> Answer {

@@ -31,7 +31,7 @@ pub use diagram::{
 pub use fact::{Fact, OpKind, Started, StateOp, in_run};
 pub use history::{History, HistoryCursor, HistoryEntry, HistoryOutcome, HistoryPage, history};
 pub use meant::meant;
-pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow};
+pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow, Thrown};
 pub use plan::{PROCESS, Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};
 pub use run::{

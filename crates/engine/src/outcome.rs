@@ -64,35 +64,35 @@ impl Outcome {
 
 /// Why an attempt failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(from = "Written", into = "Written")]
 pub struct Failure {
     pub code: String,
-    /// The kind of error in the handler's language, for `retryOn` alone: it is not recorded.
-    #[serde(skip)]
-    pub name: Option<Box<str>>,
     pub message: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Of what a handler threw. Few failures have it, so it stands apart.
+    pub thrown: Option<Box<Thrown>>,
     pub step_id: Option<Name>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::fact::present"
-    )]
     pub details: Option<Json>,
     /// `false` stops retries; `true` and nothing leave it to the policy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
     /// Try again after this long instead of the policy's delay.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
+}
+
+/// What the handler's language says of an error.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Thrown {
+    /// The kind of error.
+    pub name: Option<Box<str>>,
+    /// Where in the code it was thrown.
+    pub stack: Option<Box<str>>,
 }
 
 impl Failure {
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
-            name: None,
             message: message.into(),
+            thrown: None,
             step_id: None,
             details: None,
             retryable: None,
@@ -100,17 +100,24 @@ impl Failure {
         }
     }
 
+    /// With what the handler's language says of it.
+    pub fn thrown(mut self, name: Option<Box<str>>, stack: Option<Box<str>>) -> Self {
+        let is_known = name.is_some() || stack.is_some();
+        self.thrown = is_known.then(|| Box::new(Thrown { name, stack }));
+        self
+    }
+
     pub fn details(mut self, details: impl Into<Json>) -> Self {
         self.details = Some(details.into());
         self
     }
 
-    /// The failure as others than its own step see it: they need the step's name, and no advice on
-    /// retries that are over.
+    /// The failure as others than its own step see it: they need the step's name, and neither the
+    /// way to it through the code nor advice on retries that are over.
     pub(crate) fn at(self, step: &Name) -> Self {
         Self {
             step_id: Some(step.clone()),
-            name: None,
+            thrown: None,
             retryable: None,
             retry_after_ms: None,
             ..self
@@ -120,6 +127,59 @@ impl Failure {
     pub fn permanent(mut self) -> Self {
         self.retryable = Some(false);
         self
+    }
+}
+
+/// A failure as events have it.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Written {
+    code: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<Box<str>>,
+    message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stack: Option<Box<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    step_id: Option<Name>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "crate::fact::present"
+    )]
+    details: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retryable: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retry_after_ms: Option<u64>,
+}
+
+impl From<Written> for Failure {
+    fn from(written: Written) -> Self {
+        Self {
+            step_id: written.step_id,
+            details: written.details,
+            retryable: written.retryable,
+            retry_after_ms: written.retry_after_ms,
+            ..Self::new(written.code, written.message)
+        }
+        .thrown(written.name, written.stack)
+    }
+}
+
+impl From<Failure> for Written {
+    fn from(failure: Failure) -> Self {
+        let Thrown { name, stack } = failure.thrown.map(|thrown| *thrown).unwrap_or_default();
+        Self {
+            code: failure.code,
+            name,
+            message: failure.message,
+            stack,
+            step_id: failure.step_id,
+            details: failure.details,
+            retryable: failure.retryable,
+            retry_after_ms: failure.retry_after_ms,
+        }
     }
 }
 

@@ -21,7 +21,8 @@ pub fn after_failure(
         return None;
     }
     let is_named = |errors: &Vec<String>| {
-        let mut names = [Some(failure.code.as_str()), failure.name.as_deref()].into_iter();
+        let name = failure.thrown.as_ref().and_then(|one| one.name.as_deref());
+        let mut names = [Some(failure.code.as_str()), name].into_iter();
         names.any(|name| errors.iter().any(|error| Some(error.as_str()) == name))
     };
     if policy
@@ -133,10 +134,7 @@ mod tests {
         };
         check(only(), Failure::new("A", ""), 1, Some(100));
         check(only(), Failure::new("B", ""), 1, None);
-        let named = |name: &str| Failure {
-            name: Some(name.into()),
-            ..Failure::new("B", "")
-        };
+        let named = |name: &str| Failure::new("B", "").thrown(Some(name.into()), None);
         check(only(), named("A"), 1, Some(100));
         check(only(), named("C"), 1, None);
         check(policy(), Failure::new("A", "").permanent(), 1, None);

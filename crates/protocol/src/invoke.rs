@@ -51,6 +51,14 @@ impl Invoke {
         invoke.job = params.read()?;
         Ok(invoke)
     }
+
+    /// What the journals take of the message.
+    pub fn journal_bytes(&self) -> usize {
+        let jobs = self.jobs.iter().chain([&self.job]);
+        jobs.flat_map(|job| &job.journal)
+            .map(JournalEntry::bytes)
+            .sum()
+    }
 }
 
 /// What a handler is told of a job.
@@ -93,6 +101,22 @@ pub struct JournalEntry {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub emits: Vec<String>,
 }
+
+impl JournalEntry {
+    /// What it takes of a message, or a little more.
+    pub fn bytes(&self) -> usize {
+        let error = self
+            .error
+            .as_ref()
+            .map_or(0, |error| Json::of(error).bytes());
+        let texts = [&self.op, &self.name].into_iter().chain(&self.emits);
+        let texts: usize = texts.map(|text| text.len() + "\"name\":\"\",".len()).sum();
+        texts + self.value.as_ref().map_or(0, Json::bytes) + error + AROUND
+    }
+}
+
+/// What the names of an entry's members take.
+const AROUND: usize = 48;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cancel {

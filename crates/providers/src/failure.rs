@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, process::ExitStatus};
 
-use riverrun_protocol::{CancelReason, WorkError};
+use riverrun_protocol::{CancelReason, Invoke, WorkError};
 use rustix::process::Signal;
 
 pub(crate) fn timeout(timeout_ms: u64) -> WorkError {
@@ -49,6 +49,18 @@ pub(crate) fn result_too_large(bytes: usize, limit: usize) -> WorkError {
 pub(crate) fn input_too_large(bytes: usize, limit: usize) -> WorkError {
     let message = format!("the input has {bytes} bytes, more than the {limit} that fit a message");
     WorkError::new("INPUT_TOO_LARGE", message).permanent()
+}
+
+/// Why an invocation does not fit a message.
+pub(crate) fn invocation_too_large(invoke: &Invoke, bytes: usize, limit: usize) -> WorkError {
+    let journal = invoke.journal_bytes();
+    if journal <= bytes / 2 {
+        return input_too_large(bytes, limit);
+    }
+    let message = format!(
+        "the journal has {journal} bytes, and an invocation with all that belongs to it at most {limit}"
+    );
+    WorkError::new("JOURNAL_TOO_LARGE", message).permanent()
 }
 
 /// `exit code 3`, `signal 9 (SIGKILL)`.

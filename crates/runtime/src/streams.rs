@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use riverrun_engine::{Fact, code};
+use riverrun_engine::{Fact, code, meant};
 use riverrun_store::{Append, Change, Commit, Error as StoreError, Expect, Once};
 use riverrun_types::{
-    Draft, EventId, EventType, Json, Name, Path, RunId, StreamName, event::EventContext, normalise,
+    Draft, EventId, EventType, Json, Name, Path, RunId, StreamName,
+    event::EventContext,
+    normalise::{self, Refused},
 };
 
 use crate::{
@@ -283,8 +285,13 @@ fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
 /// Reads one event from outside and refuses what only the engine may say.
 fn read(event: &Json, now: i64) -> Result<Draft> {
     check_size(event)?;
-    let draft =
-        normalise::normalise(event, now).map_err(|error| Error::BadEvent(error.to_string()))?;
+    let draft = normalise::normalise(event, now).map_err(|error| {
+        let near = match &error {
+            Refused::Unknown(name) => meant(name, &normalise::MEMBERS),
+            _ => String::new(),
+        };
+        Error::BadEvent(format!("{error}{near}"))
+    })?;
     if draft.kind.is_engines_own() {
         return Err(Error::ReservedType(draft.kind.to_string()));
     }
@@ -298,18 +305,23 @@ fn read(event: &Json, now: i64) -> Result<Draft> {
     Ok(draft)
 }
 
+/// The data of an event is bounded wherever it comes from, and so is what stands around it.
 fn check_size(event: &Json) -> Result<()> {
-    check_bytes("event", event.bytes())
+    let data = event.get("data").map_or(0, |data| data.bytes());
+    check_bytes("event", data)?;
+    check_bytes("event", event.bytes().saturating_sub(data))
 }
 
-/// What comes from outside and becomes part of an event is bounded.
+/// What the data of an event may have.
+pub(crate) const MAX_EVENT_BYTES: usize = 1 << 20;
+
+/// What comes from outside, or from a handler, and becomes part of an event is bounded.
 pub(crate) fn check_bytes(what: &'static str, bytes: usize) -> Result<()> {
-    const MAX_BYTES: usize = 1 << 20;
     match bytes {
-        bytes if bytes > MAX_BYTES => Err(Error::TooLarge {
+        bytes if bytes > MAX_EVENT_BYTES => Err(Error::TooLarge {
             what,
             bytes,
-            limit: MAX_BYTES,
+            limit: MAX_EVENT_BYTES,
         }),
         _ => Ok(()),
     }

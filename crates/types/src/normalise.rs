@@ -25,7 +25,37 @@ pub enum Refused {
         "the type {0:?} is not 1 to 128 characters of letters, digits, '.', '-', '_', ':' or '/'"
     )]
     BadType(String),
+    /// One of [`MEMBERS`] was probably meant.
+    #[error("an event has no member {0:?}")]
+    Unknown(String),
 }
+
+/// What an event may have, in any of its forms. Where it goes, its id and its time are there to be
+/// read by whoever takes it in, or to be passed over.
+pub const MEMBERS: [&str; 22] = [
+    "type",
+    "kind",
+    "data",
+    "runId",
+    "flowName",
+    "stepName",
+    "stepId",
+    "attempt",
+    "correlationId",
+    "causationId",
+    "tenantId",
+    "idempotencyKey",
+    "stream",
+    "subject",
+    "flow",
+    "step",
+    "trigger",
+    "meta",
+    "id",
+    "ts",
+    "timestamp",
+    "v",
+];
 
 /// Reads one event. `now` is when it arrived.
 pub fn normalise(json: &Json, now: Millis) -> Result<Draft, Refused> {
@@ -37,6 +67,12 @@ pub fn normalise(json: &Json, now: Millis) -> Result<Draft, Refused> {
         Some(b'"') => return Err(Refused::NotAnObject("a string")),
         _ => return Err(Refused::NotAnObject("a bare value")),
     };
+    if let Some(unknown) = members
+        .keys()
+        .find(|name| !MEMBERS.contains(&name.as_str()))
+    {
+        return Err(Refused::Unknown(unknown.chars().take(64).collect()));
+    }
     let name = take_text(&mut members, "type")?;
     let kind = take_text(&mut members, "kind")?;
     let name = name.or(kind).ok_or(Refused::NoType)?;
@@ -297,6 +333,8 @@ mod tests {
             r#"{"type":"x","correlationId":""}"#,
             r#"{"type":"x","causationId":"\u001b[2J"}"#,
             r#"{"type":"x","meta":1}"#,
+            r#"{"type":"x","dta":1}"#,
+            r#"{"type":"x","runid":"r"}"#,
             r#"{"type":"x","stepName":"s","attempt":-1}"#,
             r#"{"type":"state","data":{"operation":"get","key":"a"}}"#,
         ] {

@@ -9,6 +9,7 @@ import time
 import types
 import unittest
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -317,7 +318,32 @@ class Steps(unittest.TestCase):
         self.assertEqual(len(set(done.result())), 5)
         self.assertEqual((len(done.events), len(done.enqueued)), (2, 5))
         ops = [entry["op"] for entry in done.journal]
-        self.assertEqual(ops, ["emit", "memo", "emit", "memo", "enqueue", "await"])
+        inside = ["inRun", "emit", "memo"]
+        self.assertEqual(ops, [*inside, *inside, "enqueue", "await"])
+
+    def test_what_the_server_would_not_store_is_refused(self) -> None:
+        large = "x" * ((1 << 20) - 1)
+        cases: list[tuple[Callable[[Any], Any], str]] = [
+            (lambda ctx: ctx.emit("a b", {}), "BAD_EVENT"),
+            (lambda ctx: ctx.emit("emit", {"topic": "a b"}), "BAD_EVENT"),
+            (lambda ctx: ctx.emit(None), "BAD_EVENT"),
+            (lambda ctx: ctx.emit("big", large), "TOO_LARGE"),
+            (lambda ctx: ctx.wait.trigger(payload=large), "TOO_LARGE"),
+            (lambda ctx: ctx.run("count", lambda: {1}), "RESULT_NOT_JSON"),
+            (lambda ctx: ctx.wait.event("paid", matches={}), "INPUT_ERROR"),
+            (lambda ctx: ctx.wait.trigger(many_times=True), "INPUT_ERROR"),
+            (lambda ctx: large, "RESULT_TOO_LARGE"),
+            (lambda ctx: {1}, "RESULT_NOT_JSON"),
+        ]
+        for handler, code in cases:
+
+            def handled(input: Any, ctx: SyncContext, handler: Any = handler) -> Any:
+                return handler(ctx)
+
+            error = run_step(handled).error
+            with self.subTest(code):
+                found = (getattr(error, "code", None), getattr(error, "retriable", None))
+                self.assertEqual(found, (code, False))
 
     def test_an_emit_that_is_no_longer_made_before_a_wait_is_missed(self) -> None:
         executions = 0
@@ -992,9 +1018,9 @@ class Flows(unittest.TestCase):
             self.assertEqual(getattr(error, "code", None), "INPUT_ERROR", error)
 
         def misspelt(input: Any, ctx: SyncContext) -> None:
-            ctx.wait.event("x", timout=5)  # type: ignore[call-arg]
+            ctx.wait.event("x", timout=5)  # type: ignore[arg-type]
 
-        self.assertIsInstance(run_step(misspelt).error, TypeError)
+        self.assertEqual(getattr(run_step(misspelt).error, "code", None), "INPUT_ERROR")
 
     def test_await_is_a_word_of_python(self) -> None:
         wait = {"type": "time", "delay": "1h"}

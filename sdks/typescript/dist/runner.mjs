@@ -306,12 +306,12 @@ var envelopeBytes = 64;
 function valueText(value, limitBytes) {
   return within(stringify(value), limitBytes);
 }
-function batchText(value, jobs, { resultBytes, messageBytes }) {
-  if (!Array.isArray(value)) return `{"value":${valueText(value, resultBytes)}}`;
+function batchText(value, jobs, { resultBytes: resultBytes2, messageBytes }) {
+  if (!Array.isArray(value)) return `{"value":${valueText(value, resultBytes2)}}`;
   if (value.length !== jobs) {
     throw new RiverrunError("BATCH_RESULTS", `the handler returned ${value.length} results for ${jobs} jobs`, { retriable: false });
   }
-  const text2 = `{"results":[${value.map((one) => entryText(one, resultBytes)).join(",")}]}`;
+  const text2 = `{"results":[${value.map((one) => entryText(one, resultBytes2)).join(",")}]}`;
   return within(text2, messageBytes - envelopeBytes);
 }
 function entryText(one, limitBytes) {
@@ -468,7 +468,8 @@ var StepAwaits = class {
   time = async (until) => {
     await this.#step.wait("time", () => time(until));
   };
-  event = async (options2) => {
+  event = async (options2, ...more) => {
+    if (more.length) throw invalid(`await.event has its options in one object: { ${eventOptions.join(", ")} }`);
     const { kind, match, where, timeout, lookback } = typeof options2 === "string" ? { kind: options2 } : known("await.event", options2, eventOptions);
     if (typeof kind !== "string" || !kind) throw invalid("await.event needs the kind of event");
     return this.#step.wait(kind, () => {
@@ -496,20 +497,20 @@ var StepAwaits = class {
   };
 };
 function awaitsOutside(kind) {
-  const refuse2 = async () => {
+  const refuse3 = async () => {
     const message = `ctx.await works in a step of a flow, and this is a ${kind}: give the process's config a flow (or step), and start that flow`;
     throw new RiverrunError("AWAIT_OUTSIDE_FLOW", message, { retriable: false });
   };
-  return { time: refuse2, event: refuse2, trigger: refuse2 };
+  return { time: refuse3, event: refuse3, trigger: refuse3 };
 }
 function time(until) {
-  const refuse2 = () => invalid(`await.time wants milliseconds, a duration such as "1h 30m" or a date, not ${String(until)}`);
-  if (typeof until !== "number" && typeof until !== "string" && !(until instanceof Date)) throw refuse2();
+  const refuse3 = () => invalid(`await.time wants milliseconds, a duration such as "1h 30m" or a date, not ${String(until)}`);
+  if (typeof until !== "number" && typeof until !== "string" && !(until instanceof Date)) throw refuse3();
   const afterMs = until instanceof Date ? void 0 : durationMs(until);
   if (afterMs !== void 0 && afterMs <= maxMs) return { type: "time", afterMs };
   if (typeof until === "number") throw invalid(`await.time wants milliseconds from now, not ${until}`);
   const date = new Date(until);
-  if (Number.isNaN(date.getTime())) throw refuse2();
+  if (Number.isNaN(date.getTime())) throw refuse3();
   return { type: "time", resumeAt: date.toISOString() };
 }
 function known(what, options2, names2) {
@@ -566,6 +567,7 @@ import { createHash } from "node:crypto";
 
 // src/ctx/journal.ts
 import { isDeepStrictEqual } from "node:util";
+var inRun = "inRun";
 var shown2 = 20;
 var Journal = class {
   #records;
@@ -574,8 +576,8 @@ var Journal = class {
   #uses = /* @__PURE__ */ new Map();
   #taken = /* @__PURE__ */ new Set();
   #done = [];
-  /** Whether a `ctx.run` did its work in this execution. */
-  #runs = false;
+  /** Where emits stand that were made inside of a `ctx.run`. */
+  #inRun;
   /** All records before this one were asked for. */
   #checked = 0;
   constructor(records2) {
@@ -586,16 +588,14 @@ var Journal = class {
       else this.#open.set(key(op, name), [at]);
     }
     for (const [at, { emits = [] }] of records2.entries()) for (const kind of emits) this.#settle(kind, at);
+    this.#inRun = emitsInRun(records2);
   }
   /** The record for the next use of a name; undefined once they are used up. */
   next(op, name) {
     this.#done.push({ op, name });
     this.#uses.set(key(op, name), this.uses(op, name) + 1);
     const at = this.#open.get(key(op, name))?.shift();
-    if (at === void 0) {
-      this.#runs ||= op === "memo";
-      return void 0;
-    }
+    if (at === void 0) return void 0;
     this.#taken.add(at);
     return this.#records[at];
   }
@@ -621,13 +621,13 @@ var Journal = class {
    */
   mismatch(until) {
     const end2 = until ? this.#records.indexOf(until, this.#checked) : this.#records.length;
-    const isLeft = (record, at) => !this.#taken.has(at) && !isOfState(record) && !this.#isInside(at);
+    const isLeft = (record, at) => !this.#taken.has(at) && !this.#inRun.has(at) && mustBeUsed(record);
     const missing2 = this.#records.slice(this.#checked, end2).filter((record, at) => isLeft(record, this.#checked + at)).map(done);
     if (!missing2.length) {
       this.#checked = Math.max(this.#checked, end2);
       return void 0;
     }
-    const recorded = this.#records.map(done);
+    const recorded = this.#records.filter(({ op }) => op !== inRun).map(done);
     const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing2)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
     return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing: missing2 } });
   }
@@ -640,20 +640,24 @@ var Journal = class {
     const last = open.findLastIndex((at) => at < memo);
     for (const at of last < 0 ? [] : open.splice(last, 1)) this.#taken.add(at);
   }
-  /**
-   * An emit may have been made inside of a `ctx.run` that failed and went another way when it was
-   * tried again.
-   */
-  #isInside(at) {
-    if (this.#records[at]?.op !== "emit") return false;
-    return this.#runs || this.#records.some(({ op }, later2) => later2 > at && op === "memo" && this.#taken.has(later2));
-  }
 };
+function emitsInRun(records2) {
+  const noted = /* @__PURE__ */ new Map();
+  const found = /* @__PURE__ */ new Set();
+  for (const [at, { op, name = "" }] of records2.entries()) {
+    const notes = noted.get(name) ?? 0;
+    if (op === inRun) noted.set(name, notes + 1);
+    if (op !== "emit" || !notes) continue;
+    noted.set(name, notes - 1);
+    found.add(at);
+  }
+  return found;
+}
 function key(op, name) {
   return `${op} ${name}`;
 }
-function isOfState({ op }) {
-  return op.startsWith("state.");
+function mustBeUsed({ op }) {
+  return op !== inRun && !op.startsWith("state.");
 }
 function done({ op, name = "" }) {
   return { op, name };
@@ -682,7 +686,7 @@ var StepExecution = class {
   #inFlight = /* @__PURE__ */ new Set();
   /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
   #thrown = [];
-  /** What the code has read since something was last recorded. It is recorded with what is next. */
+  /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen = [];
   /** What the code waits for. */
   #waits;
@@ -709,6 +713,7 @@ var StepExecution = class {
       run?.emits.push(kind);
       const record = this.#journal.next("emit", kind);
       if (record) return answer(record);
+      if (run) this.#seen.push({ op: inRun, name: kind });
       try {
         return await ask();
       } catch (error) {
@@ -972,7 +977,7 @@ var LinkState = class {
   }
   #patch(op, name, options2, attempt) {
     if (!this.#step) return retrying(options2, () => attempt({}));
-    return this.#step.patch(op, name, (inRun) => retrying(options2, () => attempt(inRun ? { inRun: true } : {})));
+    return this.#step.patch(op, name, (inRun2) => retrying(options2, () => attempt(inRun2 ? { inRun: true } : {})));
   }
   async #patchKey(key2, change2, more) {
     const { value: before, version: version2 } = await this.#link.request("state.get", { key: key2 });
@@ -1102,8 +1107,8 @@ var InvocationContext = class _InvocationContext {
   correlationId = () => this.#params.correlationId ?? this.#params.runId ?? this.#params.jobId ?? void 0;
   causationId = () => this.#params.causationId ?? void 0;
   emit = async (event, data) => {
-    const { type = void 0, kind = type, data: given2 = data } = typeof event === "string" ? { kind: event } : event;
-    if (!kind) throw new TypeError("emit needs the type of the event");
+    const { type = void 0, kind = type, data: given2 = data } = typeof event === "string" ? { kind: event } : event ?? {};
+    if (typeof kind !== "string" || !kind) throw new RiverrunError("BAD_EVENT", "emit needs the type of the event", { retriable: false });
     const ask = async () => (await this.#link.request("emit", { type: kind, data: given2 })).id;
     return await (this.execution ? this.execution.emit(kind, ask) : ask()) ?? "";
   };
@@ -1192,7 +1197,7 @@ function json2(name, value) {
   try {
     return JSON.parse(JSON.stringify(value) ?? "null");
   } catch (cause) {
-    throw new RiverrunError("RESULT_NOT_JSON", `what run(${JSON.stringify(name)}) gave is not JSON: ${cause.message}`, { cause });
+    throw new RiverrunError("RESULT_NOT_JSON", `what run(${JSON.stringify(name)}) gave is not JSON: ${cause.message}`, { retriable: false, cause });
   }
 }
 
@@ -2199,14 +2204,14 @@ var TookTooLong = class extends Error {
 };
 function overFetch(base, fetch) {
   return async ({ method, path: path2, headers, body, signal, timeoutMs }) => {
-    const limit = AbortSignal.timeout(timeoutMs);
-    const either = signal ? AbortSignal.any([signal, limit]) : limit;
+    const limit2 = AbortSignal.timeout(timeoutMs);
+    const either = signal ? AbortSignal.any([signal, limit2]) : limit2;
     try {
       const response = await fetch(base + path2, { method, headers, signal: either, ...body !== void 0 && { body } });
       return { status: response.status, statusText: response.statusText, text: await response.text() };
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
-      throw limit.aborted ? new TookTooLong("", { cause }) : cause;
+      throw limit2.aborted ? new TookTooLong("", { cause }) : cause;
     }
   };
 }
@@ -3006,12 +3011,12 @@ var Riverrun = class {
   }
 };
 async function ended(what, { timeoutMs, signal }, open) {
-  const limit = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
-  const signals = [signal, limit].filter((one) => one !== void 0);
+  const limit2 = timeoutMs === void 0 ? void 0 : AbortSignal.timeout(timeoutMs);
+  const signals = [signal, limit2].filter((one) => one !== void 0);
   try {
     for await (const _ of open(AbortSignal.any(signals))) ;
   } catch (error) {
-    if (!limit?.aborted || signal?.aborted) throw error;
+    if (!limit2?.aborted || signal?.aborted) throw error;
     throw new RiverrunError("TIMEOUT", `${what} had not ended after ${timeoutMs} ms`);
   }
 }
@@ -3210,6 +3215,26 @@ async function breathe() {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => real.setImmediate(resolve));
 }
 
+// src/testing/emitted.ts
+var reserved = /* @__PURE__ */ new Set(["flow", "step", "job", "call", "state", "log", "trigger", "worker"]);
+var limit = 1024 * 1024;
+function checkEvent(type, data) {
+  const topic = type === "emit" ? data?.topic ?? data?.name ?? data?.kind : void 0;
+  for (const kind of [type, topic]) if (typeof kind === "string") checkKind(kind);
+  checkBytes("event", data);
+}
+function checkBytes(what, data) {
+  const bytes = data === void 0 ? 0 : Buffer.byteLength(JSON.stringify(data));
+  if (bytes > limit) refuse("TOO_LARGE", `the ${what} has ${bytes} bytes; it may have ${limit}`);
+}
+function checkKind(kind) {
+  if (!/^[A-Za-z0-9._:/-]{1,128}$/.test(kind)) refuse("BAD_EVENT", `${JSON.stringify(kind)} is no type of event`);
+  if (reserved.has(kind.split(".")[0])) refuse("RESERVED_TYPE", `only the server may write events of the type ${JSON.stringify(kind)}`);
+}
+function refuse(code, message) {
+  throw new RiverrunError(code, message, { retriable: false });
+}
+
 // src/testing/schemas.ts
 var members = { input: "inputSchema", output: "outputSchema", state: "state" };
 async function checksOf(config = {}, schemas = true) {
@@ -3238,20 +3263,22 @@ async function compile(member, schema) {
   }
 }
 function checkInput({ input: check }, input, what = "the input") {
-  refuse("INPUT_INVALID", `${what} breaks the schema`, check?.(asJson(input)));
+  refuse2("INPUT_INVALID", `${what} breaks the schema`, check?.(asJson(input)));
 }
 async function givenInput(checks, input, what) {
   checkInput(checks, input, what);
   return checks.parse ? await checks.parse(asJson(input)) : input;
 }
+var resultBytes = 1024 * 1024;
 function checkOutput({ output: check }, value, what = "the result") {
-  refuse("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
+  valueText(value, resultBytes);
+  refuse2("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
   return value;
 }
 function told({ path: path2, message }) {
   return path2 ? ` at ${JSON.stringify(path2)}: ${message}` : `: ${message}`;
 }
-function refuse(code, what, issues = []) {
+function refuse2(code, what, issues = []) {
   const [first] = issues;
   if (first) throw new RiverrunError(code, what + told(first), { retriable: false, details: { issues } });
 }
@@ -3355,11 +3382,11 @@ var Memory = class {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
     const answer2 = this.#answers[method];
     if (!answer2) throw new RiverrunError("INTERNAL", `the test kit does not know ${method}`);
-    const { seen: seen2 = [], inRun = false, ...asked } = copy(params);
+    const { seen: seen2 = [], inRun: inRun2 = false, ...asked } = copy(params);
     if (this.#check instanceof Promise) this.#check = await this.#check;
     this.journal.push(...seen2);
     const answered = await answer2(asked);
-    if (this.#isStep && !inRun && writes.has(method)) this.journal.push({ op: method, name: asked.key ?? "", value: method === "state.setBatch" ? asked.values : asked.value });
+    if (this.#isStep && !inRun2 && writes.has(method)) this.journal.push({ op: method, name: asked.key ?? "", value: method === "state.setBatch" ? asked.values : asked.value });
     return copy(answered);
   }
   notify(method, params) {
@@ -3380,7 +3407,7 @@ var Memory = class {
       return this.#write(next, ifVersion);
     },
     emit: ({ type, data }) => {
-      refuseReserved(type, data);
+      checkEvent(type, data);
       const id = `${Date.now()}-${this.events.length}`;
       this.events.push({ id, ts: (/* @__PURE__ */ new Date()).toISOString(), type, data });
       if (this.#isStep) this.journal.push({ op: "emit", name: type });
@@ -3391,6 +3418,7 @@ var Memory = class {
       return {};
     },
     "await.trigger": ({ type, payload, timeoutMs, many = false }) => {
+      checkBytes("payload", payload);
       const { id, url } = this.#store.makeTrigger(type, payload);
       this.#store.doors.made(id, many, timeoutMs === void 0 ? void 0 : Date.now() + timeoutMs);
       this.journal.push({ op: "trigger", name: type, value: { id, url } });
@@ -3444,12 +3472,6 @@ function isSameJob({ jobId, queue, options: options2 }, to, wanted) {
 }
 function copy(value) {
   return value === void 0 ? value : JSON.parse(JSON.stringify(value));
-}
-var reserved = /* @__PURE__ */ new Set(["flow", "step", "job", "call", "state", "log", "trigger", "worker"]);
-function refuseReserved(type, data) {
-  const topic = type === "emit" ? data?.topic ?? data?.name ?? data?.kind : void 0;
-  const refused = [type, topic].find((kind) => typeof kind === "string" && reserved.has(kind.split(".")[0]));
-  if (refused !== void 0) throw new RiverrunError("RESERVED_TYPE", `only the server may write events of the type ${JSON.stringify(refused)}`, { retriable: false });
 }
 
 // src/testing/words.ts
@@ -3924,12 +3946,12 @@ function refusedWait(wait2, untilMs, nowMs) {
 function usedDoor() {
   return refusal2("INPUT_ERROR", "the step waits again for a trigger that was used: one for many is made with `many`");
 }
-function tooManyAwaits(limit) {
-  const message = `the step has waited ${limit} times in one visit, the most that its flow's limits.maxAwaits allows, and all that it did is read again after each: begin a run that goes on from here with ctx.start, and return`;
+function tooManyAwaits(limit2) {
+  const message = `the step has waited ${limit2} times in one visit, the most that its flow's limits.maxAwaits allows, and all that it did is read again after each: begin a run that goes on from here with ctx.start, and return`;
   return refusal2("MAX_AWAITS", message);
 }
-function tooManySteps(limit) {
-  return refusal2("MAX_STEPS", `the run has made ${limit} steps, the most that its flow's limits.maxSteps allows: does a step feed itself?`);
+function tooManySteps(limit2) {
+  return refusal2("MAX_STEPS", `the run has made ${limit2} steps, the most that its flow's limits.maxSteps allows: does a step feed itself?`);
 }
 var most = { maxSteps: 1e7, maxAwaits: 1e6, maxValueBytes: 67108864, maxStateBytes: 67108864 };
 function* issuesOf({ name, subscriptions, await: declared, compensation, limits }, names2) {
@@ -3945,9 +3967,9 @@ function* issuesOf({ name, subscriptions, await: declared, compensation, limits 
   if (many !== void 0 && !(Number.isInteger(many) && many >= 2 && many <= 1e3)) yield { path: `${at}.await.many`, message: `must be 2 to 1000, is ${String(many)}` };
   yield* target(`${at}.compensation.step`, compensation?.step, names2);
   for (const kind of [compensation?.on ?? []].flat()) yield* heard(`${at}.compensation.on`, kind);
-  for (const [limit, value] of Object.entries(limits ?? {})) {
-    const top = most[limit];
-    if (top && value !== void 0 && !(Number.isInteger(value) && value >= 1 && value <= top)) yield { path: `limits.${limit}`, message: `must be 1 to ${top}, is ${String(value)}` };
+  for (const [limit2, value] of Object.entries(limits ?? {})) {
+    const top = most[limit2];
+    if (top && value !== void 0 && !(Number.isInteger(value) && value >= 1 && value <= top)) yield { path: `limits.${limit2}`, message: `must be 1 to ${top}, is ${String(value)}` };
   }
 }
 function* heard(path2, kind) {

@@ -11,7 +11,7 @@ import {
   redactor,
   source,
   valueText
-} from "./shared/LHUR3PTA.js";
+} from "./shared/POQ6PYVV.js";
 import {
   CancelledError,
   RiverrunError,
@@ -173,6 +173,26 @@ async function breathe() {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => real.setImmediate(resolve));
 }
 
+// src/testing/emitted.ts
+var reserved = /* @__PURE__ */ new Set(["flow", "step", "job", "call", "state", "log", "trigger", "worker"]);
+var limit = 1024 * 1024;
+function checkEvent(type, data) {
+  const topic = type === "emit" ? data?.topic ?? data?.name ?? data?.kind : void 0;
+  for (const kind of [type, topic]) if (typeof kind === "string") checkKind(kind);
+  checkBytes("event", data);
+}
+function checkBytes(what, data) {
+  const bytes = data === void 0 ? 0 : Buffer.byteLength(JSON.stringify(data));
+  if (bytes > limit) refuse("TOO_LARGE", `the ${what} has ${bytes} bytes; it may have ${limit}`);
+}
+function checkKind(kind) {
+  if (!/^[A-Za-z0-9._:/-]{1,128}$/.test(kind)) refuse("BAD_EVENT", `${JSON.stringify(kind)} is no type of event`);
+  if (reserved.has(kind.split(".")[0])) refuse("RESERVED_TYPE", `only the server may write events of the type ${JSON.stringify(kind)}`);
+}
+function refuse(code, message) {
+  throw new RiverrunError(code, message, { retriable: false });
+}
+
 // src/testing/schemas.ts
 var members = { input: "inputSchema", output: "outputSchema", state: "state" };
 async function checksOf(config = {}, schemas = true) {
@@ -201,20 +221,22 @@ async function compile(member, schema) {
   }
 }
 function checkInput({ input: check }, input, what = "the input") {
-  refuse("INPUT_INVALID", `${what} breaks the schema`, check?.(asJson(input)));
+  refuse2("INPUT_INVALID", `${what} breaks the schema`, check?.(asJson(input)));
 }
 async function givenInput(checks, input, what) {
   checkInput(checks, input, what);
   return checks.parse ? await checks.parse(asJson(input)) : input;
 }
+var resultBytes = 1024 * 1024;
 function checkOutput({ output: check }, value, what = "the result") {
-  refuse("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
+  valueText(value, resultBytes);
+  refuse2("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
   return value;
 }
 function told({ path, message }) {
   return path ? ` at ${JSON.stringify(path)}: ${message}` : `: ${message}`;
 }
-function refuse(code, what, issues = []) {
+function refuse2(code, what, issues = []) {
   const [first] = issues;
   if (first) throw new RiverrunError(code, what + told(first), { retriable: false, details: { issues } });
 }
@@ -343,7 +365,7 @@ var Memory = class {
       return this.#write(next, ifVersion);
     },
     emit: ({ type, data }) => {
-      refuseReserved(type, data);
+      checkEvent(type, data);
       const id = `${Date.now()}-${this.events.length}`;
       this.events.push({ id, ts: (/* @__PURE__ */ new Date()).toISOString(), type, data });
       if (this.#isStep) this.journal.push({ op: "emit", name: type });
@@ -354,6 +376,7 @@ var Memory = class {
       return {};
     },
     "await.trigger": ({ type, payload, timeoutMs, many = false }) => {
+      checkBytes("payload", payload);
       const { id, url } = this.#store.makeTrigger(type, payload);
       this.#store.doors.made(id, many, timeoutMs === void 0 ? void 0 : Date.now() + timeoutMs);
       this.journal.push({ op: "trigger", name: type, value: { id, url } });
@@ -407,12 +430,6 @@ function isSameJob({ jobId, queue, options }, to, wanted) {
 }
 function copy(value) {
   return value === void 0 ? value : JSON.parse(JSON.stringify(value));
-}
-var reserved = /* @__PURE__ */ new Set(["flow", "step", "job", "call", "state", "log", "trigger", "worker"]);
-function refuseReserved(type, data) {
-  const topic = type === "emit" ? data?.topic ?? data?.name ?? data?.kind : void 0;
-  const refused = [type, topic].find((kind) => typeof kind === "string" && reserved.has(kind.split(".")[0]));
-  if (refused !== void 0) throw new RiverrunError("RESERVED_TYPE", `only the server may write events of the type ${JSON.stringify(refused)}`, { retriable: false });
 }
 
 // src/testing/words.ts
@@ -887,12 +904,12 @@ function refusedWait(wait, untilMs, nowMs) {
 function usedDoor() {
   return refusal("INPUT_ERROR", "the step waits again for a trigger that was used: one for many is made with `many`");
 }
-function tooManyAwaits(limit) {
-  const message = `the step has waited ${limit} times in one visit, the most that its flow's limits.maxAwaits allows, and all that it did is read again after each: begin a run that goes on from here with ctx.start, and return`;
+function tooManyAwaits(limit2) {
+  const message = `the step has waited ${limit2} times in one visit, the most that its flow's limits.maxAwaits allows, and all that it did is read again after each: begin a run that goes on from here with ctx.start, and return`;
   return refusal("MAX_AWAITS", message);
 }
-function tooManySteps(limit) {
-  return refusal("MAX_STEPS", `the run has made ${limit} steps, the most that its flow's limits.maxSteps allows: does a step feed itself?`);
+function tooManySteps(limit2) {
+  return refusal("MAX_STEPS", `the run has made ${limit2} steps, the most that its flow's limits.maxSteps allows: does a step feed itself?`);
 }
 var most = { maxSteps: 1e7, maxAwaits: 1e6, maxValueBytes: 67108864, maxStateBytes: 67108864 };
 function* issuesOf({ name, subscriptions, await: declared, compensation, limits }, names) {
@@ -908,9 +925,9 @@ function* issuesOf({ name, subscriptions, await: declared, compensation, limits 
   if (many !== void 0 && !(Number.isInteger(many) && many >= 2 && many <= 1e3)) yield { path: `${at}.await.many`, message: `must be 2 to 1000, is ${String(many)}` };
   yield* target(`${at}.compensation.step`, compensation?.step, names);
   for (const kind of [compensation?.on ?? []].flat()) yield* heard(`${at}.compensation.on`, kind);
-  for (const [limit, value] of Object.entries(limits ?? {})) {
-    const top = most[limit];
-    if (top && value !== void 0 && !(Number.isInteger(value) && value >= 1 && value <= top)) yield { path: `limits.${limit}`, message: `must be 1 to ${top}, is ${String(value)}` };
+  for (const [limit2, value] of Object.entries(limits ?? {})) {
+    const top = most[limit2];
+    if (top && value !== void 0 && !(Number.isInteger(value) && value >= 1 && value <= top)) yield { path: `limits.${limit2}`, message: `must be 1 to ${top}, is ${String(value)}` };
   }
 }
 function* heard(path, kind) {

@@ -10,7 +10,7 @@ import {
   redactor,
   valueText,
   withRefused
-} from "./shared/LHUR3PTA.js";
+} from "./shared/POQ6PYVV.js";
 import {
   CancelledError,
   RiverrunError,

@@ -23,7 +23,10 @@ export interface RunEvent<Data = any> {
 /** Why a run or a step failed. */
 export interface RunFailure {
   code: string
+  /** Of the attempt alone, as `stack`: the run's own error has neither. */
+  name?: string
   message: string
+  stack?: string
   stepId?: string
   details?: unknown
   retryable?: boolean
@@ -74,7 +77,7 @@ export interface EventData {
   'flow.resumed': undefined
   'flow.forked': { deadline?: string }
   'flow.registered': unknown
-  'flow.compensating': { error: RunFailure }
+  'flow.compensating': { error: RunFailure; cancellation?: { source: string; reason?: string } }
   'step.started': undefined
   'step.completed': { result?: unknown; outputKey?: string; next?: string; compensation?: string; emits?: string[] }
   'step.failed': { error: RunFailure; willRetry: boolean; nextRetryAt?: string; next?: string }

@@ -101,6 +101,32 @@ test('what only the server says is not emitted', async () => {
   assert.equal(events.length, 1)
 })
 
+test('what the server would not store is refused', async () => {
+  const large = 'x'.repeat(1024 * 1024 - 1)
+  const cases = [
+    [(ctx) => ctx.emit('a b', {}), 'BAD_EVENT'],
+    [(ctx) => ctx.emit('emit', { topic: 'a b' }), 'BAD_EVENT'],
+    [(ctx) => ctx.emit(), 'BAD_EVENT'],
+    [(ctx) => ctx.emit({ data: 1 }), 'BAD_EVENT'],
+    [(ctx) => ctx.emit('big', large), 'TOO_LARGE'],
+    [(ctx) => ctx.await.trigger({ payload: large }), 'TOO_LARGE'],
+    [(ctx) => ctx.run('count', () => 1n), 'RESULT_NOT_JSON'],
+    [(ctx) => ctx.await.event('paid', { match: { 'data.id': 1 } }), 'INPUT_ERROR'],
+    [() => large, 'RESULT_TOO_LARGE'],
+    [() => 1n, 'RESULT_NOT_JSON'],
+  ]
+  for (const [handler, code] of cases) {
+    const { error } = await runStep((_, ctx) => handler(ctx))
+    assert.deepEqual([error?.code, error?.retriable], [code, false], String(handler))
+  }
+  const { error, value } = await runStep(async (_, ctx) => {
+    await ctx.emit('big', large.slice(1))
+    return large.slice(1)
+  })
+  assert.equal(error, undefined)
+  assert.equal(value.length, 1024 * 1024 - 2)
+})
+
 test('a where that looks around itself fails as it would on the server', async () => {
   const limit = 5
   const wait = (_, ctx) => ctx.await.event({ kind: 'paid', where: (event) => event.data > limit })
@@ -194,7 +220,7 @@ test('what a run does inside belongs to it', async () => {
   assert.equal(done.status, 'completed', done.error?.message)
   assert.equal(new Set(done.value).size, 5)
   assert.deepEqual([done.events.length, done.enqueued.length], [2, 5])
-  assert.deepEqual(done.journal.map(({ op }) => op), ['emit', 'memo', 'emit', 'memo', 'enqueue', 'await'])
+  assert.deepEqual(done.journal.map(({ op }) => op), ['inRun', 'emit', 'memo', 'inRun', 'emit', 'memo', 'enqueue', 'await'])
 })
 
 test('an emit that is no longer made before a wait is missed, whatever a later run emitted', async () => {

@@ -112,6 +112,8 @@ pub struct WhyJob {
     /// Of a waiting one: how many of the same key, or without one, begin before it. Counted up to
     /// 1,000.
     pub ahead: Option<u64>,
+    /// Of one that has its time: its queue is paused too, so that is not when it begins.
+    pub queue_paused: Option<bool>,
     /// Of an active one: who runs it, and how long that is believed (ISO 8601).
     pub owner: Option<String>,
     pub lease_until: Option<String>,

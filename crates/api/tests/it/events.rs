@@ -151,6 +151,16 @@ async fn events_are_emitted_to_a_run_a_stream_or_all() {
         .await
         .refused(400, "BAD_REQUEST");
     emit(json!("a")).await.refused(400, "BAD_EVENT");
+    for (misspelt, meant) in [("dta", "data"), ("runid", "runId")] {
+        let mut body = json!({"type": "a"});
+        body[misspelt] = json!({});
+        let refused = emit(body).await.refused(400, "BAD_EVENT");
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(
+            message.ends_with(&format!("did you mean {meant}?")),
+            "{message}"
+        );
+    }
 
     let global = server.get("/api/events/nq:global").await.expect(200);
     assert_eq!(global["items"][0]["type"], "a");
@@ -165,6 +175,38 @@ async fn events_are_emitted_to_a_run_a_stream_or_all() {
         .refused(404, "STREAM_NOT_FOUND");
     let hooks = server.get("/api/events/webhook/list").await.expect(200);
     assert_eq!(hooks["items"][0]["stream"], "nq:webhook:github");
+}
+
+#[tokio::test]
+async fn events_of_the_older_form_go_to_the_run_that_they_name() {
+    let server = Server::new().await;
+    let id = server.waiting_run().await;
+    let emit = async |body: Value| server.post("/api/events", body).await;
+    for place in [
+        json!({"subject": id, "flow": id}),
+        json!({"subject": id}),
+        json!({"flow": id, "runId": id, "stream": format!("nq:flow:{id}")}),
+    ] {
+        let mut body = place.clone();
+        body["kind"] = json!("decl.a");
+        body["step"] = json!("s");
+        body["meta"] = json!({"attempt": 1});
+        let stored = emit(body).await.expect(201);
+        assert_eq!(stored["stream"], format!("nq:flow:{id}"), "{place}");
+    }
+    for place in [
+        json!({"subject": "gone", "flow": "gone"}),
+        json!({"subject": "gone"}),
+    ] {
+        let mut body = place;
+        body["kind"] = json!("decl.a");
+        emit(body).await.refused(404, "RUN_NOT_FOUND");
+    }
+    let two = json!({"kind": "decl.a", "flow": id, "subject": "other"});
+    emit(two).await.refused(400, "BAD_REQUEST");
+    let hooked = json!({"kind": "decl.a", "subject": "t1", "trigger": "t1", "correlationId": id});
+    let stored = emit(hooked).await.expect(201);
+    assert_eq!(stored["stream"], "nq:trigger:t1");
 }
 
 #[tokio::test]

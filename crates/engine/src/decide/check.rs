@@ -8,6 +8,8 @@ use crate::{Failure, Visit, code};
 
 /// The longest message of a failure, in characters: messages are for people.
 const MAX_MESSAGE: usize = 10_000;
+/// Characters of a stack: more than an SDK sends.
+const MAX_STACK: usize = 40_000;
 
 /// How deep the details of a failure may nest. Each fork and each sub-flow around it wraps them
 /// once more.
@@ -94,6 +96,11 @@ impl Turn<'_> {
         if let Some((end, _)) = failure.message.char_indices().nth(MAX_MESSAGE) {
             failure.message.truncate(end);
             failure.message.push('…');
+        }
+        if let Some(stack) = failure.thrown.as_mut().and_then(|one| one.stack.as_mut())
+            && let Some((end, _)) = stack.char_indices().nth(MAX_STACK)
+        {
+            *stack = format!("{}…", &stack[..end]).into();
         }
         let limit = self.plan.limits.max_value_bytes;
         let bytes = failure.details.as_ref().map_or(0, Json::bytes);

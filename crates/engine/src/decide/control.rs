@@ -36,6 +36,24 @@ impl Turn<'_> {
         });
     }
 
+    /// Whoever waited for this run has failed. What it did is undone before it is cancelled, as is
+    /// what the other run did; one that undoes already goes on with that.
+    pub(super) fn abandoned(&mut self, reason: String) {
+        if self.state.compensating {
+            return;
+        }
+        let error = Failure::new(code::CANCELLED, reason.clone());
+        let cancellation = Cancellation {
+            source: "parent".to_owned(),
+            reason: Some(reason),
+        };
+        self.cancel_visits(&cancellation, |_, _| true);
+        if self.state.undo.is_empty() {
+            return self.cancelled(cancellation);
+        }
+        self.compensate(error, Some(cancellation));
+    }
+
     pub(super) fn cancelled(&mut self, cancellation: Cancellation) {
         self.cancel_visits(&cancellation, |_, _| true);
         self.emit_last();

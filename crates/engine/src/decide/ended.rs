@@ -34,6 +34,11 @@ impl Turn<'_> {
 
     /// Nothing is active any more: the run undoes one thing more, or has ended.
     fn nothing_active(&mut self) {
+        if self.state.undo.is_empty()
+            && let Some(cancellation) = self.state.ends_cancelled.clone()
+        {
+            return self.cancelled(cancellation);
+        }
         match (self.state.compensating, self.state.error.clone()) {
             (true, _) if !self.state.undo.is_empty() => self.undo_last(),
             (true, Some(error)) => self.end_failed(error),
@@ -140,7 +145,14 @@ impl Turn<'_> {
         if self.state.undo.is_empty() || self.state.compensating {
             return self.end_failed(error);
         }
-        self.emit(Fact::Compensating { error });
+        self.compensate(error, None);
+    }
+
+    pub(super) fn compensate(&mut self, error: Failure, cancellation: Option<Cancellation>) {
+        self.emit(Fact::Compensating {
+            error,
+            cancellation,
+        });
         self.undo_last();
     }
 

@@ -82,6 +82,10 @@ pub enum Input {
         source: &'static str,
         reason: Option<String>,
     },
+    /// The run that waited for this one has failed: what was done is undone, here too.
+    Abandoned {
+        reason: String,
+    },
     Pause {
         reason: Option<String>,
     },
@@ -257,6 +261,7 @@ pub fn decide(
         Input::Lost => turn.lost(),
         Input::Forked => turn.forked(),
         Input::Cancel { source, reason } => turn.cancel(source, reason),
+        Input::Abandoned { reason } => turn.abandoned(reason),
         Input::Pause { reason } => turn.pause(reason),
         Input::Resume => turn.resume(),
     }

@@ -170,8 +170,12 @@ impl Fact {
                 error: memo.error.clone(),
                 emits: memo.emits.clone(),
             }),
-            Self::Compensating { error } => plain(T::FlowCompensating).data(wire::Compensating {
+            Self::Compensating {
+                error,
+                cancellation,
+            } => plain(T::FlowCompensating).data(wire::Compensating {
                 error: Cow::Borrowed(error),
+                cancellation: cancellation.as_ref().map(Cow::Borrowed),
             }),
             Self::Emitted { at, kind, payload } => {
                 let mut draft = plain(T::parse(kind));
@@ -423,9 +427,16 @@ impl Fact {
                     },
                 }
             }
-            T::FlowCompensating => Self::Compensating {
-                error: data::<wire::Compensating<'_>>(draft)?.error.into_owned(),
-            },
+            T::FlowCompensating => {
+                let wire::Compensating {
+                    error,
+                    cancellation,
+                } = data(draft)?;
+                Self::Compensating {
+                    error: error.into_owned(),
+                    cancellation: cancellation.map(Cow::into_owned),
+                }
+            }
             T::Emit => match data::<wire::Emit>(draft) {
                 Some(wire::Emit { topic, payload }) => Self::Emitted {
                     at: at(),

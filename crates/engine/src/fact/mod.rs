@@ -120,9 +120,11 @@ pub enum Fact {
         at: StepRef,
         memo: Memo,
     },
-    /// The run has failed and begins to undo what it did.
+    /// The run has failed and begins to undo what it did; or the one that waited for it has, and
+    /// this one is cancelled once that is done.
     Compensating {
         error: Failure,
+        cancellation: Option<Cancellation>,
     },
     /// Somebody says that something happened, inside the run or outside.
     Emitted {

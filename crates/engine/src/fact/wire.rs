@@ -7,7 +7,7 @@ use riverrun_types::{Json, Millis, Name, Path, RunId, TriggerType};
 use serde::{Deserialize, Serialize};
 
 use super::{StateOp, iso, present, said};
-use crate::{AwaitFor, Awaiting, BranchSpec, Failure, Fork, VisitKey};
+use crate::{AwaitFor, Awaiting, BranchSpec, Cancellation, Failure, Fork, VisitKey};
 
 #[derive(Serialize, Deserialize)]
 pub struct Completed {
@@ -201,6 +201,8 @@ pub struct Memo {
 #[derive(Serialize, Deserialize)]
 pub struct Compensating<'a> {
     pub error: Cow<'a, Failure>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancellation: Option<Cow<'a, Cancellation>>,
 }
 
 /// `emit`: an event that carries its kind in its data.

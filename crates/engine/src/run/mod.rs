@@ -79,6 +79,9 @@ pub struct RunState {
     /// The run has failed and undoes what it did.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compensating: bool,
+    /// What the run ends with once that is done, where it has not failed itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends_cancelled: Option<Cancellation>,
     /// What finished visits have still to emit, in order: their events follow at once, and until
     /// they are there the run has not ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -207,6 +210,7 @@ impl RunState {
             held: Vec::new(),
             undo: Vec::new(),
             compensating: false,
+            ends_cancelled: None,
             to_emit: Vec::new(),
             latest: None,
         }

@@ -207,6 +207,101 @@ fn a_failure_undoes_what_was_done_the_last_first() {
 }
 
 #[test]
+fn a_run_whose_parent_failed_undoes_what_it_did_and_is_cancelled() {
+    let flow = json!({
+        "book": {"compensation": {"step": "unbook"}, "transitions": {"onSuccess": "pay"}},
+        "pay": {"compensation": {"step": "refund"}, "transitions": {"onSuccess": "send"}},
+        "send": {},
+        "unbook": {}, "refund": {},
+    });
+    check(
+        flow.clone(),
+        r#"
+        start
+          flow.started
+        run book {"seat":7}
+          step.started book
+          step.completed book {"seat":7} -> pay
+        run pay
+          step.started pay
+          step.completed pay -> send
+        begin send
+          step.started send
+        abandon
+          step.cancelled send by parent
+          flow.compensating CANCELLED
+          step.entered refund/0 undoes pay
+        abandon
+        begin refund
+          step.started refund
+        fail refund F
+          step.failed refund F
+          step.entered unbook/0 undoes book
+        given unbook
+          = {"step":"book","visit":1,"result":{"seat":7},"error":{"code":"CANCELLED","message":"it failed"}} awaited nothing
+        run unbook
+          step.started unbook
+          step.completed unbook
+          flow.cancelled by parent
+        status
+          = cancelled; wakes never; runs nothing
+        "#,
+    );
+    // One that has nothing to undo ends at once, and one that fails by itself fails.
+    check(
+        flow.clone(),
+        r#"
+        start
+          flow.started
+        begin book
+          step.started book
+        abandon
+          step.cancelled book by parent
+          flow.cancelled by parent
+        "#,
+    );
+    check(
+        flow.clone(),
+        r#"
+        start
+          flow.started
+        run book
+          step.started book
+          step.completed book -> pay
+        begin pay
+          step.started pay
+        fail pay E
+          step.failed pay E
+          flow.compensating E
+          step.entered unbook/0 undoes book
+        abandon
+        run unbook
+          step.started unbook
+          step.completed unbook
+          flow.failed E at pay
+        "#,
+    );
+    // Whoever cancels it undoes nothing more.
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run book
+          step.started book
+          step.completed book -> pay
+        abandon
+          step.cancelled pay/0 by parent
+          flow.compensating CANCELLED
+          step.entered unbook/0 undoes book
+        cancel
+          step.cancelled unbook/0 by user
+          flow.cancelled by user
+        "#,
+    );
+}
+
+#[test]
 fn an_event_can_call_for_undoing_too() {
     let flow = json!({
         "book": {"compensation": {"step": "unbook", "on": "cancelled"}, "transitions": {"onSuccess": "wait"}},

@@ -60,21 +60,24 @@ fn text() -> impl Strategy<Value = Option<String>> {
 fn failure() -> impl Strategy<Value = Failure> {
     (
         any::<String>(),
+        option::of(any::<String>()),
         any::<String>(),
+        option::of(any::<String>()),
         option::of(name()),
         option::of(any_json()),
         any::<Option<bool>>(),
         any::<Option<u64>>(),
     )
         .prop_map(
-            |(code, message, step_id, details, retryable, retry_after_ms)| Failure {
-                name: None,
-                code,
-                message,
-                step_id,
-                details,
-                retryable,
-                retry_after_ms,
+            |(code, name, message, stack, step_id, details, retryable, retry_after_ms)| {
+                let failure = Failure {
+                    step_id,
+                    details,
+                    retryable,
+                    retry_after_ms,
+                    ..Failure::new(code, message)
+                };
+                failure.thrown(name.map(Into::into), stack.map(Into::into))
             },
         )
 }
@@ -284,7 +287,12 @@ pub fn fact() -> impl Strategy<Value = Fact> {
             input
         }),
         (at(), memo).prop_map(|(at, memo)| Fact::Memo { at, memo }),
-        failure().prop_map(|error| Fact::Compensating { error }),
+        (failure(), option::of(cancellation())).prop_map(|(error, cancellation)| {
+            Fact::Compensating {
+                error,
+                cancellation,
+            }
+        }),
         emitted(),
     ];
     // On the heap: together they are too much for the stack of a test.

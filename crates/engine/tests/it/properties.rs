@@ -175,6 +175,7 @@ enum Op {
     Due,
     Lost,
     Cancel,
+    Abandon,
     Pause,
     Resume,
     Append(Fact),
@@ -193,6 +194,7 @@ fn any_op() -> impl Strategy<Value = Op> {
         5 => Just(Op::Due),
         2 => Just(Op::Lost),
         1 => prop::bool::weighted(0.2).prop_map(|cancel| if cancel { Op::Cancel } else { Op::Due }),
+        1 => prop::bool::weighted(0.2).prop_map(|abandon| if abandon { Op::Abandon } else { Op::Due }),
         1 => Just(Op::Pause),
         3 => Just(Op::Resume),
         4 => state_fact().prop_map(Op::Append),
@@ -322,6 +324,9 @@ fn play(run: &mut Run, op: Op) {
         Op::Cancel => Some(Input::Cancel {
             source: "user",
             reason: None,
+        }),
+        Op::Abandon => Some(Input::Abandoned {
+            reason: "it failed".to_owned(),
         }),
         Op::Pause => Some(Input::Pause { reason: None }),
         Op::Resume => Some(Input::Resume),

@@ -244,6 +244,9 @@ impl Player {
                 source: "user",
                 reason: None,
             }),
+            "abandon" => self.decide(Input::Abandoned {
+                reason: "it failed".to_owned(),
+            }),
             "pause" => self.decide(Input::Pause { reason: None }),
             "resume" => self.decide(Input::Resume),
             "fork-here" => self.fork(usize::MAX),
@@ -573,7 +576,7 @@ pub fn line(draft: &Draft) -> String {
             ..
         } => format!(" undoes {}", visit_text(&undone.step, undone.visit, 1)),
         Fact::Joined { kind, .. } => format!(" {kind}"),
-        Fact::Compensating { error } => format!(" {}", error.code),
+        Fact::Compensating { error, .. } => format!(" {}", error.code),
         Fact::AwaitRun { run, .. } => format!(" {run}"),
         Fact::AwaitBranches { fork, .. } => format!(" {}", fork.branches.len()),
         _ => String::new(),

@@ -13,6 +13,8 @@ mod parse;
 #[cfg(test)]
 mod properties;
 
+use names::is_inherited_by_some;
+
 /// A parsed simple expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Native {
@@ -64,9 +66,11 @@ impl Path {
         }
     }
 
-    /// Its keys, if none of them is an index.
+    /// Its keys, if each of them is a member of the document: no index, and no `length`.
     fn keys(&self) -> Option<Vec<Box<str>>> {
-        let plain = |step: &Step| step.index.is_none() && !step.key.contains('.');
+        let plain = |Step { key, index, .. }: &Step| {
+            index.is_none() && !key.contains('.') && !is_inherited_by_some(key)
+        };
         let all = !self.steps.is_empty() && self.steps.iter().all(plain);
         all.then(|| self.steps.iter().map(|step| step.key.clone()).collect())
     }
@@ -142,6 +146,9 @@ mod tests {
             "(e, ctx) => e.data.id !== ctx.input.id",
             "(e) => e.data.id === e.data.other",
             "(e) => e.data[0] === 1",
+            "event.data.items.length === 2",
+            "(e, ctx) => ctx.input.n === e.data.items.length",
+            "(e) => e.data?.name.at === 1",
             "(e, ctx) => ctx.input.id === 7",
             "(e) => e.data.id > 1",
         ] {

@@ -45,7 +45,8 @@ impl<'a, S: Stubborn> Run<'a, S> {
             match link.send_invoke(id, &params).await {
                 Ok(()) | Err(Refused::Closed) => opened.answer().await,
                 Err(Refused::TooLong { bytes, limit }) => {
-                    Err(failure::input_too_large(bytes, limit))
+                    let invoke = &self.invocation.invoke;
+                    Err(failure::invocation_too_large(invoke, bytes, limit))
                 }
             }
         };

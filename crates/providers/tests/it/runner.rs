@@ -1,6 +1,6 @@
 //! Runners that behave.
 
-use riverrun_protocol::{CancelReason, Frame, LogLevel};
+use riverrun_protocol::{CancelReason, Frame, JournalEntry, LogLevel};
 use riverrun_types::Json;
 use serde_json::json;
 
@@ -197,6 +197,19 @@ async fn results_and_inputs_have_limits() {
         "INPUT_TOO_LARGE"
     );
     assert_eq!(fake.value(json!({"do": "large", "bytes": 3})).await, "zzz");
+    let asked = invocation_with(json!({"do": "echo"}), |invoke| {
+        invoke.job.journal.push(JournalEntry {
+            op: "memo".to_owned(),
+            name: "large".to_owned(),
+            value: Some(Json::from(input.as_str())),
+            error: None,
+            emits: Vec::new(),
+        });
+    });
+    let refused = fake.run(&asked).await.unwrap_err();
+    assert_eq!(refused.code, "JOURNAL_TOO_LARGE");
+    let message = &refused.message;
+    assert!(message.starts_with("the journal has 178258"), "{message}");
 }
 
 #[tokio::test]

@@ -3,7 +3,11 @@
 //! A wake says only "look". What to do follows from how things are, so a wake that is lost, late
 //! or doubled does no harm.
 
-use riverrun_engine::{Failure, Input, VisitKey, Wait, code};
+use std::sync::Arc;
+
+use riverrun_engine::{
+    Cancellation, Failure, Input, Lineage, RunState, Visit, VisitKey, Wait, code,
+};
 use riverrun_store::RunRecord;
 use riverrun_types::{Json, RunId, RunStatus};
 use serde_json::json;
@@ -44,13 +48,15 @@ impl Driver {
     }
 
     async fn look_at_relatives(&mut self) -> Result<()> {
-        if self.is_abandoned().await? {
-            let reason = Some("the run that waited for this one does not any more".to_owned());
-            self.judge(Input::Cancel {
-                source: "parent",
-                reason,
-            });
-            return Ok(());
+        // One that undoes what it did because of its parent has been told.
+        if self.state.ends_cancelled.is_none()
+            && let Some(input) = self.abandonment().await?
+        {
+            let undoes = matches!(input, Input::Abandoned { .. }) && self.state.compensating;
+            self.judge(input);
+            if !undoes {
+                return Ok(());
+            }
         }
         let awaited: Vec<(VisitKey, RunId)> = self
             .state
@@ -106,23 +112,61 @@ impl Driver {
         }))
     }
 
-    /// Whether the run was started by a visit that has stopped waiting for it.
-    async fn is_abandoned(&self) -> Result<bool> {
-        let Some(parent) = self.state.parent.as_ref().filter(|parent| !parent.detached) else {
-            return Ok(false);
+    /// What this run is told if the visit that started it has stopped waiting for it.
+    async fn abandonment(&self) -> Result<Option<Input>> {
+        let Some(parent) = waited_for_by(&self.state) else {
+            return Ok(None);
         };
-        let above = match self.runtime.load(&parent.run_id).await {
-            Ok(loaded) => loaded.state,
-            Err(Error::Store(riverrun_store::Error::RunNotFound(_))) => return Ok(true),
-            Err(error) => return Err(error),
-        };
+        let above = self.above(parent).await?;
         let key = VisitKey {
             step: parent.step.clone(),
             visit: parent.visit,
         };
-        let waits = above.visit(&key).is_some_and(
-            |visit| matches!(&visit.wait, Some(Wait::Run { run, .. }) if *run == self.run),
-        );
-        Ok(!waits)
+        let is_it =
+            |visit: &Visit| matches!(&visit.wait, Some(Wait::Run { run, .. }) if *run == self.run);
+        let visit = above.as_ref().and_then(|above| above.visit(&key));
+        if visit.is_some_and(is_it) {
+            return Ok(None);
+        }
+        Ok(Some(match self.has_failed(above).await? {
+            true => Input::Abandoned {
+                reason: "the run that waited for this one failed".to_owned(),
+            },
+            false => Input::Cancel {
+                source: "parent",
+                reason: Some("the run that waited for this one does not any more".to_owned()),
+            },
+        }))
     }
+
+    /// Whether a run has failed, or was cancelled because one above it has.
+    async fn has_failed(&self, mut above: Option<Arc<RunState>>) -> Result<bool> {
+        while let Some(state) = above {
+            if state.status == RunStatus::Failed || state.compensating {
+                return Ok(true);
+            }
+            let by_parent = |cancelled: &Cancellation| cancelled.source == "parent";
+            let is_cancelled = state.status == RunStatus::Cancelled;
+            let follows = is_cancelled && state.cancellation.as_ref().is_some_and(by_parent);
+            above = match waited_for_by(&state).filter(|_| follows) {
+                Some(parent) => self.above(parent).await?,
+                None => None,
+            };
+        }
+        Ok(false)
+    }
+
+    /// The run that a lineage leads to, unless it was deleted.
+    async fn above(&self, parent: &Lineage) -> Result<Option<Arc<RunState>>> {
+        match self.runtime.load(&parent.run_id).await {
+            Ok(loaded) => Ok(Some(loaded.state)),
+            Err(Error::Store(riverrun_store::Error::RunNotFound(_))) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Who waits for a run, if somebody does.
+fn waited_for_by(state: &RunState) -> Option<&Lineage> {
+    state.parent.as_ref().filter(|parent| !parent.detached)
 }

@@ -21,6 +21,8 @@ use super::{
     awaits::{self, Past},
     host::StepHost,
     inbox::{Fence, Letter},
+    log::log,
+    room::Room,
 };
 use crate::{
     Compiled, Error, Runtime,
@@ -147,7 +149,10 @@ impl Runtime {
                 let input = invoke.as_ref().ok();
                 let input = input.and_then(|invoke| invoke.job.input.clone());
                 let input = input.unwrap_or_else(Json::null);
-                match Box::pin(self.suspended(&wait, job, place, &input)).await {
+                let room = &attempt.host.room;
+                let room = room.seen(&seen).and_then(|()| room.answer(&wait));
+                let waits = Box::pin(self.suspended(&wait, job, place, &input)).await;
+                match room.map_err(failure).and(waits) {
                     Ok((awaiting, new)) => {
                         suspended = new;
                         said.extend(attempt.host.recorded(seen));
@@ -205,6 +210,7 @@ impl Runtime {
         let took = self.now_ms() - job.created_ms;
         self.job_stats()
             .settled(&process.config.queue, &settled, took);
+        log(place, *number, &outcome, &settled);
         let visit = place.visit();
         let mut letter = Letter::new(vec![Input::Began {
             visit: visit.clone(),
@@ -565,6 +571,14 @@ pub(super) struct Prepared {
     pub correlation: Name,
 }
 
+impl Prepared {
+    /// What the attempt may record.
+    pub fn room(&self) -> Room {
+        let nothing = Invoke::default();
+        Room::beside(self.invoke.as_deref().unwrap_or(&nothing))
+    }
+}
+
 /// The story that a run belongs to: its own, unless it was started in another.
 fn correlation(state: &RunState, run: &RunId) -> Name {
     let given = state.correlation.clone();
@@ -590,10 +604,10 @@ fn recorded(error: &Json) -> Option<WorkError> {
 }
 
 fn failure(error: WorkError) -> Failure {
-    let mut failure = Failure::new(error.code, error.message);
+    let failure = Failure::new(error.code, error.message);
+    let mut failure = failure.thrown(error.name, error.stack);
     failure.retryable = error.retriable;
     failure.retry_after_ms = error.retry_after_ms;
     failure.details = error.details;
-    failure.name = error.name;
     failure
 }

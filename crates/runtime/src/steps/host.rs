@@ -27,13 +27,14 @@ use super::{
     awaits::{self, Door, MIN_SECRET_BYTES},
     due::Due,
     inbox::{Fence, Letter},
+    room::Room,
 };
 use crate::{
     Error, Runtime,
-    streams::Guard,
+    streams::{Guard, check_bytes},
     work::{
         BatchParams, Cancellation, EmitParams, GATHER, Gathered, Host, JobHost, KeptOptions,
-        KeyParams, Process, StateRead, TakenSaid, emitted, frame_event, params, path,
+        KeyParams, Process, StateRead, TakenSaid, emitted, frame_event, params, path, too_large,
     },
 };
 
@@ -61,6 +62,7 @@ pub(super) struct StepHost {
     due: Due,
     /// The run knows of the attempt.
     has_begun: AtomicBool,
+    pub room: Room,
 }
 
 impl StepHost {
@@ -89,6 +91,7 @@ impl StepHost {
             said: Gathered::new(runtime.clone(), process.config.logs),
             due: Due::new(BRIEF),
             has_begun: AtomicBool::new(false),
+            room: prepared.room(),
         })
     }
 
@@ -188,23 +191,27 @@ impl StepHost {
         let said = self.said.take().await;
         let mut draft = fact.draft(self.runtime.now_ms());
         draft.step = Some(self.at.clone());
-        if is_in_run {
-            draft = in_run(draft);
+        let mut taken = 0;
+        match is_in_run {
+            true => draft = in_run(draft),
+            false => taken = self.room.record(&draft)?,
         }
         let guard = Guard {
             fence: vec![self.fence()],
             if_len: if_version,
             ..Guard::default()
         };
-        let ids = self.append(said, draft, guard).await?;
+        let ids = self.append(said, draft, guard).await;
+        let ids = ids.inspect_err(|_| self.room.give_back(taken))?;
         let version = ids.last().map_or(0, |id| id.seq + 1);
         Ok(Json::of(&json!({ "version": version })))
     }
 
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
         let EmitParams { kind, data, seen } = params(asked)?;
-        self.saw(seen);
+        self.saw(seen)?;
         let mut event = emitted(&kind, data, self.runtime.now_ms())?;
+        self.room.emitted(&kind)?;
         event.step = Some(self.at.clone());
         let is_full = {
             let mut said = self.said.waiting();
@@ -249,10 +256,12 @@ impl StepHost {
     }
 
     /// Keeps what the code has read, to be recorded with what is recorded next.
-    fn saw(&self, seen: Vec<JournalEntry>) {
+    fn saw(&self, seen: Vec<JournalEntry>) -> Result<(), WorkError> {
         if !seen.is_empty() {
+            self.room.seen(&seen)?;
             self.said.waiting().add(self.recorded(seen));
         }
+        Ok(())
     }
 
     /// Records of what the code has read.
@@ -275,6 +284,7 @@ impl StepHost {
     async fn remember(&self, memo: Memo, more: Vec<Change>) -> Result<Json, WorkError> {
         let at = self.at.clone();
         let draft = Fact::Memo { at, memo }.draft(self.runtime.now_ms());
+        self.room.record(&draft)?;
         let said = self.said.take().await;
         self.store(said, Some(draft), more).await?;
         Ok(Json::of(&json!({})))
@@ -297,7 +307,10 @@ impl StepHost {
             let message = format!("the secret of a door has fewer than {MIN_SECRET_BYTES} bytes");
             return Err(WorkError::new("INPUT_ERROR", message).permanent());
         }
-        self.saw(seen);
+        if let Some(payload) = &payload {
+            check_bytes("payload", payload.bytes()).map_err(too_large)?;
+        }
+        self.saw(seen)?;
         let now = self.runtime.now_ms();
         let id = awaits::fresh_id();
         let timeout = timeout_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
@@ -420,7 +433,7 @@ impl Host for StepHost {
                     seen,
                     in_run,
                 } = params(&asked)?;
-                self.saw(seen);
+                self.saw(seen)?;
                 let key = path(&key)?;
                 let value = value.unwrap_or_else(Json::null);
                 self.write(Fact::StateSet { key, value }, if_version, in_run)
@@ -434,7 +447,7 @@ impl Host for StepHost {
                     in_run,
                     ..
                 } = params(&asked)?;
-                self.saw(seen);
+                self.saw(seen)?;
                 let key = path(&key)?;
                 self.write(Fact::StateDelete { key }, if_version, in_run)
                     .await
@@ -446,7 +459,7 @@ impl Host for StepHost {
                     seen,
                     in_run,
                 } = params(&asked)?;
-                self.saw(seen);
+                self.saw(seen)?;
                 let mut operations = Vec::with_capacity(values.len());
                 for (key, value) in values {
                     operations.push(riverrun_engine::StateOp {
@@ -468,7 +481,7 @@ impl Host for StepHost {
                     emits,
                     seen,
                 } = params(&asked)?;
-                self.saw(seen);
+                self.saw(seen)?;
                 let value = error.is_none().then(|| value.unwrap_or_else(Json::null));
                 let memo = Memo {
                     op: Name::from(op.as_deref().unwrap_or("memo")),

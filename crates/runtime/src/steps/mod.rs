@@ -2,7 +2,7 @@
 //!
 //! A visit of a process's step is a job of the process's queue (`place`). Its attempt (`attempt`)
 //! is given the visit's input and journal; what the handler asks for goes through its host
-//! (`host`). Whatever comes of it is an input to the engine and is judged in the run's inbox
+//! (`host`), as far as there is `room` for it. Whatever comes of it is an input to the engine and is judged in the run's inbox
 //! (`inbox`): the outcome, what follows from it and the end of the job are one commit. Nobody
 //! holds the run meanwhile.
 //!
@@ -19,10 +19,12 @@ mod filters;
 mod handler;
 mod host;
 mod inbox;
+mod log;
 mod named;
 mod orders;
 mod outbox;
 mod place;
+mod room;
 mod rules;
 mod signals;
 

@@ -263,7 +263,7 @@ fn branches(state: &RunState, visit: &Visit, inside: &Branches) -> Cause {
 /// Why a job does not move; nothing if there is none.
 pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
     let record = facts.job.as_ref()?;
-    let job = at_job(record, facts.ahead);
+    let job = at_job(record, facts);
     // Whoever claims next finds it waiting: something else holds it up.
     let is_due = record.at_ms.is_some_and(|at_ms| at_ms <= now);
     Some(match record.state {
@@ -287,7 +287,10 @@ pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
         }
         JobState::Waiting | JobState::Delayed => {
             let (cause, until) = waiting(facts, job, now);
-            Found::new(cause, record.created_ms).until(until)
+            // When somebody paused a queue is not kept.
+            let is_paused = matches!(cause, Cause::QueuePaused { .. });
+            let since = Some(record.created_ms).filter(|_| !is_paused);
+            Found::new(cause, since).until(until)
         }
     })
 }
@@ -321,7 +324,7 @@ fn waiting(facts: &JobFacts, job: AtJob, now: Millis) -> (Cause, Option<Millis>)
         };
         return (cause, None);
     }
-    if let Some((rate, until)) = used_up(queue, taker, now) {
+    if let Some((rate, until)) = used_up(facts, taker, now) {
         let Rate { max, window_ms } = rate;
         let cause = Cause::RateLimit {
             job,
@@ -360,12 +363,17 @@ fn full_key(facts: &JobFacts, taker: &Taker) -> Option<(Name, u32, u64)> {
     (active >= u64::from(limit)).then_some((key, limit, active))
 }
 
-fn used_up(queue: &QueueRecord, taker: &Taker, now: Millis) -> Option<(Rate, Millis)> {
+/// The rate that is used up, and when the job can begin at the earliest: those before it fill
+/// windows of their own.
+fn used_up(facts: &JobFacts, taker: &Taker, now: Millis) -> Option<(Rate, Millis)> {
     let rate = taker.limits.rate?;
-    let window = queue.rate?;
+    let window = facts.queue.rate?;
     let until = window.from_ms.saturating_add(rate.window_ms);
     let is_used_up = window.begun >= u64::from(rate.max);
-    (is_used_up && window.from_ms <= now && now < until).then_some((rate, until))
+    let before = facts.ahead.unwrap_or(0) / u64::from(rate.max.max(1));
+    let before = i64::try_from(before).unwrap_or(i64::MAX);
+    let begins = until.saturating_add(rate.window_ms.saturating_mul(before));
+    (is_used_up && window.from_ms <= now && now < until).then_some((rate, begins))
 }
 
 fn gathering(queue: &QueueRecord, taker: &Taker, now: Millis) -> Option<(Gather, Millis)> {
@@ -374,13 +382,14 @@ fn gathering(queue: &QueueRecord, taker: &Taker, now: Millis) -> Option<(Gather,
     (queue.waiting < u64::from(gather.count) && now < until).then_some((gather, until))
 }
 
-fn at_job(record: &JobRecord, ahead: Option<u64>) -> AtJob {
+fn at_job(record: &JobRecord, facts: &JobFacts) -> AtJob {
     let is = |state: JobState| record.state == state;
     AtJob {
         id: record.id.clone(),
         queue: record.queue.clone(),
         state: JobStateName(record.state),
-        ahead: ahead.filter(|_| is(JobState::Waiting)),
+        ahead: facts.ahead.filter(|_| is(JobState::Waiting)),
+        queue_paused: facts.queue.paused && is(JobState::Delayed),
         owner: record.owner.clone().filter(|_| is(JobState::Active)),
         lease_until: record.until_ms.map(Iso).filter(|_| is(JobState::Active)),
         cancelling: record.cancelling,

@@ -224,6 +224,9 @@ pub struct AtJob {
     /// a thousand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<u64>,
+    /// Of one that has its time: its queue is paused too, so that is not when it begins.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub queue_paused: bool,
     /// Of an active one: who runs it, and how long that is believed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Name>,

@@ -104,7 +104,15 @@ fn a_job_has_one_reason_the_most_telling() {
     let check = |change: &dyn Fn(&mut JobFacts), expected: Option<(&str, Option<Millis>)>| {
         let mut facts = waiting();
         change(&mut facts);
-        let found = of_job(&facts, NOW).map(|found| (kind(&found.cause), found.until));
+        let found = of_job(&facts, NOW);
+        if let Some(found) = &found {
+            let is_paused = matches!(found.cause, Cause::QueuePaused { .. });
+            assert!(
+                !is_paused || found.since.is_none(),
+                "nobody knows since when"
+            );
+        }
+        let found = found.map(|found| (kind(&found.cause), found.until));
         let expected = expected.map(|(kind, until)| (kind.to_owned(), until));
         assert_eq!(found, expected);
     };
@@ -176,6 +184,16 @@ fn a_job_has_one_reason_the_most_telling() {
         },
         Some(("rate-limit", Some(NOW + 30))),
     );
+    for (ahead, until) in [(1, NOW + 30), (2, NOW + 80), (3, NOW + 80), (4, NOW + 130)] {
+        check(
+            &|facts| {
+                rated(facts);
+                facts.queue.rate = begun(NOW - 20, 2);
+                facts.ahead = Some(ahead);
+            },
+            Some(("rate-limit", Some(until))),
+        );
+    }
     for over in [begun(NOW - 20, 1), begun(NOW - 50, 2), None] {
         check(
             &|facts| {
@@ -484,6 +502,7 @@ fn every_cause_reads_as_a_line() {
         queue: Name::from("q"),
         state: JobStateName(JobState::Waiting),
         ahead: Some(3),
+        queue_paused: false,
         owner: None,
         lease_until: None,
         cancelling: false,
@@ -492,6 +511,11 @@ fn every_cause_reads_as_a_line() {
         ahead: None,
         owner: Some(Name::from("w7")),
         cancelling: true,
+        ..job()
+    };
+    let paused = || AtJob {
+        ahead: None,
+        queue_paused: true,
         ..job()
     };
     let process = Some(Name::from("pay"));
@@ -553,6 +577,17 @@ fn every_cause_reads_as_a_line() {
                 job: None,
             },
             "the last attempt failed (X: no), and is tried again",
+        ),
+        (
+            Cause::Backoff {
+                error: None,
+                job: Some(paused()),
+            },
+            "the last attempt failed, and is tried again, though queue q is paused",
+        ),
+        (
+            Cause::Delayed { job: paused() },
+            "delayed in queue q (job j, whose queue is paused)",
         ),
     ] {
         assert_eq!(words::sentence(&cause, None, None, None), line);

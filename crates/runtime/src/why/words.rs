@@ -92,12 +92,15 @@ fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
                 }
             }
         }
-        Cause::Backoff { error, .. } => {
+        Cause::Backoff { error, job } => {
             let what = match attempt {
                 0 => "the last attempt".to_owned(),
                 attempt => format!("attempt {attempt}"),
             };
-            format!("{what} failed{}, and is tried again", failed(error))
+            let paused = job.as_ref().filter(|job| job.queue_paused);
+            let paused = paused.map(|job| format!(", though queue {} is paused", job.queue));
+            let (failed, paused) = (failed(error), paused.unwrap_or_default());
+            format!("{what} failed{failed}, and is tried again{paused}")
         }
         Cause::QueuePaused { job } => format!("queue {} is paused ({})", job.queue, at(job)),
         Cause::NoWorker { job, process: None } => {
@@ -210,7 +213,11 @@ fn at(job: &AtJob) -> String {
         }
         Some(ahead) => format!(", {ahead} before it"),
     };
-    format!("job {}{ahead}", job.id)
+    let paused = match job.queue_paused {
+        true => ", whose queue is paused",
+        false => "",
+    };
+    format!("job {}{ahead}{paused}", job.id)
 }
 
 fn failed(error: &Option<Json>) -> String {

@@ -28,7 +28,7 @@ const GIVE_UP: Duration = Duration::from_secs(15);
 /// Why a job was cancelled where nobody says.
 const CANCELLED: &str = "it was cancelled";
 /// Characters of an error that a log line shows.
-const LOGGED: usize = 1_000;
+pub(crate) const LOGGED: usize = 1_000;
 
 /// A job with what was decided about it when it was claimed.
 struct Held {
@@ -427,10 +427,10 @@ pub(crate) fn checked(
 
 /// The one decision about a failure: again at a time, a dead letter, or forgotten.
 fn decide(policy: &Policy, error: &WorkError, attempt: u32, now: Millis) -> Settled {
-    let mut failure = Failure::new(error.code.clone(), error.message.clone());
+    let failure = Failure::new(error.code.clone(), error.message.clone());
+    let mut failure = failure.thrown(error.name.clone(), None);
     failure.retryable = error.retriable;
     failure.retry_after_ms = error.retry_after_ms;
-    failure.name = error.name.clone();
     let mut retry = policy.retry.clone();
     if policy.on_fail == OnFail::Retry {
         retry.max_attempts = u32::MAX;

@@ -23,7 +23,7 @@ mod room;
 mod stats;
 mod worker;
 
-pub(crate) use attempt::{checked, to_job, waiting_event};
+pub(crate) use attempt::{LOGGED, checked, to_job, waiting_event};
 pub(crate) use begin::{Reserved, Stock};
 pub(crate) use broken::Broken;
 pub use broken::BrokenProcess;
@@ -33,7 +33,7 @@ pub use config::{ConfigIssue, LogLimit, OnFail, Policy, ProcessConfig, RunMode, 
 pub(crate) use config::{meant, meant_within};
 pub(crate) use host::{
     BatchParams, EmitParams, GATHER, Gathered, JobHost, KeyParams, StateRead, TakenSaid, emitted,
-    params, path,
+    params, path, too_large,
 };
 pub(crate) use keeper::{Keeper, Stop, keep};
 pub(crate) use letters::Redrives;

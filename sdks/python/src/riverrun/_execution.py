@@ -20,7 +20,7 @@ from typing import Any
 from . import _json
 from ._channel import Channel
 from ._failure import describe
-from ._journal import Journal
+from ._journal import IN_RUN, Journal
 from .errors import Cancelled, RiverrunError, from_wire
 
 Wait = dict[str, Any]
@@ -56,7 +56,8 @@ class _Execution:
         self._journal = Journal(params.get("journal") or ())
         # Errors that were raised into the code and not recorded. If it goes on, it lives with them.
         self._raised: list[dict[str, Any]] = []
-        # What the code has read since something was last recorded. It is recorded with what is next.
+        # What the code has read since something was last recorded, and notes of what is next. It is
+        # recorded with that.
         self._seen: list[dict[str, Any]] = []
         self._in_flight = 0
         self._waits = False
@@ -177,8 +178,14 @@ class Execution(_Execution):
 
         Inside of a `ctx.run` its record belongs to that.
         """
-        with _emitting(kind):
-            return await self.once("emit", kind, ask)
+        with _emitting(kind) as is_in_run:
+
+            async def noted() -> Any:
+                if is_in_run:
+                    self._seen.append(_note(kind))
+                return await ask()
+
+            return await self.once("emit", kind, noted)
 
     async def once(self, op: str, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         """Does something that the server records by itself."""
@@ -397,8 +404,15 @@ class SyncExecution(_Execution):
 
     def emit(self, kind: str, ask: Callable[[], Any]) -> Any:
         """Emits, which the server records by itself; see `Execution.emit`."""
-        with _emitting(kind):
-            return self.once("emit", kind, ask)
+        with _emitting(kind) as is_in_run:
+
+            def noted() -> Any:
+                if is_in_run:
+                    with self._changed:
+                        self._seen.append(_note(kind))
+                return ask()
+
+            return self.once("emit", kind, noted)
 
     def once(self, op: str, name: str, work: Callable[[], Any]) -> Any:
         """Does something that the server records by itself."""
@@ -559,13 +573,17 @@ def _memo(op: str, name: str, emits: list[str] | None) -> dict[str, Any]:
     return {**memo, "emits": emits} if emits else memo
 
 
+def _note(kind: str) -> dict[str, Any]:
+    return {"op": IN_RUN, "name": kind}
+
+
 @contextlib.contextmanager
-def _emitting(kind: str) -> Iterator[None]:
+def _emitting(kind: str) -> Iterator[bool]:
     run = _inside.get()
     if run is not None:
         run.emits.append(kind)
     try:
-        yield
+        yield run is not None
     except BaseException:
         if run is not None:
             run.emits.remove(kind)

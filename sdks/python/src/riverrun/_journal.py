@@ -9,6 +9,10 @@ from typing import Any
 
 from .errors import RiverrunError
 
+#: A note that the next emit of that kind is made inside of a `ctx.run`. One that failed may go
+#: another way when it is tried again, so such an emit may be left without use.
+IN_RUN = "inRun"
+
 #: Entries that a message shows of each sequence.
 _SHOWN = 20
 
@@ -22,10 +26,10 @@ class Journal:
     __slots__ = (
         "_checked",
         "_done",
+        "_in_run",
         "_last",
         "_open",
         "_records",
-        "_runs",
         "_taken",
         "_uses",
     )
@@ -42,8 +46,8 @@ class Journal:
         self._last = 0
         for at, entry in enumerate(self._records):
             self._open[entry["op"], entry.get("name", "")].append(at)
-        # Whether a `ctx.run` did its work in this execution.
-        self._runs = False
+        # Where emits stand that were made inside of a `ctx.run`.
+        self._in_run = _emits_in_run(self._records)
         for at, entry in enumerate(self._records):
             for kind in entry.get("emits", ()):
                 self._settle(kind, at)
@@ -54,7 +58,6 @@ class Journal:
         self._uses[op, name] += 1
         places = self._open.get((op, name))
         if not places:
-            self._runs = self._runs or op == "memo"
             return None
         at = self._last = places.popleft()
         self._taken.add(at)
@@ -93,7 +96,7 @@ class Journal:
         if not missing:
             self._checked = max(self._checked, end)
             return None
-        recorded = [_done(record) for record in self._records]
+        recorded = [_done(record) for record in self._records if record["op"] != IN_RUN]
         message = (
             "this execution did not do what earlier ones of the same visit recorded: "
             f"{_list(missing)}. Recorded: {_list(recorded)}. Done: {_list(self._done)}. "
@@ -113,21 +116,28 @@ class Journal:
             self._taken.add(last)
 
     def _is_left(self, at: int) -> bool:
-        is_used = at in self._taken or _is_of_state(self._records[at])
-        return not is_used and not self._is_inside(at)
-
-    def _is_inside(self, at: int) -> bool:
-        # An emit may have been made inside of a `ctx.run` that failed and went another way when it
-        # was tried again.
-        return self._records[at]["op"] == "emit" and (
-            self._runs
-            or any(later > at and self._records[later]["op"] == "memo" for later in self._taken)
-        )
+        is_used = at in self._taken or at in self._in_run
+        return not is_used and _must_be_used(self._records[at])
 
 
-def _is_of_state(record: Mapping[str, Any]) -> bool:
+def _emits_in_run(records: Iterable[Mapping[str, Any]]) -> set[int]:
+    # Where emits stand before which a note says so.
+    noted: Counter[str] = Counter()
+    found = set()
+    for at, record in enumerate(records):
+        name = record.get("name", "")
+        if record["op"] == IN_RUN:
+            noted[name] += 1
+        elif record["op"] == "emit" and noted[name]:
+            noted[name] -= 1
+            found.add(at)
+    return found
+
+
+def _must_be_used(record: Mapping[str, Any]) -> bool:
     # An attempt that failed may have read and written what the next one, on another way, does not.
-    return str(record["op"]).startswith("state.")
+    op = str(record["op"])
+    return op != IN_RUN and not op.startswith("state.")
 
 
 def _done(record: Mapping[str, Any]) -> dict[str, str]:

@@ -11,7 +11,7 @@ import datetime
 import time
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NoReturn, get_args
 
 from ._duration import Duration, duration_ms
 from ._execution import Execution, SyncExecution, Wait
@@ -82,6 +82,7 @@ class Waits:
         where: str | JavaScript | None = None,
         timeout: Timeout | None = None,
         lookback: Duration | None = None,
+        **unknown: NoReturn,
     ) -> Coroutine[Any, Any, dict[str, Any]]:
         """For an event that is emitted from now on, by any run or from outside.
 
@@ -91,6 +92,7 @@ class Waits:
         those since the run began.
         """
         step, kind = self._step(), _kind(kind)
+        _refuse_unknown("wait.event", unknown, "match, where, timeout, lookback")
         return step.asked(
             f'ctx.wait.event("{kind}")',
             lambda: step.wait(kind, lambda: _event(kind, match, where, timeout, lookback)),
@@ -104,6 +106,7 @@ class Waits:
         timeout: Timeout | None = None,
         many: bool | None = None,
         secret: str | None = None,
+        **unknown: NoReturn,
     ) -> Trigger:
         """Makes a trigger; its `wait` is what waits. `payload` is what whoever opens it is shown.
 
@@ -112,6 +115,7 @@ class Waits:
         """
         step = self._step()
         step.refuse_in_run()
+        _refuse_unknown("wait.trigger", unknown, "payload, timeout, many, secret")
         asked = _trigger(type, payload, timeout, many, secret)
         made = await step.once("trigger", type, lambda: step.ask("await.trigger", asked))
         return Trigger(made["id"], made["url"], step, _opened(made["id"], asked))
@@ -143,9 +147,11 @@ class SyncWaits:
         where: str | JavaScript | None = None,
         timeout: Timeout | None = None,
         lookback: Duration | None = None,
+        **unknown: NoReturn,
     ) -> dict[str, Any]:
         """For an event; see `Waits.event`."""
         step = self._step()
+        _refuse_unknown("wait.event", unknown, "match, where, timeout, lookback")
         event: dict[str, Any] = step.wait(
             _kind(kind), lambda: _event(kind, match, where, timeout, lookback)
         )
@@ -159,10 +165,12 @@ class SyncWaits:
         timeout: Timeout | None = None,
         many: bool | None = None,
         secret: str | None = None,
+        **unknown: NoReturn,
     ) -> SyncTrigger:
         """Makes a trigger; see `Waits.trigger`."""
         step = self._step()
         step.refuse_in_run()
+        _refuse_unknown("wait.trigger", unknown, "payload, timeout, many, secret")
         asked = _trigger(type, payload, timeout, many, secret)
         made = step.once("trigger", type, lambda: step.ask_blocking("await.trigger", asked))
         return SyncTrigger(made["id"], made["url"], step, _opened(made["id"], asked))
@@ -228,6 +236,11 @@ def _event(
     if timeout is not None:
         wait["timeoutMs"] = _timeout_ms(timeout)
     return wait
+
+
+def _refuse_unknown(what: str, unknown: Mapping[str, Any], known: str) -> None:
+    for name in unknown:
+        raise _invalid(f'{what} has no option "{name}": it knows {known}')
 
 
 def _kind(kind: Any) -> str:

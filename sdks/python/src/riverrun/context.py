@@ -9,6 +9,7 @@ waits.
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from ._failure import describe
 from ._journal import Journal
 from .awaits import SyncWaits, Waits
 from .cancellation import Signal, SyncSignal
-from .errors import from_wire
+from .errors import NonRetriableError, from_wire
 from .logger import Logger
 from .options import Enqueued, NewJob, Started, with_options
 from .state import State, SyncState
@@ -243,7 +244,7 @@ class Context(_Invoked):
             return await value if inspect.isawaitable(value) else value
 
         if self.execution is not None:
-            return await self.execution.run(name, _through_json(work))
+            return await self.execution.run(name, _through_json(name, work))
         record = self._recorded(name)
         if record is not None:
             return record.get("value")
@@ -253,9 +254,9 @@ class Context(_Invoked):
             if getattr(error, "retriable", None) is False:
                 await self._channel.ask("memo", {"name": name, "error": describe(error)})
             raise
-        text = _json.encode(value)
+        value = _as_json(name, value)
         await self._channel.ask("memo", {"name": name, "value": value})
-        return _json.decode(text)
+        return value
 
     async def emit(self, type: str, data: Any = None) -> str:
         """Appends an event to the stream of the run; gives its id.
@@ -264,8 +265,10 @@ class Context(_Invoked):
         with its end.
         """
 
+        event = _emitted(type, data)
+
         async def ask() -> Any:
-            return (await self._channel.ask("emit", _emitted(type, data))).get("id")
+            return (await self._channel.ask("emit", event)).get("id")
 
         if self.execution is None:
             return str(await ask() or "")
@@ -376,7 +379,7 @@ class SyncContext(_Invoked):
     def run(self, name: str, function: Callable[[], Any]) -> Any:
         """Runs a part of the work once; see `Context.run`."""
         if self.execution is not None:
-            return self.execution.run(name, lambda: _json.decode(_json.encode(function())))
+            return self.execution.run(name, lambda: _as_json(name, function()))
         record = self._recorded(name)
         if record is not None:
             return record.get("value")
@@ -386,15 +389,17 @@ class SyncContext(_Invoked):
             if getattr(error, "retriable", None) is False:
                 self._channel.ask_blocking("memo", {"name": name, "error": describe(error)})
             raise
-        text = _json.encode(value)
+        value = _as_json(name, value)
         self._channel.ask_blocking("memo", {"name": name, "value": value})
-        return _json.decode(text)
+        return value
 
     def emit(self, type: str, data: Any = None) -> str:
         """Appends an event to the stream of the run; see `Context.emit`."""
 
+        event = _emitted(type, data)
+
         def ask() -> Any:
-            return self._channel.ask_blocking("emit", _emitted(type, data)).get("id")
+            return self._channel.ask_blocking("emit", event).get("id")
 
         if self.execution is None:
             return str(ask() or "")
@@ -454,7 +459,9 @@ def _present(**params: Any) -> dict[str, Any]:
     return {name: value for name, value in params.items() if value is not None}
 
 
-def _emitted(type: str, data: Any) -> dict[str, Any]:
+def _emitted(type: Any, data: Any) -> dict[str, Any]:
+    if not isinstance(type, str) or not type:
+        raise NonRetriableError("emit needs the type of the event", code="BAD_EVENT")
     return {"type": type, **_present(data=data)}
 
 
@@ -462,11 +469,20 @@ def _jobs(answer: Mapping[str, Any]) -> list[Enqueued]:
     return [Enqueued.from_wire(job) for job in answer["jobs"]]
 
 
-def _through_json(work: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[Any]]:
+def _through_json(name: str, work: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[Any]]:
     async def passed() -> Any:
-        return _json.decode(_json.encode(await work()))
+        return _as_json(name, await work())
 
     return passed
+
+
+def _as_json(name: str, value: Any) -> Any:
+    # What a replay would give back for a value.
+    try:
+        return _json.decode(_json.encode(value))
+    except (TypeError, ValueError) as error:
+        message = f"what run({json.dumps(name)}) gave is not JSON: {error}"
+        raise NonRetriableError(message, code="RESULT_NOT_JSON") from error
 
 
 def _with_ids(jobs: Sequence[dict[str, Any]], id: str) -> list[dict[str, Any]]:

@@ -21,7 +21,10 @@ export interface RunEvent<Data = any> {
 /** Why a run or a step failed. */
 export interface RunFailure {
     code: string;
+    /** Of the attempt alone, as `stack`: the run's own error has neither. */
+    name?: string;
     message: string;
+    stack?: string;
     stepId?: string;
     details?: unknown;
     retryable?: boolean;
@@ -98,6 +101,10 @@ export interface EventData {
     'flow.registered': unknown;
     'flow.compensating': {
         error: RunFailure;
+        cancellation?: {
+            source: string;
+            reason?: string;
+        };
     };
     'step.started': undefined;
     'step.completed': {

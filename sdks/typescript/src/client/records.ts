@@ -111,7 +111,7 @@ export interface WhyReason {
   status?: string
   since?: string
   until?: string
-  job?: { id: string; queue: string; state: string; ahead?: number; owner?: string; leaseUntil?: string; cancelling?: boolean }
+  job?: { id: string; queue: string; state: string; ahead?: number; queuePaused?: boolean; owner?: string; leaseUntil?: string; cancelling?: boolean }
   awaitId?: string
   eventKind?: string
   triggerType?: string

@@ -27,7 +27,8 @@ export class StepAwaits implements AwaitApi {
     await this.#step.wait('time', () => time(until))
   }
 
-  event = async (options: AwaitEventOptions | string): Promise<any> => {
+  event = async (options: AwaitEventOptions | string, ...more: never[]): Promise<any> => {
+    if (more.length) throw invalid(`await.event has its options in one object: { ${eventOptions.join(', ')} }`)
     const { kind, match, where, timeout, lookback } = typeof options === 'string' ? { kind: options } as AwaitEventOptions : known('await.event', options, eventOptions)
     if (typeof kind !== 'string' || !kind) throw invalid('await.event needs the kind of event')
     return this.#step.wait(kind, () => {

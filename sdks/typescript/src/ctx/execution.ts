@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { CancelledError, RiverrunError } from '../errors.ts'
 import { describe, revive } from '../failure.ts'
 import type { Failure, InvokeParams, JournalRecord, Suspended } from '../wire.ts'
-import { Journal, type Op, type Read, type Write } from './journal.ts'
+import { inRun, Journal, type Op, type Read, type Write } from './journal.ts'
 import type { Link } from './link.ts'
 
 /** The `ctx.run` whose function is running. */
@@ -40,7 +40,7 @@ export class StepExecution implements Link {
   readonly #inFlight = new Set<Promise<unknown>>()
   /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
   readonly #thrown: { op: Op; name: string; error: Failure; emits: string[] }[] = []
-  /** What the code has read since something was last recorded. It is recorded with what is next. */
+  /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen: JournalRecord[] = []
   /** What the code waits for. */
   #waits: Suspended | undefined
@@ -71,6 +71,7 @@ export class StepExecution implements Link {
       run?.emits.push(kind)
       const record = this.#journal.next('emit', kind)
       if (record) return answer(record)
+      if (run) this.#seen.push({ op: inRun, name: kind })
       try {
         return await ask()
       } catch (error) {

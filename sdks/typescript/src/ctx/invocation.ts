@@ -133,8 +133,8 @@ export class InvocationContext implements Context {
   causationId = (): string | undefined => this.#params.causationId ?? undefined
 
   emit = async (event: string | { type?: string; kind?: string; data?: unknown }, data?: unknown): Promise<string> => {
-    const { type = undefined, kind = type, data: given = data } = typeof event === 'string' ? { kind: event } : event
-    if (!kind) throw new TypeError('emit needs the type of the event')
+    const { type = undefined, kind = type, data: given = data } = typeof event === 'string' ? { kind: event } : (event ?? {})
+    if (typeof kind !== 'string' || !kind) throw new RiverrunError('BAD_EVENT', 'emit needs the type of the event', { retriable: false })
     const ask = async (): Promise<string> => (await this.#link.request('emit', { type: kind, data: given })).id
     return (await (this.execution ? this.execution.emit(kind, ask) : ask())) ?? ''
   }
@@ -244,6 +244,6 @@ function json(name: string, value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value) ?? 'null')
   } catch (cause) {
-    throw new RiverrunError('RESULT_NOT_JSON', `what run(${JSON.stringify(name)}) gave is not JSON: ${(cause as Error).message}`, { cause })
+    throw new RiverrunError('RESULT_NOT_JSON', `what run(${JSON.stringify(name)}) gave is not JSON: ${(cause as Error).message}`, { retriable: false, cause })
   }
 }

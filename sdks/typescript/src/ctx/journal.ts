@@ -20,6 +20,12 @@ interface Done {
   name: string
 }
 
+/**
+ * A note that the next emit of that kind is made inside of a `ctx.run`. One that failed may go
+ * another way when it is tried again, so such an emit may be left without use.
+ */
+export const inRun = 'inRun'
+
 /** Entries that a message shows of each sequence. */
 const shown = 20
 
@@ -30,8 +36,8 @@ export class Journal {
   readonly #uses = new Map<string, number>()
   readonly #taken = new Set<number>()
   readonly #done: Done[] = []
-  /** Whether a `ctx.run` did its work in this execution. */
-  #runs = false
+  /** Where emits stand that were made inside of a `ctx.run`. */
+  readonly #inRun: ReadonlySet<number>
   /** All records before this one were asked for. */
   #checked = 0
 
@@ -43,6 +49,7 @@ export class Journal {
       else this.#open.set(key(op, name), [at])
     }
     for (const [at, { emits = [] }] of records.entries()) for (const kind of emits) this.#settle(kind, at)
+    this.#inRun = emitsInRun(records)
   }
 
   /** The record for the next use of a name; undefined once they are used up. */
@@ -50,10 +57,7 @@ export class Journal {
     this.#done.push({ op, name })
     this.#uses.set(key(op, name), this.uses(op, name) + 1)
     const at = this.#open.get(key(op, name))?.shift()
-    if (at === undefined) {
-      this.#runs ||= op === 'memo'
-      return undefined
-    }
+    if (at === undefined) return undefined
     this.#taken.add(at)
     return this.#records[at]
   }
@@ -82,13 +86,13 @@ export class Journal {
    */
   mismatch(until?: JournalRecord): RiverrunError | undefined {
     const end = until ? this.#records.indexOf(until, this.#checked) : this.#records.length
-    const isLeft = (record: JournalRecord, at: number): boolean => !this.#taken.has(at) && !isOfState(record) && !this.#isInside(at)
+    const isLeft = (record: JournalRecord, at: number): boolean => !this.#taken.has(at) && !this.#inRun.has(at) && mustBeUsed(record)
     const missing = this.#records.slice(this.#checked, end).filter((record, at) => isLeft(record, this.#checked + at)).map(done)
     if (!missing.length) {
       this.#checked = Math.max(this.#checked, end)
       return undefined
     }
-    const recorded = this.#records.map(done)
+    const recorded = this.#records.filter(({ op }) => op !== inRun).map(done)
     const message =
       `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. ` +
       `Recorded: ${list(recorded)}. Done: ${list(this.#done)}. ` +
@@ -105,15 +109,20 @@ export class Journal {
     const last = open.findLastIndex((at) => at < memo)
     for (const at of last < 0 ? [] : open.splice(last, 1)) this.#taken.add(at)
   }
+}
 
-  /**
-   * An emit may have been made inside of a `ctx.run` that failed and went another way when it was
-   * tried again.
-   */
-  #isInside(at: number): boolean {
-    if (this.#records[at]?.op !== 'emit') return false
-    return this.#runs || this.#records.some(({ op }, later) => later > at && op === 'memo' && this.#taken.has(later))
+/** Where emits stand before which a note says so. */
+function emitsInRun(records: readonly JournalRecord[]): Set<number> {
+  const noted = new Map<string, number>()
+  const found = new Set<number>()
+  for (const [at, { op, name = '' }] of records.entries()) {
+    const notes = noted.get(name) ?? 0
+    if (op === inRun) noted.set(name, notes + 1)
+    if (op !== 'emit' || !notes) continue
+    noted.set(name, notes - 1)
+    found.add(at)
   }
+  return found
 }
 
 function key(op: string, name: string): string {
@@ -121,8 +130,8 @@ function key(op: string, name: string): string {
 }
 
 /** An attempt that failed may have read and written what the next one, on another way, does not. */
-function isOfState({ op }: JournalRecord): boolean {
-  return op.startsWith('state.')
+function mustBeUsed({ op }: JournalRecord): boolean {
+  return op !== inRun && !op.startsWith('state.')
 }
 
 function done({ op, name = '' }: JournalRecord): Done {

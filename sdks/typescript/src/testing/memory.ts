@@ -7,6 +7,7 @@ import type { Link } from '../ctx/link.ts'
 import { RiverrunError } from '../errors.ts'
 import { deleteAt, getAt, setAt } from '../live/path.ts'
 import type { JournalRecord } from '../wire.ts'
+import { checkBytes, checkEvent } from './emitted.ts'
 import { type Checks, told } from './schemas.ts'
 import { type StateCheck, type StateIssue, type WriteCheck, writeCheck } from './state-check.ts'
 
@@ -167,7 +168,7 @@ export class Memory implements Link, Effects {
       return this.#write(next, ifVersion)
     },
     emit: ({ type, data }) => {
-      refuseReserved(type, data)
+      checkEvent(type, data)
       const id = `${Date.now()}-${this.events.length}`
       this.events.push({ id, ts: new Date().toISOString(), type, data })
       if (this.#isStep) this.journal.push({ op: 'emit', name: type })
@@ -178,6 +179,7 @@ export class Memory implements Link, Effects {
       return {}
     },
     'await.trigger': ({ type, payload, timeoutMs, many = false }) => {
+      checkBytes('payload', payload)
       const { id, url } = this.#store.makeTrigger(type, payload)
       this.#store.doors.made(id, many, timeoutMs === undefined ? undefined : Date.now() + timeoutMs)
       this.journal.push({ op: 'trigger', name: type, value: { id, url } })
@@ -236,14 +238,4 @@ function isSameJob({ jobId, queue, options }: Effects['enqueued'][number], to: s
 
 function copy<T>(value: T): T {
   return value === undefined ? value : JSON.parse(JSON.stringify(value))
-}
-
-/** Families of events that only the server writes. */
-const reserved = new Set(['flow', 'step', 'job', 'call', 'state', 'log', 'trigger', 'worker'])
-
-/** An `emit` has its kind in its data. */
-function refuseReserved(type: string, data: any): void {
-  const topic = type === 'emit' ? (data?.topic ?? data?.name ?? data?.kind) : undefined
-  const refused = [type, topic].find((kind) => typeof kind === 'string' && reserved.has(kind.split('.')[0] as string))
-  if (refused !== undefined) throw new RiverrunError('RESERVED_TYPE', `only the server may write events of the type ${JSON.stringify(refused)}`, { retriable: false })
 }

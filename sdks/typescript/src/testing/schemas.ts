@@ -63,8 +63,12 @@ export async function givenInput<T>(checks: Checks, input: T, what?: string): Pr
   return checks.parse ? ((await checks.parse(asJson(input))) as T) : input
 }
 
+/** What a result may have. */
+const resultBytes = 1024 * 1024
+
 /** Gives the result back, or throws what it fails with on the server. */
 export function checkOutput<T>({ output: check }: Checks, value: T, what = 'the result'): T {
+  valueText(value, resultBytes)
   refuse('OUTPUT_INVALID', `${what} breaks the output schema`, check?.(asJson(value)))
   return value
 }

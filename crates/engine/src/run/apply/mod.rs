@@ -68,6 +68,8 @@ impl RunState {
             }
             Fact::Cancelled { cancellation, .. } => {
                 self.cancellation = Some(cancellation.clone());
+                // A run that was cancelled has not failed, though something of it may have.
+                self.error = self.error.take().filter(|_| self.ends_cancelled.is_none());
                 self.result = None;
                 self.end(RunStatus::Cancelled, ms);
             }
@@ -151,8 +153,12 @@ impl RunState {
                 }
                 self.latest = Some(payload.clone());
             }
-            Fact::Compensating { error } => {
+            Fact::Compensating {
+                error,
+                cancellation,
+            } => {
                 self.error = Some(error.clone());
+                self.ends_cancelled = cancellation.clone();
                 self.cancellation = None;
                 self.deadline = None;
                 self.compensating = true;
@@ -223,6 +229,7 @@ impl RunState {
         self.visits.clear();
         self.held.clear();
         self.undo.clear();
+        self.ends_cancelled = None;
         self.to_emit.clear();
         self.paused = false;
     }

@@ -4,6 +4,8 @@ use riverrun_engine::Fact;
 use riverrun_protocol::WorkError;
 use riverrun_types::{Draft, EventType, Json, Millis};
 
+use crate::{Error, streams::check_bytes};
+
 /// The event that a handler emits, unless only the server may say such a thing.
 pub(crate) fn emitted(kind: &str, data: Option<Json>, now: Millis) -> Result<Draft, WorkError> {
     let kind = checked(kind)?;
@@ -12,6 +14,8 @@ pub(crate) fn emitted(kind: &str, data: Option<Json>, now: Millis) -> Result<Dra
     }
     let mut draft = Draft::new(now, kind);
     draft.data = data.filter(|data| !data.is_null());
+    let bytes = draft.data.as_ref().map_or(0, Json::bytes);
+    check_bytes("event", bytes).map_err(too_large)?;
     // An `emit` has its kind in its data.
     if let Fact::Emitted { kind: topic, .. } = Fact::read(&draft) {
         let topic = checked(&topic)?;
@@ -26,6 +30,11 @@ fn checked(kind: &str) -> Result<EventType, WorkError> {
     EventType::checked(kind).ok_or_else(|| {
         WorkError::new("BAD_EVENT", format!("{kind:?} is no type of event")).permanent()
     })
+}
+
+/// The same in every attempt.
+pub(crate) fn too_large(error: Error) -> WorkError {
+    WorkError::new(error.code(), error.to_string()).permanent()
 }
 
 fn reserved(kind: &EventType) -> WorkError {

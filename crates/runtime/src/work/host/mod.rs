@@ -17,7 +17,7 @@ mod state;
 mod stream;
 mod waiting;
 
-pub(crate) use emit::emitted;
+pub(crate) use emit::{emitted, too_large};
 pub(crate) use gathered::{GATHER, Gathered, Taken as TakenSaid};
 pub(crate) use params::{BatchParams, EmitParams, KeyParams, params};
 pub(crate) use state::{StateRead, path};

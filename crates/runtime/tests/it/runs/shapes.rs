@@ -1,7 +1,7 @@
 //! What flows are made of: steps in a row, branches, maps, sub-flows, failures.
 
 use riverrun_store::RunFilter;
-use riverrun_types::{EventType, RunStatus};
+use riverrun_types::{EventType, Json, RunId, RunStatus, StreamName};
 use serde_json::json;
 
 use super::{World, held, text};
@@ -102,6 +102,74 @@ async fn parallel_and_map_join_in_order() {
         None,
         "what a map's branch writes stays there"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sub_flow_undoes_what_it_did_when_the_run_above_fails() {
+    let world = World::new().await;
+    let undone = json!({
+        "a": {"type": "echo", "compensation": {"step": "undo"}, "transitions": {"onSuccess": "b"}},
+        "b": {"type": "stuck"},
+        "undo": {"type": "echo"},
+    });
+    world.register("lowest", undone).await;
+    // It has nothing to undo itself, and is not in the way of what is below it.
+    let middle = json!({"sub": {"type": "sub-flow", "config": {"flowId": "lowest"}}});
+    world.register("middle", middle).await;
+    let boom = json!({"type": "event", "eventKind": "boom"});
+    let above = json!({
+        "first": {"type": "echo", "emits": ["go"], "compensation": {"step": "undo"}},
+        "sub": {"type": "sub-flow", "config": {"flowId": "middle"}, "subscriptions": [{"eventKind": "go"}]},
+        "fails": {
+            "type": "flaky", "input": {"type": "static", "value": 99},
+            "subscriptions": [{"eventKind": "go"}], "await": boom,
+        },
+        "undo": {"type": "echo"},
+    });
+    world.register("above", above).await;
+    let below = async |run: &RunId| {
+        world.until(run, EventType::StepAwaitRun).await;
+        let filter = RunFilter {
+            parent: Some(run.clone()),
+            limit: 1,
+            ..RunFilter::default()
+        };
+        let mut found = world.runtime.list(&filter).await.unwrap().items;
+        found.remove(0).id
+    };
+    for fails in [true, false] {
+        let started = world.start("above", json!({})).await;
+        let middle = below(&started.run).await;
+        let lowest = below(&middle).await;
+        world.until(&lowest, EventType::StepCompleted).await;
+        world.until(&started.run, EventType::StepAwaitEvent).await;
+        match fails {
+            true => {
+                let event = Json::of(&json!({"type": "boom"}));
+                let stream = StreamName::flow(&started.run);
+                world.runtime.append(&stream, &[event]).await.unwrap();
+            }
+            false => drop(world.runtime.cancel(&started.run, None).await.unwrap()),
+        }
+        let ended = world.end(&started.run).await;
+        let expected = match fails {
+            true => RunStatus::Failed,
+            false => RunStatus::Cancelled,
+        };
+        assert_eq!(ended.state().status, expected);
+        for run in [middle, lowest.clone()] {
+            let ended = world.end(&run).await;
+            let state = ended.state();
+            let source = state.cancellation.as_ref().map(|one| one.source.as_str());
+            assert_eq!(
+                (state.status, source),
+                (RunStatus::Cancelled, Some("parent"))
+            );
+            assert_eq!(state.error, None);
+        }
+        let undone = world.end(&lowest).await;
+        assert_eq!(undone.state().steps.contains_key("undo"), fails);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -372,6 +372,42 @@ async fn what_a_finished_step_emits_is_there_though_the_run_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_too_large_for_an_event_is_not_emitted() {
+    let world = World::new().await;
+    world.put(
+        "large",
+        json!({"retryPolicy": {"attempts": 3}}),
+        script!(|call| {
+            let bytes = input(&call)["bytes"].as_u64().unwrap() as usize;
+            let data = "x".repeat(bytes - 2);
+            match input(&call)["door"].as_bool().unwrap() {
+                true => ask(&call, "await.trigger", json!({ "payload": data })).await,
+                false => ask(&call, "emit", json!({"type": "big", "data": data})).await,
+            }
+        }),
+    );
+    world.register(flow(json!({"a": step("large")}))).await;
+    for (door, bytes, code) in [
+        (false, 1 << 20, None),
+        (false, (1 << 20) + 1, Some("TOO_LARGE")),
+        (true, 1 << 20, None),
+        (true, (1 << 20) + 1, Some("TOO_LARGE")),
+    ] {
+        let run = world
+            .start("f", json!({"bytes": bytes, "door": door}))
+            .await;
+        let view = world.end(&run).await;
+        let error = view.loaded.state.error.as_ref();
+        assert_eq!(error.map(|error| error.code.as_str()), code, "{error:?}");
+        let events = world.events(&run).await;
+        assert!(
+            !events.contains(&"step.retry a#1/1".to_owned()),
+            "{events:#?}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_only_the_server_says_is_not_emitted() {
     let world = World::new().await;
     world.put(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use riverrun_protocol::{Frame, LogLevel, WorkError};
 use riverrun_runtime::StartRequest;
-use riverrun_store::Steer;
+use riverrun_store::{EventQuery, Steer};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Json, RunId, RunStatus, StreamName};
 use serde_json::{Value, json};
@@ -61,6 +61,48 @@ async fn a_process_is_a_step_among_others() {
         queue.record.waiting + queue.record.active + queue.record.completed,
         0
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_end_of_an_attempt_that_failed_says_where_in_the_code_it_did() {
+    let world = World::new().await;
+    let retry = json!({"retryPolicy": {"attempts": 2, "backoff": {"type": "fixed", "delayMs": 1}}});
+    world.put(
+        "broken",
+        retry,
+        script!(|call| {
+            Err(WorkError {
+                name: Some("TypeError".into()),
+                stack: Some(
+                    format!("at f{}{}", call.invoke.job.attempt, "x".repeat(50_000)).into(),
+                ),
+                ..WorkError::new("HANDLER_ERROR", "x is undefined")
+            })
+        }),
+    );
+    world.register(flow(json!({"a": step("broken")}))).await;
+    let run = world.start("f", json!({})).await;
+    let view = world.end(&run).await;
+    let error = view.loaded.state.error.as_ref().unwrap();
+    assert_eq!(error.thrown, None);
+    let query = EventQuery::forward(0, 1_000);
+    let events = world.store.events(&StreamName::flow(&run), &query).await;
+    let errors: Vec<Value> = events
+        .unwrap()
+        .iter()
+        .filter(|event| event.kind.as_str() == "step.failed")
+        .map(|event| event.data.as_ref().unwrap().value()["error"].clone())
+        .collect();
+    for (error, at) in errors.iter().zip(["at f1x", "at f2x"]) {
+        let stack = error["stack"].as_str().unwrap();
+        assert!(stack.starts_with(at), "{stack}");
+        assert_eq!(
+            (stack.chars().count(), stack.ends_with("x…")),
+            (40_001, true)
+        );
+        assert_eq!(error["name"], "TypeError");
+    }
+    assert_eq!(errors.len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

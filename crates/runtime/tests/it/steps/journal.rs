@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use riverrun_protocol::{Frame, LogLevel, Reply, WorkError};
 use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Source};
 use riverrun_store::EventQuery;
-use riverrun_types::{Json, StreamName};
+use riverrun_types::{EventType, Json, StreamName};
 use serde_json::{Value, json};
 
 use super::{World, ask, awaits::suspend, flow, input, step};
@@ -86,6 +86,104 @@ async fn what_is_asked_at_once_is_recorded_in_the_order_in_which_it_was_asked() 
     assert_eq!(values("item", ""), all);
     assert_eq!(values("after", ""), all);
     assert_eq!(values("state.set", "/value"), all);
+}
+
+/// Code that records five times 3 MB in every execution, and as much again where it is told to.
+struct Large;
+
+#[async_trait]
+impl Provider for Large {
+    async fn invoke(&self, call: Invocation) -> Result<Reply, WorkError> {
+        let journal = &call.invoke.job.journal;
+        let large = || "x".repeat(3_000_000);
+        let has_waited = journal.iter().any(|entry| entry.op == "await");
+        if !has_waited {
+            for _ in 0..5 {
+                ask(&call, "memo", json!({"name": "page", "value": large()})).await?;
+            }
+        }
+        let which = input(&call)["then"].as_str().unwrap().to_owned();
+        match which.as_str() {
+            _ if !has_waited && which.starts_with("later ") => {
+                return suspend(json!({"type": "time", "resumeAt": "2020-01-01T00:00:00Z"}));
+            }
+            "event" => {
+                ask(
+                    &call,
+                    "memo",
+                    json!({"name": "rest", "value": "y".repeat(1_000_000)}),
+                )
+                .await?;
+                return suspend(json!({"type": "event", "eventKind": "paid"}));
+            }
+            "memo" | "later memo" => {
+                ask(&call, "memo", json!({"name": "page", "value": large()})).await?;
+            }
+            "state" => {
+                ask(&call, "state.set", json!({"key": "page", "value": large()})).await?;
+            }
+            "conflicts" => {
+                let set = |version: u64| json!({"key": "n", "value": "z".repeat(500_000), "ifVersion": version});
+                for _ in 0..5 {
+                    let refused = ask(&call, "state.set", set(0)).await.unwrap_err();
+                    assert_eq!(refused.code, "STATE_CONFLICT");
+                }
+                let read = ask(&call, "state.get", json!({"key": "n"})).await?;
+                ask(&call, "state.set", set(read["version"].as_u64().unwrap())).await?;
+            }
+            "inside" => {
+                let inside = json!({"key": "page", "value": large(), "inRun": true});
+                ask(&call, "state.set", inside).await?;
+            }
+            _ => {
+                let seen = json!([{"op": "state.get", "name": "page", "value": large()}]);
+                ask(&call, "emit", json!({"type": "read", "seen": seen})).await?;
+            }
+        }
+        Ok(Reply::default())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_would_not_fit_a_message_is_refused_while_it_is_recorded() {
+    let world = World::new().await;
+    let config = json!({"retryPolicy": {"attempts": 3, "backoff": {"delayMs": 1}}});
+    world.runtime.put_process(Process {
+        id: "l".into(),
+        config: ProcessConfig::read(&Json::of(&config), "l").ok().unwrap(),
+        provider: Arc::new(Large),
+        source: Source::default(),
+    });
+    let mut large = flow(json!({"a": step("l")}));
+    large["limits"] = json!({"maxValueBytes": 20_000_000, "maxStateBytes": 20_000_000});
+    world.register(large).await;
+    for (then, is_refused) in [
+        ("memo", true),
+        ("later memo", true),
+        ("state", true),
+        ("seen", true),
+        ("event", true),
+        ("inside", false),
+        ("conflicts", false),
+    ] {
+        let run = world.start("f", json!({ "then": then })).await;
+        let view = world.end(&run).await;
+        let error = view.loaded.state.error.as_ref();
+        let code = error.map(|error| error.code.as_str());
+        let expected = is_refused.then_some("JOURNAL_TOO_LARGE");
+        assert_eq!(code, expected, "{then}: {error:?}");
+        let failed = EventQuery {
+            types: vec![EventType::StepFailed],
+            ..EventQuery::forward(0, 10)
+        };
+        let failed = world.store.events(&StreamName::flow(&run), &failed).await;
+        let attempts = failed.unwrap().len();
+        assert_eq!(
+            attempts,
+            usize::from(is_refused),
+            "{then}: it is tried again"
+        );
+    }
 }
 
 /// Code that reads and writes the state, and waits if it is told to.

@@ -13,7 +13,7 @@ from ..errors import Cancelled, NonRetriableError, RiverrunError
 def result(id: int, value: Any, limit: int) -> bytes:
     """The value, or the error that it cannot be sent."""
     try:
-        return b'{"id":%d,"result":{"value":%b}}' % (id, _value(value, limit))
+        return b'{"id":%d,"result":{"value":%b}}' % (id, value_text(value, limit))
     except RiverrunError as refused:
         return failure(id, refused)
 
@@ -25,7 +25,7 @@ def results(id: int, values: list[Any], limit: int) -> bytes:
         try:
             if isinstance(value, BaseException):
                 raise value
-            entries.append(b'{"value":%b}' % _value(value, limit))
+            entries.append(b'{"value":%b}' % value_text(value, limit))
         except BaseException as error:
             entries.append(encode({"error": describe(error)}))
     return b'{"id":%d,"result":{"results":[%b]}}' % (id, b",".join(entries))
@@ -62,7 +62,8 @@ def refusal(id: int, message: str, code: str) -> bytes:
     return encode({"id": id, "error": {"code": FAILED, "message": message, "data": data}})
 
 
-def _value(value: Any, limit: int) -> bytes:
+def value_text(value: Any, limit: int) -> bytes:
+    """JSON text of a value. Raises if there is none, or if it is too long."""
     try:
         text = encode(value)
     except (TypeError, ValueError) as error:

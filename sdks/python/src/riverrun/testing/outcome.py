@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import _json
+from .._runner.answers import value_text
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,15 @@ class Outcome:
         if self.error is not None:
             raise self.error
         return self.value
+
+
+#: What a result may have.
+_RESULT_BYTES = 1 << 20
+
+
+def as_result(value: Any) -> Any:
+    """What is left of a result, or the error that it cannot be sent."""
+    return _json.decode(value_text(value, _RESULT_BYTES))
 
 
 def through_json(value: Any) -> Any:

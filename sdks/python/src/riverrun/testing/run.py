@@ -12,7 +12,7 @@ from .._runner.handler import Handler
 from ..cancellation import Signal, SyncSignal
 from ..context import Context, SyncContext
 from .loop import simulated
-from .outcome import Outcome, through_json
+from .outcome import Outcome, as_result, through_json
 from .plan import Executable, parts
 from .schemas import Checks, check_input, check_inputs, check_output, check_outputs, checks_of
 from .server import BatchServer, Server, Store
@@ -182,7 +182,7 @@ def _subject(handler: Handler, params: dict[str, Any], checks: Checks) -> Any:
 
 def _result(value: Any, params: dict[str, Any], checks: Checks) -> Any:
     if not params["isBatch"] or not isinstance(value, list):
-        return check_output(checks, through_json(value))
+        return check_output(checks, as_result(value))
     # An exception in the list is the error of that job.
-    each = [one if isinstance(one, BaseException) else through_json(one) for one in value]
+    each = [one if isinstance(one, BaseException) else as_result(one) for one in value]
     return check_outputs(checks, each)

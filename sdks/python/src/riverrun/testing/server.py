@@ -13,6 +13,7 @@ from typing import Any
 from .. import _json
 from .._path import NOTHING, delete_at, get_at, set_at
 from ..errors import RiverrunError
+from .emitted import check_bytes, check_event
 from .outcome import LogLine, Outcome, through_json
 from .schemas import Checks, check_write
 
@@ -141,7 +142,7 @@ class Server:
         return {"version": self._store.version}
 
     def _emit(self, **event: Any) -> dict[str, Any]:
-        _refuse_reserved(event["type"], event.get("data"))
+        check_event(event["type"], event.get("data"))
         self.outcome.events.append(event)
         if self._is_step:
             self.outcome.journal.append({"op": "emit", "name": event["type"]})
@@ -159,6 +160,7 @@ class Server:
         many: bool = False,
         **_: Any,
     ) -> dict[str, Any]:
+        check_bytes("payload", payload)
         made = self._store.make_trigger(type, payload)
         # While a handler runs this is simulated time.
         expires_ms = None if timeoutMs is None else round(time.time() * 1000) + timeoutMs
@@ -234,21 +236,3 @@ class BatchServer:
         # The ids of a batch end with the place of the job.
         at = 0 if job_id is None else int(job_id.rsplit("-", 1)[1])
         return self._servers[at], said
-
-
-#: Families of events that only the server writes.
-_RESERVED = {"flow", "step", "job", "call", "state", "log", "trigger", "worker"}
-
-
-def _refuse_reserved(type: str, data: Any) -> None:
-    # An `emit` has its kind in its data.
-    topic = None
-    if type == "emit" and isinstance(data, dict):
-        topic = next((data[key] for key in ("topic", "name", "kind") if key in data), None)
-    for kind in (type, topic):
-        if isinstance(kind, str) and kind.split(".")[0] in _RESERVED:
-            raise RiverrunError(
-                f'only the server may write events of the type "{kind}"',
-                code="RESERVED_TYPE",
-                retriable=False,
-            )

@@ -14,7 +14,7 @@ from ..context import Context, SyncContext
 from ..errors import RiverrunError
 from .given import iso
 from .loop import simulated
-from .outcome import Outcome, through_json
+from .outcome import Outcome, as_result, through_json
 from .plan import PlannedStep
 from .retry import most_attempts
 from .run import SimulatedSignal
@@ -194,7 +194,7 @@ class Visit:
                     problem = await execution.returned()
                     if problem is not None:
                         raise problem
-                    self.run.value = check_output(self.step.checks, through_json(value))
+                    self.run.value = check_output(self.step.checks, as_result(value))
                 finally:
                     execution.ended()
 
@@ -225,7 +225,7 @@ class Visit:
                 if problem is not None:
                     raise problem
                 if execution.outcome is None:
-                    self.run.value = check_output(self.step.checks, through_json(value))
+                    self.run.value = check_output(self.step.checks, as_result(value))
             except BaseException as error:
                 if execution.outcome is None:
                     self.run.error = error

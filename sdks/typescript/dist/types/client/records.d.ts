@@ -120,6 +120,7 @@ export interface WhyReason {
         queue: string;
         state: string;
         ahead?: number;
+        queuePaused?: boolean;
         owner?: string;
         leaseUntil?: string;
         cancelling?: boolean;

@@ -7,7 +7,7 @@ export declare class StepAwaits implements AwaitApi {
     #private;
     constructor(step: StepExecution);
     time: (until: Duration | Date) => Promise<void>;
-    event: (options: AwaitEventOptions | string) => Promise<any>;
+    event: (options: AwaitEventOptions | string, ...more: never[]) => Promise<any>;
     trigger: (options?: AwaitTriggerOptions) => Promise<Trigger>;
 }
 /** What `ctx.await` is where nothing can be called again. */

@@ -9,6 +9,11 @@ export type Op = 'memo' | 'emit' | 'trigger' | 'await' | 'call' | 'enqueue' | 's
 export type Read = 'state.get' | 'state.has' | 'state.getAll';
 /** What was written to it. */
 export type Write = 'state.set' | 'state.delete' | 'state.setBatch';
+/**
+ * A note that the next emit of that kind is made inside of a `ctx.run`. One that failed may go
+ * another way when it is tried again, so such an emit may be left without use.
+ */
+export declare const inRun = "inRun";
 export declare class Journal {
     #private;
     constructor(records: readonly JournalRecord[]);

@@ -65,7 +65,8 @@ var StepAwaits = class {
   time = async (until) => {
     await this.#step.wait("time", () => time(until));
   };
-  event = async (options2) => {
+  event = async (options2, ...more) => {
+    if (more.length) throw invalid(`await.event has its options in one object: { ${eventOptions.join(", ")} }`);
     const { kind, match, where, timeout, lookback } = typeof options2 === "string" ? { kind: options2 } : known("await.event", options2, eventOptions);
     if (typeof kind !== "string" || !kind) throw invalid("await.event needs the kind of event");
     return this.#step.wait(kind, () => {
@@ -163,6 +164,7 @@ import { createHash } from "node:crypto";
 
 // src/ctx/journal.ts
 import { isDeepStrictEqual } from "node:util";
+var inRun = "inRun";
 var shown2 = 20;
 var Journal = class {
   #records;
@@ -171,8 +173,8 @@ var Journal = class {
   #uses = /* @__PURE__ */ new Map();
   #taken = /* @__PURE__ */ new Set();
   #done = [];
-  /** Whether a `ctx.run` did its work in this execution. */
-  #runs = false;
+  /** Where emits stand that were made inside of a `ctx.run`. */
+  #inRun;
   /** All records before this one were asked for. */
   #checked = 0;
   constructor(records2) {
@@ -183,16 +185,14 @@ var Journal = class {
       else this.#open.set(key(op, name), [at]);
     }
     for (const [at, { emits = [] }] of records2.entries()) for (const kind of emits) this.#settle(kind, at);
+    this.#inRun = emitsInRun(records2);
   }
   /** The record for the next use of a name; undefined once they are used up. */
   next(op, name) {
     this.#done.push({ op, name });
     this.#uses.set(key(op, name), this.uses(op, name) + 1);
     const at = this.#open.get(key(op, name))?.shift();
-    if (at === void 0) {
-      this.#runs ||= op === "memo";
-      return void 0;
-    }
+    if (at === void 0) return void 0;
     this.#taken.add(at);
     return this.#records[at];
   }
@@ -218,13 +218,13 @@ var Journal = class {
    */
   mismatch(until) {
     const end = until ? this.#records.indexOf(until, this.#checked) : this.#records.length;
-    const isLeft = (record, at) => !this.#taken.has(at) && !isOfState(record) && !this.#isInside(at);
+    const isLeft = (record, at) => !this.#taken.has(at) && !this.#inRun.has(at) && mustBeUsed(record);
     const missing = this.#records.slice(this.#checked, end).filter((record, at) => isLeft(record, this.#checked + at)).map(done);
     if (!missing.length) {
       this.#checked = Math.max(this.#checked, end);
       return void 0;
     }
-    const recorded = this.#records.map(done);
+    const recorded = this.#records.filter(({ op }) => op !== inRun).map(done);
     const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
     return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing } });
   }
@@ -237,20 +237,24 @@ var Journal = class {
     const last = open.findLastIndex((at) => at < memo);
     for (const at of last < 0 ? [] : open.splice(last, 1)) this.#taken.add(at);
   }
-  /**
-   * An emit may have been made inside of a `ctx.run` that failed and went another way when it was
-   * tried again.
-   */
-  #isInside(at) {
-    if (this.#records[at]?.op !== "emit") return false;
-    return this.#runs || this.#records.some(({ op }, later) => later > at && op === "memo" && this.#taken.has(later));
-  }
 };
+function emitsInRun(records2) {
+  const noted = /* @__PURE__ */ new Map();
+  const found = /* @__PURE__ */ new Set();
+  for (const [at, { op, name = "" }] of records2.entries()) {
+    const notes = noted.get(name) ?? 0;
+    if (op === inRun) noted.set(name, notes + 1);
+    if (op !== "emit" || !notes) continue;
+    noted.set(name, notes - 1);
+    found.add(at);
+  }
+  return found;
+}
 function key(op, name) {
   return `${op} ${name}`;
 }
-function isOfState({ op }) {
-  return op.startsWith("state.");
+function mustBeUsed({ op }) {
+  return op !== inRun && !op.startsWith("state.");
 }
 function done({ op, name = "" }) {
   return { op, name };
@@ -279,7 +283,7 @@ var StepExecution = class {
   #inFlight = /* @__PURE__ */ new Set();
   /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
   #thrown = [];
-  /** What the code has read since something was last recorded. It is recorded with what is next. */
+  /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen = [];
   /** What the code waits for. */
   #waits;
@@ -306,6 +310,7 @@ var StepExecution = class {
       run?.emits.push(kind);
       const record = this.#journal.next("emit", kind);
       if (record) return answer(record);
+      if (run) this.#seen.push({ op: inRun, name: kind });
       try {
         return await ask();
       } catch (error) {
@@ -569,7 +574,7 @@ var LinkState = class {
   }
   #patch(op, name, options2, attempt) {
     if (!this.#step) return retrying(options2, () => attempt({}));
-    return this.#step.patch(op, name, (inRun) => retrying(options2, () => attempt(inRun ? { inRun: true } : {})));
+    return this.#step.patch(op, name, (inRun2) => retrying(options2, () => attempt(inRun2 ? { inRun: true } : {})));
   }
   async #patchKey(key2, change, more) {
     const { value: before, version } = await this.#link.request("state.get", { key: key2 });
@@ -699,8 +704,8 @@ var InvocationContext = class _InvocationContext {
   correlationId = () => this.#params.correlationId ?? this.#params.runId ?? this.#params.jobId ?? void 0;
   causationId = () => this.#params.causationId ?? void 0;
   emit = async (event, data) => {
-    const { type = void 0, kind = type, data: given = data } = typeof event === "string" ? { kind: event } : event;
-    if (!kind) throw new TypeError("emit needs the type of the event");
+    const { type = void 0, kind = type, data: given = data } = typeof event === "string" ? { kind: event } : event ?? {};
+    if (typeof kind !== "string" || !kind) throw new RiverrunError("BAD_EVENT", "emit needs the type of the event", { retriable: false });
     const ask = async () => (await this.#link.request("emit", { type: kind, data: given })).id;
     return await (this.execution ? this.execution.emit(kind, ask) : ask()) ?? "";
   };
@@ -789,7 +794,7 @@ function json2(name, value) {
   try {
     return JSON.parse(JSON.stringify(value) ?? "null");
   } catch (cause) {
-    throw new RiverrunError("RESULT_NOT_JSON", `what run(${JSON.stringify(name)}) gave is not JSON: ${cause.message}`, { cause });
+    throw new RiverrunError("RESULT_NOT_JSON", `what run(${JSON.stringify(name)}) gave is not JSON: ${cause.message}`, { retriable: false, cause });
   }
 }
 
