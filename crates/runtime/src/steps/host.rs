@@ -23,10 +23,10 @@ use serde_json::json;
 
 use super::{
     StepPlace,
-    attempt::Prepared,
     awaits::{self, Door, MIN_SECRET_BYTES},
     due::Due,
     inbox::{Fence, Letter},
+    prepare::Prepared,
     room::Room,
 };
 use crate::{

@@ -1,7 +1,7 @@
 //! Steps that processes run, and what events do to runs.
 //!
 //! A visit of a process's step is a job of the process's queue (`place`). Its attempt (`attempt`)
-//! is given the visit's input and journal; what the handler asks for goes through its host
+//! is given the visit's input and journal (`prepare`); what the handler asks for goes through its host
 //! (`host`), as far as there is `room` for it. Whatever comes of it is an input to the engine and is judged in the run's inbox
 //! (`inbox`): the outcome, what follows from it and the end of the job are one commit. Nobody
 //! holds the run meanwhile.
@@ -24,6 +24,7 @@ mod named;
 mod orders;
 mod outbox;
 mod place;
+mod prepare;
 mod room;
 mod rules;
 mod signals;

@@ -1,0 +1,234 @@
+//! Before an attempt: whether its visit still wants it, and everything that the handler is told.
+
+use std::sync::Arc;
+
+use riverrun_engine::{Memo, RunState, Visit, VisitKey, Wait};
+use riverrun_protocol::{Invoke, JobInput, JournalEntry, WorkError};
+use riverrun_store::{
+    Append, Change, ClaimedJob, Commit, Error as StoreError, Expect, Settle, Settled,
+};
+use riverrun_types::{Json, Name, RunId, StreamName, time::iso};
+
+use super::{StepPlace, attempt::retry_of, room::Room};
+use crate::{Compiled, Error, Runtime, cache::Known, work::Process};
+
+impl Runtime {
+    /// Prepares an attempt; if its run does not want it, the job goes.
+    pub(super) async fn wanted(
+        &self,
+        job: &ClaimedJob,
+        place: &StepPlace,
+    ) -> Option<Box<Prepared>> {
+        loop {
+            match self.prepare(job, place).await {
+                Ok(Found::Wanted(prepared)) => return Some(prepared),
+                // The visit is over, or its run is paused and will ask again. If it has asked
+                // meanwhile, this is the job that it asked for.
+                Ok(Found::Unwanted(seen)) => {
+                    if Box::pin(self.drop_job(job, place, seen)).await {
+                        return None;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(job = %job.lease.id, %error, "a step could not be begun; it waits");
+                    Box::pin(self.settle_alone(job, Settled::Released, false)).await;
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Everything that an attempt needs; nothing if the visit does not want it.
+    async fn prepare(&self, job: &ClaimedJob, place: &StepPlace) -> crate::Result<Found> {
+        let known = match self.known_for(job, place) {
+            Some(known) => known,
+            None => match Box::pin(self.load(&place.run)).await {
+                Ok(loaded) => loaded.known(),
+                Err(Error::Store(StoreError::RunNotFound(_))) => {
+                    return Ok(Found::Unwanted(None));
+                }
+                Err(error) => return Err(error),
+            },
+        };
+        let state = &known.state;
+        let Some(visit) = wanting(state, &place.visit()) else {
+            return Ok(Found::Unwanted(Some(known)));
+        };
+        let flow = &known.context.flow_name;
+        let flow = self.compiled(flow, Some(&known.version)).await?;
+        let Some(process) = self.processes().get(&place.process) else {
+            let message = format!("there is no process {:?} here", place.process);
+            return Err(Error::BadRequest(message));
+        };
+        let attempt = place.before.saturating_add(job.attempt);
+        let invoke = self.invoke_step(job, place, &process, &flow, state, visit, attempt);
+        let tenant = &known.context.tenant_id;
+        let invoke = invoke.map(|mut invoke| {
+            invoke.job.tenant_id = tenant.as_ref().map(ToString::to_string);
+            Arc::new(invoke)
+        });
+        Ok(Found::Wanted(Box::new(Prepared {
+            process,
+            flow,
+            invoke,
+            attempt,
+            failures: visit.failures,
+            chain: state.chain,
+            correlation: correlation(state, &place.run),
+        })))
+    }
+
+    /// What this server knows of the run, if that is all that there is to know for a first attempt:
+    /// the decision that asked for it, and no journal that an earlier one may have left.
+    fn known_for(&self, job: &ClaimedJob, place: &StepPlace) -> Option<Known> {
+        let after = place
+            .after
+            .filter(|_| job.attempt == 1 && place.before == 0)?;
+        let known = self.cache().get(&place.run)?;
+        let is_enough = known.state.len >= after && wanting(&known.state, &place.visit()).is_some();
+        is_enough.then_some(known)
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is one thing that a handler is told"
+    )]
+    fn invoke_step(
+        &self,
+        job: &ClaimedJob,
+        place: &StepPlace,
+        process: &Process,
+        flow: &Compiled,
+        state: &RunState,
+        visit: &Visit,
+        attempt: u32,
+    ) -> Result<Invoke, WorkError> {
+        let input = match flow.plan.step(&place.step) {
+            Some(step) => step
+                .input(state, visit)
+                .map_err(|failure| WorkError::new(&failure.code, failure.message).permanent())?,
+            None => Json::null(),
+        };
+        if let Some(schema) = &process.config.input_schema {
+            let issues = schema.issues(&input.value());
+            if let Some(first) = issues.first() {
+                let message = format!("the input breaks the process's schema{}", first.told());
+                let error = WorkError::new("INPUT_INVALID", message).permanent();
+                return Err(error.details(&serde_json::json!({ "issues": issues })));
+            }
+        }
+        let timeout = self.step_timeout(flow, &place.step, process);
+        let most = retry_of(flow, &place.step, process).max_attempts;
+        // Attempts that were lost, and those before a wait that is over, do not count.
+        let left = most.saturating_sub(1).saturating_sub(visit.failures);
+        let told = JobInput {
+            job_id: Some(job.lease.id.to_string()),
+            name: Some(place.step.to_string()),
+            input: Some(input),
+            attempt,
+            max_attempts: attempt.saturating_add(left),
+            correlation_id: Some(correlation(state, &place.run).to_string()),
+            causation_id: None,
+            tenant_id: None,
+            checkpoint: job.checkpoint.clone(),
+            journal: visit.journal.iter().map(entry).collect(),
+            enqueued_at: Some(iso(job.created_ms)),
+        };
+        Ok(Invoke {
+            queue: Some(process.config.queue.to_string()),
+            run_id: Some(place.run.to_string()),
+            flow: Some(flow.plan.id.to_string()),
+            step: Some(place.step.to_string()),
+            visit: Some(place.visit),
+            awaited: visit.awaited.clone(),
+            lease: Some(job.lease.token.to_string()),
+            ..process.invoke("step", told, timeout)
+        })
+    }
+
+    /// Removes a job that its run does not want. False if the run has moved since it was seen.
+    async fn drop_job(&self, job: &ClaimedJob, place: &StepPlace, seen: Option<Known>) -> bool {
+        let seen = seen.filter(|seen| !seen.state.status.is_ended());
+        let Some(seen) = seen else {
+            self.settle_alone(job, Settled::Dropped, false).await;
+            return true;
+        };
+        let still = Change::Append(Append {
+            stream: StreamName::flow(&place.run),
+            context: seen.context,
+            expect: Expect::Len(seen.state.len),
+            events: Arc::from([]),
+        });
+        let dropped = Settle::new(&job.lease, Settled::Dropped, self.now_ms());
+        match self.commit(Commit::of(still).and(dropped.into())).await {
+            Err(StoreError::Conflict(_) | StoreError::RunEnded(_) | StoreError::RunNotFound(_)) => {
+                false
+            }
+            Ok(_) | Err(StoreError::JobLost(_)) => true,
+            Err(error) => {
+                tracing::warn!(job = %job.lease.id, %error, "a job was not removed");
+                true
+            }
+        }
+    }
+}
+
+/// The visit, if it waits for its job and its run goes on.
+fn wanting<'a>(state: &'a RunState, key: &VisitKey) -> Option<&'a Visit> {
+    let waits = |visit: &&Visit| matches!(visit.wait, Some(Wait::Job { .. }));
+    let visit = state.visit(key).filter(waits);
+    visit.filter(|_| !state.status.is_ended() && !state.paused)
+}
+
+/// What became of the visit that a job is for.
+enum Found {
+    Wanted(Box<Prepared>),
+    /// Its run as it was seen, if there is one.
+    Unwanted(Option<Known>),
+}
+
+pub(super) struct Prepared {
+    pub process: Arc<Process>,
+    pub flow: Arc<Compiled>,
+    /// What the handler is told, or why it is not asked at all.
+    pub invoke: Result<Arc<Invoke>, WorkError>,
+    pub attempt: u32,
+    /// Attempts that failed before it, of those that its retry policy counts.
+    pub failures: u32,
+    /// How many events started a run on the way to this one.
+    pub chain: u32,
+    /// The story that the run belongs to.
+    pub correlation: Name,
+}
+
+impl Prepared {
+    /// What the attempt may record.
+    pub fn room(&self) -> Room {
+        let nothing = Invoke::default();
+        Room::beside(self.invoke.as_deref().unwrap_or(&nothing))
+    }
+}
+
+/// The story that a run belongs to: its own, unless it was started in another.
+fn correlation(state: &RunState, run: &RunId) -> Name {
+    let given = state.correlation.clone();
+    given.unwrap_or_else(|| Name::from(run.as_str()))
+}
+
+fn entry(memo: &Memo) -> JournalEntry {
+    JournalEntry {
+        op: memo.op.to_string(),
+        name: memo.name.to_string(),
+        value: memo.value.clone(),
+        error: memo.error.as_ref().and_then(recorded),
+        emits: memo.emits.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// An error as code is told it: recorded by code itself, or by the engine, which says `retryable`.
+fn recorded(error: &Json) -> Option<WorkError> {
+    let mut read: WorkError = error.read().ok()?;
+    let retryable = error.get("retryable").and_then(|said| said.read().ok());
+    read.retriable = read.retriable.or(retryable);
+    Some(read)
+}
