@@ -282,6 +282,11 @@ export interface TriggerRecord {
     flow: string;
     flowVersion?: string;
     enabled: boolean;
+    /** Why it cannot be used as it stands. It starts nothing meanwhile. */
+    broken?: {
+        code: string;
+        message: string;
+    };
     description?: string;
     config: Record<string, unknown>;
     input?: unknown;
@@ -302,13 +307,25 @@ export interface TriggerRecord {
     stats: TriggerStats;
 }
 export interface Backfilled {
+    /** What came of each due time; one whose run could not be started has an `error` and no `runId`. */
     items: {
         dueAt: string;
-        runId: string;
+        runId?: string;
         created: boolean;
+        error?: {
+            code: string;
+            message: string;
+        };
     }[];
     /** How many runs were started. */
     created: number;
+    /** How many could not be. */
+    failed: number;
+    /** What the first of those failed with. */
+    firstError?: {
+        code: string;
+        message: string;
+    };
     /** Where to go on; absent if nothing is left. */
     nextFrom?: string;
 }
