@@ -10,9 +10,14 @@ use crate::{error::translate, lock};
 /// The name of the file in the data folder.
 pub(crate) const FILE: &str = "riverrun.db";
 
+/// SQLite's log beside it.
+pub(crate) const LOG: &str = "riverrun.db-wal";
+
 /// Every file that is open as long as the store is. Whoever loses one loses what it writes, or is
 /// not alone any more.
-pub(crate) const FILES: [&str; 4] = [FILE, "riverrun.db-wal", "riverrun.db-shm", lock::FILE];
+pub(crate) const FILES: [&str; 4] = [FILE, LOG, "riverrun.db-shm", lock::FILE];
+
+pub(crate) const PAGE_BYTES: u64 = 4_096;
 
 /// How long to wait for somebody outside, such as a backup tool, who holds the file.
 const BUSY: Duration = Duration::from_secs(5);
@@ -28,11 +33,9 @@ pub(crate) fn writer(path: Option<&Path>) -> Result<Connection> {
             None => Connection::open_in_memory()?,
         };
         common(&conn)?;
-        conn.pragma_update(None, "page_size", 4096)?;
+        conn.pragma_update(None, "page_size", PAGE_BYTES)?;
         conn.pragma_update(None, "journal_mode", "WAL")?;
         conn.pragma_update(None, "synchronous", "FULL")?;
-        // Rare checkpoints: p99 of a commit is 4 ms instead of 12.
-        conn.pragma_update(None, "wal_autocheckpoint", 16_000)?;
         conn.pragma_update(None, "cache_size", -65_536)?;
         Ok(conn)
     };

@@ -17,6 +17,7 @@ mod files;
 mod lease;
 mod lock;
 mod log;
+mod log_room;
 mod migrate;
 mod names;
 mod once;

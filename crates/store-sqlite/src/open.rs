@@ -15,7 +15,7 @@ use crate::{
     error::translate,
     files::Files,
     lock::{self, FolderLock},
-    migrate,
+    log_room, migrate,
     read::{Pool, View},
     room,
     thread::Handle,
@@ -69,6 +69,7 @@ impl SqliteStore {
         // All of them are there: opening has written something.
         let files = Arc::new(Files::of(&folder, &connection::FILES));
         core.watch(files.clone());
+        log_room::keep(&mut core.conn, &folder.join(connection::LOG))?;
         let readers = Pool::new(file, core.names.clone(), files);
         Self::start(core, Some(Arc::new(readers)), Some(folder), Some(lock))
     }
@@ -168,10 +169,10 @@ impl SqliteStore {
 
     /// Bytes of the file and its log.
     pub(crate) fn bytes(&self) -> Option<u64> {
-        let file = self.folder.as_ref()?.join(connection::FILE);
-        let bytes = |path: &Path| std::fs::metadata(path).map(|meta| meta.len()).ok();
-        let log = bytes(&file.with_extension("db-wal")).unwrap_or(0);
-        bytes(&file).map(|bytes| bytes + log)
+        let folder = self.folder.as_ref()?;
+        let bytes = |name: &str| std::fs::metadata(folder.join(name)).map(|meta| meta.len());
+        let log = bytes(connection::LOG).unwrap_or(0);
+        bytes(connection::FILE).ok().map(|bytes| bytes + log)
     }
 
     pub(crate) async fn facts(&self) -> Result<Json> {
