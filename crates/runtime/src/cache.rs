@@ -4,11 +4,9 @@
 //! its way here. So what is put was learnt in a certain [`Era`] of its id, and an id that is
 //! forgotten begins a new one.
 
-use std::{
-    hash::{BuildHasher, RandomState},
-    sync::Arc,
-};
+use std::{hash::BuildHasher, sync::Arc};
 
+use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 use quick_cache::{OptionsBuilder, UnitWeighter, Weighter, sync::Cache};
 use riverrun_engine::RunState;
@@ -64,7 +62,7 @@ impl RunCache {
             runs: cache(capacity, Size),
             contexts: cache(capacity, UnitWeighter),
             eras: (0..ERAS).map(|_| Mutex::default()).collect(),
-            hasher: RandomState::new(),
+            hasher: RandomState::default(),
         }
     }
 

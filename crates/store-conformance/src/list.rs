@@ -244,6 +244,7 @@ macro_rules! with_checks {
                 }
                 signal {
                     an_event_fires_all_that_it_equals,
+                    who_is_the_first_to_wait_for_a_kind_is_found,
                     equality_is_of_values_not_of_texts,
                     tenants_hear_their_own_and_what_is_for_all,
                     the_order_of_changes_counts,

@@ -10,7 +10,9 @@ use riverrun_store::{Error, Result};
 use riverrun_types::Millis;
 use rusqlite::Connection;
 
-use crate::{error::translate, files::Files, log, names::Names, queue::Queues, stray::Stray};
+use crate::{
+    awaits::Quiet, error::translate, files::Files, log, names::Names, queue::Queues, stray::Stray,
+};
 
 /// Bits of a lease token that count within one life of the store; the rest counts the lives.
 const TOKEN_BITS: u32 = 40;
@@ -22,6 +24,9 @@ pub(crate) struct Core {
     pub(crate) conn: Connection,
     pub(crate) names: Arc<Names>,
     pub(crate) queues: RefCell<Queues>,
+    pub(crate) quiet: Quiet,
+    /// The lease that jobs of this transaction begin under, and when it ends.
+    pub(crate) lease: Cell<Option<(u64, Millis)>>,
     stray: Cell<Stray>,
     next_token: u64,
     /// Of the log of all events. A transaction that fails leaves a gap.
@@ -53,6 +58,8 @@ impl Core {
             conn,
             names,
             queues: RefCell::new(queues),
+            quiet: Quiet::default(),
+            lease: Cell::new(None),
             stray: Cell::new(stray),
             next_token: opens << TOKEN_BITS,
             next_no: Cell::new(next_no),
@@ -102,6 +109,7 @@ impl Core {
     /// Begins a transaction, unless what it would write is lost.
     pub(crate) fn begin(&self) -> Result<()> {
         self.glance()?;
+        self.lease.set(None);
         self.conn
             .prepare_cached("BEGIN IMMEDIATE")
             .and_then(|mut begin| begin.execute([]))
@@ -129,6 +137,7 @@ impl Core {
         {
             tracing::warn!(%error, "could not roll back");
         }
+        self.quiet.forget();
         let reload = || -> rusqlite::Result<()> {
             self.stray.set(Stray::load(&self.conn)?);
             *self.queues.borrow_mut() = Queues::load(&self.conn)?;

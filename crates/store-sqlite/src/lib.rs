@@ -261,7 +261,7 @@ impl Store for SqliteStore {
 
     async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {
         let id = id.clone();
-        self.glance(move |view| read::run(view, &id)).await
+        self.find(move |view| read::run(view, &id)).await
     }
 
     async fn runs(&self, ids: &[RunId]) -> Result<Vec<RunRecord>> {

@@ -82,7 +82,7 @@ impl LogRoom {
 
     /// Appends zeros. They reach the disk with the next commit.
     fn grow(&mut self, from: u64, bytes: u64) -> std::io::Result<()> {
-        const ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+        static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
         self.log.seek(SeekFrom::Start(from))?;
         for _ in 0..bytes / ZEROS.len() as u64 {
             self.log.write_all(&ZEROS)?;

@@ -129,6 +129,17 @@ impl SqliteStore {
         }
     }
 
+    /// A read of one row by one statement.
+    pub(crate) async fn find<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(View<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        match &self.readers {
+            Some(readers) => readers.find(read).await,
+            None => self.glance(read).await,
+        }
+    }
+
     /// Resolves when the files were taken away.
     pub(crate) async fn watched(&self) -> Error {
         loop {

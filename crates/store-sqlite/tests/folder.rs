@@ -93,6 +93,30 @@ async fn writes_are_synced_and_logged() {
     assert!(!folder.path().join("riverrun.db-wal").exists());
 }
 
+/// Whoever syncs a file that has grown waits for its new size as well.
+#[tokio::test]
+async fn the_log_grows_in_steps_and_not_with_each_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let store: S = open(folder.path()).unwrap();
+    let log = folder.path().join("riverrun.db-wal");
+    let bytes = || std::fs::metadata(&log).unwrap().len();
+    let mut sizes = std::collections::BTreeSet::new();
+    for at in 0..300 {
+        create(&store, run(&format!("r{at}"))).await;
+        sizes.insert(bytes());
+    }
+    assert!(sizes.len() <= 4, "{sizes:?}");
+    assert!(sizes.last() < Some(&(16 << 20)), "{sizes:?}");
+    // What was not used of it means nothing to whoever opens it next.
+    let copy = tempfile::tempdir().unwrap();
+    for file in ["riverrun.db", "riverrun.db-wal"] {
+        std::fs::copy(folder.path().join(file), copy.path().join(file)).unwrap();
+    }
+    let copied: S = open(copy.path()).unwrap();
+    assert_eq!(record(&copied, "r299").await, record(&store, "r299").await);
+    create(&copied, run("more")).await;
+}
+
 #[tokio::test]
 async fn data_of_a_newer_riverrun_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();

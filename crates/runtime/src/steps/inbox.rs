@@ -6,8 +6,9 @@
 //! hundred. That saves work and nothing else. Who is right is decided by the run's turn and by
 //! the leases of the jobs, as everywhere.
 
-use std::{collections::HashMap, time::Duration};
+use std::time::Duration;
 
+use foldhash::HashMap;
 use parking_lot::Mutex;
 use riverrun_engine::{Fact, Input, VisitKey};
 use riverrun_store::{

@@ -135,23 +135,29 @@ impl Driver {
             return (entries, failures);
         };
         let rules = &self.flow.rules.subscriptions;
-        let mut asked = subscribed.iter().filter_map(|place| rules.get(place));
+        let asked = subscribed.iter().filter_map(|place| rules.get(place));
         // Then the event is stored at the place that it is told of, or all is judged again.
-        let is_placed = asked.any(|rule| rule.names_id);
+        let is_placed = asked.clone().any(|rule| rule.names_id);
         self.has_placed |= is_placed;
-        let mut emission = Emission::of(event, kind, data, &self.context);
-        emission.ts = Some(iso(event.ms));
-        emission.id = is_placed.then_some(EventId {
-            ms: event.ms,
-            seq: self.state.len,
-        });
-        let emission = Json::of(&emission);
-        for (step, number) in subscribed {
+        // Where no expression asks, nobody reads it.
+        let emission = match asked.count() {
+            0 => Json::null(),
+            _ => {
+                let mut emission = Emission::of(event, kind, data, &self.context);
+                emission.ts = Some(iso(event.ms));
+                emission.id = is_placed.then_some(EventId {
+                    ms: event.ms,
+                    seq: self.state.len,
+                });
+                Json::of(&emission)
+            }
+        };
+        for place @ (step, number) in subscribed {
             // An event enters a step once: by the first of its subscriptions that holds.
             if entries.iter().any(|entry| entry.step == *step) {
                 continue;
             }
-            let rule = self.flow.rules.subscriptions.get(&(step.clone(), *number));
+            let rule = self.flow.rules.subscriptions.get(place);
             match self.entry(rule, &emission).await {
                 Ok(None) => {}
                 Ok(Some(input)) => entries.push(Entry {

@@ -1,13 +1,11 @@
 //! The leases of jobs that run here: renewed together, and a way to whoever runs under one.
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicUsize, Ordering},
 };
 
+use foldhash::HashMap;
 use parking_lot::Mutex;
 use riverrun_protocol::CancelReason;
 use riverrun_store::JobLease;

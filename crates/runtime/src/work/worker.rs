@@ -218,16 +218,17 @@ pub(super) fn launch_in(
         && let Some(place) = &options.step
     {
         let (job, place) = (job.clone(), place.clone());
-        runtime.spawn(async move {
+        // On the heap before it is handed on: a task is copied several times on its way.
+        runtime.spawn(Box::pin(async move {
             task.attempt_step(&job, place).await;
             drop(taken);
-        });
+        }));
         return;
     }
-    runtime.spawn(async move {
+    runtime.spawn(Box::pin(async move {
         task.attempt(&process, jobs).await;
         drop(taken);
-    });
+    }));
 }
 
 #[cfg(test)]

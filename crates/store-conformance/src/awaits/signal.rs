@@ -40,6 +40,35 @@ pub async fn an_event_fires_all_that_it_equals(store: S) {
     assert_eq!(found(&store, "a").await.fired, 1);
 }
 
+/// Whatever a store remembers of kinds that nobody waits for.
+pub async fn who_is_the_first_to_wait_for_a_kind_is_found(store: S) {
+    sleepers(&store, &["r1", "r2", "r3"]).await;
+    let heard = async |kind: &str| say(&store, signal(kind, r#"{"v":1}"#)).await;
+    for kind in ["equal", "filtered", "listened"] {
+        for _ in 0..2 {
+            let told = heard(kind).await;
+            assert!(told.woken.is_empty() && !told.signalled, "{kind}");
+        }
+    }
+    wait(&store, awaits("a", "r1", equals("equal", &[("v", "1")]))).await;
+    assert_eq!(woken(&heard("equal").await), ["r1"]);
+    assert!(heard("equal").await.woken.is_empty(), "it was fired before");
+    wait(&store, awaits("b", "r2", equals("equal", &[("v", "1")]))).await;
+    assert_eq!(woken(&heard("equal").await), ["r2"]);
+    let filter = Matcher::Filter {
+        equal: Vec::new(),
+        filter: json(r#""event.v""#),
+    };
+    wait(&store, awaits("c", "r3", event("filtered", filter))).await;
+    assert!(heard("filtered").await.signalled);
+    let listen = Change::Listen {
+        kind: "listened".into(),
+        on: true,
+    };
+    must(change(&store, listen).await);
+    assert!(heard("listened").await.signalled);
+}
+
 pub async fn equality_is_of_values_not_of_texts(store: S) {
     sleepers(&store, &["r1"]).await;
     let check = async |wanted: &str, given: &str, expected: bool| {

@@ -49,7 +49,8 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
         });
     }
     if let [Change::Settle(settle)] = &commit.changes[..] {
-        queue::settle(core, settle)?;
+        let held = queue::judge_settle(core, settle)?;
+        queue::settle(core, settle, held)?;
         return Ok(Receipt::default());
     }
     let mut scene = Scene::default();
@@ -93,14 +94,21 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
                     receipt.taken.extend(claimed);
                 }
             }
-            Change::Settle(settle) => queue::settle(core, settle)?,
+            Change::Settle(settle) => {
+                let held = scene.held(core, settle)?;
+                queue::settle(core, settle, held)?;
+            }
             Change::Note(note) => queue::note(core, note)?,
             Change::Steer { job, steer, now_ms } => {
+                scene.forget_held();
                 receipt
                     .steered
                     .push(queue::steer(core, job, steer, *now_ms)?);
             }
-            Change::Abandon { job, now_ms } => queue::abandon(core, job, *now_ms)?,
+            Change::Abandon { job, now_ms } => {
+                scene.forget_held();
+                queue::abandon(core, job, *now_ms)?;
+            }
             Change::Pause {
                 queue,
                 paused,
@@ -210,7 +218,7 @@ fn judge_alone(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
         Change::Append(change) => append::judge(core, scene, change),
         Change::Register(flow) => register::judge(core, flow),
         Change::Enqueue(jobs) => queue::judge_add(core, jobs),
-        Change::Settle(settle) => queue::judge_settle(core, settle),
+        Change::Settle(settle) => scene.hold(core, settle),
         Change::Note(note) => queue::judge_lease(core, &note.lease),
         Change::Steer { job, steer, .. } => queue::judge_steer(core, job, steer),
         Change::Await(new) => {

@@ -1,9 +1,8 @@
 //! The runs, streams and awaits that a commit speaks of, as they are and as its earlier changes leave
 //! them.
 
-use std::collections::{HashMap, HashSet};
-
-use riverrun_store::{Error, FlowRecord, NewRun};
+use foldhash::{HashMap, HashSet};
+use riverrun_store::{Error, FlowRecord, NewRun, Settle};
 use riverrun_types::{Json, Millis, Name, RunId, RunStatus, StreamName};
 use rusqlite::OptionalExtension;
 
@@ -13,7 +12,7 @@ use crate::{
     columns,
     core::Core,
     error::{Failure, Worked},
-    queue::life::life,
+    queue::{self, life::life},
     triggers,
 };
 
@@ -57,6 +56,8 @@ pub(super) struct Scene {
     streams: HashMap<StreamName, Seen<StreamRow>>,
     keys: HashSet<(Name, Name, Option<Name>)>,
     flows: HashMap<(Name, Name), Json>,
+    /// The jobs whose outcomes the commit records, as their rows are.
+    held: Vec<queue::Held>,
     /// Only the judging needs them.
     pub(super) awaits: Foreseen,
     pub(super) triggers: triggers::Foreseen,
@@ -116,6 +117,26 @@ impl Scene {
         if let Some(seen) = self.streams.get_mut(name) {
             seen.now = Some(row);
         }
+    }
+
+    /// Judges the outcome of a job, and remembers the job's row for it.
+    pub(super) fn hold(&mut self, core: &Core, settle: &Settle) -> Worked<()> {
+        self.held.push(queue::judge_settle(core, settle)?);
+        Ok(())
+    }
+
+    /// The row of a job whose outcome was judged. It is used once: it is not what it was after that.
+    pub(super) fn held(&mut self, core: &Core, settle: &Settle) -> Worked<queue::Held> {
+        let is_its = |held: &mut queue::Held| held.no == settle.lease.place;
+        match self.held.extract_if(.., is_its).last() {
+            Some(held) => Ok(held),
+            None => queue::judge_settle(core, settle),
+        }
+    }
+
+    /// Rows of jobs have changed since they were judged.
+    pub(super) fn forget_held(&mut self) {
+        self.held.clear();
     }
 
     /// Notes the idempotency key of a run that this commit creates.

@@ -22,6 +22,7 @@ pub(crate) fn add(core: &Core, new: &NewAwait, run: i64, told: &mut Told) -> Wor
         } => {
             let shape = Shape::of(matcher.equal());
             let class = shapes::class(matcher);
+            core.quiet.unlearn(kind);
             let (no, logged_ms) = shapes::join(&core.conn, kind, class, &shape.paths)?;
             let place = insert(core, new, run, no, Some(&shape.key))?;
             if let Some(lookback_ms) = lookback_ms {

@@ -1,12 +1,14 @@
 //! Awaits, the log of emitted events and the outbox.
 //!
-//! Nothing of it is in memory: what an event or a visitor needs is one look-up away.
+//! Nothing of it is in memory but which kinds nobody waits for (`quiet`): what an event or a visitor
+//! needs is one look-up away.
 
 mod add;
 mod end;
 mod fire;
 mod foresee;
 mod lookback;
+mod quiet;
 mod record;
 mod shapes;
 mod signal;
@@ -21,6 +23,7 @@ pub(crate) use add::add;
 pub(crate) use end::{end, forget};
 pub(crate) use fire::fire;
 pub(crate) use foresee::Foreseen;
+pub(crate) use quiet::Quiet;
 pub(crate) use record::{COLUMNS, TABLES, record, state_code};
 pub(crate) use shapes::of_kind;
 pub(crate) use signal::{heard, listen, signal};

@@ -1,7 +1,7 @@
 //! An event is told to all who wait for its kind.
 
 use riverrun_store::{Signal, equality::Keys};
-use riverrun_types::{Json, RunId};
+use riverrun_types::{Json, Name, RunId};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{
@@ -15,9 +15,12 @@ pub(crate) fn signal(core: &Core, signal: &Signal, event: &Json, told: &mut Told
     let seq = log(core, signal, event)?;
     let mut keys = Keys::new(event);
     let mut room = Signal::MAX_FIRED;
-    let mut is_left = is_listened(core, &signal.kind)?;
+    let (shapes, mut is_left) = match core.quiet.knows(&signal.kind) {
+        true => (Vec::new(), false),
+        false => audience(core, &signal.kind)?,
+    };
     let mut is_over = false;
-    for shape in shapes::of_kind(conn, &signal.kind)? {
+    for shape in shapes {
         let Some(key) = keys.key(&shape.paths) else {
             continue;
         };
@@ -57,6 +60,15 @@ pub(crate) fn signal(core: &Core, signal: &Signal, event: &Json, told: &mut Told
         told.signalled = true;
     }
     Ok(())
+}
+
+/// Who waits for a kind, and whether somebody listens to it.
+fn audience(core: &Core, kind: &Name) -> Worked<(Vec<shapes::Known>, bool)> {
+    let (shapes, is_listened) = (shapes::of_kind(&core.conn, kind)?, is_listened(core, kind)?);
+    if shapes.is_empty() && !is_listened {
+        core.quiet.learn(kind);
+    }
+    Ok((shapes, is_listened))
 }
 
 /// Whether an earlier event of the kind is in the outbox because more awaits equal it than one
@@ -151,6 +163,7 @@ fn is_listened(core: &Core, kind: &str) -> Worked<bool> {
 }
 
 pub(crate) fn listen(core: &Core, kind: &str, on: bool) -> Worked<()> {
+    core.quiet.unlearn(kind);
     let sql = match on {
         true => "INSERT OR IGNORE INTO listened (kind) VALUES (?1)",
         false => "DELETE FROM listened WHERE kind = ?1",

@@ -13,15 +13,14 @@ mod steer;
 mod take;
 mod unique;
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use riverrun_store::{Error, JobState};
 use riverrun_types::{Millis, Name};
 use rusqlite::{Connection, params};
 
 pub(crate) use add::{add, judge as judge_add};
 pub(crate) use claim::{claim, keep, lease, reclaim, stalled};
-pub(crate) use settle::{judge as judge_settle, judge_lease, note, settle};
+pub(crate) use settle::{Held, judge as judge_settle, judge_lease, note, settle};
 pub(crate) use steer::{abandon, judge as judge_steer, pause, purge, steer, sweep};
 pub(crate) use take::Takes;
 

@@ -11,12 +11,13 @@ use crate::{
     error::{Failure, Worked},
 };
 
-pub(crate) fn judge(core: &Core, settle: &Settle) -> Worked<()> {
-    judge_lease(core, &settle.lease)?;
+/// Judges an outcome by the row of its job.
+pub(crate) fn judge(core: &Core, settle: &Settle) -> Worked<Held> {
+    let held = held(&core.conn, &settle.lease)?;
     if settle.if_expired && !is_expired(&core.conn, &settle.lease, settle.now_ms)? {
         return Err(lost(&settle.lease));
     }
-    Ok(())
+    Ok(held)
 }
 
 pub(crate) fn judge_lease(core: &Core, lease: &JobLease) -> Worked<()> {
@@ -24,12 +25,16 @@ pub(crate) fn judge_lease(core: &Core, lease: &JobLease) -> Worked<()> {
 }
 
 /// What ending an attempt needs of its job's row.
-struct Held {
+#[derive(Clone, Copy)]
+pub(crate) struct Held {
+    /// The number of the row.
+    pub(crate) no: i64,
     queue: i64,
     lane: i64,
     taken: i64,
     cancel: i64,
     is_large: bool,
+    has_stream: bool,
 }
 
 /// The row of a job that is still under this lease. It is read before it is changed: for what a
@@ -37,16 +42,18 @@ struct Held {
 fn held(conn: &Connection, lease: &JobLease) -> Worked<Held> {
     let held = conn
         .prepare_cached(
-            "SELECT queue, lane, taken, cancel, data IS NULL FROM work
+            "SELECT queue, lane, taken, cancel, data IS NULL, told > 0 FROM work
              WHERE no = ?1 AND state = 2 AND lease = ?2",
         )?
         .query_row((lease.place, token_code(lease.token)), |row| {
             Ok(Held {
+                no: lease.place,
                 queue: row.get(0)?,
                 lane: row.get(1)?,
                 taken: row.get(2)?,
                 cancel: row.get(3)?,
                 is_large: row.get(4)?,
+                has_stream: row.get(5)?,
             })
         })
         .optional()?;
@@ -65,31 +72,28 @@ fn is_expired(conn: &Connection, lease: &JobLease, now: Millis) -> Worked<bool> 
     Ok(until.is_none_or(|until| until <= now))
 }
 
-/// Records an outcome. It is judged on the way, before anything is changed.
-pub(crate) fn settle(core: &Core, settle: &Settle) -> Worked<()> {
+/// Records an outcome that was judged.
+pub(crate) fn settle(core: &Core, settle: &Settle, held: Held) -> Worked<()> {
     let Settle { lease, now_ms, .. } = settle;
-    if settle.if_expired && !is_expired(&core.conn, lease, *now_ms)? {
-        return Err(lost(lease));
-    }
     match &settle.outcome {
         // What failed before is forgotten: the stream knows it.
-        Settled::Completed { result } => end(core, settle, 3, None, Some(result)),
-        Settled::Failed { error } => end(core, settle, 4, Some(error), None),
-        Settled::Cancelled { error } => end(core, settle, 5, Some(error), None),
+        Settled::Completed { result } => end(core, settle, held, 3, None, Some(result)),
+        Settled::Failed { error } => end(core, settle, held, 4, Some(error), None),
+        Settled::Cancelled { error } => end(core, settle, held, 5, Some(error), None),
         Settled::Retry { at_ms, error } => {
             let state = if *at_ms > *now_ms { DELAYED } else { WAITING };
-            again(core, settle, state, *at_ms, Some(error))
+            again(core, settle, held, state, *at_ms, Some(error))
         }
-        Settled::Released => again(core, settle, WAITING, *now_ms, None),
+        Settled::Released => again(core, settle, held, WAITING, *now_ms, None),
         Settled::Dropped => {
-            let held = held(&core.conn, lease)?;
             let owns = steer::Owns {
-                no: lease.place,
+                no: held.no,
                 queue: held.queue,
                 lane: held.lane,
                 state: ACTIVE,
                 taken: held.taken,
                 is_large: held.is_large,
+                has_stream: held.has_stream,
             };
             owns.remove(core, lease.id.as_str())
         }
@@ -99,12 +103,12 @@ pub(crate) fn settle(core: &Core, settle: &Settle) -> Worked<()> {
 fn end(
     core: &Core,
     settle: &Settle,
+    held: Held,
     state: i64,
     error: Option<&Json>,
     result: Option<&Json>,
 ) -> Worked<()> {
     let (conn, lease) = (&core.conn, &settle.lease);
-    let held = held(conn, lease)?;
     conn.prepare_cached(
         "UPDATE work SET state = ?2, lease = NULL, cancel = 0, ended_ms = ?3,
                 error = CASE WHEN ?2 = 5 AND cancel = 2 THEN error ELSE ?4 END, result = ?5
@@ -134,12 +138,12 @@ fn end(
 fn again(
     core: &Core,
     settle: &Settle,
+    held: Held,
     state: i64,
     at_ms: Millis,
     error: Option<&Json>,
 ) -> Worked<()> {
     let (conn, lease) = (&core.conn, &settle.lease);
-    let held = held(conn, lease)?;
     conn.prepare_cached(
         "UPDATE work SET state = ?2, lease = NULL, at_ms = ?3,
                 attempt = attempt - CASE WHEN cancel = 0 THEN ?4 ELSE 0 END,
@@ -166,9 +170,10 @@ fn again(
     }
 }
 
+/// Keeps what is noted of a job whose lease was judged.
 pub(crate) fn note(core: &Core, note: &Note) -> Worked<()> {
     if note.progress.is_none() && note.checkpoint.is_none() {
-        return judge_lease(core, &note.lease);
+        return Ok(());
     }
     let noted = core
         .conn

@@ -189,6 +189,7 @@ fn remove(core: &Core, no: i64) -> Worked<()> {
                 state: row.get(3)?,
                 taken: row.get(4)?,
                 is_large: row.get(5)?,
+                has_stream: true,
             };
             Ok((row.get(0)?, owns))
         })
@@ -205,6 +206,8 @@ pub(super) struct Owns {
     pub(super) taken: i64,
     /// Its data stands apart.
     pub(super) is_large: bool,
+    /// It may have a stream of its own.
+    pub(super) has_stream: bool,
 }
 
 impl Owns {
@@ -220,7 +223,9 @@ impl Owns {
         if self.taken != 0 {
             unique::forget(conn, self.no)?;
         }
-        forget_stream(core, id)?;
+        if self.has_stream {
+            forget_stream(core, id)?;
+        }
         let queues = &mut *core.queues.borrow_mut();
         let lane = if self.state > ACTIVE { 0 } else { self.lane };
         let queue = queues.numbered(self.queue);

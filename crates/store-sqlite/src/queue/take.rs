@@ -26,12 +26,7 @@ impl Takes {
         let Some(take) = take else {
             return Ok(None);
         };
-        let until: Option<Millis> = core
-            .conn
-            .prepare_cached("SELECT until_ms FROM leases WHERE no = ?1")?
-            .query_row([token_code(take.token)], |row| row.get(0))
-            .optional()?;
-        if until.is_none_or(|until| until <= take.now_ms) {
+        if lease_end(core, take.token)?.is_none_or(|until| until <= take.now_ms) {
             return Ok(None);
         }
         let queues = &mut *core.queues.borrow_mut();
@@ -75,4 +70,20 @@ impl Takes {
             left.jobs -= 1;
         }
     }
+}
+
+/// When a lease ends, if there is one. The commits of a group are mostly under the same.
+fn lease_end(core: &Core, token: u64) -> Worked<Option<Millis>> {
+    if let Some((known, until_ms)) = core.lease.get()
+        && known == token
+    {
+        return Ok(Some(until_ms));
+    }
+    let until: Option<Millis> = core
+        .conn
+        .prepare_cached("SELECT until_ms FROM leases WHERE no = ?1")?
+        .query_row([token_code(token)], |row| row.get(0))
+        .optional()?;
+    core.lease.set(until.map(|until_ms| (token, until_ms)));
+    Ok(until)
 }

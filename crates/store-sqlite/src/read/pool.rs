@@ -57,6 +57,19 @@ impl Pool {
         self.read_now(read)
     }
 
+    /// Reads by one statement right here: that sees one moment without a transaction of its own,
+    /// which would cost more than the read.
+    pub(crate) async fn find<T>(&self, read: impl FnOnce(View<'_>) -> Result<T>) -> Result<T> {
+        let _turn = self.turns.acquire().await.map_err(|_| Error::Closed)?;
+        let conn = self.connection()?;
+        let done = read(View {
+            conn: &conn,
+            names: &self.names,
+        });
+        self.give_back(conn);
+        done
+    }
+
     fn read_now<T>(&self, read: impl FnOnce(View<'_>) -> Result<T>) -> Result<T> {
         let conn = self.connection()?;
         // One moment for all that the read looks at.
