@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 use quick_cache::{OptionsBuilder, UnitWeighter, Weighter, sync::Cache};
 use riverrun_engine::RunState;
-use riverrun_store::Receipt;
+use riverrun_store::{Receipt, RunRecord};
 use riverrun_types::{Name, RunId, event::EventContext};
 
 use crate::steps::Reader;
@@ -22,6 +22,8 @@ pub(crate) struct Known {
     pub state: Arc<RunState>,
     pub context: EventContext,
     pub version: Name,
+    /// The run's record as it once was: what never changes of it, where that is known.
+    pub record: Option<Arc<RunRecord>>,
 }
 
 /// What will be known of a run if a commit is taken: where its first change lands at this length.
@@ -172,6 +174,7 @@ mod tests {
                 tenant_id: None,
             },
             version: "1".into(),
+            record: None,
         }
     }
 

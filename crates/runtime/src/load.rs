@@ -35,6 +35,7 @@ impl Loaded {
             state: self.state.clone(),
             context: self.context(),
             version: self.record.version.clone(),
+            record: Some(Arc::new(self.record.clone())),
         }
     }
 }

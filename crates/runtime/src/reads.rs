@@ -3,10 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use riverrun_engine::{Failure, RunState, TriggerState, TriggerStatus};
-use riverrun_store::{EventQuery, Heard, Page, Place, RunFilter, RunRecord};
+use riverrun_store::{EventQuery, Heard, Page, Place, Projection, RunFilter, RunRecord};
 use riverrun_types::{EventId, EventType, Json, Millis, RunId, StreamName, time::Iso};
 
-use crate::{Loaded, Result, Runtime};
+use crate::{Loaded, Result, Runtime, cache::Known, drive::projection};
 
 /// How long somebody who waits for a run trusts what this server has seen of it.
 const BRIEF: Duration = Duration::from_millis(100);
@@ -87,7 +87,11 @@ impl Runtime {
         let known = self.cache().get(run);
         let is_under_way = known.is_some_and(|known| !known.state.status.is_ended());
         let mut patience = is_under_way.then_some(BRIEF);
+        let mut has_heard = false;
         loop {
+            if has_heard && let Some(view) = self.known_end(run) {
+                return Ok(view);
+            }
             if patience.is_none() {
                 let view = self.run(run).await?;
                 if view.loaded.state.status.is_ended() {
@@ -107,10 +111,38 @@ impl Runtime {
                 .map(|brief| tokio::time::Instant::now() + brief);
             let until = brief.map_or(deadline, |brief| brief.min(deadline));
             let is_late = tokio::time::timeout_at(until, ended).await.is_err();
+            has_heard |= !is_late;
             if is_late && until == deadline {
                 return self.run(run).await;
             }
         }
+    }
+}
+
+impl Runtime {
+    /// A run that was just heard to have ended, if this server has seen it: nothing about it changes
+    /// any more. Nobody decides on it either, so the turn of its record is the one that was known.
+    fn known_end(&self, run: &RunId) -> Option<RunView> {
+        let Known { state, record, .. } = self.cache().get(run)?;
+        let record = record.filter(|_| state.status.is_ended())?;
+        let Projection {
+            status,
+            wake_ms,
+            ended_ms,
+            error,
+        } = projection(&state);
+        let record = RunRecord {
+            status,
+            wake_ms,
+            ended_ms,
+            error,
+            updated_ms: state.updated_ms,
+            len: state.len,
+            ..(*record).clone()
+        };
+        Some(RunView {
+            loaded: Loaded { record, state },
+        })
     }
 }
 

@@ -96,6 +96,7 @@ impl Started {
                 tenant_id: self.record.tenant.clone(),
             },
             version: self.record.version.clone(),
+            record: Some(Arc::new(self.record.clone())),
         }
     }
 

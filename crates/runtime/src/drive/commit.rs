@@ -160,6 +160,7 @@ impl Driver {
         run.events = std::mem::take(&mut self.pending.events).into();
         run.turn = 1;
         let (record, events) = (record(&run, &self.state), run.events.clone());
+        self.record = Some(Arc::new(record.clone()));
         let commit = Commit::of(Change::Create(Box::new(run)));
         let after = Some(self.state.len);
         let commit = self.with_relatives(commit, &events, after).await?;

@@ -13,7 +13,7 @@ mod reconcile;
 use std::{collections::HashMap, sync::Arc};
 
 use riverrun_engine::{Decision, Input, RunState, VisitKey, decide};
-use riverrun_store::{Change, Claimed, Holder, JobChange, NewAwait};
+use riverrun_store::{Change, Claimed, Holder, JobChange, NewAwait, RunRecord};
 use riverrun_types::{Millis, Name, RunId, StreamName, event::EventContext};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -29,6 +29,8 @@ pub(crate) struct Driver {
     pub(crate) run: RunId,
     pub(crate) flow: Arc<Compiled>,
     pub(crate) context: EventContext,
+    /// What never changes of the run's record, where that is known.
+    record: Option<Arc<RunRecord>>,
     /// The state with everything decided so far, committed or not.
     pub(crate) state: Arc<RunState>,
     /// Decisions that the store knows of.
@@ -90,6 +92,7 @@ impl Driver {
             run,
             flow,
             context,
+            record: None,
             state: Arc::new(state),
             turn: 0,
             stored_len: 0,
@@ -125,6 +128,7 @@ impl Driver {
         driver.snapshot_len = known.state.len - known.state.len % commit::SNAPSHOT_EVERY;
         driver.stored_len = known.state.len;
         driver.state = known.state;
+        driver.record = known.record;
         driver.is_from_memory = true;
         driver
     }
@@ -135,6 +139,7 @@ impl Driver {
             state: self.state.clone(),
             context: self.context.clone(),
             version: self.flow.plan.version.clone(),
+            record: self.record.clone(),
         }
     }
 
