@@ -93,6 +93,9 @@ pub struct JobInput {
 pub struct JournalEntry {
     pub op: String,
     pub name: String,
+    /// Which use of the name it was, for what may run side by side; absent for the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +119,7 @@ impl JournalEntry {
 }
 
 /// What the names of an entry's members take.
-const AROUND: usize = 48;
+const AROUND: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cancel {

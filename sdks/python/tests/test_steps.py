@@ -31,6 +31,63 @@ DAY_MS = 86_400_000
 
 
 class Steps(unittest.TestCase):
+    def test_what_runs_side_by_side_under_one_name_gets_its_own_answer(self) -> None:
+        charges: list[int] = []
+
+        def charged(k: int, attempt: int) -> int:
+            if k == 0 and attempt == 1:
+                raise RuntimeError("declined")
+            charges.append(k)
+            return k
+
+        async def in_async(input: Any, ctx: Context) -> Any:
+            async def charge(k: int) -> int:
+                await asyncio.sleep(3 - k)
+                return charged(k, ctx.attempt)
+
+            runs = [ctx.run("charge", lambda k=k: charge(k)) for k in range(3)]
+            results = await asyncio.gather(*runs, return_exceptions=True)
+            failed = [one for one in results if isinstance(one, Exception)]
+            if failed:
+                raise failed[0]
+            await ctx.wait.time(1000)
+            return results
+
+        def in_sync(input: Any, ctx: SyncContext) -> Any:
+            begun = [threading.Event() for _ in range(3)]
+            ended = [threading.Event() for _ in range(3)]
+
+            def charge(k: int) -> int:
+                begun[k].set()
+                if k < 2:
+                    ended[k + 1].wait(5)
+                return charged(k, ctx.attempt)
+
+            def run(k: int) -> int:
+                try:
+                    return ctx.run("charge", lambda: charge(k))
+                finally:
+                    begun[k].set()
+                    ended[k].set()
+
+            # One begins after the other, and the last ends first.
+            with ThreadPoolExecutor(3) as pool:
+                futures = []
+                for k in range(3):
+                    futures.append(pool.submit(run, k))
+                    begun[k].wait(5)
+            results = [future.result() for future in futures]
+            ctx.wait.time(1000)
+            return results
+
+        for handler in (in_async, in_sync):
+            charges.clear()
+            retry = {"attempts": 2, "backoff": {"delayMs": 1}}
+            done = run_step((handler, {"retryPolicy": retry}))
+            self.assertIsNone(done.error, handler.__name__)
+            self.assertEqual(done.value, [0, 1, 2], handler.__name__)
+            self.assertEqual(charges, [2, 1, 0], handler.__name__)
+
     def test_a_month_passes_at_once(self) -> None:
         charges: list[int] = []
 

@@ -56,6 +56,8 @@ export interface BatchJob {
 export interface JournalRecord {
   op: string
   name?: string
+  /** Which use of the name it was; absent for the first. */
+  nth?: number
   value?: unknown
   error?: Failure | null
   /** Of a `ctx.run`: the kinds of the events that were emitted inside of it. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { defineProcess, defineStep, NonRetriableError, RetryAfterError, RiverrunError } from '../dist/index.js'
 import { execute, fakeClock, later, runFlow, runStep } from '../dist/testing.js'
 import { join } from 'node:path'
@@ -198,6 +199,31 @@ test('side by side is legal for all but waits', async () => {
   assert.equal(done.calls.length, 3)
   const both = await runStep((_, ctx) => Promise.race([ctx.await.time(1), ctx.await.event('x')]))
   assert.equal(both.error.code, 'AWAIT_CONCURRENT')
+})
+
+test('what runs side by side under one name gets its own answer', async () => {
+  const charges = []
+  let executions = 0
+  const work = async (_, ctx) => {
+    executions += 1
+    const charge = async (k) => {
+      await sleep(30 * (3 - k))
+      if (k === 0 && ctx.attempt === 1) throw new Error('declined')
+      charges.push(k)
+      return k
+    }
+    const all = [0, 1, 2].map((k) => ctx.run('charge', () => charge(k)))
+    await Promise.allSettled(all)
+    const charged = await Promise.all(all)
+    const called = await Promise.all([0, 1, 2].map((k) => ctx.call('slow', k)))
+    await ctx.await.time(1000)
+    return [charged, called]
+  }
+  const slow = async (k) => (await sleep(30 * (3 - k)), k)
+  const config = { retryPolicy: { attempts: 2, backoff: { delayMs: 1 } } }
+  const done = await runStep({ default: work, config }, { calls: { slow } })
+  assert.deepEqual(done.value, [[0, 1, 2], [0, 1, 2]])
+  assert.deepEqual([charges, done.calls.length, executions], [[2, 1, 0], 3, 3])
 })
 
 test('what a run does inside belongs to it', async () => {

@@ -219,6 +219,7 @@ fn entry(memo: &Memo) -> JournalEntry {
     JournalEntry {
         op: memo.op.to_string(),
         name: memo.name.to_string(),
+        nth: memo.nth,
         value: memo.value.clone(),
         error: memo.error.as_ref().and_then(recorded),
         emits: memo.emits.iter().map(ToString::to_string).collect(),

@@ -19,9 +19,9 @@ from typing import Any
 
 from . import _json
 from ._channel import Channel
-from ._failure import describe
 from ._journal import IN_RUN, Journal
-from .errors import Cancelled, RiverrunError, from_wire
+from ._outcomes import Doing, Outcomes, SyncOutcomes, numbered
+from .errors import RiverrunError, from_wire
 
 Wait = dict[str, Any]
 
@@ -54,8 +54,6 @@ class _Execution:
         self._channel = channel
         self._params = params
         self._journal = Journal(params.get("journal") or ())
-        # Errors that were raised into the code and not recorded. If it goes on, it lives with them.
-        self._raised: list[dict[str, Any]] = []
         # What the code has read since something was last recorded, and notes of what is next. It is
         # recorded with that.
         self._seen: list[dict[str, Any]] = []
@@ -88,6 +86,9 @@ class _Execution:
         if self._seen and method in _RECORDS:
             return {**params, "seen": self.take_seen()}
         return params
+
+    def _saw(self, op: str, name: str, nth: int, value: Any) -> None:
+        self._seen.append({"op": op, "name": name, **numbered(nth), "value": value})
 
     def _take(self, op: str, name: str) -> Mapping[str, Any] | None:
         record = self._journal.take(op, name)
@@ -158,6 +159,7 @@ class Execution(_Execution):
         super().__init__(channel, params)
         #: Called when the code waits, or was found to be wrong when it did.
         self.on_leave: Callable[[Wait | RiverrunError], None] = lambda outcome: None
+        self._outcomes = Outcomes(lambda params: self.ask("memo", params))
         self._has_ended = False
         # Waits that are over, and after which the code has yet to go on.
         self._settling = 0
@@ -202,8 +204,9 @@ class Execution(_Execution):
         record = self._take(op, name)
         if record is not None:
             return record.get("value")
+        nth = self._journal.uses(op, name)
         value = await ask()
-        self._seen.append({"op": op, "name": name, "value": value})
+        self._saw(op, name, nth, value)
         return value
 
     async def write(self, op: str, name: str, params: dict[str, Any], value: Any = None) -> None:
@@ -247,17 +250,9 @@ class Execution(_Execution):
             record = self._take(op, name)
             if record is not None:
                 return record.get("value")
-            try:
-                value = await work(self._id(name, self._journal.uses(op, name)))
-            except Exception as error:
-                raised = {**_memo(op, name, emits), "error": describe(error)}
-                if _is_final(error):
-                    await self.ask("memo", raised)
-                else:
-                    self._raised.append(raised)
-                raise
-            await self.ask("memo", {**_memo(op, name, emits), "value": value})
-            return value
+            nth = self._journal.uses(op, name)
+            doing = Doing(op, name, nth, [] if emits is None else emits)
+            return await self._outcomes.of(doing, lambda: work(self._id(name, nth)))
 
     async def run(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         """A part of the work that is recorded as a whole."""
@@ -341,8 +336,7 @@ class Execution(_Execution):
             return
         outcome: Wait | RiverrunError = self._problem() or wait
         try:
-            # The code has gone on after these, so the next execution is to go the same way.
-            for raised in self._raised if outcome is wait else ():
+            for raised in self._outcomes.lived_with() if outcome is wait else ():
                 await self._channel.ask("memo", self._with_seen("memo", raised))
         except RiverrunError as error:
             outcome = error
@@ -385,6 +379,7 @@ class SyncExecution(_Execution):
     def __init__(self, channel: Channel, params: Mapping[str, Any]) -> None:
         super().__init__(channel, params)
         self._changed = threading.Condition()
+        self._outcomes = SyncOutcomes(lambda params: self.ask_blocking("memo", params))
         # Those that the handler cannot have made.
         self._threads = frozenset(threading.enumerate())
         #: What it has ended with before the handler did. Whatever the handler ends with after
@@ -426,11 +421,12 @@ class SyncExecution(_Execution):
             return ask()
         with self._changed:
             record = self._take(op, name)
+            nth = self._journal.uses(op, name)
         if record is not None:
             return record.get("value")
         value = ask()
         with self._changed:
-            self._seen.append({"op": op, "name": name, "value": value})
+            self._saw(op, name, nth, value)
         return value
 
     def write(self, op: str, name: str, params: dict[str, Any], value: Any = None) -> None:
@@ -467,20 +463,11 @@ class SyncExecution(_Execution):
                 return work(self._id_inside(run, op, name))
             with self._changed:
                 record = self._take(op, name)
-                number = self._journal.uses(op, name)
+                nth = self._journal.uses(op, name)
             if record is not None:
                 return record.get("value")
-            try:
-                value = work(self._id(name, number))
-            except Exception as error:
-                raised = {**_memo(op, name, emits), "error": describe(error)}
-                if _is_final(error):
-                    self.ask_blocking("memo", raised)
-                else:
-                    self._raised.append(raised)
-                raise
-            self.ask_blocking("memo", {**_memo(op, name, emits), "value": value})
-            return value
+            doing = Doing(op, name, nth, [] if emits is None else emits)
+            return self._outcomes.of(doing, lambda: work(self._id(name, nth)))
 
     def run(self, name: str, work: Callable[[], Any]) -> Any:
         """A part of the work that is recorded as a whole."""
@@ -512,8 +499,7 @@ class SyncExecution(_Execution):
             self._changed.wait_for(lambda: not self._in_flight)
         outcome: Wait | RiverrunError = self._problem() or made
         if outcome is made:
-            # The code has gone on after these, so the next execution is to go the same way.
-            for raised in self._raised:
+            for raised in self._outcomes.lived_with():
                 self._channel.ask_blocking("memo", self._with_seen("memo", raised))
         self._has_left, self.outcome = True, outcome
         raise Suspension
@@ -568,11 +554,6 @@ def _plain(value: Any) -> Any:
     return value if value is None else _json.decode(_json.encode(value))
 
 
-def _memo(op: str, name: str, emits: list[str] | None) -> dict[str, Any]:
-    memo: dict[str, Any] = {"name": name} if op == "memo" else {"op": op, "name": name}
-    return {**memo, "emits": emits} if emits else memo
-
-
 def _note(kind: str) -> dict[str, Any]:
     return {"op": IN_RUN, "name": kind}
 
@@ -588,10 +569,6 @@ def _emitting(kind: str) -> Iterator[bool]:
         if run is not None:
             run.emits.remove(kind)
         raise
-
-
-def _is_final(error: Exception) -> bool:
-    return getattr(error, "retriable", None) is False and not isinstance(error, Cancelled)
 
 
 def _concurrent() -> RiverrunError:

@@ -174,8 +174,8 @@ export class Memory implements Link, Effects {
       if (this.#isStep) this.journal.push({ op: 'emit', name: type })
       return { id }
     },
-    memo: ({ op = 'memo', name, value, error, emits }) => {
-      this.journal.push({ op, name, ...(error ? { error } : { value }), ...(emits && { emits }) })
+    memo: ({ op = 'memo', name, nth, value, error, emits }) => {
+      this.journal.push({ op, name, ...(nth && { nth }), ...(error ? { error } : { value }), ...(emits && { emits }) })
       return {}
     },
     'await.trigger': ({ type, payload, timeoutMs, many = false }) => {

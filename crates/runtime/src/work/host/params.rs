@@ -47,6 +47,8 @@ pub(crate) struct EmitParams {
 #[derive(Deserialize)]
 pub(super) struct MemoParams {
     pub name: String,
+    /// Which use of the name it was; absent for the first.
+    pub nth: Option<u32>,
     pub value: Option<Json>,
     pub error: Option<WorkError>,
 }
