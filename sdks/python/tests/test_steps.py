@@ -25,12 +25,60 @@ from riverrun import (
     js,
     process,
 )
+from riverrun._failure import rpc_error
 from riverrun.testing import later, run, run_flow, run_step
 
 DAY_MS = 86_400_000
 
 
 class Steps(unittest.TestCase):
+    def test_what_a_run_raises_is_the_same_before_a_wait_and_after_it(self) -> None:
+        class Declined(Exception):
+            def __init__(self, code: Any) -> None:
+                super().__init__("card declined")
+                self.code = code
+                self.status = 402
+                self.request = object()
+
+        seen: list[tuple[Any, ...]] = []
+
+        def decline(code: Any) -> None:
+            raise Declined(code)
+
+        def look(error: Any) -> None:
+            members = (error.name, error.message, error.code, error.status, error.stack)
+            seen.append((type(error), hasattr(error, "request"), *members))
+
+        async def in_async(input: Any, ctx: Context) -> None:
+            for code in ("DECLINED", 7, None):
+                try:
+                    await ctx.run("charge", lambda code=code: decline(code))
+                except RiverrunError as error:
+                    look(error)
+            await ctx.wait.time(1000)
+            await ctx.run("late", lambda: decline(7))
+
+        def in_sync(input: Any, ctx: SyncContext) -> None:
+            for code in ("DECLINED", 7, None):
+                try:
+                    ctx.run("charge", lambda code=code: decline(code))
+                except RiverrunError as error:
+                    look(error)
+            ctx.wait.time(1000)
+            ctx.run("late", lambda: decline(7))
+
+        for handler in (in_async, in_sync):
+            seen.clear()
+            done = run_step(handler)
+            self.assertEqual(seen[:3], seen[3:6], handler.__name__)
+            self.assertEqual([one[4] for one in seen[:3]], ["DECLINED", 7, "HANDLER_ERROR"])
+            self.assertEqual(seen[0][:4], (RiverrunError, False, "Declined", "card declined"))
+            self.assertEqual(seen[0][5], 402)
+            self.assertIn("decline(code)", seen[0][6])
+            told = rpc_error(done.error)["data"]
+            self.assertEqual(told["name"], "Declined", handler.__name__)
+            self.assertIn("raise Declined(code)", told["stack"])
+
     def test_what_runs_side_by_side_under_one_name_gets_its_own_answer(self) -> None:
         charges: list[int] = []
 

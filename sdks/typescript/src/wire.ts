@@ -80,6 +80,8 @@ export interface Failure {
   retriable?: boolean
   retryAfterMs?: number
   details?: unknown
+  /** Of an error in a journal: what else stood in it, for the code that catches it. */
+  members?: Record<string, unknown>
 }
 
 export interface WireError {

@@ -226,6 +226,37 @@ test('what runs side by side under one name gets its own answer', async () => {
   assert.deepEqual([charges, done.calls.length, executions], [[2, 1, 0], 3, 3])
 })
 
+test('what a run throws is the same before a wait and after it', async () => {
+  class CardDeclined extends Error {
+    name = 'CardDeclined'
+    status = 402
+    limits = { day: 100 }
+    request = () => {}
+    constructor(code) {
+      super('card declined')
+      this.code = code
+    }
+  }
+  const seen = []
+  const work = async (_, ctx) => {
+    for (const code of ['DECLINED', 7, undefined]) {
+      await ctx.run('charge', () => Promise.reject(new CardDeclined(code))).catch((error) => {
+        const { name, message, code, status, limits, request, stack } = error
+        seen.push([name, message, code, status, limits, request, stack, error instanceof CardDeclined])
+      })
+    }
+    await ctx.await.time(1000)
+    await ctx.run('late', () => { throw new CardDeclined(7) })
+  }
+  const { error } = await runStep(work)
+  assert.deepEqual(seen.slice(0, 3), seen.slice(3, 6))
+  assert.deepEqual(seen.map(([, , code]) => code).slice(0, 3), ['DECLINED', 7, 'HANDLER_ERROR'])
+  const [name, message, , status, limits, request, stack, isKept] = seen[0]
+  assert.deepEqual([name, message, status, limits, request, isKept], ['CardDeclined', 'card declined', 402, { day: 100 }, undefined, false])
+  assert.match(stack, /^CardDeclined: card declined\n.*steps\.test\.mjs/)
+  assert.deepEqual([error.name, error.message, error.code, error.status], ['CardDeclined', 'card declined', 7, 402])
+})
+
 test('what a run does inside belongs to it', async () => {
   const nested = async (_, ctx) => {
     const ids = []

@@ -114,7 +114,7 @@ pub(super) struct Memo<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<&'a Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<&'a WorkError>,
+    pub error: Option<&'a Json>,
 }
 
 #[derive(Serialize)]

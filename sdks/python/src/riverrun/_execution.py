@@ -19,9 +19,10 @@ from typing import Any
 
 from . import _json
 from ._channel import Channel
+from ._failure import revive
 from ._journal import IN_RUN, Journal
 from ._outcomes import Doing, Outcomes, SyncOutcomes, numbered
-from .errors import RiverrunError, from_wire
+from .errors import RiverrunError
 
 Wait = dict[str, Any]
 
@@ -542,7 +543,7 @@ def _answer(record: Mapping[str, Any]) -> Mapping[str, Any]:
     error = record.get("error")
     if error is None:
         return record
-    raised = from_wire(error)
+    raised = revive(error)
     # A timeout that was recorded is over in the next attempt too.
     if record["op"] == "await" and raised.retriable is None:
         raised.retriable = False

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ._failure import describe
+from ._failure import record_of, revive
 from .errors import Cancelled
 
 #: Turns of the loop after which code has ended that does not live with an error.
@@ -62,17 +62,19 @@ class Outcomes(_Outcomes):
         self._memo = memo
 
     async def of(self, doing: Doing, work: Callable[[], Awaitable[Any]]) -> Any:
-        """Does something and has its outcome recorded."""
+        """Does something and has its outcome recorded. It raises what a replay would raise."""
         before = self._before(doing)
         try:
             value = await work()
         except Exception as error:
-            described = describe(error)
+            record = record_of(error)
             if _is_final(error):
-                await self._record(doing.memo(error=described), before)
+                await self._record(doing.memo(error=record), before)
             else:
-                self._raised.append((doing, described))
-            raise
+                self._raised.append((doing, record))
+            if isinstance(error, Cancelled):
+                raise
+            raise revive(record) from error
         await self._record(doing.memo(value=value), before)
         return value
 
@@ -96,18 +98,20 @@ class SyncOutcomes(_Outcomes):
         self._thread = threading.get_ident()
 
     def of(self, doing: Doing, work: Callable[[], Any]) -> Any:
-        """Does something and has its outcome recorded."""
+        """Does something and has its outcome recorded. It raises what a replay would raise."""
         # A thread that the handler has made goes on whatever becomes of the handler.
         before = self._before(doing) if threading.get_ident() == self._thread else []
         try:
             value = work()
         except Exception as error:
-            described = describe(error)
+            record = record_of(error)
             if _is_final(error):
-                self._record(doing.memo(error=described), before)
+                self._record(doing.memo(error=record), before)
             else:
-                self._raised.append((doing, described))
-            raise
+                self._raised.append((doing, record))
+            if isinstance(error, Cancelled):
+                raise
+            raise revive(record) from error
         self._record(doing.memo(value=value), before)
         return value
 

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 from . import _json
 from ._channel import Channel, JobChannel
 from ._execution import Execution, SyncExecution, job_id
+from ._failure import revive
 from ._journal import Journal
 from ._outcomes import Doing, Outcomes, SyncOutcomes
 from .awaits import SyncWaits, Waits
 from .cancellation import Signal, SyncSignal
-from .errors import NonRetriableError, from_wire
+from .errors import NonRetriableError
 from .logger import Logger
 from .options import Enqueued, NewJob, Started, with_options
 from .state import State, SyncState
@@ -179,7 +180,7 @@ class _Invoked:
             self._journal = Journal(self._params.get("journal") or ())
         record = self._journal.take("memo", name)
         if record is not None and record.get("error") is not None:
-            raise from_wire(record["error"])
+            raise revive(record["error"])
         return record, self._journal.uses("memo", name)
 
 

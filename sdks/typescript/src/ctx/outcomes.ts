@@ -3,7 +3,7 @@
  */
 
 import { CancelledError } from '../errors.ts'
-import { describe } from '../failure.ts'
+import { recordOf, revive } from '../failure.ts'
 import type { Failure } from '../wire.ts'
 import type { Op } from './journal.ts'
 
@@ -28,17 +28,18 @@ export class Outcomes {
     this.#memo = memo
   }
 
-  /** Does something and has its outcome recorded. */
+  /** Does something and has its outcome recorded. What it throws is what a replay would throw. */
   async of<Value>(doing: Doing, work: () => Value | Promise<Value>): Promise<Value> {
     const before = [...this.#thrown].filter(({ op, name }) => op === doing.op && name === doing.name)
     let value: Value
     try {
       value = await work()
     } catch (thrown) {
-      const error = describe(thrown)
-      if (error.retriable === false && !(thrown instanceof CancelledError)) await this.#record({ ...doing, error }, before)
+      const error = recordOf(thrown)
+      const isCancelled = thrown instanceof CancelledError
+      if (error.retriable === false && !isCancelled) await this.#record({ ...doing, error }, before)
       else this.#thrown.add({ ...doing, error })
-      throw thrown
+      throw isCancelled ? thrown : revive(error)
     }
     await this.#record({ ...doing, value }, before)
     return value

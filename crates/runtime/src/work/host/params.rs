@@ -50,7 +50,7 @@ pub(super) struct MemoParams {
     /// Which use of the name it was; absent for the first.
     pub nth: Option<u32>,
     pub value: Option<Json>,
-    pub error: Option<WorkError>,
+    pub error: Option<Json>,
 }
 
 #[derive(Deserialize)]

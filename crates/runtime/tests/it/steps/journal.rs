@@ -265,7 +265,9 @@ impl Provider for SideBySide {
         if journal.is_empty() {
             let third = json!({"op": "call", "name": "slow", "nth": 3, "value": 3});
             ask(&call, "memo", third).await?;
-            let first = json!({"op": "call", "name": "slow", "value": 1});
+            let members = json!({"status": 402, "code": 7});
+            let error = json!({"message": "declined", "name": "Declined", "members": members});
+            let first = json!({"op": "call", "name": "slow", "error": error});
             ask(&call, "memo", first).await?;
             return suspend(json!({"type": "time", "afterMs": 1}));
         }
@@ -277,7 +279,7 @@ impl Provider for SideBySide {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn code_is_told_which_use_of_a_name_a_record_is_of() {
+async fn code_is_told_of_which_use_of_a_name_a_record_is_and_all_of_its_error() {
     let world = World::new().await;
     world.runtime.put_process(Process {
         id: "side".into(),
@@ -290,7 +292,9 @@ async fn code_is_told_which_use_of_a_name_a_record_is_of() {
     let view = world.end(&run).await;
     let expected = json!([
         {"op": "call", "name": "slow", "nth": 3, "value": 3},
-        {"op": "call", "name": "slow", "value": 1},
+        {"op": "call", "name": "slow", "error": {
+            "message": "declined", "name": "Declined", "members": {"status": 402, "code": 7},
+        }},
         {"op": "await", "name": "time"},
     ]);
     assert_eq!(view.loaded.state.result.as_ref().unwrap().value(), expected);
