@@ -32,6 +32,33 @@ DAY_MS = 86_400_000
 
 
 class Steps(unittest.TestCase):
+    def test_doors_events_from_outside_and_failures_are_as_on_the_server(self) -> None:
+        def door(secret: str | None) -> Callable[[Any, SyncContext], Any]:
+            return lambda input, ctx: ctx.wait.trigger("webhook", secret=secret).wait()
+
+        short = run_step(door("abc"), triggers=lambda trigger: 1).error
+        assert isinstance(short, RiverrunError)
+        self.assertEqual((short.code, short.retriable), ("INPUT_ERROR", False))
+        self.assertEqual(short.message, "the secret of a door has fewer than 8 bytes")
+        self.assertEqual(run_step(door("long enough"), triggers=lambda trigger: 1).value, 1)
+        for body in ("x" * (1 << 20), later("1h", "x" * (1 << 20))):
+            with self.assertRaises(RiverrunError) as refused:
+                run_step(door(None), triggers=lambda trigger, body=body: body)
+            self.assertEqual(refused.exception.code, "TOO_LARGE")
+        heard = run_step(lambda input, ctx: ctx.wait.event("paid"), events=[{"type": "paid"}])
+        self.assertEqual((heard.value["runId"], heard.value["flowName"]), ("global", "global"))
+
+        def fails(input: Any) -> None:
+            raise ValueError("no")
+
+        async def fails_in_async(input: Any) -> None:
+            fails(input)
+
+        for handler in (fails, fails_in_async):
+            for done in (run_step(handler), run_flow({"a": handler}), run(handler)):
+                self.assertIsInstance(done.error, ValueError)
+                self.assertEqual(done.error.code, "HANDLER_ERROR")
+
     def test_what_a_run_raises_is_the_same_before_a_wait_and_after_it(self) -> None:
         class Declined(Exception):
             def __init__(self, code: Any) -> None:

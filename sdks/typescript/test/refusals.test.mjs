@@ -150,6 +150,26 @@ test('a when or a map that throws enters nothing, and the run says so', async ()
   assert.match(run.warnings[0].message, /^subscription 0 of step "when": Cannot read/)
 })
 
+test('doors, events from outside and failures are as on the server', async () => {
+  const door = (options, triggers) => runStep(async (_, ctx) => (await ctx.await.trigger(options)).wait(), { triggers })
+  const short = await door({ secret: 'abc' }, () => 1)
+  assert.deepEqual([short.error.code, short.error.message, short.error.retriable], ['INPUT_ERROR', 'the secret of a door has fewer than 8 bytes', false])
+  assert.equal((await door({ secret: 'long enough' }, () => 1)).value, 1)
+  for (const body of ['x'.repeat(1024 * 1024), later('1h', 'x'.repeat(1024 * 1024))]) {
+    await assert.rejects(door({}, () => body), { code: 'TOO_LARGE', message: 'the body has 1048578 bytes; it may have 1048576' })
+  }
+  const heard = await runStep((_, ctx) => ctx.await.event('paid'), { events: [{ type: 'paid' }] })
+  assert.deepEqual([heard.value.runId, heard.value.flowName], ['global', 'global'])
+  const thrown = (error) => () => { throw error }
+  for (const error of [new Error('x'), 'x']) {
+    const policy = { retryPolicy: { attempts: 1 } }
+    const done = [await runStep({ default: thrown(error), config: policy }), await runFlow([{ default: thrown(error), config: { ...policy, step: 'a' } }]), await execute(thrown(error))]
+    assert.deepEqual(done.map(({ error }) => [error.code, error.message]), Array(3).fill(['HANDLER_ERROR', 'x']))
+  }
+  const own = Object.assign(new Error('x'), { code: 'OWN' })
+  assert.equal((await execute(thrown(own))).error, own)
+})
+
 test('expressions have what the server has, and nothing else', async () => {
   const begin = defineStep((_, ctx) => ctx.emit('made', { n: 1 }), entry)
   const hear = (subscription) => runFlow({ begin, hear: defineStep((input) => input, { subscriptions: [{ eventKind: 'made', ...subscription }] }) })
