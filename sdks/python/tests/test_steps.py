@@ -271,6 +271,27 @@ class Steps(unittest.TestCase):
                 self.assertIsNone(done.error)
                 self.assertEqual([event["data"] for event in done.events], [1, 2, 3])
 
+    def test_an_event_may_be_emitted_as_one(self) -> None:
+        async def in_async(input: Any, ctx: Context) -> None:
+            await ctx.emit({"kind": "paid", "data": 1})
+            await ctx.emit({"type": "paid", "data": 2})
+            await ctx.wait.time("1h")
+            await ctx.emit({"type": "paid"}, 3)
+
+        def in_sync(input: Any, ctx: SyncContext) -> None:
+            ctx.emit({"kind": "paid", "data": 1})
+            ctx.emit({"type": "paid", "data": 2})
+            ctx.wait.time("1h")
+            ctx.emit({"type": "paid"}, 3)
+
+        for handler in (in_async, in_sync):
+            done = run_step(handler)
+            self.assertIsNone(done.error, handler.__name__)
+            events = [(event["type"], event["data"]) for event in done.events]
+            self.assertEqual(events, [("paid", 1), ("paid", 2), ("paid", 3)])
+        nameless = run_step(lambda input, ctx: ctx.emit({"data": 1})).error
+        self.assertEqual(getattr(nameless, "code", None), "BAD_EVENT")
+
     def test_what_only_the_server_says_is_not_emitted(self) -> None:
         reserved: list[tuple[str, Any]] = [
             ("flow.completed", None),

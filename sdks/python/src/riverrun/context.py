@@ -253,11 +253,11 @@ class Context(_Invoked):
             return record.get("value")
         return await self._outcomes.of(Doing("memo", name, nth), _through_json(name, work))
 
-    async def emit(self, type: str, data: Any = None) -> str:
+    async def emit(self, type: str | Mapping[str, Any], data: Any = None) -> str:
         """Appends an event to the stream of the run; gives its id.
 
-        Empty in a step of a flow: there it is stored with what the step does next, at the latest
-        with its end.
+        `{"type": …, "data": …}` may stand for both. The id is empty in a step of a flow: there the
+        event is stored with what the step does next, at the latest with its end.
         """
 
         event = _emitted(type, data)
@@ -267,7 +267,7 @@ class Context(_Invoked):
 
         if self.execution is None:
             return str(await ask() or "")
-        return str(await self.execution.emit(type, ask) or "")
+        return str(await self.execution.emit(event["type"], ask) or "")
 
     async def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
         """Runs another process at once and gives its result."""
@@ -382,7 +382,7 @@ class SyncContext(_Invoked):
         doing = Doing("memo", name, nth)
         return self._outcomes.of(doing, lambda: _as_json(name, function()))
 
-    def emit(self, type: str, data: Any = None) -> str:
+    def emit(self, type: str | Mapping[str, Any], data: Any = None) -> str:
         """Appends an event to the stream of the run; see `Context.emit`."""
 
         event = _emitted(type, data)
@@ -392,7 +392,7 @@ class SyncContext(_Invoked):
 
         if self.execution is None:
             return str(ask() or "")
-        return str(self.execution.emit(type, ask) or "")
+        return str(self.execution.emit(event["type"], ask) or "")
 
     def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
         """Runs another process at once and gives its result."""
@@ -449,6 +449,9 @@ def _present(**params: Any) -> dict[str, Any]:
 
 
 def _emitted(type: Any, data: Any) -> dict[str, Any]:
+    if isinstance(type, Mapping):
+        # `kind` is the same under its older name.
+        type, data = type.get("kind", type.get("type")), type.get("data", data)
     if not isinstance(type, str) or not type:
         raise NonRetriableError("emit needs the type of the event", code="BAD_EVENT")
     return {"type": type, **_present(data=data)}
