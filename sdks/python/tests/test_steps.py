@@ -106,6 +106,25 @@ class Steps(unittest.TestCase):
             self.assertEqual(told["name"], "Declined", handler.__name__)
             self.assertIn("raise Declined(code)", told["stack"])
 
+    def test_an_error_that_a_handler_does_not_live_with_is_tried_again(self) -> None:
+        async def one_at_a_time(input: Any, ctx: Context) -> Any:
+            turn = asyncio.Semaphore(1)
+
+            def charge(k: int) -> int:
+                if k == 0 and ctx.attempt == 1:
+                    raise RuntimeError("busy")
+                return k
+
+            async def charged(k: int) -> int:
+                # The next begins when the one before has failed, and before the handler has.
+                async with turn:
+                    return int(await ctx.run("charge", lambda: charge(k)))
+
+            return await asyncio.gather(*[charged(k) for k in range(2)])
+
+        done = run_step(one_at_a_time)
+        self.assertEqual((done.value, done.attempt), ([0, 1], 2), done.error)
+
     def test_what_runs_side_by_side_under_one_name_gets_its_own_answer(self) -> None:
         charges: list[int] = []
 

@@ -226,6 +226,24 @@ test('what runs side by side under one name gets its own answer', async () => {
   assert.deepEqual([charges, done.calls.length, executions], [[2, 1, 0], 3, 3])
 })
 
+test('an error that a handler does not live with is tried again, whatever goes on beside it', async () => {
+  const work = async (_, ctx) => {
+    let before = Promise.resolve()
+    // One at a time: the next begins when the one before it has failed, and before the handler has.
+    const all = [0, 1].map((k) => {
+      const mine = before.then(() => ctx.run('charge', () => {
+        if (k === 0 && ctx.attempt === 1) throw new Error('busy')
+        return k
+      }))
+      before = mine.catch(() => {})
+      return mine
+    })
+    return Promise.all(all)
+  }
+  const done = await runStep(work)
+  assert.deepEqual([done.value, done.attempt], [[0, 1], 2])
+})
+
 test('what a run throws is the same before a wait and after it', async () => {
   class CardDeclined extends Error {
     name = 'CardDeclined'
