@@ -113,8 +113,9 @@ class _Execution:
     def _problem(self) -> RiverrunError | None:
         return self._refused or self._journal.mismatch()
 
-    def _run(self, name: str, emits: list[str]) -> _Run:
-        return _Run(name, self._journal.uses("memo", name), emits=emits)
+    def _run(self, name: str, id: str, emits: list[str]) -> _Run:
+        # Its id ends with its number; by now another thread may have used the name again.
+        return _Run(name, int(id.rpartition("/")[2]), emits=emits)
 
 
 class Asked(Coroutine[Any, Any, Any]):
@@ -259,10 +260,10 @@ class Execution(_Execution):
         """A part of the work that is recorded as a whole."""
         emits: list[str] = []
 
-        async def inside(_: str) -> Any:
+        async def inside(id: str) -> Any:
             if _inside.get() is not None:
                 return await work()
-            token = _inside.set(self._run(name, emits))
+            token = _inside.set(self._run(name, id, emits))
             try:
                 return await work()
             finally:
@@ -474,10 +475,10 @@ class SyncExecution(_Execution):
         """A part of the work that is recorded as a whole."""
         emits: list[str] = []
 
-        def inside(_: str) -> Any:
+        def inside(id: str) -> Any:
             if _inside.get() is not None:
                 return work()
-            token = _inside.set(self._run(name, emits))
+            token = _inside.set(self._run(name, id, emits))
             try:
                 return work()
             finally:
