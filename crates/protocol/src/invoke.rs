@@ -3,8 +3,6 @@
 use riverrun_types::Json;
 use serde::{Deserialize, Serialize};
 
-use crate::WorkError;
-
 /// One call of a handler.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -93,10 +91,13 @@ pub struct JobInput {
 pub struct JournalEntry {
     pub op: String,
     pub name: String,
+    /// Which use of the name it was, for what may run side by side; absent for the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<WorkError>,
+    pub error: Option<Json>,
     /// Of a `ctx.run`: the kinds of the events that were emitted inside of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub emits: Vec<String>,
@@ -105,18 +106,15 @@ pub struct JournalEntry {
 impl JournalEntry {
     /// What it takes of a message, or a little more.
     pub fn bytes(&self) -> usize {
-        let error = self
-            .error
-            .as_ref()
-            .map_or(0, |error| Json::of(error).bytes());
+        let given = [&self.value, &self.error].into_iter().flatten();
         let texts = [&self.op, &self.name].into_iter().chain(&self.emits);
         let texts: usize = texts.map(|text| text.len() + "\"name\":\"\",".len()).sum();
-        texts + self.value.as_ref().map_or(0, Json::bytes) + error + AROUND
+        texts + given.map(Json::bytes).sum::<usize>() + AROUND
     }
 }
 
 /// What the names of an entry's members take.
-const AROUND: usize = 48;
+const AROUND: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cancel {

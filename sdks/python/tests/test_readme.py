@@ -41,7 +41,7 @@ class Examples(unittest.TestCase):
         done = run_step(
             space["handler"],
             {"id": "7", "total": 50},
-            triggers={"user": lambda door: later("2 days", {"yes": True})},
+            triggers={"user": lambda door: later("2 days", {"approved": True, "comment": ""})},
             events=[
                 {"type": "payment.confirmed", "data": {"orderId": "7", "by": "card"}, "at": "5d"}
             ],

@@ -25,12 +25,163 @@ from riverrun import (
     js,
     process,
 )
+from riverrun._failure import rpc_error
 from riverrun.testing import later, run, run_flow, run_step
 
 DAY_MS = 86_400_000
 
 
 class Steps(unittest.TestCase):
+    def test_doors_events_from_outside_and_failures_are_as_on_the_server(self) -> None:
+        def door(secret: str | None) -> Callable[[Any, SyncContext], Any]:
+            return lambda input, ctx: ctx.wait.trigger("webhook", secret=secret).wait()
+
+        short = run_step(door("abc"), triggers=lambda trigger: 1).error
+        assert isinstance(short, RiverrunError)
+        self.assertEqual((short.code, short.retriable), ("INPUT_ERROR", False))
+        self.assertEqual(short.message, "the secret of a door has fewer than 8 bytes")
+        self.assertEqual(run_step(door("long enough"), triggers=lambda trigger: 1).value, 1)
+        for body in ("x" * (1 << 20), later("1h", "x" * (1 << 20))):
+            with self.assertRaises(RiverrunError) as refused:
+                run_step(door(None), triggers=lambda trigger, body=body: body)
+            self.assertEqual(refused.exception.code, "TOO_LARGE")
+        heard = run_step(lambda input, ctx: ctx.wait.event("paid"), events=[{"type": "paid"}])
+        self.assertEqual((heard.value["runId"], heard.value["flowName"]), ("global", "global"))
+
+        def fails(input: Any) -> None:
+            raise ValueError("no")
+
+        async def fails_in_async(input: Any) -> None:
+            fails(input)
+
+        for handler in (fails, fails_in_async):
+            for done in (run_step(handler), run_flow({"a": handler}), run(handler)):
+                self.assertIsInstance(done.error, ValueError)
+                self.assertEqual(done.error.code, "HANDLER_ERROR")
+
+    def test_what_a_run_raises_is_the_same_before_a_wait_and_after_it(self) -> None:
+        class Declined(Exception):
+            def __init__(self, code: Any) -> None:
+                super().__init__("card declined")
+                self.code = code
+                self.status = 402
+                self.request = object()
+
+        seen: list[tuple[Any, ...]] = []
+
+        def decline(code: Any) -> None:
+            raise Declined(code)
+
+        def look(error: Any) -> None:
+            members = (error.name, error.message, error.code, error.status, error.stack)
+            seen.append((type(error), hasattr(error, "request"), *members))
+
+        async def in_async(input: Any, ctx: Context) -> None:
+            for code in ("DECLINED", 7, None):
+                try:
+                    await ctx.run("charge", lambda code=code: decline(code))
+                except RiverrunError as error:
+                    look(error)
+            await ctx.wait.time(1000)
+            await ctx.run("late", lambda: decline(7))
+
+        def in_sync(input: Any, ctx: SyncContext) -> None:
+            for code in ("DECLINED", 7, None):
+                try:
+                    ctx.run("charge", lambda code=code: decline(code))
+                except RiverrunError as error:
+                    look(error)
+            ctx.wait.time(1000)
+            ctx.run("late", lambda: decline(7))
+
+        for handler in (in_async, in_sync):
+            seen.clear()
+            done = run_step(handler)
+            self.assertEqual(seen[:3], seen[3:6], handler.__name__)
+            self.assertEqual([one[4] for one in seen[:3]], ["DECLINED", 7, "HANDLER_ERROR"])
+            self.assertEqual(seen[0][:4], (RiverrunError, False, "Declined", "card declined"))
+            self.assertEqual(seen[0][5], 402)
+            self.assertIn("decline(code)", seen[0][6])
+            told = rpc_error(done.error)["data"]
+            self.assertEqual(told["name"], "Declined", handler.__name__)
+            self.assertIn("raise Declined(code)", told["stack"])
+
+    def test_an_error_that_a_handler_does_not_live_with_is_tried_again(self) -> None:
+        async def one_at_a_time(input: Any, ctx: Context) -> Any:
+            turn = asyncio.Semaphore(1)
+
+            def charge(k: int) -> int:
+                if k == 0 and ctx.attempt == 1:
+                    raise RuntimeError("busy")
+                return k
+
+            async def charged(k: int) -> int:
+                # The next begins when the one before has failed, and before the handler has.
+                async with turn:
+                    return int(await ctx.run("charge", lambda: charge(k)))
+
+            return await asyncio.gather(*[charged(k) for k in range(2)])
+
+        done = run_step(one_at_a_time)
+        self.assertEqual((done.value, done.attempt), ([0, 1], 2), done.error)
+
+    def test_what_runs_side_by_side_under_one_name_gets_its_own_answer(self) -> None:
+        charges: list[int] = []
+
+        def charged(k: int, attempt: int) -> int:
+            if k == 0 and attempt == 1:
+                raise RuntimeError("declined")
+            charges.append(k)
+            return k
+
+        async def in_async(input: Any, ctx: Context) -> Any:
+            async def charge(k: int) -> int:
+                await asyncio.sleep(3 - k)
+                return charged(k, ctx.attempt)
+
+            runs = [ctx.run("charge", lambda k=k: charge(k)) for k in range(3)]
+            results = await asyncio.gather(*runs, return_exceptions=True)
+            failed = [one for one in results if isinstance(one, Exception)]
+            if failed:
+                raise failed[0]
+            await ctx.wait.time(1000)
+            return results
+
+        def in_sync(input: Any, ctx: SyncContext) -> Any:
+            begun = [threading.Event() for _ in range(3)]
+            ended = [threading.Event() for _ in range(3)]
+
+            def charge(k: int) -> int:
+                begun[k].set()
+                if k < 2:
+                    ended[k + 1].wait(5)
+                return charged(k, ctx.attempt)
+
+            def run(k: int) -> int:
+                try:
+                    return ctx.run("charge", lambda: charge(k))
+                finally:
+                    begun[k].set()
+                    ended[k].set()
+
+            # One begins after the other, and the last ends first.
+            with ThreadPoolExecutor(3) as pool:
+                futures = []
+                for k in range(3):
+                    futures.append(pool.submit(run, k))
+                    begun[k].wait(5)
+            results = [future.result() for future in futures]
+            ctx.wait.time(1000)
+            return results
+
+        for handler in (in_async, in_sync):
+            charges.clear()
+            retry = {"attempts": 2, "backoff": {"delayMs": 1}}
+            done = run_step((handler, {"retryPolicy": retry}))
+            self.assertIsNone(done.error, handler.__name__)
+            self.assertEqual(done.value, [0, 1, 2], handler.__name__)
+            self.assertEqual(charges, [2, 1, 0], handler.__name__)
+
     def test_a_month_passes_at_once(self) -> None:
         charges: list[int] = []
 
@@ -138,6 +289,27 @@ class Steps(unittest.TestCase):
                 done = run_step(handler)
                 self.assertIsNone(done.error)
                 self.assertEqual([event["data"] for event in done.events], [1, 2, 3])
+
+    def test_an_event_may_be_emitted_as_one(self) -> None:
+        async def in_async(input: Any, ctx: Context) -> None:
+            await ctx.emit({"kind": "paid", "data": 1})
+            await ctx.emit({"type": "paid", "data": 2})
+            await ctx.wait.time("1h")
+            await ctx.emit({"type": "paid"}, 3)
+
+        def in_sync(input: Any, ctx: SyncContext) -> None:
+            ctx.emit({"kind": "paid", "data": 1})
+            ctx.emit({"type": "paid", "data": 2})
+            ctx.wait.time("1h")
+            ctx.emit({"type": "paid"}, 3)
+
+        for handler in (in_async, in_sync):
+            done = run_step(handler)
+            self.assertIsNone(done.error, handler.__name__)
+            events = [(event["type"], event["data"]) for event in done.events]
+            self.assertEqual(events, [("paid", 1), ("paid", 2), ("paid", 3)])
+        nameless = run_step(lambda input, ctx: ctx.emit({"data": 1})).error
+        self.assertEqual(getattr(nameless, "code", None), "BAD_EVENT")
 
     def test_what_only_the_server_says_is_not_emitted(self) -> None:
         reserved: list[tuple[str, Any]] = [

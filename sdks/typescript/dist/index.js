@@ -1,7 +1,7 @@
 import {
   deleteAt,
   setAt
-} from "./shared/NN3GJPCN.js";
+} from "./shared/WCIIKBEZ.js";
 import {
   version
 } from "./shared/SL7GP35F.js";
@@ -16,7 +16,7 @@ import {
   defineStep,
   isObject,
   revive
-} from "./shared/2TJ3RDNT.js";
+} from "./shared/HAGUJHPP.js";
 
 // src/events.ts
 var finalTypes = [

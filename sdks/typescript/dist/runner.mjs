@@ -93,6 +93,7 @@ function isObject(value) {
 
 // src/failure.ts
 var longestText = 64 * 1024;
+var told = /* @__PURE__ */ new Set(["message", "name", "stack", "cause", "retriable", "retryAfterMs", "details", "__proto__"]);
 function describe(thrown) {
   if (!isObject(thrown)) return { message: cut(String(thrown)) };
   const failure2 = { message: cut(typeof thrown.message === "string" ? thrown.message : text(thrown)) };
@@ -105,12 +106,16 @@ function describe(thrown) {
   if (thrown.details !== void 0 && isSmallJson(thrown.details)) failure2.details = thrown.details;
   return failure2;
 }
+function recordOf(thrown) {
+  const members3 = isObject(thrown) ? membersOf(thrown) : {};
+  return JSON.parse(JSON.stringify({ ...describe(thrown), ...Object.keys(members3).length > 0 && isSmallJson(members3) && { members: members3 } }));
+}
 function revive(failure2) {
-  const { message, code, name, stack, ...options2 } = failure2;
-  const error = new RiverrunError(code ?? "ERROR", message, options2);
+  const { message, code, name, stack, members: members3, ...options2 } = failure2;
+  const error = new RiverrunError(code || "HANDLER_ERROR", message, options2);
   if (name) error.name = name;
   if (stack) error.stack = stack;
-  return error;
+  return Object.assign(error, members3);
 }
 function refusal({ message, data }) {
   const { code, details, retriable, retryAfterMs } = data ?? {};
@@ -119,6 +124,10 @@ function refusal({ message, data }) {
 function wireError(failure2, code = -32e3) {
   const { message, ...data } = failure2;
   return { code, message, data };
+}
+function membersOf(thrown) {
+  const isMember = ([name, value]) => !told.has(name) && (name !== "code" || typeof value === "number") && isSmallJson(value);
+  return Object.fromEntries(Object.entries(thrown).filter(isMember));
 }
 function withCauses(stack, cause, depth = 0) {
   if (!isObject(cause) || typeof cause.stack !== "string" || depth === 5) return stack;
@@ -165,19 +174,19 @@ var Peer = class {
   receive(line) {
     const message = parse(line);
     if (message.method === void 0) return this.#settle(message);
-    const params = message.params ?? noParams;
-    if (message.id === void 0) this.#listener.onNotification(message.method, params);
-    else this.#listener.onRequest(message.id, message.method, params);
+    const params2 = message.params ?? noParams;
+    if (message.id === void 0) this.#listener.onNotification(message.method, params2);
+    else this.#listener.onRequest(message.id, message.method, params2);
   }
-  request(method, params) {
+  request(method, params2) {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
-      this.#sendLine(method, JSON.stringify({ id, method, params }));
+      this.#sendLine(method, JSON.stringify({ id, method, params: params2 }));
       this.#pending.set(id, { resolve, reject });
     });
   }
-  notify(method, params) {
-    this.#sendLine(method, JSON.stringify({ method, params }));
+  notify(method, params2) {
+    this.#sendLine(method, JSON.stringify({ method, params: params2 }));
   }
   /** `result` is JSON text. */
   answer(id, result) {
@@ -306,12 +315,12 @@ var envelopeBytes = 64;
 function valueText(value, limitBytes) {
   return within(stringify(value), limitBytes);
 }
-function batchText(value, jobs, { resultBytes: resultBytes2, messageBytes }) {
-  if (!Array.isArray(value)) return `{"value":${valueText(value, resultBytes2)}}`;
+function batchText(value, jobs, { resultBytes: resultBytes3, messageBytes }) {
+  if (!Array.isArray(value)) return `{"value":${valueText(value, resultBytes3)}}`;
   if (value.length !== jobs) {
     throw new RiverrunError("BATCH_RESULTS", `the handler returned ${value.length} results for ${jobs} jobs`, { retriable: false });
   }
-  const text2 = `{"results":[${value.map((one) => entryText(one, resultBytes2)).join(",")}]}`;
+  const text2 = `{"results":[${value.map((one) => entryText(one, resultBytes3)).join(",")}]}`;
   return within(text2, messageBytes - envelopeBytes);
 }
 function entryText(one, limitBytes) {
@@ -352,18 +361,18 @@ function parserOf(schema) {
     return outcome instanceof Promise ? outcome.then(valueOf) : valueOf(outcome);
   };
 }
-function parsedInputs(parse4, params) {
-  const { jobs } = params;
+function parsedInputs(parse4, params2) {
+  const { jobs } = params2;
   if (!jobs) {
-    const given3 = (input2) => ({ params: { ...params, input: input2 }, refused: /* @__PURE__ */ new Map() });
-    const input = parse4(params.input);
+    const given3 = (input2) => ({ params: { ...params2, input: input2 }, refused: /* @__PURE__ */ new Map() });
+    const input = parse4(params2.input);
     return input instanceof Promise ? input.then(given3) : given3(input);
   }
   const given2 = (inputs2) => {
     const refused = /* @__PURE__ */ new Map();
     for (const [at, input] of inputs2.entries()) if (input instanceof RiverrunError) refused.set(at, input);
     const accepted = jobs.map((job2, at) => ({ ...job2, input: inputs2[at] })).filter((_, at) => !refused.has(at));
-    return { params: { ...params, jobs: accepted }, refused };
+    return { params: { ...params2, jobs: accepted }, refused };
   };
   const inputs = jobs.map(({ input }) => parsedOrRefused(parse4, input));
   return inputs.some((input) => input instanceof Promise) ? Promise.all(inputs).then(given2) : given2(inputs);
@@ -405,8 +414,8 @@ function valueOf(outcome) {
     message
   }));
   const [first] = issues;
-  const told2 = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
-  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${told2}`, { retriable: false, details: { issues } });
+  const told3 = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
+  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${told3}`, { retriable: false, details: { issues } });
 }
 
 // src/duration.ts
@@ -449,7 +458,13 @@ function friendlyMs(text2) {
 
 // src/source.ts
 function source(fn) {
-  const text2 = fn.toString();
+  const text2 = expression(fn.toString());
+  const helpers = [...new Set(text2.match(namer))];
+  if (!helpers.length || /^async\b/.test(text2)) return text2;
+  return `((${helpers.join(", ")}) => (${text2}))(${helpers.map(() => "(named) => named").join(", ")})`;
+}
+var namer = /(?<![\w$.])__name\d*(?=\()/g;
+function expression(text2) {
   const [, isAsync = "", name] = /^(async\s+)?([\w$]+)\s*\(/.exec(text2) ?? [];
   const isMethod = name !== void 0 && name !== "function" && name !== "async";
   return isMethod ? `${isAsync}function ${text2.slice(isAsync.length)}` : text2;
@@ -513,10 +528,10 @@ function time(until) {
   if (Number.isNaN(date.getTime())) throw refuse3();
   return { type: "time", resumeAt: date.toISOString() };
 }
-function known(what, options2, names2) {
+function known(what, options2, names3) {
   if (typeof options2 !== "object" || options2 === null) throw invalid(`${what} wants an object with options, not ${String(options2)}`);
-  const stranger = Object.entries(options2).find(([name, value]) => value !== void 0 && !names2.includes(name))?.[0];
-  if (stranger !== void 0) throw invalid(`${what} has no option ${JSON.stringify(stranger)}: it knows ${names2.join(", ")}`);
+  const stranger = Object.entries(options2).find(([name, value]) => value !== void 0 && !names3.includes(name))?.[0];
+  if (stranger !== void 0) throw invalid(`${what} has no option ${JSON.stringify(stranger)}: it knows ${names3.join(", ")}`);
   return options2;
 }
 function filter(where) {
@@ -571,8 +586,10 @@ var inRun = "inRun";
 var shown2 = 20;
 var Journal = class {
   #records;
-  /** Where the records of each use stand that were not asked for yet. */
+  /** Where the records of each name stand that have no number and were not asked for yet. */
   #open = /* @__PURE__ */ new Map();
+  /** Where those stand that say which use they are of. */
+  #numbered = /* @__PURE__ */ new Map();
   #uses = /* @__PURE__ */ new Map();
   #taken = /* @__PURE__ */ new Set();
   #done = [];
@@ -582,19 +599,21 @@ var Journal = class {
   #checked = 0;
   constructor(records2) {
     this.#records = records2;
-    for (const [at, { op, name = "" }] of records2.entries()) {
+    for (const [at, { op, name = "", nth }] of records2.entries()) {
       const places = this.#open.get(key(op, name));
-      if (places) places.push(at);
+      if (nth !== void 0) this.#numbered.set(`${nth} ${key(op, name)}`, at);
+      else if (places) places.push(at);
       else this.#open.set(key(op, name), [at]);
     }
     for (const [at, { emits = [] }] of records2.entries()) for (const kind of emits) this.#settle(kind, at);
     this.#inRun = emitsInRun(records2);
   }
-  /** The record for the next use of a name; undefined once they are used up. */
+  /** The record for the next use of a name; undefined if there is none. */
   next(op, name) {
     this.#done.push({ op, name });
-    this.#uses.set(key(op, name), this.uses(op, name) + 1);
-    const at = this.#open.get(key(op, name))?.shift();
+    const nth = this.uses(op, name) + 1;
+    this.#uses.set(key(op, name), nth);
+    const at = this.#numbered.get(`${nth} ${key(op, name)}`) ?? this.#open.get(key(op, name))?.shift();
     if (at === void 0) return void 0;
     this.#taken.add(at);
     return this.#records[at];
@@ -611,7 +630,7 @@ var Journal = class {
     open.splice(0, at < 0 ? open.length : at + 1);
     return at >= 0;
   }
-  /** How often this was done so far, in this execution. */
+  /** How often this was done so far, in this execution: the number of the latest use. */
   uses(op, name) {
     return this.#uses.get(key(op, name)) ?? 0;
   }
@@ -668,6 +687,53 @@ function list(entries) {
   return entries.length > shown2 ? `${texts.join(", ")} and ${entries.length - shown2} more` : texts.join(", ");
 }
 
+// src/ctx/outcomes.ts
+var Outcomes = class {
+  #memo;
+  /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
+  #thrown = /* @__PURE__ */ new Set();
+  /** `memo` asks the server to record one. */
+  constructor(memo) {
+    this.#memo = memo;
+  }
+  /** Does something and has its outcome recorded. What it throws is what a replay would throw. */
+  async of(doing, work) {
+    const before = [...this.#thrown].filter(({ op, name }) => op === doing.op && name === doing.name);
+    let value;
+    try {
+      value = await work();
+    } catch (thrown) {
+      const error = recordOf(thrown);
+      const isCancelled = thrown instanceof CancelledError;
+      if (error.retriable === false && !isCancelled) await this.#record({ ...doing, error }, before);
+      else this.#thrown.add({ ...doing, error });
+      throw isCancelled ? thrown : revive(error);
+    }
+    await this.#record({ ...doing, value }, before);
+    return value;
+  }
+  /** The code goes on after what it was thrown, so the next execution is to go the same way. */
+  async livedWith(thrown = this.#thrown) {
+    for (const outcome of thrown) if (this.#thrown.delete(outcome)) await this.#memo(params(outcome));
+  }
+  /**
+   * Records an outcome, after the errors that uses of the same name were thrown before it began:
+   * without them the next attempt would take this for another try of theirs. Code that does not live
+   * with them has ended a turn later, and then nothing is recorded.
+   */
+  async #record(outcome, before) {
+    if (before.length) await new Promise((resolve) => setImmediate(resolve));
+    await this.livedWith(before);
+    await this.#memo(params(outcome));
+  }
+};
+function params({ op, name, nth, emits = [], ...outcome }) {
+  return { ...op !== "memo" && { op }, name, ...numbered(nth), ...outcome, ...emits.length > 0 && { emits } };
+}
+function numbered(nth) {
+  return nth > 1 ? { nth } : {};
+}
+
 // src/ctx/execution.ts
 var inside = new AsyncLocalStorage();
 var records = /* @__PURE__ */ new Set(["emit", "memo", "await.trigger", "state.set", "state.delete", "state.setBatch"]);
@@ -684,8 +750,7 @@ var StepExecution = class {
   #params;
   #journal;
   #inFlight = /* @__PURE__ */ new Set();
-  /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
-  #thrown = [];
+  #outcomes = new Outcomes((params2) => this.#ask("memo", params2));
   /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen = [];
   /** What the code waits for. */
@@ -695,16 +760,16 @@ var StepExecution = class {
   #refused;
   #ended = false;
   #left = false;
-  constructor(link, params) {
+  constructor(link, params2) {
     this.#link = link;
-    this.#params = params;
-    this.#journal = new Journal(params.journal ?? []);
+    this.#params = params2;
+    this.#journal = new Journal(params2.journal ?? []);
   }
-  request(method, params) {
-    return this.#left ? never() : this.#track(() => this.#ask(method, params));
+  request(method, params2) {
+    return this.#left ? never() : this.#track(() => this.#ask(method, params2));
   }
-  notify(method, params) {
-    if (!this.#left) this.#link.notify(method, params);
+  notify(method, params2) {
+    if (!this.#left) this.#link.notify(method, params2);
   }
   /** Emits, which the server records by itself. Inside of a `ctx.run` its record belongs to that. */
   emit(kind, ask) {
@@ -734,14 +799,15 @@ var StepExecution = class {
     if (inside.getStore()) return ask();
     const record = this.#journal.next(op, name);
     if (record) return record.value;
+    const nth = this.#journal.uses(op, name);
     const value = await ask();
-    this.#seen.push({ op, name, value });
+    this.#seen.push({ op, name, ...numbered(nth), value });
     return value;
   }
   /** Writes something, unless an earlier execution did. Inside of a `ctx.run` it is part of that. */
-  async write(op, name, params, value) {
-    if (inside.getStore()) await this.request(op, { ...params, inRun: true });
-    else if (!this.#journal.wrote(op, name, json(value))) await this.request(op, params);
+  async write(op, name, params2, value) {
+    if (inside.getStore()) await this.request(op, { ...params2, inRun: true });
+    else if (!this.#journal.wrote(op, name, json(value))) await this.request(op, params2);
   }
   /** Changes something by what it is now. If the change writes nothing, that is what is recorded. */
   async patch(op, name, change2) {
@@ -762,10 +828,8 @@ var StepExecution = class {
     return this.#track(async () => {
       const record = this.#journal.next(op, name);
       if (record) return answer(record);
-      const number = this.#journal.uses(op, name);
-      const value = await this.#outcome(op, name, emits, () => work(this.#id(name, number)));
-      await this.#memo({ op, name, value, emits });
-      return value;
+      const nth = this.#journal.uses(op, name);
+      return this.#outcomes.of({ op, name, nth, emits }, () => work(this.#id(name, nth)));
     });
   }
   /** A part of the work that is recorded as a whole. */
@@ -842,7 +906,7 @@ var StepExecution = class {
     if (this.#ended || this.#left) return;
     let outcome = this.#refused ?? this.#journal.mismatch() ?? wait2;
     try {
-      if (outcome === wait2) for (const thrown of this.#thrown) await this.#memo(thrown);
+      if (outcome === wait2) await this.#outcomes.livedWith();
     } catch (error) {
       outcome = error;
     }
@@ -851,8 +915,8 @@ var StepExecution = class {
     this.onLeave(outcome, this.#takeSeen());
   }
   /** Asks; what is recorded takes along what was read before it. */
-  #ask(method, params) {
-    return this.#link.request(method, this.#seen.length && records.has(method) ? { ...params, seen: this.#takeSeen() } : params);
+  #ask(method, params2) {
+    return this.#link.request(method, this.#seen.length && records.has(method) ? { ...params2, seen: this.#takeSeen() } : params2);
   }
   #takeSeen() {
     return this.#seen.splice(0);
@@ -870,19 +934,6 @@ var StepExecution = class {
     const watched = work.then(over, over);
     this.#inFlight.add(watched);
     return work.then((value) => value);
-  }
-  async #outcome(op, name, emits, work) {
-    try {
-      return await work();
-    } catch (thrown) {
-      const error = describe(thrown);
-      if (error.retriable === false && !(thrown instanceof CancelledError)) await this.#memo({ op, name, error, emits });
-      else this.#thrown.push({ op, name, error, emits });
-      throw thrown;
-    }
-  }
-  async #memo({ op, emits, ...outcome }) {
-    await this.#ask("memo", { ...op !== "memo" && { op }, ...outcome, ...emits.length > 0 && { emits } });
   }
 };
 function jobIdOf(text2) {
@@ -912,8 +963,8 @@ function misplaced(run) {
 // src/ctx/link.ts
 function linkOfJob(link, jobId) {
   return {
-    request: (method, params) => link.request(method, { jobId, ...params }),
-    notify: (method, params) => link.notify(method, { jobId, ...params })
+    request: (method, params2) => link.request(method, { jobId, ...params2 }),
+    notify: (method, params2) => link.notify(method, { jobId, ...params2 })
   };
 }
 
@@ -971,9 +1022,9 @@ var LinkState = class {
   #read(op, name, ask) {
     return this.#step ? this.#step.read(op, name, ask) : ask();
   }
-  async #write(op, name, params, value) {
-    if (this.#step) await this.#step.write(op, name, params, value);
-    else await this.#link.request(op, params);
+  async #write(op, name, params2, value) {
+    if (this.#step) await this.#step.write(op, name, params2, value);
+    else await this.#link.request(op, params2);
   }
   #patch(op, name, options2, attempt) {
     if (!this.#step) return retrying(options2, () => attempt({}));
@@ -1023,16 +1074,17 @@ var InvocationContext = class _InvocationContext {
   #state;
   #logger;
   #journal;
+  #outcomes;
   #await;
   #checkpoint;
   #abort;
   #cancelled;
   /** `batch` is the context of the batch to which this job belongs. */
-  constructor(link, params, settings2, batch) {
-    this.execution = params.kind === "step" ? new StepExecution(link, params) : void 0;
+  constructor(link, params2, settings2, batch) {
+    this.execution = params2.kind === "step" ? new StepExecution(link, params2) : void 0;
     if (this.execution) this.execution.onForgotten = (message) => this.logger.warn(message);
     this.#link = this.execution ?? link;
-    this.#params = params;
+    this.#params = params2;
     this.#settings = settings2;
     this.#batch = batch;
   }
@@ -1123,9 +1175,9 @@ var InvocationContext = class _InvocationContext {
     const memo = this.#journal.next("memo", name);
     if (memo?.error) throw revive(memo.error);
     if (memo) return memo.value ?? null;
-    const value = json2(name, await this.#outcome(name, fn));
-    await this.#link.request("memo", { name, value });
-    return value;
+    const nth = this.#journal.uses("memo", name);
+    this.#outcomes ??= new Outcomes((params2) => this.#link.request("memo", params2));
+    return this.#outcomes.of({ op: "memo", name, nth }, async () => json2(name, await fn()));
   };
   call = (process2, input, options2) => {
     const ask = async () => (await this.#link.request("call", { process: process2, input: input ?? null, ...options2 })).value;
@@ -1158,22 +1210,11 @@ var InvocationContext = class _InvocationContext {
     const { jobs, ...shared } = this.#params;
     return new _InvocationContext(linkOfJob(this.#link, job2.jobId ?? ""), { ...shared, ...job2 }, this.#settings, this);
   }
-  async #enqueue(jobs, params) {
-    const ask = (given2) => this.#link.request("enqueue", params(given2));
+  async #enqueue(jobs, params2) {
+    const ask = (given2) => this.#link.request("enqueue", params2(given2));
     const queues = [...new Set(jobs.map(({ queue }) => queue))].join(",");
     const recorded = this.execution?.recorded("enqueue", queues, (id) => ask(jobs.map((job2, index) => withId(job2, jobs.length > 1 ? `${id}/${index + 1}` : id))));
     return (await (recorded ?? ask(jobs))).jobs;
-  }
-  async #outcome(name, fn) {
-    try {
-      return await fn();
-    } catch (error) {
-      const failure2 = describe(error);
-      if (failure2.retriable === false && !(error instanceof CancelledError)) {
-        await this.#link.request("memo", { name, error: failure2 });
-      }
-      throw error;
-    }
   }
 };
 function withId(job2, id) {
@@ -1204,9 +1245,9 @@ function json2(name, value) {
 // src/runner/invocation.ts
 var none = /* @__PURE__ */ new Map();
 var Invocation = class {
-  constructor(id, params, voice) {
+  constructor(id, params2, voice) {
     this.id = id;
-    this.params = params;
+    this.params = params2;
     this.voice = voice;
   }
   ended = false;
@@ -1216,8 +1257,8 @@ var Invocation = class {
   refused = none;
   #ctx;
   /** Makes the context, once the process and with it its settings are known. */
-  begin(settings2, params = this.params) {
-    this.#ctx = new InvocationContext(this, params, settings2);
+  begin(settings2, params2 = this.params) {
+    this.#ctx = new InvocationContext(this, params2, settings2);
     return this.#ctx;
   }
   get ctx() {
@@ -1227,14 +1268,14 @@ var Invocation = class {
     if (this.#ctx) this.#ctx.cancel(reason3);
     else this.cancelledBefore = reason3;
   }
-  async request(method, params) {
+  async request(method, params2) {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
-    return this.voice.request(method, { invocation: this.id, ...params });
+    return this.voice.request(method, { invocation: this.id, ...params2 });
   }
-  notify(method, params) {
+  notify(method, params2) {
     if (this.ended) return;
     try {
-      this.voice.notify(method, { invocation: this.id, ...params });
+      this.voice.notify(method, { invocation: this.id, ...params2 });
     } catch (error) {
       const message = `a ${method} was left out: ${error.message}`;
       this.voice.notify("log", { invocation: this.id, level: "warn", message });
@@ -1257,8 +1298,8 @@ var Invocations = class {
     const current = this.#current.getStore();
     return current?.ended ? void 0 : current;
   }
-  add(id, params) {
-    const invocation = new Invocation(id, params, this.#voice);
+  add(id, params2) {
+    const invocation = new Invocation(id, params2, this.#voice);
     this.running.set(id, invocation);
     return invocation;
   }
@@ -1281,11 +1322,11 @@ var Invocations = class {
   }
   execute(invocation, process2) {
     if (!process2.parse) return this.#call(invocation, process2, invocation.params);
-    const given2 = ({ params, refused }) => {
+    const given2 = ({ params: params2, refused }) => {
       if (invocation.cancelledBefore) return this.fail(invocation, new CancelledError(invocation.cancelledBefore));
       invocation.refused = refused;
-      if (params.jobs?.length === 0) this.#answer(invocation, []);
-      else this.#call(invocation, process2, params);
+      if (params2.jobs?.length === 0) this.#answer(invocation, []);
+      else this.#call(invocation, process2, params2);
     };
     try {
       const parsed = parsedInputs(process2.parse, invocation.params);
@@ -1295,12 +1336,12 @@ var Invocations = class {
       this.fail(invocation, error);
     }
   }
-  #call(invocation, process2, params) {
-    const ctx = invocation.begin(process2.logs, params);
+  #call(invocation, process2, params2) {
+    const ctx = invocation.begin(process2.logs, params2);
     if (ctx.execution) ctx.execution.onLeave = (outcome, seen2) => this.#left(invocation, outcome, seen2);
     let result;
     try {
-      result = this.#current.run(invocation, process2.handler, argument(process2, params), ctx);
+      result = this.#current.run(invocation, process2.handler, argument(process2, params2), ctx);
     } catch (error) {
       this.fail(invocation, error);
       return;
@@ -1354,9 +1395,9 @@ var Invocations = class {
     if (this.running.size === 0) for (const wake of [...this.#idle]) wake();
   }
 };
-function argument({ takes }, params) {
-  if (takes === "input") return params.jobs ? params.jobs.map((job2) => job2.input) : params.input;
-  return params.jobs ? params.jobs.map((job2) => jobOf(job2, params)) : jobOf(params, params);
+function argument({ takes }, params2) {
+  if (takes === "input") return params2.jobs ? params2.jobs.map((job2) => job2.input) : params2.input;
+  return params2.jobs ? params2.jobs.map((job2) => jobOf(job2, params2)) : jobOf(params2, params2);
 }
 function jobOf(job2, { queue }) {
   return {
@@ -1775,8 +1816,8 @@ async function loadError(thrown, file) {
   const isSyntax = isParseError(thrown);
   const place = isSyntax ? await syntaxPlace(thrown, file) : void 0;
   const where = place ? [place.file, place.line, ...place.column ? [place.column] : []].join(":") : file;
-  const told2 = message.includes(where) ? message : `${where}: ${message}`;
-  const error = new RiverrunError(isSyntax ? "MODULE_SYNTAX" : "MODULE_ERROR", told2, { retriable: false });
+  const told3 = message.includes(where) ? message : `${where}: ${message}`;
+  const error = new RiverrunError(isSyntax ? "MODULE_SYNTAX" : "MODULE_ERROR", told3, { retriable: false });
   error.name = thrown instanceof Error ? thrown.name : "Error";
   error.stack = place ? `${where}
 ${place.shown}` : ownFrames(thrown, file);
@@ -1825,15 +1866,15 @@ var Runner = class {
   get current() {
     return this.#invocations.current;
   }
-  onRequest(id, method, params) {
-    if (method === "invoke") this.#invoke(id, params);
-    else if (method === "load") this.#load(id, params);
-    else if (method === "initialise") this.#initialise(id, params);
-    else if (method === "drain") this.#drain(id, params);
+  onRequest(id, method, params2) {
+    if (method === "invoke") this.#invoke(id, params2);
+    else if (method === "load") this.#load(id, params2);
+    else if (method === "initialise") this.#initialise(id, params2);
+    else if (method === "drain") this.#drain(id, params2);
     else this.peer.refuse(id, { message: `there is no method ${method}` }, -32601);
   }
-  onNotification(method, params) {
-    if (method === "cancel") this.#invocations.cancel(params.invocation, params.reason);
+  onNotification(method, params2) {
+    if (method === "cancel") this.#invocations.cancel(params2.invocation, params2.reason);
   }
   /** Ends an invocation with an error that none of its handler's promises carries. */
   fail(invocation, error) {
@@ -1870,9 +1911,9 @@ var Runner = class {
       (error) => this.peer.refuse(id, describe(error))
     );
   }
-  #invoke(id, params) {
-    const { file = "", revision } = params;
-    const invocation = this.#invocations.add(id, params);
+  #invoke(id, params2) {
+    const { file = "", revision } = params2;
+    const invocation = this.#invocations.add(id, params2);
     const processes = this.#modules.loaded(file, revision);
     if (processes) {
       this.#execute(invocation, processes);
@@ -2361,12 +2402,12 @@ function reason(cause) {
   return inner instanceof Error ? inner.message || String(inner.code) : String(inner);
 }
 function queryText(query) {
-  const params = new URLSearchParams();
+  const params2 = new URLSearchParams();
   for (const [key2, value] of Object.entries(query ?? {})) {
     if (value === void 0) continue;
-    params.set(key2, Array.isArray(value) ? value.join(",") : value instanceof Date ? value.toISOString() : String(value));
+    params2.set(key2, Array.isArray(value) ? value.join(",") : value instanceof Date ? value.toISOString() : String(value));
   }
-  return params.size ? `?${params}` : "";
+  return params2.size ? `?${params2}` : "";
 }
 
 // src/client/path.ts
@@ -3218,6 +3259,7 @@ async function breathe() {
 // src/testing/emitted.ts
 var reserved = /* @__PURE__ */ new Set(["flow", "step", "job", "call", "state", "log", "trigger", "worker"]);
 var limit = 1024 * 1024;
+var minSecretBytes = 8;
 function checkEvent(type, data) {
   const topic = type === "emit" ? data?.topic ?? data?.name ?? data?.kind : void 0;
   for (const kind of [type, topic]) if (typeof kind === "string") checkKind(kind);
@@ -3226,6 +3268,9 @@ function checkEvent(type, data) {
 function checkBytes(what, data) {
   const bytes = data === void 0 ? 0 : Buffer.byteLength(JSON.stringify(data));
   if (bytes > limit) refuse("TOO_LARGE", `the ${what} has ${bytes} bytes; it may have ${limit}`);
+}
+function checkSecret(secret) {
+  if (secret !== void 0 && Buffer.byteLength(secret) < minSecretBytes) refuse("INPUT_ERROR", `the secret of a door has fewer than ${minSecretBytes} bytes`);
 }
 function checkKind(kind) {
   if (!/^[A-Za-z0-9._:/-]{1,128}$/.test(kind)) refuse("BAD_EVENT", `${JSON.stringify(kind)} is no type of event`);
@@ -3275,12 +3320,12 @@ function checkOutput({ output: check }, value, what = "the result") {
   refuse2("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
   return value;
 }
-function told({ path: path2, message }) {
+function told2({ path: path2, message }) {
   return path2 ? ` at ${JSON.stringify(path2)}: ${message}` : `: ${message}`;
 }
 function refuse2(code, what, issues = []) {
   const [first] = issues;
-  if (first) throw new RiverrunError(code, what + told(first), { retriable: false, details: { issues } });
+  if (first) throw new RiverrunError(code, what + told2(first), { retriable: false, details: { issues } });
 }
 function asJson(value) {
   return JSON.parse(valueText(value, Infinity));
@@ -3378,20 +3423,20 @@ var Memory = class {
     return this.#store.state;
   }
   /** Like the wire, it lets nothing through but JSON, and gives copies. */
-  async request(method, params) {
+  async request(method, params2) {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
     const answer2 = this.#answers[method];
     if (!answer2) throw new RiverrunError("INTERNAL", `the test kit does not know ${method}`);
-    const { seen: seen2 = [], inRun: inRun2 = false, ...asked } = copy(params);
+    const { seen: seen2 = [], inRun: inRun2 = false, ...asked } = copy(params2);
     if (this.#check instanceof Promise) this.#check = await this.#check;
     this.journal.push(...seen2);
     const answered = await answer2(asked);
     if (this.#isStep && !inRun2 && writes.has(method)) this.journal.push({ op: method, name: asked.key ?? "", value: method === "state.setBatch" ? asked.values : asked.value });
     return copy(answered);
   }
-  notify(method, params) {
+  notify(method, params2) {
     if (this.ended) return;
-    const said = copy(params);
+    const said = copy(params2);
     if (method === "log") this.logs.push(said);
     else if (method === "progress") this.progress.push(said);
     else if (method === "partial") this.partials.push(said);
@@ -3413,11 +3458,12 @@ var Memory = class {
       if (this.#isStep) this.journal.push({ op: "emit", name: type });
       return { id };
     },
-    memo: ({ op = "memo", name, value, error, emits }) => {
-      this.journal.push({ op, name, ...error ? { error } : { value }, ...emits && { emits } });
+    memo: ({ op = "memo", name, nth, value, error, emits }) => {
+      this.journal.push({ op, name, ...nth && { nth }, ...error ? { error } : { value }, ...emits && { emits } });
       return {};
     },
-    "await.trigger": ({ type, payload, timeoutMs, many = false }) => {
+    "await.trigger": ({ type, payload, timeoutMs, many = false, secret }) => {
+      checkSecret(secret);
       checkBytes("payload", payload);
       const { id, url } = this.#store.makeTrigger(type, payload);
       this.#store.doors.made(id, many, timeoutMs === void 0 ? void 0 : Date.now() + timeoutMs);
@@ -3429,7 +3475,7 @@ var Memory = class {
       return {};
     },
     enqueue: ({ jobs, ...job2 }) => ({ jobs: (jobs ?? [job2]).map((one) => this.#enqueue(one)) }),
-    call: (params) => this.#call(params),
+    call: (params2) => this.#call(params2),
     start: ({ flow: flow2, input, options: options2 }) => {
       const runId = options2?.runId ?? `run-${this.started.length + 1}`;
       this.started.push({ flow: flow2, input, options: options2, runId });
@@ -3446,7 +3492,7 @@ var Memory = class {
       throw new RiverrunError("STATE_CONFLICT", "the state has moved on", { details: { version: this.#store.version } });
     }
     const issues = this.#check(this.state, next);
-    if (issues.length) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told(issues[0])}`, { details: { issues } });
+    if (issues.length) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told2(issues[0])}`, { details: { issues } });
     this.#store.state = next;
     this.#store.version += 1;
     return { version: this.#store.version };
@@ -3527,8 +3573,8 @@ var members2 = {
 function checkSettings(config, name) {
   const issues = strangers(config, settings, "", "");
   if (!issues.length) return;
-  const told2 = issues.map(({ path: path2, message }) => `${path2}: ${message}`).join("; ");
-  throw new RiverrunError("PROCESS_INVALID", `the config of ${name || "a step"} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told2}`, { retriable: false, details: { issues } });
+  const told3 = issues.map(({ path: path2, message }) => `${path2}: ${message}`).join("; ");
+  throw new RiverrunError("PROCESS_INVALID", `the config of ${name || "a step"} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told3}`, { retriable: false, details: { issues } });
 }
 function checkOptions(what, options2, known4) {
   const stranger = Object.entries(options2).find(([word, value]) => value !== void 0 && !known4.includes(word))?.[0];
@@ -3658,8 +3704,13 @@ async function settled(running, ctx) {
     return { status: "completed", value: value === void 0 ? null : value };
   } catch (error) {
     const stopped = error instanceof CancelledError || ctx.cancelled && error instanceof Error && error.name === "AbortError";
-    return { status: stopped ? "cancelled" : "failed", error };
+    return stopped ? { status: "cancelled", error } : { status: "failed", error: withCode(error) };
   }
+}
+function withCode(error) {
+  if (!isObject(error)) return revive(recordOf(error));
+  if (error.code === void 0 && Object.isExtensible(error)) error.code = "HANDLER_ERROR";
+  return error;
 }
 function finished(memory, options2, outcome) {
   return { ...outcome, ...kept(memory), attempt: attemptOf(options2) };
@@ -3685,11 +3736,11 @@ var BatchMemory = class {
   constructor(memories) {
     this.memories = memories;
   }
-  request(method, { jobId, ...params }) {
-    return this.#of(jobId).request(method, params);
+  request(method, { jobId, ...params2 }) {
+    return this.#of(jobId).request(method, params2);
   }
-  notify(method, { jobId, ...params }) {
-    this.#of(jobId).notify(method, params);
+  notify(method, { jobId, ...params2 }) {
+    this.#of(jobId).notify(method, params2);
   }
   #of(jobId) {
     const at = typeof jobId === "string" ? Number(jobId.slice(jobId.lastIndexOf("-") + 1)) : 0;
@@ -3699,7 +3750,7 @@ var BatchMemory = class {
 function contextOf(memories, options2, input) {
   const memory = memories[0];
   const { jobId = "job-0", runId = "run-0", correlationId, causationId, tenantId, timeoutMs, enqueuedAt } = options2;
-  const params = {
+  const params2 = {
     file: "",
     kind: "job",
     jobId,
@@ -3717,11 +3768,11 @@ function contextOf(memories, options2, input) {
     enqueuedAt
   };
   if (isBatch(options2, input)) {
-    params.jobs = input.map((one, at) => ({ jobId: `${jobId}-${at}`, input: one, attempt: params.attempt, maxAttempts: params.maxAttempts }));
+    params2.jobs = input.map((one, at) => ({ jobId: `${jobId}-${at}`, input: one, attempt: params2.attempt, maxAttempts: params2.maxAttempts }));
   }
   const { level = "debug", redact } = options2.config?.logger ?? {};
-  const link = params.jobs ? new BatchMemory(memories) : memory;
-  return new InvocationContext(link, params, { level, redact: redactor(redact) });
+  const link = params2.jobs ? new BatchMemory(memories) : memory;
+  return new InvocationContext(link, params2, { level, redact: redactor(redact) });
 }
 function jobArgument(input, options2) {
   const { jobId = "job-0" } = options2;
@@ -3751,26 +3802,149 @@ function maxAttemptsOf({ maxAttempts, config }) {
   return maxAttempts ?? config?.retryPolicy?.attempts ?? 1;
 }
 
-// src/testing/expression.ts
-function evaluate(expression, args) {
-  const text2 = typeof expression === "function" ? source(expression) : expression;
-  const names2 = Object.keys(args);
-  const call = compiled2(text2, names2);
+// src/testing/sandbox.ts
+import { Script, createContext } from "node:vm";
+var resultBytes2 = 1024 * 1024;
+var asynchronous = "expression is asynchronous: expressions answer at once and cannot await";
+var names2 = [
+  "Object",
+  "Function",
+  "Error",
+  "EvalError",
+  "RangeError",
+  "ReferenceError",
+  "SyntaxError",
+  "TypeError",
+  "URIError",
+  "AggregateError",
+  "Array",
+  "Number",
+  "Boolean",
+  "String",
+  "Symbol",
+  "BigInt",
+  "Math",
+  "Reflect",
+  "Iterator",
+  "parseInt",
+  "parseFloat",
+  "isNaN",
+  "isFinite",
+  "decodeURI",
+  "decodeURIComponent",
+  "encodeURI",
+  "encodeURIComponent",
+  "escape",
+  "unescape",
+  "Infinity",
+  "NaN",
+  "undefined",
+  "globalThis",
+  "Date",
+  "eval",
+  "RegExp",
+  "JSON",
+  "Proxy",
+  "Map",
+  "Set",
+  "WeakMap",
+  "WeakSet",
+  "Promise",
+  "ArrayBuffer",
+  "DataView",
+  "Int8Array",
+  "Uint8Array",
+  "Uint8ClampedArray",
+  "Int16Array",
+  "Uint16Array",
+  "Int32Array",
+  "Uint32Array",
+  "BigInt64Array",
+  "BigUint64Array",
+  "Float16Array",
+  "Float32Array",
+  "Float64Array"
+];
+var prelude = `"use strict";
+((names) => {
+  for (const name of Object.getOwnPropertyNames(globalThis)) if (!names.includes(name)) delete globalThis[name]
+  const { parse, stringify } = JSON
+  const define = (object, key, value) => Object.defineProperty(object, key, { value, writable: true, enumerable: false, configurable: true })
+  const refuse = (what, pass) => { throw new TypeError(what + ' is not available: expressions are deterministic, pass the ' + pass + ' in as input') }
+  const EngineDate = Date
+  const GivenDate = function Date(...given) {
+    if (new.target === undefined) refuse('Date()', 'time')
+    if (given.length === 0) refuse('new Date()', 'time')
+    return Reflect.construct(EngineDate, given, new.target)
+  }
+  define(GivenDate, 'parse', EngineDate.parse)
+  define(GivenDate, 'UTC', EngineDate.UTC)
+  define(GivenDate, 'now', () => refuse('Date.now()', 'time'))
+  GivenDate.prototype = EngineDate.prototype
+  define(EngineDate.prototype, 'constructor', GivenDate)
+  define(globalThis, 'Date', GivenDate)
+  define(Math, 'random', () => refuse('Math.random()', 'number'))
+  return (call, args) => {
+    const value = call(...args.map((arg) => parse(arg)))
+    if (value instanceof Promise) throw new TypeError(${JSON.stringify(asynchronous)})
+    if (['function', 'symbol', 'bigint'].includes(typeof value)) throw new TypeError('expression result is not JSON: it is a ' + typeof value)
+    try {
+      return stringify(value)
+    } catch (error) {
+      throw new TypeError('expression result is not JSON: ' + error.message)
+    }
+  }
+})`;
+var sandbox;
+function evaluated(text2, args) {
+  const call = compiled2(text2, Object.keys(args));
+  const given2 = Object.values(args).map((arg) => JSON.stringify(arg) ?? "null");
+  const json4 = theSandbox().answer(call, given2);
+  const bytes = json4 === void 0 ? 0 : Buffer.byteLength(json4);
+  if (bytes > resultBytes2) throw new RangeError(`expression result has ${bytes} bytes, the limit is ${resultBytes2}`);
+  return json4 === void 0 ? void 0 : JSON.parse(json4);
+}
+function syntaxProblem(text2) {
+  if (/^\s*async(\s*\(|\s+[\p{Alphabetic}_$])/u.test(text2)) return asynchronous;
   try {
-    return call(...Object.values(args));
+    compiled2(text2, []);
+    return void 0;
+  } catch (error) {
+    return `expression does not parse: ${error.message}`;
+  }
+}
+function compiled2(text2, names3) {
+  const list2 = names3.join(", ");
+  const script = new Script(`"use strict"; ((${list2}) => { const given = (
+${text2}
+); return typeof given === 'function' ? given(${list2}) : given })`);
+  return script.runInContext(theSandbox().context);
+}
+function theSandbox() {
+  if (sandbox) return sandbox;
+  const context = createContext({}, { codeGeneration: { strings: false, wasm: false } });
+  const harden = new Script(prelude).runInContext(context);
+  return sandbox = { context, answer: harden(names2) };
+}
+
+// src/testing/expression.ts
+function evaluate(expression2, args) {
+  const text2 = textOf(expression2);
+  const problem = syntaxProblem(text2);
+  if (problem !== void 0) throw new RiverrunError("EXPRESSION_ERROR", `${text2}: ${problem}`, { retriable: false });
+  try {
+    return evaluated(text2, args);
   } catch (cause) {
-    if (!(cause instanceof ReferenceError)) throw cause;
-    const message = `${text2} cannot be evaluated: ${cause.message}. The server calls it with ${names2.join(", ")}, and it sees no other variable`;
+    if (cause?.name !== "ReferenceError") throw cause;
+    const message = `${text2} cannot be evaluated: ${cause.message}. The server calls it with ${Object.keys(args).join(", ")}, and it sees no other variable`;
     throw new RiverrunError("EXPRESSION_ERROR", message, { cause, retriable: false });
   }
 }
-function compiled2(text2, names2) {
-  try {
-    return new Function(...names2, `"use strict"; const given = (${text2}
-); return typeof given === 'function' ? given(${names2.join(", ")}) : given`);
-  } catch (cause) {
-    throw new RiverrunError("EXPRESSION_ERROR", `${text2} is no JavaScript: ${cause.message}`, { cause, retriable: false });
-  }
+function expressionProblem(expression2) {
+  return typeof expression2 === "string" || typeof expression2 === "function" ? syntaxProblem(textOf(expression2)) : void 0;
+}
+function textOf(expression2) {
+  return typeof expression2 === "function" ? source(expression2) : expression2;
 }
 
 // src/testing/given.ts
@@ -3782,8 +3956,9 @@ async function opened(triggers, trigger) {
   const answer2 = typeof triggers === "function" ? triggers : triggers?.[trigger.type];
   const given2 = await answer2?.(trigger);
   if (given2 === void 0) return void 0;
-  if (typeof given2 !== "object" || given2 === null || !(isLater2 in given2)) return { payload: given2, afterMs: 0 };
-  const { after, payload } = given2;
+  const isPlain = typeof given2 !== "object" || given2 === null || !(isLater2 in given2);
+  const { after, payload } = isPlain ? { after: 0, payload: given2 } : given2;
+  checkBytes("body", payload);
   return { payload: payload ?? null, afterMs: milliseconds2("later", after) };
 }
 function arrivalMs({ at }, startMs) {
@@ -3797,7 +3972,8 @@ function arrivalMs({ at }, startMs) {
 }
 function seen({ type, kind = type, at: _, ...event }, ms, number) {
   if (!kind) throw new TypeError("an event needs a type");
-  return { id: `${ms}-${number}`, ts: new Date(ms).toISOString(), runId: "", flowName: "", ...event, type: kind, kind };
+  const flowName = event.runId === void 0 ? "global" : "";
+  return { id: `${ms}-${number}`, ts: new Date(ms).toISOString(), runId: "global", flowName, ...event, type: kind, kind };
 }
 function matches(match, event) {
   return Object.entries(match).every(([path2, value]) => isSame(getAt(event, path2), value));
@@ -3932,8 +4108,8 @@ var written = /* @__PURE__ */ new Set([
 function checkFlow(flow2, steps) {
   const issues = [...steps.values()].flatMap((step2) => [...issuesOf(step2, [...steps.keys()])]);
   if (!issues.length) return;
-  const told2 = issues.map(({ path: path2, message }) => `${path2}: ${message}`).join("; ");
-  throw new RiverrunError("FLOW_INVALID", `flow ${flow2} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told2}`, { retriable: false, details: { issues } });
+  const told3 = issues.map(({ path: path2, message }) => `${path2}: ${message}`).join("; ");
+  throw new RiverrunError("FLOW_INVALID", `flow ${flow2} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told3}`, { retriable: false, details: { issues } });
 }
 function refusedWait(wait2, untilMs, nowMs) {
   if (wait2.type === "event" && isOwn(wait2.eventKind)) {
@@ -3954,18 +4130,25 @@ function tooManySteps(limit2) {
   return refusal2("MAX_STEPS", `the run has made ${limit2} steps, the most that its flow's limits.maxSteps allows: does a step feed itself?`);
 }
 var most = { maxSteps: 1e7, maxAwaits: 1e6, maxValueBytes: 67108864, maxStateBytes: 67108864 };
-function* issuesOf({ name, subscriptions, await: declared, compensation, limits }, names2) {
+function* issuesOf({ name, subscriptions, await: declared, compensation, limits }, names3) {
   const at = `steps.${name}`;
-  for (const [number, { eventKind }] of subscriptions.entries()) yield* heard(`${at}.subscriptions.${number}.eventKind`, eventKind);
-  if (declared?.type === "event") yield* heard(`${at}.await.eventKind`, declared.eventKind);
-  if (declared && "onTimeout" in declared) yield* target(`${at}.await.onTimeout`, declared.onTimeout, names2);
+  for (const [number, { eventKind, when, map }] of subscriptions.entries()) {
+    yield* heard(`${at}.subscriptions.${number}.eventKind`, eventKind);
+    yield* parses(`${at}.subscriptions.${number}.when`, when);
+    yield* parses(`${at}.subscriptions.${number}.map`, map);
+  }
+  if (declared?.type === "event") {
+    yield* heard(`${at}.await.eventKind`, declared.eventKind);
+    yield* parses(`${at}.await.where`, declared.where);
+  }
+  if (declared && "onTimeout" in declared) yield* target(`${at}.await.onTimeout`, declared.onTimeout, names3);
   for (const field of ["timeout", "lookback"]) yield* duration(`${at}.await.${field}`, declared?.[field]);
-  if (declared?.type === "time" && typeof declared.delay !== "function") yield* duration(`${at}.await.delay`, declared.delay);
+  if (declared?.type === "time") yield* (typeof declared.delay === "function" ? parses : duration)(`${at}.await.delay`, declared.delay);
   const problem = declared?.type === "trigger" ? payloadProblem(declared.payload) : void 0;
   if (problem !== void 0) yield { path: `${at}.await.payload`, message: problem };
   const many = declared?.type === "trigger" ? declared.many : void 0;
   if (many !== void 0 && !(Number.isInteger(many) && many >= 2 && many <= 1e3)) yield { path: `${at}.await.many`, message: `must be 2 to 1000, is ${String(many)}` };
-  yield* target(`${at}.compensation.step`, compensation?.step, names2);
+  yield* target(`${at}.compensation.step`, compensation?.step, names3);
   for (const kind of [compensation?.on ?? []].flat()) yield* heard(`${at}.compensation.on`, kind);
   for (const [limit2, value] of Object.entries(limits ?? {})) {
     const top = most[limit2];
@@ -3976,8 +4159,12 @@ function* heard(path2, kind) {
   if (isOwn(kind)) yield { path: path2, message: `${kind} is written by riverrun itself, and never comes to a step: emit an event of your own, or have a trigger on it start a flow` };
   else if (!isKind(kind)) yield { path: path2, message: `${JSON.stringify(kind)} is no kind of event` };
 }
-function* target(path2, name, names2) {
-  if (name !== void 0 && !names2.includes(name)) yield { path: path2, message: `there is no step ${JSON.stringify(name)}${meant(name, names2)}` };
+function* parses(path2, expression2) {
+  const message = expressionProblem(expression2);
+  if (message !== void 0) yield { path: path2, message };
+}
+function* target(path2, name, names3) {
+  if (name !== void 0 && !names3.includes(name)) yield { path: path2, message: `there is no step ${JSON.stringify(name)}${meant(name, names3)}` };
 }
 function* duration(path2, given2) {
   const ms = typeof given2 === "number" || typeof given2 === "string" ? durationMs(given2) : void 0;
@@ -4110,6 +4297,19 @@ function undo({ step: step2, visit, result }, error) {
 }
 
 // src/testing/visit.ts
+var ExecutionLink = class {
+  constructor(memory) {
+    this.memory = memory;
+  }
+  ended = false;
+  async request(method, params2) {
+    if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
+    return this.memory.request(method, params2);
+  }
+  notify(method, params2) {
+    if (!this.ended) this.memory.notify(method, params2);
+  }
+};
 var Visit = class {
   constructor(step2, number, input, run, options2, store, undoes) {
     this.step = step2;
@@ -4138,7 +4338,8 @@ var Visit = class {
   async execute(clock) {
     this.#executions += 1;
     const { level = "debug", redact } = this.step.config.logger ?? {};
-    const ctx = new InvocationContext(this.memory, this.#params(), { level, redact: redactor(redact) });
+    const link = new ExecutionLink(this.memory);
+    const ctx = new InvocationContext(link, this.#params(), { level, redact: redactor(redact) });
     const execution = ctx.execution;
     const left = new Promise((resolve) => {
       execution.onLeave = (outcome, seen2) => {
@@ -4146,7 +4347,7 @@ var Visit = class {
         resolve(outcome instanceof RiverrunError ? { status: "failed", error: outcome } : outcome);
       };
     });
-    const ended2 = settled(this.#call(ctx), ctx);
+    const ended2 = settled(this.#call(ctx, link), ctx);
     return clock.run(Promise.race([left, ended2]));
   }
   get attempt() {
@@ -4185,7 +4386,7 @@ var Visit = class {
     this.#endedAt = (/* @__PURE__ */ new Date()).toISOString();
     this.memory.ended = true;
   }
-  async #call(ctx) {
+  async #call(ctx, link) {
     const execution = ctx.execution;
     const { checks = {} } = this.step;
     try {
@@ -4196,6 +4397,7 @@ var Visit = class {
       return checkOutput(checks, value);
     } catch (error) {
       execution.threw();
+      link.ended = true;
       throw error;
     }
   }

@@ -2,7 +2,7 @@ import {
   deleteAt,
   getAt,
   setAt
-} from "./shared/NN3GJPCN.js";
+} from "./shared/WCIIKBEZ.js";
 import {
   InvocationContext,
   configJson,
@@ -11,14 +11,16 @@ import {
   redactor,
   source,
   valueText
-} from "./shared/POQ6PYVV.js";
+} from "./shared/TCWNA55A.js";
 import {
   CancelledError,
   RiverrunError,
   definition,
   describe,
-  isObject
-} from "./shared/2TJ3RDNT.js";
+  isObject,
+  recordOf,
+  revive
+} from "./shared/HAGUJHPP.js";
 
 // src/testing/clock.ts
 import { createRequire, syncBuiltinESMExports } from "node:module";
@@ -176,6 +178,7 @@ async function breathe() {
 // src/testing/emitted.ts
 var reserved = /* @__PURE__ */ new Set(["flow", "step", "job", "call", "state", "log", "trigger", "worker"]);
 var limit = 1024 * 1024;
+var minSecretBytes = 8;
 function checkEvent(type, data) {
   const topic = type === "emit" ? data?.topic ?? data?.name ?? data?.kind : void 0;
   for (const kind of [type, topic]) if (typeof kind === "string") checkKind(kind);
@@ -184,6 +187,9 @@ function checkEvent(type, data) {
 function checkBytes(what, data) {
   const bytes = data === void 0 ? 0 : Buffer.byteLength(JSON.stringify(data));
   if (bytes > limit) refuse("TOO_LARGE", `the ${what} has ${bytes} bytes; it may have ${limit}`);
+}
+function checkSecret(secret) {
+  if (secret !== void 0 && Buffer.byteLength(secret) < minSecretBytes) refuse("INPUT_ERROR", `the secret of a door has fewer than ${minSecretBytes} bytes`);
 }
 function checkKind(kind) {
   if (!/^[A-Za-z0-9._:/-]{1,128}$/.test(kind)) refuse("BAD_EVENT", `${JSON.stringify(kind)} is no type of event`);
@@ -371,11 +377,12 @@ var Memory = class {
       if (this.#isStep) this.journal.push({ op: "emit", name: type });
       return { id };
     },
-    memo: ({ op = "memo", name, value, error, emits }) => {
-      this.journal.push({ op, name, ...error ? { error } : { value }, ...emits && { emits } });
+    memo: ({ op = "memo", name, nth, value, error, emits }) => {
+      this.journal.push({ op, name, ...nth && { nth }, ...error ? { error } : { value }, ...emits && { emits } });
       return {};
     },
-    "await.trigger": ({ type, payload, timeoutMs, many = false }) => {
+    "await.trigger": ({ type, payload, timeoutMs, many = false, secret }) => {
+      checkSecret(secret);
       checkBytes("payload", payload);
       const { id, url } = this.#store.makeTrigger(type, payload);
       this.#store.doors.made(id, many, timeoutMs === void 0 ? void 0 : Date.now() + timeoutMs);
@@ -616,8 +623,13 @@ async function settled(running, ctx) {
     return { status: "completed", value: value === void 0 ? null : value };
   } catch (error) {
     const stopped = error instanceof CancelledError || ctx.cancelled && error instanceof Error && error.name === "AbortError";
-    return { status: stopped ? "cancelled" : "failed", error };
+    return stopped ? { status: "cancelled", error } : { status: "failed", error: withCode(error) };
   }
+}
+function withCode(error) {
+  if (!isObject(error)) return revive(recordOf(error));
+  if (error.code === void 0 && Object.isExtensible(error)) error.code = "HANDLER_ERROR";
+  return error;
 }
 function finished(memory, options, outcome) {
   return { ...outcome, ...kept(memory), attempt: attemptOf(options) };
@@ -709,26 +721,149 @@ function maxAttemptsOf({ maxAttempts, config }) {
   return maxAttempts ?? config?.retryPolicy?.attempts ?? 1;
 }
 
+// src/testing/sandbox.ts
+import { Script, createContext } from "node:vm";
+var resultBytes2 = 1024 * 1024;
+var asynchronous = "expression is asynchronous: expressions answer at once and cannot await";
+var names = [
+  "Object",
+  "Function",
+  "Error",
+  "EvalError",
+  "RangeError",
+  "ReferenceError",
+  "SyntaxError",
+  "TypeError",
+  "URIError",
+  "AggregateError",
+  "Array",
+  "Number",
+  "Boolean",
+  "String",
+  "Symbol",
+  "BigInt",
+  "Math",
+  "Reflect",
+  "Iterator",
+  "parseInt",
+  "parseFloat",
+  "isNaN",
+  "isFinite",
+  "decodeURI",
+  "decodeURIComponent",
+  "encodeURI",
+  "encodeURIComponent",
+  "escape",
+  "unescape",
+  "Infinity",
+  "NaN",
+  "undefined",
+  "globalThis",
+  "Date",
+  "eval",
+  "RegExp",
+  "JSON",
+  "Proxy",
+  "Map",
+  "Set",
+  "WeakMap",
+  "WeakSet",
+  "Promise",
+  "ArrayBuffer",
+  "DataView",
+  "Int8Array",
+  "Uint8Array",
+  "Uint8ClampedArray",
+  "Int16Array",
+  "Uint16Array",
+  "Int32Array",
+  "Uint32Array",
+  "BigInt64Array",
+  "BigUint64Array",
+  "Float16Array",
+  "Float32Array",
+  "Float64Array"
+];
+var prelude = `"use strict";
+((names) => {
+  for (const name of Object.getOwnPropertyNames(globalThis)) if (!names.includes(name)) delete globalThis[name]
+  const { parse, stringify } = JSON
+  const define = (object, key, value) => Object.defineProperty(object, key, { value, writable: true, enumerable: false, configurable: true })
+  const refuse = (what, pass) => { throw new TypeError(what + ' is not available: expressions are deterministic, pass the ' + pass + ' in as input') }
+  const EngineDate = Date
+  const GivenDate = function Date(...given) {
+    if (new.target === undefined) refuse('Date()', 'time')
+    if (given.length === 0) refuse('new Date()', 'time')
+    return Reflect.construct(EngineDate, given, new.target)
+  }
+  define(GivenDate, 'parse', EngineDate.parse)
+  define(GivenDate, 'UTC', EngineDate.UTC)
+  define(GivenDate, 'now', () => refuse('Date.now()', 'time'))
+  GivenDate.prototype = EngineDate.prototype
+  define(EngineDate.prototype, 'constructor', GivenDate)
+  define(globalThis, 'Date', GivenDate)
+  define(Math, 'random', () => refuse('Math.random()', 'number'))
+  return (call, args) => {
+    const value = call(...args.map((arg) => parse(arg)))
+    if (value instanceof Promise) throw new TypeError(${JSON.stringify(asynchronous)})
+    if (['function', 'symbol', 'bigint'].includes(typeof value)) throw new TypeError('expression result is not JSON: it is a ' + typeof value)
+    try {
+      return stringify(value)
+    } catch (error) {
+      throw new TypeError('expression result is not JSON: ' + error.message)
+    }
+  }
+})`;
+var sandbox;
+function evaluated(text, args) {
+  const call = compiled2(text, Object.keys(args));
+  const given2 = Object.values(args).map((arg) => JSON.stringify(arg) ?? "null");
+  const json = theSandbox().answer(call, given2);
+  const bytes = json === void 0 ? 0 : Buffer.byteLength(json);
+  if (bytes > resultBytes2) throw new RangeError(`expression result has ${bytes} bytes, the limit is ${resultBytes2}`);
+  return json === void 0 ? void 0 : JSON.parse(json);
+}
+function syntaxProblem(text) {
+  if (/^\s*async(\s*\(|\s+[\p{Alphabetic}_$])/u.test(text)) return asynchronous;
+  try {
+    compiled2(text, []);
+    return void 0;
+  } catch (error) {
+    return `expression does not parse: ${error.message}`;
+  }
+}
+function compiled2(text, names2) {
+  const list = names2.join(", ");
+  const script = new Script(`"use strict"; ((${list}) => { const given = (
+${text}
+); return typeof given === 'function' ? given(${list}) : given })`);
+  return script.runInContext(theSandbox().context);
+}
+function theSandbox() {
+  if (sandbox) return sandbox;
+  const context = createContext({}, { codeGeneration: { strings: false, wasm: false } });
+  const harden = new Script(prelude).runInContext(context);
+  return sandbox = { context, answer: harden(names) };
+}
+
 // src/testing/expression.ts
 function evaluate(expression, args) {
-  const text = typeof expression === "function" ? source(expression) : expression;
-  const names = Object.keys(args);
-  const call = compiled2(text, names);
+  const text = textOf(expression);
+  const problem = syntaxProblem(text);
+  if (problem !== void 0) throw new RiverrunError("EXPRESSION_ERROR", `${text}: ${problem}`, { retriable: false });
   try {
-    return call(...Object.values(args));
+    return evaluated(text, args);
   } catch (cause) {
-    if (!(cause instanceof ReferenceError)) throw cause;
-    const message = `${text} cannot be evaluated: ${cause.message}. The server calls it with ${names.join(", ")}, and it sees no other variable`;
+    if (cause?.name !== "ReferenceError") throw cause;
+    const message = `${text} cannot be evaluated: ${cause.message}. The server calls it with ${Object.keys(args).join(", ")}, and it sees no other variable`;
     throw new RiverrunError("EXPRESSION_ERROR", message, { cause, retriable: false });
   }
 }
-function compiled2(text, names) {
-  try {
-    return new Function(...names, `"use strict"; const given = (${text}
-); return typeof given === 'function' ? given(${names.join(", ")}) : given`);
-  } catch (cause) {
-    throw new RiverrunError("EXPRESSION_ERROR", `${text} is no JavaScript: ${cause.message}`, { cause, retriable: false });
-  }
+function expressionProblem(expression) {
+  return typeof expression === "string" || typeof expression === "function" ? syntaxProblem(textOf(expression)) : void 0;
+}
+function textOf(expression) {
+  return typeof expression === "function" ? source(expression) : expression;
 }
 
 // src/testing/given.ts
@@ -740,8 +875,9 @@ async function opened(triggers, trigger) {
   const answer = typeof triggers === "function" ? triggers : triggers?.[trigger.type];
   const given2 = await answer?.(trigger);
   if (given2 === void 0) return void 0;
-  if (typeof given2 !== "object" || given2 === null || !(isLater in given2)) return { payload: given2, afterMs: 0 };
-  const { after, payload } = given2;
+  const isPlain = typeof given2 !== "object" || given2 === null || !(isLater in given2);
+  const { after, payload } = isPlain ? { after: 0, payload: given2 } : given2;
+  checkBytes("body", payload);
   return { payload: payload ?? null, afterMs: milliseconds("later", after) };
 }
 function arrivalMs({ at }, startMs) {
@@ -755,7 +891,8 @@ function arrivalMs({ at }, startMs) {
 }
 function seen({ type, kind = type, at: _, ...event }, ms, number) {
   if (!kind) throw new TypeError("an event needs a type");
-  return { id: `${ms}-${number}`, ts: new Date(ms).toISOString(), runId: "", flowName: "", ...event, type: kind, kind };
+  const flowName = event.runId === void 0 ? "global" : "";
+  return { id: `${ms}-${number}`, ts: new Date(ms).toISOString(), runId: "global", flowName, ...event, type: kind, kind };
 }
 function matches(match, event) {
   return Object.entries(match).every(([path, value]) => isSame(getAt(event, path), value));
@@ -912,18 +1049,25 @@ function tooManySteps(limit2) {
   return refusal("MAX_STEPS", `the run has made ${limit2} steps, the most that its flow's limits.maxSteps allows: does a step feed itself?`);
 }
 var most = { maxSteps: 1e7, maxAwaits: 1e6, maxValueBytes: 67108864, maxStateBytes: 67108864 };
-function* issuesOf({ name, subscriptions, await: declared, compensation, limits }, names) {
+function* issuesOf({ name, subscriptions, await: declared, compensation, limits }, names2) {
   const at = `steps.${name}`;
-  for (const [number, { eventKind }] of subscriptions.entries()) yield* heard(`${at}.subscriptions.${number}.eventKind`, eventKind);
-  if (declared?.type === "event") yield* heard(`${at}.await.eventKind`, declared.eventKind);
-  if (declared && "onTimeout" in declared) yield* target(`${at}.await.onTimeout`, declared.onTimeout, names);
+  for (const [number, { eventKind, when, map }] of subscriptions.entries()) {
+    yield* heard(`${at}.subscriptions.${number}.eventKind`, eventKind);
+    yield* parses(`${at}.subscriptions.${number}.when`, when);
+    yield* parses(`${at}.subscriptions.${number}.map`, map);
+  }
+  if (declared?.type === "event") {
+    yield* heard(`${at}.await.eventKind`, declared.eventKind);
+    yield* parses(`${at}.await.where`, declared.where);
+  }
+  if (declared && "onTimeout" in declared) yield* target(`${at}.await.onTimeout`, declared.onTimeout, names2);
   for (const field of ["timeout", "lookback"]) yield* duration(`${at}.await.${field}`, declared?.[field]);
-  if (declared?.type === "time" && typeof declared.delay !== "function") yield* duration(`${at}.await.delay`, declared.delay);
+  if (declared?.type === "time") yield* (typeof declared.delay === "function" ? parses : duration)(`${at}.await.delay`, declared.delay);
   const problem = declared?.type === "trigger" ? payloadProblem(declared.payload) : void 0;
   if (problem !== void 0) yield { path: `${at}.await.payload`, message: problem };
   const many = declared?.type === "trigger" ? declared.many : void 0;
   if (many !== void 0 && !(Number.isInteger(many) && many >= 2 && many <= 1e3)) yield { path: `${at}.await.many`, message: `must be 2 to 1000, is ${String(many)}` };
-  yield* target(`${at}.compensation.step`, compensation?.step, names);
+  yield* target(`${at}.compensation.step`, compensation?.step, names2);
   for (const kind of [compensation?.on ?? []].flat()) yield* heard(`${at}.compensation.on`, kind);
   for (const [limit2, value] of Object.entries(limits ?? {})) {
     const top = most[limit2];
@@ -934,8 +1078,12 @@ function* heard(path, kind) {
   if (isOwn(kind)) yield { path, message: `${kind} is written by riverrun itself, and never comes to a step: emit an event of your own, or have a trigger on it start a flow` };
   else if (!isKind(kind)) yield { path, message: `${JSON.stringify(kind)} is no kind of event` };
 }
-function* target(path, name, names) {
-  if (name !== void 0 && !names.includes(name)) yield { path, message: `there is no step ${JSON.stringify(name)}${meant(name, names)}` };
+function* parses(path, expression) {
+  const message = expressionProblem(expression);
+  if (message !== void 0) yield { path, message };
+}
+function* target(path, name, names2) {
+  if (name !== void 0 && !names2.includes(name)) yield { path, message: `there is no step ${JSON.stringify(name)}${meant(name, names2)}` };
 }
 function* duration(path, given2) {
   const ms = typeof given2 === "number" || typeof given2 === "string" ? durationMs(given2) : void 0;
@@ -1068,6 +1216,19 @@ function undo({ step: step2, visit, result }, error) {
 }
 
 // src/testing/visit.ts
+var ExecutionLink = class {
+  constructor(memory) {
+    this.memory = memory;
+  }
+  ended = false;
+  async request(method, params) {
+    if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
+    return this.memory.request(method, params);
+  }
+  notify(method, params) {
+    if (!this.ended) this.memory.notify(method, params);
+  }
+};
 var Visit = class {
   constructor(step2, number, input, run, options, store, undoes) {
     this.step = step2;
@@ -1096,7 +1257,8 @@ var Visit = class {
   async execute(clock) {
     this.#executions += 1;
     const { level = "debug", redact } = this.step.config.logger ?? {};
-    const ctx = new InvocationContext(this.memory, this.#params(), { level, redact: redactor(redact) });
+    const link = new ExecutionLink(this.memory);
+    const ctx = new InvocationContext(link, this.#params(), { level, redact: redactor(redact) });
     const execution = ctx.execution;
     const left = new Promise((resolve) => {
       execution.onLeave = (outcome, seen2) => {
@@ -1104,7 +1266,7 @@ var Visit = class {
         resolve(outcome instanceof RiverrunError ? { status: "failed", error: outcome } : outcome);
       };
     });
-    const ended = settled(this.#call(ctx), ctx);
+    const ended = settled(this.#call(ctx, link), ctx);
     return clock.run(Promise.race([left, ended]));
   }
   get attempt() {
@@ -1143,7 +1305,7 @@ var Visit = class {
     this.#endedAt = (/* @__PURE__ */ new Date()).toISOString();
     this.memory.ended = true;
   }
-  async #call(ctx) {
+  async #call(ctx, link) {
     const execution = ctx.execution;
     const { checks = {} } = this.step;
     try {
@@ -1154,6 +1316,7 @@ var Visit = class {
       return checkOutput(checks, value);
     } catch (error) {
       execution.threw();
+      link.ended = true;
       throw error;
     }
   }

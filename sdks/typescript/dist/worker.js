@@ -10,7 +10,7 @@ import {
   redactor,
   valueText,
   withRefused
-} from "./shared/POQ6PYVV.js";
+} from "./shared/TCWNA55A.js";
 import {
   CancelledError,
   RiverrunError,
@@ -19,7 +19,7 @@ import {
   isObject,
   refusal,
   wireError
-} from "./shared/2TJ3RDNT.js";
+} from "./shared/HAGUJHPP.js";
 
 // src/worker/worker.ts
 import { randomUUID } from "node:crypto";

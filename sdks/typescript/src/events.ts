@@ -90,7 +90,7 @@ export interface EventData {
   'step.await.timeout': { awaitType: 'event' | 'trigger'; duration: number; next?: string }
   'step.await.branches': { branches: { step: string; item?: unknown }[]; concurrency: number; failFast: boolean; asList: boolean; scoped: boolean }
   'step.await.run': { runId: string; flow: string; version: string }
-  'step.memo': { op?: string; name: string; value?: unknown; error?: unknown; emits?: string[] }
+  'step.memo': { op?: string; name: string; nth?: number; value?: unknown; error?: unknown; emits?: string[] }
   'step.entered': { input?: unknown; joined?: boolean; undoes?: { step: string; visit: number } }
   'step.joined': { step: string; eventKind: string; input?: unknown }
   emit: unknown

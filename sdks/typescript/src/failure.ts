@@ -9,6 +9,9 @@ import type { Failure, WireError } from './wire.ts'
 /** An error is read by people: one that carries a whole document must not break the connection. */
 const longestText = 64 * 1024
 
+/** Members that a failure has by itself, or must not have. */
+const told = new Set(['message', 'name', 'stack', 'cause', 'retriable', 'retryAfterMs', 'details', '__proto__'])
+
 /** What is to be told about something that was thrown. */
 export function describe(thrown: unknown): Failure {
   if (!isObject(thrown)) return { message: cut(String(thrown)) }
@@ -23,13 +26,20 @@ export function describe(thrown: unknown): Failure {
   return failure
 }
 
-/** The error that a failure stands for: its own message, name and stack, ours to throw. */
+/** What is recorded of an error that code may catch, as the journal gives it back. */
+export function recordOf(thrown: unknown): Failure {
+  const members = isObject(thrown) ? membersOf(thrown) : {}
+  return JSON.parse(JSON.stringify({ ...describe(thrown), ...(Object.keys(members).length > 0 && isSmallJson(members) && { members }) }))
+}
+
+/** The error that a failure stands for: its own message, name, stack and members, ours to throw. */
 export function revive(failure: Failure): RiverrunError {
-  const { message, code, name, stack, ...options } = failure
-  const error = new RiverrunError(code ?? 'ERROR', message, options)
+  const { message, code, name, stack, members, ...options } = failure
+  // An empty code is none too.
+  const error = new RiverrunError(code || 'HANDLER_ERROR', message, options)
   if (name) error.name = name
   if (stack) error.stack = stack
-  return error
+  return Object.assign(error, members)
 }
 
 /** The error that an answer of the server stands for, with the stack of who asked. */
@@ -42,6 +52,12 @@ export function refusal({ message, data }: WireError): RiverrunError {
 export function wireError(failure: Failure, code = -32000): WireError {
   const { message, ...data } = failure
   return { code, message, data }
+}
+
+/** Own members that have a form in JSON and are not told otherwise. */
+function membersOf(thrown: Record<string, unknown>): Record<string, unknown> {
+  const isMember = ([name, value]: [string, unknown]): boolean => !told.has(name) && (name !== 'code' || typeof value === 'number') && isSmallJson(value)
+  return Object.fromEntries(Object.entries(thrown).filter(isMember))
 }
 
 function withCauses(stack: string, cause: unknown, depth = 0): string {

@@ -67,6 +67,21 @@ test('syntax that Node cannot take away is left to tsx', { skip: !nodeHasTypes &
   assert.equal(error.data.code, 'MODULE_SYNTAX')
 })
 
+test('functions that tsx gives names to are sent as what works elsewhere', async (t) => {
+  const code = `
+    enum Size { Small = 1 }
+    export const config = {
+      when: (event) => { const big = (x: number) => x > 1; return big(event.n) },
+      map(event) { function twice(x: number) { return x * 2 }; return { n: twice(event.n), size: ((small) => small)(1) } },
+    }
+    export default () => Size.Small
+  `
+  const runner = await startRunner(t)
+  const { result } = await runner.load(join(project(t, { 'package.json': '{"type":"module"}', 'a.ts': code }, { tsx: 'tsx' }), 'a.ts'))
+  const [when, map] = ['when', 'map'].map((name) => new Function(`"use strict"; return (${result.processes[0].config[name].$function})`)())
+  assert.deepEqual([when({ n: 2 }), when({ n: 1 }), map({ n: 2 })], [true, false, { n: 4, size: 1 }])
+})
+
 for (const [name, packages] of Object.entries({ tsx: { tsx: 'tsx' }, esbuild: { esbuild: 'esbuild' } })) {
   test(`a syntax error in TypeScript is one with ${name} too`, async (t) => {
     const folder = project(t, { 'package.json': '{"type":"module"}', 'bad.ts': 'export default (a: ) => 1' }, packages)

@@ -48,7 +48,7 @@ test('the example of docs/awaits.md waits', async (t) => {
       const done = await runStep(approve, {
         input: { id: '7', total: 50 },
         start: new Date('2026-01-01'),
-        triggers: { user: ({ payload }) => later('2 days', { yes: true }) },
+        triggers: { user: ({ payload }) => later('2 days', { approved: true, comment: '' }) },
         events: [{ type: 'payment.confirmed', data: { orderId: '7', by: 'card' }, at: '5 days' }],
       })
       console.log(JSON.stringify([done.value, done.executions, done.enqueued.length]))

@@ -130,7 +130,7 @@ test('what a where says of itself is told apart from what it meets', async () =>
   const wait = (where) => runStep((_, ctx) => ctx.await.event({ kind: 'paid', where, timeout: '1d' }), { events: [{ type: 'paid', data: '{', at: '1h' }] })
   const parses = await wait((event) => JSON.parse(event.data).n)
   assert.deepEqual([parses.error.code, parses.warnings.length], ['AWAIT_TIMEOUT', 1])
-  await assert.rejects(wait('(event) => event.data >'), { code: 'EXPRESSION_ERROR', message: /is no JavaScript: / })
+  await assert.rejects(wait('(event) => event.data >'), { code: 'EXPRESSION_ERROR', message: /expression does not parse: / })
   const limit = 5
   await assert.rejects(wait((event) => event.data > limit), { code: 'EXPRESSION_ERROR', message: /limit is not defined.*no other variable/s })
 })
@@ -148,6 +148,54 @@ test('a when or a map that throws enters nothing, and the run says so', async ()
   assert.deepEqual(run.visits.map(({ step, value }) => [step, value]).slice(1), [['when', { by: { name: 'ann' } }], ['map', 'ann'], ['declared', { n: { m: 1 } }]])
   assert.deepEqual(run.warnings.map(({ step }) => step), ['when', 'map', 'declared'])
   assert.match(run.warnings[0].message, /^subscription 0 of step "when": Cannot read/)
+})
+
+test('doors, events from outside and failures are as on the server', async () => {
+  const door = (options, triggers) => runStep(async (_, ctx) => (await ctx.await.trigger(options)).wait(), { triggers })
+  const short = await door({ secret: 'abc' }, () => 1)
+  assert.deepEqual([short.error.code, short.error.message, short.error.retriable], ['INPUT_ERROR', 'the secret of a door has fewer than 8 bytes', false])
+  assert.equal((await door({ secret: 'long enough' }, () => 1)).value, 1)
+  for (const body of ['x'.repeat(1024 * 1024), later('1h', 'x'.repeat(1024 * 1024))]) {
+    await assert.rejects(door({}, () => body), { code: 'TOO_LARGE', message: 'the body has 1048578 bytes; it may have 1048576' })
+  }
+  const heard = await runStep((_, ctx) => ctx.await.event('paid'), { events: [{ type: 'paid' }] })
+  assert.deepEqual([heard.value.runId, heard.value.flowName], ['global', 'global'])
+  const thrown = (error) => () => { throw error }
+  for (const error of [new Error('x'), 'x']) {
+    const policy = { retryPolicy: { attempts: 1 } }
+    const done = [await runStep({ default: thrown(error), config: policy }), await runFlow([{ default: thrown(error), config: { ...policy, step: 'a' } }]), await execute(thrown(error))]
+    assert.deepEqual(done.map(({ error }) => [error.code, error.message]), Array(3).fill(['HANDLER_ERROR', 'x']))
+  }
+  const own = Object.assign(new Error('x'), { code: 'OWN' })
+  assert.equal((await execute(thrown(own))).error, own)
+})
+
+test('expressions have what the server has, and nothing else', async () => {
+  const begin = defineStep((_, ctx) => ctx.emit('made', { n: 1 }), entry)
+  const hear = (subscription) => runFlow({ begin, hear: defineStep((input) => input, { subscriptions: [{ eventKind: 'made', ...subscription }] }) })
+  const passedOver = [
+    [{ when: () => Date.now() > 0 }, /Date\.now\(\) is not available: .* pass the time in as input/],
+    [{ when: () => new Date() }, /new Date\(\) is not available/],
+    [{ map: () => Math.random() }, /Math\.random\(\) is not available/],
+    [{ map: () => Function('return 1')() }, /Code generation from strings/],
+    [{ map: () => 1n }, /expression result is not JSON: it is a bigint/],
+    [{ map: () => ({ n: 1n }) }, /expression result is not JSON: Do not know how to serialize a BigInt/],
+    [{ map: () => 'x'.repeat(1024 * 1024) }, /expression result has 1048578 bytes, the limit is 1048576/],
+    [{ when: () => Promise.resolve(true) }, /expression is asynchronous/],
+  ]
+  for (const [subscription, message] of passedOver) {
+    const run = await hear(subscription)
+    assert.deepEqual([run.status, run.visits.length], ['completed', 1], String(message))
+    assert.match(run.warnings[0].message, message)
+  }
+  for (const name of ['console', 'process', 'Buffer', 'crypto', 'URL', 'Intl', 'structuredClone', 'setTimeout', 'fetch', 'WebAssembly']) {
+    await assert.rejects(hear({ when: `(event) => ${name} !== undefined` }), { code: 'EXPRESSION_ERROR', message: new RegExp(`${name} is not defined`) })
+  }
+  for (const expression of [async () => true, 'async event => true']) {
+    await assert.rejects(hear({ when: expression }), { code: 'FLOW_INVALID', message: /steps\.hear\.subscriptions\.0\.when: expression is asynchronous/ })
+  }
+  const kept = await hear({ map: (event) => ({ day: new Date('2026-01-02').getUTCDate(), all: [...new Set([event.data.n])], made: new Date(0), none: undefined }) })
+  assert.deepEqual(kept.visits[1].input, { day: 2, all: [1], made: '1970-01-01T00:00:00.000Z' })
 })
 
 test('a delay that cannot be told fails the step', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { defineProcess, defineStep, NonRetriableError, RetryAfterError, RiverrunError } from '../dist/index.js'
 import { execute, fakeClock, later, runFlow, runStep } from '../dist/testing.js'
 import { join } from 'node:path'
@@ -198,6 +199,80 @@ test('side by side is legal for all but waits', async () => {
   assert.equal(done.calls.length, 3)
   const both = await runStep((_, ctx) => Promise.race([ctx.await.time(1), ctx.await.event('x')]))
   assert.equal(both.error.code, 'AWAIT_CONCURRENT')
+})
+
+test('what runs side by side under one name gets its own answer', async () => {
+  const charges = []
+  let executions = 0
+  const work = async (_, ctx) => {
+    executions += 1
+    const charge = async (k) => {
+      await sleep(30 * (3 - k))
+      if (k === 0 && ctx.attempt === 1) throw new Error('declined')
+      charges.push(k)
+      return k
+    }
+    const all = [0, 1, 2].map((k) => ctx.run('charge', () => charge(k)))
+    await Promise.allSettled(all)
+    const charged = await Promise.all(all)
+    const called = await Promise.all([0, 1, 2].map((k) => ctx.call('slow', k)))
+    await ctx.await.time(1000)
+    return [charged, called]
+  }
+  const slow = async (k) => (await sleep(30 * (3 - k)), k)
+  const config = { retryPolicy: { attempts: 2, backoff: { delayMs: 1 } } }
+  const done = await runStep({ default: work, config }, { calls: { slow } })
+  assert.deepEqual(done.value, [[0, 1, 2], [0, 1, 2]])
+  assert.deepEqual([charges, done.calls.length, executions], [[2, 1, 0], 3, 3])
+})
+
+test('an error that a handler does not live with is tried again, whatever goes on beside it', async () => {
+  const work = async (_, ctx) => {
+    let before = Promise.resolve()
+    // One at a time: the next begins when the one before it has failed, and before the handler has.
+    const all = [0, 1].map((k) => {
+      const mine = before.then(() => ctx.run('charge', () => {
+        if (k === 0 && ctx.attempt === 1) throw new Error('busy')
+        return k
+      }))
+      before = mine.catch(() => {})
+      return mine
+    })
+    return Promise.all(all)
+  }
+  const done = await runStep(work)
+  assert.deepEqual([done.value, done.attempt], [[0, 1], 2])
+})
+
+test('what a run throws is the same before a wait and after it', async () => {
+  class CardDeclined extends Error {
+    name = 'CardDeclined'
+    status = 402
+    limits = { day: 100 }
+    request = () => {}
+    constructor(code) {
+      super('card declined')
+      this.code = code
+    }
+  }
+  const seen = []
+  const work = async (_, ctx) => {
+    for (const code of ['DECLINED', 7, undefined]) {
+      await ctx.run('charge', () => Promise.reject(new CardDeclined(code))).catch((error) => {
+        const { name, message, code, status, limits, request, stack } = error
+        seen.push([name, message, code, status, limits, request, stack, error instanceof CardDeclined])
+      })
+    }
+    await ctx.await.time(1000)
+    await ctx.run('late', () => { throw new CardDeclined(7) })
+  }
+  const { error } = await runStep(work)
+  assert.deepEqual(seen.slice(0, 3), seen.slice(3, 6))
+  assert.deepEqual(seen.map(([, , code]) => code).slice(0, 3), ['DECLINED', 7, 'HANDLER_ERROR'])
+  const [name, message, , status, limits, request, stack, isKept] = seen[0]
+  assert.deepEqual([name, message, status, limits, request, isKept], ['CardDeclined', 'card declined', 402, { day: 100 }, undefined, false])
+  assert.match(stack, /^CardDeclined: card declined\n.*steps\.test\.mjs/)
+  assert.deepEqual([error.name, error.message, error.code, error.status], ['CardDeclined', 'card declined', 7, 402])
 })
 
 test('what a run does inside belongs to it', async () => {

@@ -166,6 +166,7 @@ impl Fact {
             Self::Memo { at, memo } => step(T::StepMemo, at).data(wire::Memo {
                 op: Some(memo.op.clone()).filter(|op| **op != *"memo"),
                 name: memo.name.clone(),
+                nth: memo.nth,
                 value: memo.value.clone(),
                 error: memo.error.clone(),
                 emits: memo.emits.clone(),
@@ -407,6 +408,7 @@ impl Fact {
                 let wire::Memo {
                     op,
                     name,
+                    nth,
                     value,
                     error,
                     emits,
@@ -420,6 +422,7 @@ impl Fact {
                         memo: Memo {
                             op,
                             name,
+                            nth,
                             value,
                             error,
                             emits,

@@ -182,6 +182,8 @@ pub struct Memo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<Name>,
     pub name: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

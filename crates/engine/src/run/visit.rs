@@ -73,6 +73,10 @@ pub struct Memo {
     /// `memo`, `emit`, `await` or `trigger`.
     pub op: Name,
     pub name: Name,
+    /// Which use of the name it was, as the code counts; absent for the first. What runs side by
+    /// side ends in another order than it began in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

@@ -261,13 +261,15 @@ pub fn fact() -> impl Strategy<Value = Fact> {
     let memo = (
         "memo|emit",
         name(),
+        option::of(2..9u32),
         option::of(any_json()),
         option::of(any_json()),
         prop::collection::vec(name(), 0..3),
     )
-        .prop_map(|(op, name, value, error, emits)| Memo {
+        .prop_map(|(op, name, nth, value, error, emits)| Memo {
             op: op.into(),
             name,
+            nth,
             value,
             error,
             emits,

@@ -209,6 +209,7 @@ impl Player {
                 let memo = Memo {
                     op: verb.into(),
                     name: name.into(),
+                    nth: None,
                     value: Some(json(value)),
                     error: None,
                     emits: Vec::new(),

@@ -201,6 +201,7 @@ async fn results_and_inputs_have_limits() {
         invoke.job.journal.push(JournalEntry {
             op: "memo".to_owned(),
             name: "large".to_owned(),
+            nth: None,
             value: Some(Json::from(input.as_str())),
             error: None,
             emits: Vec::new(),

@@ -271,6 +271,7 @@ impl StepHost {
             let memo = Memo {
                 op: Name::from(entry.op),
                 name: Name::from(entry.name),
+                nth: entry.nth,
                 value: entry.value,
                 error: None,
                 emits: Vec::new(),
@@ -345,6 +346,7 @@ impl StepHost {
         let memo = Memo {
             op: Name::from("trigger"),
             name: Name::from(Json::of(&kind).as_text().as_ref()),
+            nth: None,
             value: Some(answer.clone()),
             error: None,
             emits: Vec::new(),
@@ -373,6 +375,7 @@ impl StepHost {
 struct Remembered {
     op: Option<String>,
     name: String,
+    nth: Option<u32>,
     value: Option<Json>,
     error: Option<Json>,
     #[serde(default)]
@@ -476,6 +479,7 @@ impl Host for StepHost {
                 let Remembered {
                     op,
                     name,
+                    nth,
                     value,
                     error,
                     emits,
@@ -486,6 +490,7 @@ impl Host for StepHost {
                 let memo = Memo {
                     op: Name::from(op.as_deref().unwrap_or("memo")),
                     name: Name::from(name),
+                    nth,
                     value,
                     error,
                     emits,

@@ -219,16 +219,21 @@ fn entry(memo: &Memo) -> JournalEntry {
     JournalEntry {
         op: memo.op.to_string(),
         name: memo.name.to_string(),
+        nth: memo.nth,
         value: memo.value.clone(),
         error: memo.error.as_ref().and_then(recorded),
         emits: memo.emits.iter().map(ToString::to_string).collect(),
     }
 }
 
-/// An error as code is told it: recorded by code itself, or by the engine, which says `retryable`.
-fn recorded(error: &Json) -> Option<WorkError> {
+/// An error as code is told it: as code itself has recorded it, with members that only code knows,
+/// or as the engine has, which says `retryable`.
+fn recorded(error: &Json) -> Option<Json> {
     let mut read: WorkError = error.read().ok()?;
     let retryable = error.get("retryable").and_then(|said| said.read().ok());
-    read.retriable = read.retriable.or(retryable);
-    Some(read)
+    if read.retriable.is_some() || retryable.is_none() {
+        return Some(error.clone());
+    }
+    read.retriable = retryable;
+    Some(Json::of(&read))
 }

@@ -110,9 +110,11 @@ pub(super) struct ReadAll<'a> {
 pub(super) struct Memo<'a> {
     pub name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<&'a Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<&'a WorkError>,
+    pub error: Option<&'a Json>,
 }
 
 #[derive(Serialize)]

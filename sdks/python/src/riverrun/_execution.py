@@ -19,9 +19,10 @@ from typing import Any
 
 from . import _json
 from ._channel import Channel
-from ._failure import describe
+from ._failure import revive
 from ._journal import IN_RUN, Journal
-from .errors import Cancelled, RiverrunError, from_wire
+from ._outcomes import Doing, Outcomes, SyncOutcomes, numbered
+from .errors import RiverrunError
 
 Wait = dict[str, Any]
 
@@ -54,8 +55,6 @@ class _Execution:
         self._channel = channel
         self._params = params
         self._journal = Journal(params.get("journal") or ())
-        # Errors that were raised into the code and not recorded. If it goes on, it lives with them.
-        self._raised: list[dict[str, Any]] = []
         # What the code has read since something was last recorded, and notes of what is next. It is
         # recorded with that.
         self._seen: list[dict[str, Any]] = []
@@ -89,6 +88,9 @@ class _Execution:
             return {**params, "seen": self.take_seen()}
         return params
 
+    def _saw(self, op: str, name: str, nth: int, value: Any) -> None:
+        self._seen.append({"op": op, "name": name, **numbered(nth), "value": value})
+
     def _take(self, op: str, name: str) -> Mapping[str, Any] | None:
         record = self._journal.take(op, name)
         return None if record is None else _answer(record)
@@ -111,8 +113,9 @@ class _Execution:
     def _problem(self) -> RiverrunError | None:
         return self._refused or self._journal.mismatch()
 
-    def _run(self, name: str, emits: list[str]) -> _Run:
-        return _Run(name, self._journal.uses("memo", name), emits=emits)
+    def _run(self, name: str, id: str, emits: list[str]) -> _Run:
+        # Its id ends with its number; by now another thread may have used the name again.
+        return _Run(name, int(id.rpartition("/")[2]), emits=emits)
 
 
 class Asked(Coroutine[Any, Any, Any]):
@@ -158,6 +161,7 @@ class Execution(_Execution):
         super().__init__(channel, params)
         #: Called when the code waits, or was found to be wrong when it did.
         self.on_leave: Callable[[Wait | RiverrunError], None] = lambda outcome: None
+        self._outcomes = Outcomes(lambda params: self.ask("memo", params))
         self._has_ended = False
         # Waits that are over, and after which the code has yet to go on.
         self._settling = 0
@@ -202,8 +206,9 @@ class Execution(_Execution):
         record = self._take(op, name)
         if record is not None:
             return record.get("value")
+        nth = self._journal.uses(op, name)
         value = await ask()
-        self._seen.append({"op": op, "name": name, "value": value})
+        self._saw(op, name, nth, value)
         return value
 
     async def write(self, op: str, name: str, params: dict[str, Any], value: Any = None) -> None:
@@ -247,26 +252,18 @@ class Execution(_Execution):
             record = self._take(op, name)
             if record is not None:
                 return record.get("value")
-            try:
-                value = await work(self._id(name, self._journal.uses(op, name)))
-            except Exception as error:
-                raised = {**_memo(op, name, emits), "error": describe(error)}
-                if _is_final(error):
-                    await self.ask("memo", raised)
-                else:
-                    self._raised.append(raised)
-                raise
-            await self.ask("memo", {**_memo(op, name, emits), "value": value})
-            return value
+            nth = self._journal.uses(op, name)
+            doing = Doing(op, name, nth, [] if emits is None else emits)
+            return await self._outcomes.of(doing, lambda: work(self._id(name, nth)))
 
     async def run(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         """A part of the work that is recorded as a whole."""
         emits: list[str] = []
 
-        async def inside(_: str) -> Any:
+        async def inside(id: str) -> Any:
             if _inside.get() is not None:
                 return await work()
-            token = _inside.set(self._run(name, emits))
+            token = _inside.set(self._run(name, id, emits))
             try:
                 return await work()
             finally:
@@ -341,8 +338,7 @@ class Execution(_Execution):
             return
         outcome: Wait | RiverrunError = self._problem() or wait
         try:
-            # The code has gone on after these, so the next execution is to go the same way.
-            for raised in self._raised if outcome is wait else ():
+            for raised in self._outcomes.lived_with() if outcome is wait else ():
                 await self._channel.ask("memo", self._with_seen("memo", raised))
         except RiverrunError as error:
             outcome = error
@@ -385,6 +381,7 @@ class SyncExecution(_Execution):
     def __init__(self, channel: Channel, params: Mapping[str, Any]) -> None:
         super().__init__(channel, params)
         self._changed = threading.Condition()
+        self._outcomes = SyncOutcomes(lambda params: self.ask_blocking("memo", params))
         # Those that the handler cannot have made.
         self._threads = frozenset(threading.enumerate())
         #: What it has ended with before the handler did. Whatever the handler ends with after
@@ -426,11 +423,12 @@ class SyncExecution(_Execution):
             return ask()
         with self._changed:
             record = self._take(op, name)
+            nth = self._journal.uses(op, name)
         if record is not None:
             return record.get("value")
         value = ask()
         with self._changed:
-            self._seen.append({"op": op, "name": name, "value": value})
+            self._saw(op, name, nth, value)
         return value
 
     def write(self, op: str, name: str, params: dict[str, Any], value: Any = None) -> None:
@@ -467,29 +465,20 @@ class SyncExecution(_Execution):
                 return work(self._id_inside(run, op, name))
             with self._changed:
                 record = self._take(op, name)
-                number = self._journal.uses(op, name)
+                nth = self._journal.uses(op, name)
             if record is not None:
                 return record.get("value")
-            try:
-                value = work(self._id(name, number))
-            except Exception as error:
-                raised = {**_memo(op, name, emits), "error": describe(error)}
-                if _is_final(error):
-                    self.ask_blocking("memo", raised)
-                else:
-                    self._raised.append(raised)
-                raise
-            self.ask_blocking("memo", {**_memo(op, name, emits), "value": value})
-            return value
+            doing = Doing(op, name, nth, [] if emits is None else emits)
+            return self._outcomes.of(doing, lambda: work(self._id(name, nth)))
 
     def run(self, name: str, work: Callable[[], Any]) -> Any:
         """A part of the work that is recorded as a whole."""
         emits: list[str] = []
 
-        def inside(_: str) -> Any:
+        def inside(id: str) -> Any:
             if _inside.get() is not None:
                 return work()
-            token = _inside.set(self._run(name, emits))
+            token = _inside.set(self._run(name, id, emits))
             try:
                 return work()
             finally:
@@ -512,8 +501,7 @@ class SyncExecution(_Execution):
             self._changed.wait_for(lambda: not self._in_flight)
         outcome: Wait | RiverrunError = self._problem() or made
         if outcome is made:
-            # The code has gone on after these, so the next execution is to go the same way.
-            for raised in self._raised:
+            for raised in self._outcomes.lived_with():
                 self._channel.ask_blocking("memo", self._with_seen("memo", raised))
         self._has_left, self.outcome = True, outcome
         raise Suspension
@@ -556,7 +544,7 @@ def _answer(record: Mapping[str, Any]) -> Mapping[str, Any]:
     error = record.get("error")
     if error is None:
         return record
-    raised = from_wire(error)
+    raised = revive(error)
     # A timeout that was recorded is over in the next attempt too.
     if record["op"] == "await" and raised.retriable is None:
         raised.retriable = False
@@ -566,11 +554,6 @@ def _answer(record: Mapping[str, Any]) -> Mapping[str, Any]:
 def _plain(value: Any) -> Any:
     # As a record of it would have it.
     return value if value is None else _json.decode(_json.encode(value))
-
-
-def _memo(op: str, name: str, emits: list[str] | None) -> dict[str, Any]:
-    memo: dict[str, Any] = {"name": name} if op == "memo" else {"op": op, "name": name}
-    return {**memo, "emits": emits} if emits else memo
 
 
 def _note(kind: str) -> dict[str, Any]:
@@ -588,10 +571,6 @@ def _emitting(kind: str) -> Iterator[bool]:
         if run is not None:
             run.emits.remove(kind)
         raise
-
-
-def _is_final(error: Exception) -> bool:
-    return getattr(error, "retriable", None) is False and not isinstance(error, Cancelled)
 
 
 def _concurrent() -> RiverrunError:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import traceback
+from collections.abc import Mapping
 from typing import Any
 
-from ._json import encode
-from .errors import RiverrunError
+from ._json import decode, encode
+from .errors import RiverrunError, from_wire
 
 FAILED = -32000
 CANCELLED = -32001
@@ -17,6 +18,8 @@ _OURS = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<frozen importlib
 _MESSAGE_CHARACTERS = 16_384
 _STACK_CHARACTERS = 32_768
 _DETAILS_BYTES = 65_536
+#: Members that an error has where it is told, by themselves.
+_TOLD = {"message", "name", "stack", "retriable", "retry_after_ms", "details"}
 
 
 def describe(error: BaseException) -> dict[str, Any]:
@@ -41,6 +44,25 @@ def describe(error: BaseException) -> dict[str, Any]:
     if details is not None:
         described["details"] = details
     return described
+
+
+def record_of(error: BaseException) -> dict[str, Any]:
+    """What is recorded of an error that code may catch, as the journal gives it back."""
+    members = _details(_members(error))
+    record = {**describe(error), **({"members": members} if members else {})}
+    plain: dict[str, Any] = decode(encode(record))
+    return plain
+
+
+def revive(record: Mapping[str, Any]) -> RiverrunError:
+    """The exception that a record stands for: its own message, name, stack and members."""
+    error = from_wire(record)
+    error.code = error.code or "HANDLER_ERROR"
+    for member, value in (record.get("members") or {}).items():
+        setattr(error, member, value)
+    if isinstance(record.get("stack"), str):
+        error.stack = record["stack"]
+    return error
 
 
 def rpc_error(error: BaseException, code: int = FAILED) -> dict[str, Any]:
@@ -74,6 +96,18 @@ def clean(text: str, limit: int) -> str:
     if len(text) > limit:
         text = text[:limit] + "…"
     return text.encode(errors="replace").decode()
+
+
+def _members(error: BaseException) -> dict[str, Any]:
+    # Own members that have a form in JSON and are not told otherwise.
+    return {
+        name: value
+        for name, value in vars(error).items()
+        if not name.startswith("_")
+        and name not in _TOLD
+        and (name != "code" or isinstance(value, int))
+        and (value is None or _details(value) is not None)
+    }
 
 
 def _details(details: Any) -> Any:

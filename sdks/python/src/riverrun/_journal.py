@@ -18,9 +18,9 @@ _SHOWN = 20
 
 
 class Journal:
-    """Hands out records by what was done and under which name.
+    """Hands out records by what was done, under which name and as which use of it.
 
-    The n-th use gets the n-th record, so that what runs side by side may come in any order.
+    So what runs side by side may end in any order. What has no number is handed out in order.
     """
 
     __slots__ = (
@@ -28,6 +28,7 @@ class Journal:
         "_done",
         "_in_run",
         "_last",
+        "_numbered",
         "_open",
         "_records",
         "_taken",
@@ -36,8 +37,10 @@ class Journal:
 
     def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
         self._records = list(entries)
-        # Where the records of each use stand that were not asked for yet.
+        # Where the records of each name stand that have no number and were not asked for yet.
         self._open: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
+        # Where those stand that say which use they are of.
+        self._numbered: dict[tuple[str, str, int], int] = {}
         self._uses: Counter[tuple[str, str]] = Counter()
         self._taken: set[int] = set()
         self._done: list[dict[str, str]] = []
@@ -45,7 +48,11 @@ class Journal:
         self._checked = 0
         self._last = 0
         for at, entry in enumerate(self._records):
-            self._open[entry["op"], entry.get("name", "")].append(at)
+            op, name, nth = entry["op"], entry.get("name", ""), entry.get("nth")
+            if nth is None:
+                self._open[op, name].append(at)
+            else:
+                self._numbered[op, name, nth] = at
         # Where emits stand that were made inside of a `ctx.run`.
         self._in_run = _emits_in_run(self._records)
         for at, entry in enumerate(self._records):
@@ -53,13 +60,16 @@ class Journal:
                 self._settle(kind, at)
 
     def take(self, op: str, name: str) -> Mapping[str, Any] | None:
-        """The record for the next use of a name; `None` once they are used up."""
+        """The record for the next use of a name; `None` if there is none."""
         self._done.append({"op": op, "name": name})
         self._uses[op, name] += 1
-        places = self._open.get((op, name))
-        if not places:
+        at = self._numbered.get((op, name, self._uses[op, name]))
+        if at is None:
+            places = self._open.get((op, name))
+            at = places.popleft() if places else None
+        if at is None:
             return None
-        at = self._last = places.popleft()
+        self._last = at
         self._taken.add(at)
         return self._records[at]
 
@@ -77,7 +87,7 @@ class Journal:
         return False
 
     def uses(self, op: str, name: str) -> int:
-        """How often this was done so far, in this execution."""
+        """How often this was done so far, in this execution: the number of the latest use."""
         return self._uses[op, name]
 
     def place(self) -> int:

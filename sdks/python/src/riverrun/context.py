@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 from . import _json
 from ._channel import Channel, JobChannel
 from ._execution import Execution, SyncExecution, job_id
-from ._failure import describe
+from ._failure import revive
 from ._journal import Journal
+from ._outcomes import Doing, Outcomes, SyncOutcomes
 from .awaits import SyncWaits, Waits
 from .cancellation import Signal, SyncSignal
-from .errors import NonRetriableError, from_wire
+from .errors import NonRetriableError
 from .logger import Logger
 from .options import Enqueued, NewJob, Started, with_options
 from .state import State, SyncState
@@ -173,19 +174,20 @@ class _Invoked:
         del params["jobs"]
         return JobChannel(self._channel, job.get("jobId")), params
 
-    def _recorded(self, name: str) -> Mapping[str, Any] | None:
+    def _recorded(self, name: str) -> tuple[Mapping[str, Any] | None, int]:
+        # Of a job: the record for the next use of the name, and which use that is.
         if self._journal is None:
             self._journal = Journal(self._params.get("journal") or ())
         record = self._journal.take("memo", name)
         if record is not None and record.get("error") is not None:
-            raise from_wire(record["error"])
-        return record
+            raise revive(record["error"])
+        return record, self._journal.uses("memo", name)
 
 
 class Context(_Invoked):
     """The context of an async handler."""
 
-    __slots__ = ("_checkpoint", "_jobs", "_signal", "execution")
+    __slots__ = ("_checkpoint", "_jobs", "_outcomes", "_signal", "execution")
 
     def __init__(self, channel: Channel, params: Mapping[str, Any], signal: Signal) -> None:
         #: Of a step, which is executed again and again with what it did before.
@@ -194,6 +196,7 @@ class Context(_Invoked):
         self._signal = signal
         self._state: State | None = None
         self._checkpoint: Checkpoint | None = None
+        self._outcomes = Outcomes(lambda params: self._channel.ask("memo", params))
         self._jobs: dict[int, Context] = {}
 
     @property
@@ -245,24 +248,16 @@ class Context(_Invoked):
 
         if self.execution is not None:
             return await self.execution.run(name, _through_json(name, work))
-        record = self._recorded(name)
+        record, nth = self._recorded(name)
         if record is not None:
             return record.get("value")
-        try:
-            value = await work()
-        except Exception as error:
-            if getattr(error, "retriable", None) is False:
-                await self._channel.ask("memo", {"name": name, "error": describe(error)})
-            raise
-        value = _as_json(name, value)
-        await self._channel.ask("memo", {"name": name, "value": value})
-        return value
+        return await self._outcomes.of(Doing("memo", name, nth), _through_json(name, work))
 
-    async def emit(self, type: str, data: Any = None) -> str:
+    async def emit(self, type: str | Mapping[str, Any], data: Any = None) -> str:
         """Appends an event to the stream of the run; gives its id.
 
-        Empty in a step of a flow: there it is stored with what the step does next, at the latest
-        with its end.
+        `{"type": …, "data": …}` may stand for both. The id is empty in a step of a flow: there the
+        event is stored with what the step does next, at the latest with its end.
         """
 
         event = _emitted(type, data)
@@ -272,7 +267,7 @@ class Context(_Invoked):
 
         if self.execution is None:
             return str(await ask() or "")
-        return str(await self.execution.emit(type, ask) or "")
+        return str(await self.execution.emit(event["type"], ask) or "")
 
     async def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
         """Runs another process at once and gives its result."""
@@ -333,7 +328,7 @@ class Context(_Invoked):
 class SyncContext(_Invoked):
     """The context of a sync handler: each handler has a thread, and calls block it."""
 
-    __slots__ = ("_checkpoint", "_jobs", "_signal", "execution")
+    __slots__ = ("_checkpoint", "_jobs", "_outcomes", "_signal", "execution")
 
     def __init__(self, channel: Channel, params: Mapping[str, Any], signal: SyncSignal) -> None:
         #: Of a step, which is executed again and again with what it did before.
@@ -342,6 +337,7 @@ class SyncContext(_Invoked):
         self._signal = signal
         self._state: SyncState | None = None
         self._checkpoint: SyncCheckpoint | None = None
+        self._outcomes = SyncOutcomes(lambda params: self._channel.ask_blocking("memo", params))
         self._jobs: dict[int, SyncContext] = {}
 
     @property
@@ -380,20 +376,13 @@ class SyncContext(_Invoked):
         """Runs a part of the work once; see `Context.run`."""
         if self.execution is not None:
             return self.execution.run(name, lambda: _as_json(name, function()))
-        record = self._recorded(name)
+        record, nth = self._recorded(name)
         if record is not None:
             return record.get("value")
-        try:
-            value = function()
-        except Exception as error:
-            if getattr(error, "retriable", None) is False:
-                self._channel.ask_blocking("memo", {"name": name, "error": describe(error)})
-            raise
-        value = _as_json(name, value)
-        self._channel.ask_blocking("memo", {"name": name, "value": value})
-        return value
+        doing = Doing("memo", name, nth)
+        return self._outcomes.of(doing, lambda: _as_json(name, function()))
 
-    def emit(self, type: str, data: Any = None) -> str:
+    def emit(self, type: str | Mapping[str, Any], data: Any = None) -> str:
         """Appends an event to the stream of the run; see `Context.emit`."""
 
         event = _emitted(type, data)
@@ -403,7 +392,7 @@ class SyncContext(_Invoked):
 
         if self.execution is None:
             return str(ask() or "")
-        return str(self.execution.emit(type, ask) or "")
+        return str(self.execution.emit(event["type"], ask) or "")
 
     def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
         """Runs another process at once and gives its result."""
@@ -460,6 +449,9 @@ def _present(**params: Any) -> dict[str, Any]:
 
 
 def _emitted(type: Any, data: Any) -> dict[str, Any]:
+    if isinstance(type, Mapping):
+        # `kind` is the same under its older name.
+        type, data = type.get("kind", type.get("type")), type.get("data", data)
     if not isinstance(type, str) or not type:
         raise NonRetriableError("emit needs the type of the event", code="BAD_EVENT")
     return {"type": type, **_present(data=data)}

@@ -40,6 +40,8 @@ class RiverrunError(Exception):
         self.retriable = retriable
         self.retry_after_ms = retry_after_ms
         self.details = details
+        #: Where it was raised, of one that was recorded.
+        self.stack: str | None = None
 
 
 class NonRetriableError(RiverrunError):

@@ -180,6 +180,7 @@ export interface EventData {
     'step.memo': {
         op?: string;
         name: string;
+        nth?: number;
         value?: unknown;
         error?: unknown;
         emits?: string[];

@@ -5,7 +5,9 @@ import { RiverrunError } from './errors.ts';
 import type { Failure, WireError } from './wire.ts';
 /** What is to be told about something that was thrown. */
 export declare function describe(thrown: unknown): Failure;
-/** The error that a failure stands for: its own message, name and stack, ours to throw. */
+/** What is recorded of an error that code may catch, as the journal gives it back. */
+export declare function recordOf(thrown: unknown): Failure;
+/** The error that a failure stands for: its own message, name, stack and members, ours to throw. */
 export declare function revive(failure: Failure): RiverrunError;
 /** The error that an answer of the server stands for, with the stack of who asked. */
 export declare function refusal({ message, data }: WireError): RiverrunError;

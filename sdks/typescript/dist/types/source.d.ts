@@ -1,2 +1,2 @@
-/** The text of a function, as an expression. A method is written without `function`; with it, it is one. */
+/** The text of a function, as an expression that is this function wherever it is evaluated. */
 export declare function source(fn: Function): string;

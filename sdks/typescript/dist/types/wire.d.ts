@@ -51,6 +51,8 @@ export interface BatchJob {
 export interface JournalRecord {
     op: string;
     name?: string;
+    /** Which use of the name it was; absent for the first. */
+    nth?: number;
     value?: unknown;
     error?: Failure | null;
     /** Of a `ctx.run`: the kinds of the events that were emitted inside of it. */
@@ -85,6 +87,8 @@ export interface Failure {
     retriable?: boolean;
     retryAfterMs?: number;
     details?: unknown;
+    /** Of an error in a journal: what else stood in it, for the code that catches it. */
+    members?: Record<string, unknown>;
 }
 export interface WireError {
     code: number;

@@ -5,11 +5,12 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
-import { CancelledError, RiverrunError } from '../errors.ts'
-import { describe, revive } from '../failure.ts'
-import type { Failure, InvokeParams, JournalRecord, Suspended } from '../wire.ts'
+import { RiverrunError } from '../errors.ts'
+import { revive } from '../failure.ts'
+import type { InvokeParams, JournalRecord, Suspended } from '../wire.ts'
 import { inRun, Journal, type Op, type Read, type Write } from './journal.ts'
 import type { Link } from './link.ts'
+import { numbered, Outcomes } from './outcomes.ts'
 
 /** The `ctx.run` whose function is running. */
 interface Run {
@@ -38,8 +39,7 @@ export class StepExecution implements Link {
   readonly #params: InvokeParams
   readonly #journal: Journal
   readonly #inFlight = new Set<Promise<unknown>>()
-  /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
-  readonly #thrown: { op: Op; name: string; error: Failure; emits: string[] }[] = []
+  readonly #outcomes = new Outcomes((params) => this.#ask('memo', params))
   /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen: JournalRecord[] = []
   /** What the code waits for. */
@@ -94,8 +94,9 @@ export class StepExecution implements Link {
     if (inside.getStore()) return ask()
     const record = this.#journal.next(op, name)
     if (record) return record.value
+    const nth = this.#journal.uses(op, name)
     const value = await ask()
-    this.#seen.push({ op, name, value })
+    this.#seen.push({ op, name, ...numbered(nth), value })
     return value
   }
 
@@ -125,10 +126,8 @@ export class StepExecution implements Link {
     return this.#track(async () => {
       const record = this.#journal.next(op, name)
       if (record) return answer(record)
-      const number = this.#journal.uses(op, name)
-      const value = await this.#outcome(op, name, emits, () => work(this.#id(name, number)))
-      await this.#memo({ op, name, value, emits })
-      return value
+      const nth = this.#journal.uses(op, name)
+      return this.#outcomes.of({ op, name, nth, emits }, () => work(this.#id(name, nth)))
     })
   }
 
@@ -213,8 +212,7 @@ export class StepExecution implements Link {
     if (this.#ended || this.#left) return
     let outcome: Suspended | RiverrunError = this.#refused ?? this.#journal.mismatch() ?? wait
     try {
-      // The code has gone on after these, so the next execution is to go the same way.
-      if (outcome === wait) for (const thrown of this.#thrown) await this.#memo(thrown)
+      if (outcome === wait) await this.#outcomes.livedWith()
     } catch (error) {
       outcome = error as RiverrunError
     }
@@ -247,21 +245,6 @@ export class StepExecution implements Link {
     this.#inFlight.add(watched)
     // A promise of its own, so that an error which the handler does not look at is seen to be one.
     return work.then((value) => value)
-  }
-
-  async #outcome(op: Op, name: string, emits: string[], work: () => unknown): Promise<unknown> {
-    try {
-      return await work()
-    } catch (thrown) {
-      const error = describe(thrown)
-      if (error.retriable === false && !(thrown instanceof CancelledError)) await this.#memo({ op, name, error, emits })
-      else this.#thrown.push({ op, name, error, emits })
-      throw thrown
-    }
-  }
-
-  async #memo({ op, emits, ...outcome }: { op: Op; name: string; value?: unknown; error?: Failure; emits: string[] }): Promise<void> {
-    await this.#ask('memo', { ...(op !== 'memo' && { op }), ...outcome, ...(emits.length > 0 && { emits }) })
   }
 }
 

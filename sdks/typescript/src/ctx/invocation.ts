@@ -6,13 +6,14 @@
 import type { AwaitApi } from '../awaits.ts'
 import type { Context, Enqueued, EnqueueOptions, NewJob, StartOptions } from '../context.ts'
 import { CancelledError, type CancelReason, RiverrunError } from '../errors.ts'
-import { describe, revive } from '../failure.ts'
+import { revive } from '../failure.ts'
 import type { BatchJob, InvokeParams } from '../wire.ts'
 import { awaitsOutside, StepAwaits } from './awaits.ts'
 import { jobIdOf, StepExecution } from './execution.ts'
 import { Journal } from './journal.ts'
 import { type Link, linkOfJob } from './link.ts'
 import { LinkLogger, type LogSettings } from './logger.ts'
+import { Outcomes } from './outcomes.ts'
 import { LinkState } from './state.ts'
 
 export class InvocationContext implements Context {
@@ -26,6 +27,7 @@ export class InvocationContext implements Context {
   #state: LinkState | undefined
   #logger: LinkLogger | undefined
   #journal: Journal | undefined
+  #outcomes: Outcomes | undefined
   #await: AwaitApi | undefined
   #checkpoint: Context['checkpoint'] | undefined
   #abort: AbortController | undefined
@@ -152,9 +154,9 @@ export class InvocationContext implements Context {
     const memo = this.#journal.next('memo', name)
     if (memo?.error) throw revive(memo.error)
     if (memo) return (memo.value ?? null) as Value
-    const value = json(name, await this.#outcome(name, fn))
-    await this.#link.request('memo', { name, value })
-    return value as Value
+    const nth = this.#journal.uses('memo', name)
+    this.#outcomes ??= new Outcomes((params) => this.#link.request('memo', params))
+    return this.#outcomes.of({ op: 'memo', name, nth }, async () => json(name, await fn()) as Value)
   }
 
   call = (process: string, input?: unknown, options?: { timeoutMs?: number }): Promise<any> => {
@@ -204,18 +206,6 @@ export class InvocationContext implements Context {
     const queues = [...new Set(jobs.map(({ queue }) => queue))].join(',')
     const recorded = this.execution?.recorded('enqueue', queues, (id) => ask(jobs.map((job, index) => withId(job, jobs.length > 1 ? `${id}/${index + 1}` : id))))
     return (await (recorded ?? ask(jobs))).jobs
-  }
-
-  async #outcome<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value> {
-    try {
-      return await fn()
-    } catch (error) {
-      const failure = describe(error)
-      if (failure.retriable === false && !(error instanceof CancelledError)) {
-        await this.#link.request('memo', { name, error: failure })
-      }
-      throw error
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What earlier executions recorded, handed out by what was done and under which name: the n-th use
- * gets the n-th record, so that what runs side by side may come in any order.
+ * What earlier executions recorded, handed out by what was done, under which name and as which use
+ * of it: what runs side by side may end in any order. What has no number is handed out in order.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -31,8 +31,10 @@ const shown = 20
 
 export class Journal {
   readonly #records: readonly JournalRecord[]
-  /** Where the records of each use stand that were not asked for yet. */
+  /** Where the records of each name stand that have no number and were not asked for yet. */
   readonly #open = new Map<string, number[]>()
+  /** Where those stand that say which use they are of. */
+  readonly #numbered = new Map<string, number>()
   readonly #uses = new Map<string, number>()
   readonly #taken = new Set<number>()
   readonly #done: Done[] = []
@@ -43,20 +45,22 @@ export class Journal {
 
   constructor(records: readonly JournalRecord[]) {
     this.#records = records
-    for (const [at, { op, name = '' }] of records.entries()) {
+    for (const [at, { op, name = '', nth }] of records.entries()) {
       const places = this.#open.get(key(op, name))
-      if (places) places.push(at)
+      if (nth !== undefined) this.#numbered.set(`${nth} ${key(op, name)}`, at)
+      else if (places) places.push(at)
       else this.#open.set(key(op, name), [at])
     }
     for (const [at, { emits = [] }] of records.entries()) for (const kind of emits) this.#settle(kind, at)
     this.#inRun = emitsInRun(records)
   }
 
-  /** The record for the next use of a name; undefined once they are used up. */
+  /** The record for the next use of a name; undefined if there is none. */
   next(op: Op, name: string): JournalRecord | undefined {
     this.#done.push({ op, name })
-    this.#uses.set(key(op, name), this.uses(op, name) + 1)
-    const at = this.#open.get(key(op, name))?.shift()
+    const nth = this.uses(op, name) + 1
+    this.#uses.set(key(op, name), nth)
+    const at = this.#numbered.get(`${nth} ${key(op, name)}`) ?? this.#open.get(key(op, name))?.shift()
     if (at === undefined) return undefined
     this.#taken.add(at)
     return this.#records[at]
@@ -75,7 +79,7 @@ export class Journal {
     return at >= 0
   }
 
-  /** How often this was done so far, in this execution. */
+  /** How often this was done so far, in this execution: the number of the latest use. */
   uses(op: Op, name: string): number {
     return this.#uses.get(key(op, name)) ?? 0
   }

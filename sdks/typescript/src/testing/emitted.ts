@@ -7,8 +7,10 @@ import { RiverrunError } from '../errors.ts'
 /** Families of events that only the server writes. */
 const reserved = new Set(['flow', 'step', 'job', 'call', 'state', 'log', 'trigger', 'worker'])
 
-/** What the data of an event may have. */
+/** What the data of an event may have, and what goes through a door. */
 const limit = 1024 * 1024
+
+const minSecretBytes = 8
 
 export function checkEvent(type: string, data: any): void {
   // An `emit` has its kind in its data.
@@ -20,6 +22,11 @@ export function checkEvent(type: string, data: any): void {
 export function checkBytes(what: string, data: unknown): void {
   const bytes = data === undefined ? 0 : Buffer.byteLength(JSON.stringify(data))
   if (bytes > limit) refuse('TOO_LARGE', `the ${what} has ${bytes} bytes; it may have ${limit}`)
+}
+
+/** A secret that is too short to sign with. */
+export function checkSecret(secret: string | undefined): void {
+  if (secret !== undefined && Buffer.byteLength(secret) < minSecretBytes) refuse('INPUT_ERROR', `the secret of a door has fewer than ${minSecretBytes} bytes`)
 }
 
 function checkKind(kind: string): void {

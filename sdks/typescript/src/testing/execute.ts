@@ -9,6 +9,8 @@ import type { Link } from '../ctx/link.ts'
 import { redactor } from '../ctx/redact.ts'
 import { definition } from '../define.ts'
 import { CancelledError, type CancelReason } from '../errors.ts'
+import { recordOf, revive } from '../failure.ts'
+import { isObject } from '../json.ts'
 import type { InvokeParams } from '../wire.ts'
 import type { FakeClock } from './clock.ts'
 import { type Effects, Memory, type MemoryOptions } from './memory.ts'
@@ -144,8 +146,15 @@ export async function settled(running: Promise<unknown>, ctx: InvocationContext)
     return { status: 'completed', value: value === undefined ? null : value }
   } catch (error) {
     const stopped = error instanceof CancelledError || (ctx.cancelled && error instanceof Error && error.name === 'AbortError')
-    return { status: stopped ? 'cancelled' : 'failed', error }
+    return stopped ? { status: 'cancelled', error } : { status: 'failed', error: withCode(error) }
   }
+}
+
+/** An error with a code, as the server shows every failure. */
+function withCode(error: unknown): unknown {
+  if (!isObject(error)) return revive(recordOf(error))
+  if (error.code === undefined && Object.isExtensible(error)) error.code = 'HANDLER_ERROR'
+  return error
 }
 
 function finished(memory: Memory, options: TestOptions, outcome: Outcome): Execution {

@@ -6,6 +6,7 @@ import type { Duration } from '../awaits.ts'
 import { durationMs } from '../duration.ts'
 import type { RunEvent } from '../events.ts'
 import { getAt } from '../live/path.ts'
+import { checkBytes } from './emitted.ts'
 import type { MadeTrigger } from './memory.ts'
 
 export interface GivenEvent {
@@ -53,8 +54,9 @@ export async function opened(triggers: Triggers | undefined, trigger: MadeTrigge
   const answer = typeof triggers === 'function' ? triggers : triggers?.[trigger.type as 'webhook']
   const given = await answer?.(trigger)
   if (given === undefined) return undefined
-  if (typeof given !== 'object' || given === null || !(isLater in given)) return { payload: given, afterMs: 0 }
-  const { after, payload } = given as Later
+  const isPlain = typeof given !== 'object' || given === null || !(isLater in given)
+  const { after, payload } = isPlain ? { after: 0, payload: given } : (given as Later)
+  checkBytes('body', payload)
   return { payload: payload ?? null, afterMs: milliseconds('later', after) }
 }
 
@@ -71,7 +73,9 @@ export function arrivalMs({ at }: GivenEvent, startMs: number): number | undefin
 
 export function seen({ type, kind = type, at: _, ...event }: GivenEvent, ms: number, number: number): SeenEvent {
   if (!kind) throw new TypeError('an event needs a type')
-  return { id: `${ms}-${number}`, ts: new Date(ms).toISOString(), runId: '', flowName: '', ...event, type: kind, kind }
+  // One from outside stands in the stream `global`.
+  const flowName = event.runId === undefined ? 'global' : ''
+  return { id: `${ms}-${number}`, ts: new Date(ms).toISOString(), runId: 'global', flowName, ...event, type: kind, kind }
 }
 
 /** Whether the event has these values at these paths. */

@@ -7,7 +7,7 @@ import type { Link } from '../ctx/link.ts'
 import { RiverrunError } from '../errors.ts'
 import { deleteAt, getAt, setAt } from '../live/path.ts'
 import type { JournalRecord } from '../wire.ts'
-import { checkBytes, checkEvent } from './emitted.ts'
+import { checkBytes, checkEvent, checkSecret } from './emitted.ts'
 import { type Checks, told } from './schemas.ts'
 import { type StateCheck, type StateIssue, type WriteCheck, writeCheck } from './state-check.ts'
 
@@ -174,11 +174,12 @@ export class Memory implements Link, Effects {
       if (this.#isStep) this.journal.push({ op: 'emit', name: type })
       return { id }
     },
-    memo: ({ op = 'memo', name, value, error, emits }) => {
-      this.journal.push({ op, name, ...(error ? { error } : { value }), ...(emits && { emits }) })
+    memo: ({ op = 'memo', name, nth, value, error, emits }) => {
+      this.journal.push({ op, name, ...(nth && { nth }), ...(error ? { error } : { value }), ...(emits && { emits }) })
       return {}
     },
-    'await.trigger': ({ type, payload, timeoutMs, many = false }) => {
+    'await.trigger': ({ type, payload, timeoutMs, many = false, secret }) => {
+      checkSecret(secret)
       checkBytes('payload', payload)
       const { id, url } = this.#store.makeTrigger(type, payload)
       this.#store.doors.made(id, many, timeoutMs === undefined ? undefined : Date.now() + timeoutMs)

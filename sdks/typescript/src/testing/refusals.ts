@@ -5,6 +5,7 @@
 import { durationMs } from '../duration.ts'
 import { RiverrunError } from '../errors.ts'
 import type { Suspended } from '../wire.ts'
+import { expressionProblem } from './expression.ts'
 import { payloadProblem } from './payload.ts'
 import type { PlannedStep } from './plan.ts'
 import { meant } from './words.ts'
@@ -61,11 +62,18 @@ const most = { maxSteps: 10_000_000, maxAwaits: 1_000_000, maxValueBytes: 67_108
 
 function* issuesOf({ name, subscriptions, await: declared, compensation, limits }: PlannedStep, names: string[]): Generator<Issue> {
   const at = `steps.${name}`
-  for (const [number, { eventKind }] of subscriptions.entries()) yield* heard(`${at}.subscriptions.${number}.eventKind`, eventKind)
-  if (declared?.type === 'event') yield* heard(`${at}.await.eventKind`, declared.eventKind)
+  for (const [number, { eventKind, when, map }] of subscriptions.entries()) {
+    yield* heard(`${at}.subscriptions.${number}.eventKind`, eventKind)
+    yield* parses(`${at}.subscriptions.${number}.when`, when)
+    yield* parses(`${at}.subscriptions.${number}.map`, map)
+  }
+  if (declared?.type === 'event') {
+    yield* heard(`${at}.await.eventKind`, declared.eventKind)
+    yield* parses(`${at}.await.where`, declared.where)
+  }
   if (declared && 'onTimeout' in declared) yield* target(`${at}.await.onTimeout`, declared.onTimeout, names)
   for (const field of ['timeout', 'lookback'] as const) yield* duration(`${at}.await.${field}`, (declared as Record<string, unknown> | undefined)?.[field])
-  if (declared?.type === 'time' && typeof declared.delay !== 'function') yield* duration(`${at}.await.delay`, declared.delay)
+  if (declared?.type === 'time') yield* (typeof declared.delay === 'function' ? parses : duration)(`${at}.await.delay`, declared.delay)
   const problem = declared?.type === 'trigger' ? payloadProblem(declared.payload) : undefined
   if (problem !== undefined) yield { path: `${at}.await.payload`, message: problem }
   const many = declared?.type === 'trigger' ? declared.many : undefined
@@ -81,6 +89,11 @@ function* issuesOf({ name, subscriptions, await: declared, compensation, limits 
 function* heard(path: string, kind: string): Generator<Issue> {
   if (isOwn(kind)) yield { path, message: `${kind} is written by riverrun itself, and never comes to a step: emit an event of your own, or have a trigger on it start a flow` }
   else if (!isKind(kind)) yield { path, message: `${JSON.stringify(kind)} is no kind of event` }
+}
+
+function* parses(path: string, expression: unknown): Generator<Issue> {
+  const message = expressionProblem(expression)
+  if (message !== undefined) yield { path, message }
 }
 
 function* target(path: string, name: string | undefined, names: string[]): Generator<Issue> {

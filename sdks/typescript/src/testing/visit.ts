@@ -3,6 +3,7 @@
  */
 
 import { InvocationContext } from '../ctx/invocation.ts'
+import type { Link } from '../ctx/link.ts'
 import { redactor } from '../ctx/redact.ts'
 import { RiverrunError } from '../errors.ts'
 import type { Failure, InvokeParams, Suspended } from '../wire.ts'
@@ -54,6 +55,22 @@ export interface VisitRun<Value = any> extends Readonly<Effects> {
   endedAt: string
 }
 
+/** What one execution says and asks. Once it has failed, nothing that it left running is recorded. */
+class ExecutionLink implements Link {
+  ended = false
+
+  constructor(readonly memory: Memory) {}
+
+  async request(method: string, params: Record<string, unknown>): Promise<any> {
+    if (this.ended) throw new RiverrunError('INVOCATION_ENDED', `${method} came after the handler had ended`)
+    return this.memory.request(method, params)
+  }
+
+  notify(method: string, params: Record<string, unknown>): void {
+    if (!this.ended) this.memory.notify(method, params)
+  }
+}
+
 export class Visit {
   readonly awaits: SimulatedAwait[] = []
   readonly retries: SimulatedRetry[] = []
@@ -86,7 +103,8 @@ export class Visit {
   async execute(clock: FakeClock): Promise<Outcome | Suspended> {
     this.#executions += 1
     const { level = 'debug', redact } = this.step.config.logger ?? {}
-    const ctx = new InvocationContext(this.memory, this.#params(), { level, redact: redactor(redact) })
+    const link = new ExecutionLink(this.memory)
+    const ctx = new InvocationContext(link, this.#params(), { level, redact: redactor(redact) })
     const execution = ctx.execution as NonNullable<typeof ctx.execution>
     const left = new Promise<Outcome | Suspended>((resolve) => {
       execution.onLeave = (outcome, seen) => {
@@ -94,7 +112,7 @@ export class Visit {
         resolve(outcome instanceof RiverrunError ? { status: 'failed', error: outcome } : outcome)
       }
     })
-    const ended = settled(this.#call(ctx), ctx)
+    const ended = settled(this.#call(ctx, link), ctx)
     return clock.run(Promise.race([left, ended]))
   }
 
@@ -142,7 +160,7 @@ export class Visit {
     this.memory.ended = true
   }
 
-  async #call(ctx: InvocationContext): Promise<unknown> {
+  async #call(ctx: InvocationContext, link: ExecutionLink): Promise<unknown> {
     const execution = ctx.execution as NonNullable<typeof ctx.execution>
     const { checks = {} } = this.step
     try {
@@ -153,6 +171,7 @@ export class Visit {
       return checkOutput(checks, value)
     } catch (error) {
       execution.threw()
+      link.ended = true
       throw error
     }
   }

@@ -87,6 +87,7 @@ fn answer(awaiting: &Awaiting, value: Option<Json>) -> Memo {
     Memo {
         op: Name::from("await"),
         name,
+        nth: None,
         value,
         error: None,
         emits: Vec::new(),
@@ -100,6 +101,7 @@ pub(super) fn emitted(fact: &Fact, draft: &Draft) -> Option<Memo> {
     is_emitted.then(|| Memo {
         op: Name::from("emit"),
         name: Name::from(draft.kind.as_str()),
+        nth: None,
         value: None,
         error: None,
         emits: Vec::new(),
@@ -121,6 +123,7 @@ pub(super) fn written(fact: &Fact, draft: &Draft) -> Option<Memo> {
     (!is_in_run(draft)).then(|| Memo {
         op: Name::from(op),
         name: Name::from(name),
+        nth: None,
         value,
         error: None,
         emits: Vec::new(),

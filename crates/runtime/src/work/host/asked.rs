@@ -57,10 +57,16 @@ impl JobHost {
     }
 
     async fn memo(&self, asked: &Json) -> Result<Json, WorkError> {
-        let MemoParams { name, value, error } = params(asked)?;
+        let MemoParams {
+            name,
+            nth,
+            value,
+            error,
+        } = params(asked)?;
         let value = error.is_none().then(|| value.unwrap_or_default());
         let draft = Draft::new(self.runtime.now_ms(), EventType::StepMemo).data(record::Memo {
             name: &name,
+            nth,
             value: value.as_ref(),
             error: error.as_ref(),
         });

@@ -47,8 +47,10 @@ pub(crate) struct EmitParams {
 #[derive(Deserialize)]
 pub(super) struct MemoParams {
     pub name: String,
+    /// Which use of the name it was; absent for the first.
+    pub nth: Option<u32>,
     pub value: Option<Json>,
-    pub error: Option<WorkError>,
+    pub error: Option<Json>,
 }
 
 #[derive(Deserialize)]

@@ -125,6 +125,7 @@ pub(in crate::work) async fn journal(
             journal.push(JournalEntry {
                 op: "memo".to_owned(),
                 name: memo.name,
+                nth: memo.nth,
                 value: memo.value,
                 error: memo.error,
                 emits: Vec::new(),

@@ -132,7 +132,7 @@ impl Code {
             None => Err(Stop::Waits(wait)),
             Some(JournalEntry {
                 error: Some(error), ..
-            }) => Ok(Err(error.code)),
+            }) => Ok(Err(error.get("code").unwrap().as_text().into_owned())),
             Some(entry) => Ok(Ok(entry.value.map_or(Value::Null, |v| v.value()))),
         }
     }

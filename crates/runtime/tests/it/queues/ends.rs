@@ -61,7 +61,9 @@ async fn the_next_attempt_gets_checkpoint_and_journal() {
     let record = world.end(&job).await;
     assert_eq!(
         record.result.unwrap().value(),
-        json!({"checkpoint": {"page": 3}, "journal": [{"op": "memo", "name": "charge", "value": 42}]})
+        json!({"checkpoint": {"page": 3}, "journal": [
+            {"op": "memo", "name": "charge", "nth": 2, "value": 42},
+        ]})
     );
     assert_eq!(record.error, None, "what went wrong before is over");
 }

@@ -97,7 +97,7 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
         }),
         "fail-once" if invoke.job.attempt == 1 => {
             ask("checkpoint", json!({"data": {"page": 3}})).await?;
-            ask("memo", json!({"name": "charge", "value": 42})).await?;
+            ask("memo", json!({"name": "charge", "nth": 2, "value": 42})).await?;
             Err(WorkError::new("ONCE", "the first time"))
         }
         "fail-once" => value(json!({

@@ -254,3 +254,48 @@ async fn code_that_waits_is_given_what_it_read_and_wrote_of_the_state() {
     let has_memo = events.iter().any(|line| line.starts_with("step.memo"));
     assert!(!has_memo, "{events:#?}");
 }
+
+/// Code whose calls end in another order than they began in.
+struct SideBySide;
+
+#[async_trait]
+impl Provider for SideBySide {
+    async fn invoke(&self, call: Invocation) -> Result<Reply, WorkError> {
+        let journal = &call.invoke.job.journal;
+        if journal.is_empty() {
+            let third = json!({"op": "call", "name": "slow", "nth": 3, "value": 3});
+            ask(&call, "memo", third).await?;
+            let members = json!({"status": 402, "code": 7});
+            let error = json!({"message": "declined", "name": "Declined", "members": members});
+            let first = json!({"op": "call", "name": "slow", "error": error});
+            ask(&call, "memo", first).await?;
+            return suspend(json!({"type": "time", "afterMs": 1}));
+        }
+        Ok(Reply {
+            value: Some(Json::of(journal)),
+            ..Reply::default()
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn code_is_told_of_which_use_of_a_name_a_record_is_and_all_of_its_error() {
+    let world = World::new().await;
+    world.runtime.put_process(Process {
+        id: "side".into(),
+        config: ProcessConfig::read(&Json::null(), "side").ok().unwrap(),
+        provider: Arc::new(SideBySide),
+        source: Source::default(),
+    });
+    world.register(flow(json!({"a": step("side")}))).await;
+    let run = world.start("f", json!({})).await;
+    let view = world.end(&run).await;
+    let expected = json!([
+        {"op": "call", "name": "slow", "nth": 3, "value": 3},
+        {"op": "call", "name": "slow", "error": {
+            "message": "declined", "name": "Declined", "members": {"status": 402, "code": 7},
+        }},
+        {"op": "await", "name": "time"},
+    ]);
+    assert_eq!(view.loaded.state.result.as_ref().unwrap().value(), expected);
+}

@@ -12,8 +12,10 @@ from ..errors import NonRetriableError
 #: Families of events that only the server writes.
 _RESERVED = {"flow", "step", "job", "call", "state", "log", "trigger", "worker"}
 
-#: What the data of an event may have.
+#: What the data of an event may have, and what goes through a door.
 _LIMIT = 1 << 20
+
+_MIN_SECRET_BYTES = 8
 
 
 def check_event(type: str, data: Any) -> None:
@@ -31,6 +33,11 @@ def check_bytes(what: str, data: Any) -> None:
     count = 0 if data is None else len(_json.encode(data))
     if count > _LIMIT:
         _refuse("TOO_LARGE", f"the {what} has {count} bytes; it may have {_LIMIT}")
+
+
+def check_secret(secret: str | None) -> None:
+    if secret is not None and len(secret.encode()) < _MIN_SECRET_BYTES:
+        _refuse("INPUT_ERROR", f"the secret of a door has fewer than {_MIN_SECRET_BYTES} bytes")
 
 
 def _check_kind(kind: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from .._duration import Duration, duration_ms
 from .._path import get_at
 from ..config import JavaScript
+from .emitted import check_bytes
 from .outcome import through_json
 from .server import MadeTrigger
 
@@ -48,9 +49,9 @@ def opened(triggers: Triggers | None, trigger: MadeTrigger) -> tuple[Any, int] |
     given = None if answer is None else answer(trigger)
     if given is None:
         return None
-    if isinstance(given, Later):
-        return through_json(given.payload), milliseconds("later", given.after)
-    return through_json(given), 0
+    answered = given if isinstance(given, Later) else Later(0, given)
+    check_bytes("body", answered.payload)
+    return through_json(answered.payload), milliseconds("later", answered.after)
 
 
 def arrival_ms(event: GivenEvent, start_ms: int) -> int | None:
@@ -68,7 +69,10 @@ def seen(event: GivenEvent, ms: int, number: int) -> dict[str, Any]:
     if not kind:
         raise TypeError("an event needs a type")
     rest = {name: value for name, value in event.items() if name != "at"}
-    head = {"id": f"{ms}-{number}", "ts": iso(ms), "runId": "", "flowName": "", "data": None}
+    # One from outside stands in the stream `global`.
+    flow = "" if event.get("runId") else "global"
+    about = {"runId": "global", "flowName": flow, "data": None}
+    head = {"id": f"{ms}-{number}", "ts": iso(ms), **about}
     found: dict[str, Any] = through_json({**head, **rest, "type": kind, "kind": kind})
     return found
 

@@ -66,3 +66,10 @@ def as_result(value: Any) -> Any:
 def through_json(value: Any) -> Any:
     """What is left of a value that goes over the wire."""
     return _json.decode(_json.encode(value))
+
+
+def with_code(error: BaseException | None) -> BaseException | None:
+    """The error with a code, as the server shows every failure."""
+    if isinstance(error, Exception) and getattr(error, "code", None) is None:
+        vars(error)["code"] = "HANDLER_ERROR"
+    return error

@@ -12,7 +12,7 @@ from .._runner.handler import Handler
 from ..cancellation import Signal, SyncSignal
 from ..context import Context, SyncContext
 from .loop import simulated
-from .outcome import Outcome, as_result, through_json
+from .outcome import Outcome, as_result, through_json, with_code
 from .plan import Executable, parts
 from .schemas import Checks, check_input, check_inputs, check_output, check_outputs, checks_of
 from .server import BatchServer, Server, Store
@@ -120,7 +120,7 @@ def _run_async(
             value = await handler.call(_subject(handler, params, checks), ctx)
             outcome.value = _result(value, params, checks)
         except BaseException as error:
-            outcome.error = error
+            outcome.error = with_code(error)
         outcome.elapsed = loop.time() - begun
 
     simulated(invoke())
@@ -142,7 +142,7 @@ def _run_blocking(
             value = handler.call(_subject(handler, params, checks), ctx)
             outcome.value = _result(value, params, checks)
         except BaseException as error:
-            outcome.error = error
+            outcome.error = with_code(error)
 
 
 class SimulatedSignal(SyncSignal):

@@ -13,7 +13,7 @@ from typing import Any
 from .. import _json
 from .._path import NOTHING, delete_at, get_at, set_at
 from ..errors import RiverrunError
-from .emitted import check_bytes, check_event
+from .emitted import check_bytes, check_event, check_secret
 from .outcome import LogLine, Outcome, through_json
 from .schemas import Checks, check_write
 
@@ -158,8 +158,9 @@ class Server:
         payload: Any = None,
         timeoutMs: int | None = None,
         many: bool = False,
-        **_: Any,
+        secret: str | None = None,
     ) -> dict[str, Any]:
+        check_secret(secret)
         check_bytes("payload", payload)
         made = self._store.make_trigger(type, payload)
         # While a handler runs this is simulated time.

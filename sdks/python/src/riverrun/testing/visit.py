@@ -14,7 +14,7 @@ from ..context import Context, SyncContext
 from ..errors import RiverrunError
 from .given import iso
 from .loop import simulated
-from .outcome import Outcome, as_result, through_json
+from .outcome import Outcome, as_result, through_json, with_code
 from .plan import PlannedStep
 from .retry import most_attempts
 from .run import SimulatedSignal
@@ -205,7 +205,7 @@ class Visit:
                 task.cancel()
                 await asyncio.wait({task})
             elif task.exception() is not None:
-                self.run.error = task.exception()
+                self.run.error = with_code(task.exception())
             self.run.elapsed = before + loop.time() - begun
             self._seen = through_json(execution.take_seen())
             return left.result() if left.done() else None
@@ -228,7 +228,7 @@ class Visit:
                     self.run.value = check_output(self.step.checks, as_result(value))
             except BaseException as error:
                 if execution.outcome is None:
-                    self.run.error = error
+                    self.run.error = with_code(error)
         self._seen = through_json(execution.take_seen())
         return execution.outcome
 

@@ -1,6 +1,6 @@
 /**
- * What earlier executions recorded, handed out by what was done and under which name: the n-th use
- * gets the n-th record, so that what runs side by side may come in any order.
+ * What earlier executions recorded, handed out by what was done, under which name and as which use
+ * of it: what runs side by side may end in any order. What has no number is handed out in order.
  */
 import { RiverrunError } from '../errors.ts';
 import type { JournalRecord } from '../wire.ts';
@@ -17,7 +17,7 @@ export declare const inRun = "inRun";
 export declare class Journal {
     #private;
     constructor(records: readonly JournalRecord[]);
-    /** The record for the next use of a name; undefined once they are used up. */
+    /** The record for the next use of a name; undefined if there is none. */
     next(op: Op, name: string): JournalRecord | undefined;
     /**
      * Whether this was written before, by the next record of the name that has the value. Those before
@@ -25,7 +25,7 @@ export declare class Journal {
      * all none does.
      */
     wrote(op: Write, name: string, value: unknown): boolean;
-    /** How often this was done so far, in this execution. */
+    /** How often this was done so far, in this execution: the number of the latest use. */
     uses(op: Op, name: string): number;
     /**
      * The error that records were left which nobody asked for: the code is not what it was. With a

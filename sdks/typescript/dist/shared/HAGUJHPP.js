@@ -76,6 +76,7 @@ function isObject(value) {
 
 // src/failure.ts
 var longestText = 64 * 1024;
+var told = /* @__PURE__ */ new Set(["message", "name", "stack", "cause", "retriable", "retryAfterMs", "details", "__proto__"]);
 function describe(thrown) {
   if (!isObject(thrown)) return { message: cut(String(thrown)) };
   const failure = { message: cut(typeof thrown.message === "string" ? thrown.message : text(thrown)) };
@@ -88,12 +89,16 @@ function describe(thrown) {
   if (thrown.details !== void 0 && isSmallJson(thrown.details)) failure.details = thrown.details;
   return failure;
 }
+function recordOf(thrown) {
+  const members = isObject(thrown) ? membersOf(thrown) : {};
+  return JSON.parse(JSON.stringify({ ...describe(thrown), ...Object.keys(members).length > 0 && isSmallJson(members) && { members } }));
+}
 function revive(failure) {
-  const { message, code, name, stack, ...options } = failure;
-  const error = new RiverrunError(code ?? "ERROR", message, options);
+  const { message, code, name, stack, members, ...options } = failure;
+  const error = new RiverrunError(code || "HANDLER_ERROR", message, options);
   if (name) error.name = name;
   if (stack) error.stack = stack;
-  return error;
+  return Object.assign(error, members);
 }
 function refusal({ message, data }) {
   const { code, details, retriable, retryAfterMs } = data ?? {};
@@ -102,6 +107,10 @@ function refusal({ message, data }) {
 function wireError(failure, code = -32e3) {
   const { message, ...data } = failure;
   return { code, message, data };
+}
+function membersOf(thrown) {
+  const isMember = ([name, value]) => !told.has(name) && (name !== "code" || typeof value === "number") && isSmallJson(value);
+  return Object.fromEntries(Object.entries(thrown).filter(isMember));
 }
 function withCauses(stack, cause, depth = 0) {
   if (!isObject(cause) || typeof cause.stack !== "string" || depth === 5) return stack;
@@ -137,6 +146,7 @@ export {
   CancelledError,
   isObject,
   describe,
+  recordOf,
   revive,
   refusal,
   wireError,

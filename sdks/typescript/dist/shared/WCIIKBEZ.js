@@ -1,6 +1,6 @@
 import {
   isObject
-} from "./2TJ3RDNT.js";
+} from "./HAGUJHPP.js";
 
 // src/live/path.ts
 function getAt(value, path) {

@@ -3,8 +3,9 @@ import {
   RiverrunError,
   describe,
   isObject,
+  recordOf,
   revive
-} from "./2TJ3RDNT.js";
+} from "./HAGUJHPP.js";
 
 // src/duration.ts
 var second = 1e3;
@@ -46,7 +47,13 @@ function friendlyMs(text) {
 
 // src/source.ts
 function source(fn) {
-  const text = fn.toString();
+  const text = expression(fn.toString());
+  const helpers = [...new Set(text.match(namer))];
+  if (!helpers.length || /^async\b/.test(text)) return text;
+  return `((${helpers.join(", ")}) => (${text}))(${helpers.map(() => "(named) => named").join(", ")})`;
+}
+var namer = /(?<![\w$.])__name\d*(?=\()/g;
+function expression(text) {
   const [, isAsync = "", name] = /^(async\s+)?([\w$]+)\s*\(/.exec(text) ?? [];
   const isMethod = name !== void 0 && name !== "function" && name !== "async";
   return isMethod ? `${isAsync}function ${text.slice(isAsync.length)}` : text;
@@ -168,8 +175,10 @@ var inRun = "inRun";
 var shown2 = 20;
 var Journal = class {
   #records;
-  /** Where the records of each use stand that were not asked for yet. */
+  /** Where the records of each name stand that have no number and were not asked for yet. */
   #open = /* @__PURE__ */ new Map();
+  /** Where those stand that say which use they are of. */
+  #numbered = /* @__PURE__ */ new Map();
   #uses = /* @__PURE__ */ new Map();
   #taken = /* @__PURE__ */ new Set();
   #done = [];
@@ -179,19 +188,21 @@ var Journal = class {
   #checked = 0;
   constructor(records2) {
     this.#records = records2;
-    for (const [at, { op, name = "" }] of records2.entries()) {
+    for (const [at, { op, name = "", nth }] of records2.entries()) {
       const places = this.#open.get(key(op, name));
-      if (places) places.push(at);
+      if (nth !== void 0) this.#numbered.set(`${nth} ${key(op, name)}`, at);
+      else if (places) places.push(at);
       else this.#open.set(key(op, name), [at]);
     }
     for (const [at, { emits = [] }] of records2.entries()) for (const kind of emits) this.#settle(kind, at);
     this.#inRun = emitsInRun(records2);
   }
-  /** The record for the next use of a name; undefined once they are used up. */
+  /** The record for the next use of a name; undefined if there is none. */
   next(op, name) {
     this.#done.push({ op, name });
-    this.#uses.set(key(op, name), this.uses(op, name) + 1);
-    const at = this.#open.get(key(op, name))?.shift();
+    const nth = this.uses(op, name) + 1;
+    this.#uses.set(key(op, name), nth);
+    const at = this.#numbered.get(`${nth} ${key(op, name)}`) ?? this.#open.get(key(op, name))?.shift();
     if (at === void 0) return void 0;
     this.#taken.add(at);
     return this.#records[at];
@@ -208,7 +219,7 @@ var Journal = class {
     open.splice(0, at < 0 ? open.length : at + 1);
     return at >= 0;
   }
-  /** How often this was done so far, in this execution. */
+  /** How often this was done so far, in this execution: the number of the latest use. */
   uses(op, name) {
     return this.#uses.get(key(op, name)) ?? 0;
   }
@@ -265,6 +276,53 @@ function list(entries) {
   return entries.length > shown2 ? `${texts.join(", ")} and ${entries.length - shown2} more` : texts.join(", ");
 }
 
+// src/ctx/outcomes.ts
+var Outcomes = class {
+  #memo;
+  /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
+  #thrown = /* @__PURE__ */ new Set();
+  /** `memo` asks the server to record one. */
+  constructor(memo) {
+    this.#memo = memo;
+  }
+  /** Does something and has its outcome recorded. What it throws is what a replay would throw. */
+  async of(doing, work) {
+    const before = [...this.#thrown].filter(({ op, name }) => op === doing.op && name === doing.name);
+    let value;
+    try {
+      value = await work();
+    } catch (thrown) {
+      const error = recordOf(thrown);
+      const isCancelled = thrown instanceof CancelledError;
+      if (error.retriable === false && !isCancelled) await this.#record({ ...doing, error }, before);
+      else this.#thrown.add({ ...doing, error });
+      throw isCancelled ? thrown : revive(error);
+    }
+    await this.#record({ ...doing, value }, before);
+    return value;
+  }
+  /** The code goes on after what it was thrown, so the next execution is to go the same way. */
+  async livedWith(thrown = this.#thrown) {
+    for (const outcome of thrown) if (this.#thrown.delete(outcome)) await this.#memo(params(outcome));
+  }
+  /**
+   * Records an outcome, after the errors that uses of the same name were thrown before it began:
+   * without them the next attempt would take this for another try of theirs. Code that does not live
+   * with them has ended a turn later, and then nothing is recorded.
+   */
+  async #record(outcome, before) {
+    if (before.length) await new Promise((resolve) => setImmediate(resolve));
+    await this.livedWith(before);
+    await this.#memo(params(outcome));
+  }
+};
+function params({ op, name, nth, emits = [], ...outcome }) {
+  return { ...op !== "memo" && { op }, name, ...numbered(nth), ...outcome, ...emits.length > 0 && { emits } };
+}
+function numbered(nth) {
+  return nth > 1 ? { nth } : {};
+}
+
 // src/ctx/execution.ts
 var inside = new AsyncLocalStorage();
 var records = /* @__PURE__ */ new Set(["emit", "memo", "await.trigger", "state.set", "state.delete", "state.setBatch"]);
@@ -281,8 +339,7 @@ var StepExecution = class {
   #params;
   #journal;
   #inFlight = /* @__PURE__ */ new Set();
-  /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
-  #thrown = [];
+  #outcomes = new Outcomes((params2) => this.#ask("memo", params2));
   /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen = [];
   /** What the code waits for. */
@@ -292,16 +349,16 @@ var StepExecution = class {
   #refused;
   #ended = false;
   #left = false;
-  constructor(link, params) {
+  constructor(link, params2) {
     this.#link = link;
-    this.#params = params;
-    this.#journal = new Journal(params.journal ?? []);
+    this.#params = params2;
+    this.#journal = new Journal(params2.journal ?? []);
   }
-  request(method, params) {
-    return this.#left ? never() : this.#track(() => this.#ask(method, params));
+  request(method, params2) {
+    return this.#left ? never() : this.#track(() => this.#ask(method, params2));
   }
-  notify(method, params) {
-    if (!this.#left) this.#link.notify(method, params);
+  notify(method, params2) {
+    if (!this.#left) this.#link.notify(method, params2);
   }
   /** Emits, which the server records by itself. Inside of a `ctx.run` its record belongs to that. */
   emit(kind, ask) {
@@ -331,14 +388,15 @@ var StepExecution = class {
     if (inside.getStore()) return ask();
     const record = this.#journal.next(op, name);
     if (record) return record.value;
+    const nth = this.#journal.uses(op, name);
     const value = await ask();
-    this.#seen.push({ op, name, value });
+    this.#seen.push({ op, name, ...numbered(nth), value });
     return value;
   }
   /** Writes something, unless an earlier execution did. Inside of a `ctx.run` it is part of that. */
-  async write(op, name, params, value) {
-    if (inside.getStore()) await this.request(op, { ...params, inRun: true });
-    else if (!this.#journal.wrote(op, name, json(value))) await this.request(op, params);
+  async write(op, name, params2, value) {
+    if (inside.getStore()) await this.request(op, { ...params2, inRun: true });
+    else if (!this.#journal.wrote(op, name, json(value))) await this.request(op, params2);
   }
   /** Changes something by what it is now. If the change writes nothing, that is what is recorded. */
   async patch(op, name, change) {
@@ -359,10 +417,8 @@ var StepExecution = class {
     return this.#track(async () => {
       const record = this.#journal.next(op, name);
       if (record) return answer(record);
-      const number = this.#journal.uses(op, name);
-      const value = await this.#outcome(op, name, emits, () => work(this.#id(name, number)));
-      await this.#memo({ op, name, value, emits });
-      return value;
+      const nth = this.#journal.uses(op, name);
+      return this.#outcomes.of({ op, name, nth, emits }, () => work(this.#id(name, nth)));
     });
   }
   /** A part of the work that is recorded as a whole. */
@@ -439,7 +495,7 @@ var StepExecution = class {
     if (this.#ended || this.#left) return;
     let outcome = this.#refused ?? this.#journal.mismatch() ?? wait;
     try {
-      if (outcome === wait) for (const thrown of this.#thrown) await this.#memo(thrown);
+      if (outcome === wait) await this.#outcomes.livedWith();
     } catch (error) {
       outcome = error;
     }
@@ -448,8 +504,8 @@ var StepExecution = class {
     this.onLeave(outcome, this.#takeSeen());
   }
   /** Asks; what is recorded takes along what was read before it. */
-  #ask(method, params) {
-    return this.#link.request(method, this.#seen.length && records.has(method) ? { ...params, seen: this.#takeSeen() } : params);
+  #ask(method, params2) {
+    return this.#link.request(method, this.#seen.length && records.has(method) ? { ...params2, seen: this.#takeSeen() } : params2);
   }
   #takeSeen() {
     return this.#seen.splice(0);
@@ -467,19 +523,6 @@ var StepExecution = class {
     const watched = work.then(over, over);
     this.#inFlight.add(watched);
     return work.then((value) => value);
-  }
-  async #outcome(op, name, emits, work) {
-    try {
-      return await work();
-    } catch (thrown) {
-      const error = describe(thrown);
-      if (error.retriable === false && !(thrown instanceof CancelledError)) await this.#memo({ op, name, error, emits });
-      else this.#thrown.push({ op, name, error, emits });
-      throw thrown;
-    }
-  }
-  async #memo({ op, emits, ...outcome }) {
-    await this.#ask("memo", { ...op !== "memo" && { op }, ...outcome, ...emits.length > 0 && { emits } });
   }
 };
 function jobIdOf(text) {
@@ -509,8 +552,8 @@ function misplaced(run) {
 // src/ctx/link.ts
 function linkOfJob(link, jobId) {
   return {
-    request: (method, params) => link.request(method, { jobId, ...params }),
-    notify: (method, params) => link.notify(method, { jobId, ...params })
+    request: (method, params2) => link.request(method, { jobId, ...params2 }),
+    notify: (method, params2) => link.notify(method, { jobId, ...params2 })
   };
 }
 
@@ -568,9 +611,9 @@ var LinkState = class {
   #read(op, name, ask) {
     return this.#step ? this.#step.read(op, name, ask) : ask();
   }
-  async #write(op, name, params, value) {
-    if (this.#step) await this.#step.write(op, name, params, value);
-    else await this.#link.request(op, params);
+  async #write(op, name, params2, value) {
+    if (this.#step) await this.#step.write(op, name, params2, value);
+    else await this.#link.request(op, params2);
   }
   #patch(op, name, options2, attempt) {
     if (!this.#step) return retrying(options2, () => attempt({}));
@@ -620,16 +663,17 @@ var InvocationContext = class _InvocationContext {
   #state;
   #logger;
   #journal;
+  #outcomes;
   #await;
   #checkpoint;
   #abort;
   #cancelled;
   /** `batch` is the context of the batch to which this job belongs. */
-  constructor(link, params, settings, batch) {
-    this.execution = params.kind === "step" ? new StepExecution(link, params) : void 0;
+  constructor(link, params2, settings, batch) {
+    this.execution = params2.kind === "step" ? new StepExecution(link, params2) : void 0;
     if (this.execution) this.execution.onForgotten = (message) => this.logger.warn(message);
     this.#link = this.execution ?? link;
-    this.#params = params;
+    this.#params = params2;
     this.#settings = settings;
     this.#batch = batch;
   }
@@ -720,9 +764,9 @@ var InvocationContext = class _InvocationContext {
     const memo = this.#journal.next("memo", name);
     if (memo?.error) throw revive(memo.error);
     if (memo) return memo.value ?? null;
-    const value = json2(name, await this.#outcome(name, fn));
-    await this.#link.request("memo", { name, value });
-    return value;
+    const nth = this.#journal.uses("memo", name);
+    this.#outcomes ??= new Outcomes((params2) => this.#link.request("memo", params2));
+    return this.#outcomes.of({ op: "memo", name, nth }, async () => json2(name, await fn()));
   };
   call = (process, input, options2) => {
     const ask = async () => (await this.#link.request("call", { process, input: input ?? null, ...options2 })).value;
@@ -755,22 +799,11 @@ var InvocationContext = class _InvocationContext {
     const { jobs, ...shared } = this.#params;
     return new _InvocationContext(linkOfJob(this.#link, job.jobId ?? ""), { ...shared, ...job }, this.#settings, this);
   }
-  async #enqueue(jobs, params) {
-    const ask = (given) => this.#link.request("enqueue", params(given));
+  async #enqueue(jobs, params2) {
+    const ask = (given) => this.#link.request("enqueue", params2(given));
     const queues = [...new Set(jobs.map(({ queue }) => queue))].join(",");
     const recorded = this.execution?.recorded("enqueue", queues, (id) => ask(jobs.map((job, index) => withId(job, jobs.length > 1 ? `${id}/${index + 1}` : id))));
     return (await (recorded ?? ask(jobs))).jobs;
-  }
-  async #outcome(name, fn) {
-    try {
-      return await fn();
-    } catch (error) {
-      const failure = describe(error);
-      if (failure.retriable === false && !(error instanceof CancelledError)) {
-        await this.#link.request("memo", { name, error: failure });
-      }
-      throw error;
-    }
   }
 };
 function withId(job, id) {
@@ -986,18 +1019,18 @@ function parserOf(schema) {
     return outcome instanceof Promise ? outcome.then(valueOf2) : valueOf2(outcome);
   };
 }
-function parsedInputs(parse, params) {
-  const { jobs } = params;
+function parsedInputs(parse, params2) {
+  const { jobs } = params2;
   if (!jobs) {
-    const given2 = (input2) => ({ params: { ...params, input: input2 }, refused: /* @__PURE__ */ new Map() });
-    const input = parse(params.input);
+    const given2 = (input2) => ({ params: { ...params2, input: input2 }, refused: /* @__PURE__ */ new Map() });
+    const input = parse(params2.input);
     return input instanceof Promise ? input.then(given2) : given2(input);
   }
   const given = (inputs2) => {
     const refused = /* @__PURE__ */ new Map();
     for (const [at, input] of inputs2.entries()) if (input instanceof RiverrunError) refused.set(at, input);
     const accepted = jobs.map((job, at) => ({ ...job, input: inputs2[at] })).filter((_, at) => !refused.has(at));
-    return { params: { ...params, jobs: accepted }, refused };
+    return { params: { ...params2, jobs: accepted }, refused };
   };
   const inputs = jobs.map(({ input }) => parsedOrRefused(parse, input));
   return inputs.some((input) => input instanceof Promise) ? Promise.all(inputs).then(given) : given(inputs);
