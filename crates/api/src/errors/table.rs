@@ -181,6 +181,8 @@ pub const TABLE: &[ErrorCode] = &[
         "Give five fields (minute, hour, day, month, weekday), or six with seconds first, or a word such as @daily."),
     request("DISK_FULL", 507, "The disk of the store is full. Nothing that was acknowledged is lost.",
         "Make room: delete ended runs, shorten retention, or give the store a larger disk."),
+    request("DUE_TIME_FORGOTTEN", 409, "A due time of the past was to be made up for that lies so far back that a run which it had may be deleted: ended runs are kept for as long as retention says. Starting it could run it a second time. Nothing was started.",
+        "The message says from when on it is known. Begin there (`--from`), or say `--forgotten` (`forgotten: true`) if the due times before are to run whether they have or not."),
     request("DUPLICATE", 409, "A run with this idempotency key exists.",
         "Read the run that the message names; use another key to start another one."),
     request("DUPLICATE_CALL", 409, "A call with this id is under way over the same WebSocket.",

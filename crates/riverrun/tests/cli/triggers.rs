@@ -150,8 +150,12 @@ fn triggers_are_made_and_removed_and_times_made_up_for() {
         "2024-10-26T00:00:00Z",
         "--to",
         "2024-10-29T00:00:00Z",
+        "--forgotten",
     ];
     let backfill = [&["schedules", "backfill", "daily"], &range[..]].concat();
+    server
+        .run(&backfill[..backfill.len() - 1])
+        .refused(2, &["DUE_TIME_FORGOTTEN", "--forgotten"]);
     let done = server.run(&backfill);
     assert_eq!(done.code, 0, "{done:#?}");
     assert!(done.out.contains("2024-10-27 02:00:00"), "{}", done.out);
@@ -214,6 +218,7 @@ fn a_due_time_that_fails_is_told_and_holds_up_no_other() {
         "2024-10-26T00:00:00Z",
         "--to",
         "2024-10-29T00:00:00Z",
+        "--forgotten",
     ];
     let done = server.run(&[&["schedules", "backfill", "daily"], &range[..]].concat());
     let said = [
