@@ -189,6 +189,8 @@ pub struct Draft {
     pub step: Option<StepRef>,
     pub correlation_id: Option<Name>,
     pub causation_id: Option<Name>,
+    /// Whose it is, in a stream that is nobody's in particular. Of a run's events the run says it.
+    pub tenant_id: Option<Name>,
     pub data: Option<Json>,
 }
 
@@ -200,6 +202,7 @@ impl Draft {
             step: None,
             correlation_id: None,
             causation_id: None,
+            tenant_id: None,
             data: None,
         }
     }
@@ -216,10 +219,12 @@ impl Draft {
 
     /// Gives the draft its place.
     pub fn at(self, seq: u64, ms: Millis, stream: &EventContext) -> Event {
+        let mut context = stream.clone();
+        context.tenant_id = stream.tenant_of(&self).cloned();
         Event {
             id: EventId { ms, seq },
             kind: self.kind,
-            context: stream.clone(),
+            context,
             step: self.step,
             correlation_id: self.correlation_id,
             causation_id: self.causation_id,
@@ -236,6 +241,13 @@ pub struct EventContext {
     /// `flowName`: the flow's id, or the type of any other stream.
     pub flow_name: Name,
     pub tenant_id: Option<Name>,
+}
+
+impl EventContext {
+    /// Whose an event of the stream is.
+    pub fn tenant_of<'a>(&'a self, event: &'a Draft) -> Option<&'a Name> {
+        self.tenant_id.as_ref().or(event.tenant_id.as_ref())
+    }
 }
 
 /// A fact in its place.
@@ -258,6 +270,7 @@ impl Event {
             step: self.step.clone(),
             correlation_id: self.correlation_id.clone(),
             causation_id: self.causation_id.clone(),
+            tenant_id: None,
             data: self.data.clone(),
         }
     }

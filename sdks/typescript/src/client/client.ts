@@ -117,6 +117,8 @@ export interface StreamEvent {
   attempt?: number
   correlationId?: string
   causationId?: string
+  /** Whose it is: only what waits in this tenant's runs, or in those of none, hears of it. A run's events are its own tenant's. */
+  tenantId?: string
 }
 
 export interface NewEvent extends StreamEvent {
