@@ -139,6 +139,16 @@ impl Definition {
         Ok(())
     }
 
+    /// Whether both say the same of a trigger, whoever keeps it and whether it is switched on.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let plain = |definition: &Self| Self {
+            enabled: None,
+            origin: Origin::default(),
+            ..definition.clone()
+        };
+        plain(self) == plain(other)
+    }
+
     /// The `config` in the form of a type.
     pub(crate) fn config<T: DeserializeOwned>(&self) -> Result<T> {
         fitting("config", Value::Object(self.config.clone()))

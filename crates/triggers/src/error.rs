@@ -12,6 +12,9 @@ pub enum Error {
     Runtime(#[from] riverrun_runtime::Error),
     #[error("{field}: {message}")]
     Invalid { field: String, message: String },
+    /// The server's environment lacks what the definition names, which is not the definition's fault.
+    #[error("config.signature.secretEnv: {0}")]
+    Secret(String),
     #[error("config.cron: {cron:?} is no cron pattern: {message}")]
     Cron { cron: String, message: String },
     #[error("config.timezone: there is no time zone {0:?}: use a name such as Europe/Berlin")]
@@ -94,7 +97,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Runtime(error) => error.code(),
-            Self::Invalid { .. } => "TRIGGER_INVALID",
+            Self::Invalid { .. } | Self::Secret(_) => "TRIGGER_INVALID",
             Self::Cron { .. } => "CRON_INVALID",
             Self::TimeZone(_) => "TIME_ZONE_UNKNOWN",
             Self::Changed { .. } => "TRIGGER_MOVED",

@@ -11,6 +11,8 @@ use crate::{Error, Result};
 /// How far a signed time may be from now where the trigger does not say.
 const TOLERANCE_MS: u64 = 300_000;
 
+const MIN_SECRET_BYTES: usize = 8;
+
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
@@ -72,16 +74,22 @@ impl Signature {
         let secret = match (&config.secret, &config.secret_env) {
             (Some(secret), None) => secret.clone(),
             (None, Some(name)) => match environment(name) {
-                Some(secret) => secret,
+                Some(secret) if secret.len() >= MIN_SECRET_BYTES => secret,
+                Some(_) => {
+                    let message =
+                        format!("{name} has no {MIN_SECRET_BYTES} bytes, as a secret has");
+                    return Err(Error::Secret(message));
+                }
                 None => {
                     let message = format!("the server's environment has no {name}");
-                    return refuse("secretEnv", &message);
+                    return Err(Error::Secret(message));
                 }
             },
             _ => return refuse("secret", "give either secret or secretEnv"),
         };
-        if secret.len() < 8 {
-            return refuse("secret", "a secret has at least 8 bytes");
+        if secret.len() < MIN_SECRET_BYTES {
+            let message = format!("a secret has at least {MIN_SECRET_BYTES} bytes");
+            return refuse("secret", &message);
         }
         let Ok(key) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else {
             return refuse("secret", "it cannot be used");
