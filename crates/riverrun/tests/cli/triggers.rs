@@ -284,6 +284,42 @@ fn what_would_keep_a_server_from_starting_is_not_built() {
 }
 
 #[test]
+fn a_server_starts_without_the_secret_of_a_file() {
+    let project = project();
+    project.write("triggers/greet.yaml", HOOK);
+    project.write("triggers/signed.yaml", SIGNED);
+    assert_eq!(project.run(&["build"]).code, 0);
+    let registry = ["--registry", "riverrun.registry.json"];
+    for from in [&["--project", "."], &registry] {
+        let server = project.start(&[&["serve", "--listen", "127.0.0.1:0"], &from[..]].concat());
+        let listed = server.ok(&["triggers", "ls"]);
+        assert!(listed.contains("broken"), "{listed}");
+        assert_eq!(post(&server, "/hooks/signed", "{}").0, 500);
+        assert_eq!(post(&server, "/hooks/greet/Ada", "{}").0, 201);
+        let shown = server.json(&["triggers", "show", "signed"]);
+        assert_eq!(shown["version"], 1, "{shown:#}");
+        server.kill();
+    }
+}
+
+#[test]
+fn a_file_takes_no_id_from_another() {
+    let project = project();
+    project.write("triggers/greet.yaml", HOOK);
+    let server = project.start(&["dev", "--listen", "127.0.0.1:0"]);
+    project.write(
+        "triggers/dup.yaml",
+        "id: greet\ntype: manual\nflow: quick\n",
+    );
+    let said = wait_for(&server.err, "TRIGGER_EXISTS");
+    assert!(
+        said.contains("dup.yaml: ") && said.contains("greet.yaml has a trigger \"greet\" too"),
+        "{said}"
+    );
+    assert_eq!(post(&server, "/hooks/greet/Ada", "{}").0, 201);
+}
+
+#[test]
 fn a_saved_file_is_what_fires() {
     let project = project();
     let server = project.start(&["dev", "--listen", "127.0.0.1:0"]);

@@ -272,6 +272,18 @@ async fn triggers_of_a_project_follow_its_files() {
             ("a".to_owned(), Err("TRIGGER_EXISTS"))
         ]
     );
+    // The one that is there stays, wherever the other stands.
+    let mut other = manual("a");
+    other["tags"] = json!(["other"]);
+    let refused = || ("a".to_owned(), Err("TRIGGER_EXISTS"));
+    assert_eq!(
+        sync(vec![other.clone(), manual("a")]).await,
+        [refused(), one("a", Synced::Same)]
+    );
+    let mut third = manual("a");
+    third["tags"] = json!(["third"]);
+    assert_eq!(sync(vec![other, third]).await, [refused(), refused()]);
+    assert_eq!(given.shown("a").await.get("tags"), None);
     assert_eq!(sync(Vec::new()).await, [one("a", Synced::Removed)]);
     assert_eq!(given.shown("by-hand").await["origin"], "api");
 }
