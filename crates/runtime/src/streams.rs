@@ -288,8 +288,8 @@ pub(crate) fn once(key: &Name, places: Vec<usize>, now_ms: i64) -> Change {
     }))
 }
 
-/// What becomes of a job only its queue may say, and of a trigger only the trigger; a queue's channel
-/// is heard, never stored.
+/// In the stream of a job or a trigger no event even looks as if it were its own; a queue's channel is
+/// heard, never stored.
 fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
     if &*stream.kind == StreamName::QUEUE {
         let message =
@@ -307,7 +307,7 @@ fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
     }
 }
 
-/// Reads one event from outside and refuses what only the engine may say.
+/// Reads one event from outside and refuses what only the server may say.
 fn read(event: &Json, now: i64) -> Result<Draft> {
     check_size(event)?;
     let draft = normalise::normalise(event, now).map_err(|error| {
@@ -317,7 +317,7 @@ fn read(event: &Json, now: i64) -> Result<Draft> {
         };
         Error::BadEvent(format!("{error}{near}"))
     })?;
-    if draft.kind.is_engines_own() {
+    if draft.kind.is_servers_own() {
         return Err(Error::ReservedType(draft.kind.to_string()));
     }
     if let Fact::Emitted { kind: topic, .. } = Fact::read(&draft)

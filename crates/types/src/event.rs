@@ -117,6 +117,19 @@ impl EventType {
         self.is_engines_own() || own.contains(&self.family())
     }
 
+    /// Only the server writes it: what became of runs, jobs, calls, triggers and workers. Logs and
+    /// writes to the state are taken from outside.
+    pub fn is_servers_own(&self) -> bool {
+        let is_life = matches!(self.family(), "trigger" | "worker") && Self::KNOWN.contains(self);
+        let calls = [
+            "call.started",
+            "call.completed",
+            "call.failed",
+            "call.cancelled",
+        ];
+        self.is_engines_own() || self.family() == "job" || is_life || calls.contains(&self.as_str())
+    }
+
     /// Whether a definition may have a step emit it: of no type that somebody here gives a meaning.
     pub fn is_free(&self) -> bool {
         self.is_emitted() && !self.is_reserved()

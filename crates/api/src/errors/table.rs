@@ -345,7 +345,7 @@ pub const TABLE: &[ErrorCode] = &[
         "Make it anew: riverrun build <project>."),
     request("REQUEST_TIMEOUT", 504, "The server could not answer in time. The request may still take effect.",
         "Read before you send it again, or use an idempotency key."),
-    request("RESERVED_TYPE", 403, "Events of this type say what became of a run or a step: only the engine writes them.",
+    request("RESERVED_TYPE", 403, "Events of this type say what became of a run, a step, a job, a call, a trigger or a worker: only the server writes them.",
         "Use a type of your own, such as \"order.paid\"."),
     run("RESPONSE_TOO_LARGE", "The answer to an http step is larger than the step may keep.",
         "Ask for less, or raise the limit in the step's config."),
