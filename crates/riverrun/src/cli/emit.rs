@@ -24,7 +24,8 @@ pub struct Emit {
     /// The run that it happened in, or latest; without one it is for whoever waits for the kind.
     #[arg(long, value_name = "ID")]
     run: Option<String>,
-    /// Stores it once, however often it is sent with this key; keys are remembered for a day.
+    /// Stores it once, however often it is sent with this key; keys are remembered as long as emitted
+    /// events are, 7 days unless retention.emitted says otherwise.
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
     /// What it belongs to, across runs and jobs.

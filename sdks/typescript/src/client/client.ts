@@ -126,7 +126,7 @@ export interface NewEvent extends StreamEvent {
   runId?: string
   /** A full name, such as `nq:webhook:github`; `nq:global` where neither is given. */
   stream?: string
-  /** The same key again, for the same stream, stores nothing and answers with the first event. Remembered for a day. */
+  /** The same key again, for the same stream, stores nothing and answers with the first event. Remembered as long as emitted events are: 7 days, unless `retention.emitted` says otherwise. */
   idempotencyKey?: string
 }
 
