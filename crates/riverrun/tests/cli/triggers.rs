@@ -203,6 +203,33 @@ fn who_cannot_be_served_is_told_what_to_do_next() {
     assert!(fired.contains("is started"), "{fired}");
     let story = server.ok(&["runs", "story", "latest"]);
     assert!(story.contains("flow.completed"), "{story}");
+    let story = server.json(&["runs", "story", "latest"]);
+    assert!(story.as_array().unwrap().len() > 1, "{story:#}");
+}
+
+#[test]
+fn several_triggers_are_gone_through_and_told_as_one_document() {
+    let project = project();
+    let server = project.serve();
+    let one = |id: &str| format!("id: {id}\ntype: manual\nflow: quick\n");
+    for id in ["a", "b"] {
+        project.write(&format!("{id}.yaml"), &one(id));
+    }
+    project.write("wrong.yaml", "id: wrong\ntype: manual\nflow: nobody\n");
+    server
+        .run(&["triggers", "add", "a.yaml", "wrong.yaml", "b.yaml"])
+        .refused(2, &["1 of 3 could not be done", "wrong.yaml"]);
+    let switched = server.json(&["triggers", "disable", "a", "b"]);
+    let switched = switched.as_array().unwrap().iter();
+    let switched: Vec<&Value> = switched.map(|trigger| &trigger["enabled"]).collect();
+    assert_eq!(switched, [false, false]);
+    server.ok(&["triggers", "enable", "a"]);
+    project.write("in.json", r#"{"name": "Ada"}"#);
+    server.ok(&["triggers", "fire", "a", "-d", "@in.json"]);
+    server
+        .run(&["triggers", "rm", "a", "gone", "b"])
+        .refused(2, &["1 of 3 could not be done", "TRIGGER_NOT_FOUND"]);
+    assert_eq!(server.json(&["triggers", "ls"]), json!([]));
 }
 
 #[test]
