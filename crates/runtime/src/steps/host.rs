@@ -355,7 +355,7 @@ impl StepHost {
             error: None,
             emits: Vec::new(),
         };
-        self.remember(memo, awaits::register(new)).await?;
+        self.remember(memo, awaits::register(new, public)).await?;
         Ok(answer)
     }
 
