@@ -10,6 +10,7 @@ use tokio::sync::{Mutex, watch};
 
 use crate::{
     Definition, Error, Kind, Origin, Result, ShownTrigger, Trigger,
+    definition::lifted,
     fire::{all, tell},
     known::{Broken, Kept, Known, missing, origin, record_place},
     shown::{REDACTED, redact, secret},
@@ -179,15 +180,28 @@ impl Triggers {
         let record = self.record(id).await?;
         let mut merged = record.definition.value();
         for (key, value) in changes {
-            match (key.as_str(), value) {
+            let key = match key.as_str() {
+                "map" => "inputMap",
+                "flowId" => "flow",
+                key => key,
+            };
+            match (key, value) {
                 ("id", value) if value != *id => {
                     return Err(Error::invalid("id", "the id of a trigger never changes"));
+                }
+                ("origin", value) if value != merged["origin"] => {
+                    let message = "only the server says who keeps a trigger";
+                    return Err(Error::invalid("origin", message));
                 }
                 (key, Value::Null) => {
                     merged.as_object_mut().map(|merged| merged.remove(key));
                 }
                 ("config", Value::Object(config)) if merged["config"].is_object() => {
                     for (key, value) in config {
+                        if let Some(key) = lifted(&key) {
+                            merged[key] = value;
+                            continue;
+                        }
                         match value {
                             Value::Null => {
                                 let config = merged["config"].as_object_mut();
@@ -537,6 +551,11 @@ pub(crate) fn next_due(
     if next.is_none() && !is_told && trigger.definition.config.contains_key("endAt") {
         let message = "the schedule ends before it would be due";
         return Err(Error::invalid("config.endAt", message));
+    }
+    let has = |key: &str| trigger.definition.config.contains_key(key);
+    if next.is_none() && !is_told && has("at") && has("startAt") {
+        let message = "the schedule begins after it would be due";
+        return Err(Error::invalid("config.startAt", message));
     }
     match trigger
         .definition

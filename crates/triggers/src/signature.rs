@@ -109,6 +109,14 @@ impl Signature {
                 "${timestamp} and timestampHeader go together, and the time stands before the body",
             );
         }
+        for (field, name) in [
+            ("header", Some(&config.header)),
+            ("timestampHeader", config.timestamp_header.as_ref()),
+        ] {
+            if name.is_some_and(|name| !is_header(name)) {
+                return refuse(field, "no header has such a name");
+            }
+        }
         let tolerance_ms = Millis::try_from(config.tolerance_ms).unwrap_or(Millis::MAX);
         let timestamp = config
             .timestamp_header
@@ -167,6 +175,12 @@ impl Signature {
             Err(_) => refuse("the signature is wrong"),
         }
     }
+}
+
+/// Whether a request can have a header of this name.
+fn is_header(name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    !name.is_empty() && name.chars().all(is_part)
 }
 
 /// Seconds or milliseconds since 1970, or ISO 8601.
@@ -297,6 +311,9 @@ mod tests {
             json!({"header": "s", "secret": "12345678", "secretEnv": "HOOK"}),
             json!({"header": "s", "secretEnv": "NOBODY"}),
             json!({"header": "s", "secret": "short"}),
+            json!({"header": "bad header", "secret": "12345678"}),
+            json!({"header": "", "secret": "12345678"}),
+            json!({"header": "s", "secret": "12345678", "timestampHeader": "a:b"}),
             json!({"header": "s", "secret": "12345678", "signed": "x"}),
             json!({"header": "s", "secret": "12345678", "timestampHeader": "t", "signed": "${body}"}),
             json!({"header": "s", "secret": "12345678", "signed": "${timestamp}.${body}"}),
