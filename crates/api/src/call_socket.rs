@@ -137,28 +137,33 @@ impl Calls {
             Some(members.swap_remove(at).1)
         };
         let (id, kind) = (part("id"), part("type"));
-        let Some(id) = id.filter(is_id) else {
-            let message = "id must be a text of 1 to 128 letters or a whole number";
-            return Err(none(ApiError::new("BAD_REQUEST", message)));
-        };
-        match kind.as_ref().map(Json::as_text).as_deref() {
-            None | Some("call") => {}
-            Some("cancel") => {
-                // One that has ended needs no cancel.
-                let reason = part("reason").map(|reason| reason.as_text().into_owned());
-                if let Some(cancel) = self.open.lock().get(id.as_str()) {
-                    let said = reason.map(|said| said.chars().take(MAX_REASON).collect::<String>());
-                    cancel.cancel_saying(CancelReason::User, said.as_deref());
-                }
-                return Ok(());
-            }
+        let kind = kind.as_ref().map(Json::as_text);
+        let unknown = match kind.as_deref() {
+            None | Some("call" | "cancel") => None,
             Some(other) => {
                 let other: String = other.chars().take(64).collect();
                 let message = format!("type: there is no {other:?}; there are call and cancel");
-                // A call that goes on under this id has not ended with that.
-                let id = Some(id).filter(|id| !self.open.lock().contains_key(id.as_str()));
-                return Err((id, ApiError::new("BAD_REQUEST", message)));
+                Some(ApiError::new("BAD_REQUEST", message))
             }
+        };
+        let id = id.filter(is_id);
+        if let Some(error) = unknown {
+            // A call that goes on under this id has not ended with that.
+            let is_open = |id: &Json| self.open.lock().contains_key(id.as_str());
+            return Err((id.filter(|id| !is_open(id)), error));
+        }
+        let Some(id) = id else {
+            let message = "id must be a text of 1 to 128 letters or a whole number";
+            return Err(none(ApiError::new("BAD_REQUEST", message)));
+        };
+        if kind.as_deref() == Some("cancel") {
+            // One that has ended needs no cancel.
+            let reason = part("reason").map(|reason| reason.as_text().into_owned());
+            if let Some(cancel) = self.open.lock().get(id.as_str()) {
+                let said = reason.map(|said| said.chars().take(MAX_REASON).collect::<String>());
+                cancel.cancel_saying(CancelReason::User, said.as_deref());
+            }
+            return Ok(());
         }
         let rest: HashMap<String, Json> = members.into_iter().collect();
         let body: Result<ExecuteBody, _> = read_object(Json::of(&rest).as_str().as_bytes());

@@ -167,6 +167,12 @@ impl Socket {
             self.say(asked.id.as_deref(), "pong", json!({})).await;
             return Ok(());
         }
+        if !matches!(asked.r#type.as_str(), "subscribe" | "unsubscribe") {
+            let other: String = asked.r#type.chars().take(64).collect();
+            let message =
+                format!("type: there is no {other:?}; there are subscribe, unsubscribe and ping");
+            return Err(refuse("BAD_REQUEST", message));
+        }
         let id = id.clone().ok_or_else(|| {
             let message = format!("id must be a text of 1 to {MAX_ID} letters");
             refuse("BAD_REQUEST", message)
@@ -176,7 +182,7 @@ impl Socket {
                 id: Some(id),
                 error,
             }),
-            "unsubscribe" => {
+            _ => {
                 let found = self.open.lock().remove(&id);
                 let Some(open) = found else {
                     let message = format!("there is no subscription {id:?}");
@@ -187,13 +193,6 @@ impl Socket {
                 open.ended.cancelled().await;
                 self.say(Some(&id), "unsubscribed", json!({})).await;
                 Ok(())
-            }
-            other => {
-                let other: String = other.chars().take(64).collect();
-                let message = format!(
-                    "type: there is no {other:?}; there are subscribe, unsubscribe and ping"
-                );
-                Err(refuse("BAD_REQUEST", message))
             }
         }
     }

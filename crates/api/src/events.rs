@@ -451,7 +451,7 @@ impl Destination {
 ///
 /// To a run, to a stream, or to `nq:global`. With an idempotency key it is stored once, however
 /// often it is sent: the same key again, for the same stream, answers with the first. Keys are
-/// remembered for a day.
+/// remembered as long as emitted events are: 7 days, unless `retention.emitted` says otherwise.
 #[utoipa::path(post, path = "/api/events", tag = "events",
     params(("idempotency-key" = Option<String>, Header, description = "The same as idempotencyKey in the body")),
     request_body(content = schemas::EmittedEvent),

@@ -284,14 +284,15 @@ impl From<Backfilled> for ShownDue {
 ///
 /// One for each due time from `from` up to, not including, `to` for which there is none. At most
 /// 1,000 at a time; `nextFrom` says where to go on. A due time whose run cannot be started says so
-/// in `error`, and holds up no other.
+/// in `error`, and holds up no other. Whether a due time before the shortest retention of ended runs
+/// had its run is not known: such are refused without `forgotten`.
 #[utoipa::path(post, path = "/api/schedules/{id}/backfill", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id")),
     request_body(content = BackfillBody),
     responses(
         (status = 200, description = "The due times and their runs", body = schemas::Backfilled),
         (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "TRIGGER_NO_SCHEDULE or TRIGGER_DISABLED", body = schemas::Failure)))]
+        (status = 409, description = "TRIGGER_NO_SCHEDULE, TRIGGER_DISABLED or DUE_TIME_FORGOTTEN", body = schemas::Failure)))]
 pub(crate) async fn backfill_schedule(
     State(api): State<Api>,
     Segments(id): Segments<String>,
@@ -301,6 +302,7 @@ pub(crate) async fn backfill_schedule(
         from_ms: moment("from", body.from.as_ref())?,
         until_ms: moment("to", body.to.as_ref())?,
         limit: body.limit.unwrap_or(100),
+        forgotten: body.forgotten.unwrap_or(false),
     };
     let (done, next) = api.triggers().backfill(&id, wanted).await?;
     let items: Vec<ShownDue> = done.into_iter().map(ShownDue::from).collect();

@@ -32,7 +32,7 @@ pub enum Error {
     BadEvent(String),
     #[error("{0}")]
     BadKind(String),
-    #[error("only the engine may write events of the type {0:?}")]
+    #[error("only the server writes events of the type {0}")]
     ReservedType(String),
     #[error("run {run} is {status}: only a paused run can be resumed")]
     NotPaused { run: RunId, status: RunStatus },

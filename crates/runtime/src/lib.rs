@@ -55,10 +55,10 @@ pub use start::{StartRequest, Started};
 pub use steps::{Door, OpenDoor, Visitor, door_signature};
 pub use subscribe::{Begin, OnKind, Subject, Told};
 pub use tail::{Tail, Tailed};
-pub use why::{ActiveBranch, AtJob, Cause, InVisit, JobStateName, Reason, Why};
+pub use why::{ActiveBranch, AtJob, AtWorker, Cause, InVisit, JobStateName, Reason, Why};
 pub use work::{
-    BrokenProcess, CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Drained, Host,
-    IdempotencyOptions, Invocation, JobOptions, JobRequest, KeptOptions, LogLimit, OnFail,
+    Away, BrokenProcess, CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Drained, Holder,
+    Host, IdempotencyOptions, Invocation, JobOptions, JobRequest, KeptOptions, LogLimit, OnFail,
     Percentiles, Places, Policy, Process, ProcessConfig, Provider, QueueStats, QueueView, Redrive,
     Redriven, RunMode, Source, Taken, Throttle, check_queue_name,
 };

@@ -1,6 +1,6 @@
 //! Events from outside: appended to a run's stream or to any other.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use riverrun_engine::{Fact, code, meant};
 use riverrun_store::{Append, Change, Commit, Error as StoreError, Expect, Once};
@@ -34,13 +34,16 @@ impl Runtime {
     ) -> Result<Vec<EventId>> {
         self.refuse_when_stopping()?;
         let now = self.now_ms();
-        let drafts = events
+        let mut drafts = events
             .iter()
             .map(|event| read(event, now))
             .collect::<Result<Vec<_>>>()?;
         refuse_reserved(stream, &drafts)?;
         if drafts.is_empty() {
             return Err(Error::BadEvent("there is no event to append".to_owned()));
+        }
+        if let Some(run) = stream.run() {
+            self.check_tenant(&run, &mut drafts).await?;
         }
         match stream.run() {
             Some(run) if self.is_heard(&run, &drafts).await? => {
@@ -76,14 +79,13 @@ impl Runtime {
     pub(crate) async fn append_to_all(
         &self,
         draft: Draft,
-        tenant_id: Option<Name>,
         chain: u32,
     ) -> riverrun_store::Result<Option<EventId>> {
         let stream = StreamName::global();
         let context = EventContext {
             run_id: stream.id.clone(),
             flow_name: stream.kind.clone(),
-            tenant_id,
+            tenant_id: None,
         };
         let events = Arc::from([draft]);
         let guard = Guard {
@@ -92,6 +94,29 @@ impl Runtime {
         };
         let placed = self.place(&stream, context, Expect::Any, events, &guard);
         Ok(placed.await?.pop())
+    }
+
+    /// A run's events are its tenant's: one that says so says nothing new, and one of somebody else
+    /// is refused.
+    async fn check_tenant(&self, run: &RunId, drafts: &mut [Draft]) -> Result<()> {
+        let given = drafts.iter_mut().map(|draft| draft.tenant_id.take());
+        let given: HashSet<Name> = given.flatten().collect();
+        if given.is_empty() {
+            return Ok(());
+        }
+        let own = self.context_of(run).await?.tenant_id;
+        match given.into_iter().find(|given| Some(given) != own.as_ref()) {
+            None => Ok(()),
+            Some(given) => {
+                let own = match own {
+                    Some(own) => format!("is of the tenant {own:?}"),
+                    None => "is of no tenant".to_owned(),
+                };
+                Err(Error::BadEvent(format!(
+                    "tenantId is {given:?}, and run {run} {own}"
+                )))
+            }
+        }
     }
 
     /// Whether steps of a run react to events from outside.
@@ -263,8 +288,8 @@ pub(crate) fn once(key: &Name, places: Vec<usize>, now_ms: i64) -> Change {
     }))
 }
 
-/// What becomes of a job only its queue may say, and of a trigger only the trigger; a queue's channel
-/// is heard, never stored.
+/// In the stream of a job or a trigger no event even looks as if it were its own; a queue's channel is
+/// heard, never stored.
 fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
     if &*stream.kind == StreamName::QUEUE {
         let message =
@@ -282,7 +307,7 @@ fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
     }
 }
 
-/// Reads one event from outside and refuses what only the engine may say.
+/// Reads one event from outside and refuses what only the server may say.
 fn read(event: &Json, now: i64) -> Result<Draft> {
     check_size(event)?;
     let draft = normalise::normalise(event, now).map_err(|error| {
@@ -292,7 +317,7 @@ fn read(event: &Json, now: i64) -> Result<Draft> {
         };
         Error::BadEvent(format!("{error}{near}"))
     })?;
-    if draft.kind.is_engines_own() {
+    if draft.kind.is_servers_own() {
         return Err(Error::ReservedType(draft.kind.to_string()));
     }
     if let Fact::Emitted { kind: topic, .. } = Fact::read(&draft)

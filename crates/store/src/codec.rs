@@ -14,6 +14,7 @@ const STEP: u8 = 1;
 const CORRELATION: u8 = 2;
 const CAUSATION: u8 = 4;
 const DATA: u8 = 8;
+const TENANT: u8 = 16;
 
 /// Packs drafts whose times are already in order. `base_ms` is the time that the chunk's row
 /// keeps.
@@ -47,6 +48,9 @@ pub fn encode(drafts: &[Draft], base_ms: Millis) -> Vec<u8> {
             names.write(&mut out, id);
         }
         if let Some(id) = &draft.causation_id {
+            names.write(&mut out, id);
+        }
+        if let Some(id) = &draft.tenant_id {
             names.write(&mut out, id);
         }
         if let Some(data) = &draft.data {
@@ -90,6 +94,9 @@ pub fn decode(chunk: &[u8], base_ms: Millis) -> Option<Vec<Draft>> {
         if flags & CAUSATION != 0 {
             draft.causation_id = Some(input.name()?);
         }
+        if flags & TENANT != 0 {
+            draft.tenant_id = Some(input.name()?);
+        }
         if flags & DATA != 0 {
             draft.data = Some(Json::stored(input.text()?.to_owned()).ok()?);
         }
@@ -103,6 +110,7 @@ fn flags(draft: &Draft) -> u8 {
     flag(draft.step.is_some(), STEP)
         | flag(draft.correlation_id.is_some(), CORRELATION)
         | flag(draft.causation_id.is_some(), CAUSATION)
+        | flag(draft.tenant_id.is_some(), TENANT)
         | flag(draft.data.is_some(), DATA)
 }
 
@@ -197,8 +205,9 @@ mod tests {
         let step = proptest::option::of(("[a-c]{1,2}", 1..300u32, 0..300u32));
         let name = || proptest::option::of("[a-z0-9]{1,9}");
         let data = proptest::option::of("\\PC{0,40}");
-        (kind, 0..1_000_000i64, step, name(), name(), data).prop_map(
-            |(kind, ms, step, correlation, causation, data)| Draft {
+        let ids = (name(), name(), name());
+        (kind, 0..1_000_000i64, step, ids, data).prop_map(
+            |(kind, ms, step, (correlation, causation, tenant), data)| Draft {
                 ms,
                 kind,
                 step: step.map(|(name, visit, attempt)| StepRef {
@@ -208,6 +217,7 @@ mod tests {
                 }),
                 correlation_id: correlation.map(Name::from),
                 causation_id: causation.map(Name::from),
+                tenant_id: tenant.map(Name::from),
                 data: data.map(|text| Json::from(text.as_str())),
             },
         )

@@ -127,6 +127,17 @@ impl Retention {
             _ => None,
         }
     }
+
+    /// The ended runs that are deleted first, and how long they are kept. None if all are kept.
+    pub fn shortest(&self) -> Option<(RunStatus, Millis)> {
+        let ended = [
+            RunStatus::Completed,
+            RunStatus::Failed,
+            RunStatus::Cancelled,
+        ];
+        let kept = ended.map(|status| Some((status, self.of(status)?)));
+        kept.into_iter().flatten().min_by_key(|(_, ms)| *ms)
+    }
 }
 
 impl Default for Retention {

@@ -16,6 +16,8 @@ pub struct Backfill {
     pub until_ms: Millis,
     /// At most so many, the earliest first.
     pub limit: usize,
+    /// Also those of so long ago that a run which there was may be deleted: they may run twice.
+    pub forgotten: bool,
 }
 
 /// What was done about a due time.
@@ -65,21 +67,54 @@ impl Triggers {
         let (times, more) = schedule.between(wanted.from_ms, wanted.until_ms, limit);
         let next = times.last().filter(|_| more);
         let next = next.and_then(|last| schedule.next_after(*last));
+        let forgotten = |due_ms| match wanted.forgotten {
+            true => None,
+            false => self.forgotten(due_ms),
+        };
+        if let Some(refusal) = times.first().and_then(|first| forgotten(*first)) {
+            return Err(refusal);
+        }
         let mut done = Vec::with_capacity(times.len());
         for due_ms in times {
+            // Time goes on meanwhile, and what was known a moment ago may be no more.
+            if let Some(refusal) = forgotten(due_ms) {
+                let made = Made::failed(&refusal);
+                done.push(Backfilled { due_ms, made });
+                continue;
+            }
             let input = self.tick_input(&trigger, due_ms, now).await;
             let shot = scheduled(&trigger, "backfill", due_ms, now);
             let made = match self.shoot(shot, input).await {
                 Ok(started) if started.created => Made::Started(started.run),
                 Ok(started) => Made::WasThere(started.run),
                 Err(error) if error.is_passing() => return Err(error),
-                Err(error) => Made::Failed {
-                    code: error.code(),
-                    message: error.to_string(),
-                },
+                Err(error) => Made::failed(&error),
             };
             done.push(Backfilled { due_ms, made });
         }
         Ok((done, next))
+    }
+
+    /// Why it is not known whether a due time had its run. A run ends after it was due, so one that
+    /// was due within the shortest retention is still there.
+    fn forgotten(&self, due_ms: Millis) -> Option<Error> {
+        let (status, kept_ms) = self.runtime().options().retention.shortest()?;
+        let known_ms = self.runtime().now_ms().saturating_sub(kept_ms);
+        let error = Error::Forgotten {
+            due_ms,
+            status,
+            kept_ms,
+            known_ms,
+        };
+        (due_ms < known_ms).then_some(error)
+    }
+}
+
+impl Made {
+    fn failed(error: &Error) -> Self {
+        Self::Failed {
+            code: error.code(),
+            message: error.to_string(),
+        }
     }
 }

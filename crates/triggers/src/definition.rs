@@ -139,9 +139,38 @@ impl Definition {
         Ok(())
     }
 
+    /// Whether both say the same of a trigger, whoever keeps it and whether it is switched on.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let plain = |definition: &Self| Self {
+            enabled: None,
+            origin: Origin::default(),
+            ..definition.clone()
+        };
+        plain(self) == plain(other)
+    }
+
     /// The `config` in the form of a type.
     pub(crate) fn config<T: DeserializeOwned>(&self) -> Result<T> {
         fitting("config", Value::Object(self.config.clone()))
+    }
+}
+
+/// Where in a definition a key of its `config` belongs, if not there.
+pub(crate) fn lifted(key: &str) -> Option<&'static str> {
+    let mut keys = LIFTED.iter();
+    keys.find(|(from, _)| *from == key).map(|(_, to)| *to)
+}
+
+/// Puts a member in its place; another one there is refused, since one of the two would be lost.
+fn place(members: &mut Map<String, Value>, from: &str, to: &str, value: Value) -> Result<()> {
+    match members.get(to) {
+        Some(there) if !there.is_null() && *there != value => {
+            Err(Error::invalid(from, format!("{to} is given too: give one")))
+        }
+        _ => {
+            members.insert(to.to_owned(), value);
+            Ok(())
+        }
     }
 }
 
@@ -161,7 +190,7 @@ fn lift(members: &mut Map<String, Value>) -> Result<Option<u64>> {
     };
     for (alias, key) in [("flowId", "flow"), ("map", "inputMap")] {
         if let Some(value) = members.remove(alias) {
-            members.entry(key).or_insert(value);
+            place(members, alias, key, value)?;
         }
     }
     if let Some(Value::String(flow)) = members.get("flow")
@@ -171,15 +200,15 @@ fn lift(members: &mut Map<String, Value>) -> Result<Option<u64>> {
         members.entry("flowVersion").or_insert(version);
         members.insert("flow".to_owned(), id);
     }
-    let lifted: Vec<(&str, Value)> = match members.get_mut("config") {
+    let lifted: Vec<(&str, &str, Value)> = match members.get_mut("config") {
         Some(Value::Object(config)) => LIFTED
             .iter()
-            .filter_map(|(from, to)| Some((*to, config.remove(*from)?)))
+            .filter_map(|(from, to)| Some((*from, *to, config.remove(*from)?)))
             .collect(),
         _ => Vec::new(),
     };
-    for (key, value) in lifted {
-        members.entry(key).or_insert(value);
+    for (from, to, value) in lifted {
+        place(members, &format!("config.{from}"), to, value)?;
     }
     Ok(expected)
 }
@@ -239,6 +268,18 @@ mod tests {
             (
                 json!({"id": "t", "type": "manual", "flow": "f", "version": -1}),
                 "version",
+            ),
+            (
+                json!({"id": "t", "type": "event", "flow": "f", "inputMap": "1", "config": {"kind": "k", "map": "2"}}),
+                "config.map",
+            ),
+            (
+                json!({"id": "t", "type": "event", "flow": "f", "inputMap": "1", "map": "2"}),
+                "map",
+            ),
+            (
+                json!({"id": "t", "type": "manual", "flow": "f", "flowId": "g"}),
+                "flowId",
             ),
             (
                 json!({"id": "t", "type": "manual", "flow": "f", "metadata": {"trigger": 1}}),

@@ -1,7 +1,8 @@
 //! Why a trigger was refused or did not start a run, with the code that people see.
 
+use jiff::{Span, SpanRound, Unit};
 use riverrun_engine::SchemaIssue;
-use riverrun_types::Name;
+use riverrun_types::{Millis, Name, RunStatus, time::iso};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -11,6 +12,9 @@ pub enum Error {
     Runtime(#[from] riverrun_runtime::Error),
     #[error("{field}: {message}")]
     Invalid { field: String, message: String },
+    /// The server's environment lacks what the definition names, which is not the definition's fault.
+    #[error("config.signature.secretEnv: {0}")]
+    Secret(String),
     #[error("config.cron: {cron:?} is no cron pattern: {message}")]
     Cron { cron: String, message: String },
     #[error("config.timezone: there is no time zone {0:?}: use a name such as Europe/Berlin")]
@@ -30,6 +34,17 @@ pub enum Error {
     TooMany(usize),
     #[error("trigger {id:?} is of type {kind}, and has no due times")]
     NoSchedule { id: Name, kind: &'static str },
+    /// Runs are deleted when their retention is over, and with them goes that they were there.
+    #[error(
+        "whether what was due at {} has run is not known: {status} runs are kept for {} (retention.{status}), so it is known from {} on",
+        iso(*.due_ms), span(*.kept_ms), iso(*.known_ms)
+    )]
+    Forgotten {
+        due_ms: Millis,
+        status: RunStatus,
+        kept_ms: Millis,
+        known_ms: Millis,
+    },
     #[error("no trigger takes {method} {path}")]
     NoRoute { method: String, path: String },
     #[error("{path} has no method {method}, but {allowed}")]
@@ -62,6 +77,14 @@ fn first(issues: &[SchemaIssue]) -> String {
     issues.first().map(SchemaIssue::told).unwrap_or_default()
 }
 
+/// Milliseconds as people say them: `7d`, `1h 30m`.
+fn span(ms: Millis) -> String {
+    let days = SpanRound::new().largest(Unit::Day).days_are_24_hours();
+    let span = Span::new().try_milliseconds(ms);
+    let span = span.and_then(|span| span.round(days));
+    span.map_or_else(|_| format!("{ms}ms"), |span| format!("{span:#}"))
+}
+
 impl Error {
     pub(crate) fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Invalid {
@@ -74,7 +97,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Runtime(error) => error.code(),
-            Self::Invalid { .. } => "TRIGGER_INVALID",
+            Self::Invalid { .. } | Self::Secret(_) => "TRIGGER_INVALID",
             Self::Cron { .. } => "CRON_INVALID",
             Self::TimeZone(_) => "TIME_ZONE_UNKNOWN",
             Self::Changed { .. } => "TRIGGER_MOVED",
@@ -83,6 +106,7 @@ impl Error {
             Self::Broken { .. } => "TRIGGER_BROKEN",
             Self::TooMany(_) => "TRIGGER_LIMIT",
             Self::NoSchedule { .. } => "TRIGGER_NO_SCHEDULE",
+            Self::Forgotten { .. } => "DUE_TIME_FORGOTTEN",
             Self::NoRoute { .. } => "NOT_FOUND",
             Self::WrongMethod { .. } => "METHOD_NOT_ALLOWED",
             Self::Signature(_) => "SIGNATURE_INVALID",

@@ -172,6 +172,11 @@ impl Triggers {
                 allowed: allowed.join(", "),
             }),
             Found::Trigger { id, parameters } => {
+                let is_text = |text: &String| percent_decode_str(text).decode_utf8().is_ok();
+                if !parameters.iter().all(is_text) {
+                    let message = "a parameter of the path is not UTF-8 text";
+                    return Err(riverrun_runtime::Error::BadRequest(message.to_owned()).into());
+                }
                 let trigger = self.get(&id)?;
                 if !trigger.enabled {
                     return Err(Error::Disabled(id));
@@ -212,7 +217,6 @@ impl Hook {
                 tracing::warn!(trigger = %self.trigger.id, %error, "a request was refused");
             })?;
         }
-        let body = self.body(&body)?;
         let source = format!("{} {PREFIX}{}", rule.method, self.pattern_text());
         let mut shot = Shot {
             trigger: &self.trigger,
@@ -224,7 +228,10 @@ impl Hook {
             take: None,
             story: Story::default(),
         };
-        let input = self.input(triggers, rule, &body).await;
+        let input = match self.body(&body) {
+            Ok(body) => self.input(triggers, rule, &body).await,
+            Err(error) => Err(error),
+        };
         let input = input.map(|(input, key)| {
             shot.key = key;
             input

@@ -21,10 +21,11 @@ impl Triggers {
     /// ids of those that were made or changed, and of those that went.
     pub async fn sync_project(&self, files: Vec<Value>) -> Vec<(String, Result<Synced>)> {
         let mut told = Vec::new();
-        let mut ids = BTreeSet::new();
-        for definition in files {
+        let refused = self.twice(&files).await;
+        let ids: BTreeSet<String> = files.iter().map(named).collect();
+        for (at, definition) in files.into_iter().enumerate() {
             let id = named(&definition);
-            if !ids.insert(id.clone()) {
+            if refused.contains(&at) {
                 told.push((id.clone(), Err(Error::Exists(id.into()))));
                 continue;
             }
@@ -42,6 +43,31 @@ impl Triggers {
             told.push((id.to_string(), removed.map(|()| Synced::Removed)));
         }
         told
+    }
+
+    /// The places of those that give an id which is another's. The one that is there stays; where
+    /// there is none yet the first one gets it.
+    async fn twice(&self, files: &[Value]) -> BTreeSet<usize> {
+        let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (at, definition) in files.iter().enumerate() {
+            places.entry(named(definition)).or_default().push(at);
+        }
+        let mut refused = BTreeSet::new();
+        for (id, places) in places.into_iter().filter(|(_, places)| places.len() > 1) {
+            if id.is_empty() {
+                continue;
+            }
+            let there = self.runtime().store().trigger(&id).await.ok().flatten();
+            let there = there.map(|record| record.definition.read::<Definition>().ok());
+            let is_there = |at: &&usize| match (&there, Definition::read(files[**at].clone())) {
+                (None, _) => true,
+                (Some(Some(there)), Ok((given, _))) => there.is_same(&given),
+                _ => false,
+            };
+            let keeper = places.iter().find(is_there).copied();
+            refused.extend(places.into_iter().filter(|at| Some(*at) != keeper));
+        }
+        refused
     }
 
     /// Whether a server that has no triggers would take these, all together, and what it would

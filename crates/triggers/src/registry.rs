@@ -10,6 +10,7 @@ use tokio::sync::{Mutex, watch};
 
 use crate::{
     Definition, Error, Kind, Origin, Result, ShownTrigger, Trigger,
+    definition::lifted,
     fire::{all, tell},
     known::{Broken, Kept, Known, missing, origin, record_place},
     shown::{REDACTED, redact, secret},
@@ -179,15 +180,28 @@ impl Triggers {
         let record = self.record(id).await?;
         let mut merged = record.definition.value();
         for (key, value) in changes {
-            match (key.as_str(), value) {
+            let key = match key.as_str() {
+                "map" => "inputMap",
+                "flowId" => "flow",
+                key => key,
+            };
+            match (key, value) {
                 ("id", value) if value != *id => {
                     return Err(Error::invalid("id", "the id of a trigger never changes"));
+                }
+                ("origin", value) if value != merged["origin"] => {
+                    let message = "only the server says who keeps a trigger";
+                    return Err(Error::invalid("origin", message));
                 }
                 (key, Value::Null) => {
                     merged.as_object_mut().map(|merged| merged.remove(key));
                 }
                 ("config", Value::Object(config)) if merged["config"].is_object() => {
                     for (key, value) in config {
+                        if let Some(key) = lifted(&key) {
+                            merged[key] = value;
+                            continue;
+                        }
                         match value {
                             Value::Null => {
                                 let config = merged["config"].as_object_mut();
@@ -298,24 +312,23 @@ impl Triggers {
         let Some(record) = before else {
             return self.write(definition, None).await;
         };
-        let before = Trigger::of(&record).ok();
+        let before = Trigger::of(&record);
         keep_secret(&mut definition, &record);
-        if let Some(before) = &before {
-            let is_same = Definition {
-                enabled: None,
-                ..definition.clone()
-            } == Definition {
-                enabled: None,
-                ..before.definition.clone()
-            };
-            if is_same
-                && definition
-                    .enabled
-                    .is_none_or(|enabled| enabled == before.enabled)
-            {
-                return Ok(unchanged(&record));
-            }
+        // One that a file keeps may lack its secret, and is no other for that.
+        let is_kept = match &before {
+            Ok(_) => true,
+            Err(Error::Secret(_)) => origin == Origin::Project,
+            Err(_) => false,
+        };
+        let stored: Option<Definition> = record.definition.read().ok();
+        let is_same = stored.is_some_and(|stored| {
+            stored.origin == definition.origin && stored.is_same(&definition)
+        });
+        let is_switched = definition.enabled.is_some_and(|it| it != record.enabled);
+        if is_kept && is_same && !is_switched {
+            return Ok(unchanged(&record));
         }
+        let before = before.ok();
         // One that cannot be used any more is replaced by one that can.
         self.write(definition, Some((before, record))).await
     }
@@ -344,7 +357,17 @@ impl Triggers {
         let created_ms = record.as_ref().map_or(now_ms, |record| record.created_ms);
         let kept = record.as_ref().is_none_or(|record| record.enabled);
         let enabled = definition.enabled.unwrap_or(kept);
-        let trigger = Trigger::new(definition, version + 1, enabled, created_ms)?;
+        let of_file = (definition.origin == Origin::Project).then(|| definition.clone());
+        let made = Trigger::new(definition, version + 1, enabled, created_ms);
+        let (trigger, broken) = match (made, of_file) {
+            // The files of a project are right wherever it runs: it is kept, and seen as broken.
+            (Err(error @ Error::Secret(_)), Some(definition)) => {
+                let trigger =
+                    Trigger::without_secret(definition, version + 1, enabled, created_ms)?;
+                (trigger, Some(error))
+            }
+            (made, _) => (made?, None),
+        };
         self.check_flow(&trigger)?;
         let due = next_due(&trigger, before.as_ref(), now_ms)?;
         let new = NewTrigger {
@@ -371,13 +394,19 @@ impl Triggers {
         written.map_err(|error| as_written(error, &trigger))?;
         let is_new = record.is_none();
         let record = self.record(&trigger.id).await?;
-        let put = Put {
-            trigger: ShownTrigger::new(&trigger, &record),
+        let put = |trigger| Put {
+            trigger,
             created: is_new,
             changed: true,
         };
+        if let Some(error) = broken {
+            tracing::warn!(trigger = %record.id, %error, "a trigger cannot be used");
+            self.adopt(|kept| kept.put_broken(Broken::new(&record, &error)));
+            return Ok(put(ShownTrigger::of(&record)));
+        }
+        let shown = ShownTrigger::new(&trigger, &record);
         self.adopt(|kept| kept.put(Arc::new(trigger)));
-        Ok(put)
+        Ok(put(shown))
     }
 
     pub(crate) fn check_flow(&self, trigger: &Trigger) -> Result<()> {
@@ -522,6 +551,11 @@ pub(crate) fn next_due(
     if next.is_none() && !is_told && trigger.definition.config.contains_key("endAt") {
         let message = "the schedule ends before it would be due";
         return Err(Error::invalid("config.endAt", message));
+    }
+    let has = |key: &str| trigger.definition.config.contains_key(key);
+    if next.is_none() && !is_told && has("at") && has("startAt") {
+        let message = "the schedule begins after it would be due";
+        return Err(Error::invalid("config.startAt", message));
     }
     match trigger
         .definition

@@ -11,6 +11,8 @@ use crate::{Error, Result};
 /// How far a signed time may be from now where the trigger does not say.
 const TOLERANCE_MS: u64 = 300_000;
 
+const MIN_SECRET_BYTES: usize = 8;
+
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
@@ -72,16 +74,22 @@ impl Signature {
         let secret = match (&config.secret, &config.secret_env) {
             (Some(secret), None) => secret.clone(),
             (None, Some(name)) => match environment(name) {
-                Some(secret) => secret,
+                Some(secret) if secret.len() >= MIN_SECRET_BYTES => secret,
+                Some(_) => {
+                    let message =
+                        format!("{name} has no {MIN_SECRET_BYTES} bytes, as a secret has");
+                    return Err(Error::Secret(message));
+                }
                 None => {
                     let message = format!("the server's environment has no {name}");
-                    return refuse("secretEnv", &message);
+                    return Err(Error::Secret(message));
                 }
             },
             _ => return refuse("secret", "give either secret or secretEnv"),
         };
-        if secret.len() < 8 {
-            return refuse("secret", "a secret has at least 8 bytes");
+        if secret.len() < MIN_SECRET_BYTES {
+            let message = format!("a secret has at least {MIN_SECRET_BYTES} bytes");
+            return refuse("secret", &message);
         }
         let Ok(key) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else {
             return refuse("secret", "it cannot be used");
@@ -100,6 +108,14 @@ impl Signature {
                 "signed",
                 "${timestamp} and timestampHeader go together, and the time stands before the body",
             );
+        }
+        for (field, name) in [
+            ("header", Some(&config.header)),
+            ("timestampHeader", config.timestamp_header.as_ref()),
+        ] {
+            if name.is_some_and(|name| !is_header(name)) {
+                return refuse(field, "no header has such a name");
+            }
         }
         let tolerance_ms = Millis::try_from(config.tolerance_ms).unwrap_or(Millis::MAX);
         let timestamp = config
@@ -159,6 +175,12 @@ impl Signature {
             Err(_) => refuse("the signature is wrong"),
         }
     }
+}
+
+/// Whether a request can have a header of this name.
+fn is_header(name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    !name.is_empty() && name.chars().all(is_part)
 }
 
 /// Seconds or milliseconds since 1970, or ISO 8601.
@@ -289,6 +311,9 @@ mod tests {
             json!({"header": "s", "secret": "12345678", "secretEnv": "HOOK"}),
             json!({"header": "s", "secretEnv": "NOBODY"}),
             json!({"header": "s", "secret": "short"}),
+            json!({"header": "bad header", "secret": "12345678"}),
+            json!({"header": "", "secret": "12345678"}),
+            json!({"header": "s", "secret": "12345678", "timestampHeader": "a:b"}),
             json!({"header": "s", "secret": "12345678", "signed": "x"}),
             json!({"header": "s", "secret": "12345678", "timestampHeader": "t", "signed": "${body}"}),
             json!({"header": "s", "secret": "12345678", "signed": "${timestamp}.${body}"}),

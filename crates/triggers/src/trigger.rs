@@ -64,9 +64,19 @@ impl Trigger {
 
     /// One that is only looked at, by whoever does not know the secrets that it needs where it runs.
     pub(crate) fn elsewhere(definition: Definition, now_ms: Millis) -> Result<Self> {
-        let environment = |name: &str| Some(format!("the secret that is in {name}"));
         let enabled = definition.enabled.unwrap_or(true);
-        Self::within(definition, 1, enabled, now_ms, environment)
+        Self::without_secret(definition, 1, enabled, now_ms)
+    }
+
+    /// One whose secret nobody asks for: it is right in all else, and checks no signature.
+    pub(crate) fn without_secret(
+        definition: Definition,
+        version: u64,
+        enabled: bool,
+        created_ms: Millis,
+    ) -> Result<Self> {
+        let environment = |name: &str| Some(format!("the secret that is in {name}"));
+        Self::within(definition, version, enabled, created_ms, environment)
     }
 
     /// `environment` looks up a variable.

@@ -117,6 +117,19 @@ impl EventType {
         self.is_engines_own() || own.contains(&self.family())
     }
 
+    /// Only the server writes it: what became of runs, jobs, calls, triggers and workers. Logs and
+    /// writes to the state are taken from outside.
+    pub fn is_servers_own(&self) -> bool {
+        let is_life = matches!(self.family(), "trigger" | "worker") && Self::KNOWN.contains(self);
+        let calls = [
+            "call.started",
+            "call.completed",
+            "call.failed",
+            "call.cancelled",
+        ];
+        self.is_engines_own() || self.family() == "job" || is_life || calls.contains(&self.as_str())
+    }
+
     /// Whether a definition may have a step emit it: of no type that somebody here gives a meaning.
     pub fn is_free(&self) -> bool {
         self.is_emitted() && !self.is_reserved()
@@ -189,6 +202,8 @@ pub struct Draft {
     pub step: Option<StepRef>,
     pub correlation_id: Option<Name>,
     pub causation_id: Option<Name>,
+    /// Whose it is, in a stream that is nobody's in particular. Of a run's events the run says it.
+    pub tenant_id: Option<Name>,
     pub data: Option<Json>,
 }
 
@@ -200,6 +215,7 @@ impl Draft {
             step: None,
             correlation_id: None,
             causation_id: None,
+            tenant_id: None,
             data: None,
         }
     }
@@ -216,10 +232,12 @@ impl Draft {
 
     /// Gives the draft its place.
     pub fn at(self, seq: u64, ms: Millis, stream: &EventContext) -> Event {
+        let mut context = stream.clone();
+        context.tenant_id = stream.tenant_of(&self).cloned();
         Event {
             id: EventId { ms, seq },
             kind: self.kind,
-            context: stream.clone(),
+            context,
             step: self.step,
             correlation_id: self.correlation_id,
             causation_id: self.causation_id,
@@ -236,6 +254,13 @@ pub struct EventContext {
     /// `flowName`: the flow's id, or the type of any other stream.
     pub flow_name: Name,
     pub tenant_id: Option<Name>,
+}
+
+impl EventContext {
+    /// Whose an event of the stream is.
+    pub fn tenant_of<'a>(&'a self, event: &'a Draft) -> Option<&'a Name> {
+        self.tenant_id.as_ref().or(event.tenant_id.as_ref())
+    }
 }
 
 /// A fact in its place.
@@ -258,6 +283,7 @@ impl Event {
             step: self.step.clone(),
             correlation_id: self.correlation_id.clone(),
             causation_id: self.causation_id.clone(),
+            tenant_id: None,
             data: self.data.clone(),
         }
     }

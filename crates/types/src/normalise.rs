@@ -95,6 +95,7 @@ pub fn normalise(json: &Json, now: Millis) -> Result<Draft, Refused> {
     draft.step = step(&mut members, &meta)?;
     draft.correlation_id = take_label(&mut members, "correlationId")?.map(Name::from);
     draft.causation_id = take_label(&mut members, "causationId")?.map(Name::from);
+    draft.tenant_id = take_label(&mut members, "tenantId")?.map(Name::from);
     Ok(draft)
 }
 

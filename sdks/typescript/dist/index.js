@@ -762,7 +762,10 @@ var SchedulesApi = class {
   list(query) {
     return this.#http.get("/api/schedules", { query: { ...query } });
   }
-  /** Starts a run for each due time from `from` up to, not including, `to` for which there is none. */
+  /**
+   * Starts a run for each due time from `from` up to, not including, `to` for which there is none.
+   * With `forgotten` also for those of so long ago that a run which there was may be deleted.
+   */
   backfill(id, range) {
     return this.#http.post(`/api/schedules/${part(id)}/backfill`, range);
   }

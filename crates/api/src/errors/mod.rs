@@ -137,6 +137,7 @@ impl From<riverrun_triggers::Error> for ApiError {
         match error {
             Error::Runtime(error) => error.into(),
             Error::Invalid { field, .. } => refused.details(json!({ "field": field })),
+            Error::Secret(_) => refused.details(json!({ "field": "config.signature.secretEnv" })),
             Error::Cron { .. } => refused.details(json!({ "field": "config.cron" })),
             Error::TimeZone(_) => refused.details(json!({ "field": "config.timezone" })),
             Error::Body(issues) => refused.details(json!({ "issues": issues })),

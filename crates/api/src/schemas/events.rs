@@ -57,6 +57,9 @@ pub struct NewEvent {
     pub attempt: Option<u32>,
     pub correlation_id: Option<String>,
     pub causation_id: Option<String>,
+    /// Whose it is: only that tenant's awaits and triggers, and those of no tenant, hear of it. Of a
+    /// run's events the run says it, and another one is refused.
+    pub tenant_id: Option<String>,
     pub data: Option<Value>,
 }
 

@@ -119,6 +119,9 @@ pub struct BackfillBody {
     pub to: Option<Json>,
     /// At most so many due times, the earliest first: up to 1,000, default 100.
     pub limit: Option<usize>,
+    /// Also due times of so long ago that a run which there was may be deleted: they may run twice.
+    /// Without it, those are refused.
+    pub forgotten: Option<bool>,
 }
 
 #[derive(ToSchema)]

@@ -8,11 +8,11 @@ use utoipa::ToSchema;
 #[schema(rename_all = "camelCase")]
 pub struct Why {
     pub run_id: String,
-    /// `flow` or `job`.
+    /// `flow`, `job` or `call`.
     pub kind: String,
     /// The id of a run's flow.
     pub flow: Option<String>,
-    /// The run's status, or the job's state.
+    /// The run's status, the job's state, or whether the call runs or how it has ended.
     pub status: String,
     /// Whether something is under way or about to begin.
     pub moving: bool,
@@ -35,8 +35,9 @@ pub struct Why {
 #[schema(rename_all = "camelCase")]
 pub struct WhyReason {
     /// `ended`, `paused`, `not-before`, `await-time`, `await-event`, `await-trigger`, `backoff`,
-    /// `queue-paused`, `no-worker`, `no-room`, `concurrency`, `rate-limit`, `gathering`,
-    /// `delayed`, `queued`, `lease-expired`, `running`, `child`, `branches` or `ready`.
+    /// `queue-paused`, `no-worker`, `process-broken`, `no-room`, `concurrency`, `rate-limit`,
+    /// `gathering`, `delayed`, `queued`, `lease-expired`, `worker-away`, `running`, `child`,
+    /// `branches` or `ready`.
     pub kind: String,
     /// In a line.
     pub summary: String,
@@ -71,10 +72,10 @@ pub struct WhyReason {
     pub trouble: Option<Value>,
     /// Events of the kind that its `where` has yet to judge, counted up to 100.
     pub judging: Option<u32>,
-    /// Of the last attempt.
+    /// Of the last attempt, or why the process does not load.
     pub error: Option<Value>,
     pub job: Option<WhyJob>,
-    /// The process that nobody here knows.
+    /// The process that nobody here knows, or that does not load.
     pub process: Option<String>,
     /// Of `concurrency`: the key, if it is the limit of each key.
     pub key: Option<String>,
@@ -100,6 +101,8 @@ pub struct WhyReason {
     pub failed: Option<u64>,
     /// The server drives as many runs as it may.
     pub busy: Option<bool>,
+    /// The run is paused, and it begins when that is over.
+    pub held: Option<bool>,
 }
 
 /// The job that a reason is about.
@@ -117,6 +120,8 @@ pub struct WhyJob {
     /// Of an active one: who runs it, and how long that is believed (ISO 8601).
     pub owner: Option<String>,
     pub lease_until: Option<String>,
+    /// The remote worker that has it: `{id, name}`.
+    pub worker: Option<Value>,
     /// Somebody wants it stopped.
     pub cancelling: Option<bool>,
 }

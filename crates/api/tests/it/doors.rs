@@ -36,7 +36,11 @@ impl Provider for Asks {
 }
 
 async fn server() -> Server {
-    let server = Server::new().await;
+    asking(Server::new().await).await
+}
+
+/// One whose flow `ask` waits at the door that its input describes.
+async fn asking(server: Server) -> Server {
     server.runtime.put_process(Process {
         id: "ask".into(),
         config: ProcessConfig::read(&Json::null(), "ask").ok().unwrap(),
@@ -99,6 +103,24 @@ async fn a_door_is_opened_once_and_its_body_is_payload_alone() {
         .post("/api/_flows/triggers/0123", json!(1))
         .await
         .refused(404, "AWAIT_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_door_is_told_with_its_address_and_who_opened_it() {
+    let server = asking(Server::at("https://flows.example").await).await;
+    for (kind, page, source) in [
+        ("webhook", "api/triggers", "webhook"),
+        ("api", "api/triggers", "api"),
+        ("user", "approve", "api"),
+    ] {
+        let (_, id) = ask(&server, json!({ "type": kind })).await;
+        let path = format!("/api/triggers/{id}");
+        server.post(&path, json!(1)).await.expect(200);
+        let told = told(&server, &id).await;
+        let url = format!("https://flows.example/{page}/{id}");
+        assert_eq!(told[0]["data"]["url"], json!(url));
+        assert_eq!(told[1]["data"]["source"], source, "{kind}");
+    }
 }
 
 #[tokio::test]

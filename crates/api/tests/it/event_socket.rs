@@ -306,6 +306,10 @@ async fn what_cannot_be_done_is_said_and_the_rest_goes_on() {
         assert_eq!(said["error"]["code"], code, "{message}: {said}");
         assert_eq!(said["id"].as_str().unwrap_or_default(), id, "{message}");
     }
+    // What is asked for at all goes before the rest.
+    socket.say(json!({"type": "nope"})).await;
+    let said = socket.next().await["error"]["message"].to_string();
+    assert!(said.contains("subscribe, unsubscribe and ping"), "{said}");
     socket.send(Message::text("{")).await;
     assert_eq!(socket.next().await["error"]["code"], "BAD_JSON");
     emit(&server, "n", json!(1)).await;

@@ -84,6 +84,33 @@ async fn events_are_paged_both_ways_and_filtered() {
 }
 
 #[tokio::test]
+async fn an_event_of_another_tenant_than_its_runs_is_refused() {
+    let server = Server::new().await;
+    let of_nobody = server.waiting_run().await;
+    let start = json!({"tenantId": "t1"});
+    let started = server.post("/api/flows/sleeper/start", start).await;
+    let of_t1 = started.expect(201)["runId"].clone();
+    let emit = async |run: &Value, tenant: &str| {
+        let event = json!({"type": "note.made", "runId": run, "tenantId": tenant});
+        server.post("/api/events", event).await
+    };
+    let refused = emit(&of_t1, "t2").await.refused(400, "BAD_EVENT");
+    let said = refused["error"]["message"].as_str().unwrap();
+    assert!(said.contains("is of the tenant \"t1\""), "{said}");
+    let refused = emit(&json!(of_nobody), "t1").await;
+    refused.refused(400, "BAD_EVENT");
+    emit(&of_t1, "t1").await.expect(201);
+    let shop = json!({"type": "note.made", "tenantId": "t2"});
+    let shop = server.post("/api/events/webhook/shop", shop).await;
+    shop.expect(201);
+    let stored = server.get("/api/events/nq:webhook:shop").await.expect(200);
+    assert_eq!(stored["items"][0]["tenantId"], "t2");
+    let unreadable = json!({"type": "note.made", "tenantId": "\n"});
+    let refused = server.post("/api/events", unreadable).await;
+    refused.refused(400, "BAD_EVENT");
+}
+
+#[tokio::test]
 async fn events_from_outside_are_appended() {
     let server = Server::new().await;
     let id = server.waiting_run().await;

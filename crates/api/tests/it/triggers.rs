@@ -347,7 +347,11 @@ async fn schedules_are_listed_and_made_up_for() {
         (&page["items"][0]["id"], page.get("nextCursor")),
         (&json!("orders"), None)
     );
-    let range = json!({"from": "2024-03-30T00:00:00Z", "to": "2024-04-02T00:00:00Z"});
+    let mut range = json!({"from": "2024-03-30T00:00:00Z", "to": "2024-04-02T00:00:00Z"});
+    let refused = server.post("/api/schedules/daily/backfill", range.clone());
+    let refused = refused.await.expect(409);
+    assert_eq!(refused["error"]["code"], "DUE_TIME_FORGOTTEN");
+    range["forgotten"] = json!(true);
     let done = server
         .post("/api/schedules/daily/backfill", range.clone())
         .await

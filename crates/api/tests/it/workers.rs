@@ -185,6 +185,21 @@ async fn a_connection_that_breaks_and_comes_back_goes_on() {
             (shown["state"] == "away").then_some(())
         })
         .await;
+        let why = server
+            .get(&format!("/api/runs/{job}/why"))
+            .await
+            .expect(200);
+        let reason = &why["reasons"][0];
+        assert_eq!(
+            (&reason["kind"], &reason["job"]["worker"]["name"]),
+            (&json!("worker-away"), &json!("one")),
+            "{why:#}"
+        );
+        assert!(
+            reason["since"].as_str() < reason["until"].as_str(),
+            "{why:#}"
+        );
+        assert_eq!(why["moving"], false);
         let running = invokes.each_ref().map(|invoke| {
             let params = &invoke["params"];
             // A call has no job and no lease: its run stands for them.

@@ -1,12 +1,13 @@
 //! A diagram in Mermaid's language. Nodes are numbered, so that no name can break it.
 
-use riverrun_types::Join;
+use riverrun_types::{AwaitType, Join};
 
 use super::{
     EdgeKind, FlowDiagram, FlowNode, FlowOutside, OutsideKind,
     events::awaited,
     label::{duration, shorten, shown},
     layout::Layout,
+    text::awaits,
 };
 
 pub fn mermaid(diagram: &FlowDiagram) -> String {
@@ -57,7 +58,12 @@ fn node((at, node): (usize, &FlowNode)) -> String {
         about.push("one of each event".to_owned());
     }
     if let Some(wait) = &node.wait {
-        about.push(format!("⏱ {}", quote(awaited(wait))));
+        let what = match wait.kind {
+            AwaitType::Event => None,
+            AwaitType::Time | AwaitType::Trigger => awaits(wait),
+        };
+        let what = what.unwrap_or_else(|| awaited(wait).to_owned());
+        about.push(format!("⏱ {}", quote(&what)));
         about.extend(wait.timeout.map(|ms| format!("timeout {}", duration(ms))));
     }
     let label = format!("\"{name}<br/>{}\"", about.join("<br/>"));

@@ -394,6 +394,10 @@ trip@1.0.0
 ● rest  log ⏱ 2h
 │  ◀─ trip.late enters from outside";
     assert_eq!(diagram.text(), expected);
+    let mermaid = diagram.mermaid();
+    for said in ["⏱ trigger user<br/>timeout 1h 30m\"", "⏱ seat\"", "⏱ 2h\""] {
+        assert!(mermaid.contains(said), "{mermaid}");
+    }
     let shown = serde_json::to_value(&diagram).unwrap();
     assert_eq!(shown["nodes"][3]["join"], "all");
     assert_eq!(

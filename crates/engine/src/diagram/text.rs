@@ -159,11 +159,18 @@ impl Drawing<'_> {
 
 /// What a step waits for and how long, as its definition says it.
 fn waits(wait: &FlowAwait) -> Option<String> {
+    let what = awaits(wait)?;
+    let timeout = wait.timeout.map(|ms| format!(", timeout {}", duration(ms)));
+    Some(what + &timeout.unwrap_or_default())
+}
+
+/// What a step waits for; nothing for a time of which nothing is known.
+pub(super) fn awaits(wait: &FlowAwait) -> Option<String> {
     let text = |value: &Value| match value {
         Value::String(text) => shorten(text, 40),
         other => shorten(&other.to_string(), 40),
     };
-    let what = match wait.kind {
+    Some(match wait.kind {
         AwaitType::Time => match (&wait.delay, &wait.until) {
             (Some(Value::Number(ms)), _) => format!("{ms} ms"),
             (Some(delay), _) => text(delay),
@@ -178,7 +185,5 @@ fn waits(wait: &FlowAwait) -> Option<String> {
             let kind = wait.trigger_type.map_or("", door);
             format!("trigger {kind}")
         }
-    };
-    let timeout = wait.timeout.map(|ms| format!(", timeout {}", duration(ms)));
-    Some(what + &timeout.unwrap_or_default())
+    })
 }

@@ -40,6 +40,7 @@ impl Check<'_> {
             self.expression(format!("{at}.await.where"), awaits.get("where"));
             self.payload(format!("{at}.await.payload"), awaits.get("payload"));
             self.timeout(at, awaits);
+            self.signed(at, awaits);
             if let Some(target) = awaits.get("onTimeout").and_then(Value::as_str) {
                 self.target(&format!("{at}.await.onTimeout"), target, steps);
             }
@@ -74,6 +75,16 @@ impl Check<'_> {
                     self.error(at, "template", error.to_string());
                 }
             }
+        }
+    }
+
+    /// The page that a person answers on signs nothing, so nobody could ever use its link.
+    fn signed(&mut self, at: &str, awaits: &Value) {
+        let is_user = awaits.get("triggerType").is_some_and(|kind| kind == "user");
+        let is_signed = awaits.get("secretEnv").is_some_and(|name| !name.is_null());
+        if is_user && is_signed {
+            let message = "a person who answers on a page signs nothing: take triggerType webhook or api where bodies must be signed, or leave the secret out";
+            self.error(format!("{at}.await.secretEnv"), "secret", message);
         }
     }
 

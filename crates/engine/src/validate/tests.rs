@@ -193,6 +193,20 @@ fn what_riverrun_writes_itself_never_comes_to_a_step() {
 }
 
 #[test]
+fn a_door_for_a_person_is_not_signed() {
+    for (kind, is_fine) in [("webhook", true), ("api", true), ("user", false)] {
+        let awaits = json!({"type": "trigger", "triggerType": kind, "secretEnv": "SECRET"});
+        let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": {"type": "set", "config": {"value": 1}, "await": awaits},
+        }});
+        let issues = validate(&flow, &Handlers);
+        let is_told = |issue: &Issue| issue.path == "steps.a.await.secretEnv";
+        assert_eq!(errors(&issues), !is_fine, "{kind}: {issues:#?}");
+        assert_eq!(issues.iter().any(is_told), !is_fine, "{kind}: {issues:#?}");
+    }
+}
+
+#[test]
 fn times_of_awaits_are_durations_that_a_run_can_wait() {
     let flow = |awaits: Value| {
         json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {

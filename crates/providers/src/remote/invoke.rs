@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use riverrun_protocol::{Reply, Running, WorkError};
-use riverrun_runtime::{Invocation, Places, Provider, Taken};
+use riverrun_runtime::{Holder, Invocation, Places, Provider, Taken};
 
 use super::{
     member::Credit,
@@ -40,6 +40,10 @@ impl Provider for RemoteProvider {
 
     fn places(&self) -> Option<&dyn Places> {
         Some(self)
+    }
+
+    fn holder(&self, job: &str) -> Option<Holder> {
+        self.list.holder(job)
     }
 }
 

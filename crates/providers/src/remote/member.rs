@@ -42,6 +42,8 @@ pub(super) struct State {
     /// Whether its last connection was given up, because nobody answered at its other end.
     is_lost: bool,
     absences: u32,
+    /// Since when it has no connection.
+    away_since: Option<SystemTime>,
     /// What it runs, by the id of the invocation.
     running: HashMap<u64, Running>,
 }
@@ -72,6 +74,7 @@ impl Member {
                 connection: None,
                 is_lost: false,
                 absences: 0,
+                away_since: None,
                 running: HashMap::new(),
             }),
             leaving: CancellationToken::new(),
@@ -97,6 +100,7 @@ impl Member {
         state.since = SystemTime::now();
         state.shadowed = shadowed;
         state.is_lost = false;
+        state.away_since = None;
         drop(state);
         self.changed.send_replace(());
         connection
@@ -142,6 +146,7 @@ impl Member {
         if !connection.is_cancelled() {
             state.connection = None;
             state.absences += 1;
+            state.away_since = Some(SystemTime::now());
         }
     }
 
@@ -162,6 +167,7 @@ impl Member {
         if let Some(connection) = state.connection.take() {
             state.is_lost = true;
             state.absences += 1;
+            state.away_since = Some(SystemTime::now());
             connection.cancel();
         }
     }
@@ -175,6 +181,13 @@ impl Member {
         if let Some(connection) = self.state.lock().connection.take() {
             connection.cancel();
         }
+    }
+
+    /// Whether it has a job, and since when it is away with it.
+    pub fn holds(&self, job: &str) -> Option<Option<SystemTime>> {
+        let state = self.state.lock();
+        let is_held = state.running.values().any(|own| own.job_id == job);
+        is_held.then_some(state.away_since)
     }
 
     pub fn runs(&self, running: &[Running]) -> bool {

@@ -6,14 +6,15 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, SystemTime},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use parking_lot::Mutex;
 use riverrun_protocol::{
     CancelReason, Drained, Fault, Initialised, Limits, LoadedProcess, MadeFlow, WorkError,
 };
-use riverrun_runtime::{Cancellation, Provider};
+use riverrun_runtime::{Away, Cancellation, Holder, Provider};
+use riverrun_types::Millis;
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -324,6 +325,21 @@ impl List {
         members.iter().any(|member| member.serves(process))
     }
 
+    /// The worker that has a job.
+    pub fn holder(&self, job: &str) -> Option<Holder> {
+        let members = self.members.lock();
+        let mut holding = members.iter();
+        let (member, away) = holding.find_map(|member| Some((member, member.holds(job)?)))?;
+        Some(Holder {
+            id: member.id,
+            name: member.name.clone(),
+            away: away.map(|since| Away {
+                since_ms: millis(since),
+                until_ms: millis(since + self.options.reconnect),
+            }),
+        })
+    }
+
     /// A credit of the worker with the most to spare, as soon as there is one; refused when no
     /// worker has the process.
     pub async fn pick(&self, process: &str, cancel: &Cancellation) -> Result<Credit, WorkError> {
@@ -353,6 +369,11 @@ impl List {
 pub(super) fn no_worker(process: &str) -> WorkError {
     let message = format!("no worker that has process {process:?} is connected");
     WorkError::new("NO_WORKER", message)
+}
+
+fn millis(time: SystemTime) -> Millis {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
 }
 
 fn status(member: &Member) -> WorkerStatus {

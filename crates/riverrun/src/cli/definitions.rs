@@ -1,14 +1,16 @@
 //! Definitions in files, sent to the server one after the other.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use clap::Args;
 use serde_json::Value;
 
 use crate::{
-    cli::Global,
+    cli::{
+        Global,
+        each::{Done, each},
+    },
     failure::{Exit, Result},
-    output::{self, Format},
     project,
 };
 
@@ -16,7 +18,7 @@ use crate::{
 pub struct Files {
     /// Files in JSON or YAML.
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    files: Vec<String>,
 }
 
 impl Files {
@@ -28,7 +30,8 @@ impl Files {
         line: impl Fn(&Value) -> String,
     ) -> Result<Exit> {
         let client = global.client()?;
-        for path in &self.files {
+        each(global, &self.files, async |file| {
+            let path = Path::new(file);
             let what = format!("the {}", kind.trim_end_matches('s'));
             let definition = project::read(&what, path)?.definition.to_string();
             let answer = client.post(&["api", kind], Some(definition)).await;
@@ -36,11 +39,11 @@ impl Files {
                 "UNREACHABLE" | "TIMEOUT" => failure,
                 _ => project::of_file(path, failure),
             })?;
-            match global.output {
-                Format::Table => output::data(&line(&answer.value())),
-                format => output::json_text(format, &answer.text),
-            }
-        }
-        Ok(Exit::Ok)
+            Ok(Done {
+                line: line(&answer.value()),
+                document: answer.text,
+            })
+        })
+        .await
     }
 }

@@ -24,12 +24,16 @@ pub struct Emit {
     /// The run that it happened in, or latest; without one it is for whoever waits for the kind.
     #[arg(long, value_name = "ID")]
     run: Option<String>,
-    /// Stores it once, however often it is sent with this key; keys are remembered for a day.
+    /// Stores it once, however often it is sent with this key; keys are remembered as long as emitted
+    /// events are, 7 days unless retention.emitted says otherwise.
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
     /// What it belongs to, across runs and jobs.
     #[arg(long, value_name = "ID")]
     correlation_id: Option<String>,
+    /// Whose it is: only what waits in this tenant's runs, or in those of none, hears of it.
+    #[arg(long, value_name = "TENANT")]
+    tenant: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -44,6 +48,8 @@ struct Event<'a> {
     idempotency_key: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     correlation_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tenant_id: Option<&'a str>,
 }
 
 impl Emit {
@@ -59,6 +65,7 @@ impl Emit {
             run_id,
             idempotency_key: self.idempotency_key.as_deref(),
             correlation_id: self.correlation_id.as_deref(),
+            tenant_id: self.tenant.as_deref(),
         });
         let body = Some(event.as_str().to_owned());
         let answer = client.post(&["api", "events"], body).await?;

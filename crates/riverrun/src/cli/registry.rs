@@ -11,7 +11,7 @@ use super::{Global, server_flags::ServerFlags, server_flags::project_folder};
 use crate::{
     failure::{Exit, Failure, Result},
     output::{self, paint, paint::paint},
-    project::{self, FlowFile, Processes, Registered, SyncedTrigger, processes::Entry},
+    project::{self, Placed, Processes, Registered, SyncedTrigger, processes::Entry},
 };
 
 /// The name of the file in the project's folder.
@@ -161,11 +161,15 @@ pub async fn sync_triggers(
     river: &Riverrun,
 ) -> std::result::Result<Vec<SyncedTrigger>, Vec<Failure>> {
     let triggers = read(path).map_err(|failure| vec![failure])?.triggers;
-    let files = triggers.iter().map(|definition| FlowFile {
-        path: path.to_owned(),
-        definition: definition.value(),
+    let placed = triggers.iter().map(|definition| {
+        let definition = definition.value();
+        let id = definition["id"].as_str().unwrap_or_default();
+        Placed {
+            place: format!("{}: trigger {id:?}", path.display()),
+            definition,
+        }
     });
-    project::sync(river, files.collect()).await
+    project::sync(river, placed.collect()).await
 }
 
 /// Takes in the processes of a registry file.

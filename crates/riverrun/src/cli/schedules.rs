@@ -22,7 +22,7 @@ enum Command {
     Ls,
     /// Start the runs of a range of due times for which there is none.
     #[command(
-        before_help = "Example: riverrun schedules backfill nightly --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z"
+        before_help = "Example: riverrun schedules backfill nightly --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z --forgotten"
     )]
     Backfill(Backfill),
 }
@@ -40,6 +40,10 @@ struct Backfill {
     /// At most so many due times, the earliest first.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     limit: u64,
+    /// Also due times of so long ago that a run which there was may be deleted: they may run twice.
+    /// Without it, due times before the shortest retention of ended runs are refused.
+    #[arg(long)]
+    forgotten: bool,
 }
 
 impl Schedules {
@@ -53,7 +57,9 @@ impl Schedules {
 
 impl Backfill {
     async fn run(self, global: &Global) -> Result<Exit> {
-        let body = json!({"from": self.from, "to": self.to, "limit": self.limit});
+        let body = json!({
+            "from": self.from, "to": self.to, "limit": self.limit, "forgotten": self.forgotten,
+        });
         let path = ["api", "schedules", &self.schedule, "backfill"];
         let answer = global.client()?.post(&path, Some(body.to_string())).await?;
         let (done, items) = (answer.value(), answer.items());

@@ -263,6 +263,9 @@ pub fn told(code: &str, message: &str, exit: Exit, details: &Value) -> Failure {
         "WORKER_NOT_FOUND" | "NO_WORKER" => failure.next("riverrun workers ls"),
         "TRIGGER_NOT_FOUND" => failure.next("riverrun triggers ls"),
         "TRIGGER_NO_SCHEDULE" => failure.next("riverrun schedules ls"),
+        "DUE_TIME_FORGOTTEN" => failure
+            .next("--from with a later time")
+            .next("--forgotten, if they are to run even if they have"),
         "TRIGGER_DISABLED" => failure.next("riverrun triggers enable <id>"),
         "TRIGGER_BROKEN" => failure.next("riverrun triggers show <id>"),
         "TRIGGER_EXISTS" => failure.next("riverrun triggers rm <id>, and again"),

@@ -22,7 +22,9 @@ pub use processes::{Loading, Processes};
 pub use register::{
     ComposedFlows, Registered, register, register_composed, register_dev, warn_anew,
 };
-pub use triggers::{SyncedTrigger, check_triggers, of_file, read_triggers, sync, sync_triggers};
+pub use triggers::{
+    Placed, SyncedTrigger, check_triggers, of_file, read_triggers, sync, sync_triggers,
+};
 pub use watch::watch;
 
 /// A definition in a file.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use riverrun::{Riverrun, Synced};
+use serde_json::Value;
 
 use super::{FlowFile, definition_files, read};
 use crate::failure::{Failure, Result};
@@ -33,28 +34,37 @@ pub async fn sync_triggers(
     project: &Path,
 ) -> std::result::Result<Vec<SyncedTrigger>, Vec<Failure>> {
     let files = read_triggers(project).await;
-    sync(river, files.map_err(|failure| vec![failure])?).await
+    let files = files.map_err(|failure| vec![failure])?;
+    sync(river, files.iter().map(Placed::from).collect()).await
 }
 
-/// The same with files that were read before.
+/// The definition of a trigger, and where it stands: what people are told.
+pub struct Placed {
+    pub place: String,
+    pub definition: Value,
+}
+
+impl From<&FlowFile> for Placed {
+    fn from(file: &FlowFile) -> Self {
+        Self {
+            place: file.path.display().to_string(),
+            definition: file.definition.clone(),
+        }
+    }
+}
+
+/// The same with definitions that were read before.
 pub async fn sync(
     river: &Riverrun,
-    files: Vec<FlowFile>,
+    placed: Vec<Placed>,
 ) -> std::result::Result<Vec<SyncedTrigger>, Vec<Failure>> {
-    let definitions = files.iter().map(|file| file.definition.clone()).collect();
+    let definitions = placed.iter().map(|it| it.definition.clone()).collect();
     let told = river.triggers().sync_project(definitions).await;
     let (mut synced, mut failures) = (Vec::new(), Vec::new());
     for (at, (id, outcome)) in told.into_iter().enumerate() {
         match outcome {
             Ok(done) => synced.push(SyncedTrigger { id, synced: done }),
-            Err(error) => {
-                let failure = Failure::from(riverrun::Error::from(error));
-                // Those that are to go come after those that have files.
-                failures.push(match files.get(at) {
-                    Some(file) => of_file(&file.path, failure),
-                    None => failure,
-                });
-            }
+            Err(error) => failures.push(refusal(&placed, at, error.into())),
         }
     }
     match failures.is_empty() {
@@ -63,24 +73,52 @@ pub async fn sync(
     }
 }
 
+/// Why the one at a place was refused. Those that are to go come after those that have files.
+fn refusal(placed: &[Placed], at: usize, error: riverrun::Error) -> Failure {
+    let Some(Placed { place, .. }) = placed.get(at) else {
+        return error.into();
+    };
+    let failure = match twice(placed, at) {
+        Some(message) if error.code() == "TRIGGER_EXISTS" => {
+            Failure::new("TRIGGER_EXISTS", message)
+        }
+        _ => error.into(),
+    };
+    at_place(place, failure)
+}
+
+/// Where else the id of a trigger is given.
+fn twice(placed: &[Placed], at: usize) -> Option<String> {
+    let id = &placed[at].definition["id"];
+    let others = placed.iter().enumerate();
+    let mut others = others.filter(|(other, it)| *other != at && it.definition["id"] == *id);
+    let (_, Placed { place, .. }) = others.next()?;
+    Some(format!(
+        "{place} has a trigger {id} too: give each an id of its own"
+    ))
+}
+
 /// What a server would refuse of these files.
 pub fn check_triggers(river: &Riverrun, files: &[FlowFile]) -> Vec<Failure> {
-    let definitions = files.iter().map(|file| file.definition.clone()).collect();
+    let placed: Vec<Placed> = files.iter().map(Placed::from).collect();
+    let definitions = placed.iter().map(|it| it.definition.clone()).collect();
     let checked = river.triggers().check_project(definitions);
-    let refused = files
-        .iter()
-        .zip(checked)
-        .filter_map(|(file, (_, checked))| {
-            let error = riverrun::Error::from(checked.err()?);
-            Some(of_file(&file.path, Failure::from(error)))
-        });
+    let checked = checked.into_iter().enumerate();
+    let refused = checked.filter_map(|(at, (_, checked))| {
+        let error = checked.err()?;
+        Some(refusal(&placed, at, error.into()))
+    });
     refused.collect()
 }
 
 /// A failure with the file that it is about.
 pub fn of_file(path: &Path, failure: Failure) -> Failure {
+    at_place(&path.display().to_string(), failure)
+}
+
+fn at_place(place: &str, failure: Failure) -> Failure {
     Failure {
-        message: format!("{}: {}", path.display(), failure.message),
+        message: format!("{place}: {}", failure.message),
         ..failure
     }
 }

@@ -150,8 +150,12 @@ fn triggers_are_made_and_removed_and_times_made_up_for() {
         "2024-10-26T00:00:00Z",
         "--to",
         "2024-10-29T00:00:00Z",
+        "--forgotten",
     ];
     let backfill = [&["schedules", "backfill", "daily"], &range[..]].concat();
+    server
+        .run(&backfill[..backfill.len() - 1])
+        .refused(2, &["DUE_TIME_FORGOTTEN", "--forgotten"]);
     let done = server.run(&backfill);
     assert_eq!(done.code, 0, "{done:#?}");
     assert!(done.out.contains("2024-10-27 02:00:00"), "{}", done.out);
@@ -199,6 +203,33 @@ fn who_cannot_be_served_is_told_what_to_do_next() {
     assert!(fired.contains("is started"), "{fired}");
     let story = server.ok(&["runs", "story", "latest"]);
     assert!(story.contains("flow.completed"), "{story}");
+    let story = server.json(&["runs", "story", "latest"]);
+    assert!(story.as_array().unwrap().len() > 1, "{story:#}");
+}
+
+#[test]
+fn several_triggers_are_gone_through_and_told_as_one_document() {
+    let project = project();
+    let server = project.serve();
+    let one = |id: &str| format!("id: {id}\ntype: manual\nflow: quick\n");
+    for id in ["a", "b"] {
+        project.write(&format!("{id}.yaml"), &one(id));
+    }
+    project.write("wrong.yaml", "id: wrong\ntype: manual\nflow: nobody\n");
+    server
+        .run(&["triggers", "add", "a.yaml", "wrong.yaml", "b.yaml"])
+        .refused(2, &["1 of 3 could not be done", "wrong.yaml"]);
+    let switched = server.json(&["triggers", "disable", "a", "b"]);
+    let switched = switched.as_array().unwrap().iter();
+    let switched: Vec<&Value> = switched.map(|trigger| &trigger["enabled"]).collect();
+    assert_eq!(switched, [false, false]);
+    server.ok(&["triggers", "enable", "a"]);
+    project.write("in.json", r#"{"name": "Ada"}"#);
+    server.ok(&["triggers", "fire", "a", "-d", "@in.json"]);
+    server
+        .run(&["triggers", "rm", "a", "gone", "b"])
+        .refused(2, &["1 of 3 could not be done", "TRIGGER_NOT_FOUND"]);
+    assert_eq!(server.json(&["triggers", "ls"]), json!([]));
 }
 
 #[test]
@@ -214,6 +245,7 @@ fn a_due_time_that_fails_is_told_and_holds_up_no_other() {
         "2024-10-26T00:00:00Z",
         "--to",
         "2024-10-29T00:00:00Z",
+        "--forgotten",
     ];
     let done = server.run(&[&["schedules", "backfill", "daily"], &range[..]].concat());
     let said = [
@@ -276,6 +308,42 @@ fn what_would_keep_a_server_from_starting_is_not_built() {
     // Its secret is where the server runs.
     project.write("triggers/signed.yaml", SIGNED);
     assert_eq!(project.run(&["build"]).code, 0);
+}
+
+#[test]
+fn a_server_starts_without_the_secret_of_a_file() {
+    let project = project();
+    project.write("triggers/greet.yaml", HOOK);
+    project.write("triggers/signed.yaml", SIGNED);
+    assert_eq!(project.run(&["build"]).code, 0);
+    let registry = ["--registry", "riverrun.registry.json"];
+    for from in [&["--project", "."], &registry] {
+        let server = project.start(&[&["serve", "--listen", "127.0.0.1:0"], &from[..]].concat());
+        let listed = server.ok(&["triggers", "ls"]);
+        assert!(listed.contains("broken"), "{listed}");
+        assert_eq!(post(&server, "/hooks/signed", "{}").0, 500);
+        assert_eq!(post(&server, "/hooks/greet/Ada", "{}").0, 201);
+        let shown = server.json(&["triggers", "show", "signed"]);
+        assert_eq!(shown["version"], 1, "{shown:#}");
+        server.kill();
+    }
+}
+
+#[test]
+fn a_file_takes_no_id_from_another() {
+    let project = project();
+    project.write("triggers/greet.yaml", HOOK);
+    let server = project.start(&["dev", "--listen", "127.0.0.1:0"]);
+    project.write(
+        "triggers/dup.yaml",
+        "id: greet\ntype: manual\nflow: quick\n",
+    );
+    let said = wait_for(&server.err, "TRIGGER_EXISTS");
+    assert!(
+        said.contains("dup.yaml: ") && said.contains("greet.yaml has a trigger \"greet\" too"),
+        "{said}"
+    );
+    assert_eq!(post(&server, "/hooks/greet/Ada", "{}").0, 201);
 }
 
 #[test]

@@ -151,6 +151,7 @@ pub(super) fn taken_in(
     state: &RunState,
     stream: &[Draft],
     mut given: Vec<ExportedAwait>,
+    public: Option<&str>,
     now: Millis,
 ) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
@@ -168,6 +169,7 @@ pub(super) fn taken_in(
                 visit: visit.key.clone(),
                 waited,
                 given: given.unwrap_or_default(),
+                public,
             };
             changes.extend(made_again(run, place, it, now)?);
         }
@@ -179,6 +181,7 @@ pub(super) fn taken_in(
                 visit: visit.clone(),
                 waited: None,
                 given: Vec::new(),
+                public,
             };
             changes.extend(made_again(run, place, it, now)?);
         }
@@ -193,6 +196,8 @@ struct Place<'a> {
     waited: Option<&'a Awaiting>,
     /// The events that awaits of its visit were given before.
     given: Vec<Json>,
+    /// Where others reach this server.
+    public: Option<&'a str>,
 }
 
 /// The doors that a stream speaks of, and whose they were.
@@ -292,7 +297,7 @@ fn made_again(
         return Err(refuse("it was fired more often than it may be"));
     }
     let is_door = matches!(what, Awaited::Door { .. });
-    let mut changes = register(NewAwait {
+    let new = NewAwait {
         id: id.clone(),
         run: run.id.clone(),
         step: visit.step,
@@ -302,7 +307,8 @@ fn made_again(
         expires_ms,
         what,
         given: place.given,
-    });
+    };
+    let mut changes = register(new, place.public);
     if fired == 0 {
         changes.extend(
             given

@@ -109,7 +109,9 @@ impl Runtime {
             let tenant = new.tenant.as_ref();
             changes = self.orders(&new.id, &flow.plan, tenant, &decision, None, now);
         }
-        changes.extend(awaits::taken_in(&new, &state, &drafts, awaits, now)?);
+        let public = self.options().public_url.as_deref();
+        let taken = awaits::taken_in(&new, &state, &drafts, awaits, public, now)?;
+        changes.extend(taken);
         new.created_ms = match new.created_ms {
             0 => state.created_ms,
             given => given,

@@ -121,15 +121,14 @@ pub(super) fn over(run: &RunId, over: &Over, now: Millis) -> Vec<Change> {
     [change].into_iter().chain(told).collect()
 }
 
-/// The changes that make an await known.
-pub(crate) fn register(new: NewAwait) -> Vec<Change> {
+/// The changes that make an await known. A door is told with its whole address, behind `public`.
+pub(crate) fn register(new: NewAwait, public: Option<&str>) -> Vec<Change> {
     let mut changes = Vec::new();
     if let Awaited::Door { door, .. } = &new.what {
         let door: Door = door.read().unwrap_or_default();
         let event = Draft::new(new.created_ms, EventType::TriggerRegistered).data(json!({
             "type": door.kind, "step": new.step, "payload": door.payload,
-            // The server may be elsewhere when it is read.
-            "url": door_url(None, &new.id, door.kind),
+            "url": door_url(public, &new.id, door.kind),
             "expiresAt": new.expires_ms.map(time::iso),
         }));
         changes.push(Change::Append(trigger_event(&new.id, &new.run, event)));
@@ -199,7 +198,8 @@ impl Driver {
             self.state.visits.iter().any(|visit| is_it(&visit.wait))
         };
         let awaits = self.awaits.iter().filter(waits).cloned();
-        awaits.flat_map(register).collect()
+        let public = self.runtime.options().public_url.as_deref();
+        awaits.flat_map(|new| register(new, public)).collect()
     }
 
     /// Settles the awaits that have been fired.

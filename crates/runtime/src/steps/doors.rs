@@ -3,7 +3,7 @@
 use data_encoding::HEXLOWER_PERMISSIVE;
 use hmac::{Hmac, KeyInit, Mac};
 use riverrun_store::{AwaitRecord, Awaited, Change, Commit, Error as StoreError, Fire};
-use riverrun_types::{Draft, EventType, Json, Name};
+use riverrun_types::{Draft, EventType, Json, Name, TriggerType};
 use serde_json::json;
 use sha2::Sha256;
 
@@ -65,8 +65,13 @@ impl Runtime {
             value: visitor.payload.clone(),
             now_ms: now,
         };
+        // Whoever posts to a door is what the door was made for.
+        let source = match (door.kind, visitor.source) {
+            (TriggerType::Webhook, "api") => "webhook",
+            (_, source) => source,
+        };
         let event = Draft::new(now, EventType::TriggerFired)
-            .data(json!({"payload": visitor.payload, "source": visitor.source}));
+            .data(json!({"payload": visitor.payload, "source": source}));
         let event = trigger_event(&record.id, &record.run, event);
         let commit = Commit::of(Change::Fire(Box::new(fire))).and(Change::Append(event));
         self.commit(commit).await?;

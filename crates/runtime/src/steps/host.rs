@@ -308,6 +308,10 @@ impl StepHost {
             let message = format!("the secret of a door has fewer than {MIN_SECRET_BYTES} bytes");
             return Err(WorkError::new("INPUT_ERROR", message).permanent());
         }
+        if secret.is_some() && kind == TriggerType::User {
+            let message = "a person who answers on a page signs nothing: make the trigger of the type webhook or api where bodies must be signed, or leave the secret out";
+            return Err(WorkError::new("INPUT_ERROR", message).permanent());
+        }
         if let Some(payload) = &payload {
             check_bytes("payload", payload.bytes()).map_err(too_large)?;
         }
@@ -351,7 +355,7 @@ impl StepHost {
             error: None,
             emits: Vec::new(),
         };
-        self.remember(memo, awaits::register(new)).await?;
+        self.remember(memo, awaits::register(new, public)).await?;
         Ok(answer)
     }
 

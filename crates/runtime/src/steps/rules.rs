@@ -105,7 +105,7 @@ impl<'a> Emission<'a> {
             correlation_id: event.correlation_id.as_deref(),
             chain: 0,
             causation_id: event.causation_id.as_deref(),
-            tenant_id: context.tenant_id.as_deref(),
+            tenant_id: context.tenant_of(event).map(|tenant| &**tenant),
             data,
         }
     }

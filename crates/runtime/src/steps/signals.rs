@@ -65,7 +65,7 @@ impl Told<'_> {
             event: Json::of(&emission),
             place: Some(place),
             kind: kind.clone(),
-            tenant: self.context.tenant_id.clone(),
+            tenant: self.context.tenant_of(draft).cloned(),
             now_ms,
             stream: self.stream.clone(),
             is_heard: true,

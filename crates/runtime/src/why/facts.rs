@@ -3,11 +3,15 @@
 use std::collections::HashMap;
 
 use riverrun_engine::{RunState, VisitKey};
+use riverrun_protocol::WorkError;
 use riverrun_store::{AwaitRecord, JobRecord, QueueLimits, QueueRecord};
 use riverrun_types::{Millis, Name, RunId};
 
 use super::Why;
-use crate::steps::{Trouble, opened_times};
+use crate::{
+    Holder,
+    steps::{Trouble, opened_times},
+};
 
 #[derive(Default)]
 pub(super) struct Facts {
@@ -64,6 +68,10 @@ pub(super) struct JobFacts {
     pub process: Option<Name>,
     /// Who takes it here.
     pub taker: Option<Taker>,
+    /// Why nobody does, where the process is there and does not load.
+    pub broken: Option<WorkError>,
+    /// The remote worker that has it.
+    pub holder: Option<Holder>,
 }
 
 #[derive(Clone)]

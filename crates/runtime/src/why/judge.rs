@@ -3,9 +3,10 @@
 use riverrun_engine::{AwaitFor, Awaiting, Branches, InBranch, RunState, Visit, Wait};
 use riverrun_store::{Gather, JobRecord, JobState, QueueRecord, Rate};
 use riverrun_types::{Json, Millis, Name, RunId, VisitStatus, time::Iso};
+use serde_json::json;
 
 use super::{
-    ActiveBranch, AtJob, Cause, FilterTrouble, InVisit, JobStateName, Reason, Why,
+    ActiveBranch, AtJob, AtWorker, Cause, FilterTrouble, InVisit, JobStateName, Reason, Why,
     facts::{Facts, JobFacts, Taker},
     shown,
     words::sentence,
@@ -14,6 +15,11 @@ use crate::steps::door_url;
 
 /// Branches that are named at most.
 const MAX_BRANCHES: usize = 100;
+
+const READY: Cause = Cause::Ready {
+    busy: false,
+    held: false,
+};
 
 /// A cause with its times.
 #[derive(Debug, PartialEq)]
@@ -60,7 +66,10 @@ pub(super) fn run(run: &RunId, flow: &Name, state: &RunState, facts: &Facts, now
         reasons.extend(state.visits.iter().filter_map(visit));
     }
     if reasons.is_empty() {
-        let ready = Cause::Ready { busy: facts.busy };
+        let ready = Cause::Ready {
+            busy: facts.busy,
+            held: false,
+        };
         reasons.push(Found::new(ready, state.updated_ms).reason(None));
     }
     Why {
@@ -79,8 +88,18 @@ pub(super) fn run(run: &RunId, flow: &Name, state: &RunState, facts: &Facts, now
 /// Why a job of a queue is where it is.
 pub(super) fn job(id: &RunId, status: JobState, facts: &JobFacts, now: Millis) -> Why {
     let found = of_job(facts, now);
-    let found = found.unwrap_or_else(|| Found::new(Cause::Ready { busy: false }, None));
+    let found = found.unwrap_or_else(|| Found::new(READY, None));
     told(id, "job", status.as_str(), vec![found.reason(None)], 0)
+}
+
+/// Why a call is where it is: it has no queue, so it runs or it is over.
+pub(super) fn call(id: &RunId, status: &'static str, at: Option<Millis>) -> Why {
+    let cause = match status {
+        "running" => Cause::Running { job: None },
+        _ => Cause::Ended,
+    };
+    let reasons = vec![Found::new(cause, at).reason(None)];
+    told(id, "call", status, reasons, 0)
 }
 
 fn told(
@@ -143,7 +162,7 @@ fn about(visit: &Visit) -> Option<InVisit> {
     })
 }
 
-/// Why a visit does not move; nothing for one that only shares the reason of the whole run.
+/// Why a visit does not move; nothing for the first one of a run that begins later.
 pub(super) fn of_visit(
     state: &RunState,
     facts: &Facts,
@@ -151,10 +170,13 @@ pub(super) fn of_visit(
     now: Millis,
 ) -> Option<Found> {
     let since = visit.since_ms;
-    let held = state.paused || state.not_before.is_some_and(|until| until > now);
+    let is_later = state.not_before.is_some_and(|until| until > now);
     let ready = || {
-        let cause = Cause::Ready { busy: facts.busy };
-        (!held).then(|| Found::new(cause, since))
+        let cause = Cause::Ready {
+            busy: facts.busy && !state.paused,
+            held: state.paused,
+        };
+        (!is_later).then(|| Found::new(cause, since))
     };
     Some(match &visit.wait {
         Some(Wait::Time {
@@ -273,7 +295,10 @@ pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
         JobState::Active if record.until_ms.is_some_and(|until| until <= now) => {
             Found::new(Cause::LeaseExpired { job }, record.until_ms)
         }
-        JobState::Active => Found::new(Cause::Running { job: Some(job) }, record.started_ms),
+        JobState::Active => match facts.holder.as_ref().and_then(|holder| holder.away) {
+            Some(away) => Found::new(Cause::WorkerAway { job }, away.since_ms).until(away.until_ms),
+            None => Found::new(Cause::Running { job: Some(job) }, record.started_ms),
+        },
         JobState::Delayed if !is_due => {
             let tried = record.error.clone().filter(|_| record.attempt > 0);
             let cause = match tried {
@@ -304,7 +329,15 @@ fn waiting(facts: &JobFacts, job: AtJob, now: Millis) -> (Cause, Option<Millis>)
     }
     let Some(taker) = &facts.taker else {
         let process = facts.process.clone();
-        return (Cause::NoWorker { job, process }, None);
+        let cause = match &facts.broken {
+            None => Cause::NoWorker { job, process },
+            Some(error) => Cause::ProcessBroken {
+                job,
+                process,
+                error: Json::of(&json!({"code": error.code, "message": error.message})),
+            },
+        };
+        return (cause, None);
     };
     if let Some(limit) = full(queue, taker) {
         let cause = Cause::Concurrency {
@@ -392,6 +425,10 @@ fn at_job(record: &JobRecord, facts: &JobFacts) -> AtJob {
         queue_paused: facts.queue.paused && is(JobState::Delayed),
         owner: record.owner.clone().filter(|_| is(JobState::Active)),
         lease_until: record.until_ms.map(Iso).filter(|_| is(JobState::Active)),
+        worker: facts.holder.as_ref().map(|holder| AtWorker {
+            id: holder.id,
+            name: holder.name.clone(),
+        }),
         cancelling: record.cancelling,
     }
 }

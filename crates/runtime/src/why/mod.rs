@@ -18,12 +18,12 @@ use serde::Serialize;
 #[serde(rename_all = "camelCase")]
 pub struct Why {
     pub run_id: RunId,
-    /// `flow` or `job`.
+    /// `flow`, `job` or `call`.
     pub kind: &'static str,
     /// Of a run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<Name>,
-    /// The run's status, or the job's state.
+    /// The run's status, the job's state, or whether the call runs or has ended.
     pub status: &'static str,
     /// Whether something is under way or about to begin, so that nobody needs to do anything.
     pub moving: bool,
@@ -138,6 +138,12 @@ pub enum Cause {
         #[serde(skip_serializing_if = "Option::is_none")]
         process: Option<Name>,
     },
+    /// The process is there and does not load.
+    ProcessBroken {
+        job: AtJob,
+        process: Option<Name>,
+        error: Json,
+    },
     /// No connected worker has room for another job.
     NoRoom {
         job: AtJob,
@@ -175,6 +181,11 @@ pub enum Cause {
     LeaseExpired {
         job: AtJob,
     },
+    /// The worker that runs its job has lost its connection. If it does not come back in time the
+    /// attempt is over, and somebody else gets the job.
+    WorkerAway {
+        job: AtJob,
+    },
     /// An attempt is under way: as a job, or inside the run where there is none.
     Running {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -201,6 +212,9 @@ pub enum Cause {
         /// This one drives as many runs as it may.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         busy: bool,
+        /// The run is paused, and it begins when that is over.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        held: bool,
     },
 }
 
@@ -232,9 +246,19 @@ pub struct AtJob {
     pub owner: Option<Name>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease_until: Option<Iso>,
+    /// Of an active one: the remote worker that has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<AtWorker>,
     /// Somebody wants it stopped.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cancelling: bool,
+}
+
+/// A remote worker by its id and its name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AtWorker {
+    pub id: u64,
+    pub name: String,
 }
 
 /// A job's state by its name on the wire.
@@ -263,8 +287,8 @@ impl Cause {
         match self {
             Self::Ended | Self::Paused { .. } => 0,
             Self::NotBefore => 1,
-            Self::NoWorker { .. } | Self::QueuePaused { .. } => 2,
-            Self::LeaseExpired { .. } | Self::NoRoom { .. } => 3,
+            Self::NoWorker { .. } | Self::ProcessBroken { .. } | Self::QueuePaused { .. } => 2,
+            Self::LeaseExpired { .. } | Self::WorkerAway { .. } | Self::NoRoom { .. } => 3,
             Self::Concurrency { .. } | Self::RateLimit { .. } | Self::Gathering { .. } => 4,
             Self::Backoff { .. } => 5,
             Self::AwaitEvent { .. } | Self::AwaitTrigger { .. } | Self::AwaitTime { .. } => 6,
@@ -277,7 +301,11 @@ impl Cause {
     }
 
     fn moves(&self) -> bool {
-        matches!(self, Self::Running { .. } | Self::Ready { busy: false })
+        match self {
+            Self::Running { .. } => true,
+            Self::Ready { busy, held } => !busy && !held,
+            _ => false,
+        }
     }
 }
 

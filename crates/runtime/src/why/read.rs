@@ -33,14 +33,37 @@ impl Runtime {
         };
         match self.why_run(run, MAX_DEPTH, &mut looks).await {
             Err(Error::Store(StoreError::RunNotFound(id))) => {
-                let missing = || Error::Store(StoreError::RunNotFound(id));
-                let job = self.store().job(run).await?.ok_or_else(missing)?;
+                let Some(job) = self.store().job(run).await? else {
+                    let call = self.why_call(run).await?;
+                    return call.ok_or(Error::Store(StoreError::RunNotFound(id)));
+                };
                 let state = job.state;
                 let facts = self.job_facts(job, &mut looks).await?;
                 Ok(judge::job(run, state, &facts, self.now_ms()))
             }
             answer => answer,
         }
+    }
+
+    /// Of a call that runs here, or has left a stream.
+    async fn why_call(&self, id: &RunId) -> Result<Option<Why>> {
+        if let Some(began_ms) = self.calls().began(id) {
+            return Ok(Some(judge::call(id, "running", Some(began_ms))));
+        }
+        let last = EventQuery {
+            direction: Direction::Backward,
+            from: None,
+            ..EventQuery::forward(0, 1)
+        };
+        let stream = StreamName::new("call", id.as_str());
+        let last = self.store().events(&stream, &last).await?.pop();
+        Ok(last.map(|last| match last.kind.as_str() {
+            "call.completed" => judge::call(id, "completed", Some(last.id.ms)),
+            "call.failed" => judge::call(id, "failed", Some(last.id.ms)),
+            "call.cancelled" => judge::call(id, "cancelled", Some(last.id.ms)),
+            // How is on its way to the store, or the server died before it was.
+            _ => judge::call(id, "ended", None),
+        }))
     }
 
     /// A run's children are judged first, so this calls itself.
@@ -181,7 +204,19 @@ impl Runtime {
             true => self.taker_of(&job.queue),
             false => None,
         };
+        let broken = match &process {
+            Some(id) => self.broken().of_process(id),
+            None => self.broken().of_queue(&job.queue),
+        };
+        let provider = match &process {
+            Some(id) => self.processes().get(id),
+            None => self.processes().of_queue(&job.queue),
+        };
+        let holder = provider.filter(|_| job.state == JobState::Active);
+        let holder = holder.and_then(|process| process.provider.holder(job.id.as_str()));
         Ok(JobFacts {
+            broken: broken.filter(|_| taker.is_none()),
+            holder,
             queue: self.queue_of(&job.queue, looks).await?,
             ahead,
             active_of_key,
@@ -245,6 +280,8 @@ impl JobFacts {
             active_of_key: None,
             process: None,
             taker: None,
+            broken: None,
+            holder: None,
         }
     }
 }

@@ -4,6 +4,7 @@ use riverrun_engine::{
     AwaitFor, Awaiting, Branch, BranchStatus, Branches, InBranch, RunState, StepSummary, Visit,
     VisitKey, Wait,
 };
+use riverrun_protocol::WorkError;
 use riverrun_store::{Gather, JobRecord, QueueLimits, QueueRecord, Rate, RateWindow};
 use riverrun_types::{RunStatus, State};
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ use super::{
     judge::{self, of_job, of_visit},
     *,
 };
+use crate::{Away, Holder};
 
 const NOW: Millis = 1_000_000;
 
@@ -91,6 +93,8 @@ fn waiting() -> JobFacts {
             limits: QueueLimits::default(),
             room: None,
         }),
+        broken: None,
+        holder: None,
     }
 }
 
@@ -248,6 +252,33 @@ fn a_job_has_one_reason_the_most_telling() {
             Some((expected, None)),
         );
     }
+    let holder = |away| {
+        let (id, name) = (7, "w".to_owned());
+        Some(Holder { id, name, away })
+    };
+    let away = Away {
+        since_ms: NOW - 5,
+        until_ms: NOW + 25,
+    };
+    for (away, expected) in [
+        (None, ("running", None)),
+        (Some(away), ("worker-away", Some(NOW + 25))),
+    ] {
+        check(
+            &|facts| {
+                facts.job = Some(record(JobState::Active));
+                facts.holder = holder(away);
+            },
+            Some(expected),
+        );
+    }
+    check(
+        &|facts| {
+            facts.taker = None;
+            facts.broken = Some(WorkError::new("MODULE_ERROR", "no such file"));
+        },
+        Some(("process-broken", None)),
+    );
     check(
         &|facts| facts.job = Some(record(JobState::Failed)),
         Some(("ended", None)),
@@ -468,11 +499,18 @@ fn a_run_says_its_reasons_in_the_order_in_which_they_matter() {
     );
     assert_eq!(shown["more"], 3);
 
-    // What is under way in a paused run is still told; what is only held by the pause is not.
+    // What is under way in a paused run is still told, and what goes on when it is resumed.
     state.paused = true;
     state.status = RunStatus::Paused;
     let told = why(&state, &facts);
-    assert_eq!(kinds(&told), ["paused", "backoff", "running", "branches"]);
+    assert_eq!(
+        kinds(&told),
+        ["paused", "backoff", "running", "ready", "branches"]
+    );
+    assert!(matches!(
+        told.reasons[3].cause,
+        Cause::Ready { held: true, .. }
+    ));
     assert!(
         told.summary
             .starts_with("paused (lunch), since 1970-01-01T00:00:00.000Z")
@@ -505,6 +543,7 @@ fn every_cause_reads_as_a_line() {
         queue_paused: false,
         owner: None,
         lease_until: None,
+        worker: None,
         cancelling: false,
     };
     let active = || AtJob {
@@ -512,6 +551,13 @@ fn every_cause_reads_as_a_line() {
         owner: Some(Name::from("w7")),
         cancelling: true,
         ..job()
+    };
+    let held = || AtJob {
+        worker: Some(AtWorker {
+            id: 7,
+            name: "gpu".to_owned(),
+        }),
+        ..active()
     };
     let paused = || AtJob {
         ahead: None,
@@ -566,6 +612,22 @@ fn every_cause_reads_as_a_line() {
                 job: Some(active()),
             },
             "runs in queue q on w7, to be stopped (job j)",
+        ),
+        (
+            Cause::WorkerAway { job: held() },
+            "worker gpu (7) has it and is away: unless it is back in time, somebody else gets it (job j)",
+        ),
+        (
+            Cause::Running { job: Some(held()) },
+            "runs in queue q on worker gpu (7), to be stopped (job j)",
+        ),
+        (
+            Cause::ProcessBroken {
+                job: job(),
+                process: Some(Name::from("pay")),
+                error: Json::of(&json!({"code": "MODULE_ERROR", "message": "no"})),
+            },
+            "process pay of queue q does not load (MODULE_ERROR: no) (job j, 3 before it)",
         ),
         (
             Cause::LeaseExpired { job: active() },

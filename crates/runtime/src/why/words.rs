@@ -28,6 +28,13 @@ pub(super) fn sentence(
     if let Some(until) = until {
         line.push_str(&format!(", until {until}"));
     }
+    // With times of its own, so it comes last.
+    if let Cause::Child {
+        child: Some(child), ..
+    } = cause
+    {
+        line.push_str(&format!(", which: {}", child.summary));
+    }
     line
 }
 
@@ -118,6 +125,20 @@ fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
             job.queue,
             at(job)
         ),
+        Cause::ProcessBroken {
+            job,
+            process,
+            error,
+        } => {
+            let process = process.as_ref().map(|process| format!(" {process}"));
+            format!(
+                "process{} of queue {} does not load{} ({})",
+                process.unwrap_or_default(),
+                job.queue,
+                failed(&Some(error.clone())),
+                at(job)
+            )
+        }
         Cause::NoRoom { job } => format!(
             "no worker with room for queue {} is connected ({})",
             job.queue,
@@ -165,9 +186,10 @@ fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
         Cause::Running { job: Some(job) } => format!(
             "runs in queue {}{}{} ({})",
             job.queue,
-            match &job.owner {
-                None => String::new(),
-                Some(owner) => format!(" on {owner}"),
+            match (&job.worker, &job.owner) {
+                (Some(worker), _) => format!(" on worker {} ({})", worker.name, worker.id),
+                (None, Some(owner)) => format!(" on {owner}"),
+                (None, None) => String::new(),
             },
             if job.cancelling {
                 ", to be stopped"
@@ -176,13 +198,18 @@ fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
             },
             at(job)
         ),
+        Cause::WorkerAway { job } => {
+            let worker = job.worker.as_ref();
+            let worker = worker.map(|worker| format!(" {} ({})", worker.name, worker.id));
+            format!(
+                "worker{} has it and is away: unless it is back in time, somebody else gets it ({})",
+                worker.unwrap_or_default(),
+                at(job)
+            )
+        }
+        Cause::Running { job: None } if attempt == 0 => "is under way".to_owned(),
         Cause::Running { job: None } => format!("attempt {attempt} is under way"),
-        Cause::Child {
-            child_id, child, ..
-        } => match child {
-            None => format!("waits for run {child_id}"),
-            Some(child) => format!("waits for run {child_id}, which: {}", child.summary),
-        },
+        Cause::Child { child_id, .. } => format!("waits for run {child_id}"),
         Cause::Branches {
             total,
             ended,
@@ -192,8 +219,9 @@ fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
             let count = active.len();
             format!("waits for its branches: {ended} of {total} have ended, {count} are active")
         }
-        Cause::Ready { busy: false } => "about to begin".to_owned(),
-        Cause::Ready { busy: true } => {
+        Cause::Ready { held: true, .. } => "goes on when the run is resumed".to_owned(),
+        Cause::Ready { busy: false, .. } => "about to begin".to_owned(),
+        Cause::Ready { busy: true, .. } => {
             "ready, but this server drives as many runs as it may".to_owned()
         }
     }

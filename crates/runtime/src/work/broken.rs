@@ -7,7 +7,7 @@ use parking_lot::RwLock;
 use riverrun_protocol::WorkError;
 use riverrun_types::Name;
 
-use crate::{Error, Runtime};
+use crate::Runtime;
 
 #[derive(Clone, Debug)]
 pub struct BrokenProcess {
@@ -33,10 +33,10 @@ impl Broken {
         found.map(|broken| broken.error.clone())
     }
 
-    pub fn of_queue(&self, queue: &str) -> Option<Error> {
+    pub fn of_queue(&self, queue: &str) -> Option<WorkError> {
         let broken = self.0.read();
         let found = broken.values().find(|broken| &*broken.queue == queue);
-        found.map(|broken| Error::ProcessBroken(Box::new(broken.error.clone())))
+        found.map(|broken| broken.error.clone())
     }
 }
 

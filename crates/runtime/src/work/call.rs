@@ -2,7 +2,7 @@
 //! the way; what happens is recorded in the call's own stream, which others can follow meanwhile.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, hash_map::Entry},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use riverrun_protocol::{CancelReason, Frame, Invoke, JobInput, LogLevel, Reply, WorkError};
 use riverrun_store::{Change, Commit};
-use riverrun_types::{Draft, EventType, Json, Name, RunId};
+use riverrun_types::{Draft, EventType, Json, Millis, Name, RunId};
 use serde_json::json;
 use tokio::sync::{SetOnce, mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
@@ -102,10 +102,16 @@ fn told_missed(missed: u64) -> Frame {
     }
 }
 
-/// The ids of the calls that this instance runs.
+/// The ids of the calls that this instance runs, and when they began.
 #[derive(Default)]
 pub(crate) struct Calls {
-    running: Mutex<HashSet<RunId>>,
+    running: Mutex<HashMap<RunId, Millis>>,
+}
+
+impl Calls {
+    pub fn began(&self, id: &RunId) -> Option<Millis> {
+        self.running.lock().get(id).copied()
+    }
 }
 
 /// An id in use, until it is dropped.
@@ -116,12 +122,15 @@ struct Running {
 
 impl Running {
     fn begin(runtime: &Runtime, id: &RunId) -> Result<Self, WorkError> {
-        match runtime.calls().running.lock().insert(id.clone()) {
-            true => Ok(Self {
-                runtime: runtime.clone(),
-                id: id.clone(),
-            }),
-            false => {
+        match runtime.calls().running.lock().entry(id.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(runtime.now_ms());
+                Ok(Self {
+                    runtime: runtime.clone(),
+                    id: id.clone(),
+                })
+            }
+            Entry::Occupied(_) => {
                 let message = format!("a call with the id {:?} is under way", id.as_str());
                 Err(WorkError::new("CALL_EXISTS", message).permanent())
             }

@@ -40,7 +40,7 @@ pub(crate) use letters::Redrives;
 pub use letters::{Redrive, Redriven};
 pub(crate) use process::Processes;
 pub use process::{Process, Source};
-pub use provider::{Cancellation, Host, Invocation, Places, Provider, Taken};
+pub use provider::{Away, Cancellation, Holder, Host, Invocation, Places, Provider, Taken};
 pub use queues::{Drained, QueueView};
 pub(crate) use reaper::reap;
 pub(crate) use record::frame as frame_event;

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use riverrun_protocol::{CancelReason, Frame, Invoke, Reply, WorkError};
-use riverrun_types::Json;
+use riverrun_types::{Json, Millis};
 use tokio_util::sync::CancellationToken;
 
 /// Runs the invocations of one process: in this process, in a runner, in an executable, in a
@@ -24,6 +24,28 @@ pub trait Provider: Send + Sync + 'static {
     fn places(&self) -> Option<&dyn Places> {
         None
     }
+
+    /// Who has a job that it was given, where that is a program with a name of its own.
+    fn holder(&self, job: &str) -> Option<Holder> {
+        let _ = job;
+        None
+    }
+}
+
+/// A remote worker that has a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Holder {
+    pub id: u64,
+    pub name: String,
+    /// It has lost its connection.
+    pub away: Option<Away>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Away {
+    pub since_ms: Millis,
+    /// When it is not waited for any more.
+    pub until_ms: Millis,
 }
 
 /// Room for invocations elsewhere. It is taken before jobs are claimed, so that no job is held

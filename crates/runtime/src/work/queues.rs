@@ -122,10 +122,10 @@ impl Runtime {
         check_queue_name(queue).map_err(Error::BadRequest)?;
         let process = self.processes().of_queue(queue);
         if process.is_none() && !create && self.store().queue(queue).await?.is_none() {
-            let broken = self.broken().of_queue(queue);
-            return Err(
-                broken.unwrap_or_else(|| StoreError::QueueNotFound(queue.to_owned()).into())
-            );
+            return Err(match self.broken().of_queue(queue) {
+                Some(error) => Error::ProcessBroken(Box::new(error)),
+                None => StoreError::QueueNotFound(queue.to_owned()).into(),
+            });
         }
         Ok(process)
     }

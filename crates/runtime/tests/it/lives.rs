@@ -388,6 +388,27 @@ async fn nobody_from_outside_says_what_became_of_a_job() {
     let door = StreamName::new("trigger", "t");
     let refused = world.runtime.append(&door, &[fired]).await;
     assert_eq!(refused.unwrap_err().code(), "RESERVED_TYPE");
+    // Nor anywhere else, where somebody could take it for true.
+    for kind in [
+        "job.completed",
+        "trigger.fired",
+        "worker.stopped",
+        "call.failed",
+    ] {
+        for stream in [StreamName::global(), StreamName::new("webhook", "shop")] {
+            let forged = Json::of(&json!({ "type": kind }));
+            let refused = world.runtime.append(&stream, &[forged]).await.unwrap_err();
+            assert_eq!(refused.code(), "RESERVED_TYPE", "{kind}");
+            let said = format!("only the server writes events of the type {kind}");
+            assert_eq!(refused.to_string(), said);
+        }
+    }
+    let own = Json::of(&json!({"type": "worker.hired"}));
+    world
+        .runtime
+        .append(&StreamName::global(), &[own])
+        .await
+        .unwrap();
     let note = Json::of(&json!({"type": "note.made", "data": 1}));
     let channel = StreamName::new(StreamName::QUEUE, "work");
     let refused = world

@@ -4,13 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use riverrun_expr::{Limits, Sandbox};
-use riverrun_protocol::{Reply, WorkError};
+use riverrun_protocol::{CancelReason, Reply, WorkError};
 use riverrun_runtime::{
-    Handler, Invocation, JobRequest, Options, Places, Process, ProcessConfig, Provider, Runtime,
-    Source, StartRequest, Taken, function,
+    BrokenProcess, CallRequest, Cancellation, Handler, Invocation, JobRequest, Options, Places,
+    Process, ProcessConfig, Provider, Runtime, Source, StartRequest, Taken, function,
 };
 use riverrun_store_sqlite::SqliteStore;
-use riverrun_types::{Json, RunId};
+use riverrun_types::{Json, RunId, StreamName};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -417,6 +417,62 @@ async fn a_job_of_a_queue_says_why_too() {
     );
     has(&why["reasons"][0], json!({"kind": "no-worker"}));
     has(&why["reasons"][0]["job"], json!({"ahead": 1}));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_does_not_load_is_told_with_its_error() {
+    let world = World::new().await;
+    world.register("torn", json!({"do": step("torn")})).await;
+    world.runtime.put_broken(BrokenProcess {
+        id: "torn".into(),
+        queue: "torn".into(),
+        file: None,
+        language: None,
+        error: WorkError::new("MODULE_ERROR", "it does not parse"),
+    });
+    let run = world.start("torn").await;
+    let why = world.reason(&run, "process-broken").await;
+    let reason = &why["reasons"][0];
+    has(reason, json!({"process": "torn", "step": "do"}));
+    has(
+        &reason["error"],
+        json!({"code": "MODULE_ERROR", "message": "it does not parse"}),
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_runs_or_has_ended() {
+    let world = World::new().await;
+    world.put("slow", Value::Null, Does::Hangs);
+    let (id, cancel) = (RunId::new("c1"), Cancellation::default());
+    let request = CallRequest {
+        process: "slow".to_owned(),
+        call_id: Some(id.clone()),
+        cancel: cancel.clone(),
+        ..CallRequest::default()
+    };
+    let runtime = world.runtime.clone();
+    let called = tokio::spawn(async move { runtime.call(request).await });
+    world.begins().await;
+    let why = world.why(&id).await;
+    has(
+        &why,
+        json!({"kind": "call", "status": "running", "moving": true}),
+    );
+    has(&why["reasons"][0], json!({"kind": "running"}));
+    assert!(why["reasons"][0]["since"].is_string(), "{why:#}");
+    let mut told = world
+        .runtime
+        .bus()
+        .subscribe(&StreamName::new("call", "c1"));
+    cancel.cancel(CancelReason::User);
+    called.await.unwrap().unwrap_err();
+    while world.why(&id).await["status"] != "cancelled" {
+        told.next().await;
+    }
+    let why = world.why(&id).await;
+    has(&why, json!({"kind": "call", "moving": false}));
+    has(&why["reasons"][0], json!({"kind": "ended"}));
 }
 
 /// Workers elsewhere, of which none has room; or there is none.

@@ -48,8 +48,9 @@ impl Schedule {
             ));
         }
         let grace_ms = config.grace_ms.unwrap_or(60_000);
-        if grace_ms < 0 {
-            return Err(Error::invalid("config.graceMs", "it must not be negative"));
+        if grace_ms < LEAST_GRACE_MS {
+            let message = format!("it must be at least {LEAST_GRACE_MS}, a second");
+            return Err(Error::invalid("config.graceMs", message));
         }
         Ok(Self {
             rule: rule(config, start_ms.unwrap_or(anchor_ms))?,
@@ -57,7 +58,7 @@ impl Schedule {
             end_ms,
             missed: config.missed,
             max_missed,
-            grace_ms: grace_ms.max(LEAST_GRACE_MS),
+            grace_ms,
         })
     }
 }
@@ -86,6 +87,14 @@ fn rule(config: &Config, anchor_ms: Millis) -> Result<Rule> {
     if let Some(at_ms) = moment("at", config.at.as_ref())? {
         return Ok(Rule::At(at_ms));
     }
+    let field = match (&config.every, config.every_ms) {
+        (Some(_), Some(_)) => {
+            let message = "give either every or everyMs";
+            return Err(Error::invalid("config.everyMs", message));
+        }
+        (None, Some(_)) => "config.everyMs",
+        (_, None) => "config.every",
+    };
     let every_ms = match (&config.every, config.every_ms) {
         (None, Some(ms)) => Some(ms),
         (Some(Value::Number(ms)), None) => ms.as_i64(),
@@ -98,10 +107,14 @@ fn rule(config: &Config, anchor_ms: Millis) -> Result<Rule> {
         }
         _ => {
             let message = format!(
-                "it must be a duration such as \"5m\", or {MIN_EVERY_MS} to {} milliseconds",
+                "it must be {}{MIN_EVERY_MS} to {} milliseconds",
+                match field {
+                    "config.every" => "a duration such as \"5m\", or ",
+                    _ => "",
+                },
                 time::MAX_WAIT_MS
             );
-            Err(Error::invalid("config.every", message))
+            Err(Error::invalid(field, message))
         }
     }
 }
@@ -114,10 +127,11 @@ fn cron(pattern: &str, zone: &str) -> Result<Rule> {
     if pattern.len() > 256 {
         return Err(refuse("it is longer than 256 bytes".to_owned()));
     }
-    let fields = pattern.split_whitespace().count();
-    if !matches!(fields, 5 | 6) && !pattern.trim_start().starts_with('@') {
-        let message = format!("it has {fields} fields: give five, or six with seconds first");
-        return Err(refuse(message));
+    let fields: Vec<&str> = pattern.split_whitespace().collect();
+    if pattern.trim_start().starts_with('@') {
+        check_word(pattern.trim()).map_err(refuse)?;
+    } else {
+        check_fields(&fields).map_err(refuse)?;
     }
     let cron = Cron::from_str(pattern).map_err(|error| refuse(misread(pattern, &error)))?;
     let unknown = || Error::TimeZone(zone.chars().take(64).collect());
@@ -125,22 +139,65 @@ fn cron(pattern: &str, zone: &str) -> Result<Rule> {
     Ok(Rule::Cron(Box::new(Wall::new(cron, zone))))
 }
 
+/// The words that stand for a pattern.
+fn check_word(word: &str) -> std::result::Result<(), String> {
+    const WORDS: [&str; 6] = [
+        "@yearly",
+        "@annually",
+        "@monthly",
+        "@weekly",
+        "@daily",
+        "@hourly",
+    ];
+    match WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)) {
+        true => Ok(()),
+        false => Err(format!(
+            "there is no such word, but {}; every: 5m is an interval",
+            WORDS.join(", ")
+        )),
+    }
+}
+
+/// The fields of a pattern, and how many values each has. The first may be left out.
+const FIELDS: [(&str, u32); 6] = [
+    ("second", 60),
+    ("minute", 60),
+    ("hour", 24),
+    ("day of the month", 31),
+    ("month", 12),
+    ("day of the week", 7),
+];
+
+/// There are as many as there may be, and none has a step beyond its end, which would mean its first
+/// value alone.
+fn check_fields(fields: &[&str]) -> std::result::Result<(), String> {
+    let count = fields.len();
+    if !matches!(count, 5 | 6) {
+        return Err(format!(
+            "it has {count} fields: give five, or six with seconds first"
+        ));
+    }
+    for (field, (name, values)) in fields.iter().zip(&FIELDS[FIELDS.len() - count..]) {
+        let steps = field.split(',').filter_map(|part| part.split_once('/'));
+        let mut steps = steps.filter_map(|(_, step)| step.parse::<u32>().ok());
+        if let Some(step) = steps.find(|step| step > values) {
+            return Err(format!(
+                "{field:?} has a step of {step}, and the {name} has {values} values"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// What is wrong with a pattern, and with which of its fields: the one that is wrong by itself.
 fn misread(pattern: &str, error: &CronError) -> String {
-    const NAMES: [&str; 6] = [
-        "second",
-        "minute",
-        "hour",
-        "day of the month",
-        "month",
-        "day of the week",
-    ];
     let said = error.to_string();
     let said = said
         .trim_start_matches("Component error: ")
         .trim_end_matches('.');
     let fields: Vec<&str> = pattern.split_whitespace().collect();
-    let names = NAMES.iter().skip(NAMES.len().saturating_sub(fields.len()));
+    let names = FIELDS.iter().map(|(name, _)| name);
+    let names = names.skip(FIELDS.len().saturating_sub(fields.len()));
     let wrong = fields.iter().zip(names).enumerate().find(|(index, _)| {
         let mut alone = vec!["*"; fields.len()];
         alone[*index] = fields[*index];
@@ -164,7 +221,10 @@ fn moment(field: &str, value: Option<&Value>) -> Result<Option<Millis>> {
         Some(ms) => Ok(Some(ms)),
         None => Err(Error::invalid(
             format!("config.{field}"),
-            "it must be a time such as 2030-01-31T12:00:00Z, or milliseconds since 1970",
+            format!(
+                "it must be a time such as 2030-01-31T12:00:00Z, or milliseconds since 1970, and not after {}",
+                time::iso(Timestamp::MAX.as_second() * 1_000)
+            ),
         )),
     }
 }

@@ -365,6 +365,48 @@ fn what_is_wrong_has_a_code() {
     }
 }
 
+#[test]
+fn what_is_wrong_is_said() {
+    for (config, said) in [
+        (
+            json!({"cron": "@reboot"}),
+            "there is no such word, but @yearly",
+        ),
+        (json!({"cron": "@every 5m"}), "every: 5m is an interval"),
+        (
+            json!({"cron": "*/70 * * * *"}),
+            "\"*/70\" has a step of 70, and the minute has 60 values",
+        ),
+        (
+            json!({"cron": "0 0 1,5-23/25 * * *"}),
+            "a step of 25, and the hour has 24 values",
+        ),
+        (json!({"everyMs": 10}), "config.everyMs: it must be 100 to"),
+        (
+            json!({"every": "1ms"}),
+            "config.every: it must be a duration",
+        ),
+        (
+            json!({"every": "1m", "everyMs": 60_000}),
+            "either every or everyMs",
+        ),
+        (
+            json!({"every": "1m", "graceMs": 1}),
+            "config.graceMs: it must be at least 1000",
+        ),
+        (
+            json!({"at": "9999-12-31T23:59:59Z"}),
+            "not after 9999-12-30T22:00:00",
+        ),
+    ] {
+        let refused = try_schedule(config.clone()).err().unwrap().to_string();
+        assert!(refused.contains(said), "{config}: {refused}");
+    }
+    for fine in ["*/60 * * * *", "0 */24 * * *", "*/59 0-59/30 * * * *"] {
+        assert!(try_schedule(json!({ "cron": fine })).is_ok(), "{fine}");
+    }
+}
+
 /// A schedule of every minute that was due at 10:00 and is looked at later.
 #[track_caller]
 fn turn(missed: Value, now: &str, fire: Option<&str>, let_go: u64, next: &str) {
@@ -414,7 +456,7 @@ fn missed_times_are_treated_by_policy() {
     let strict = json!({"missed": "skip", "graceMs": 10_000});
     turn(strict, NOW, None, 6, "2024-05-01T10:06:00Z");
     // A server that is up is late by some milliseconds at least.
-    let none = json!({"missed": "skip", "graceMs": 0});
+    let none = json!({"missed": "skip", "graceMs": 1_000});
     let just = "2024-05-01T10:05:00.900Z";
     turn(none, just, last, 5, "2024-05-01T10:06:00Z");
     let first = Some("2024-05-01T10:00:00Z");

@@ -106,3 +106,33 @@ async fn one_whose_file_is_gone_goes() {
     assert_eq!(told, [("h".to_owned(), Some(Synced::Removed))]);
     assert!(triggers.ids().is_empty());
 }
+
+#[tokio::test]
+async fn one_of_a_file_is_kept_without_its_secret() {
+    let given = Given::new().await;
+    let mut file = signed("api");
+    file.as_object_mut().unwrap().remove("origin");
+    // Whoever makes one by hand is told at once.
+    assert_eq!(given.refused(file.clone()).await, "TRIGGER_INVALID");
+    let sync = async || {
+        let told = given.triggers.sync_project(vec![file.clone()]).await;
+        told.into_iter().next().unwrap().1.unwrap()
+    };
+    assert_eq!(sync().await, Synced::Changed);
+    let shown = given.shown("h").await;
+    assert_eq!(shown["broken"]["code"], "TRIGGER_INVALID", "{shown:#}");
+    assert_eq!(code(given.triggers.hook(post())), "TRIGGER_BROKEN");
+    // However often a server comes up without it.
+    assert_eq!(sync().await, Synced::Same);
+    assert_eq!(given.shown("h").await["version"], 1);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_file_beside_its_secret_is_refused() {
+    let given = Given::new().await;
+    let mut file = signed("api");
+    file["flow"] = json!("nobody");
+    let told = given.triggers.sync_project(vec![file]).await;
+    let (_, refused) = told.into_iter().next().unwrap();
+    assert_eq!(code(refused), "FLOW_NOT_FOUND");
+}

@@ -118,6 +118,11 @@ async fn what_cannot_be_a_trigger_is_refused() {
             "TIME_ZONE_UNKNOWN",
         ),
         (
+            json!({"id": "s", "type": "schedule", "flow": "order",
+            "config": {"at": "2020-01-01T00:00:00Z", "startAt": "2021-01-01T00:00:00Z"}}),
+            "TRIGGER_INVALID",
+        ),
+        (
             json!({"id": "e", "type": "event", "flow": "order", "config": {"when": "1"}}),
             "TRIGGER_INVALID",
         ),
@@ -232,6 +237,26 @@ async fn firing_by_hand_is_idempotent_and_failures_are_seen() {
 }
 
 #[tokio::test]
+async fn a_change_says_what_it_means_or_is_refused() {
+    let given = Given::new().await;
+    let event = json!({
+        "id": "e", "type": "event", "flow": "order", "inputMap": "1", "config": {"kind": "k"},
+    });
+    given.put(event).await;
+    let origin = json!({"origin": "project"});
+    let refused = given.triggers.patch("e", origin).await;
+    assert_eq!(code(refused), "TRIGGER_INVALID");
+    for (change, map) in [
+        (json!({"config": {"map": "2"}}), json!("2")),
+        (json!({"map": "3", "origin": "api"}), json!("3")),
+        (json!({"config": {"map": null}}), Value::Null),
+    ] {
+        given.triggers.patch("e", change.clone()).await.unwrap();
+        assert_eq!(given.shown("e").await["inputMap"], map, "{change}");
+    }
+}
+
+#[tokio::test]
 async fn triggers_of_a_project_follow_its_files() {
     let given = Given::new().await;
     given.put(manual("by-hand")).await;
@@ -272,6 +297,18 @@ async fn triggers_of_a_project_follow_its_files() {
             ("a".to_owned(), Err("TRIGGER_EXISTS"))
         ]
     );
+    // The one that is there stays, wherever the other stands.
+    let mut other = manual("a");
+    other["tags"] = json!(["other"]);
+    let refused = || ("a".to_owned(), Err("TRIGGER_EXISTS"));
+    assert_eq!(
+        sync(vec![other.clone(), manual("a")]).await,
+        [refused(), one("a", Synced::Same)]
+    );
+    let mut third = manual("a");
+    third["tags"] = json!(["third"]);
+    assert_eq!(sync(vec![other, third]).await, [refused(), refused()]);
+    assert_eq!(given.shown("a").await.get("tags"), None);
     assert_eq!(sync(Vec::new()).await, [one("a", Synced::Removed)]);
     assert_eq!(given.shown("by-hand").await["origin"], "api");
 }

@@ -243,6 +243,28 @@ async fn is_heard(given: &Given, kind: &str) -> bool {
 }
 
 #[tokio::test]
+async fn an_event_from_outside_is_its_tenants() {
+    let given = Given::new().await;
+    for (id, tenant) in [("all", None), ("mine", Some("t1")), ("other", Some("t2"))] {
+        let of = json!({
+            "id": id, "type": "event", "flow": "order", "config": {"kind": "k"}, "tenantId": tenant,
+        });
+        given.put(of).await;
+    }
+    let event = Json::of(&json!({"type": "k", "tenantId": "t2"}));
+    let global = StreamName::global();
+    given.runtime.append(&global, &[event]).await.unwrap();
+    // Triggers are told in the order of their ids.
+    given.until("other", "trigger.fired", 1).await;
+    assert_eq!(given.kinds("mine").await, ["trigger.registered"]);
+    assert_eq!(given.events("all").await.len(), 2);
+    let stored = EventQuery::forward(0, 10);
+    let stored = given.runtime.store().events(&global, &stored);
+    let stored = stored.await.unwrap().pop().unwrap();
+    assert_eq!(stored.context.tenant_id.as_deref(), Some("t2"));
+}
+
+#[tokio::test]
 async fn kinds_are_listened_to_as_long_as_somebody_wants_them() {
     let given = Given::new().await;
     let of = |id: &str, kind: &str| json!({"id": id, "type": "event", "flow": "order", "config": {"kind": kind}});

@@ -168,8 +168,18 @@ async fn a_bad_request_starts_nothing() {
             .iter()
             .filter(|kind| *kind == "trigger.failed")
             .count(),
-        3
+        6
     );
+}
+
+#[tokio::test]
+async fn a_parameter_that_is_no_text_is_refused() {
+    let given = Given::new().await;
+    given.hook(json!({"path": "/a/:id"}), json!({})).await;
+    let refused = given.triggers.hook(request("POST", "/a/%FF"));
+    assert_eq!(code(refused), "BAD_REQUEST");
+    let input = given.input(request("POST", "/a/%C3%A9"), "").await;
+    assert_eq!(input["params"]["id"], "é");
 }
 
 #[tokio::test]

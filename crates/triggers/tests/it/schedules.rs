@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use riverrun_runtime::{Clock, SimulatedClock};
-use riverrun_store::{Change, Commit, NewTrigger, NextDue};
+use riverrun_store::{Change, Commit, NewTrigger, NextDue, Retention};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_triggers::{Backfill, Backfilled, Made, Triggers};
 use riverrun_types::{Json, Millis, StreamName, time};
@@ -160,7 +160,7 @@ async fn missed(config: Value) -> (Vec<Millis>, Value) {
 async fn missed_times_are_made_up_for_as_the_policy_says() {
     let (hours, stats) = missed(json!({"missed": "once"})).await;
     assert_eq!((hours, &stats["missed"]), (vec![0], &json!(5)));
-    let (hours, stats) = missed(json!({"missed": "skip", "graceMs": 0})).await;
+    let (hours, stats) = missed(json!({"missed": "skip", "graceMs": 1_000})).await;
     assert_eq!((hours, &stats["missed"]), (vec![], &json!(6)));
     let (hours, stats) = missed(json!({"missed": "all"})).await;
     assert_eq!(
@@ -258,6 +258,7 @@ async fn a_range_is_made_up_for_and_never_twice() {
         from_ms: ms("2024-10-25T00:00:00+02:00"),
         until_ms: ms("2024-10-29T00:00:00+01:00"),
         limit: 3,
+        forgotten: true,
     };
     let (done, next) = given.triggers.backfill("s", wanted).await.unwrap();
     let days: Vec<String> = done.iter().map(|done| time::iso(done.due_ms)).collect();
@@ -308,6 +309,38 @@ async fn a_range_is_made_up_for_and_never_twice() {
 }
 
 #[tokio::test]
+async fn what_may_have_run_and_be_forgotten_is_not_made_up_for() {
+    let given = Given::new().await;
+    given.put(schedule(json!({"cron": "0 * * * *"}))).await;
+    let (day, now) = (Retention::DAY_MS, Clock::default().now_ms());
+    let range = |from_ms, until_ms| Backfill {
+        from_ms,
+        until_ms,
+        limit: 100,
+        forgotten: false,
+    };
+    // Completed runs are kept for seven days, and those are the first to go.
+    let old = range(now - 8 * day, now - 6 * day);
+    let refused = given.triggers.backfill("s", old).await.unwrap_err();
+    assert_eq!(refused.code(), "DUE_TIME_FORGOTTEN");
+    let said = refused.to_string();
+    assert!(
+        said.contains("completed runs are kept for 7d (retention.completed)"),
+        "{said}"
+    );
+    assert!(given.runs().await.is_empty());
+    let recent = range(now - 7 * day + LONG.as_millis() as Millis, now - 6 * day);
+    let (done, _) = given.triggers.backfill("s", recent).await.unwrap();
+    assert_eq!(done.len(), given.runs().await.len());
+    let wanted = Backfill {
+        forgotten: true,
+        ..range(now - 8 * day, now - 7 * day)
+    };
+    let (done, _) = given.triggers.backfill("s", wanted).await.unwrap();
+    assert_eq!(done.len(), 24);
+}
+
+#[tokio::test]
 async fn a_due_time_that_cannot_be_made_up_for_holds_up_no_other() {
     let given = Given::new().await;
     let mut daily = schedule(json!({"cron": "0 0 * * *"}));
@@ -318,6 +351,7 @@ async fn a_due_time_that_cannot_be_made_up_for_holds_up_no_other() {
         from_ms: ms("2024-01-01T00:00:00Z"),
         until_ms: ms("2024-01-04T00:00:00Z"),
         limit: 100,
+        forgotten: true,
     };
     let made = async || {
         let (done, next) = given.triggers.backfill("s", wanted).await.unwrap();

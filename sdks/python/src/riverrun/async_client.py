@@ -394,6 +394,7 @@ class AsyncClient:
         correlation_id: str | None = None,
         causation_id: str | None = None,
         idempotency_key: str | None = None,
+        tenant_id: str | None = None,
     ) -> str:
         """Appends an event to a run, to a stream, or to `nq:global`; gives its id. The same
         idempotency key again, for the same stream, stores nothing and gives the first one's."""
@@ -401,6 +402,7 @@ class AsyncClient:
             "correlation_id": correlation_id,
             "causation_id": causation_id,
             "idempotency_key": idempotency_key,
+            "tenant_id": tenant_id,
         }
         answer = await self._http.send(calls.emit(type, data, run_id, stream, more))
         return str(answer["ids"][0])

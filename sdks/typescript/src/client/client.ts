@@ -117,6 +117,8 @@ export interface StreamEvent {
   attempt?: number
   correlationId?: string
   causationId?: string
+  /** Whose it is: only what waits in this tenant's runs, or in those of none, hears of it. A run's events are its own tenant's. */
+  tenantId?: string
 }
 
 export interface NewEvent extends StreamEvent {
@@ -124,7 +126,7 @@ export interface NewEvent extends StreamEvent {
   runId?: string
   /** A full name, such as `nq:webhook:github`; `nq:global` where neither is given. */
   stream?: string
-  /** The same key again, for the same stream, stores nothing and answers with the first event. Remembered for a day. */
+  /** The same key again, for the same stream, stores nothing and answers with the first event. Remembered as long as emitted events are: 7 days, unless `retention.emitted` says otherwise. */
   idempotencyKey?: string
 }
 

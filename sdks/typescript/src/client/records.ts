@@ -76,7 +76,7 @@ export interface Attempt {
 /** Why a run, or a job, stands where it stands. */
 export interface Why {
   runId: string
-  kind: 'flow' | 'job'
+  kind: 'flow' | 'job' | 'call'
   flow?: string
   /** The run's status, or the job's state. */
   status: string
@@ -97,8 +97,8 @@ export interface Why {
 }
 
 export type WhyKind =
-  | 'ended' | 'paused' | 'not-before' | 'await-time' | 'await-event' | 'await-trigger' | 'backoff' | 'queue-paused' | 'no-worker' | 'no-room'
-  | 'concurrency' | 'rate-limit' | 'gathering' | 'delayed' | 'queued' | 'lease-expired' | 'running' | 'child' | 'branches' | 'ready'
+  | 'ended' | 'paused' | 'not-before' | 'await-time' | 'await-event' | 'await-trigger' | 'backoff' | 'queue-paused' | 'no-worker' | 'process-broken' | 'no-room'
+  | 'concurrency' | 'rate-limit' | 'gathering' | 'delayed' | 'queued' | 'lease-expired' | 'worker-away' | 'running' | 'child' | 'branches' | 'ready'
   | (string & {})
 
 /** Which members there are depends on the kind: docs/why.md. */
@@ -111,7 +111,7 @@ export interface WhyReason {
   status?: string
   since?: string
   until?: string
-  job?: { id: string; queue: string; state: string; ahead?: number; queuePaused?: boolean; owner?: string; leaseUntil?: string; cancelling?: boolean }
+  job?: { id: string; queue: string; state: string; ahead?: number; queuePaused?: boolean; owner?: string; leaseUntil?: string; worker?: { id: number; name: string }; cancelling?: boolean }
   awaitId?: string
   eventKind?: string
   triggerType?: string

@@ -100,8 +100,14 @@ export class SchedulesApi {
     return this.#http.get('/api/schedules', { query: { ...query } })
   }
 
-  /** Starts a run for each due time from `from` up to, not including, `to` for which there is none. */
-  backfill(id: string, range: { from: Date | string | number; to: Date | string | number; limit?: number }): Promise<Backfilled> {
+  /**
+   * Starts a run for each due time from `from` up to, not including, `to` for which there is none.
+   * With `forgotten` also for those of so long ago that a run which there was may be deleted.
+   */
+  backfill(
+    id: string,
+    range: { from: Date | string | number; to: Date | string | number; limit?: number; forgotten?: boolean },
+  ): Promise<Backfilled> {
     return this.#http.post(`/api/schedules/${part(id)}/backfill`, range)
   }
 }

@@ -27,23 +27,28 @@ impl Story {
         let id = client.run_id(&self.id).await?;
         let line = EventLine::for_stdout();
         let (mut left, mut cursor) = (self.limit.unwrap_or(usize::MAX), None);
+        let mut document = Vec::new();
         while left > 0 {
             let mut query = vec![("limit", left.min(PAGE).to_string())];
             query.extend(cursor.take().map(|cursor| ("cursor", cursor)));
             let page = client.get(&["api", "stories", &id], &query).await?;
-            let page = page.value();
-            let items = page["items"].as_array().cloned().unwrap_or_default();
-            for event in &items {
-                match global.output {
-                    Format::Table => show(&line, event),
-                    _ => output::json(Format::Jsonl, event),
-                }
-            }
+            let items = page.items();
             left = left.saturating_sub(items.len());
-            match page["nextCursor"].as_str() {
+            match global.output {
+                Format::Table => items.iter().for_each(|event| show(&line, &event.value())),
+                Format::Jsonl => {
+                    let rows = items.iter();
+                    rows.for_each(|event| output::json(Format::Jsonl, event));
+                }
+                Format::Json => document.extend(items),
+            }
+            match page.value()["nextCursor"].as_str() {
                 Some(next) => cursor = Some(next.to_owned()),
                 None => break,
             }
+        }
+        if global.output == Format::Json {
+            output::json(Format::Json, &document);
         }
         Ok(Exit::Ok)
     }

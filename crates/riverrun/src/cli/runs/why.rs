@@ -11,7 +11,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Why {
-    /// The run's or the job's id, or latest.
+    /// The id of a run, a job or a call, or latest.
     id: String,
 }
 
@@ -30,10 +30,11 @@ impl Why {
 
 fn show(why: &Value) {
     let text = |key: &str| why[key].as_str().unwrap_or_default();
-    output::field(
-        if text("kind") == "job" { "job" } else { "run" },
-        text("runId"),
-    );
+    let kind = match text("kind") {
+        kind @ ("job" | "call") => kind,
+        _ => "run",
+    };
+    output::field(kind, text("runId"));
     output::painted_field("status", paint::status(text("status")), text("status"));
     if let Some(code) = why["failing"].as_str() {
         let says = format!("it fails with {code} once what is active has ended");
@@ -55,12 +56,13 @@ fn reasons(why: &Value, depth: usize) {
         let text = |key: &str| reason[key].as_str().unwrap_or_default();
         let child = &reason["child"];
         // The child's own lines follow, so the line need not repeat them.
+        let summary = text("summary");
         let line = match child.is_object() {
-            true => format!("step {}: waits for run {}", text("step"), text("childId")),
-            false => text("summary").to_owned(),
+            true => summary.split_once(", which: ").map_or(summary, |it| it.0),
+            false => summary,
         };
         let kind = paint::paint(paint::DIM, format!("({})", text("kind")));
-        let line = output::visible(&line);
+        let line = output::visible(line);
         output::data(&format!("{margin}- {line} {kind}"));
         if child.is_object() {
             reasons(child, depth + 1);

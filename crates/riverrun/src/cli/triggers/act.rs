@@ -3,9 +3,12 @@
 use clap::Args;
 
 use crate::{
-    cli::Global,
+    cli::{
+        Global,
+        each::{Done, each},
+    },
     failure::{Exit, Result},
-    output::{self, Format, paint, paint::paint},
+    output::{self, paint, paint::paint},
 };
 
 #[derive(Args, Debug)]
@@ -18,31 +21,29 @@ pub struct Act {
 impl Act {
     pub async fn switch(self, global: &Global, verb: &str) -> Result<Exit> {
         let client = global.client()?;
-        for id in &self.triggers {
+        each(global, &self.triggers, async |id| {
             let answer = client.post(&["api", "triggers", id, verb], None).await?;
-            match global.output {
-                Format::Table => {
-                    let state = match answer.value()["enabled"].as_bool() {
-                        Some(true) => paint(paint::GOOD, "enabled"),
-                        _ => paint(paint::WARN, "disabled"),
-                    };
-                    output::data(&format!("{} {state}", output::visible(id)));
-                }
-                format => output::json_text(format, &answer.text),
-            }
-        }
-        Ok(Exit::Ok)
+            let state = match answer.value()["enabled"].as_bool() {
+                Some(true) => paint(paint::GOOD, "enabled"),
+                _ => paint(paint::WARN, "disabled"),
+            };
+            Ok(Done {
+                line: format!("{} {state}", output::visible(id)),
+                document: answer.text,
+            })
+        })
+        .await
     }
 
     pub async fn remove(self, global: &Global) -> Result<Exit> {
         let client = global.client()?;
-        for id in &self.triggers {
+        each(global, &self.triggers, async |id| {
             let answer = client.delete(&["api", "triggers", id]).await?;
-            match global.output {
-                Format::Table => output::data(&format!("{} removed", output::visible(id))),
-                format => output::json_text(format, &answer.text),
-            }
-        }
-        Ok(Exit::Ok)
+            Ok(Done {
+                line: format!("{} removed", output::visible(id)),
+                document: answer.text,
+            })
+        })
+        .await
     }
 }

@@ -5,8 +5,8 @@ use riverrun::Json;
 use serde::Serialize;
 
 use crate::{
-    cli::Global,
-    failure::{Exit, Failure, Result},
+    cli::{Global, run::read_input},
+    failure::{Exit, Result},
     output::{self, Format},
 };
 
@@ -14,8 +14,8 @@ use crate::{
 pub struct Fire {
     /// The trigger's id.
     trigger: String,
-    /// The run's input, in JSON. Default: the input that the trigger names.
-    #[arg(short = 'd', long = "data", value_name = "JSON")]
+    /// The run's input: JSON, @file, or - for stdin. Default: the input that the trigger names.
+    #[arg(short = 'd', long = "data", value_name = "JSON|@FILE|-")]
     data: Option<String>,
     /// The same key again answers with the first run.
     #[arg(long)]
@@ -34,13 +34,8 @@ struct Body<'a> {
 
 impl Fire {
     pub async fn run(self, global: &Global) -> Result<Exit> {
-        let input = self.data.map(Json::parse_text).transpose();
-        let input = input.map_err(|error| {
-            Failure::usage("INPUT_NOT_JSON", format!("the input is not JSON: {error}"))
-                .next("-d '{\"name\": \"Ada\"}'")
-        })?;
         let body = Json::of(&Body {
-            input,
+            input: self.data.as_deref().map(read_input).transpose()?,
             idempotency_key: self.key.as_deref(),
             source: "cli",
         });

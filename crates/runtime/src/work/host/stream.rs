@@ -75,8 +75,8 @@ impl JobHost {
         let mut id = EventId { ms: draft.ms, seq };
         if matches!(Fact::read(&draft), Fact::Emitted { .. }) {
             draft.causation_id = Some(Name::from(self.home.id().as_str()));
-            let tenant = self.tenant_id.as_deref().map(Name::from);
-            let told = self.runtime.append_to_all(draft, tenant, self.chain).await;
+            draft.tenant_id = self.tenant_id.as_deref().map(Name::from);
+            let told = self.runtime.append_to_all(draft, self.chain).await;
             id = told.map_err(refused)?.unwrap_or(id);
         }
         let said = Vec::new();

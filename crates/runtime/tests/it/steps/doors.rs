@@ -110,6 +110,24 @@ async fn a_secret_that_can_be_guessed_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_door_for_a_person_is_made_without_a_secret() {
+    let world = World::new().await;
+    world.put_waiting(
+        "ask",
+        |_| json!({"type": "trigger", "door": {"type": "user", "secret": "long enough"}}),
+    );
+    world.register(flow(json!({"a": step("ask")}))).await;
+    let run = world.start("f", json!({})).await;
+    let error = world.end(&run).await.loaded.state.error.clone().unwrap();
+    assert_eq!(error.code, "INPUT_ERROR");
+    assert!(
+        error.message.contains("webhook or api"),
+        "{}",
+        error.message
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
     let world = World::new().await;
     world.put(

@@ -19,10 +19,20 @@ class Schedules:
         return calls.page(self._http.send(groups.schedules(limit, cursor)))
 
     def backfill(
-        self, id: str, since: Moment, until: Moment, *, limit: int | None = None
+        self,
+        id: str,
+        since: Moment,
+        until: Moment,
+        *,
+        limit: int | None = None,
+        forgotten: bool | None = None,
     ) -> dict[str, Any]:
-        """Starts a run for each due time from `since` up to, not including, `until` without one."""
-        result: dict[str, Any] = self._http.send(groups.backfill(id, since, until, limit))
+        """Starts a run for each due time from `since` up to, not including, `until` without one.
+
+        With `forgotten` also for those of so long ago that a run which there was may be deleted.
+        """
+        request = groups.backfill(id, since, until, limit, forgotten)
+        result: dict[str, Any] = self._http.send(request)
         return result
 
 
@@ -38,7 +48,14 @@ class AsyncSchedules:
         return calls.page(await self._http.send(groups.schedules(limit, cursor)))
 
     async def backfill(
-        self, id: str, since: Moment, until: Moment, *, limit: int | None = None
+        self,
+        id: str,
+        since: Moment,
+        until: Moment,
+        *,
+        limit: int | None = None,
+        forgotten: bool | None = None,
     ) -> dict[str, Any]:
-        result: dict[str, Any] = await self._http.send(groups.backfill(id, since, until, limit))
+        request = groups.backfill(id, since, until, limit, forgotten)
+        result: dict[str, Any] = await self._http.send(request)
         return result

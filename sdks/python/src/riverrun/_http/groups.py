@@ -61,8 +61,10 @@ def schedules(limit: int | None, cursor: str | None) -> Request:
     return Request("GET", "/api/schedules", {"limit": limit, "cursor": cursor})
 
 
-def backfill(id: str, since: Any, until: Any, limit: int | None) -> Request:
-    body = options_on_wire({"from": since, "to": until, "limit": limit})
+def backfill(
+    id: str, since: Any, until: Any, limit: int | None, forgotten: bool | None
+) -> Request:
+    body = options_on_wire({"from": since, "to": until, "limit": limit, "forgotten": forgotten})
     return Request("POST", f"/api/schedules/{segment(id)}/backfill", body=body)
 
 

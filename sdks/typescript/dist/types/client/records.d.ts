@@ -85,7 +85,7 @@ export interface Attempt {
 /** Why a run, or a job, stands where it stands. */
 export interface Why {
     runId: string;
-    kind: 'flow' | 'job';
+    kind: 'flow' | 'job' | 'call';
     flow?: string;
     /** The run's status, or the job's state. */
     status: string;
@@ -104,7 +104,7 @@ export interface Why {
     /** When the run fails with TIMEOUT unless it has ended. */
     deadlineAt?: string;
 }
-export type WhyKind = 'ended' | 'paused' | 'not-before' | 'await-time' | 'await-event' | 'await-trigger' | 'backoff' | 'queue-paused' | 'no-worker' | 'no-room' | 'concurrency' | 'rate-limit' | 'gathering' | 'delayed' | 'queued' | 'lease-expired' | 'running' | 'child' | 'branches' | 'ready' | (string & {});
+export type WhyKind = 'ended' | 'paused' | 'not-before' | 'await-time' | 'await-event' | 'await-trigger' | 'backoff' | 'queue-paused' | 'no-worker' | 'process-broken' | 'no-room' | 'concurrency' | 'rate-limit' | 'gathering' | 'delayed' | 'queued' | 'lease-expired' | 'worker-away' | 'running' | 'child' | 'branches' | 'ready' | (string & {});
 /** Which members there are depends on the kind: docs/why.md. */
 export interface WhyReason {
     kind: WhyKind;
@@ -123,6 +123,10 @@ export interface WhyReason {
         queuePaused?: boolean;
         owner?: string;
         leaseUntil?: string;
+        worker?: {
+            id: number;
+            name: string;
+        };
         cancelling?: boolean;
     };
     awaitId?: string;

@@ -61,10 +61,14 @@ export declare class SchedulesApi {
     #private;
     constructor(http: Http);
     list(query?: PageQuery): Promise<Page<TriggerRecord>>;
-    /** Starts a run for each due time from `from` up to, not including, `to` for which there is none. */
+    /**
+     * Starts a run for each due time from `from` up to, not including, `to` for which there is none.
+     * With `forgotten` also for those of so long ago that a run which there was may be deleted.
+     */
     backfill(id: string, range: {
         from: Date | string | number;
         to: Date | string | number;
         limit?: number;
+        forgotten?: boolean;
     }): Promise<Backfilled>;
 }
