@@ -65,6 +65,12 @@ pub struct Visit {
     /// The finished visit that this one undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<VisitKey>,
+    /// The state that it found when it was entered, in [`super::RunState::found`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<u64>,
+    /// The scopes of the branches around its own one, as it found them, from the innermost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub around: Vec<Arc<State>>,
 }
 
 /// One thing that a handler's code did and must not do twice.
@@ -110,12 +116,18 @@ impl Visit {
     }
 
     /// The view with what led to the visit and what its await brought.
-    pub(crate) fn seen<'a>(&'a self, mut view: View<'a>) -> View<'a> {
-        if let Some(caught) = &self.caught {
-            view = view.inside(caught);
-        }
+    pub(crate) fn seen<'a>(&'a self, view: View<'a>) -> View<'a> {
+        let view = self.led(view);
         match &self.awaited {
             Some(awaited) => view.with("awaited", awaited),
+            None => view,
+        }
+    }
+
+    /// The view with what led to the visit.
+    pub(crate) fn led<'a>(&'a self, view: View<'a>) -> View<'a> {
+        match &self.caught {
+            Some(caught) => view.inside(caught),
             None => view,
         }
     }

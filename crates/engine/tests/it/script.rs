@@ -20,7 +20,7 @@
 //! | `await v event id [ms]`, `suspend v event id [ms]` | as the definition says; in code |
 //! | `settle v id <value>`, `memo v name <value>`, `journal v`, `given v` | |
 //! | `set key <value>`, `delete key`, `batch <operations>`, `snapshot <state>` | from outside |
-//! | `state`, `status`, `see v <template>` | questions |
+//! | `state`, `status`, `see v <template>`, `input v` | questions |
 
 use riverrun_engine::{
     AwaitFor, Awaiting, BranchSpec, Decision, Entry, Fact, Failure, Fork, Input, Lineage, Memo,
@@ -270,6 +270,12 @@ impl Player {
                     "= {}",
                     seen.as_ref().map_or("nothing", Json::as_str)
                 )]
+            }
+            "input" => {
+                let Run { plan, state, .. } = self.run();
+                let visit = state.visit(&key(first)).unwrap();
+                let step = plan.step(&visit.key.step).unwrap();
+                vec![format!("= {}", step.input(state, visit).unwrap().as_str())]
             }
             other => panic!("no command {other:?}"),
         }

@@ -38,6 +38,8 @@ fn visit(step: &str, status: VisitStatus, wait: Option<Wait>) -> Visit {
         awaited: None,
         journal: Vec::new(),
         undoes: None,
+        found: None,
+        around: Vec::new(),
     }
 }
 

@@ -201,10 +201,10 @@ impl RunState {
                 self.wait(at, Wait::Run { run, flow }, ms);
             }
             Fact::AwaitBranches { at, fork } => self.fork(at, fork, ms),
-            Fact::StateSet { key, value } => self.state.set(key, value.clone()),
-            Fact::StateDelete { key } => self.state.delete(key),
+            Fact::StateSet { key, value } => self.state_mut().set(key, value.clone()),
+            Fact::StateDelete { key } => self.state_mut().delete(key),
             Fact::StateBatch(operations) => operations.iter().for_each(|op| self.operate(op)),
-            Fact::StateSnapshot(state) => self.state = state.clone(),
+            Fact::StateSnapshot(state) => *self.state_mut() = state.clone(),
             Fact::Other => {}
         }
         self.derive_status();
@@ -213,7 +213,7 @@ impl RunState {
     fn begin(&mut self, started: &Started, ms: Millis) {
         self.version = started.version.clone();
         self.input = started.input.clone();
-        self.state = State::from_input(&started.input);
+        *self.state_mut() = State::from_input(&started.input);
         self.not_before = started.not_before;
         self.deadline = started.deadline;
         self.parent = started.parent.clone();
@@ -227,6 +227,7 @@ impl RunState {
         self.status = status;
         self.ended_ms = Some(ms);
         self.visits.clear();
+        self.found.clear();
         self.held.clear();
         self.undo.clear();
         self.ends_cancelled = None;
@@ -265,10 +266,16 @@ impl RunState {
         match kind {
             OpKind::Set => {
                 let value = value.clone().unwrap_or_else(Json::null);
-                self.state.set(key, value);
+                self.state_mut().set(key, value);
             }
-            OpKind::Delete => self.state.delete(key),
+            OpKind::Delete => self.state_mut().delete(key),
         }
+    }
+
+    /// The state, for the event that is applied to write to.
+    pub(super) fn state_mut(&mut self) -> &mut State {
+        self.written = self.len;
+        &mut self.state
     }
 
     fn derive_status(&mut self) {

@@ -37,7 +37,7 @@ impl RunState {
             input,
             undoes,
         } = from;
-        self.visits.push(Visit {
+        let mut visit = Visit {
             key,
             status: VisitStatus::Pending,
             attempt: 0,
@@ -51,7 +51,11 @@ impl RunState {
             awaited: None,
             journal: Vec::new(),
             undoes,
-        });
+            found: None,
+            around: Vec::new(),
+        };
+        self.keep_found(&mut visit);
+        self.visits.push(visit);
     }
 
     /// What a visit of a step waits for before its attempt can begin: its job, if it runs as one.
@@ -180,6 +184,7 @@ impl RunState {
 
     pub(super) fn leave(&mut self, at: &StepRef, status: VisitStatus, ms: Millis) -> Option<Visit> {
         let visit = self.visits.remove(&VisitKey::of(at))?;
+        self.drop_found(&visit);
         self.summarise(&at.name, |step| {
             step.status = status;
             step.ended_ms = Some(ms);
