@@ -5,7 +5,9 @@ mod visit;
 
 use std::sync::Arc;
 
-use riverrun_types::{Draft, EventType, Json, Millis, Name, RunStatus, State, VisitStatus};
+use riverrun_types::{
+    Draft, EventType, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus,
+};
 
 use super::{Held, InBranch, RunState, ToEmit, Undo, Visit, VisitKey, Wait};
 use crate::fact::{Fact, OpKind, Started, StateOp};
@@ -42,10 +44,18 @@ impl RunState {
             self.correlation = draft.correlation_id.clone();
         }
         if let Some(at) = &draft.step
+            && self.is_running(at)
             && let Some(memo) = emitted(&fact, draft).or_else(|| written(&fact, draft))
         {
             self.remember(at, memo);
         }
+    }
+
+    /// Whether code of a visit is under way, which alone can have done something. Somebody outside
+    /// who names a step speaks of no visit; in older streams of the first one, at any time.
+    fn is_running(&self, at: &StepRef) -> bool {
+        let visit = self.visit(&VisitKey::of(at));
+        visit.is_some_and(|visit| visit.status == VisitStatus::Running)
     }
 
     pub fn apply_fact(&mut self, fact: &Fact, ms: Millis) {
