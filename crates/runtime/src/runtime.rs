@@ -199,7 +199,8 @@ impl Runtime {
     }
 
     pub(crate) async fn compiled(&self, id: &str, version: Option<&str>) -> Result<Arc<Compiled>> {
-        self.inner.flows.compiled(self.store(), id, version).await
+        let compiled = self.inner.flows.compiled(self.store(), id, version).await;
+        compiled.map_err(|error| self.broken().perhaps_not_made(error))
     }
 
     pub(crate) fn cache(&self) -> &RunCache {

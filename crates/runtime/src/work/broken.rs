@@ -38,6 +38,42 @@ impl Broken {
         let found = broken.values().find(|broken| &*broken.queue == queue);
         found.map(|broken| Error::ProcessBroken(Box::new(broken.error.clone())))
     }
+
+    /// A flow that is not there may be one that these would be steps of.
+    pub fn perhaps_not_made(&self, error: Error) -> Error {
+        const SHOWN: usize = 3;
+        let Error::FlowNotFound { id, version: None } = error else {
+            return error;
+        };
+        let broken = self.0.read();
+        let why: Vec<String> = broken
+            .values()
+            .take(SHOWN)
+            .map(BrokenProcess::why)
+            .collect();
+        let more = match broken.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        match why.is_empty() {
+            true => Error::FlowNotFound { id, version: None },
+            false => Error::FlowNotMade {
+                id,
+                why: why.join(", and ") + &more,
+            },
+        }
+    }
+}
+
+impl BrokenProcess {
+    /// In a few words: its error has more.
+    pub fn why(&self) -> String {
+        let file = self.file.as_deref().unwrap_or(&self.id);
+        match &*self.error.code {
+            "MODULE_LOADING" => format!("{file} is still being loaded"),
+            code => format!("{file} does not load ({code})"),
+        }
+    }
 }
 
 impl Runtime {
