@@ -1,6 +1,7 @@
 //! Everything that is wrong with a definition, at once: its form by the schema, then what no schema
 //! can say, of each step (`step`, `events`) and of all of them together (`reach`, `heard`).
 
+mod awaits;
 mod events;
 mod heard;
 mod reach;

@@ -178,6 +178,47 @@ fn what_riverrun_writes_itself_never_comes_to_a_step() {
         ("log.error", false),
         ("job.completed", false),
         ("progress", false),
+#[test]
+fn a_match_says_which_part_of_the_event_equals_what() {
+    let check = |path: &str, from: Value, is_good: bool| {
+        let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": {"type": "set", "config": {"value": 1},
+                "await": {"type": "event", "eventKind": "x", "match": {path: from}}},
+        }});
+        let issues = validate(&flow, &Handlers);
+        let told: Vec<&str> = issues
+            .iter()
+            .filter(|issue| issue.severity == Severity::Error)
+            .map(|issue| issue.path.as_str())
+            .collect();
+        let at = format!("steps.a.await.match.{path}");
+        let expected: &[&str] = if is_good { &[] } else { &[&at] };
+        assert_eq!(told, expected, "{path}: {from}");
+    };
+    for from in [
+        json!("input"),
+        json!("input.order.id"),
+        json!("state.order"),
+        json!({"value": "order.id"}),
+        json!(5),
+        json!(null),
+    ] {
+        check("data.id", from, true);
+    }
+    for from in ["order.id", "inputs.id", "state", "", "5"] {
+        check("data.id", json!(from), false);
+    }
+    for (path, is_good) in [
+        ("data", true),
+        ("correlationId", true),
+        ("id", false),
+        ("orderId", false),
+        ("Data.id", false),
+    ] {
+        check(path, json!("input"), is_good);
+    }
+}
+
     ] {
         let issues = validate(&flow(kind), &Handlers);
         let told = issues.iter().filter(|issue| issue.rule == "kind");
