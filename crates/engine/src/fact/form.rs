@@ -438,10 +438,10 @@ impl Fact {
                 }
             }
             T::Emit => match data::<wire::Emit>(draft) {
-                Some(wire::Emit { topic, payload }) => Self::Emitted {
+                Some(emit) => Self::Emitted {
                     at: at(),
-                    kind: topic,
-                    payload,
+                    payload: emit.payload(draft),
+                    kind: emit.topic,
                 },
                 None => Self::Other,
             },

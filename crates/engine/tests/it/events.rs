@@ -669,3 +669,23 @@ fn only_the_code_of_a_step_writes_its_journal() {
     }
     assert_eq!(journal(&run), []);
 }
+
+/// An `emit` has its kind in its data, and carries its payload, or else all that stands there.
+#[test]
+fn an_event_with_a_topic_carries_what_stands_beside_it() {
+    for (data, given) in [
+        (
+            r#"{"topic":"paid","payload":{"n":1},"by":"card"}"#,
+            r#"{"n":1}"#,
+        ),
+        (r#"{"topic":"paid","payload":null}"#, "null"),
+        (r#"{"topic":"paid","q":1}"#, r#"{"topic":"paid","q":1}"#),
+        (r#"{"topic":"paid"}"#, "null"),
+    ] {
+        let script = format!(
+            "start\n  flow.started\nemit emit {data} ship\n  emit\n  step.entered ship/0\ngiven ship\n  = {given} awaited nothing\n"
+        );
+        let flow = json!({"a": {}, "ship": {"subscriptions": [{"eventKind": "paid"}]}});
+        check(flow, &script);
+    }
+}
