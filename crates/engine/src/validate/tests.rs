@@ -32,6 +32,10 @@ impl Catalog for Handlers {
             .then(|| "it ends too early".to_owned())
     }
 
+    fn kept_ms(&self) -> Option<Millis> {
+        Some(30 * 86_400_000)
+    }
+
     fn chooses(&self, handler: &str) -> bool {
         matches!(handler, "branch" | "switch")
     }
@@ -150,6 +154,22 @@ fn what_an_await_says_for_nothing_is_told() {
             json!({"type": "trigger", "payload": {"a": "${"}}),
             ("steps.a.await.payload", "template"),
         ),
+        (
+            json!({"type": "event", "eventKind": "x", "delay": 5}),
+            ("steps.a.await.delay", "await"),
+        ),
+        (
+            json!({"type": "event", "eventKind": "x", "triggerType": "user"}),
+            ("steps.a.await.triggerType", "await"),
+        ),
+        (
+            json!({"type": "time", "delay": 5, "match": {"data.a": 1}}),
+            ("steps.a.await.match", "await"),
+        ),
+        (
+            json!({"type": "trigger", "eventKind": "x"}),
+            ("steps.a.await.eventKind", "await"),
+        ),
     ] {
         let issues = validate(&flow(awaits), &Handlers);
         let (path, rule) = expected;
@@ -158,26 +178,6 @@ fn what_an_await_says_for_nothing_is_told() {
     }
 }
 
-#[test]
-fn what_riverrun_writes_itself_never_comes_to_a_step() {
-    let flow = |kind: &str| {
-        json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
-            "a": {"type": "set", "config": {"value": 1},
-                "subscriptions": [{"eventKind": kind}],
-                "await": {"type": "event", "eventKind": kind},
-                "compensation": {"step": "b", "on": ["order.lost", kind]}},
-            "b": {"type": "set", "config": {"value": 1},
-                "compensation": {"step": "a", "on": kind}},
-        }})
-    };
-    for (kind, comes) in [
-        ("order.paid", true),
-        ("flows.failed", true),
-        ("flow.failed", false),
-        ("step.whatever", false),
-        ("log.error", false),
-        ("job.completed", false),
-        ("progress", false),
 #[test]
 fn a_match_says_which_part_of_the_event_equals_what() {
     let check = |path: &str, from: Value, is_good: bool| {
@@ -219,6 +219,26 @@ fn a_match_says_which_part_of_the_event_equals_what() {
     }
 }
 
+#[test]
+fn what_riverrun_writes_itself_never_comes_to_a_step() {
+    let flow = |kind: &str| {
+        json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": {"type": "set", "config": {"value": 1},
+                "subscriptions": [{"eventKind": kind}],
+                "await": {"type": "event", "eventKind": kind},
+                "compensation": {"step": "b", "on": ["order.lost", kind]}},
+            "b": {"type": "set", "config": {"value": 1},
+                "compensation": {"step": "a", "on": kind}},
+        }})
+    };
+    for (kind, comes) in [
+        ("order.paid", true),
+        ("flows.failed", true),
+        ("flow.failed", false),
+        ("step.whatever", false),
+        ("log.error", false),
+        ("job.completed", false),
+        ("progress", false),
     ] {
         let issues = validate(&flow(kind), &Handlers);
         let told = issues.iter().filter(|issue| issue.rule == "kind");
@@ -246,7 +266,12 @@ fn times_of_awaits_are_durations_that_a_run_can_wait() {
         flow(awaits)
     };
     for field in ["timeout", "lookback"] {
-        for good in [json!(0), json!(5), json!("24h"), json!("3660 days")] {
+        let longest = if field == "timeout" {
+            "3660 days"
+        } else {
+            "30 days"
+        };
+        for good in [json!(0), json!(5), json!("24h"), json!(longest)] {
             let issues = validate(&event(field, good.clone()), &Handlers);
             assert!(!errors(&issues), "{field} {good}: {issues:#?}");
         }
@@ -265,6 +290,8 @@ fn times_of_awaits_are_durations_that_a_run_can_wait() {
             assert!(issues.iter().any(is_told), "{field} {bad}: {issues:#?}");
         }
     }
+    let kept = validate(&event("lookback", json!("31 days")), &Handlers);
+    assert!(kept.iter().any(|issue| issue.rule == "lookback"));
     assert!(!errors(&validate(
         &event("lookback", json!("run")),
         &Handlers
