@@ -133,10 +133,12 @@ impl Fact {
                 kind,
                 waited_ms,
                 next,
+                value,
             } => step(T::StepAwaitTimeout, at).data(wire::AwaitTimeout {
                 await_type: kind.clone(),
                 duration: *waited_ms,
                 next: next.clone(),
+                value: value.clone(),
             }),
             Self::Entered {
                 at,
@@ -367,12 +369,14 @@ impl Fact {
                     await_type,
                     duration,
                     next,
+                    value,
                 } = data(draft)?;
                 Self::AwaitTimeout {
                     at: at()?,
                     kind: await_type,
                     waited_ms: duration,
                     next,
+                    value,
                 }
             }
             T::StepEntered => {

@@ -147,6 +147,12 @@ pub struct AwaitTimeout {
     pub duration: Millis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Name>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub value: Option<Json>,
 }
 
 #[derive(Default, Serialize, Deserialize)]

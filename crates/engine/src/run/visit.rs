@@ -59,6 +59,14 @@ pub struct Visit {
         deserialize_with = "present"
     )]
     pub awaited: Option<Json>,
+    /// What had come of the await whose timeout led here: it is `awaited`, until its own await
+    /// brings something.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub so_far: Option<Json>,
     /// What the handler's code has done so far, in order: its next attempt is given the answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal: Vec<Memo>,
@@ -118,10 +126,15 @@ impl Visit {
     /// The view with what led to the visit and what its await brought.
     pub(crate) fn seen<'a>(&'a self, view: View<'a>) -> View<'a> {
         let view = self.led(view);
-        match &self.awaited {
+        match self.brought() {
             Some(awaited) => view.with("awaited", awaited),
             None => view,
         }
+    }
+
+    /// What awaits of definitions have brought: its own, or the one whose timeout led here.
+    pub fn brought(&self) -> Option<&Json> {
+        self.awaited.as_ref().or(self.so_far.as_ref())
     }
 
     /// The view with what led to the visit.

@@ -18,6 +18,7 @@
 //! | `emit kind <data> step step=<input>`, `emit-by v …` | an event enters steps |
 //! | `emits step step=<input>` | the next event of a finished visit enters steps |
 //! | `await v event id [ms]`, `suspend v event id [ms]` | as the definition says; in code |
+//! | `late v id <value>` | too late, with what had come of several |
 //! | `settle v id <value>`, `memo v name <value>`, `journal v`, `given v` | |
 //! | `set key <value>`, `delete key`, `batch <operations>`, `snapshot <state>` | from outside |
 //! | `state`, `status`, `see v <template>`, `input v` | questions |
@@ -226,16 +227,23 @@ impl Player {
                 };
                 visit.journal.iter().map(entry).collect()
             }
+            "late" => {
+                let (id, so_far) = tail.split_once(' ').unwrap();
+                self.decide(Input::Late {
+                    visit: key(first),
+                    id: id.into(),
+                    so_far: json(so_far),
+                })
+            }
             "given" => {
                 let visit = self.run().state.visit(&key(first)).unwrap();
-                let text = |json: &Option<Json>| {
-                    json.as_ref()
-                        .map_or("nothing".to_owned(), |j| j.as_str().to_owned())
+                let text = |json: Option<&Json>| {
+                    json.map_or("nothing".to_owned(), |j| j.as_str().to_owned())
                 };
                 vec![format!(
                     "= {} awaited {}",
-                    text(&visit.input),
-                    text(&visit.awaited)
+                    text(visit.input.as_ref()),
+                    text(visit.brought())
                 )]
             }
             "due" => self.decide(Input::Due),

@@ -36,6 +36,7 @@ fn visit(step: &str, status: VisitStatus, wait: Option<Wait>) -> Visit {
         wait,
         input: None,
         awaited: None,
+        so_far: None,
         journal: Vec::new(),
         undoes: None,
         found: None,

@@ -22,6 +22,8 @@ pub(super) struct From {
     pub caught: Option<Arc<State>>,
     pub input: Option<Json>,
     pub undoes: Option<VisitKey>,
+    /// What had come of what the visit before it waited for.
+    pub so_far: Option<Json>,
 }
 
 impl From {
@@ -141,7 +143,9 @@ impl RunState {
             Fact::StepRetry { .. } => {}
             Fact::StepResumed { at, value, .. } => self.resume(at, value.as_ref()),
             Fact::Await { at, awaiting } => self.wait(at, Wait::Await(awaiting.clone()), ms),
-            Fact::AwaitTimeout { at, next, .. } => self.await_timeout(at, next.as_ref(), ms),
+            Fact::AwaitTimeout {
+                at, next, value, ..
+            } => self.await_timeout(at, next.as_ref(), value.as_ref(), ms),
             Fact::Entered {
                 at,
                 input,

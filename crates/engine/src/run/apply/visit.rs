@@ -36,6 +36,7 @@ impl RunState {
             caught,
             input,
             undoes,
+            so_far,
         } = from;
         let mut visit = Visit {
             key,
@@ -49,6 +50,7 @@ impl RunState {
             wait: self.job_of(step, None),
             input,
             awaited: None,
+            so_far,
             journal: Vec::new(),
             undoes,
             found: None,
