@@ -35,8 +35,8 @@ pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow, Thrown};
 pub use plan::{PROCESS, Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};
 pub use run::{
-    AwaitFor, Awaiting, Branch, BranchStatus, Branches, Cancellation, Held, InBranch, Lineage,
-    Memo, RunState, StepSummary, ToEmit, Undo, Visit, VisitKey, Visits, Wait,
+    AwaitFor, Awaiting, Branch, BranchStatus, Branches, Cancellation, Found, Held, InBranch,
+    Lineage, Memo, RunState, StepSummary, ToEmit, Undo, Visit, VisitKey, Visits, Wait,
 };
 pub use schema::{Schema, SchemaIssue};
 pub use select::Select;

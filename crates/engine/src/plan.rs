@@ -72,12 +72,15 @@ impl PlanStep {
     }
 
     /// What a visit is given: what the event that entered it brought, else what the step selects.
-    /// A template can wrap what is in the state until it is too deep.
+    /// One that runs as a job is given the same each time that its code is called. A template can wrap what is in the state until it is too deep.
     pub fn input(&self, state: &RunState, visit: &Visit) -> Result<Json, Failure> {
         if let Some(brought) = &visit.input {
             return Ok(brought.clone());
         }
-        let input = self.input.resolve(&state.view(visit));
+        let input = match state.queued.contains(&visit.key.step) {
+            true => state.selected(&self.input, visit),
+            false => self.input.resolve(&state.view(visit)),
+        };
         if !input.is_deeper(Json::MAX_DEPTH) {
             return Ok(input);
         }

@@ -13,6 +13,11 @@ pub enum Error {
     FlowInvalid(Vec<Issue>),
     #[error("there is no flow {id:?}{}", .version.as_ref().map(|v| format!(" in version {v:?}")).unwrap_or_default())]
     FlowNotFound { id: String, version: Option<String> },
+    /// Perhaps processes would make it, if all of their files could be loaded.
+    #[error(
+        "there is no flow {id:?}, perhaps because {why}: flows that processes make together are registered when all of their files load"
+    )]
+    FlowNotMade { id: String, why: String },
     #[error("the input breaks the schema{}", first(.0))]
     InputInvalid(Vec<SchemaIssue>),
     #[error("the write breaks the state's schema{}", first(.0))]
@@ -91,7 +96,7 @@ impl Error {
             Self::Store(error) => error.code(),
             Self::BadDefinition(_) => "BAD_DEFINITION",
             Self::FlowInvalid(_) => "FLOW_INVALID",
-            Self::FlowNotFound { .. } => "FLOW_NOT_FOUND",
+            Self::FlowNotFound { .. } | Self::FlowNotMade { .. } => "FLOW_NOT_FOUND",
             Self::InputInvalid(_) => "INPUT_INVALID",
             Self::StateInvalid(_) => "STATE_INVALID",
             Self::TooLarge { .. } => "TOO_LARGE",

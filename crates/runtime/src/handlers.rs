@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use riverrun_engine::{Catalog, Schema, SchemaIssue};
 use riverrun_expr::Expr;
+use riverrun_types::Millis;
 use serde_json::Value;
 
 use crate::{Handler, steps::ProcessStep};
@@ -12,6 +13,8 @@ use crate::{Handler, steps::ProcessStep};
 #[derive(Default)]
 pub struct Handlers {
     known: BTreeMap<String, Known>,
+    /// For how long emitted events are kept, where a server is known.
+    kept_ms: Option<Millis>,
 }
 
 struct Known {
@@ -30,7 +33,14 @@ impl Handlers {
         let handlers = handlers.into_iter().chain([process]);
         Self {
             known: handlers.map(with_schema).collect(),
+            kept_ms: None,
         }
+    }
+
+    /// The same on a server that keeps emitted events for so long.
+    pub(crate) fn keeping(mut self, kept_ms: Option<Millis>) -> Self {
+        self.kept_ms = kept_ms;
+        self
     }
 
     pub fn get(&self, kind: &str) -> Option<&Arc<dyn Handler>> {
@@ -49,6 +59,10 @@ impl Catalog for Handlers {
 
     fn known(&self) -> Vec<String> {
         self.known.keys().cloned().collect()
+    }
+
+    fn kept_ms(&self) -> Option<Millis> {
+        self.kept_ms
     }
 
     fn config_issues(&self, handler: &str, config: &Value) -> Vec<SchemaIssue> {

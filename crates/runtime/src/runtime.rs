@@ -73,7 +73,8 @@ impl Runtime {
             tracing::info!(runs, jobs, "took up what was under way at the last stop");
         }
         let bus = Arc::new(Bus::default());
-        let handlers = Arc::new(Handlers::new(handlers));
+        let handlers = Handlers::new(handlers).keeping(options.retention.emits_ms);
+        let handlers = Arc::new(handlers);
         let flows = Arc::new(Flows::load(&*store, handlers.clone()).await?);
         let runtime = Self {
             inner: Arc::new(Inner {
@@ -199,7 +200,8 @@ impl Runtime {
     }
 
     pub(crate) async fn compiled(&self, id: &str, version: Option<&str>) -> Result<Arc<Compiled>> {
-        self.inner.flows.compiled(self.store(), id, version).await
+        let compiled = self.inner.flows.compiled(self.store(), id, version).await;
+        compiled.map_err(|error| self.broken().perhaps_not_made(error))
     }
 
     pub(crate) fn cache(&self) -> &RunCache {

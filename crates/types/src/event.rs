@@ -171,7 +171,8 @@ impl Serialize for EventType {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct StepRef {
     pub name: Name,
-    /// The n-th time that the run entered the step, from 1.
+    /// The n-th time that the run entered the step, from 1; 0 where somebody outside names a step,
+    /// which speaks of no visit.
     pub visit: u32,
     /// The n-th try of that visit, from 1; 0 before the first.
     pub attempt: u32,
@@ -179,16 +180,17 @@ pub struct StepRef {
 
 impl StepRef {
     /// `<runId>__<step>__attempt-<n>`, and from the second visit on
-    /// `<runId>__<step>#<visit>__attempt-<n>`.
-    pub fn id(&self, run: &str) -> String {
+    /// `<runId>__<step>#<visit>__attempt-<n>`. None where it speaks of no visit.
+    pub fn id(&self, run: &str) -> Option<String> {
         let Self {
             name,
             visit,
             attempt,
         } = self;
         match visit {
-            0 | 1 => format!("{run}__{name}__attempt-{attempt}"),
-            _ => format!("{run}__{name}#{visit}__attempt-{attempt}"),
+            0 => None,
+            1 => Some(format!("{run}__{name}__attempt-{attempt}")),
+            _ => Some(format!("{run}__{name}#{visit}__attempt-{attempt}")),
         }
     }
 }
@@ -362,21 +364,24 @@ impl Wire {
         if !label::is_valid(name) {
             return Err(format!("stepName is not {}", label::RULE));
         }
-        let id = self.step_id.as_deref().unwrap_or_default();
+        let id = self.step_id.as_deref();
         // `<runId>__<step>#<visit>__attempt-<n>`; without a number it is the first visit.
-        let visit = || {
+        let visit = |id: &str| {
             let (visit, _) = id.rsplit_once("__attempt-")?;
             let (_, visit) = visit.rsplit_once(&format!("__{name}#"))?;
             visit.parse().ok()
         };
         let step = StepRef {
             name: name.clone(),
-            visit: visit().unwrap_or(1),
+            visit: id.map_or(0, |id| visit(id).unwrap_or(1)),
             attempt: self.attempt.unwrap_or_default(),
         };
         match step.id(&stream.run_id) {
-            expected if expected == id => Ok(Some(step)),
-            expected => Err(format!("stepId is {:?}, not {expected:?}", cut(id))),
+            expected if expected.as_deref() == id => Ok(Some(step)),
+            expected => {
+                let (id, expected) = (id.unwrap_or_default(), expected.unwrap_or_default());
+                Err(format!("stepId is {:?}, not {expected:?}", cut(id)))
+            }
         }
     }
 }
@@ -395,7 +400,9 @@ impl Event {
         map.serialize_entry("flowName", &self.context.flow_name)?;
         if let Some(step) = &self.step {
             map.serialize_entry("stepName", &step.name)?;
-            map.serialize_entry("stepId", &step.id(&self.context.run_id))?;
+            if let Some(id) = step.id(&self.context.run_id) {
+                map.serialize_entry("stepId", &id)?;
+            }
             map.serialize_entry("attempt", &step.attempt)?;
         }
         for (key, value) in [
@@ -475,7 +482,7 @@ mod tests {
             flow_name: "f".into(),
             tenant_id: Some("t".into()),
         };
-        for visit in [1, 7] {
+        for visit in [0, 1, 7] {
             let mut draft = Draft::new(5, EventType::StepStarted).data(1);
             draft.step = Some(StepRef {
                 name: "a#b".into(),
@@ -536,8 +543,8 @@ mod tests {
             r#"{"id":"1761754554850-1","ts":"2025-10-29T16:15:54.850Z","type":"step.started","runId":"r1","flowName":"example-flow","stepName":"first_step","stepId":"r1__first_step__attempt-1","attempt":1,"data":{"input":12345678901234567}}"#
         );
         assert_eq!(
-            StepRef { visit: 2, ..step }.id("r1"),
-            "r1__first_step#2__attempt-1"
+            StepRef { visit: 2, ..step }.id("r1").as_deref(),
+            Some("r1__first_step#2__attempt-1")
         );
     }
 }

@@ -126,6 +126,7 @@ fn take_text(
     }
 }
 
+/// The step that an event names, for its readers. What a visit of it did only the server says.
 fn step(
     members: &mut Map<String, Value>,
     meta: &Map<String, Value>,
@@ -149,7 +150,7 @@ fn step(
     };
     Ok(Some(StepRef {
         name: name.into(),
-        visit: 1,
+        visit: 0,
         attempt,
     }))
 }
@@ -289,7 +290,7 @@ mod tests {
                 draft.step,
                 Some(StepRef {
                     name: "s".into(),
-                    visit: 1,
+                    visit: 0,
                     attempt: 3
                 })
             );

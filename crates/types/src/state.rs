@@ -1,15 +1,18 @@
 //! The JSON object that a run's stream reduces to, each top-level value kept as its own text.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{Json, Path};
 
-/// A run's state. Values are shared text, so a copy of a state is a copy of pointers.
+/// A run's state. A copy costs nothing until one of the two is written to; values are shared text,
+/// so even then it is a copy of pointers.
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct State {
-    entries: IndexMap<String, Json>,
+    entries: Arc<IndexMap<String, Json>>,
 }
 
 impl State {
@@ -17,13 +20,9 @@ impl State {
     /// null, is found under `input`.
     pub fn from_input(input: &Json) -> Self {
         match input.members() {
-            Some(members) => Self {
-                entries: members.into_iter().collect(),
-            },
+            Some(members) => members.into_iter().collect(),
             None if input.is_null() => Self::default(),
-            None => Self {
-                entries: [("input".to_owned(), input.clone())].into_iter().collect(),
-            },
+            None => [("input".to_owned(), input.clone())].into_iter().collect(),
         }
     }
 
@@ -43,17 +42,19 @@ impl State {
             [] => value,
             tail => put(self.entries.get(&head), tail, value),
         };
-        self.entries.insert(head, value);
+        Arc::make_mut(&mut self.entries).insert(head, value);
     }
 
     /// Removes what stands at a path; nothing there is fine.
     pub fn delete(&mut self, path: &Path) {
         if path.tail().is_empty() {
-            self.entries.shift_remove(path.head());
-        } else if let Some(head) = self.entries.get_mut(path.head())
+            if self.entries.contains_key(path.head()) {
+                Arc::make_mut(&mut self.entries).shift_remove(path.head());
+            }
+        } else if let Some(head) = self.entries.get(path.head())
             && let Some(changed) = remove(head, path.tail())
         {
-            *head = changed;
+            Arc::make_mut(&mut self.entries).insert(path.head().to_owned(), changed);
         }
     }
 
@@ -80,14 +81,14 @@ impl State {
     }
 
     pub fn json(&self) -> Json {
-        Json::of(&self.entries)
+        Json::of(&*self.entries)
     }
 }
 
 impl FromIterator<(String, Json)> for State {
     fn from_iter<I: IntoIterator<Item = (String, Json)>>(iter: I) -> Self {
         Self {
-            entries: iter.into_iter().collect(),
+            entries: Arc::new(iter.into_iter().collect()),
         }
     }
 }
@@ -187,6 +188,17 @@ mod tests {
             |s| s.delete(&Path::new("a.b.c")),
             r#"{"a":1}"#,
         );
+    }
+
+    #[test]
+    fn a_copy_keeps_what_it_was_when_the_other_changes() {
+        let mut state = State::from_input(&json(r#"{"a":{"b":1},"c":2}"#));
+        let copy = state.clone();
+        assert!(Arc::ptr_eq(&state.entries, &copy.entries));
+        state.set(&Path::new("a.b"), json("3"));
+        state.delete(&Path::new("c"));
+        assert_eq!(copy.json().as_str(), r#"{"a":{"b":1},"c":2}"#);
+        assert_eq!(state.json().as_str(), r#"{"a":{"b":3}}"#);
     }
 
     #[test]

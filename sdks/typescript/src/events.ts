@@ -87,7 +87,7 @@ export interface EventData {
   'step.await.time': { resumeAt: string; reason?: string; output?: unknown; next?: string | null; awaitId?: string; inCode?: boolean }
   'step.await.event': { awaitId: string; eventKind: string; condition?: AwaitCondition; timeoutAt?: string; inCode?: boolean }
   'step.await.trigger': { awaitId: string; triggerId: string; triggerType: 'webhook' | 'user' | 'api'; timeoutAt?: string; inCode?: boolean }
-  'step.await.timeout': { awaitType: 'event' | 'trigger'; duration: number; next?: string }
+  'step.await.timeout': { awaitType: 'event' | 'trigger'; duration: number; next?: string; value?: unknown }
   'step.await.branches': { branches: { step: string; item?: unknown }[]; concurrency: number; failFast: boolean; asList: boolean; scoped: boolean }
   'step.await.run': { runId: string; flow: string; version: string }
   'step.memo': { op?: string; name: string; nth?: number; value?: unknown; error?: unknown; emits?: string[] }

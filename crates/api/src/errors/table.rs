@@ -224,7 +224,7 @@ pub const TABLE: &[ErrorCode] = &[
     request("FLOW_KEPT", 409, "This very definition is registered under this id and version already.",
         "Nothing: it is there."),
     request("FLOW_NOT_FOUND", 404, "There is no flow with this id, or not in this version.",
-        "GET /api/flows lists what is registered; register the flow first."),
+        "GET /api/flows lists what is registered; register the flow first. One that processes make is registered when all of their files load: the message names those that do not."),
     request("FORBIDDEN_HOST", 403, "The request is for a name under which this server does not answer. A server on this machine alone answers only to localhost and loopback addresses, so that no web page can reach it under a name of its own.",
         "Use the address that the server prints when it starts. Behind a proxy, or where the name is right, add it to allowed_hosts."),
     request("FORBIDDEN_ORIGIN", 403, "A web page of another origin tried to change something here.",

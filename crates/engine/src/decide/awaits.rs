@@ -82,8 +82,22 @@ impl Turn<'_> {
         self.settle();
     }
 
+    /// The time of an await is over before what it waits for has come often enough.
+    pub(super) fn late(&mut self, key: &VisitKey, id: &Name, so_far: Json) {
+        let Some(visit) = self.state.visit(key).cloned() else {
+            return;
+        };
+        if let Some(Wait::Await(awaiting)) = &visit.wait
+            && awaiting.id == *id
+            && awaiting.until_ms.is_some_and(|until| until <= self.now)
+        {
+            self.await_over(&visit, awaiting, Some(so_far));
+            self.settle();
+        }
+    }
+
     /// The time of an await is over: reached, or too late.
-    pub(super) fn await_over(&mut self, visit: &Visit, awaiting: &Awaiting) {
+    pub(super) fn await_over(&mut self, visit: &Visit, awaiting: &Awaiting, so_far: Option<Json>) {
         let is_time = awaiting.what == AwaitFor::Time;
         let waited_ms = self.since(visit.since_ms);
         let how = match is_time {
@@ -103,6 +117,7 @@ impl Turn<'_> {
             kind: Name::from(awaiting.what.kind()),
             waited_ms,
             next: next.map(Name::from),
+            value: so_far,
         });
         if awaiting.in_code {
             self.again.push(visit.key.clone());

@@ -66,6 +66,13 @@ pub enum Input {
         value: Json,
         reason: String,
     },
+    /// The time of an await is over, and what it waits for has come, though not as often as it
+    /// should have.
+    Late {
+        visit: VisitKey,
+        id: Name,
+        so_far: Json,
+    },
     /// Something was said to have happened, and these steps are entered because of it.
     Emitted {
         /// Of a type that is nobody's own, or `emit`.
@@ -245,6 +252,7 @@ pub fn decide(
             value,
             reason,
         } => turn.settled(&visit, &id, value, reason),
+        Input::Late { visit, id, so_far } => turn.late(&visit, &id, so_far),
         Input::Emitted { event, entries } => turn.emitted(*event, entries),
         Input::Finished {
             visit,

@@ -60,7 +60,7 @@ impl Turn<'_> {
                 let next = next.clone().unwrap_or_else(|| self.after_wait(visit));
                 self.complete(visit, output.clone(), next, 0.0);
             }
-            Some(Wait::Await(awaiting)) => self.await_over(visit, awaiting),
+            Some(Wait::Await(awaiting)) => self.await_over(visit, awaiting, None),
             _ => {}
         }
     }

@@ -133,10 +133,12 @@ impl Fact {
                 kind,
                 waited_ms,
                 next,
+                value,
             } => step(T::StepAwaitTimeout, at).data(wire::AwaitTimeout {
                 await_type: kind.clone(),
                 duration: *waited_ms,
                 next: next.clone(),
+                value: value.clone(),
             }),
             Self::Entered {
                 at,
@@ -368,12 +370,14 @@ impl Fact {
                     await_type,
                     duration,
                     next,
+                    value,
                 } = data(draft)?;
                 Self::AwaitTimeout {
                     at: at()?,
                     kind: await_type,
                     waited_ms: duration,
                     next,
+                    value,
                 }
             }
             T::StepEntered => {
@@ -441,10 +445,10 @@ impl Fact {
                 }
             }
             T::Emit => match data::<wire::Emit>(draft) {
-                Some(wire::Emit { topic, payload }) => Self::Emitted {
+                Some(emit) => Self::Emitted {
                     at: at(),
-                    kind: topic,
-                    payload,
+                    payload: emit.payload(draft),
+                    kind: emit.topic,
                 },
                 None => Self::Other,
             },

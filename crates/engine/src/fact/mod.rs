@@ -99,6 +99,8 @@ pub enum Fact {
         waited_ms: Millis,
         /// Where the run goes instead; none: the code is told, or the visit fails.
         next: Option<Name>,
+        /// What had come, where it was to come more often.
+        value: Option<Json>,
     },
     /// An event entered a step.
     Entered {

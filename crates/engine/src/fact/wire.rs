@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use riverrun_types::{Json, Millis, Name, Path, RunId, TriggerType};
+use riverrun_types::{Draft, Json, Millis, Name, Path, RunId, TriggerType};
 use serde::{Deserialize, Serialize};
 
 use super::{StateOp, iso, present, said};
@@ -147,6 +147,12 @@ pub struct AwaitTimeout {
     pub duration: Millis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Name>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub value: Option<Json>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -212,8 +218,22 @@ pub struct Compensating<'a> {
 pub struct Emit {
     #[serde(alias = "name", alias = "kind")]
     pub topic: Name,
-    #[serde(default = "Json::null", alias = "data")]
-    pub payload: Json,
+    #[serde(default, alias = "data", deserialize_with = "present")]
+    payload: Option<Json>,
+}
+
+impl Emit {
+    /// What it carries: its payload, or all that stands there where something stands beside its
+    /// kind.
+    pub fn payload(&self, draft: &Draft) -> Json {
+        let whole = || {
+            let data = draft.data.as_ref()?;
+            let is_more = data.members().is_some_and(|members| members.len() > 1);
+            is_more.then(|| data.clone())
+        };
+        let payload = self.payload.clone().or_else(whole);
+        payload.unwrap_or_else(Json::null)
+    }
 }
 
 #[derive(Serialize, Deserialize)]

@@ -79,7 +79,7 @@ impl RunState {
     /// state.
     pub(super) fn write(&mut self, visit: &Visit, key: &Path, value: Json) {
         let Some(place) = self.scope_of(visit) else {
-            return self.state.set(key, value);
+            return self.state_mut().set(key, value);
         };
         // Below a key that belongs to somebody outside, the branch writes into its own copy.
         let outside = match key.tail() {

@@ -2,11 +2,15 @@
 
 mod apply;
 mod branches;
+mod found;
 mod next;
 mod visit;
 mod visits;
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use indexmap::IndexMap;
 use riverrun_types::{
@@ -17,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::apply::timed_out;
 pub use self::{
+    found::Found,
     visit::{
         AwaitFor, Awaiting, Branch, BranchStatus, Branches, InBranch, Memo, Visit, VisitKey, Wait,
     },
@@ -93,6 +98,13 @@ pub struct RunState {
         deserialize_with = "present"
     )]
     pub latest: Option<Json>,
+    /// The event that wrote the state last, by its number in the stream.
+    #[serde(default, skip_serializing_if = "riverrun_types::is_zero")]
+    pub written: u64,
+    /// The state as visits that run as jobs found it when they were entered, by the event that had
+    /// written it last.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub found: BTreeMap<u64, Found>,
 }
 
 /// An event that a step with `join: all` keeps until the others are there.
@@ -213,6 +225,8 @@ impl RunState {
             ends_cancelled: None,
             to_emit: Vec::new(),
             latest: None,
+            written: 0,
+            found: BTreeMap::new(),
         }
     }
 
@@ -229,17 +243,28 @@ impl RunState {
     /// fork, what that was given and what belongs to the branch of it; then the failure that led to
     /// the visit itself (`error`) and what its await brought (`awaited`).
     pub fn view<'a>(&'a self, visit: &'a Visit) -> View<'a> {
-        let mut view = View::of(&self.state);
-        if visit.branch.is_some() {
-            let forks: Vec<_> = self.forks_around(visit).collect();
-            for (holder, index) in forks.into_iter().rev() {
-                view = holder.seen(view);
-                if let Some(branch) = holder.branch(index) {
-                    view = view.inside(&branch.scope);
-                }
+        visit.seen(self.view_around(visit, &self.state, &[]))
+    }
+
+    /// What can be seen where a visit stands, on a state. The scopes of the branches around its own
+    /// one may be given, from the innermost.
+    fn view_around<'a>(
+        &'a self,
+        visit: &'a Visit,
+        state: &'a State,
+        scopes: &'a [Arc<State>],
+    ) -> View<'a> {
+        let mut view = View::of(state);
+        let forks: Vec<_> = self.forks_around(visit).collect();
+        for (depth, (holder, index)) in forks.into_iter().enumerate().rev() {
+            view = holder.seen(view);
+            let given = depth.checked_sub(1).and_then(|outer| scopes.get(outer));
+            let scope = given.or_else(|| Some(&holder.branch(index)?.scope));
+            if let Some(scope) = scope {
+                view = view.inside(scope);
             }
         }
-        visit.seen(view)
+        view
     }
 
     /// The visits whose branches a visit stands in, from the innermost, each with the branch.

@@ -59,12 +59,26 @@ pub struct Visit {
         deserialize_with = "present"
     )]
     pub awaited: Option<Json>,
+    /// What had come of the await whose timeout led here: it is `awaited`, until its own await
+    /// brings something.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub so_far: Option<Json>,
     /// What the handler's code has done so far, in order: its next attempt is given the answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal: Vec<Memo>,
     /// The finished visit that this one undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<VisitKey>,
+    /// The state that it found when it was entered, in [`super::RunState::found`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<u64>,
+    /// The scopes of the branches around its own one, as it found them, from the innermost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub around: Vec<Arc<State>>,
 }
 
 /// One thing that a handler's code did and must not do twice.
@@ -114,12 +128,23 @@ impl Visit {
     }
 
     /// The view with what led to the visit and what its await brought.
-    pub(crate) fn seen<'a>(&'a self, mut view: View<'a>) -> View<'a> {
-        if let Some(caught) = &self.caught {
-            view = view.inside(caught);
-        }
-        match &self.awaited {
+    pub(crate) fn seen<'a>(&'a self, view: View<'a>) -> View<'a> {
+        let view = self.led(view);
+        match self.brought() {
             Some(awaited) => view.with("awaited", awaited),
+            None => view,
+        }
+    }
+
+    /// What awaits of definitions have brought: its own, or the one whose timeout led here.
+    pub fn brought(&self) -> Option<&Json> {
+        self.awaited.as_ref().or(self.so_far.as_ref())
+    }
+
+    /// The view with what led to the visit.
+    pub(crate) fn led<'a>(&'a self, view: View<'a>) -> View<'a> {
+        match &self.caught {
+            Some(caught) => view.inside(caught),
             None => view,
         }
     }

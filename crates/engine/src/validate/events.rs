@@ -41,6 +41,7 @@ impl Check<'_> {
             self.payload(format!("{at}.await.payload"), awaits.get("payload"));
             self.timeout(at, awaits);
             self.signed(at, awaits);
+            self.awaits(&format!("{at}.await"), awaits);
             if let Some(target) = awaits.get("onTimeout").and_then(Value::as_str) {
                 self.target(&format!("{at}.await.onTimeout"), target, steps);
             }

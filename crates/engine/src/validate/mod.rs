@@ -1,6 +1,7 @@
 //! Everything that is wrong with a definition, at once: its form by the schema, then what no schema
 //! can say, of each step (`step`, `events`) and of all of them together (`reach`, `heard`).
 
+mod awaits;
 mod events;
 mod heard;
 mod reach;
@@ -10,7 +11,7 @@ mod tests;
 
 use std::sync::OnceLock;
 
-use riverrun_types::Path;
+use riverrun_types::{Millis, Path};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -48,6 +49,10 @@ pub trait Catalog {
     fn chooses(&self, handler: &str) -> bool {
         let _ = handler;
         false
+    }
+    /// For how long emitted events are kept for awaits that look back, where that is known.
+    fn kept_ms(&self) -> Option<Millis> {
+        None
     }
     /// What is wrong with an expression.
     fn expression_issue(&self, source: &str) -> Option<String> {

@@ -32,6 +32,10 @@ impl Catalog for Handlers {
             .then(|| "it ends too early".to_owned())
     }
 
+    fn kept_ms(&self) -> Option<Millis> {
+        Some(30 * 86_400_000)
+    }
+
     fn chooses(&self, handler: &str) -> bool {
         matches!(handler, "branch" | "switch")
     }
@@ -150,11 +154,68 @@ fn what_an_await_says_for_nothing_is_told() {
             json!({"type": "trigger", "payload": {"a": "${"}}),
             ("steps.a.await.payload", "template"),
         ),
+        (
+            json!({"type": "event", "eventKind": "x", "delay": 5}),
+            ("steps.a.await.delay", "await"),
+        ),
+        (
+            json!({"type": "event", "eventKind": "x", "triggerType": "user"}),
+            ("steps.a.await.triggerType", "await"),
+        ),
+        (
+            json!({"type": "time", "delay": 5, "match": {"data.a": 1}}),
+            ("steps.a.await.match", "await"),
+        ),
+        (
+            json!({"type": "trigger", "eventKind": "x"}),
+            ("steps.a.await.eventKind", "await"),
+        ),
     ] {
         let issues = validate(&flow(awaits), &Handlers);
         let (path, rule) = expected;
         let is_it = |issue: &Issue| (issue.path.as_str(), issue.rule.as_str()) == (path, rule);
         assert!(issues.iter().any(is_it), "{issues:#?}");
+    }
+}
+
+#[test]
+fn a_match_says_which_part_of_the_event_equals_what() {
+    let check = |path: &str, from: Value, is_good: bool| {
+        let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": {"type": "set", "config": {"value": 1},
+                "await": {"type": "event", "eventKind": "x", "match": {path: from}}},
+        }});
+        let issues = validate(&flow, &Handlers);
+        let told: Vec<&str> = issues
+            .iter()
+            .filter(|issue| issue.severity == Severity::Error)
+            .map(|issue| issue.path.as_str())
+            .collect();
+        let at = format!("steps.a.await.match.{path}");
+        let expected: &[&str] = if is_good { &[] } else { &[&at] };
+        assert_eq!(told, expected, "{path}: {from}");
+    };
+    for from in [
+        json!("input"),
+        json!("input.order.id"),
+        json!("state.order"),
+        json!({"value": "order.id"}),
+        json!(5),
+        json!(null),
+    ] {
+        check("data.id", from, true);
+    }
+    for from in ["order.id", "inputs.id", "state", "", "5"] {
+        check("data.id", json!(from), false);
+    }
+    for (path, is_good) in [
+        ("data", true),
+        ("correlationId", true),
+        ("id", false),
+        ("orderId", false),
+        ("Data.id", false),
+    ] {
+        check(path, json!("input"), is_good);
     }
 }
 
@@ -219,7 +280,12 @@ fn times_of_awaits_are_durations_that_a_run_can_wait() {
         flow(awaits)
     };
     for field in ["timeout", "lookback"] {
-        for good in [json!(0), json!(5), json!("24h"), json!("3660 days")] {
+        let longest = if field == "timeout" {
+            "3660 days"
+        } else {
+            "30 days"
+        };
+        for good in [json!(0), json!(5), json!("24h"), json!(longest)] {
             let issues = validate(&event(field, good.clone()), &Handlers);
             assert!(!errors(&issues), "{field} {good}: {issues:#?}");
         }
@@ -238,6 +304,8 @@ fn times_of_awaits_are_durations_that_a_run_can_wait() {
             assert!(issues.iter().any(is_told), "{field} {bad}: {issues:#?}");
         }
     }
+    let kept = validate(&event("lookback", json!("31 days")), &Handlers);
+    assert!(kept.iter().any(|issue| issue.rule == "lookback"));
     assert!(!errors(&validate(
         &event("lookback", json!("run")),
         &Handlers

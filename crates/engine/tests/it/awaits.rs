@@ -228,6 +228,51 @@ fn a_wait_that_is_over_at_once_leads_to_one_that_waits_too() {
     );
 }
 
+/// What had come of several is given to the step that is entered instead, which waits for its own
+/// await all the same.
+#[test]
+fn a_timeout_leads_on_with_what_had_come() {
+    let mut first = process();
+    first["await"] = json!({"type": "trigger", "many": 3, "onTimeout": "late"});
+    let mut late = process();
+    late["await"] = json!({"type": "trigger"});
+    let script = |rest: &str| {
+        format!(
+            r#"
+        start
+          flow.started
+          ? w
+        await w trigger w1 10
+          step.await.trigger w/0 w1 until 10
+        late w w1 [1,2]
+        tick 10
+        late w other [1,2]
+        late w w1 [1,2]
+          step.await.timeout w/0 after 10 -> late
+          {rest}
+          ! w1
+        given late
+          = nothing awaited [1,2]
+        "#
+        )
+    };
+    check(json!({"w": first, "late": process()}), &script("> late"));
+    check_after(
+        json!({"w": first, "late": late}),
+        &script("? late"),
+        r#"
+        await late trigger d1
+          step.await.trigger late/0 d1
+        settle late d1 "own"
+          step.resumed late/0 after 0
+          > late
+          ! d1
+        given late
+          = nothing awaited "own"
+        "#,
+    );
+}
+
 #[test]
 fn a_wait_of_code_that_is_over_at_once_is_stored_first_unless_it_is_a_time() {
     check_after(

@@ -1,8 +1,13 @@
 //! Steps that events enter: visits, joins, loops, what a failure stops and what is undone.
 
+use riverrun_engine::{AwaitFor, Awaiting, Input, Outcome};
+use riverrun_types::{Draft, EventType, StepRef};
 use serde_json::json;
 
-use super::script::{check, check_after};
+use super::{
+    run::{Run, T0},
+    script::{check, check_after},
+};
 
 #[test]
 fn each_event_is_a_visit_of_its_own() {
@@ -608,4 +613,79 @@ fn a_fork_emits_what_its_branches_gave() {
           flow.completed {"p":1,"q":2}
         "#,
     );
+}
+
+/// Somebody outside may name a step, which speaks of no visit of it: whatever its code has yet to
+/// say is still its own to say. Older streams have such events in the name of the first visit, and
+/// those that came while its code was not under way are told from its own.
+#[test]
+fn only_the_code_of_a_step_writes_its_journal() {
+    let mut run = check(
+        json!({"a": {"type": "process", "config": {"process": "p"}}}),
+        r#"
+        start
+          flow.started
+          > a
+        began a 1
+          step.started a
+        "#,
+    );
+    let outside = |kind: EventType, visit: u32| {
+        let data = json!({"key": "k", "value": 1});
+        Draft::new(T0, kind).data(data).step(StepRef {
+            name: "a".into(),
+            visit,
+            attempt: 1,
+        })
+    };
+    let kinds = || {
+        [
+            EventType::parse("k.e"),
+            EventType::Emit,
+            EventType::StateSet,
+        ]
+    };
+    let journal = |run: &Run| run.state.visits.last().unwrap().journal.clone();
+    for kind in kinds() {
+        run.state.apply(&outside(kind, 0));
+    }
+    assert_eq!(journal(&run), []);
+    let awaiting = Awaiting {
+        id: "t".into(),
+        what: AwaitFor::Time,
+        until_ms: Some(T0 + 5),
+        in_code: true,
+    };
+    let visit = run.state.visits.last().unwrap().key.clone();
+    run.decide(Input::Finished {
+        visit,
+        attempt: 1,
+        outcome: Outcome::Await(awaiting),
+        jitter: 0.0,
+        retry: None,
+    });
+    for kind in kinds() {
+        run.state.apply(&outside(kind, 1));
+    }
+    assert_eq!(journal(&run), []);
+}
+
+/// An `emit` has its kind in its data, and carries its payload, or else all that stands there.
+#[test]
+fn an_event_with_a_topic_carries_what_stands_beside_it() {
+    for (data, given) in [
+        (
+            r#"{"topic":"paid","payload":{"n":1},"by":"card"}"#,
+            r#"{"n":1}"#,
+        ),
+        (r#"{"topic":"paid","payload":null}"#, "null"),
+        (r#"{"topic":"paid","q":1}"#, r#"{"topic":"paid","q":1}"#),
+        (r#"{"topic":"paid"}"#, "null"),
+    ] {
+        let script = format!(
+            "start\n  flow.started\nemit emit {data} ship\n  emit\n  step.entered ship/0\ngiven ship\n  = {given} awaited nothing\n"
+        );
+        let flow = json!({"a": {}, "ship": {"subscriptions": [{"eventKind": "paid"}]}});
+        check(flow, &script);
+    }
 }

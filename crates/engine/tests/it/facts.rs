@@ -238,14 +238,17 @@ pub fn fact() -> impl Strategy<Value = Fact> {
                 next
             }),
         (at(), awaiting()).prop_map(|(at, awaiting)| Fact::Await { at, awaiting }),
-        (at(), time(), option::of(name())).prop_map(|(at, waited_ms, next)| {
-            Fact::AwaitTimeout {
-                at,
-                kind: "event".into(),
-                waited_ms,
-                next,
+        (at(), time(), option::of(name()), option::of(any_json())).prop_map(
+            |(at, waited_ms, next, value)| {
+                Fact::AwaitTimeout {
+                    at,
+                    kind: "event".into(),
+                    waited_ms,
+                    next,
+                    value,
+                }
             }
-        }),
+        ),
         (at(), fork()).prop_map(|(at, fork)| Fact::AwaitBranches { at, fork }),
         (at(), "[a-z]{1,4}", name()).prop_map(|(at, run, flow)| {
             Fact::AwaitRun {

@@ -11,6 +11,7 @@ mod facts;
 mod fixtures;
 mod fork;
 mod history;
+mod inputs;
 mod limits;
 mod lost;
 mod map;

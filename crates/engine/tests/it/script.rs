@@ -18,9 +18,10 @@
 //! | `emit kind <data> step step=<input>`, `emit-by v …` | an event enters steps |
 //! | `emits step step=<input>` | the next event of a finished visit enters steps |
 //! | `await v event id [ms]`, `suspend v event id [ms]` | as the definition says; in code |
+//! | `late v id <value>` | too late, with what had come of several |
 //! | `settle v id <value>`, `memo v name <value>`, `journal v`, `given v` | |
 //! | `set key <value>`, `delete key`, `batch <operations>`, `snapshot <state>` | from outside |
-//! | `state`, `status`, `see v <template>` | questions |
+//! | `state`, `status`, `see v <template>`, `input v` | questions |
 
 use riverrun_engine::{
     AwaitFor, Awaiting, BranchSpec, Decision, Entry, Fact, Failure, Fork, Input, Lineage, Memo,
@@ -227,16 +228,23 @@ impl Player {
                 };
                 visit.journal.iter().map(entry).collect()
             }
+            "late" => {
+                let (id, so_far) = tail.split_once(' ').unwrap();
+                self.decide(Input::Late {
+                    visit: key(first),
+                    id: id.into(),
+                    so_far: json(so_far),
+                })
+            }
             "given" => {
                 let visit = self.run().state.visit(&key(first)).unwrap();
-                let text = |json: &Option<Json>| {
-                    json.as_ref()
-                        .map_or("nothing".to_owned(), |j| j.as_str().to_owned())
+                let text = |json: Option<&Json>| {
+                    json.map_or("nothing".to_owned(), |j| j.as_str().to_owned())
                 };
                 vec![format!(
                     "= {} awaited {}",
-                    text(&visit.input),
-                    text(&visit.awaited)
+                    text(visit.input.as_ref()),
+                    text(visit.brought())
                 )]
             }
             "due" => self.decide(Input::Due),
@@ -271,6 +279,12 @@ impl Player {
                     "= {}",
                     seen.as_ref().map_or("nothing", Json::as_str)
                 )]
+            }
+            "input" => {
+                let Run { plan, state, .. } = self.run();
+                let visit = state.visit(&key(first)).unwrap();
+                let step = plan.step(&visit.key.step).unwrap();
+                vec![format!("= {}", step.input(state, visit).unwrap().as_str())]
             }
             other => panic!("no command {other:?}"),
         }

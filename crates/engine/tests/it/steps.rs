@@ -122,7 +122,7 @@ fn a_loop_counts_its_visits() {
     let ids: Vec<String> = run
         .stream
         .iter()
-        .filter_map(|d| Some(d.step.as_ref()?.id("r1")))
+        .filter_map(|d| d.step.as_ref()?.id("r1"))
         .collect();
     assert_eq!(ids[0], "r1__a__attempt-1");
     assert_eq!(ids[4], "r1__a#2__attempt-1");

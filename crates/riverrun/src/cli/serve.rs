@@ -72,7 +72,7 @@ impl Serve {
         // A version of a flow never changes: it is made of all its steps, or not yet.
         let is_whole = late.left().is_empty();
         let composed = match &server.processes {
-            Some(_) if is_whole => project::register_composed(&server.river, false).await,
+            Some(_) if is_whole => project::register_whole(&server.river).await,
             _ => ComposedFlows::default(),
         };
         let mut flows: Vec<Registered> = flows.into_iter().chain(composed.registered).collect();
@@ -107,7 +107,7 @@ async fn take_in_late(
     while let Some(read) = late.next().await {
         log(&processes.lock().await.late(read));
     }
-    let composed = project::register_composed(&river, false).await;
+    let composed = project::register_whole(&river).await;
     log_failures(&composed.failures);
     for flow in &composed.registered {
         tracing::info!("registered {flow}");
@@ -142,14 +142,22 @@ fn log_failures(failures: &[Failure]) {
 
 impl Serve {
     /// Brings triggers to what the project or the registry says; the first that is refused stops
-    /// the server, as a flow does.
+    /// the server, as a flow does. Where a process does not load it may be for the lack of a flow
+    /// that is to come, and harms no other.
     async fn sync_triggers(&self, server: &Server, settings: &Settings) -> Option<Failure> {
         let synced = match (&self.registry, &settings.config.project) {
             (Some(registry), _) => registry::sync_triggers(registry, &server.river).await,
             (None, Some(folder)) => project::sync_triggers(&server.river, folder).await,
             (None, None) => return None,
         };
-        synced.err()?.into_iter().next()
+        let refused = synced.err()?;
+        match server.river.runtime().broken_processes().is_empty() {
+            true => refused.into_iter().next(),
+            false => {
+                log_failures(&refused);
+                None
+            }
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
 
 pub use processes::{Loading, Processes};
 pub use register::{
-    ComposedFlows, Registered, register, register_composed, register_dev, warn_anew,
+    ComposedFlows, Registered, register, register_composed, register_dev, register_whole, warn_anew,
 };
 pub use triggers::{
     Placed, SyncedTrigger, check_triggers, of_file, read_triggers, sync, sync_triggers,

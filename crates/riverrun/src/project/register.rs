@@ -139,6 +139,26 @@ pub async fn register_composed(river: &Riverrun, developing: bool) -> ComposedFl
     }
 }
 
+/// The same for a server that others rely on: only if every file of a process is loaded. Without the
+/// steps of one that is not, a flow would be another one, and newer than the one that is whole.
+pub async fn register_whole(river: &Riverrun) -> ComposedFlows {
+    let broken = river.runtime().broken_processes();
+    if broken.is_empty() {
+        return register_composed(river, false).await;
+    }
+    let composed = river.runtime().composed();
+    let why = broken.iter().map(|broken| broken.why());
+    let why = why.collect::<Vec<_>>().join(", and ");
+    let warning = format!("flows that processes make together stay as they were registered: {why}");
+    ComposedFlows {
+        warnings: (!composed.is_empty())
+            .then_some(warning)
+            .into_iter()
+            .collect(),
+        ..ComposedFlows::default()
+    }
+}
+
 fn has_errors(issues: &[riverrun::Issue]) -> bool {
     issues
         .iter()

@@ -7,6 +7,7 @@ mod browser;
 mod dev;
 mod documents;
 mod flows;
+mod inputs;
 mod local;
 mod queues;
 mod run;

@@ -278,3 +278,42 @@ fn a_module_that_failed_once_is_loaded_again() {
         assert_eq!(job["result"], result, "{job}");
     }
 }
+
+/// Without the steps of a file that does not load, a flow would be another one, and the newest.
+#[test]
+fn a_flow_of_processes_stays_whole_while_a_file_of_it_does_not_load() {
+    const ENTRY: &str = "export const config = { flow: { id: 'inc', role: 'entry', step: 'a', emits: ['inc.x'] } }\nexport default async (input, ctx) => { await ctx.emit('inc.x', { n: 1 }) }\n";
+    const STEP: &str = "export const config = { flow: { id: 'inc', role: 'step', step: 'b', subscriptions: [{ eventKind: 'inc.x' }] } }\nexport default async () => 'shipped'\n";
+    let project = Project::new();
+    project.write("package.json", r#"{"type":"module"}"#);
+    project.write("processes/a.mjs", ENTRY);
+    project.write(
+        "processes/mail.mjs",
+        "export const config = {}\nexport default async () => 'sent'\n",
+    );
+    let broken = format!("import 'not-installed-module'\n{STEP}");
+    project.write("processes/b.mjs", &broken);
+    // It is not registered without its step; whoever starts it is told why, and others work.
+    let server = project.serve();
+    let started = server.run(&["run", "inc"]);
+    started.refused(2, &["FLOW_NOT_FOUND", "b.mjs does not load"]);
+    let sent = server.ok(&["jobs", "add", "mail", "--wait", "-d", "{}"]);
+    assert_eq!(sent.trim(), "\"sent\"");
+    server.kill();
+    project.write("processes/b.mjs", STEP);
+    let server = project.serve();
+    let versions = |server: &crate::support::Server<'_>| {
+        let flows = server.json(&["flows", "ls"]);
+        let flows = flows.as_array().unwrap().iter();
+        let shown = flows.map(|flow| format!("{}@{}", flow["id"], flow["version"]));
+        shown.collect::<Vec<_>>()
+    };
+    let whole = versions(&server);
+    assert_eq!(whole, [r#""inc"@"1.0.0""#]);
+    server.kill();
+    // And it stays what it was.
+    project.write("processes/b.mjs", &broken);
+    let server = project.serve();
+    assert_eq!(versions(&server), whole);
+    server.said("stay as they were registered");
+}

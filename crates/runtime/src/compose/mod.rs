@@ -105,6 +105,9 @@ pub fn compose(processes: &[Composable<'_>]) -> Composed {
             Err(message) => composed.issues.push(issue(process.id, message)),
         }
     }
+    composed
+        .warnings
+        .extend(parts.iter().flat_map(Part::in_vain));
     let named: BTreeSet<String> = parts.iter().flat_map(|part| part.names.clone()).collect();
     let mut flows: BTreeMap<String, &Part> = BTreeMap::new();
     // Those of which there are two.

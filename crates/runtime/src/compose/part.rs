@@ -27,6 +27,22 @@ pub(super) struct Part {
     pub(super) state_schema: Option<Value>,
 }
 
+impl Part {
+    /// What it says of a flow that another one begins: only what the entry says counts.
+    pub(super) fn in_vain(&self) -> Vec<ConfigIssue> {
+        let of_flow = [("onFailure", &self.on_failure), ("limits", &self.limits)];
+        let said = of_flow.into_iter().filter(|(_, value)| value.is_some());
+        let said = said.filter(|_| !self.is_entry).map(|(key, _)| ConfigIssue {
+            path: format!("{}.flow.{key}", self.process),
+            message: format!(
+                "is not heeded: step {:?} does not begin the flow, and {key} is what its entry says",
+                self.step
+            ),
+        });
+        said.collect()
+    }
+}
+
 pub(super) fn read(
     process: &Composable<'_>,
     issues: &mut Vec<ConfigIssue>,

@@ -224,3 +224,24 @@ fn words_that_mean_nothing_are_told_with_what_was_meant() {
         ]
     );
 }
+
+#[test]
+fn what_only_an_entry_says_of_its_flow_is_told_where_a_step_says_it() {
+    let limits = json!({"maxSteps": 5});
+    let of = |role: &str| {
+        json!({"flow": {"id": "f", "role": role, "step": role,
+            "onFailure": "finish", "limits": limits}})
+    };
+    let composed = check(
+        &[("begins", of("entry")), ("follows", of("step"))],
+        &[("f", &["entry", "step"])],
+    );
+    assert_eq!(
+        told(&composed.warnings),
+        [
+            "follows.flow.onFailure: is not heeded: step \"step\" does not begin the flow, and onFailure is what its entry says",
+            "follows.flow.limits: is not heeded: step \"step\" does not begin the flow, and limits is what its entry says",
+        ]
+    );
+    assert_eq!(composed.flows[0].definition["onFailure"], "finish");
+}

@@ -258,7 +258,7 @@ impl Driver {
             Awaited::Door { .. } => "trigger fired".to_owned(),
         };
         let visit = VisitKey {
-            step: record.step,
+            step: record.step.clone(),
             visit: record.visit,
         };
         // Of a door that is opened again and again each wait takes the next.
@@ -268,11 +268,7 @@ impl Driver {
             Some(count) if record.values.len() >= count => {
                 Some(Json::of(&record.values[..count].to_vec()))
             }
-            Some(_) => {
-                // Its time may run out all the same.
-                self.opened.insert(record.id.clone(), record.fired);
-                None
-            }
+            Some(_) => return self.opened_too_seldom(visit, record),
         };
         let Some(value) = value else {
             return;
@@ -283,6 +279,22 @@ impl Driver {
             value,
             reason,
         });
+    }
+
+    /// A door was opened, though not as often as its step waits for: its time may run out all the
+    /// same, and then the step that is entered instead is given what has come.
+    fn opened_too_seldom(&mut self, visit: VisitKey, record: AwaitRecord) {
+        self.opened.insert(record.id.clone(), record.fired);
+        if record
+            .expires_ms
+            .is_some_and(|until| until <= self.runtime.now_ms())
+        {
+            self.judge(Input::Late {
+                visit,
+                id: record.id,
+                so_far: Json::of(&record.values),
+            });
+        }
     }
 }
 

@@ -131,13 +131,18 @@ impl Driver {
         let equal = awaits.equal.iter().map(|(path, from)| {
             let value = match from {
                 // What is not there would match nothing, or what nobody meant.
-                Value::String(text) if text.starts_with("input.") || text.starts_with("state.") => {
+                Value::String(text)
+                    if text == "input"
+                        || text.starts_with("input.")
+                        || text.starts_with("state.") =>
+                {
                     let found = ctx.path(&Path::new(text));
                     found.ok_or_else(|| {
                         format!("match has no value for {path:?}: there is no {text}")
                     })?
                 }
                 Value::Object(object) if object.contains_key("value") => Json::of(&object["value"]),
+                // A text among these is of a definition from before validation refused it.
                 literal => Json::of(literal),
             };
             Ok((Path::new(path), value))

@@ -140,7 +140,7 @@ impl Runtime {
             flow: Some(flow.plan.id.to_string()),
             step: Some(place.step.to_string()),
             visit: Some(place.visit),
-            awaited: visit.awaited.clone(),
+            awaited: visit.brought().cloned(),
             lease: Some(job.lease.token.to_string()),
             ..process.invoke("step", told, timeout)
         })

@@ -100,7 +100,7 @@ impl<'a> Emission<'a> {
             run_id: &context.run_id,
             flow_name: &context.flow_name,
             step_name: at.map(|at| &*at.name),
-            step_id: at.map(|at| at.id(&context.run_id)),
+            step_id: at.and_then(|at| at.id(&context.run_id)),
             attempt: at.map(|at| at.attempt),
             correlation_id: event.correlation_id.as_deref(),
             chain: 0,

@@ -38,8 +38,11 @@ fn visit(step: &str, status: VisitStatus, wait: Option<Wait>) -> Visit {
         wait,
         input: None,
         awaited: None,
+        so_far: None,
         journal: Vec::new(),
         undoes: None,
+        found: None,
+        around: Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@ use parking_lot::RwLock;
 use riverrun_protocol::WorkError;
 use riverrun_types::Name;
 
-use crate::Runtime;
+use crate::{Error, Runtime};
 
 #[derive(Clone, Debug)]
 pub struct BrokenProcess {
@@ -37,6 +37,42 @@ impl Broken {
         let broken = self.0.read();
         let found = broken.values().find(|broken| &*broken.queue == queue);
         found.map(|broken| broken.error.clone())
+    }
+
+    /// A flow that is not there may be one that these would be steps of.
+    pub fn perhaps_not_made(&self, error: Error) -> Error {
+        const SHOWN: usize = 3;
+        let Error::FlowNotFound { id, version: None } = error else {
+            return error;
+        };
+        let broken = self.0.read();
+        let why: Vec<String> = broken
+            .values()
+            .take(SHOWN)
+            .map(BrokenProcess::why)
+            .collect();
+        let more = match broken.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        match why.is_empty() {
+            true => Error::FlowNotFound { id, version: None },
+            false => Error::FlowNotMade {
+                id,
+                why: why.join(", and ") + &more,
+            },
+        }
+    }
+}
+
+impl BrokenProcess {
+    /// In a few words: its error has more.
+    pub fn why(&self) -> String {
+        let file = self.file.as_deref().unwrap_or(&self.id);
+        match &*self.error.code {
+            "MODULE_LOADING" => format!("{file} is still being loaded"),
+            code => format!("{file} does not load ({code})"),
+        }
     }
 }
 

@@ -35,7 +35,13 @@ impl RunState {
         self.change(at, status, |_| {});
     }
 
-    pub(super) fn await_timeout(&mut self, at: &StepRef, next: Option<&Name>, ms: Millis) {
+    pub(super) fn await_timeout(
+        &mut self,
+        at: &StepRef,
+        next: Option<&Name>,
+        so_far: Option<&Json>,
+        ms: Millis,
+    ) {
         if let Some(next) = next {
             // A visit that ends before its handler began is a step that the run has made, too.
             self.step_count += u64::from(at.attempt == 0);
@@ -43,6 +49,7 @@ impl RunState {
                 let input = visit.input.clone();
                 let from = From {
                     input,
+                    so_far: so_far.cloned(),
                     ..From::of(visit)
                 };
                 self.enter(next, from, ms);

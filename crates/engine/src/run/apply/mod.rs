@@ -5,7 +5,9 @@ mod visit;
 
 use std::sync::Arc;
 
-use riverrun_types::{Draft, EventType, Json, Millis, Name, RunStatus, State, VisitStatus};
+use riverrun_types::{
+    Draft, EventType, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus,
+};
 
 use super::{Held, InBranch, RunState, ToEmit, Undo, Visit, VisitKey, Wait};
 use crate::fact::{Fact, OpKind, Started, StateOp};
@@ -20,6 +22,8 @@ pub(super) struct From {
     pub caught: Option<Arc<State>>,
     pub input: Option<Json>,
     pub undoes: Option<VisitKey>,
+    /// What had come of what the visit before it waited for.
+    pub so_far: Option<Json>,
 }
 
 impl From {
@@ -42,10 +46,18 @@ impl RunState {
             self.correlation = draft.correlation_id.clone();
         }
         if let Some(at) = &draft.step
+            && self.is_running(at)
             && let Some(memo) = emitted(&fact, draft).or_else(|| written(&fact, draft))
         {
             self.remember(at, memo);
         }
+    }
+
+    /// Whether code of a visit is under way, which alone can have done something. Somebody outside
+    /// who names a step speaks of no visit; in older streams of the first one, at any time.
+    fn is_running(&self, at: &StepRef) -> bool {
+        let visit = self.visit(&VisitKey::of(at));
+        visit.is_some_and(|visit| visit.status == VisitStatus::Running)
     }
 
     pub fn apply_fact(&mut self, fact: &Fact, ms: Millis) {
@@ -131,7 +143,9 @@ impl RunState {
             Fact::StepRetry { .. } => {}
             Fact::StepResumed { at, value, .. } => self.resume(at, value.as_ref()),
             Fact::Await { at, awaiting } => self.wait(at, Wait::Await(awaiting.clone()), ms),
-            Fact::AwaitTimeout { at, next, .. } => self.await_timeout(at, next.as_ref(), ms),
+            Fact::AwaitTimeout {
+                at, next, value, ..
+            } => self.await_timeout(at, next.as_ref(), value.as_ref(), ms),
             Fact::Entered {
                 at,
                 input,
@@ -201,10 +215,10 @@ impl RunState {
                 self.wait(at, Wait::Run { run, flow }, ms);
             }
             Fact::AwaitBranches { at, fork } => self.fork(at, fork, ms),
-            Fact::StateSet { key, value } => self.state.set(key, value.clone()),
-            Fact::StateDelete { key } => self.state.delete(key),
+            Fact::StateSet { key, value } => self.state_mut().set(key, value.clone()),
+            Fact::StateDelete { key } => self.state_mut().delete(key),
             Fact::StateBatch(operations) => operations.iter().for_each(|op| self.operate(op)),
-            Fact::StateSnapshot(state) => self.state = state.clone(),
+            Fact::StateSnapshot(state) => *self.state_mut() = state.clone(),
             Fact::Other => {}
         }
         self.derive_status();
@@ -213,7 +227,7 @@ impl RunState {
     fn begin(&mut self, started: &Started, ms: Millis) {
         self.version = started.version.clone();
         self.input = started.input.clone();
-        self.state = State::from_input(&started.input);
+        *self.state_mut() = State::from_input(&started.input);
         self.not_before = started.not_before;
         self.deadline = started.deadline;
         self.parent = started.parent.clone();
@@ -227,6 +241,7 @@ impl RunState {
         self.status = status;
         self.ended_ms = Some(ms);
         self.visits.clear();
+        self.found.clear();
         self.held.clear();
         self.undo.clear();
         self.ends_cancelled = None;
@@ -265,10 +280,16 @@ impl RunState {
         match kind {
             OpKind::Set => {
                 let value = value.clone().unwrap_or_else(Json::null);
-                self.state.set(key, value);
+                self.state_mut().set(key, value);
             }
-            OpKind::Delete => self.state.delete(key),
+            OpKind::Delete => self.state_mut().delete(key),
         }
+    }
+
+    /// The state, for the event that is applied to write to.
+    pub(super) fn state_mut(&mut self) -> &mut State {
+        self.written = self.len;
+        &mut self.state
     }
 
     fn derive_status(&mut self) {

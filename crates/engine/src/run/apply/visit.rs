@@ -36,8 +36,9 @@ impl RunState {
             caught,
             input,
             undoes,
+            so_far,
         } = from;
-        self.visits.push(Visit {
+        let mut visit = Visit {
             key,
             status: VisitStatus::Pending,
             attempt: 0,
@@ -49,9 +50,14 @@ impl RunState {
             wait: self.job_of(step, None),
             input,
             awaited: None,
+            so_far,
             journal: Vec::new(),
             undoes,
-        });
+            found: None,
+            around: Vec::new(),
+        };
+        self.keep_found(&mut visit);
+        self.visits.push(visit);
     }
 
     /// What a visit of a step waits for before its attempt can begin: its job, if it runs as one.
@@ -180,6 +186,7 @@ impl RunState {
 
     pub(super) fn leave(&mut self, at: &StepRef, status: VisitStatus, ms: Millis) -> Option<Visit> {
         let visit = self.visits.remove(&VisitKey::of(at))?;
+        self.drop_found(&visit);
         self.summarise(&at.name, |step| {
             step.status = status;
             step.ended_ms = Some(ms);

@@ -242,19 +242,21 @@ async fn nobody_looks_back_further_than_events_are_kept() {
         "far",
         |_| json!({"type": "event", "eventKind": "paid", "lookbackMs": 8 * 86_400_000_i64}),
     );
-    world.put("begin", Value::Null, script!(|call| Ok(input(&call))));
+    world.register(flow(json!({ "a": step("far") }))).await;
+    let run = world.start("f", json!({})).await;
+    let view = world.end(&run).await;
+    let error = view.failure().unwrap();
+    assert_eq!(error.code, "INPUT_ERROR");
+    assert!(error.message.contains("retention.emitted"), "{error:?}");
+    // What a definition says is known before any run begins.
     let far = json!({"type": "event", "eventKind": "paid", "lookback": "8 days"});
-    let declared = with(step("begin"), json!({ "await": far }));
-    for (id, step) in [("code", step("far")), ("declared", declared)] {
-        let mut flow = flow(json!({ "a": step }));
-        flow["id"] = json!(id);
-        world.register(flow).await;
-        let run = world.start(id, json!({})).await;
-        let view = world.end(&run).await;
-        let error = view.failure().unwrap();
-        assert_eq!(error.code, "INPUT_ERROR");
-        assert!(error.message.contains("retention.emitted"), "{error:?}");
-    }
+    let declared = flow(json!({ "a": with(step("far"), json!({ "await": far })) }));
+    let refused = world.runtime.register(&declared).await;
+    let Err(riverrun_runtime::Error::FlowInvalid(issues)) = refused else {
+        panic!("it was not refused");
+    };
+    let is_told = |path: &str| issues.iter().any(|issue| issue.path == path);
+    assert!(is_told("steps.a.await.lookback"), "{issues:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

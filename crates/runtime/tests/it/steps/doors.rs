@@ -179,6 +179,18 @@ async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
         "AWAIT_TIMEOUT"
     );
     assert_eq!(open(&id, "2", signed("2")).await, "AWAIT_EXPIRED");
+    // The step that is entered then is given the one.
+    let awaits = json!({"type": "trigger", "many": 2, "timeout": 200, "onTimeout": "late"});
+    let late =
+        json!({"a": with(step("decide"), json!({ "await": awaits })), "late": step("decide")});
+    world
+        .register(with(flow(late), json!({"id": "late"})))
+        .await;
+    let run = world.start("late", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let id = door(&run).await;
+    assert_eq!(open(&id, "1", None).await, "opened");
+    assert_eq!(world.result(&run).await, json!([1]));
     // While it waits for more it says so.
     let two = json!({"await": {"type": "trigger", "many": 2}});
     let two = flow(json!({"a": with(step("decide"), two)}));

@@ -299,3 +299,58 @@ async fn code_is_told_of_which_use_of_a_name_a_record_is_and_all_of_its_error() 
     ]);
     assert_eq!(view.loaded.state.result.as_ref().unwrap().value(), expected);
 }
+
+/// Waits for a word, emits, and gives back what it was told that it had done.
+struct Emitting;
+
+#[async_trait]
+impl Provider for Emitting {
+    async fn invoke(&self, call: Invocation) -> Result<Reply, WorkError> {
+        let journal = &call.invoke.job.journal;
+        if !journal.iter().any(|entry| entry.op == "await") {
+            return suspend(json!({"type": "event", "eventKind": "go"}));
+        }
+        ask(&call, "emit", json!({"type": "k.e", "data": {"own": 1}})).await?;
+        let told = journal.iter().map(|entry| &*entry.op);
+        Ok(Reply {
+            value: Some(Json::of(&told.collect::<Vec<_>>())),
+            ..Reply::default()
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_comes_from_outside_in_the_name_of_a_step_is_not_what_its_code_did() {
+    let world = World::new().await;
+    world.runtime.put_process(Process {
+        id: "emitting".into(),
+        config: ProcessConfig::read(&Json::of(&Value::Null), "emitting").unwrap(),
+        provider: Arc::new(Emitting),
+        source: Source::default(),
+    });
+    world.register(flow(json!({"a": step("emitting")}))).await;
+    let run = world.start("f", json!({})).await;
+    world.until_awaits(&run, "a").await;
+    let stream = StreamName::flow(&run);
+    for event in [
+        json!({"type": "k.e", "stepName": "a", "data": {"fake": 1}}),
+        json!({"kind": "k.e", "step": "a", "meta": {"attempt": 1}}),
+        json!({"type": "state.set", "stepName": "a", "data": {"key": "x", "value": 1}}),
+        json!({"type": "go"}),
+    ] {
+        let appended = world.runtime.append(&stream, &[Json::of(&event)]).await;
+        appended.unwrap();
+    }
+    let state = world.end(&run).await.loaded.state;
+    assert_eq!(state.result.as_ref().unwrap().value(), json!(["await"]));
+    // Readers see whom an event names, and by what it lacks that the step did not say it.
+    let query = EventQuery::forward(0, 1_000);
+    let events = world.store.events(&stream, &query).await.unwrap();
+    let emitted = events.iter().filter(|event| event.kind.as_str() == "k.e");
+    let seen = emitted.map(|event| {
+        let event = Json::of(event).value();
+        (event["stepName"].clone(), event["stepId"].is_string())
+    });
+    let named = |own: bool| (json!("a"), own);
+    assert_eq!(seen.collect::<Vec<_>>(), [false, false, true].map(named));
+}

@@ -11,6 +11,7 @@ mod awaits;
 mod copies;
 mod doors;
 mod events;
+mod inputs;
 mod jobs;
 mod journal;
 

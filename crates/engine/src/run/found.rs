@@ -1,0 +1,83 @@
+//! What visits that run as jobs found when they were entered. Their code is called again after a
+//! failure, a loss or a wait, and is given the same input each time, whatever was written since.
+
+use std::sync::Arc;
+
+use riverrun_types::{Json, State};
+use serde::{Deserialize, Serialize};
+
+use super::{RunState, Visit};
+use crate::Select;
+
+/// A state that visits found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    pub state: State,
+    /// How many visits are still to be given their input from it.
+    pub visits: usize,
+}
+
+impl RunState {
+    /// What a step selects for a visit that runs as a job: from what it found. The run's first visit
+    /// found the run's input.
+    pub(crate) fn selected(&self, select: &Select, visit: &Visit) -> Json {
+        let is_full = *select == Select::Full;
+        if self.is_first(visit) {
+            return match is_full {
+                true => self.input.clone(),
+                false => {
+                    let state = State::from_input(&self.input);
+                    let view = self.view_around(visit, &state, &[]);
+                    select.resolve(&visit.seen(view))
+                }
+            };
+        }
+        // One in a snapshot of a version that did not keep it goes by the state as it is.
+        let found = visit.found.and_then(|at| self.found.get(&at));
+        let state = found.map_or(&self.state, |found| &found.state);
+        let view = self.view_around(visit, state, &visit.around);
+        // What its await brought came later: it is there for whoever names it, and no part of all.
+        select.resolve(&match is_full {
+            true => visit.led(view),
+            false => visit.seen(view),
+        })
+    }
+
+    /// Lets a visit that is entered keep what it finds, where its input comes from that.
+    pub(super) fn keep_found(&mut self, visit: &mut Visit) {
+        let is_given = visit.input.is_some() || self.is_first(visit);
+        if is_given || !self.queued.contains(&visit.key.step) {
+            return;
+        }
+        let (at, state) = (self.written, &self.state);
+        let found = self.found.entry(at).or_insert_with(|| Found {
+            state: state.clone(),
+            visits: 0,
+        });
+        found.visits += 1;
+        visit.found = Some(at);
+        // Nobody but the visit writes to its own branch while it is there.
+        let outer = self.forks_around(visit).skip(1);
+        let scopes = outer.filter_map(|(holder, index)| holder.branch(index));
+        let scopes: Vec<Arc<State>> = scopes.map(|branch| branch.scope.clone()).collect();
+        visit.around = scopes;
+    }
+
+    /// A visit that has ended needs what it found no more.
+    pub(super) fn drop_found(&mut self, visit: &Visit) {
+        let Some(at) = visit.found else { return };
+        let Some(found) = self.found.get_mut(&at) else {
+            return;
+        };
+        found.visits = found.visits.saturating_sub(1);
+        if found.visits == 0 {
+            self.found.remove(&at);
+        }
+    }
+
+    /// Whether the run began with the visit.
+    fn is_first(&self, visit: &Visit) -> bool {
+        let first = self.steps.first().map(|(step, _)| step);
+        visit.key.visit == 1 && first == Some(&visit.key.step)
+    }
+}
