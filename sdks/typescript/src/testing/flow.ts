@@ -7,8 +7,8 @@
 import type { AwaitConfig } from '../config.ts'
 import { RiverrunError } from '../errors.ts'
 import { describe } from '../failure.ts'
-import { getAt } from '../live/path.ts'
 import type { Failure, Suspended } from '../wire.ts'
+import { wantedValues } from './awaits.ts'
 import { FakeClock } from './clock.ts'
 import type { Executable } from './execute.ts'
 import { evaluate } from './expression.ts'
@@ -220,10 +220,10 @@ export class Simulation {
       const trigger = this.store.makeTrigger(declared.triggerType ?? 'webhook', shown.payload)
       return this.#awaitTrigger(visit, trigger, timeoutMs, done, declared.many)
     }
-    const absent = Object.values(declared.match ?? {}).find((wanted) => this.#matched(wanted, visit) === undefined)
-    if (absent !== undefined) return this.#fail(visit, 'failed', new RiverrunError('INPUT_ERROR', `match: there is no ${String(absent)}`, { retriable: false }))
+    const match = wantedValues(declared.match ?? {}, { input: visit.input, state: this.store.state })
+    if (match instanceof RiverrunError) return this.#fail(visit, 'failed', match)
     const lookback = declared.lookback === undefined ? undefined : declared.lookback === 'run' ? 'run' : milliseconds('lookback', declared.lookback)
-    this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done)
+    this.#awaitEvent(visit, declared.eventKind, (event) => matches(match, event) && this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done)
   }
 
   async #execute(visit: Visit): Promise<void> {
@@ -433,10 +433,9 @@ export class Simulation {
     this.enter(step, Object.fromEntries(firsts.map((held) => [held.kind, held.input ?? null])))
   }
 
-  #fitsDeclared({ where, match }: AwaitConfig & { type: 'event' }, event: SeenEvent, visit: Visit): boolean {
+  #fitsDeclared({ where }: AwaitConfig & { type: 'event' }, event: SeenEvent, visit: Visit): boolean {
     const ctx = { ...this.#context(), input: visit.input }
-    const values = Object.entries(match ?? {}).map(([path, wanted]) => [path, this.#matched(wanted, visit)])
-    return matches(Object.fromEntries(values), event) && this.#where(where, { event, ctx }, visit, event.kind)
+    return this.#where(where, { event, ctx }, visit, event.kind)
   }
 
   #where(where: string | Function | undefined, args: Record<string, unknown>, { step }: Visit, kind: string): boolean {
@@ -453,12 +452,6 @@ export class Simulation {
       if (!this.#warnings.some(({ message }) => message === warning.message)) this.#warnings.push(warning)
       return undefined
     }
-  }
-
-  /** What a declared `match` wants: a path into input or state, or a value as it is. */
-  #matched(wanted: string | { value: unknown }, { input }: Visit): unknown {
-    if (typeof wanted !== 'string') return wanted.value
-    return /^(input|state)\./.test(wanted) ? getAt({ input, state: this.store.state }, wanted) : wanted
   }
 
   #tooLate(visit: Visit, { onTimeout }: { onTimeout?: string }): void {
