@@ -127,6 +127,32 @@ class Refusals(unittest.TestCase):
         self.refused("FLOW_INVALID", r'\$\{a\.\.b\} in "\$\{a\.\.b\}" is not a path', no_path)
         self.assertEqual(run_flow(steps(compensation={"step": "unbook"})).status, "completed")
 
+    def test_a_declared_await_has_the_fields_of_its_type(self) -> None:
+        def told(**declared: Any) -> Any:
+            with self.assertRaises(RiverrunError) as caught:
+                run_flow({"wait": (nothing, {**ENTRY, "await": declared})})
+            self.assertEqual(caught.exception.code, "FLOW_INVALID")
+            return [tuple(issue.values()) for issue in caught.exception.details["issues"]]
+
+        event = {"eventKind": "x", "where": "true", "match": {"data.a": 1}, "lookback": 5}
+        door = {"triggerType": "api", "payload": 1, "secretEnv": "SECRET", "many": 2}
+        for type, fields in (
+            ("event", ["delay", *door]),
+            ("trigger", ["delay", *event]),
+            ("time", [*event, *door]),
+        ):
+            expected = [
+                (f"steps.wait.await.{field}", f"an await of the type {type} has no {field}")
+                for field in fields
+            ]
+            self.assertEqual(told(type=type, delay=5, **event, **door), expected)
+        [(path, message)] = told(type="trigger", trigger_type="user", secret_env="SECRET")
+        self.assertEqual(path, "steps.wait.await.secretEnv")
+        self.assertRegex(message, "^a person who answers on a page signs nothing")
+        wait = {"type": "time", "delay": 5, "match": None}
+        done = run_flow({"wait": (nothing, {**ENTRY, "await": wait})})
+        self.assertEqual(done.status, "completed")
+
     def test_a_declared_match_says_which_part_of_the_event_equals_what(self) -> None:
         def pay(match: Any) -> Any:
             wait = {"type": "event", "event_kind": "paid", "match": match}

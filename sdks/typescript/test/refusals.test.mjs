@@ -89,6 +89,26 @@ test('a flow leads to steps that there are', async () => {
   assert.equal((await runFlow(steps({ compensation: { step: 'unbook' } }))).status, 'completed')
 })
 
+test('a declared await has the fields of its type', async () => {
+  const told = async (declared) => {
+    const error = await runFlow({ wait: defineStep(() => 1, { ...entry, await: declared }) }).catch((error) => error)
+    assert.equal(error.code, 'FLOW_INVALID')
+    return error.details.issues.map(({ path, message }) => [path.replace('steps.wait.await.', ''), message])
+  }
+  const all = { delay: 5, eventKind: 'x', where: 'true', match: { 'data.a': 1 }, lookback: 5, triggerType: 'api', payload: 1, secretEnv: 'SECRET', many: 2 }
+  const strange = {
+    event: ['delay', 'triggerType', 'payload', 'secretEnv', 'many'],
+    trigger: ['delay', 'eventKind', 'where', 'match', 'lookback'],
+    time: ['eventKind', 'where', 'match', 'lookback', 'triggerType', 'payload', 'secretEnv', 'many'],
+  }
+  for (const [type, fields] of Object.entries(strange)) {
+    assert.deepEqual(await told({ ...all, type }), fields.map((field) => [field, `an await of the type ${type} has no ${field}`]))
+  }
+  assert.match((await told({ type: 'trigger', triggerType: 'user', secretEnv: 'SECRET' })).join(), /^secretEnv,a person who answers on a page signs nothing/)
+  const nothing = await runFlow({ wait: defineStep(() => 1, { ...entry, await: { type: 'time', delay: 5, match: null, payload: undefined } }) })
+  assert.equal(nothing.status, 'completed')
+})
+
 test('a declared match says which part of the event equals what', async () => {
   const pay = (match) => ({ pay: defineStep((_, ctx) => ctx.awaited.data, { ...entry, await: { type: 'event', eventKind: 'paid', match } }) })
   const told = (match) => runFlow(pay(match)).then(() => [], (error) => (assert.equal(error.code, 'FLOW_INVALID'), error.details.issues))

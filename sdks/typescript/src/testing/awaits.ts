@@ -1,11 +1,21 @@
 /**
- * What an await in a config says, as the server reads it: the values that its `match` names.
+ * What an await in a config says, as the server reads it: the fields of its type, the values that
+ * its `match` names.
  */
 
 import type { AwaitConfig } from '../config.ts'
 import { RiverrunError } from '../errors.ts'
 import { isObject } from '../json.ts'
 import { getAt } from '../live/path.ts'
+
+/** The fields that mean nothing in an await of a type. */
+const strange: Record<AwaitConfig['type'], string[]> = {
+  event: ['delay', 'triggerType', 'payload', 'secretEnv', 'many'],
+  trigger: ['delay', 'eventKind', 'where', 'match', 'lookback'],
+  time: ['eventKind', 'where', 'match', 'lookback', 'triggerType', 'payload', 'secretEnv', 'many'],
+}
+
+const signsNothing = 'a person who answers on a page signs nothing: take triggerType webhook or api where bodies must be signed, or leave the secret out'
 
 /** What an event has when awaits are held against it. */
 const envelope = ['data', 'type', 'kind', 'runId', 'flowName', 'stepName', 'stepId', 'attempt', 'correlationId', 'causationId', 'tenantId', 'chain']
@@ -17,7 +27,12 @@ interface Issue {
 
 /** Why the server would not take the await in, if it would not. */
 export function* awaitIssues(at: string, declared: AwaitConfig): Generator<Issue> {
-  const { match } = declared as { match?: unknown }
+  const said: Record<string, unknown> = { ...declared }
+  for (const field of strange[declared.type] ?? []) {
+    if (said[field] !== undefined && said[field] !== null) yield { path: `${at}.${field}`, message: `an await of the type ${declared.type} has no ${field}` }
+  }
+  const { triggerType, secretEnv, match } = said
+  if (declared.type === 'trigger' && triggerType === 'user' && typeof secretEnv === 'string') yield { path: `${at}.secretEnv`, message: signsNothing }
   for (const [path, from] of isObject(match) ? Object.entries(match) : []) yield* matched(`${at}.match.${path}`, path, from)
 }
 

@@ -1,4 +1,7 @@
-"""What an await in a config says, as the server reads it: the values that its `match` names."""
+"""What an await in a config says, as the server reads it.
+
+The fields of its type, the values that its `match` names.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,16 @@ from .._path import NOTHING, get_at
 from ..errors import RiverrunError
 from .words import Issue
 
+#: The fields that mean nothing in an await of a type.
+_STRANGE = {
+    "event": "delay triggerType payload secretEnv many".split(),
+    "trigger": "delay eventKind where match lookback".split(),
+    "time": "eventKind where match lookback triggerType payload secretEnv many".split(),
+}
+_SIGNS_NOTHING = (
+    "a person who answers on a page signs nothing: take triggerType webhook or api where bodies "
+    "must be signed, or leave the secret out"
+)
 #: What an event has when awaits are held against it.
 _ENVELOPE = {
     *"data type kind runId flowName stepName stepId attempt".split(),
@@ -19,6 +32,14 @@ _ENVELOPE = {
 
 def await_issues(at: str, declared: Mapping[str, Any]) -> Iterator[Issue]:
     """Why the server would not take the await in, if it would not."""
+    type = declared.get("type") or ""
+    for field in _STRANGE.get(type, ()):
+        if declared.get(field) is not None:
+            message = f"an await of the type {type} has no {field}"
+            yield {"path": f"{at}.{field}", "message": message}
+    is_of_a_person = (type, declared.get("triggerType")) == ("trigger", "user")
+    if is_of_a_person and declared.get("secretEnv") is not None:
+        yield {"path": f"{at}.secretEnv", "message": _SIGNS_NOTHING}
     for path, wanted in (declared.get("match") or {}).items():
         yield from _matched(f"{at}.match.{path}", path, wanted)
 
