@@ -1084,6 +1084,29 @@ class Flows(unittest.TestCase):
         late = run_flow([door], triggers={"api": lambda _: next(once, None)})
         self.assertEqual(getattr(late.error, "code", None), "AWAIT_TIMEOUT")
 
+    def test_what_had_come_to_a_door_for_several_goes_to_the_step_after_its_timeout(self) -> None:
+        def tell(input: Any, ctx: SyncContext) -> Any:
+            return ctx.awaited
+
+        wait = {"type": "trigger", "trigger_type": "api", "many": 3, "timeout": "1d"}
+        first = {"flow": {"role": "entry"}, "await": {**wait, "on_timeout": "late"}}
+
+        def late(answers: list[Any], **more: Any) -> Any:
+            steps = {"door": (tell, first), "late": (tell, {"flow": {"role": "step"}, **more})}
+            left = iter(answers)
+            opens = {"api": lambda _: next(left, None)}
+            events = [{"type": "more", "data": 1, "at": "3d"}]
+            return run_flow(steps, triggers=opens, events=events).visits
+
+        door, entered = late([later("2h", "b"), later("1h", "a"), later("25h", "c")])
+        self.assertEqual((door.status, door.awaits[0].value), ("timeout", ["a", "b"]))
+        self.assertEqual((entered.step, entered.value), ("late", ["a", "b"]))
+        self.assertIsNone(late([])[1].value)
+        # It waits for its own await all the same.
+        _, own = late(["a"], await_={"type": "event", "event_kind": "more"})
+        days_ms = 2 * 86_400_000
+        self.assertEqual((own.value["type"], own.awaits[0].waited_ms), ("more", days_ms))
+
     def test_the_payload_of_a_declared_door_has_parts_of_input_and_state(self) -> None:
         for payload, expected in (
             ("${total} for ${input.order} of ${who.name}?", "12.5 for 7 of Ann?"),

@@ -77,6 +77,8 @@ export class Visit {
   readonly memory: Memory
   readonly startedAt = new Date().toISOString()
   awaited: unknown
+  /** What had come of the await whose timeout led here: it is `awaited`, until its own await brings something. */
+  soFar: unknown
   /** What the handler gave, of a visit that lets its declared time pass. */
   returned: { value: unknown } | undefined
   /** Attempts that failed since the code last went on after a wait. */
@@ -198,7 +200,7 @@ export class Visit {
       visit: this.number,
       correlationId,
       tenantId,
-      awaited: this.awaited,
+      awaited: this.awaited === undefined ? this.soFar : this.awaited,
       checkpoint: this.memory.checkpoint,
       journal: [...this.memory.journal],
     }

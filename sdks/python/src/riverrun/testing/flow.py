@@ -257,9 +257,9 @@ class Simulation:
 
         def done(outcome: str, value: Any) -> None:
             if outcome == "timeout":
-                self._too_late(visit, declared)
+                self._too_late(visit, declared, value)
             else:
-                visit.awaited = value
+                visit.awaited, visit.so_far = value, None
                 self._execute(visit)
 
         timeout = declared.get("timeout")
@@ -384,7 +384,7 @@ class Simulation:
         visit.end("completed")
         self._undoing.finished(visit)
 
-    def _too_late(self, visit: Visit, declared: Mapping[str, Any]) -> None:
+    def _too_late(self, visit: Visit, declared: Mapping[str, Any], so_far: Any) -> None:
         name = declared.get("onTimeout")
         if name is None:
             error = _timed_out(declared["type"])
@@ -392,7 +392,7 @@ class Simulation:
             self._fail(visit, refusal)
             return
         visit.end("timeout")
-        self.enter(self._steps[name], visit.run.input)
+        self.enter(self._steps[name], visit.run.input).so_far = so_far
 
     def _fail(self, visit: Visit, error: BaseException) -> None:
         """The first failure is the run's; one while it undoes things is only recorded."""
@@ -440,7 +440,9 @@ class Simulation:
         done: Done,
         many: int | None = None,
     ) -> None:
-        """With `many` it is opened so often, and gives the list of what came."""
+        """With `many` it is opened so often, and gives the list of what came, also of what came
+        before its time was over.
+        """
         finish = self._wait(visit, "trigger", trigger.id, done)
         answers: list[tuple[Any, int]] = []
         while len(answers) < (many or 1):
@@ -455,7 +457,9 @@ class Simulation:
             value = payloads if many else payloads[0]
             self._plan(self.clock.now + after_ms, lambda: finish("trigger", value))
         elif timeout_ms is not None:
-            self._plan(self.clock.now + timeout_ms, lambda: finish("timeout", None))
+            in_time = [payload for payload, after_ms in answers if after_ms <= timeout_ms]
+            so_far = in_time if many and in_time else None
+            self._plan(self.clock.now + timeout_ms, lambda: finish("timeout", so_far))
 
     def _await_event(
         self,
