@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import datetime
 import threading
 import time
@@ -1189,6 +1190,39 @@ class Flows(unittest.TestCase):
             ],
         )
         self.assertEqual((done.status, done.elapsed_ms), ("failed", 3000))
+
+    def test_the_input_of_a_visit_stays_what_it_was_when_it_was_entered(self) -> None:
+        seen: list[Any] = []
+
+        async def work(input: Any, ctx: Context) -> None:
+            seen.append(copy.deepcopy(input))
+            await ctx.state.set("n", 9)
+            await ctx.state.set("deep.m", 9)
+            await ctx.state.set("input", 9)
+            if isinstance(input, dict):
+                input["n"] = input["deep"]["m"] = 7
+            await ctx.wait.time("1h")
+            if len(seen) == 2:
+                raise ValueError("once more")
+
+        given: Any = None
+
+        async def first(input: Any, ctx: Context) -> None:
+            await work(input, ctx)
+            await ctx.emit("next", given)
+
+        steps = {
+            "first": (first, {"flow": {"role": "entry"}}),
+            "second": (work, {"subscriptions": [{"event_kind": "next"}]}),
+        }
+        for given in ({"n": 1, "deep": {"m": 1}}, 5, "text", [1], None):
+            seen.clear()
+            done = run_flow(steps, given)
+            self.assertEqual((done.status, len(done.visits[0].retries)), ("completed", 1))
+            self.assertEqual([visit.input for visit in done.visits], [given, given])
+            # The first is called, after its wait, after its failure; the second is called, and
+            # after its wait.
+            self.assertEqual(seen, [given] * 5)
 
     def test_a_declared_match_of_what_is_not_there_fails(self) -> None:
         wait = {"type": "event", "event_kind": "paid", "match": {"data.id": "input.nope"}}

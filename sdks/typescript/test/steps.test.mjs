@@ -786,6 +786,32 @@ test('words that mean nothing are refused where code waits', async () => {
   }
 })
 
+test('the input of a visit stays what it was when it was entered', async () => {
+  const seen = []
+  const work = async (input, ctx) => {
+    seen.push(structuredClone(input))
+    await ctx.state.set('n', 9)
+    await ctx.state.set('deep.m', 9)
+    await ctx.state.set('input', 9)
+    if (input?.deep) input.deep.m = input.n = 7
+    await ctx.await.time('1h')
+    if (seen.length === 2) throw new Error('once more')
+    return input
+  }
+  let given
+  const steps = {
+    first: defineStep(async (input, ctx) => (await work(input, ctx), await ctx.emit('next', given)), { flow: { role: 'entry' } }),
+    second: defineStep(work, { subscriptions: [{ eventKind: 'next' }] }),
+  }
+  for (given of [{ n: 1, deep: { m: 1 } }, 5, 'text', [1], null]) {
+    seen.length = 0
+    const { visits, status } = await runFlow(steps, { input: given })
+    assert.deepEqual([status, visits.map(({ input }) => input), visits[0].retries.length], ['completed', [given, given], 1])
+    // The first is called, after its wait, after its failure; the second is called, and after its wait.
+    assert.deepEqual(seen, Array(5).fill(given))
+  }
+})
+
 test('a declared match of what is not there fails', async () => {
   const pay = defineStep(() => 1, { step: 'pay', await: { type: 'event', eventKind: 'paid', match: { 'data.id': 'input.nope' } } })
   const absent = await runFlow([pay], { input: { id: 1 } })
