@@ -161,6 +161,7 @@ export interface EventData {
         awaitType: 'event' | 'trigger';
         duration: number;
         next?: string;
+        value?: unknown;
     };
     'step.await.branches': {
         branches: {
