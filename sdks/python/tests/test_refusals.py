@@ -127,6 +127,76 @@ class Refusals(unittest.TestCase):
         self.refused("FLOW_INVALID", r'\$\{a\.\.b\} in "\$\{a\.\.b\}" is not a path', no_path)
         self.assertEqual(run_flow(steps(compensation={"step": "unbook"})).status, "completed")
 
+    def test_a_declared_await_has_the_fields_of_its_type(self) -> None:
+        def told(**declared: Any) -> Any:
+            with self.assertRaises(RiverrunError) as caught:
+                run_flow({"wait": (nothing, {**ENTRY, "await": declared})})
+            self.assertEqual(caught.exception.code, "FLOW_INVALID")
+            return [tuple(issue.values()) for issue in caught.exception.details["issues"]]
+
+        event = {"eventKind": "x", "where": "true", "match": {"data.a": 1}, "lookback": 5}
+        door = {"triggerType": "api", "payload": 1, "secretEnv": "SECRET", "many": 2}
+        for type, fields in (
+            ("event", ["delay", *door]),
+            ("trigger", ["delay", *event]),
+            ("time", [*event, *door]),
+        ):
+            expected = [
+                (f"steps.wait.await.{field}", f"an await of the type {type} has no {field}")
+                for field in fields
+            ]
+            self.assertEqual(told(type=type, delay=5, **event, **door), expected)
+        [(path, message)] = told(type="trigger", trigger_type="user", secret_env="SECRET")
+        self.assertEqual(path, "steps.wait.await.secretEnv")
+        self.assertRegex(message, "^a person who answers on a page signs nothing")
+        wait = {"type": "time", "delay": 5, "match": None}
+        done = run_flow({"wait": (nothing, {**ENTRY, "await": wait})})
+        self.assertEqual(done.status, "completed")
+
+    def test_a_declared_match_says_which_part_of_the_event_equals_what(self) -> None:
+        def pay(match: Any) -> Any:
+            wait = {"type": "event", "event_kind": "paid", "match": match}
+            return {"pay": (lambda _, ctx: ctx.awaited["data"], {**ENTRY, "await": wait})}
+
+        def told(match: Any) -> Any:
+            with self.assertRaises(RiverrunError) as caught:
+                run_flow(pay(match))
+            self.assertEqual(caught.exception.code, "FLOW_INVALID")
+            return [tuple(issue.values()) for issue in caught.exception.details["issues"]]
+
+        for text in ("order.id", "inputs.id", "state", "", "5"):
+            message = (
+                f'"{text}" is no path into input or state, such as "input.{text}": '
+                f'for the text itself write {{"value": "{text}"}}'
+            )
+            expected = [("steps.pay.await.match.data.id", message)]
+            self.assertEqual(told({"data.id": text}), expected)
+        for path in ("id", "orderId", "Data.id"):
+            head = path.split(".")[0]
+            message = (
+                f'no event has "{head}": what was emitted stands below data, as in "data.{path}"'
+            )
+            expected = [(f"steps.pay.await.match.{path}", message)]
+            self.assertEqual(told({path: "input"}), expected)
+
+        last = {"id": 5, "by": None, "as": "input"}
+        events = [
+            {"type": "paid", "data": "other"},
+            {"type": "paid", "data": "a"},
+            {"type": "paid", "data": last, "correlationId": "c"},
+        ]
+        taken = run_flow(pay({"data": "input"}), "a", events=events).visits[0].value
+        self.assertEqual(taken, "a")
+        for match in (
+            {"data.id": "input.id"},
+            {"data.id": "state.order"},
+            {"data.as": {"value": "input"}},
+            {"data.id": 5, "data.by": None},
+            {"correlationId": {"value": "c"}},
+        ):
+            done = run_flow(pay(match), {"id": 5}, events=events, state={"order": 5})
+            self.assertEqual(done.visits[0].value, last, match)
+
     def test_a_word_that_is_no_setting(self) -> None:
         def refused(pattern: str, **config: Any) -> None:
             self.refused("PROCESS_INVALID", pattern, {"a": (nothing, {**ENTRY, **config})})

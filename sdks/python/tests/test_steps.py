@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import datetime
 import threading
 import time
@@ -1084,6 +1085,29 @@ class Flows(unittest.TestCase):
         late = run_flow([door], triggers={"api": lambda _: next(once, None)})
         self.assertEqual(getattr(late.error, "code", None), "AWAIT_TIMEOUT")
 
+    def test_what_had_come_to_a_door_for_several_goes_to_the_step_after_its_timeout(self) -> None:
+        def tell(input: Any, ctx: SyncContext) -> Any:
+            return ctx.awaited
+
+        wait = {"type": "trigger", "trigger_type": "api", "many": 3, "timeout": "1d"}
+        first = {"flow": {"role": "entry"}, "await": {**wait, "on_timeout": "late"}}
+
+        def late(answers: list[Any], **more: Any) -> Any:
+            steps = {"door": (tell, first), "late": (tell, {"flow": {"role": "step"}, **more})}
+            left = iter(answers)
+            opens = {"api": lambda _: next(left, None)}
+            events = [{"type": "more", "data": 1, "at": "3d"}]
+            return run_flow(steps, triggers=opens, events=events).visits
+
+        door, entered = late([later("2h", "b"), later("1h", "a"), later("25h", "c")])
+        self.assertEqual((door.status, door.awaits[0].value), ("timeout", ["a", "b"]))
+        self.assertEqual((entered.step, entered.value), ("late", ["a", "b"]))
+        self.assertIsNone(late([])[1].value)
+        # It waits for its own await all the same.
+        _, own = late(["a"], await_={"type": "event", "event_kind": "more"})
+        days_ms = 2 * 86_400_000
+        self.assertEqual((own.value["type"], own.awaits[0].waited_ms), ("more", days_ms))
+
     def test_the_payload_of_a_declared_door_has_parts_of_input_and_state(self) -> None:
         for payload, expected in (
             ("${total} for ${input.order} of ${who.name}?", "12.5 for 7 of Ann?"),
@@ -1166,6 +1190,39 @@ class Flows(unittest.TestCase):
             ],
         )
         self.assertEqual((done.status, done.elapsed_ms), ("failed", 3000))
+
+    def test_the_input_of_a_visit_stays_what_it_was_when_it_was_entered(self) -> None:
+        seen: list[Any] = []
+
+        async def work(input: Any, ctx: Context) -> None:
+            seen.append(copy.deepcopy(input))
+            await ctx.state.set("n", 9)
+            await ctx.state.set("deep.m", 9)
+            await ctx.state.set("input", 9)
+            if isinstance(input, dict):
+                input["n"] = input["deep"]["m"] = 7
+            await ctx.wait.time("1h")
+            if len(seen) == 2:
+                raise ValueError("once more")
+
+        given: Any = None
+
+        async def first(input: Any, ctx: Context) -> None:
+            await work(input, ctx)
+            await ctx.emit("next", given)
+
+        steps = {
+            "first": (first, {"flow": {"role": "entry"}}),
+            "second": (work, {"subscriptions": [{"event_kind": "next"}]}),
+        }
+        for given in ({"n": 1, "deep": {"m": 1}}, 5, "text", [1], None):
+            seen.clear()
+            done = run_flow(steps, given)
+            self.assertEqual((done.status, len(done.visits[0].retries)), ("completed", 1))
+            self.assertEqual([visit.input for visit in done.visits], [given, given])
+            # The first is called, after its wait, after its failure; the second is called, and
+            # after its wait.
+            self.assertEqual(seen, [given] * 5)
 
     def test_a_declared_match_of_what_is_not_there_fails(self) -> None:
         wait = {"type": "event", "event_kind": "paid", "match": {"data.id": "input.nope"}}

@@ -3805,6 +3805,39 @@ function maxAttemptsOf({ maxAttempts, config }) {
   return maxAttempts ?? config?.retryPolicy?.attempts ?? 1;
 }
 
+// src/testing/awaits.ts
+var strange = {
+  event: ["delay", "triggerType", "payload", "secretEnv", "many"],
+  trigger: ["delay", "eventKind", "where", "match", "lookback"],
+  time: ["eventKind", "where", "match", "lookback", "triggerType", "payload", "secretEnv", "many"]
+};
+var signsNothing = "a person who answers on a page signs nothing: take triggerType webhook or api where bodies must be signed, or leave the secret out";
+var envelope = ["data", "type", "kind", "runId", "flowName", "stepName", "stepId", "attempt", "correlationId", "causationId", "tenantId", "chain"];
+function* awaitIssues(at, declared) {
+  const said = { ...declared };
+  for (const field of strange[declared.type] ?? []) {
+    if (said[field] !== void 0 && said[field] !== null) yield { path: `${at}.${field}`, message: `an await of the type ${declared.type} has no ${field}` };
+  }
+  const { triggerType, secretEnv, match } = said;
+  if (declared.type === "trigger" && triggerType === "user" && typeof secretEnv === "string") yield { path: `${at}.secretEnv`, message: signsNothing };
+  for (const [path2, from] of isObject(match) ? Object.entries(match) : []) yield* matched(`${at}.match.${path2}`, path2, from);
+}
+function wantedValues(match, ctx) {
+  const wanted = [];
+  for (const [path2, from] of Object.entries(match)) {
+    const value = typeof from === "string" ? getAt(ctx, from) : isObject(from) && Object.hasOwn(from, "value") ? from.value : from;
+    if (value === void 0) return new RiverrunError("INPUT_ERROR", `match has no value for ${JSON.stringify(path2)}: there is no ${String(from)}`, { retriable: false });
+    wanted.push([path2, value]);
+  }
+  return Object.fromEntries(wanted);
+}
+function* matched(at, path2, from) {
+  const [head = ""] = path2.split(".");
+  if (!envelope.includes(head)) yield { path: at, message: `no event has ${JSON.stringify(head)}: what was emitted stands below data, as in "data.${path2}"` };
+  if (typeof from !== "string" || from === "input" || /^(input|state)\./.test(from)) return;
+  yield { path: at, message: `${JSON.stringify(from)} is no path into input or state, such as "input.${from}": for the text itself write {"value": ${JSON.stringify(from)}}` };
+}
+
 // src/testing/sandbox.ts
 import { Script, createContext } from "node:vm";
 var resultBytes2 = 1024 * 1024;
@@ -4144,6 +4177,7 @@ function* issuesOf({ name, subscriptions, await: declared, compensation, limits 
     yield* heard(`${at}.await.eventKind`, declared.eventKind);
     yield* parses(`${at}.await.where`, declared.where);
   }
+  if (declared) yield* awaitIssues(`${at}.await`, declared);
   if (declared && "onTimeout" in declared) yield* target(`${at}.await.onTimeout`, declared.onTimeout, names3);
   for (const field of ["timeout", "lookback"]) yield* duration(`${at}.await.${field}`, declared?.[field]);
   if (declared?.type === "time") yield* (typeof declared.delay === "function" ? parses : duration)(`${at}.await.delay`, declared.delay);
@@ -4317,17 +4351,21 @@ var Visit = class {
   constructor(step2, number, input, run, options2, store, undoes) {
     this.step = step2;
     this.number = number;
-    this.input = input;
     this.run = run;
     this.options = options2;
     this.undoes = undoes;
+    this.input = copy(input);
     this.memory = new Memory({ ...options2, journal: [], state: {} }, step2.checks ?? {}, store, true);
   }
   awaits = [];
   retries = [];
   memory;
+  /** As it was when the visit was entered: each execution is given its own. */
+  input;
   startedAt = (/* @__PURE__ */ new Date()).toISOString();
   awaited;
+  /** What had come of the await whose timeout led here: it is `awaited`, until its own await brings something. */
+  soFar;
   /** What the handler gave, of a visit that lets its declared time pass. */
   returned;
   /** Attempts that failed since the code last went on after a wait. */
@@ -4393,7 +4431,7 @@ var Visit = class {
     const execution = ctx.execution;
     const { checks = {} } = this.step;
     try {
-      const input = await givenInput(checks, this.input);
+      const input = await givenInput(checks, copy(this.input));
       const value = await this.step.handler(this.step.takes === "job" ? this.#job(input) : input, ctx);
       const problem = await execution.returned();
       if (problem) throw problem;
@@ -4425,7 +4463,7 @@ var Visit = class {
       visit: this.number,
       correlationId,
       tenantId,
-      awaited: this.awaited,
+      awaited: copy(this.awaited === void 0 ? this.soFar : this.awaited),
       checkpoint: this.memory.checkpoint,
       journal: [...this.memory.journal]
     };
@@ -4500,6 +4538,7 @@ var Simulation = class {
     const visit = new Visit(step2, number, input ?? null, run, this.options, this.store, undoes);
     this.visits.push(visit);
     this.#plan(this.clock.now, () => this.#begin(visit));
+    return visit;
   }
   async play() {
     while (this.#isActive || this.#goesOn()) {
@@ -4539,7 +4578,7 @@ var Simulation = class {
     const { await: declared } = visit.step;
     if (!declared || declared.type === "time" || visit.awaited !== void 0) return this.#execute(visit);
     const done2 = (ending) => {
-      if (ending.outcome === "timeout") return this.#tooLate(visit, declared);
+      if (ending.outcome === "timeout") return this.#tooLate(visit, declared, ending.value);
       visit.awaited = ending.value;
       return this.#execute(visit);
     };
@@ -4550,10 +4589,10 @@ var Simulation = class {
       const trigger = this.store.makeTrigger(declared.triggerType ?? "webhook", shown3.payload);
       return this.#awaitTrigger(visit, trigger, timeoutMs, done2, declared.many);
     }
-    const absent = Object.values(declared.match ?? {}).find((wanted) => this.#matched(wanted, visit) === void 0);
-    if (absent !== void 0) return this.#fail(visit, "failed", new RiverrunError("INPUT_ERROR", `match: there is no ${String(absent)}`, { retriable: false }));
+    const match = wantedValues(declared.match ?? {}, { input: visit.input, state: this.store.state });
+    if (match instanceof RiverrunError) return this.#fail(visit, "failed", match);
     const lookback = declared.lookback === void 0 ? void 0 : declared.lookback === "run" ? "run" : milliseconds2("lookback", declared.lookback);
-    this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done2);
+    this.#awaitEvent(visit, declared.eventKind, (event) => matches(match, event) && this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done2);
   }
   async #execute(visit) {
     const before = visit.memory.events.length;
@@ -4624,7 +4663,7 @@ var Simulation = class {
     const finish = this.#wait(visit, "time", "time", done2);
     this.#plan(untilMs, () => finish({ outcome: "time" }));
   }
-  /** With `many` it is opened so often, and gives the list of what came. */
+  /** With `many` it is opened so often, and gives the list of what came, also of what came before its time was over. */
   async #awaitTrigger(visit, trigger, timeoutMs, done2, many) {
     const finish = this.#wait(visit, "trigger", trigger.id, done2);
     const fromMs = this.clock.now;
@@ -4640,7 +4679,10 @@ var Simulation = class {
     if (last && (timeoutMs === void 0 || last.afterMs <= timeoutMs)) {
       const payloads = answers.map(({ payload }) => payload);
       this.#plan(fromMs + last.afterMs, () => finish({ outcome: "trigger", value: many ? payloads : payloads[0] }));
-    } else if (timeoutMs !== void 0) this.#plan(fromMs + timeoutMs, () => finish({ outcome: "timeout" }));
+    } else if (timeoutMs !== void 0) {
+      const inTime = answers.filter(({ afterMs }) => afterMs <= timeoutMs).map(({ payload }) => payload);
+      this.#plan(fromMs + timeoutMs, () => finish({ outcome: "timeout", ...many && inTime.length && { value: inTime } }));
+    }
   }
   #awaitEvent(visit, kind, fits, lookback, timeoutMs, done2) {
     const finish = this.#wait(visit, "event", kind, done2);
@@ -4727,7 +4769,7 @@ var Simulation = class {
     return found;
   }
   #enterBy(step2, kind, input) {
-    if (step2.join !== "all") return this.enter(step2, input);
+    if (step2.join !== "all") return void this.enter(step2, input);
     this.#held.push({ step: step2.name, kind, input });
     const kinds = new Set(step2.subscriptions.map(({ eventKind }) => eventKind));
     const firsts = [...kinds].map((wanted) => this.#held.find((held) => held.step === step2.name && held.kind === wanted));
@@ -4735,10 +4777,9 @@ var Simulation = class {
     for (const held of firsts) this.#held.splice(this.#held.indexOf(held), 1);
     this.enter(step2, Object.fromEntries(firsts.map((held) => [held.kind, held.input ?? null])));
   }
-  #fitsDeclared({ where, match }, event, visit) {
+  #fitsDeclared({ where }, event, visit) {
     const ctx = { ...this.#context(), input: visit.input };
-    const values = Object.entries(match ?? {}).map(([path2, wanted]) => [path2, this.#matched(wanted, visit)]);
-    return matches(Object.fromEntries(values), event) && this.#where(where, { event, ctx }, visit, event.kind);
+    return this.#where(where, { event, ctx }, visit, event.kind);
   }
   #where(where, args, { step: step2 }, kind) {
     return where === void 0 || Boolean(this.#judged(`the where of the await of event ${kind}`, step2, () => evaluate(where, args)));
@@ -4754,17 +4795,12 @@ var Simulation = class {
       return void 0;
     }
   }
-  /** What a declared `match` wants: a path into input or state, or a value as it is. */
-  #matched(wanted, { input }) {
-    if (typeof wanted !== "string") return wanted.value;
-    return /^(input|state)\./.test(wanted) ? getAt({ input, state: this.store.state }, wanted) : wanted;
-  }
-  #tooLate(visit, { onTimeout }) {
+  #tooLate(visit, { onTimeout }, soFar) {
     const { code = "", message } = timedOut(visit.step.await?.type ?? "event");
     if (onTimeout === void 0) return this.#fail(visit, "failed", new RiverrunError(code, message, { retriable: false }));
     const step2 = this.steps.get(onTimeout);
     visit.end({ status: "timeout" });
-    this.enter(step2, visit.input);
+    this.enter(step2, visit.input).soFar = soFar;
   }
   /** The first failure is the run's; one while it undoes things is only recorded. */
   #fail(visit, status, error) {

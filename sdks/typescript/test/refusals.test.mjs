@@ -89,6 +89,45 @@ test('a flow leads to steps that there are', async () => {
   assert.equal((await runFlow(steps({ compensation: { step: 'unbook' } }))).status, 'completed')
 })
 
+test('a declared await has the fields of its type', async () => {
+  const told = async (declared) => {
+    const error = await runFlow({ wait: defineStep(() => 1, { ...entry, await: declared }) }).catch((error) => error)
+    assert.equal(error.code, 'FLOW_INVALID')
+    return error.details.issues.map(({ path, message }) => [path.replace('steps.wait.await.', ''), message])
+  }
+  const all = { delay: 5, eventKind: 'x', where: 'true', match: { 'data.a': 1 }, lookback: 5, triggerType: 'api', payload: 1, secretEnv: 'SECRET', many: 2 }
+  const strange = {
+    event: ['delay', 'triggerType', 'payload', 'secretEnv', 'many'],
+    trigger: ['delay', 'eventKind', 'where', 'match', 'lookback'],
+    time: ['eventKind', 'where', 'match', 'lookback', 'triggerType', 'payload', 'secretEnv', 'many'],
+  }
+  for (const [type, fields] of Object.entries(strange)) {
+    assert.deepEqual(await told({ ...all, type }), fields.map((field) => [field, `an await of the type ${type} has no ${field}`]))
+  }
+  assert.match((await told({ type: 'trigger', triggerType: 'user', secretEnv: 'SECRET' })).join(), /^secretEnv,a person who answers on a page signs nothing/)
+  const nothing = await runFlow({ wait: defineStep(() => 1, { ...entry, await: { type: 'time', delay: 5, match: null, payload: undefined } }) })
+  assert.equal(nothing.status, 'completed')
+})
+
+test('a declared match says which part of the event equals what', async () => {
+  const pay = (match) => ({ pay: defineStep((_, ctx) => ctx.awaited.data, { ...entry, await: { type: 'event', eventKind: 'paid', match } }) })
+  const told = (match) => runFlow(pay(match)).then(() => [], (error) => (assert.equal(error.code, 'FLOW_INVALID'), error.details.issues))
+  for (const from of ['order.id', 'inputs.id', 'state', '', '5']) {
+    const text = JSON.stringify(from)
+    assert.deepEqual(await told({ 'data.id': from }), [{ path: 'steps.pay.await.match.data.id', message: `${text} is no path into input or state, such as "input.${from}": for the text itself write {"value": ${text}}` }])
+  }
+  for (const path of ['id', 'orderId', 'Data.id']) {
+    const message = `no event has "${path.split('.')[0]}": what was emitted stands below data, as in "data.${path}"`
+    assert.deepEqual(await told({ [path]: 'input' }), [{ path: `steps.pay.await.match.${path}`, message }])
+  }
+  const events = [{ type: 'paid', data: 'other' }, { type: 'paid', data: 'a' }, { type: 'paid', data: { id: 5, by: null, as: 'input' }, correlationId: 'c' }]
+  const taken = async (match, input, state) => (await runFlow(pay(match), { input, state, events })).visits[0].value
+  assert.equal(await taken({ data: 'input' }, 'a'), 'a')
+  for (const match of [{ 'data.id': 'input.id' }, { 'data.id': 'state.order' }, { 'data.as': { value: 'input' } }, { 'data.id': 5, 'data.by': null }, { correlationId: { value: 'c' } }]) {
+    assert.equal((await taken(match, { id: 5 }, { order: 5 })).id, 5, JSON.stringify(match))
+  }
+})
+
 test('a word that is no setting is refused, with the one that was meant', async () => {
   const refused = (config, message) => assert.rejects(runFlow({ a: defineStep(() => 1, { ...entry, ...config }) }), { code: 'PROCESS_INVALID', message }, JSON.stringify(config))
   await refused({ concurency: 3 }, /the config of a has 1 issue; concurency: is no setting; did you mean concurrency\?/)

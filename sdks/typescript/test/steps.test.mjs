@@ -671,6 +671,25 @@ test('a declared door for several is opened so often, and gives the list of what
   assert.deepEqual([once.status, once.error.code], ['failed', 'AWAIT_TIMEOUT'])
 })
 
+test('what had come to a door for several goes to the step after its timeout', async () => {
+  const tell = (_, ctx) => ctx.awaited
+  const late = async (answers, more) => {
+    const steps = {
+      door: defineStep(tell, { flow: { role: 'entry' }, await: { type: 'trigger', triggerType: 'api', many: 3, timeout: '1d', onTimeout: 'late' } }),
+      late: defineStep(tell, { flow: { role: 'step' }, ...more }),
+    }
+    return (await runFlow(steps, { triggers: { api: () => answers.shift() }, events: [{ type: 'more', data: 1, at: '3d' }] })).visits
+  }
+  const [door, entered] = await late([later('2h', 'b'), later('1h', 'a'), later('25h', 'c')])
+  assert.deepEqual([door.status, door.awaits[0].outcome, door.awaits[0].value], ['timeout', 'timeout', ['a', 'b']])
+  assert.deepEqual([entered.step, entered.value], ['late', ['a', 'b']])
+  assert.equal((await late([]))[1].value, null)
+  // It waits for its own await all the same.
+  const waits = { await: { type: 'event', eventKind: 'more' } }
+  const [, own] = await late(['a'], waits)
+  assert.deepEqual([own.value.type, own.awaits[0].waitedMs], ['more', 2 * 86_400_000])
+})
+
 /** What whoever opens a declared door is shown, in a step that an event with these data entered. */
 async function shown(payload, { data = { order: 7, lines: [{ sku: 'a' }], note: null }, state = { total: 12.5, who: { name: 'Ann' } } } = {}) {
   const seen = []
@@ -764,6 +783,32 @@ test('words that mean nothing are refused where code waits', async () => {
     const [code, said] = await waits(wait)
     assert.equal(code, 'INPUT_ERROR')
     assert.match(said, message)
+  }
+})
+
+test('the input of a visit stays what it was when it was entered', async () => {
+  const seen = []
+  const work = async (input, ctx) => {
+    seen.push(structuredClone(input))
+    await ctx.state.set('n', 9)
+    await ctx.state.set('deep.m', 9)
+    await ctx.state.set('input', 9)
+    if (input?.deep) input.deep.m = input.n = 7
+    await ctx.await.time('1h')
+    if (seen.length === 2) throw new Error('once more')
+    return input
+  }
+  let given
+  const steps = {
+    first: defineStep(async (input, ctx) => (await work(input, ctx), await ctx.emit('next', given)), { flow: { role: 'entry' } }),
+    second: defineStep(work, { subscriptions: [{ eventKind: 'next' }] }),
+  }
+  for (given of [{ n: 1, deep: { m: 1 } }, 5, 'text', [1], null]) {
+    seen.length = 0
+    const { visits, status } = await runFlow(steps, { input: given })
+    assert.deepEqual([status, visits.map(({ input }) => input), visits[0].retries.length], ['completed', [given, given], 1])
+    // The first is called, after its wait, after its failure; the second is called, and after its wait.
+    assert.deepEqual(seen, Array(5).fill(given))
   }
 })
 

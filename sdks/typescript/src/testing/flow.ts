@@ -7,8 +7,8 @@
 import type { AwaitConfig } from '../config.ts'
 import { RiverrunError } from '../errors.ts'
 import { describe } from '../failure.ts'
-import { getAt } from '../live/path.ts'
 import type { Failure, Suspended } from '../wire.ts'
+import { wantedValues } from './awaits.ts'
 import { FakeClock } from './clock.ts'
 import type { Executable } from './execute.ts'
 import { evaluate } from './expression.ts'
@@ -156,12 +156,13 @@ export class Simulation {
     }
   }
 
-  enter(step: PlannedStep, input: unknown, undoes?: Undo['visit']): void {
+  enter(step: PlannedStep, input: unknown, undoes?: Undo['visit']): Visit {
     const number = this.visits.filter((visit) => visit.step === step).length + 1
     const run = { runId: this.options.runId ?? 'run-0', flow: this.flow, tenantId: this.options.tenantId, correlationId: this.options.correlationId }
     const visit = new Visit(step, number, input ?? null, run, this.options, this.store, undoes)
     this.visits.push(visit)
     this.#plan(this.clock.now, () => this.#begin(visit))
+    return visit
   }
 
   async play(): Promise<FlowRun> {
@@ -209,7 +210,7 @@ export class Simulation {
     const { await: declared } = visit.step
     if (!declared || declared.type === 'time' || visit.awaited !== undefined) return this.#execute(visit)
     const done = (ending: Ending): unknown => {
-      if (ending.outcome === 'timeout') return this.#tooLate(visit, declared)
+      if (ending.outcome === 'timeout') return this.#tooLate(visit, declared, ending.value)
       visit.awaited = ending.value
       return this.#execute(visit)
     }
@@ -220,10 +221,10 @@ export class Simulation {
       const trigger = this.store.makeTrigger(declared.triggerType ?? 'webhook', shown.payload)
       return this.#awaitTrigger(visit, trigger, timeoutMs, done, declared.many)
     }
-    const absent = Object.values(declared.match ?? {}).find((wanted) => this.#matched(wanted, visit) === undefined)
-    if (absent !== undefined) return this.#fail(visit, 'failed', new RiverrunError('INPUT_ERROR', `match: there is no ${String(absent)}`, { retriable: false }))
+    const match = wantedValues(declared.match ?? {}, { input: visit.input, state: this.store.state })
+    if (match instanceof RiverrunError) return this.#fail(visit, 'failed', match)
     const lookback = declared.lookback === undefined ? undefined : declared.lookback === 'run' ? 'run' : milliseconds('lookback', declared.lookback)
-    this.#awaitEvent(visit, declared.eventKind, (event) => this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done)
+    this.#awaitEvent(visit, declared.eventKind, (event) => matches(match, event) && this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done)
   }
 
   async #execute(visit: Visit): Promise<void> {
@@ -302,7 +303,7 @@ export class Simulation {
     this.#plan(untilMs, () => finish({ outcome: 'time' }))
   }
 
-  /** With `many` it is opened so often, and gives the list of what came. */
+  /** With `many` it is opened so often, and gives the list of what came, also of what came before its time was over. */
   async #awaitTrigger(visit: Visit, trigger: MadeTrigger, timeoutMs: number | undefined, done: (ending: Ending) => unknown, many?: number): Promise<void> {
     const finish = this.#wait(visit, 'trigger', trigger.id, done)
     const fromMs = this.clock.now
@@ -318,7 +319,10 @@ export class Simulation {
     if (last && (timeoutMs === undefined || last.afterMs <= timeoutMs)) {
       const payloads = answers.map(({ payload }) => payload)
       this.#plan(fromMs + last.afterMs, () => finish({ outcome: 'trigger', value: many ? payloads : payloads[0] }))
-    } else if (timeoutMs !== undefined) this.#plan(fromMs + timeoutMs, () => finish({ outcome: 'timeout' }))
+    } else if (timeoutMs !== undefined) {
+      const inTime = answers.filter(({ afterMs }) => afterMs <= timeoutMs).map(({ payload }) => payload)
+      this.#plan(fromMs + timeoutMs, () => finish({ outcome: 'timeout', ...(many && inTime.length && { value: inTime }) }))
+    }
   }
 
   #awaitEvent(
@@ -424,7 +428,7 @@ export class Simulation {
   }
 
   #enterBy(step: PlannedStep, kind: string, input: unknown): void {
-    if (step.join !== 'all') return this.enter(step, input)
+    if (step.join !== 'all') return void this.enter(step, input)
     this.#held.push({ step: step.name, kind, input })
     const kinds = new Set(step.subscriptions.map(({ eventKind }) => eventKind))
     const firsts = [...kinds].map((wanted) => this.#held.find((held) => held.step === step.name && held.kind === wanted))
@@ -433,10 +437,9 @@ export class Simulation {
     this.enter(step, Object.fromEntries(firsts.map((held) => [held.kind, held.input ?? null])))
   }
 
-  #fitsDeclared({ where, match }: AwaitConfig & { type: 'event' }, event: SeenEvent, visit: Visit): boolean {
+  #fitsDeclared({ where }: AwaitConfig & { type: 'event' }, event: SeenEvent, visit: Visit): boolean {
     const ctx = { ...this.#context(), input: visit.input }
-    const values = Object.entries(match ?? {}).map(([path, wanted]) => [path, this.#matched(wanted, visit)])
-    return matches(Object.fromEntries(values), event) && this.#where(where, { event, ctx }, visit, event.kind)
+    return this.#where(where, { event, ctx }, visit, event.kind)
   }
 
   #where(where: string | Function | undefined, args: Record<string, unknown>, { step }: Visit, kind: string): boolean {
@@ -455,18 +458,12 @@ export class Simulation {
     }
   }
 
-  /** What a declared `match` wants: a path into input or state, or a value as it is. */
-  #matched(wanted: string | { value: unknown }, { input }: Visit): unknown {
-    if (typeof wanted !== 'string') return wanted.value
-    return /^(input|state)\./.test(wanted) ? getAt({ input, state: this.store.state }, wanted) : wanted
-  }
-
-  #tooLate(visit: Visit, { onTimeout }: { onTimeout?: string }): void {
+  #tooLate(visit: Visit, { onTimeout }: { onTimeout?: string }, soFar: unknown): void {
     const { code = '', message } = timedOut(visit.step.await?.type ?? 'event')
     if (onTimeout === undefined) return this.#fail(visit, 'failed', new RiverrunError(code, message, { retriable: false }))
     const step = this.steps.get(onTimeout) as PlannedStep
     visit.end({ status: 'timeout' })
-    this.enter(step, visit.input)
+    this.enter(step, visit.input).soFar = soFar
   }
 
   /** The first failure is the run's; one while it undoes things is only recorded. */

@@ -237,6 +237,7 @@ function isSameJob({ jobId, queue, options }: Effects['enqueued'][number], to: s
   return queue === to && wanted.idempotencyKey !== undefined && options?.idempotencyKey === wanted.idempotencyKey
 }
 
-function copy<T>(value: T): T {
+/** A value as it is after its way over the wire. */
+export function copy<T>(value: T): T {
   return value === undefined ? value : JSON.parse(JSON.stringify(value))
 }

@@ -5,6 +5,7 @@
 import { durationMs } from '../duration.ts'
 import { RiverrunError } from '../errors.ts'
 import type { Suspended } from '../wire.ts'
+import { awaitIssues } from './awaits.ts'
 import { expressionProblem } from './expression.ts'
 import { payloadProblem } from './payload.ts'
 import type { PlannedStep } from './plan.ts'
@@ -71,6 +72,7 @@ function* issuesOf({ name, subscriptions, await: declared, compensation, limits 
     yield* heard(`${at}.await.eventKind`, declared.eventKind)
     yield* parses(`${at}.await.where`, declared.where)
   }
+  if (declared) yield* awaitIssues(`${at}.await`, declared)
   if (declared && 'onTimeout' in declared) yield* target(`${at}.await.onTimeout`, declared.onTimeout, names)
   for (const field of ['timeout', 'lookback'] as const) yield* duration(`${at}.await.${field}`, (declared as Record<string, unknown> | undefined)?.[field])
   if (declared?.type === 'time') yield* (typeof declared.delay === 'function' ? parses : duration)(`${at}.await.delay`, declared.delay)

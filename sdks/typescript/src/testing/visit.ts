@@ -9,7 +9,7 @@ import { RiverrunError } from '../errors.ts'
 import type { Failure, InvokeParams, Suspended } from '../wire.ts'
 import type { FakeClock } from './clock.ts'
 import { effects, type Outcome, settled } from './execute.ts'
-import { Memory, type Effects, type MemoryOptions, type Store } from './memory.ts'
+import { copy, Memory, type Effects, type MemoryOptions, type Store } from './memory.ts'
 import type { PlannedStep } from './plan.ts'
 import { mostAttempts } from './retry.ts'
 import { checkOutput, givenInput } from './schemas.ts'
@@ -75,8 +75,12 @@ export class Visit {
   readonly awaits: SimulatedAwait[] = []
   readonly retries: SimulatedRetry[] = []
   readonly memory: Memory
+  /** As it was when the visit was entered: each execution is given its own. */
+  readonly input: unknown
   readonly startedAt = new Date().toISOString()
   awaited: unknown
+  /** What had come of the await whose timeout led here: it is `awaited`, until its own await brings something. */
+  soFar: unknown
   /** What the handler gave, of a visit that lets its declared time pass. */
   returned: { value: unknown } | undefined
   /** Attempts that failed since the code last went on after a wait. */
@@ -90,12 +94,13 @@ export class Visit {
   constructor(
     readonly step: PlannedStep,
     readonly number: number,
-    readonly input: unknown,
+    input: unknown,
     readonly run: { runId: string; flow: string; tenantId?: string | undefined; correlationId?: string | undefined },
     readonly options: MemoryOptions,
     store: Store,
     readonly undoes?: { step: string; visit: number },
   ) {
+    this.input = copy(input)
     this.memory = new Memory({ ...options, journal: [], state: {} }, step.checks ?? {}, store, true)
   }
 
@@ -164,7 +169,7 @@ export class Visit {
     const execution = ctx.execution as NonNullable<typeof ctx.execution>
     const { checks = {} } = this.step
     try {
-      const input = await givenInput(checks, this.input)
+      const input = await givenInput(checks, copy(this.input))
       const value = await this.step.handler(this.step.takes === 'job' ? this.#job(input) : input, ctx)
       const problem = await execution.returned()
       if (problem) throw problem
@@ -198,7 +203,7 @@ export class Visit {
       visit: this.number,
       correlationId,
       tenantId,
-      awaited: this.awaited,
+      awaited: copy(this.awaited === undefined ? this.soFar : this.awaited),
       checkpoint: this.memory.checkpoint,
       journal: [...this.memory.journal],
     }

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .._failure import describe
-from .._path import NOTHING, get_at
 from ..errors import RiverrunError
+from .awaits import wanted_values
 from .given import (
     ExpressionError,
     Expressions,
@@ -257,9 +257,9 @@ class Simulation:
 
         def done(outcome: str, value: Any) -> None:
             if outcome == "timeout":
-                self._too_late(visit, declared)
+                self._too_late(visit, declared, value)
             else:
-                visit.awaited = value
+                visit.awaited, visit.so_far = value, None
                 self._execute(visit)
 
         timeout = declared.get("timeout")
@@ -273,22 +273,18 @@ class Simulation:
                 return
             made = self.store.make_trigger(declared.get("triggerType") or "webhook", payload)
             self._await_trigger(visit, made, timeout_ms, done, declared.get("many"))
-        elif absent := self._absent(declared, visit):
-            error = RiverrunError(
-                f"match: there is no {absent}", code="INPUT_ERROR", retriable=False
-            )
-            self._fail(visit, error)
         else:
+            ctx = {"input": visit.run.input, "state": self.store.state}
+            try:
+                match = wanted_values(declared.get("match") or {}, ctx)
+            except RiverrunError as error:
+                self._fail(visit, error)
+                return
             lookback = declared.get("lookback") or 0
             lookback_ms = None if lookback == "run" else milliseconds("lookback", lookback)
-            fits = self._declared(declared, visit)
+            fits = self._declared(match, declared.get("where"), visit)
             kind = declared["eventKind"]
             self._await_event(visit, kind, fits, lookback_ms, timeout_ms, done)
-
-    def _absent(self, declared: Mapping[str, Any], visit: Visit) -> str | None:
-        """A path of a declared `match` that input and state do not have."""
-        wanted = (declared.get("match") or {}).values()
-        return next((one for one in wanted if self._matched(one, visit) is NOTHING), None)
 
     def _execute(self, visit: Visit) -> None:
         before = len(visit.run.events)
@@ -388,7 +384,7 @@ class Simulation:
         visit.end("completed")
         self._undoing.finished(visit)
 
-    def _too_late(self, visit: Visit, declared: Mapping[str, Any]) -> None:
+    def _too_late(self, visit: Visit, declared: Mapping[str, Any], so_far: Any) -> None:
         name = declared.get("onTimeout")
         if name is None:
             error = _timed_out(declared["type"])
@@ -396,7 +392,7 @@ class Simulation:
             self._fail(visit, refusal)
             return
         visit.end("timeout")
-        self.enter(self._steps[name], visit.run.input)
+        self.enter(self._steps[name], visit.run.input).so_far = so_far
 
     def _fail(self, visit: Visit, error: BaseException) -> None:
         """The first failure is the run's; one while it undoes things is only recorded."""
@@ -444,7 +440,9 @@ class Simulation:
         done: Done,
         many: int | None = None,
     ) -> None:
-        """With `many` it is opened so often, and gives the list of what came."""
+        """With `many` it is opened so often, and gives the list of what came, also of what came
+        before its time was over.
+        """
         finish = self._wait(visit, "trigger", trigger.id, done)
         answers: list[tuple[Any, int]] = []
         while len(answers) < (many or 1):
@@ -459,7 +457,9 @@ class Simulation:
             value = payloads if many else payloads[0]
             self._plan(self.clock.now + after_ms, lambda: finish("trigger", value))
         elif timeout_ms is not None:
-            self._plan(self.clock.now + timeout_ms, lambda: finish("timeout", None))
+            in_time = [payload for payload, after_ms in answers if after_ms <= timeout_ms]
+            so_far = in_time if many and in_time else None
+            self._plan(self.clock.now + timeout_ms, lambda: finish("timeout", so_far))
 
     def _await_event(
         self,
@@ -587,13 +587,11 @@ class Simulation:
 
         return fits
 
-    def _declared(self, declared: Mapping[str, Any], visit: Visit) -> Callable[[Event], bool]:
-        wanted: Mapping[str, Any] = declared.get("match") or {}
-
+    def _declared(
+        self, match: Mapping[str, Any], where: Any, visit: Visit
+    ) -> Callable[[Event], bool]:
         def fits(event: Event) -> bool:
-            where = expression_of(declared.get("where"))
-            match = {path: self._matched(one, visit) for path, one in wanted.items()}
-            return matches(match, event) and self._where(where, event, visit)
+            return matches(match, event) and self._where(expression_of(where), event, visit)
 
         return fits
 
@@ -609,14 +607,6 @@ class Simulation:
         warning = FlowWarning("EXPRESSION_ERROR", message, step.name)
         if warning not in self._warnings:
             self._warnings.append(warning)
-
-    def _matched(self, wanted: Any, visit: Visit) -> Any:
-        """What a declared `match` wants: a path into input or state, or a value as it is."""
-        if isinstance(wanted, Mapping):
-            return wanted["value"]
-        if not isinstance(wanted, str) or not wanted.startswith(("input.", "state.")):
-            return wanted
-        return get_at({"input": visit.run.input, "state": self.store.state}, wanted)
 
     def _evaluate(self, expression: str, event: Event, input: Any) -> Any:
         ctx = {"runId": self._run_id, "flowName": self._flow, "input": input}

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._duration import duration_ms
 from ..errors import RiverrunError
+from .awaits import await_issues
 from .given import iso
 from .payload import payload_problem
 from .plan import PlannedStep
@@ -89,6 +90,7 @@ def _issues_of(step: PlannedStep, names: list[str]) -> Iterator[Issue]:
     declared = step.awaits or {}
     if declared.get("type") == "event":
         yield from _heard(f"{at}.await.eventKind", declared.get("eventKind"))
+    yield from await_issues(f"{at}.await", declared)
     yield from _target(f"{at}.await.onTimeout", declared.get("onTimeout"), names)
     for field in ("timeout", "lookback", "delay"):
         yield from _duration(f"{at}.await.{field}", declared.get(field))

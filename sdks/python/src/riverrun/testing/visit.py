@@ -120,6 +120,9 @@ class Visit:
     ) -> None:
         self.step = step
         self.awaited: Any = None
+        #: What had come of the await whose timeout led here: it is `awaited`, until its own await
+        #: brings something.
+        self.so_far: Any = None
         #: Attempts that failed since the code last went on after a wait.
         self.failures = 0
         #: Waits of its code that are over.
@@ -251,7 +254,7 @@ class Visit:
             "step": run.step,
             "visit": run.visit,
             "input": through_json(run.input),
-            "awaited": self.awaited,
+            "awaited": self.so_far if self.awaited is None else self.awaited,
             "checkpoint": run.checkpoint,
             "journal": through_json(run.journal),
         }

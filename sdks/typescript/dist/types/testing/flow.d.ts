@@ -66,6 +66,6 @@ export declare class Simulation {
     readonly visits: Visit[];
     readonly store: Store;
     constructor(flow: string, steps: Map<string, PlannedStep>, options: FlowOptions, clock: FakeClock, entry: Pick<PlannedStep, 'onFailure' | 'limits'>);
-    enter(step: PlannedStep, input: unknown, undoes?: Undo['visit']): void;
+    enter(step: PlannedStep, input: unknown, undoes?: Undo['visit']): Visit;
     play(): Promise<FlowRun>;
 }

@@ -104,4 +104,6 @@ export declare class Memory implements Link, Effects {
     request(method: string, params: Params): Promise<any>;
     notify(method: string, params: Params): void;
 }
+/** A value as it is after its way over the wire. */
+export declare function copy<T>(value: T): T;
 export {};

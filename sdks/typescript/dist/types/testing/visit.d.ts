@@ -51,7 +51,6 @@ export declare class Visit {
     #private;
     readonly step: PlannedStep;
     readonly number: number;
-    readonly input: unknown;
     readonly run: {
         runId: string;
         flow: string;
@@ -66,8 +65,12 @@ export declare class Visit {
     readonly awaits: SimulatedAwait[];
     readonly retries: SimulatedRetry[];
     readonly memory: Memory;
+    /** As it was when the visit was entered: each execution is given its own. */
+    readonly input: unknown;
     readonly startedAt: string;
     awaited: unknown;
+    /** What had come of the await whose timeout led here: it is `awaited`, until its own await brings something. */
+    soFar: unknown;
     /** What the handler gave, of a visit that lets its declared time pass. */
     returned: {
         value: unknown;
