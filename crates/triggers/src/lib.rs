@@ -5,6 +5,7 @@
 //! the run, and every run that it starts carries where it came from in `metadata.trigger`.
 
 mod backfill;
+mod change;
 mod clockwork;
 mod definition;
 mod error;
@@ -23,12 +24,13 @@ mod signature;
 mod trigger;
 
 pub use backfill::{Backfill, Backfilled, Made};
+pub use change::Put;
 pub use definition::{Definition, Kind, Origin};
 pub use error::{Error, Result};
 pub use fire::ManualFire;
 pub use http::{Hook, HookRequest, Hooked, PREFIX, pairs};
 pub use project::Synced;
-pub use registry::{Put, Triggers};
+pub use registry::Triggers;
 pub use schedule::{Missed, Schedule, Turn};
 pub use shown::{ShownTrigger, Stats};
 pub use trigger::Trigger;

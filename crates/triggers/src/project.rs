@@ -6,7 +6,7 @@ use riverrun_store::Error as StoreError;
 use riverrun_types::Name;
 use serde_json::Value;
 
-use crate::{Definition, Error, Origin, Result, Trigger, Triggers, registry::next_due};
+use crate::{Definition, Error, Origin, Result, Trigger, Triggers, change::next_due};
 
 /// What became of a trigger that a file keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
