@@ -24,10 +24,11 @@ const CHECKPOINT_PAGES: u64 = 16_000;
 const FRAME_BYTES: u64 = 24;
 
 /// The log grows when less than this is left.
-const LEAST_BYTES: u64 = 256 << 10;
+const LEAST_BYTES: u64 = 64 << 10;
 
-/// It grows by as much as it has, within these bounds: a small server has a small log.
-const STEP_BYTES: std::ops::RangeInclusive<u64> = (1 << 20)..=(16 << 20);
+/// It grows by this much: the one commit in a dozen that waits for it waits no longer than all of
+/// them would without.
+const STEP_BYTES: usize = 512 << 10;
 
 struct LogRoom {
     log: File,
@@ -71,8 +72,7 @@ impl LogRoom {
             return;
         }
         self.refused_at = None;
-        let step = bytes.clamp(*STEP_BYTES.start(), *STEP_BYTES.end());
-        if let Err(error) = self.grow(bytes, step) {
+        if let Err(error) = self.grow(bytes) {
             tracing::debug!(%error, "no room for a longer log");
             self.refused_at = Some(used);
             // Whatever is there of it is of more use to others.
@@ -81,12 +81,8 @@ impl LogRoom {
     }
 
     /// Appends zeros. They reach the disk with the next commit.
-    fn grow(&mut self, from: u64, bytes: u64) -> std::io::Result<()> {
-        static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+    fn grow(&mut self, from: u64) -> std::io::Result<()> {
         self.log.seek(SeekFrom::Start(from))?;
-        for _ in 0..bytes / ZEROS.len() as u64 {
-            self.log.write_all(&ZEROS)?;
-        }
-        Ok(())
+        self.log.write_all(&vec![0; STEP_BYTES])
     }
 }
