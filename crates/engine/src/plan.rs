@@ -72,7 +72,8 @@ impl PlanStep {
     }
 
     /// What a visit is given: what the event that entered it brought, else what the step selects.
-    /// One that runs as a job is given the same each time that its code is called. A template can wrap what is in the state until it is too deep.
+    /// One that runs as a job is given the same each time that its code is called. A template can
+    /// wrap what is in the state until it is too deep.
     pub fn input(&self, state: &RunState, visit: &Visit) -> Result<Json, Failure> {
         if let Some(brought) = &visit.input {
             return Ok(brought.clone());
