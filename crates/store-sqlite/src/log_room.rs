@@ -62,7 +62,9 @@ impl LogRoom {
     /// Takes more room if little is left behind so many pages.
     fn see_to(&mut self, pages: u64) {
         let used = pages * (PAGE_BYTES + FRAME_BYTES);
-        let Ok(bytes) = self.log.metadata().map(|log| log.len()) else {
+        // Not by its metadata: whoever has seen a file's times is owed a new one with the next
+        // write, and each sync would write that too.
+        let Ok(bytes) = self.log.seek(SeekFrom::End(0)) else {
             return;
         };
         if pages >= CHECKPOINT_PAGES || used + LEAST_BYTES < bytes {
@@ -72,17 +74,12 @@ impl LogRoom {
             return;
         }
         self.refused_at = None;
-        if let Err(error) = self.grow(bytes) {
+        // The zeros reach the disk with the next commit.
+        if let Err(error) = self.log.write_all(&vec![0; STEP_BYTES]) {
             tracing::debug!(%error, "no room for a longer log");
             self.refused_at = Some(used);
             // Whatever is there of it is of more use to others.
             let _ = self.log.set_len(bytes);
         }
-    }
-
-    /// Appends zeros. They reach the disk with the next commit.
-    fn grow(&mut self, from: u64) -> std::io::Result<()> {
-        self.log.seek(SeekFrom::Start(from))?;
-        self.log.write_all(&vec![0; STEP_BYTES])
     }
 }
