@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use riverrun_engine::{Failure, RunState, TriggerState, TriggerStatus};
-use riverrun_store::{EventQuery, Heard, Page, Place, Projection, RunFilter, RunRecord};
-use riverrun_types::{EventId, EventType, Json, Millis, RunId, StreamName, time::Iso};
+use riverrun_store::{EventQuery, Page, Place, Projection, RunFilter, RunRecord};
+use riverrun_types::{EventId, Json, Millis, RunId, StreamName, time::Iso};
 
 use crate::{Loaded, Result, Runtime, cache::Known, drive::projection};
 
@@ -81,40 +81,31 @@ impl Runtime {
 
     /// Waits until the run has ended, at most `timeout`; then the run as it is.
     pub async fn wait(&self, run: &RunId, timeout: Duration) -> Result<RunView> {
-        let mut news = self.bus().subscribe(&StreamName::flow(run));
         let deadline = tokio::time::Instant::now() + timeout;
+        let mut ending = self.bus().ending(run);
         // A run that this server has just seen under way may end before anybody looks again.
         let known = self.cache().get(run);
-        let is_under_way = known.is_some_and(|known| !known.state.status.is_ended());
-        let mut patience = is_under_way.then_some(BRIEF);
-        let mut has_heard = false;
+        let mut trusts = known.is_some_and(|known| !known.state.status.is_ended());
         loop {
-            if has_heard && let Some(view) = self.known_end(run) {
-                return Ok(view);
-            }
-            if patience.is_none() {
+            if !trusts {
                 let view = self.run(run).await?;
                 if view.loaded.state.status.is_ended() {
                     return Ok(view);
                 }
             }
-            let ended = async {
-                loop {
-                    match news.next().await {
-                        Heard::Batch(batch) if !batch.events.iter().any(|e| ends(&e.kind)) => {}
-                        _ => return,
-                    }
-                }
-            };
-            let brief = patience
-                .take()
-                .map(|brief| tokio::time::Instant::now() + brief);
+            let brief = trusts.then(|| tokio::time::Instant::now() + BRIEF);
             let until = brief.map_or(deadline, |brief| brief.min(deadline));
-            let is_late = tokio::time::timeout_at(until, ended).await.is_err();
-            has_heard |= !is_late;
-            if is_late && until == deadline {
+            let has_ended = tokio::time::timeout_at(until, ending.come()).await.is_ok();
+            if has_ended {
+                if let Some(view) = self.known_end(run) {
+                    return Ok(view);
+                }
+                // It may be gone, and its id another's by now.
+                ending = self.bus().ending(run);
+            } else if until == deadline {
                 return self.run(run).await;
             }
+            trusts = false;
         }
     }
 }
@@ -144,13 +135,6 @@ impl Runtime {
             loaded: Loaded { record, state },
         })
     }
-}
-
-fn ends(kind: &EventType) -> bool {
-    matches!(
-        kind,
-        EventType::FlowCompleted | EventType::FlowFailed | EventType::FlowCancelled
-    )
 }
 
 impl RunView {

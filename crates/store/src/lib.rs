@@ -32,7 +32,8 @@ pub use awaits::{
     Matcher, NewAwait, Signal, SignalLane, SignalRecord, Unheard, UnheardKind, same_tenant,
 };
 pub use bus::{
-    Batch, Bus, Heard, Holder, Listener, LogBatch, LogListener, Noticed, Overheard, Subscription,
+    Batch, Bus, Ending, Heard, Holder, Listener, LogBatch, LogListener, Noticed, Overheard,
+    Subscription,
 };
 pub use commit::{
     Advance, Append, Change, Commit, Expect, JobChange, NewJob, NewRun, Once, Placed, Projection,

@@ -2,8 +2,10 @@
 //! reads the store from the last position it saw. Correctness never depends on the bus.
 //!
 //! Each kind of listener has a file: readers of a stream (`subscription`), of a queue
-//! (`queue_channel`) and of kinds of events (`log_channel`), and holders of leases (`holder`).
+//! (`queue_channel`) and of kinds of events (`log_channel`), holders of leases (`holder`), and those
+//! who wait for the end of a run (`ending`).
 
+mod ending;
 mod holder;
 mod jobs;
 mod log_channel;
@@ -21,9 +23,11 @@ use riverrun_types::{Millis, Name, RunId, StreamName, time::NEVER};
 use tokio::sync::{Notify, broadcast, watch};
 
 use crate::Kinds;
+use ending::End;
 use log_channel::LogChannels;
 use queue_channel::Channels;
 
+pub use ending::Ending;
 pub use holder::Holder;
 pub use log_channel::{LogBatch, LogListener, Noticed};
 pub use queue_channel::{Listener, Overheard};
@@ -44,6 +48,8 @@ pub struct Bus {
     caught_up: Notify,
     /// Those who hold a run's lease here and want to know when somebody else moves it.
     holders: DashMap<RunId, Arc<Notify>>,
+    /// Those who wait for the end of a run.
+    ends: DashMap<RunId, Arc<End>>,
     /// Those who claim jobs of a queue here.
     workers: DashMap<Name, Arc<Notify>>,
     /// The earliest time at which a claim may find something, as far as anybody said.
@@ -66,6 +72,7 @@ impl Default for Bus {
             published: AtomicU64::new(0),
             caught_up: Notify::new(),
             holders: DashMap::new(),
+            ends: DashMap::new(),
             workers: DashMap::new(),
             due_ms: AtomicI64::new(NEVER),
             due: Notify::new(),

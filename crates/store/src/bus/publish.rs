@@ -26,6 +26,9 @@ impl Bus {
                         &run.events,
                         placed.next(),
                     );
+                    if run.projection.status.is_ended() {
+                        self.ended(&run.id);
+                    }
                 }
                 Change::Advance(advance) => {
                     if let JobChange::Park { at_ms } = advance.job {
@@ -40,6 +43,9 @@ impl Bus {
                     }
                     let stream = StreamName::flow(&advance.run);
                     self.deliver(&stream, &advance.context, &advance.events, placed.next());
+                    if advance.projection.status.is_ended() {
+                        self.ended(&advance.run);
+                    }
                 }
                 Change::Append(append) => {
                     self.deliver(
@@ -130,6 +136,7 @@ impl Bus {
                 Change::Delete(run) => {
                     self.nudge(run);
                     self.streams.remove(&StreamName::flow(run));
+                    self.ended(run);
                 }
             }
         }

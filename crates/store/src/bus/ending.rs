@@ -1,0 +1,104 @@
+//! Those who wait for the end of a run, and for nothing before it.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use riverrun_types::RunId;
+use tokio::sync::Notify;
+
+use super::Bus;
+
+impl Bus {
+    /// Waits for the end of a run from now on.
+    pub fn ending(self: &Arc<Self>, run: &RunId) -> Ending {
+        let end = self.ends.entry(run.clone()).or_default().clone();
+        Ending {
+            bus: self.clone(),
+            run: run.clone(),
+            end,
+        }
+    }
+
+    /// Tells those who wait for a run that it has ended, or is gone.
+    pub(super) fn ended(&self, run: &RunId) {
+        if let Some((_, end)) = self.ends.remove(run) {
+            end.has_come.store(true, Ordering::Release);
+            end.told.notify_waiters();
+        }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct End {
+    has_come: AtomicBool,
+    told: Notify,
+}
+
+/// The end of a run, as one who waits for it knows it.
+pub struct Ending {
+    bus: Arc<Bus>,
+    run: RunId,
+    end: Arc<End>,
+}
+
+impl Ending {
+    /// Returns when the run has ended, or is gone.
+    pub async fn come(&self) {
+        loop {
+            let told = self.end.told.notified();
+            if self.end.has_come.load(Ordering::Acquire) {
+                return;
+            }
+            told.await;
+        }
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        // The bus's own and this one: whoever else waits has a copy too.
+        self.bus.ends.remove_if(&self.run, |_, end| {
+            Arc::ptr_eq(end, &self.end) && Arc::strong_count(end) == 2
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::pin,
+        task::{Context, Waker},
+    };
+
+    use super::*;
+
+    #[test]
+    fn everybody_who_waits_is_told_once_and_nobody_is_kept() {
+        let bus = Arc::new(Bus::default());
+        let run = RunId::new("r");
+        let (first, second) = (bus.ending(&run), bus.ending(&run));
+        let other = bus.ending(&RunId::new("s"));
+        let has_come = |ending: &Ending| {
+            let mut nobody = Context::from_waker(Waker::noop());
+            pin!(ending.come()).poll(&mut nobody).is_ready()
+        };
+        assert!(!has_come(&first));
+        bus.ended(&run);
+        assert!(has_come(&first) && has_come(&first) && has_come(&second));
+        assert!(!has_come(&other));
+        // The next run of that id is another one, whoever still knows the first.
+        let next = bus.ending(&run);
+        drop((first, second));
+        assert!(!has_come(&next));
+        bus.ended(&run);
+        assert!(has_come(&next));
+        let (one, two) = (bus.ending(&run), bus.ending(&run));
+        drop(one);
+        bus.ended(&run);
+        assert!(has_come(&two));
+        drop((two, next, other));
+        assert!(bus.ends.is_empty());
+    }
+}
