@@ -56,6 +56,10 @@ pub struct Initialised {
     /// Of a remote worker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<LoadedProcess>,
+    /// What a remote worker could not load, each in a few words: the steps that are in there belong
+    /// to flows too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credits: Option<u32>,
     /// What a remote worker that has come back still runs.

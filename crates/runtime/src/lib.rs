@@ -60,7 +60,7 @@ pub use work::{
     Away, BrokenProcess, CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Drained, Holder,
     Host, IdempotencyOptions, Invocation, JobOptions, JobRequest, KeptOptions, LogLimit, OnFail,
     Percentiles, Places, Policy, Process, ProcessConfig, Provider, QueueStats, QueueView, Redrive,
-    Redriven, RunMode, Source, Taken, Throttle, check_queue_name,
+    Redriven, RunMode, Source, Taken, Throttle, check_queue_name, stays_whole,
 };
 
 pub type Result<T> = std::result::Result<T, Error>;

@@ -3766,7 +3766,7 @@ function contextOf(memories, options2, input) {
     causationId,
     tenantId,
     checkpoint: memory.checkpoint,
-    journal: memory.journal,
+    journal: copy(memory.journal),
     timeoutMs,
     enqueuedAt
   };
@@ -4465,7 +4465,7 @@ var Visit = class {
       tenantId,
       awaited: copy(this.awaited === void 0 ? this.soFar : this.awaited),
       checkpoint: this.memory.checkpoint,
-      journal: [...this.memory.journal]
+      journal: copy(this.memory.journal)
     };
   }
 };

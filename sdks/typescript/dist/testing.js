@@ -682,7 +682,7 @@ function contextOf(memories, options, input) {
     causationId,
     tenantId,
     checkpoint: memory.checkpoint,
-    journal: memory.journal,
+    journal: copy(memory.journal),
     timeoutMs,
     enqueuedAt
   };
@@ -1381,7 +1381,7 @@ var Visit = class {
       tenantId,
       awaited: copy(this.awaited === void 0 ? this.soFar : this.awaited),
       checkpoint: this.memory.checkpoint,
-      journal: [...this.memory.journal]
+      journal: copy(this.memory.journal)
     };
   }
 };

@@ -275,6 +275,20 @@ test('what a run throws is the same before a wait and after it', async () => {
   assert.deepEqual([error.name, error.message, error.code, error.status], ['CardDeclined', 'card declined', 7, 402])
 })
 
+test('what code does to a recorded value is not recorded', async () => {
+  const code = async (_, ctx) => {
+    const seen = await ctx.run('list', () => ({ items: ['a'] }))
+    const before = seen.items.length
+    seen.items.push('b')
+    await ctx.await.time('1d')
+    await ctx.await.time('1d')
+    return before
+  }
+  const done = await runStep(code)
+  assert.deepEqual([done.value, done.executions], [1, 3], done.error?.message)
+  assert.deepEqual(done.journal[0].value, { items: ['a'] })
+})
+
 test('what a run does inside belongs to it', async () => {
   const nested = async (_, ctx) => {
     const ids = []

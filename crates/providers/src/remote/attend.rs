@@ -96,9 +96,9 @@ impl Workers {
     /// back brings nothing new.
     async fn make_flows(&self, member: &Arc<Member>, home: &dyn Home) -> Welcome {
         let _one_at_a_time = self.list.making.lock().await;
-        if let Some(processes) = member.to_make() {
+        if let Some(brought) = member.to_make() {
             let others = self.list.processes_of_others(member);
-            let mut made = home.make_flows(&processes, &others).await;
+            let mut made = home.make_flows(&brought, &others).await;
             self.list.note_shared(member, &made.shared);
             made.faults.extend(self.list.conflicts(member, &made.flows));
             for fault in &made.faults {

@@ -24,6 +24,13 @@ impl MadeFlows {
     }
 }
 
+/// What a worker brings along.
+pub struct Brought {
+    pub processes: Vec<LoadedProcess>,
+    /// What it could not load, each in a few words.
+    pub broken: Vec<String>,
+}
+
 /// The server that workers bring their processes to.
 #[async_trait]
 pub trait Home: Send + Sync {
@@ -32,7 +39,7 @@ pub trait Home: Send + Sync {
 
     /// Registers the flows that the processes of one worker make, with each other and with those of
     /// the other workers.
-    async fn make_flows(&self, processes: &[LoadedProcess], others: &[LoadedProcess]) -> MadeFlows;
+    async fn make_flows(&self, brought: &Brought, others: &[LoadedProcess]) -> MadeFlows;
 }
 
 #[async_trait]
@@ -41,9 +48,11 @@ impl Home for Runtime {
         self.offer_process(process)
     }
 
-    async fn make_flows(&self, processes: &[LoadedProcess], others: &[LoadedProcess]) -> MadeFlows {
-        let (processes, others) = (composable(processes), composable(others));
-        let made = self.register_offered(&processes, &others).await;
+    async fn make_flows(&self, brought: &Brought, others: &[LoadedProcess]) -> MadeFlows {
+        let (processes, others) = (composable(&brought.processes), composable(others));
+        let made = self
+            .register_offered(&processes, &others, &brought.broken)
+            .await;
         let mut known = MadeFlows {
             faults: made.faults,
             ..MadeFlows::default()

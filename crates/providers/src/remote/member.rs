@@ -7,7 +7,7 @@ use riverrun_protocol::{Initialised, LoadedProcess, MadeFlow, Running, Welcome, 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::home::MadeFlows;
+use super::home::{Brought, MadeFlows};
 use crate::link::Link;
 
 pub(super) struct Member {
@@ -27,6 +27,8 @@ pub(super) struct State {
     pub tags: Vec<String>,
     pub sdk: String,
     pub processes: Vec<LoadedProcess>,
+    /// What it could not load.
+    broken: Vec<String>,
     /// How many invocations it takes at once.
     pub window: u32,
     pub taken: u32,
@@ -65,6 +67,7 @@ impl Member {
                 tags: Vec::new(),
                 sdk: String::new(),
                 processes: Vec::new(),
+                broken: Vec::new(),
                 window: 0,
                 taken: 0,
                 is_leaving: false,
@@ -92,10 +95,11 @@ impl Member {
         }
         state.tags = said.worker.map(|worker| worker.tags).unwrap_or_default();
         state.sdk = format!("{} {}", said.sdk.language, said.sdk.version);
-        if state.processes != said.processes {
+        if state.processes != said.processes || state.broken != said.broken {
             state.made = None;
         }
         state.processes = said.processes;
+        state.broken = said.broken;
         state.window = said.credits.unwrap_or(1);
         state.since = SystemTime::now();
         state.shadowed = shadowed;
@@ -106,10 +110,13 @@ impl Member {
         connection
     }
 
-    /// The processes whose flows have yet to be registered.
-    pub fn to_make(&self) -> Option<Vec<LoadedProcess>> {
+    /// What it has, if the flows of that have yet to be registered.
+    pub fn to_make(&self) -> Option<Brought> {
         let state = self.state.lock();
-        state.made.is_none().then(|| state.processes.clone())
+        state.made.is_none().then(|| Brought {
+            processes: state.processes.clone(),
+            broken: state.broken.clone(),
+        })
     }
 
     pub fn note_made(&self, made: MadeFlows) {

@@ -25,6 +25,6 @@ mod offer;
 mod options;
 mod workers;
 
-pub use home::{Home, MadeFlows};
+pub use home::{Brought, Home, MadeFlows};
 pub use options::WorkersOptions;
 pub use workers::{WorkerState, WorkerStatus, Workers};

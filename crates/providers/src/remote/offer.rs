@@ -12,6 +12,8 @@ const MAX_PROCESSES: usize = 1_000;
 /// The most letters of a name, an id or a tag, and the most tags.
 const MAX_LETTERS: usize = 128;
 const MAX_TAGS: usize = 64;
+/// The most letters about something that a worker could not load.
+const MAX_BROKEN_LETTERS: usize = 1_024;
 
 /// What the worker offers; a worker with an offer that cannot be taken in is refused whole, so
 /// that whoever starts it hears of it.
@@ -34,6 +36,12 @@ pub(super) fn offered(workers: &Workers, said: &Initialised) -> Result<Vec<Proce
                 "its name, instance and tags must have 1 to {MAX_LETTERS} letters, and at most {MAX_TAGS} tags"
             ));
         }
+    }
+    let is_brief = |text: &String| text.chars().count() <= MAX_BROKEN_LETTERS;
+    if said.broken.len() > MAX_PROCESSES || !said.broken.iter().all(is_brief) {
+        return bad(format!(
+            "what it could not load must be at most {MAX_PROCESSES} texts of up to {MAX_BROKEN_LETTERS} letters"
+        ));
     }
     let mut offers = Vec::new();
     for process in &said.processes {

@@ -155,6 +155,7 @@ impl Inner {
                 tags: self.options.tags.clone(),
             }),
             processes,
+            broken: self.options.broken.clone(),
             credits: Some(self.options.concurrency),
             running,
         }

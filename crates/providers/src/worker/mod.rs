@@ -40,6 +40,8 @@ pub struct WorkerOptions {
     pub tags: Vec<String>,
     /// Invocations at once.
     pub concurrency: u32,
+    /// What could not be loaded of its project, each in a few words.
+    pub broken: Vec<String>,
 }
 
 /// Runs work for a server. Clones share it.

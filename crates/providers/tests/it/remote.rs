@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use futures::{SinkExt, StreamExt, channel::mpsc};
 use riverrun_protocol::{CancelReason, LoadedProcess, Reply, WorkError};
-use riverrun_providers::remote::{Home, MadeFlows, WorkerState, Workers, WorkersOptions};
+use riverrun_providers::remote::{Brought, Home, MadeFlows, WorkerState, Workers, WorkersOptions};
 use riverrun_runtime::Process;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -28,7 +28,7 @@ impl Home for Anything {
         true
     }
 
-    async fn make_flows(&self, _: &[LoadedProcess], _: &[LoadedProcess]) -> MadeFlows {
+    async fn make_flows(&self, _: &Brought, _: &[LoadedProcess]) -> MadeFlows {
         MadeFlows::default()
     }
 }

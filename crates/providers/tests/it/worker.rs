@@ -58,6 +58,7 @@ fn worker(go_on: &Arc<Semaphore>) -> Worker {
         name: "far".to_owned(),
         tags: Vec::new(),
         concurrency: 2,
+        broken: Vec::new(),
     };
     Worker::new(options, vec![Arc::new(process)])
 }

@@ -9,7 +9,7 @@ use std::{
 
 use clap::Args;
 use riverrun_providers::worker::{Worker as Session, WorkerOptions};
-use riverrun_runtime::Process;
+use riverrun_runtime::{BrokenProcess, Process};
 
 use super::{
     Global,
@@ -84,6 +84,7 @@ impl Worker {
                 name: self.name.unwrap_or_else(default_name),
                 tags: self.tags,
                 concurrency: self.concurrency,
+                broken: found.broken(),
             },
             known,
         );
@@ -115,26 +116,50 @@ fn default_name() -> String {
     format!("worker-{}", std::process::id())
 }
 
-/// What was found in the project, by id.
+/// What was found in the project.
 #[derive(Clone, Default)]
-struct Found(Arc<Mutex<BTreeMap<String, Arc<Process>>>>);
+struct Found(Arc<Mutex<Project>>);
+
+/// By id.
+#[derive(Default)]
+struct Project {
+    processes: BTreeMap<String, Arc<Process>>,
+    broken: BTreeMap<String, BrokenProcess>,
+}
 
 impl Found {
-    fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<String, Arc<Process>>) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut Project) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What does not load, each in a few words.
+    fn broken(&self) -> Vec<String> {
+        self.with(|found| found.broken.values().map(BrokenProcess::why).collect())
     }
 }
 
 impl Register for Found {
     fn put(&self, process: Process) {
-        self.with(|found| found.insert(process.id.to_string(), Arc::new(process)));
+        self.with(|found| {
+            found
+                .processes
+                .insert(process.id.to_string(), Arc::new(process))
+        });
     }
 
     fn remove(&self, id: &str) {
-        self.with(|found| found.remove(id));
+        self.with(|found| found.processes.remove(id));
     }
 
     fn known(&self) -> Vec<Arc<Process>> {
-        self.with(|found| found.values().cloned().collect())
+        self.with(|found| found.processes.values().cloned().collect())
+    }
+
+    fn put_broken(&self, process: BrokenProcess) {
+        self.with(|found| found.broken.insert(process.id.to_string(), process));
+    }
+
+    fn forget_broken(&self, id: &str) {
+        self.with(|found| found.broken.remove(id));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use riverrun::Riverrun;
-use riverrun_runtime::ConfigIssue;
+use riverrun_runtime::{ConfigIssue, stays_whole};
 
 use super::{invalid, read_all};
 use crate::failure::{Failure, Result};
@@ -139,20 +139,17 @@ pub async fn register_composed(river: &Riverrun, developing: bool) -> ComposedFl
     }
 }
 
-/// The same for a server that others rely on: only if every file of a process is loaded. Without the
-/// steps of one that is not, a flow would be another one, and newer than the one that is whole.
+/// The same for a server that others rely on: only if every file of a process is loaded.
 pub async fn register_whole(river: &Riverrun) -> ComposedFlows {
     let broken = river.runtime().broken_processes();
     if broken.is_empty() {
         return register_composed(river, false).await;
     }
     let composed = river.runtime().composed();
-    let why = broken.iter().map(|broken| broken.why());
-    let why = why.collect::<Vec<_>>().join(", and ");
-    let warning = format!("flows that processes make together stay as they were registered: {why}");
+    let why: Vec<String> = broken.iter().map(|broken| broken.why()).collect();
     ComposedFlows {
         warnings: (!composed.is_empty())
-            .then_some(warning)
+            .then(|| stays_whole(&why))
             .into_iter()
             .collect(),
         ..ComposedFlows::default()

@@ -195,6 +195,52 @@ fn a_server_without_a_project_has_its_work_done_by_a_worker() {
         .refused(2, &["WORKER_NOT_FOUND"]);
 }
 
+/// Without the steps of a file that does not load, a flow would be another one, and the newest.
+#[test]
+fn flows_of_a_worker_stay_whole_while_a_file_of_it_does_not_load() {
+    const ENTRY: &str = "export const config = { flow: { id: 'ship', role: 'entry', step: 'a', emits: ['packed'] } }\nexport default async (input, ctx) => { await ctx.emit('packed', {}) }\n";
+    const STEP: &str = "export const config = { flow: { id: 'ship', role: 'step', step: 'b', subscriptions: [{ eventKind: 'packed' }] } }\nexport default async () => 'shipped'\n";
+    let (home, away) = (Project::new(), Project::new());
+    away.write("processes/a.mjs", ENTRY);
+    away.write("processes/b.mjs", "export default (\n");
+    away.write("processes/mail.mjs", "export default () => 'sent'\n");
+    let server = home.start(&SERVE);
+    let versions = || {
+        let flows = server.json(&["flows", "ls"]);
+        let flows = flows.as_array().unwrap().iter();
+        flows
+            .map(|flow| format!("{}@{}", flow["id"], flow["version"]))
+            .collect::<Vec<_>>()
+    };
+    let worker = Worker::start(&away, &server.url, &["--name", "half"]);
+    assert_eq!(versions(), [""; 0]);
+    let faults = server.json(&["workers", "ls"])[0]["faults"].clone();
+    assert_eq!(faults[0]["code"], "PROCESS_BROKEN", "{faults}");
+    let message = faults[0]["message"].as_str().unwrap();
+    assert!(
+        message.contains("b.mjs does not load (MODULE_SYNTAX)"),
+        "{message}"
+    );
+    // What it could load works.
+    let sent = server.json(&["jobs", "add", "mail", "-d", "1", "--wait"]);
+    assert_eq!(sent["result"], "sent");
+    let leave = |worker: Worker| {
+        let id = server.json(&["workers", "ls"])[0]["id"].to_string();
+        server.ok(&["workers", "drain", &id]);
+        assert_eq!(worker.ended(), 0);
+    };
+    leave(worker);
+    away.write("processes/b.mjs", STEP);
+    let worker = Worker::start(&away, &server.url, &["--name", "whole"]);
+    let whole = versions();
+    assert_eq!(whole, [r#""ship"@"1.0.0""#]);
+    leave(worker);
+    // And it stays what it was.
+    away.write("processes/b.mjs", "export default (\n");
+    let _worker = Worker::start(&away, &server.url, &["--name", "half"]);
+    assert_eq!(versions(), whole);
+}
+
 #[test]
 fn a_killed_workers_job_is_taken_by_another_after_the_lease() {
     let (home, first, second) = (Project::new(), Project::new(), Project::new());

@@ -14,7 +14,7 @@ use riverrun_types::Json;
 use serde_json::{Value, json};
 
 use super::{Composable, ComposedFlow, compose, part::names_flow};
-use crate::{Error, RegisteredFlow, Result, Runtime, flows::newest};
+use crate::{Error, RegisteredFlow, Result, Runtime, flows::newest, work::stays_whole};
 
 /// The tag of flows that workers make together.
 const TOGETHER: &str = "workers";
@@ -41,15 +41,25 @@ struct Offer<'a> {
 
 impl Runtime {
     /// Registers the flows that the processes of one worker make, together with those of the
-    /// `others` that name a flow. A flow that this instance makes itself stays as it is.
+    /// `others` that name a flow. A flow that this instance makes itself stays as it is, and so do
+    /// all while something of the worker is `broken`.
     pub async fn register_offered(
         &self,
         processes: &[Composable<'_>],
         others: &[Composable<'_>],
+        broken: &[String],
     ) -> Made {
         let mut made = Made::default();
         let alone = compose(processes);
         if alone.is_empty() {
+            return made;
+        }
+        if !broken.is_empty() {
+            made.faults.push(Fault {
+                code: "PROCESS_BROKEN".to_owned(),
+                message: stays_whole(broken),
+                flow: None,
+            });
             return made;
         }
         let ours = self.composed().flows.into_iter();

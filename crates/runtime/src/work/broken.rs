@@ -41,28 +41,37 @@ impl Broken {
 
     /// A flow that is not there may be one that these would be steps of.
     pub fn perhaps_not_made(&self, error: Error) -> Error {
-        const SHOWN: usize = 3;
         let Error::FlowNotFound { id, version: None } = error else {
             return error;
         };
         let broken = self.0.read();
-        let why: Vec<String> = broken
-            .values()
-            .take(SHOWN)
-            .map(BrokenProcess::why)
-            .collect();
-        let more = match broken.len().saturating_sub(SHOWN) {
-            0 => String::new(),
-            more => format!(" (and {more} more)"),
-        };
+        let why: Vec<String> = broken.values().map(BrokenProcess::why).collect();
         match why.is_empty() {
             true => Error::FlowNotFound { id, version: None },
             false => Error::FlowNotMade {
                 id,
-                why: why.join(", and ") + &more,
+                why: first_of(&why),
             },
         }
     }
+}
+
+/// What is wrong, or the first of it.
+fn first_of(why: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<&str> = why.iter().take(SHOWN).map(String::as_str).collect();
+    let more = match why.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    shown.join(", and ") + &more
+}
+
+/// Why nothing is made of processes while some do not load. Without the steps of these a flow would
+/// be another one, and newer than the one that is whole.
+pub fn stays_whole(why: &[String]) -> String {
+    let why = first_of(why);
+    format!("flows that processes make together stay as they were registered: {why}")
 }
 
 impl BrokenProcess {

@@ -26,7 +26,7 @@ mod worker;
 pub(crate) use attempt::{LOGGED, checked, to_job, waiting_event};
 pub(crate) use begin::{Reserved, Stock};
 pub(crate) use broken::Broken;
-pub use broken::BrokenProcess;
+pub use broken::{BrokenProcess, stays_whole};
 pub use call::CallRequest;
 pub(crate) use call::Calls;
 pub use config::{ConfigIssue, LogLimit, OnFail, Policy, ProcessConfig, RunMode, check_queue_name};

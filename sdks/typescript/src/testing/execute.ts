@@ -13,7 +13,7 @@ import { recordOf, revive } from '../failure.ts'
 import { isObject } from '../json.ts'
 import type { InvokeParams } from '../wire.ts'
 import type { FakeClock } from './clock.ts'
-import { type Effects, Memory, type MemoryOptions } from './memory.ts'
+import { copy, type Effects, Memory, type MemoryOptions } from './memory.ts'
 import { checkOutput, checksOf, givenInput } from './schemas.ts'
 import { checkOptions, checkSettings } from './words.ts'
 
@@ -216,7 +216,7 @@ function contextOf(memories: Memory[], options: TestOptions, input: unknown): In
     causationId,
     tenantId,
     checkpoint: memory.checkpoint,
-    journal: memory.journal,
+    journal: copy(memory.journal),
     timeoutMs,
     enqueuedAt,
   }

@@ -205,7 +205,7 @@ export class Visit {
       tenantId,
       awaited: copy(this.awaited === undefined ? this.soFar : this.awaited),
       checkpoint: this.memory.checkpoint,
-      journal: [...this.memory.journal],
+      journal: copy(this.memory.journal),
     }
   }
 }
