@@ -11,7 +11,8 @@ use riverrun_types::Millis;
 use rusqlite::Connection;
 
 use crate::{
-    awaits::Quiet, error::translate, files::Files, log, names::Names, queue::Queues, stray::Stray,
+    apply::Recent, awaits::Quiet, error::translate, files::Files, log, names::Names, queue::Queues,
+    stray::Stray,
 };
 
 /// Bits of a lease token that count within one life of the store; the rest counts the lives.
@@ -25,6 +26,7 @@ pub(crate) struct Core {
     pub(crate) names: Arc<Names>,
     pub(crate) queues: RefCell<Queues>,
     pub(crate) quiet: Quiet,
+    pub(crate) recent: Recent,
     /// The lease that jobs of this transaction begin under, and when it ends.
     pub(crate) lease: Cell<Option<(u64, Millis)>>,
     stray: Cell<Stray>,
@@ -59,6 +61,7 @@ impl Core {
             names,
             queues: RefCell::new(queues),
             quiet: Quiet::default(),
+            recent: Recent::default(),
             lease: Cell::new(None),
             stray: Cell::new(stray),
             next_token: opens << TOKEN_BITS,
@@ -138,6 +141,7 @@ impl Core {
             tracing::warn!(%error, "could not roll back");
         }
         self.quiet.forget();
+        self.recent.forget();
         let reload = || -> rusqlite::Result<()> {
             self.stray.set(Stray::load(&self.conn)?);
             *self.queues.borrow_mut() = Queues::load(&self.conn)?;

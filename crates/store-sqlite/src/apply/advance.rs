@@ -38,6 +38,7 @@ pub(super) fn advance(
     if let Some(snapshot) = &change.snapshot {
         keep_snapshot(core, row.no, snapshot)?;
     }
+    core.recent.put(&change.run, next);
     scene.set_run(&change.run, Some(next));
     Ok(placed)
 }

@@ -65,6 +65,7 @@ fn append_to_run(core: &Core, scene: &mut Scene, change: &Append, run: &RunId) -
     core.conn
         .prepare_cached("UPDATE runs SET len = ?2, last_ms = ?3 WHERE no = ?1")?
         .execute((next.no, next.len, next.last_ms))?;
+    core.recent.put(run, next);
     stream::write(core, row.no, &placed, &change.events)?;
     Ok(placed)
 }

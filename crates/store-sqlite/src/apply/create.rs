@@ -76,6 +76,7 @@ pub(super) fn create(core: &Core, new: &NewRun) -> Worked<(RunRow, Placed)> {
         return refuse(Error::RunExists(new.id.clone()));
     }
     row.no = conn.last_insert_rowid();
+    core.recent.put(&new.id, row);
     core.created(new.created_ms)?;
     for tag in &new.tags {
         conn.prepare_cached("INSERT OR IGNORE INTO tags (tag, run) VALUES (?1, ?2)")?

@@ -6,14 +6,16 @@ mod append;
 mod create;
 mod delete;
 mod job;
+mod recent;
 mod register;
 mod scene;
 mod stream;
 
-use riverrun_store::{Change, Commit, Error, Expect, Receipt, Result};
+use riverrun_store::{Change, Commit, Error, Expect, NewRun, Receipt, Result};
 
 pub(crate) use delete::remove;
 pub(crate) use job::wake;
+pub(crate) use recent::Recent;
 
 use crate::{
     awaits,
@@ -56,7 +58,10 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
     let mut scene = Scene::default();
     if let [_, _, ..] = &commit.changes[..] {
         for (at, change) in commit.changes.iter().enumerate() {
-            judge(core, &mut scene, change, &commit.changes[at + 1..])?;
+            match change {
+                Change::Create(new) if at == 0 => judge_first(core, &mut scene, new)?,
+                _ => judge(core, &mut scene, change, &commit.changes[at + 1..])?,
+            }
         }
         scene.rewind();
     } else if let [change] = &commit.changes[..] {
@@ -147,6 +152,17 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
     receipt.signalled = told.signalled;
     receipt.woken = told.runs();
     Ok(receipt)
+}
+
+/// Judges a run that is brought forth before anything else: whether its id is free the insert finds
+/// out itself, and nothing is changed by then.
+fn judge_first(core: &Core, scene: &mut Scene, new: &NewRun) -> Worked<()> {
+    if let Some(run) = create::same_key(core, new)? {
+        return refuse(Error::Duplicate(run));
+    }
+    scene.claim_key(new)?;
+    scene.set_run(&new.id, Some(create::foreseen(new)));
+    Ok(())
 }
 
 /// Judges a change and plays it on the scene, for the changes after it.

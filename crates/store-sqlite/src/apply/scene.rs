@@ -173,6 +173,9 @@ impl Scene {
 }
 
 fn load_run(core: &Core, id: &RunId) -> Worked<Option<RunRow>> {
+    if let Some(row) = core.recent.get(id) {
+        return Ok(Some(row));
+    }
     let mut statement = core
         .conn
         .prepare_cached("SELECT no, status, len, turn, last_ms FROM runs WHERE id = ?1")?;
