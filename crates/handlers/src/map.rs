@@ -39,7 +39,7 @@ impl Handler for Map {
         json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "map",
-            "description": "The input must be a list. Each branch sees its item as `item` and its place as `index`; what it writes to the state stays in the branch. The output is the list of the branches' results.",
+            "description": "The input must be a list. Each branch sees its item as `item` and its place as `index`; what its built-in steps write to the state stays in the branch (`ctx.state` of a process is the run's). The output is the list of the branches' results.",
             "type": "object",
             "additionalProperties": false,
             "required": ["step"],

@@ -12,7 +12,7 @@ use riverrun_types::{RunId, RunStatus, StreamName};
 use crate::{Error, Loaded, Result, Runtime, cache::Known, drive::projection, steps::Told};
 
 /// How often a decision is taken again because the run moved.
-const TRIES: usize = 20;
+const TRIES: usize = 200;
 
 impl Runtime {
     /// Stops a run for good: what runs is told to stop, what waits is removed, children follow.

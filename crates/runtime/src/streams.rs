@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use riverrun_engine::{Fact, code, meant};
+use riverrun_engine::{Fact, Plan, RunState, code, meant};
 use riverrun_store::{Append, Change, Commit, Error as StoreError, Expect, Once};
 use riverrun_types::{
     Draft, EventId, EventType, Json, Name, Path, RunId, StreamName,
@@ -11,7 +11,7 @@ use riverrun_types::{
 };
 
 use crate::{
-    Error, Loaded, Result, Runtime,
+    Error, Result, Runtime,
     steps::{Letter, Told},
 };
 
@@ -158,7 +158,12 @@ impl Runtime {
                 if guard.if_len.is_some_and(|len| len != loaded.state.len) {
                     return Err(StoreError::Conflict(run.clone()).into());
                 }
-                self.check_writes(&loaded, &drafts).await?;
+                if loaded.state.status.is_ended() {
+                    return Err(StoreError::RunEnded(run.clone()).into());
+                }
+                let version = loaded.record.version.clone();
+                let flow = self.compiled(&loaded.record.flow, Some(&version)).await?;
+                check_writes(&flow.plan, &loaded.state, &drafts)?;
                 (loaded.context(), Expect::Len(loaded.state.len))
             } else {
                 (self.context_of(run).await?, Expect::Any)
@@ -189,40 +194,6 @@ impl Runtime {
         };
         self.cache().put_context(era, run, context.clone());
         Ok(context)
-    }
-
-    /// Whether the run's state may become what the writes make of it.
-    async fn check_writes(&self, loaded: &Loaded, drafts: &[Draft]) -> Result<()> {
-        if loaded.state.status.is_ended() {
-            return Err(StoreError::RunEnded(loaded.record.id.clone()).into());
-        }
-        let version = loaded.record.version.clone();
-        let flow = self.compiled(&loaded.record.flow, Some(&version)).await?;
-        let mut after = (*loaded.state).clone();
-        for draft in drafts {
-            let fact = Fact::read(draft);
-            if is_too_deep(&fact) {
-                return Err(Error::TooDeep { what: "state" });
-            }
-            after.apply_fact(&fact, draft.ms);
-        }
-        let (bytes, limit) = (after.state.bytes(), flow.plan.limits.max_state_bytes);
-        if bytes > limit {
-            return Err(Error::TooLarge {
-                what: "state",
-                bytes,
-                limit,
-            });
-        }
-        let issues = flow
-            .plan
-            .state_schema
-            .as_ref()
-            .map(|schema| schema.state_issues(&after.state));
-        match issues.filter(|issues| !issues.is_empty()) {
-            Some(issues) => Err(Error::StateInvalid(issues)),
-            None => Ok(()),
-        }
     }
 
     async fn place(
@@ -263,6 +234,32 @@ impl Runtime {
                 .map(|(index, draft)| placed.id(index, draft))
                 .collect()
         }))
+    }
+}
+
+/// Whether the state of a run may become what writes make of it.
+pub(crate) fn check_writes(plan: &Plan, state: &RunState, drafts: &[Draft]) -> Result<()> {
+    let mut after = state.clone();
+    for draft in drafts {
+        let fact = Fact::read(draft);
+        if is_too_deep(&fact) {
+            return Err(Error::TooDeep { what: "state" });
+        }
+        after.apply_fact(&fact, draft.ms);
+    }
+    let (bytes, limit) = (after.state.bytes(), plan.limits.max_state_bytes);
+    if bytes > limit {
+        return Err(Error::TooLarge {
+            what: "state",
+            bytes,
+            limit,
+        });
+    }
+    let schema = plan.state_schema.as_ref();
+    let issues = schema.map(|schema| schema.state_issues(&after.state));
+    match issues.filter(|issues| !issues.is_empty()) {
+        Some(issues) => Err(Error::StateInvalid(issues)),
+        None => Ok(()),
     }
 }
 

@@ -189,6 +189,23 @@ impl AwaitRecord {
         }
     }
 
+    /// Why this cannot fire it.
+    pub fn refusal_of(&self, fire: &Fire) -> Option<Error> {
+        let is_used_up = fire.most.is_some_and(|most| self.fired >= most);
+        match self.state {
+            // It was closed before all had come.
+            AwaitState::Closed if fire.most.is_some() && !is_used_up => {
+                let is_over = self.expires_ms.is_some_and(|until| fire.now_ms >= until);
+                Some(match is_over {
+                    true => Error::AwaitExpired(self.id.clone()),
+                    false => Error::AwaitClosed(self.id.clone()),
+                })
+            }
+            _ if is_used_up => Some(Error::AwaitUsed(self.id.clone())),
+            _ => self.refusal(fire.now_ms),
+        }
+    }
+
     /// Whether the event fires it without anybody else's judgement.
     pub fn is_fired_by(&self, signal: &Signal) -> bool {
         self.state == AwaitState::Open
@@ -230,6 +247,8 @@ pub struct Fire {
     pub id: Name,
     pub value: Json,
     pub now_ms: Millis,
+    /// A door that was opened so often is used up.
+    pub most: Option<u32>,
 }
 
 /// An event for everybody who waits for its kind.

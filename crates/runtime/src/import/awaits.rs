@@ -330,6 +330,7 @@ fn made_again(
             id: id.clone(),
             value,
             now_ms: fired_ms,
+            most: None,
         })));
     }
     if given.closed {

@@ -55,16 +55,15 @@ impl Runtime {
             check_signature(&secret, visitor.body, visitor.signature)?;
         }
         let now = self.now_ms();
-        let has_all = door.count.is_some_and(|count| record.fired >= count);
-        let used = has_all.then(|| StoreError::AwaitUsed(record.id.clone()));
-        if let Some(refusal) = used.or(record.refusal(now)) {
-            return Err(refusal.into());
-        }
         let fire = Fire {
             id: record.id.clone(),
             value: visitor.payload.clone(),
             now_ms: now,
+            most: door.count,
         };
+        if let Some(refusal) = record.refusal_of(&fire) {
+            return Err(refusal.into());
+        }
         // Whoever posts to a door is what the door was made for.
         let source = match (door.kind, visitor.source) {
             (TriggerType::Webhook, "api") => "webhook",

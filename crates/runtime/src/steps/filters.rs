@@ -147,6 +147,7 @@ impl Runtime {
             id: record.id.clone(),
             value: signal.emit.event.clone(),
             now_ms: signal.emit.ms.max(record.created_ms),
+            most: None,
         };
         let fire = Commit::of(Change::Fire(Box::new(fire)));
         match self.commit(fire).await {

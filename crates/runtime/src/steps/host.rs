@@ -196,12 +196,17 @@ impl StepHost {
             true => draft = in_run(draft),
             false => taken = self.room.record(&draft)?,
         }
-        let guard = Guard {
-            fence: vec![self.fence()],
-            if_len: if_version,
-            ..Guard::default()
+        let ids = match if_version {
+            None => self.write_now(said, draft).await,
+            Some(_) => {
+                let guard = Guard {
+                    fence: vec![self.fence()],
+                    if_len: if_version,
+                    ..Guard::default()
+                };
+                self.append(said, draft, guard).await
+            }
         };
-        let ids = self.append(said, draft, guard).await;
         let ids = ids.inspect_err(|_| self.room.give_back(taken))?;
         let version = ids.last().map_or(0, |id| id.seq + 1);
         Ok(Json::of(&json!({ "version": version })))
@@ -227,6 +232,21 @@ impl StepHost {
         }
         // Its place in the stream is known once it is stored, with the attempt's end at the latest.
         Ok(Json::of(&json!({})))
+    }
+
+    /// Writes to the state whatever it is, after what the handler said before. However many write at
+    /// once, nobody has to try again.
+    async fn write_now(
+        &self,
+        mut said: TakenSaid<'_>,
+        draft: Draft,
+    ) -> Result<Vec<EventId>, WorkError> {
+        let mut letter = self.letter();
+        letter.said = Some((self.place.visit(), self.at.attempt, said.drafts.clone()));
+        letter.writes = vec![draft];
+        let ids = self.tell(letter).await?;
+        said.stored();
+        Ok(ids)
     }
 
     /// Appends an event to the run's stream, and before it what the handler said before.

@@ -25,7 +25,7 @@ use crate::{
     cache::News,
     drive::{Driver, Effectful, open, reopen},
     runtime::pause,
-    streams::once,
+    streams::{check_writes, once},
 };
 
 /// Letters that are judged together, at most.
@@ -110,6 +110,8 @@ pub(crate) struct Letter {
     pub said: Option<(VisitKey, u32, Vec<Draft>)>,
     /// From outside, led in the same way.
     pub events: Vec<Draft>,
+    /// Written to the state. Nothing of the letter counts if the state may not become that.
+    pub writes: Vec<Draft>,
     /// Judged last.
     pub last: Option<Input>,
     pub fence: Option<Fence>,
@@ -124,7 +126,7 @@ pub(crate) struct Letter {
     answer: Option<oneshot::Sender<Answer>>,
 }
 
-/// The ids of a letter's events.
+/// The ids of a letter's events, and of what it wrote.
 type Answer = Result<Vec<EventId>>;
 
 /// What whoever posts a letter has to read himself.
@@ -143,6 +145,7 @@ impl Letter {
             inputs,
             said: None,
             events: Vec::new(),
+            writes: Vec::new(),
             last: None,
             fence: None,
             awaits: None,
@@ -294,7 +297,7 @@ impl Runtime {
         &self,
         run: &RunId,
         reader: Reader,
-        letters: &mut [Letter],
+        letters: &mut Vec<Letter>,
         is_known: bool,
     ) -> Result<()> {
         let era = self.cache().era(run);
@@ -308,8 +311,16 @@ impl Runtime {
         let woke = driver.state.wake_ms();
         driver.look_before_due().await;
         let mut events = Vec::with_capacity(letters.len());
-        for letter in letters.iter() {
-            events.push(driver.read(letter).await);
+        while let Some(letter) = letters.get(events.len()) {
+            match driver.check(letter) {
+                Ok(()) => events.push(driver.read(letter).await),
+                // The store may know better.
+                Err(_) if is_known => return Err(StoreError::Conflict(run.clone()).into()),
+                Err(error) => letters.remove(events.len()).answer(Err(error)),
+            }
+        }
+        if letters.is_empty() {
+            return Ok(());
         }
         driver.advance(Effectful::Leave).await;
         let dequeued = self.jobs_of(run, &driver.pending.dequeued);
@@ -349,6 +360,14 @@ impl Runtime {
 }
 
 impl Driver {
+    /// Whether the state may become what a letter writes.
+    fn check(&self, letter: &Letter) -> Result<()> {
+        match letter.writes.is_empty() {
+            true => Ok(()),
+            false => check_writes(&self.flow.plan, &self.state, &letter.writes),
+        }
+    }
+
     /// Judges a letter; answers with the places of its events among what is decided.
     async fn read(&mut self, letter: &Letter) -> Vec<usize> {
         for input in &letter.inputs {
@@ -366,6 +385,14 @@ impl Driver {
         for event in &letter.events {
             places.push(self.pending.events.len());
             self.emit(event.clone()).await;
+        }
+        for write in &letter.writes {
+            places.push(self.pending.events.len());
+            let ms = write.ms.max(self.state.updated_ms);
+            self.append(Draft {
+                ms,
+                ..write.clone()
+            });
         }
         if let Some(last) = &letter.last {
             self.judge(last.clone());

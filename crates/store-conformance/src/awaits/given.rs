@@ -83,6 +83,7 @@ pub fn fires(name: &str, value: &str) -> Change {
         id: name.into(),
         value: json(value),
         now_ms: T0 + 10,
+        most: None,
     }))
 }
 

@@ -104,6 +104,7 @@ pub async fn a_look_back_passes_over_what_was_given(store: S) {
             id: name.into(),
             value: json("1"),
             now_ms: T0 + 1_000,
+            most: None,
         }))
     };
     let all = after("all", &[one, one, two], by_order("1"));

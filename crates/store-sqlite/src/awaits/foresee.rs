@@ -35,7 +35,7 @@ impl Foreseen {
     pub(crate) fn judge_fire(&mut self, core: &Core, fire: &Fire) -> Worked<()> {
         let refusal = match self.find(core, &fire.id)? {
             None => Some(Error::AwaitNotFound(fire.id.clone())),
-            Some(found) => found.refusal(fire.now_ms),
+            Some(found) => found.refusal_of(fire),
         };
         refusal.map_or(Ok(()), |error| Err(Failure::Refused(error)))
     }

@@ -12,6 +12,7 @@ async fn open(servers: &Servers, run: &RunId) {
         id: servers.door(run).await,
         value: Json::null(),
         now_ms: servers.one.now_ms(),
+        most: None,
     };
     let fire = Commit::of(Change::Fire(Box::new(fire)));
     let fired = servers.store.commit([fire].into()).await;

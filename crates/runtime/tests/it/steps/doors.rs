@@ -204,6 +204,25 @@ async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
     assert_eq!(why["reasons"][0]["firedAt"], Value::Null, "{why}");
     let summary = why["summary"].as_str().unwrap();
     assert!(summary.contains(", opened 1 of 2 times"), "{why}");
+    // However many come at once, what is accepted is what it is given.
+    let all = (0..12).map(|n| {
+        let (id, open) = (&id, &open);
+        async move { (n, open(id, &n.to_string(), None).await) }
+    });
+    let all = futures::future::join_all(all).await;
+    let opened = all.iter().filter(|(_, answer)| answer == "opened");
+    let opened: Vec<i32> = opened.map(|(n, _)| *n).collect();
+    let [one] = opened[..] else {
+        panic!("one more is accepted: {all:?}");
+    };
+    assert_eq!(world.result(&run).await, json!([1, one]));
+    // One that was closed before all had come was not used up.
+    let run = world.start("two", json!({})).await;
+    world.until(&run, RunStatus::Waiting).await;
+    let id = door(&run).await;
+    assert_eq!(open(&id, "1", None).await, "opened");
+    world.runtime.cancel(&run, None).await.unwrap();
+    assert_eq!(open(&id, "2", None).await, "AWAIT_CLOSED");
     // A variable that is not there is told before anybody stands before the door.
     let unset = json!({"await": {"type": "trigger", "secretEnv": "RIVERRUN_NO_SUCH_SECRET"}});
     let mut unset = flow(json!({"a": with(step("decide"), unset)}));
