@@ -21,6 +21,7 @@ use crate::{
     html::escape,
     reply::{Answer, ok},
     schemas::{self, FireBody},
+    start::started_answer,
     triggers::fire,
 };
 
@@ -67,7 +68,7 @@ pub(crate) async fn open_door(
                 true => FireBody::default(),
                 false => read_object(&body)?,
             };
-            fire(&api, &id, request_id, wanted).await
+            started_answer(fire(&api, &id, request_id, wanted).await?)
         }
         opened => ok(&opened?),
     }

@@ -6,10 +6,10 @@ use riverrun_types::RunId;
 
 use crate::{
     app::Api,
-    extract::{Body, FlowRunPath, Payload, RunPath, read_object},
+    extract::{Body, FlowRunPath, Payload, Query, RunPath, read_object},
     reply::{Answer, ok},
     schemas::{self, ForkBody, ReasonBody, RerunBody},
-    start::started_answer,
+    start::{WaitQuery, started_answer},
 };
 
 /// Cancel a run
@@ -88,37 +88,46 @@ pub(crate) async fn resume_run(
 
 /// Start the same again
 ///
-/// A new run of the same flow with the same input, or another one.
+/// A new run of the same flow with the same input, or another one. With `?wait=` the answer is the
+/// whole run, as where a run is started.
 #[utoipa::path(post, path = "/api/runs/{id}/rerun", tag = "runs",
-    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    params(("id" = String, Path, description = "The run's id, or `latest`"), WaitQuery),
     request_body(content = Option<RerunBody>),
     responses(
         (status = 201, description = "The new run", body = schemas::StartedRun),
+        (status = 200, description = "With `?wait=`: the new run, which has ended", body = schemas::Run),
+        (status = 202, description = "With `?wait=`: the new run as it stands, not ended yet", body = schemas::Run),
         (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
 pub(crate) async fn rerun_run(
     State(api): State<Api>,
     RunPath(run): RunPath,
+    Query(query): Query<WaitQuery>,
     Body(body): Body<RerunBody>,
 ) -> Answer {
-    started_answer(api.runtime().rerun(&run, body.input, body.latest).await?)
+    let started = api.runtime().rerun(&run, body.input, body.latest).await?;
+    query.answer(&api, started).await
 }
 
 /// Fork a run
 ///
 /// A new run that shares the past of this one up to an event, and goes its own way from there.
 #[utoipa::path(post, path = "/api/runs/{id}/fork", tag = "runs",
-    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    params(("id" = String, Path, description = "The run's id, or `latest`"), WaitQuery),
     request_body(content = Option<ForkBody>),
     responses(
         (status = 201, description = "The new run", body = schemas::StartedRun),
+        (status = 200, description = "With `?wait=`: the new run, which has ended", body = schemas::Run),
+        (status = 202, description = "With `?wait=`: the new run as it stands, not ended yet", body = schemas::Run),
         (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure),
         (status = 409, description = "FORK_AT_END", body = schemas::Failure)))]
 pub(crate) async fn fork_run(
     State(api): State<Api>,
     RunPath(run): RunPath,
+    Query(query): Query<WaitQuery>,
     Body(body): Body<ForkBody>,
 ) -> Answer {
-    started_answer(api.runtime().fork(&run, body.at).await?)
+    let started = api.runtime().fork(&run, body.at).await?;
+    query.answer(&api, started).await
 }
 
 /// Take a run in

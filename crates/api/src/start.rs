@@ -53,11 +53,18 @@ pub(crate) async fn start_run(
 ) -> Answer {
     let request = request(path, body, &headers)?;
     let started = api.runtime().start(request).await?;
-    match query.wait {
-        // What had ended when it became durable needs no look.
-        Some(_) if started.status.is_ended() => ok(&started.view()),
-        Some(wait) => wait_for(&api, &started.run, wait).await,
-        None => started_answer(started),
+    query.answer(&api, started).await
+}
+
+impl WaitQuery {
+    /// Answers for a run that was started: at once, or when it has ended.
+    pub async fn answer(self, api: &Api, started: Started) -> Answer {
+        match self.wait {
+            // What had ended when it became durable needs no look.
+            Some(_) if started.status.is_ended() => ok(&started.view()),
+            Some(wait) => wait_for(api, &started.run, wait).await,
+            None => started_answer(started),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Triggers: what starts flows from outside, kept, changed and fired by hand.
 
 use axum::{Extension, extract::State, http::StatusCode};
+use riverrun_runtime::Started;
 use riverrun_triggers::{Backfill, Backfilled, Kind, Made, ManualFire, Put};
 use riverrun_types::{Json, Millis, RunId, time::Iso};
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use crate::{
     page::{Items, PageQuery, default_limit},
     reply::{Answer, json, ok},
     schemas::{self, BackfillBody, FireBody},
-    start::started_answer,
+    start::WaitQuery,
 };
 
 #[derive(Deserialize, IntoParams)]
@@ -169,13 +170,15 @@ pub(crate) async fn disable_trigger(
 
 /// Fire a trigger by hand
 ///
-/// Starts a run with the input that is given, whatever the trigger's type is.
+/// Starts a run with the input that is given, whatever the trigger's type is. With `?wait=` the
+/// answer is the whole run, as where a run is started.
 #[utoipa::path(post, path = "/api/triggers/{id}/fire", tag = "triggers",
-    params(("id" = String, Path, description = "The trigger's id")),
+    params(("id" = String, Path, description = "The trigger's id"), WaitQuery),
     request_body(content = Option<FireBody>),
     responses(
         (status = 201, description = "Started", body = schemas::StartedRun),
-        (status = 200, description = "An earlier request with the same key had started it", body = schemas::StartedRun),
+        (status = 200, description = "An earlier request with the same key had started it; or, with `?wait=`, the run has ended (the answer is then the run)", body = schemas::StartedRun),
+        (status = 202, description = "With `?wait=`: the run as it stands, not ended yet", body = schemas::Run),
         (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure),
         (status = 409, description = "TRIGGER_DISABLED", body = schemas::Failure),
         (status = 500, description = "TRIGGER_BROKEN", body = schemas::Failure)))]
@@ -183,20 +186,27 @@ pub(crate) async fn fire_trigger(
     State(api): State<Api>,
     Segments(id): Segments<String>,
     Extension(request_id): Extension<RequestId>,
+    Query(query): Query<WaitQuery>,
     Body(body): Body<FireBody>,
 ) -> Answer {
-    fire(&api, &id, request_id, body).await
+    let started = fire(&api, &id, request_id, body).await?;
+    query.answer(&api, started).await
 }
 
 /// What somebody who fires a trigger by hand wants is done.
-pub(crate) async fn fire(api: &Api, id: &str, request_id: RequestId, body: FireBody) -> Answer {
+pub(crate) async fn fire(
+    api: &Api,
+    id: &str,
+    request_id: RequestId,
+    body: FireBody,
+) -> Result<Started, ApiError> {
     let fire = ManualFire {
         input: body.input,
         idempotency_key: body.idempotency_key,
         source: body.source,
         request_id: Some(request_id.0),
     };
-    started_answer(api.triggers().fire(id, fire).await?)
+    Ok(api.triggers().fire(id, fire).await?)
 }
 
 /// List what became of a trigger

@@ -308,6 +308,16 @@ async fn a_run_is_started_again_and_forked() {
         .await
         .expect(200);
     assert_eq!(&forked["forkedFrom"]["eventId"], at);
+
+    // Whoever wants to is answered at the end.
+    for (act, body) in [("rerun", json!({})), ("fork", json!({ "at": at }))] {
+        let path = format!("/api/runs/{id}/{act}?wait=20000");
+        let ended = server.post(&path, body.clone()).await.expect(200);
+        assert_eq!(ended["status"], "completed", "{act}: {ended}");
+        assert_eq!(ended["forkedFrom"]["runId"], id);
+        let path = format!("/api/runs/{id}/{act}?Wait=1");
+        server.post(&path, body).await.refused(400, "BAD_QUERY");
+    }
     server
         .post(&format!("/api/runs/{id}/fork"), json!({}))
         .await

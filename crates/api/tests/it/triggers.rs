@@ -85,6 +85,9 @@ async fn a_trigger_lives_from_its_making_to_its_end() {
     let run = server.get(&format!("/api/runs/{run}")).await.expect(200);
     assert_eq!(run["metadata"]["trigger"]["source"], "me");
     assert!(run["metadata"]["trigger"]["requestId"].is_string());
+    let waited = "/api/triggers/orders/fire?wait=20000";
+    let waited = server.post(waited, json!({"input": {"n": 1}})).await;
+    assert!(waited.expect(200)["status"].is_string());
     server
         .post("/api/triggers/orders/disable", json!({}))
         .await
@@ -103,7 +106,7 @@ async fn a_trigger_lives_from_its_making_to_its_end() {
         .expect(200);
     assert_eq!(enabled["enabled"], true);
     let stats = server.get("/api/triggers/orders/stats").await.expect(200);
-    assert_eq!((&stats["fired"], &stats["failed"]), (&json!(1), &json!(0)));
+    assert_eq!((&stats["fired"], &stats["failed"]), (&json!(2), &json!(0)));
     let removed = server.delete("/api/triggers/orders").await.expect(200);
     assert_eq!(removed, json!({"id": "orders", "removed": true}));
     server
@@ -127,6 +130,7 @@ async fn a_trigger_lives_from_its_making_to_its_end() {
             "trigger.cancelled",
             "trigger.registered",
             "trigger.registered",
+            "trigger.fired",
             "trigger.fired",
             "trigger.registered",
             "trigger.registered",
