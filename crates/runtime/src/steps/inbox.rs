@@ -362,10 +362,14 @@ impl Runtime {
 impl Driver {
     /// Whether the state may become what a letter writes.
     fn check(&self, letter: &Letter) -> Result<()> {
-        match letter.writes.is_empty() {
-            true => Ok(()),
-            false => check_writes(&self.flow.plan, &self.state, &letter.writes),
+        if letter.writes.is_empty() {
+            return Ok(());
         }
+        // A letter before it may have ended the run.
+        if self.state.status.is_ended() {
+            return Err(StoreError::RunEnded(self.run.clone()).into());
+        }
+        check_writes(&self.flow.plan, &self.state, &letter.writes)
     }
 
     /// Judges a letter; answers with the places of its events among what is decided.
@@ -479,9 +483,8 @@ mod tests {
     use super::*;
     use crate::{Options, StartRequest};
 
-    /// On one thread: letters that are delivered together wait together behind the first.
-    #[tokio::test]
-    async fn events_that_another_server_has_stored_take_no_other_letter_with_them() {
+    /// A runtime with a run whose second step each `tick` enters.
+    async fn ticked() -> (Runtime, RunId) {
         let store = SqliteStore::memory().unwrap();
         let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
         let runtime = Runtime::open(store, sandbox, [], Options::default());
@@ -492,6 +495,13 @@ mod tests {
         runtime.register(&flow).await.unwrap();
         let started = runtime.start(StartRequest::new("f", Json::null())).await;
         let run = started.unwrap().run;
+        (runtime, run)
+    }
+
+    /// On one thread: letters that are delivered together wait together behind the first.
+    #[tokio::test]
+    async fn events_that_another_server_has_stored_take_no_other_letter_with_them() {
+        let (runtime, run) = ticked().await;
         let deliver = async |key: Option<&str>| {
             let tick = Draft::new(runtime.now_ms(), EventType::parse("tick"));
             let mut letter = Letter::events(vec![tick]);
@@ -507,5 +517,29 @@ mod tests {
         assert_eq!(refused.code(), "EVENT_EXISTS");
         let entered = runtime.run(&run).await.unwrap().state().steps["b"].visits;
         assert_eq!(entered, 3);
+    }
+
+    /// They are judged together, one after the other.
+    #[tokio::test]
+    async fn what_is_written_after_the_end_of_the_run_is_refused() {
+        let (runtime, run) = ticked().await;
+        let now = runtime.now_ms();
+        let tick = Letter::events(vec![Draft::new(now, EventType::parse("tick"))]);
+        let cancelled = Letter::new(vec![Input::Cancel {
+            source: "user",
+            reason: None,
+        }]);
+        let mut written = Letter::new(Vec::new());
+        let (key, value) = (riverrun_types::Path::new("late"), Json::null());
+        written.writes = vec![Fact::StateSet { key, value }.draft(now)];
+        let (first, second, third) = tokio::join!(
+            runtime.deliver(&run, tick),
+            runtime.deliver(&run, cancelled),
+            runtime.deliver(&run, written),
+        );
+        assert!(first.is_ok() && second.is_ok());
+        assert_eq!(third.unwrap_err().code(), "RUN_ENDED");
+        let state = runtime.run(&run).await.unwrap().loaded.state;
+        assert!(state.status.is_ended() && state.state.get("late").is_none());
     }
 }
