@@ -1,7 +1,7 @@
 # `make` prints the targets. Each is one or two commands that you can also type by hand.
 
 .DEFAULT_GOAL := help
-.PHONY: help test browser node-modules python-packages sdks fmt fmt-check lint unit doc-test deny docs bench peers torture fuzz clean
+.PHONY: help test browser node-modules python-packages sdks fmt fmt-check lint unit doc-test deny docs bench peers torture fuzz fuzz-server clean
 
 # Tools that scripts/tools.sh had to build live here.
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
@@ -85,9 +85,16 @@ torture: ## kill the server, its runners and workers 50 times under load and che
 CASES ?= 20000
 PROPERTIES := panic|breaks_the_reducer|lives_by_its_rules|reads_back_from_its_event|random_requests|what_is_packed_unpacks|damage_is_noticed|quickjs|no_value_leaves|equals_itself|text_without_dollars|what_a_map_would_hold|compact_json|lays_out_as_serde|pieces_do_not_matter|glance_is_enough|judged_as_the_parser|json_stays_the_same|nothing_but_breaks|as_they_are_written|due_times_grow|however_often_it_is_sent
 
-fuzz: ## the property tests for long: CASES=20000 inputs each
+fuzz: fuzz-server ## the property tests for long: CASES=20000 inputs each; then the running server: ROUNDS=500
 	scripts/tools.sh cargo-nextest
 	PROPTEST_CASES=$(CASES) cargo nextest run --workspace --no-fail-fast -E 'test(/$(PROPERTIES)/)' $(ARGS)
+
+# Random flows, schemas and inputs against the release binary, which may use 1 GB of memory and must
+# answer /healthz within a second throughout.
+ROUNDS ?= 500
+fuzz-server:
+	cargo build --release -p riverrun -p riverrun-fuzz
+	target/release/riverrun-fuzz --rounds $(ROUNDS)
 
 clean: ## remove what the build wrote
 	cargo clean
