@@ -8,7 +8,7 @@ use crate::{
     app::Api,
     errors::ApiError,
     reply::{Answer, ok},
-    schemas::{self, Health, Version},
+    schemas::{self, Expressions, Health, Ready, Version},
 };
 
 /// How long the store may take to prove that it can be written.
@@ -23,10 +23,11 @@ pub(crate) async fn healthz() -> Answer {
 
 /// Ready?
 ///
-/// Proves that a write can be made durable now, and that there is room for more.
+/// Proves that a write can be made durable now, that there is room for more, and that expressions
+/// can be evaluated if the last ones could not.
 #[utoipa::path(get, path = "/readyz", tag = "server",
     responses(
-        (status = 200, description = "Ready for work", body = Health),
+        (status = 200, description = "Ready for work", body = Ready),
         (status = 503, description = "Not now; the code says why", body = schemas::Failure),
         (status = 507, description = "DISK_FULL", body = schemas::Failure)))]
 pub(crate) async fn readyz(State(api): State<Api>) -> Answer {
@@ -40,7 +41,25 @@ pub(crate) async fn readyz(State(api): State<Api>) -> Answer {
             return Err(ApiError::new("STORE_UNAVAILABLE", message));
         }
     }
-    ok(&Health { status: "ok" })
+    let sandbox = &api.runtime().services().sandbox;
+    match tokio::time::timeout(CHECK, sandbox.check()).await {
+        Ok(checked) => checked.map_err(|error| ApiError::new(error.code(), error.to_string()))?,
+        Err(_) => {
+            let message = format!("no expression was evaluated within {} s", CHECK.as_secs());
+            return Err(ApiError::new("EXPR_UNAVAILABLE", message));
+        }
+    }
+    let counts = sandbox.stats();
+    ok(&Ready {
+        status: "ok",
+        expressions: Expressions {
+            processes: counts.processes,
+            started: counts.started,
+            killed: counts.killed,
+            crashed: counts.crashed,
+            unavailable: counts.unavailable,
+        },
+    })
 }
 
 /// Which riverrun?

@@ -1,5 +1,5 @@
-//! What can go wrong with an expression. Only `Closed` says nothing about the expression itself:
-//! all the others will come again if the same expression meets the same arguments.
+//! What can go wrong with an expression. `Closed` and `Unavailable` say nothing about the expression
+//! itself; all the others will come again if the same expression meets the same arguments.
 
 /// Why an expression could not be compiled or evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,9 +31,15 @@ pub enum Error {
     /// The expression is an async function, answered with a promise, or left one unsettled.
     #[error("expression is asynchronous: expressions answer at once and cannot await")]
     Async,
+    /// The engine crashed, twice in a row, each time in a process of its own.
+    #[error("expression crashed the engine")]
+    Crashed,
     /// The sandbox stopped before it could answer.
     #[error("expression sandbox is closed")]
     Closed,
+    /// No engine could take the expression up in time: try again later.
+    #[error("expression sandbox is unavailable: {reason}")]
+    Unavailable { reason: String },
 }
 
 impl Error {
@@ -47,8 +53,15 @@ impl Error {
             Error::TooLarge { .. } => "EXPR_TOO_LARGE",
             Error::NotJson { .. } => "EXPR_NOT_JSON",
             Error::Async => "EXPR_ASYNC",
+            Error::Crashed => "EXPR_CRASHED",
             Error::Closed => "EXPR_CLOSED",
+            Error::Unavailable { .. } => "EXPR_UNAVAILABLE",
         }
+    }
+
+    /// Whether the same evaluation may succeed later.
+    pub fn is_retriable(&self) -> bool {
+        matches!(self, Error::Closed | Error::Unavailable { .. })
     }
 
     pub(crate) fn thrown(message: impl Into<String>) -> Error {

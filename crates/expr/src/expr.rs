@@ -12,8 +12,20 @@ use crate::{Error, syntax};
 /// The longest source that [`Expr::compile`] takes.
 pub const MAX_SOURCE_BYTES: usize = 64 << 10;
 
+/// The longest source that is parsed in this process where others could do it.
+#[cfg(unix)]
+const MAX_SOURCE_BYTES_HERE: usize = 1 << 10;
+
 /// What an evaluation answers: JSON text, or `None` for JavaScript's `undefined`.
 pub type Evaluated = Result<Option<Box<RawValue>>, Error>;
+
+/// JSON text that came out of the engine, as the answer of an evaluation.
+pub(crate) fn evaluated(text: Result<Option<String>, Error>) -> Evaluated {
+    let json = text?.map(RawValue::from_string).transpose();
+    json.map_err(|error| Error::NotJson {
+        message: error.to_string(),
+    })
+}
 
 /// A document bound to a name. A function gets the documents as its arguments, in order; any
 /// other expression sees them under their names. Names are distinct JavaScript identifiers.
@@ -55,7 +67,7 @@ impl Expr {
         }
         let native = Native::parse(source);
         if native.is_none() {
-            syntax::check(source)?;
+            check(source)?;
         }
         Ok(Expr::assemble(source, native))
     }
@@ -89,6 +101,22 @@ impl Expr {
         self.0.id
     }
 
+    /// A source that may not be an expression at all, to be checked elsewhere.
+    #[cfg(unix)]
+    pub(crate) fn unchecked(source: &str) -> Expr {
+        Expr::assemble(source, None)
+    }
+
+    /// An expression that another process has checked and numbered.
+    #[cfg(unix)]
+    pub(crate) fn checked_elsewhere(id: u64, source: &str) -> Expr {
+        Expr(Arc::new(Inner {
+            id,
+            source: source.into(),
+            native: None,
+        }))
+    }
+
     /// The same expression without its native form, to compare the two ways of evaluation.
     #[cfg(test)]
     pub(crate) fn compile_for_quickjs(source: &str) -> Result<Expr, Error> {
@@ -104,6 +132,20 @@ impl Expr {
             native,
         }))
     }
+}
+
+/// The parser cannot be interrupted, and its time grows with the square of a source and more. A short
+/// one costs milliseconds at worst; a long one is parsed by a process that can be killed, where this
+/// program has some. If none is to be had, it is parsed here: definitions that were accepted before
+/// must not fail for that.
+fn check(source: &str) -> Result<(), Error> {
+    #[cfg(unix)]
+    if source.len() > MAX_SOURCE_BYTES_HERE
+        && let Some(checked) = crate::processes::check(source)
+    {
+        return checked;
+    }
+    syntax::check(source)
 }
 
 impl fmt::Debug for Expr {

@@ -2,8 +2,8 @@
 //!
 //! An [`Expr`] is compiled once and evaluated against named JSON documents. Plain lookups and
 //! equalities (`input.user.name`, `(e, ctx) => e.data.orderId === ctx.input.orderId`) are read
-//! straight from the text; everything else runs in a [`Sandbox`], on its own threads, in QuickJS
-//! with bounded memory, time, stack and output.
+//! straight from the text; everything else runs in a [`Sandbox`], in QuickJS with bounded memory,
+//! time, stack and output: in child processes that can be killed, or on threads ([`Isolation`]).
 //!
 //! Expressions are deterministic and leave nothing behind: no I/O, no clock, no randomness, no
 //! dynamic code, and nothing that one evaluation does is visible to the next.
@@ -16,13 +16,20 @@
 
 mod error;
 mod expr;
+mod isolation;
 mod limits;
 mod native;
+#[cfg(unix)]
+mod processes;
 mod realm;
 mod sandbox;
+mod stats;
 mod syntax;
+mod threads;
 
 pub use error::Error;
 pub use expr::{Arg, Evaluated, Expr, MAX_SOURCE_BYTES};
+pub use isolation::Isolation;
 pub use limits::Limits;
 pub use sandbox::Sandbox;
+pub use stats::Stats;

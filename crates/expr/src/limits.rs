@@ -14,9 +14,9 @@ pub struct Limits {
     /// Bytes of JSON that an evaluation may answer with. Native paths are exempt: their answer is
     /// a piece of their argument. Default 1 MiB.
     pub output_bytes: usize,
-    /// OS threads with a warm engine each. Default 2.
+    /// Processes, or threads, with a warm engine each. Default 2.
     pub threads: usize,
-    /// Evaluations that may wait for a thread; callers beyond that wait to be queued.
+    /// Evaluations that may wait for an engine; callers beyond that wait to be queued.
     /// Default 1024.
     pub queue_len: usize,
 }

@@ -8,6 +8,9 @@ use crate::Error;
 const MEMORY_BYTES: usize = 32 << 20;
 const STACK_BYTES: usize = 256 << 10;
 
+/// Each Unicode property in a regular expression costs the parser up to half a millisecond.
+const MAX_UNICODE_PROPERTIES: usize = 64;
+
 /// The source as the body of a function of these names. It starts on the second line, which keeps
 /// its columns, and ends before a line break, which closes its last comment.
 pub(crate) fn wrap(names: &[&str], source: &str) -> String {
@@ -25,6 +28,13 @@ pub(crate) fn check(source: &str) -> Result<(), Error> {
     }
     if source.contains('\0') {
         return Err(syntax_error("the source has a NUL character", 1, 1));
+    }
+    let properties = source.matches("\\p{").count() + source.matches("\\P{").count();
+    if properties > MAX_UNICODE_PROPERTIES {
+        let message = format!(
+            "the source has {properties} Unicode properties such as \\p{{L}}, the limit is {MAX_UNICODE_PROPERTIES}"
+        );
+        return Err(syntax_error(&message, 1, 1));
     }
     let engine = || -> rquickjs::Result<Context> {
         let runtime = Runtime::new()?;
@@ -185,6 +195,102 @@ mod tests {
         ] {
             assert_eq!(check(source), Err(Error::Async), "{source}");
         }
+    }
+
+    /// Run with `--run-ignored only --no-capture` to see what the worst sources cost.
+    #[test]
+    #[ignore = "a measurement, not a check"]
+    #[allow(clippy::print_stdout)]
+    fn measure_the_worst() {
+        for size in [2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10] {
+            let names = |count: usize| (0..count).map(|n| format!("a{n:x}")).collect::<Vec<_>>();
+            let fill = |part: &str| part.repeat(size / part.len());
+            let captured = |depth: usize| {
+                let names = names((size - 9 * depth) / 12).join(",");
+                format!(
+                    "()=>{{let {names};return {}[{names}]}}",
+                    "()=>".repeat(depth)
+                )
+            };
+            let sources = [
+                ("classes", format!("/{}/iu", fill("\\p{L}"))),
+                ("sets", format!("/[{}]/iu", fill("\\p{L}"))),
+                ("negated", format!("/{}/iu", fill("[^a]"))),
+                ("words", format!("/{}/iu", fill("\\W"))),
+                ("word sets", format!("/[{}]/iu", fill("\\W\\S"))),
+                ("negated words", format!("/{}/iu", fill("[^\\w]"))),
+                ("ranges", format!("/[{}]/iu", fill("\u{100}-\u{1ffff}"))),
+                ("v sets", format!("/{}/iv", fill("[^a]"))),
+                ("quantified", format!("/{}/", fill("(a{1,99999}){1,99999}"))),
+                (
+                    "groups",
+                    format!("/{}{}/", "(".repeat(200), ")".repeat(200)),
+                ),
+                (
+                    "names",
+                    format!(
+                        "/{}/",
+                        (0..size / 9)
+                            .map(|n| format!("(?<a{n:x}>)"))
+                            .collect::<String>()
+                    ),
+                ),
+                ("params", format!("({})=>1", names(size / 6).join(","))),
+                (
+                    "lets",
+                    format!("()=>{{let {0};return [{0}]}}", names(size / 12).join(",")),
+                ),
+                ("captured 50", captured(50)),
+                ("captured 150", captured(150)),
+                (
+                    "object",
+                    format!(
+                        "({{{}}})",
+                        names(size / 8)
+                            .iter()
+                            .map(|n| format!("{n}:1,"))
+                            .collect::<String>()
+                    ),
+                ),
+                (
+                    "switch",
+                    format!("()=>{{switch(a){{{}}}}}", fill("case 1:break;")),
+                ),
+                ("labels", format!("()=>{{{}}}", fill("for(;;){break}"))),
+                ("templates", fill("`${a}`+") + "1"),
+                (
+                    "closures",
+                    format!(
+                        "()=>{{let {};return [{}]}}",
+                        names(size / 12).join(","),
+                        fill("()=>a1,")
+                    ),
+                ),
+                (
+                    "private",
+                    format!(
+                        "class{{{}}}",
+                        names(size / 7)
+                            .iter()
+                            .map(|n| format!("#{n};"))
+                            .collect::<String>()
+                    ),
+                ),
+            ];
+            for (what, source) in sources {
+                let start = std::time::Instant::now();
+                let passed = check(&source).is_ok();
+                println!("{size} {what}: {:?} {passed}", start.elapsed());
+            }
+        }
+    }
+
+    #[test]
+    fn unicode_properties_are_counted() {
+        let classes = |count| format!("/{}/iu", "\\p{L}".repeat(count));
+        assert_eq!(check(&classes(MAX_UNICODE_PROPERTIES)), Ok(()));
+        let code = check(&classes(MAX_UNICODE_PROPERTIES + 1)).map_err(|error| error.code());
+        assert_eq!(code, Err("EXPR_SYNTAX"));
     }
 
     #[test]

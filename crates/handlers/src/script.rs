@@ -85,11 +85,11 @@ fn takes_two(source: &str) -> bool {
     (function && (head.contains(',') || head.contains("..."))) || source.contains("arguments")
 }
 
-/// What an expression's error says of a step. Only a sandbox that is closing may do better next
-/// time.
+/// What an expression's error says of a step. A sandbox that is closing or has no engine to spare may
+/// do better next time.
 pub(crate) fn failure(code: &str, error: &Error) -> Failure {
     let mut failure = Failure::new(code, error.to_string()).details(json!({"code": error.code()}));
-    failure.retryable = Some(matches!(error, Error::Closed));
+    failure.retryable = Some(error.is_retriable());
     failure
 }
 

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use riverrun_expr::{Limits, Sandbox};
+use riverrun_expr::{Isolation, Limits, Sandbox};
 use riverrun_runtime::{Handler, Options, Runtime, SimulatedClock};
 use riverrun_triggers::Triggers;
 
@@ -16,6 +16,7 @@ pub struct Builder {
     built_in: HandlerOptions,
     options: Options,
     expr: Limits,
+    isolation: Isolation,
 }
 
 impl Default for Builder {
@@ -27,6 +28,7 @@ impl Default for Builder {
             built_in: HandlerOptions::default(),
             options: Options::default(),
             expr: Limits::default(),
+            isolation: Isolation::default(),
         }
     }
 }
@@ -102,10 +104,31 @@ impl Builder {
         self
     }
 
+    /// Where expressions are evaluated that need JavaScript. Default: on threads of this program,
+    /// where one that spins inside a built-in keeps its thread for ever. Processes are killed
+    /// instead: use them where others write the expressions.
+    ///
+    /// ```no_run
+    /// use riverrun::{ExprIsolation, Riverrun};
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> riverrun::Result<()> {
+    ///     // First of all: a child of this program goes no further than this.
+    ///     let isolation = ExprIsolation::processes();
+    ///     let river = Riverrun::builder().isolate_expr(isolation).open().await?;
+    ///     river.shutdown().await
+    /// }
+    /// ```
+    pub fn isolate_expr(mut self, isolation: Isolation) -> Self {
+        self.isolation = isolation;
+        self
+    }
+
     /// Opens the store and takes up the runs that were under way.
     pub async fn open(self) -> Result<Riverrun> {
         let store = store::open(&self.store, &self.data)?;
-        let sandbox = Arc::new(Sandbox::new(self.expr).map_err(Error::Sandbox)?);
+        let sandbox = Sandbox::isolated(self.expr, self.isolation).map_err(Error::Sandbox)?;
+        let sandbox = Arc::new(sandbox);
         let handlers = riverrun_handlers::all(self.built_in)
             .into_iter()
             .chain(self.handlers);

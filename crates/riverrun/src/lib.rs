@@ -43,7 +43,7 @@ pub use river::Riverrun;
 pub use run::Run;
 
 pub use riverrun_engine::{Failure, Issue, Outcome, Severity};
-pub use riverrun_expr::Limits as ExprLimits;
+pub use riverrun_expr::{Isolation as ExprIsolation, Limits as ExprLimits};
 pub use riverrun_handlers::{AllowRule, HttpOptions, Options as HandlerOptions};
 pub use riverrun_runtime::{
     Action, At, Begin, Call, Clock, Effects, Handler, OnKind, Options, RegisteredFlow, Runtime,

@@ -18,5 +18,7 @@ mod worker;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
+    // A child that evaluates expressions goes no further than this.
+    let _ = riverrun::ExprIsolation::processes();
     cli::main()
 }

@@ -2,7 +2,7 @@
 
 use std::{io::ErrorKind, net::SocketAddr, sync::Arc, time::Duration};
 
-use riverrun::Riverrun;
+use riverrun::{ExprIsolation, Riverrun};
 use riverrun_api::{ApiOptions, Hosts};
 use riverrun_providers::remote::Workers;
 use tokio::{net::TcpListener, sync::Mutex, time::Instant};
@@ -147,6 +147,7 @@ async fn open_river(config: &Config, address: SocketAddr) -> Result<Riverrun> {
             .built_in(config.handler_options())
             .options(config.runtime_options(address))
             .expr(config.expr_limits())
+            .isolate_expr(ExprIsolation::processes())
             .open()
             .await;
         match opened {

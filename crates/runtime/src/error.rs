@@ -70,6 +70,9 @@ pub enum Error {
     BadSignature,
     #[error("the server is shutting down")]
     ShuttingDown,
+    /// An expression of the request could not be evaluated now; try again.
+    #[error(transparent)]
+    ExpressionsUnavailable(riverrun_expr::Error),
     #[error("the run moved faster than this could be decided; try again")]
     Busy,
 }
@@ -116,6 +119,7 @@ impl Error {
             Self::SecretMissing(_) => "SECRET_MISSING",
             Self::BadSignature => "BAD_SIGNATURE",
             Self::ShuttingDown => "SHUTTING_DOWN",
+            Self::ExpressionsUnavailable(error) => error.code(),
             Self::Busy => "BUSY",
         }
     }

@@ -13,6 +13,7 @@ mod copy;
 mod definition;
 mod drive;
 mod error;
+mod expressions;
 mod flows;
 mod handler;
 mod handlers;

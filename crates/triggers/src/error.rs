@@ -114,6 +114,7 @@ impl Error {
             Self::MediaType(_) => "UNSUPPORTED_MEDIA_TYPE",
             Self::Body(_) => "INPUT_INVALID",
             Self::Chain(_) => "TRIGGER_CHAIN",
+            Self::Expression { error, .. } if error.is_retriable() => error.code(),
             Self::Expression { .. } => "TRIGGER_EXPRESSION",
         }
     }
@@ -127,7 +128,7 @@ impl Error {
                 error,
                 Runtime::Store(_) | Runtime::ShuttingDown | Runtime::Busy
             ),
-            Self::Expression { error, .. } => *error == riverrun_expr::Error::Closed,
+            Self::Expression { error, .. } => error.is_retriable(),
             _ => false,
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Give a folder to keep the data in; without one everything stays in memory.
 
-use riverrun::{Riverrun, function, json};
+use riverrun::{ExprIsolation, Riverrun, function, json};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -13,6 +13,8 @@ struct Greet {
 #[tokio::main]
 #[expect(clippy::print_stdout, reason = "it is what an example does")]
 async fn main() -> riverrun::Result<()> {
+    // First of all: expressions run in child processes, which are this program started again.
+    let isolation = ExprIsolation::processes();
     let store = match std::env::args().nth(1) {
         Some(folder) => Riverrun::builder().data(folder),
         None => Riverrun::builder().memory(),
@@ -20,6 +22,7 @@ async fn main() -> riverrun::Result<()> {
 
     // The built-in handlers are there already; this adds a kind of step called `greet`.
     let river = store
+        .isolate_expr(isolation)
         .handler(function("greet", |input: Greet| async move {
             Ok(format!("Hello, {}!", input.name))
         }))

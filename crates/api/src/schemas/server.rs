@@ -30,6 +30,28 @@ pub struct Health {
 }
 
 #[derive(Serialize, ToSchema)]
+pub struct Ready {
+    /// `ok`.
+    pub status: &'static str,
+    pub expressions: Expressions,
+}
+
+/// The processes that evaluate expressions, counted since the server's start.
+#[derive(Serialize, ToSchema)]
+pub struct Expressions {
+    /// Processes that are there now.
+    pub processes: u64,
+    /// Processes that were started.
+    pub started: u64,
+    /// Processes that were killed because an expression did not end.
+    pub killed: u64,
+    /// Processes that ended by themselves.
+    pub crashed: u64,
+    /// Evaluations that were refused because no process could take them up in time.
+    pub unavailable: u64,
+}
+
+#[derive(Serialize, ToSchema)]
 pub struct Version {
     pub name: &'static str,
     pub version: &'static str,

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use rquickjs::{Function, Persistent};
 
-use super::OwnedArg;
 use crate::Expr;
+use crate::expr::Arg;
 
 const MAX_FUNCTIONS: usize = 256;
 
@@ -29,22 +29,22 @@ struct Entry {
 }
 
 impl Cache {
-    pub(super) fn get(&mut self, expr: &Expr, args: &[OwnedArg]) -> Option<Compiled> {
+    pub(super) fn get(&mut self, expr: &Expr, args: &[Arg<'_>]) -> Option<Compiled> {
         self.clock += 1;
         let entry = self.by_expr.get_mut(&expr.id())?;
         // The same expression under other names is another function.
-        let names = args.iter().map(|arg| &arg.name);
-        if !entry.names.iter().eq(names) {
+        let names = args.iter().map(|arg| arg.name);
+        if !entry.names.iter().map(|name| &**name).eq(names) {
             return None;
         }
         entry.used_at = self.clock;
         Some(entry.function.clone())
     }
 
-    pub(super) fn put(&mut self, expr: &Expr, args: &[OwnedArg], function: Compiled) {
+    pub(super) fn put(&mut self, expr: &Expr, args: &[Arg<'_>], function: Compiled) {
         let entry = Entry {
             function,
-            names: args.iter().map(|arg| arg.name.clone()).collect(),
+            names: args.iter().map(|arg| arg.name.into()).collect(),
             source_bytes: expr.source().len(),
             used_at: self.clock,
         };

@@ -3,11 +3,10 @@
 
 use rquickjs::function::Args;
 use rquickjs::{Ctx, Function, Persistent, Value};
-use serde_json::value::RawValue;
 
-use super::OwnedArg;
+use super::Text;
 use super::cache::Cache;
-use crate::expr::Evaluated;
+use crate::expr::Arg;
 use crate::{Error, Expr, Limits, syntax};
 
 /// Enough of a thrown message to understand it.
@@ -17,9 +16,9 @@ pub(super) fn evaluate<'js>(
     ctx: &Ctx<'js>,
     functions: &mut Cache,
     expr: &Expr,
-    args: &[OwnedArg],
+    args: &[Arg<'_>],
     limits: &Limits,
-) -> Evaluated {
+) -> Text {
     let scope = Scope { ctx, expr, limits };
     let function = scope.function(functions, expr, args)?;
     let mut bound = Bound::new(args);
@@ -27,7 +26,7 @@ pub(super) fn evaluate<'js>(
     // An escape could spell any name.
     let source = expr.source();
     for (index, arg) in args.iter().enumerate() {
-        if source.contains(&*arg.name) || source.contains('\\') {
+        if source.contains(arg.name) || source.contains('\\') {
             bound.parse(&scope, index)?;
         }
     }
@@ -50,19 +49,19 @@ struct Scope<'a, 'js> {
 /// The arguments as JavaScript values. Each document is parsed once, so that a value seen by name
 /// and by position is the same object.
 struct Bound<'a, 'js> {
-    args: &'a [OwnedArg],
+    args: &'a [Arg<'a>],
     values: Vec<Option<Value<'js>>>,
 }
 
 impl<'a, 'js> Bound<'a, 'js> {
-    fn new(args: &'a [OwnedArg]) -> Self {
+    fn new(args: &'a [Arg<'a>]) -> Self {
         let values = args.iter().map(|_| None).collect();
         Bound { args, values }
     }
 
     fn parse(&mut self, scope: &Scope<'_, 'js>, index: usize) -> Result<(), Error> {
         if self.values[index].is_none() {
-            let OwnedArg { name, json } = &self.args[index];
+            let Arg { name, json } = self.args[index];
             self.values[index] = Some(scope.parse(name, json)?);
         }
         Ok(())
@@ -82,12 +81,12 @@ impl<'js> Scope<'_, 'js> {
         &self,
         functions: &mut Cache,
         expr: &Expr,
-        args: &[OwnedArg],
+        args: &[Arg<'_>],
     ) -> Result<Function<'js>, Error> {
         if let Some(function) = functions.get(expr, args) {
             return function.restore(self.ctx).map_err(|e| self.failed(e));
         }
-        let names: Vec<&str> = args.iter().map(|arg| &*arg.name).collect();
+        let names: Vec<&str> = args.iter().map(|arg| arg.name).collect();
         // A name becomes source, and nothing but a name may.
         if let Some(name) = names.iter().find(|name| !is_identifier(name)) {
             let message = format!("SyntaxError: argument `{name}` is not named by an identifier");
@@ -120,7 +119,7 @@ impl<'js> Scope<'_, 'js> {
             .map_err(|error| self.failed(error))
     }
 
-    fn answer(&self, value: Value<'js>) -> Evaluated {
+    fn answer(&self, value: Value<'js>) -> Text {
         let not_json = |message: &str| {
             Err(Error::NotJson {
                 message: message.to_owned(),
@@ -148,7 +147,7 @@ impl<'js> Scope<'_, 'js> {
         }
     }
 
-    fn checked(&self, json: String) -> Evaluated {
+    fn checked(&self, json: String) -> Text {
         if json.len() > self.limits.output_bytes {
             return Err(Error::TooLarge {
                 what: "result",
@@ -156,10 +155,7 @@ impl<'js> Scope<'_, 'js> {
                 limit_bytes: self.limits.output_bytes,
             });
         }
-        let json = RawValue::from_string(json);
-        json.map(Some).map_err(|error| Error::NotJson {
-            message: error.to_string(),
-        })
+        Ok(Some(json))
     }
 
     fn failed(&self, error: rquickjs::Error) -> Error {

@@ -8,6 +8,7 @@
 
 mod cache;
 mod call;
+mod engine;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -18,9 +19,10 @@ use rquickjs::context::intrinsic::{
 };
 use rquickjs::{Context, Runtime};
 
-use crate::expr::Evaluated;
+use crate::expr::Arg;
 use crate::{Error, Expr, Limits};
 use cache::Cache;
+pub(crate) use engine::Engine;
 
 /// Evaluations after which a realm is replaced anyway, so that a slow leak stays small.
 const MAX_EVALUATIONS: u32 = 10_000;
@@ -35,11 +37,8 @@ type Intrinsics = (
     Date, Eval, RegExpCompiler, RegExp, Json, Proxy, MapSet, TypedArrays, Promise,
 );
 
-/// An argument on its way to another thread.
-pub(crate) struct OwnedArg {
-    pub(crate) name: Box<str>,
-    pub(crate) json: String,
-}
+/// The JSON text that an evaluation gives, or nothing for `undefined`.
+pub(crate) type Text = Result<Option<String>, Error>;
 
 pub(crate) struct Realm {
     // Dropped in this order: functions before their context, the context before its runtime.
@@ -92,12 +91,27 @@ impl Realm {
         self.evaluations == 0
     }
 
-    pub(crate) fn eval(&mut self, expr: &Expr, args: &[OwnedArg]) -> Evaluated {
+    #[cfg(test)]
+    pub(crate) fn eval(&mut self, expr: &Expr, args: &[Arg<'_>]) -> Text {
+        self.eval_until(expr, args, self.deadline())
+    }
+
+    /// When an evaluation that starts now has used up its time.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        Instant::now().checked_add(Duration::from_millis(self.limits.time_ms))
+    }
+
+    pub(crate) fn eval_until(
+        &mut self,
+        expr: &Expr,
+        args: &[Arg<'_>],
+        deadline: Option<Instant>,
+    ) -> Text {
         self.evaluations += 1;
         // The engine raises the threshold after each collection; a large evaluation would leave
         // it so high that its successors' garbage could fill the memory.
         self.runtime.set_gc_threshold(self.gc_threshold_bytes);
-        self.clock.start(Duration::from_millis(self.limits.time_ms));
+        self.clock.start(deadline);
         let functions = &mut self.functions;
         let answer = self
             .context
@@ -129,8 +143,8 @@ struct Clock {
 }
 
 impl Clock {
-    fn start(&self, limit: Duration) {
-        self.deadline.set(Instant::now().checked_add(limit));
+    fn start(&self, deadline: Option<Instant>) {
+        self.deadline.set(deadline);
         self.rang.set(false);
     }
 
@@ -171,11 +185,7 @@ mod tests {
             };
             for expr in &exprs {
                 let mut realm = Realm::new(&limits).unwrap();
-                let arg = OwnedArg {
-                    name: "input".into(),
-                    json: json.clone(),
-                };
-                let _ = realm.eval(expr, &[arg]);
+                let _ = realm.eval(expr, &[Arg::new("input", &json)]);
             }
         }
     }

@@ -6,6 +6,7 @@ mod as_data;
 mod browser;
 mod dev;
 mod documents;
+mod expressions;
 mod flows;
 mod inputs;
 mod local;

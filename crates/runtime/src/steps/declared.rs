@@ -95,7 +95,7 @@ impl Driver {
                 let expr = Expr::compile(source).map_err(|error| error.to_string())?;
                 let ctx = self.seen(input);
                 let args = [Arg::new("ctx", ctx.as_str())];
-                let found = self.runtime.services().sandbox.eval(&expr, &args).await;
+                let found = self.runtime.evaluate(&expr, &args).await;
                 let found = found.map_err(|error| format!("payload: {error}"))?;
                 found.and_then(|value| Json::try_from(value).ok())
             }
@@ -217,7 +217,7 @@ impl Runtime {
         };
         let expr = Expr::compile(source).map_err(|error| error.to_string())?;
         let args = [Arg::new("result", result.as_str())];
-        let found = self.services().sandbox.eval(&expr, &args).await;
+        let found = self.evaluate(&expr, &args).await;
         let found = found.map_err(|error| error.to_string())?;
         let ms = found.and_then(|ms| ms.get().parse::<f64>().ok());
         match ms {

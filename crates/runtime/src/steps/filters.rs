@@ -136,7 +136,7 @@ impl Runtime {
                 expr
             }
         };
-        let found = evaluate(self.services(), &expr, event, &filter.ctx).await?;
+        let found = evaluate(self, &expr, event, &filter.ctx).await?;
         Ok(found.is_some_and(|found| is_true(&found)))
     }
 

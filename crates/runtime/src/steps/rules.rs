@@ -8,7 +8,7 @@ use riverrun_types::{Draft, EventId, Flow, Json, Name, RunId, event::EventContex
 use serde::Serialize;
 
 use super::named::may_name_id;
-use crate::{Services, drive::Driver};
+use crate::{Runtime, drive::Driver};
 
 /// What a flow's definition says of events.
 #[derive(Default)]
@@ -209,7 +209,7 @@ impl Driver {
                 state: self.state.state.json(),
             }),
         };
-        evaluate(self.runtime.services(), expr, event, &context).await
+        evaluate(&self.runtime, expr, event, &context).await
     }
 }
 
@@ -221,7 +221,7 @@ fn mentions_more(source: &str) -> bool {
 
 /// What an expression over an event and a context gives.
 pub(super) async fn evaluate(
-    services: &Services,
+    runtime: &Runtime,
     expr: &Expr,
     event: &Json,
     context: &Json,
@@ -230,7 +230,7 @@ pub(super) async fn evaluate(
         Arg::new("event", event.as_str()),
         Arg::new("ctx", context.as_str()),
     ];
-    let found = services.sandbox.eval(expr, &args).await;
+    let found = runtime.evaluate(expr, &args).await;
     let found = found.map_err(|error| format!("{error} ({})", error.code()))?;
     let found = found.map(Json::try_from).transpose();
     found.map_err(|error| format!("it gave no JSON: {error}"))

@@ -113,8 +113,9 @@ impl Runtime {
     ) -> Result<Option<String>> {
         let args = [Arg::new("input", data.as_str())];
         let found = self.services().sandbox.eval(expr, &args).await;
-        let found = found.map_err(|error| {
-            Error::BadRequest(format!("the key of the job: {} ({})", error, error.code()))
+        let found = found.map_err(|error| match error.is_retriable() {
+            true => Error::ExpressionsUnavailable(error),
+            false => Error::BadRequest(format!("the key of the job: {} ({})", error, error.code())),
         })?;
         let key = found.map(Json::try_from).transpose().map_err(|error| {
             Error::BadRequest(format!("the key of the job cannot be read: {error}"))

@@ -1,6 +1,5 @@
 //! A thread that evaluates jobs, one at a time, in a warm realm.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -8,14 +7,20 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
 use super::watcher::Watch;
-use crate::expr::Evaluated;
-use crate::realm::{OwnedArg, Realm};
-use crate::{Error, Expr, Limits};
+use crate::expr::{Arg, Evaluated, evaluated};
+use crate::realm::Engine;
+use crate::{Expr, Limits};
 
 pub(super) struct Job {
     pub(super) expr: Expr,
     pub(super) args: Vec<OwnedArg>,
     pub(super) reply: oneshot::Sender<Evaluated>,
+}
+
+/// An argument on its way to another thread.
+pub(super) struct OwnedArg {
+    pub(super) name: Box<str>,
+    pub(super) json: String,
 }
 
 /// Shared by the threads; the one that waits for a job holds the lock meanwhile.
@@ -64,8 +69,7 @@ pub(super) enum End {
 }
 
 pub(super) fn run(limits: &Limits, queue: &Queue, desk: &Desk, watch: &Watch) -> End {
-    // An idle thread holds no engine: the first job brings it.
-    let mut realm: Option<Result<Realm, Error>> = None;
+    let mut engine = Engine::new(limits.clone());
     loop {
         let Some(job) = queue.lock().blocking_recv() else {
             return End::Closed;
@@ -73,47 +77,14 @@ pub(super) fn run(limits: &Limits, queue: &Queue, desk: &Desk, watch: &Watch) ->
         if job.reply.is_closed() {
             continue;
         }
-        let realm = realm.get_or_insert_with(|| Realm::new(limits));
         desk.take_up(job.reply);
         watch.rouse();
-        // The engine's bindings assert; a realm that panicked is dropped with its evaluation.
-        let evaluate = || evaluate(realm, limits, &job.expr, &job.args);
-        let answer = catch_unwind(AssertUnwindSafe(evaluate)).unwrap_or_else(|_| {
-            *realm = Err(Error::Closed);
-            Err(Error::thrown("InternalError: the engine panicked"))
-        });
-        if !desk.answer(answer) {
+        let args = job.args.iter().map(|arg| Arg::new(&arg.name, &arg.json));
+        let answer = engine.eval(&job.expr, &args.collect::<Vec<_>>());
+        if !desk.answer(evaluated(answer)) {
             return End::GivenUp;
         }
         // After the answer, so that no caller waits for the next one's engine.
-        if realm.as_ref().map_or(true, Realm::is_spent) {
-            *realm = renew(std::mem::replace(realm, Err(Error::Closed)), limits);
-        }
+        engine.renew_if_spent();
     }
-}
-
-/// Memory can be short because of what earlier evaluations left, and expressions have no effects:
-/// one that ran out is tried again in a fresh realm, and only then is it the expression's fault.
-fn evaluate(
-    realm: &mut Result<Realm, Error>,
-    limits: &Limits,
-    expr: &Expr,
-    args: &[OwnedArg],
-) -> Evaluated {
-    let used = realm.as_mut().map_err(|error| error.clone())?;
-    let fresh = used.is_fresh();
-    let answer = used.eval(expr, args);
-    if fresh || !matches!(answer, Err(Error::Memory { .. })) {
-        return answer;
-    }
-    *realm = renew(std::mem::replace(realm, Err(Error::Closed)), limits);
-    realm
-        .as_mut()
-        .map_err(|error| error.clone())?
-        .eval(expr, args)
-}
-
-fn renew(old: Result<Realm, Error>, limits: &Limits) -> Result<Realm, Error> {
-    drop(old);
-    Realm::new(limits)
 }

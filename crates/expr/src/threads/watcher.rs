@@ -7,7 +7,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ use super::worker::{self, Desk, Job, Queue};
 use crate::{Error, Limits};
 
 /// Workers that may be stuck at once and still be replaced. Beyond that the sandbox has only the
-/// threads that it has, and with none left it answers every job with a timeout.
+/// threads that it has, and with none left it answers every job with [`Error::Unavailable`].
 const MAX_LOST: usize = 8;
 
 /// What the engine may take over its time limit, twice, before its thread counts as stuck.
@@ -33,6 +33,9 @@ pub(super) struct Watch {
     thread: OnceLock<Thread>,
     asleep: AtomicBool,
     closed: AtomicBool,
+    /// Whether every thread is stuck for good.
+    exhausted: AtomicBool,
+    abandoned: AtomicU64,
 }
 
 impl Watch {
@@ -41,6 +44,14 @@ impl Watch {
         if self.asleep.swap(false, Ordering::SeqCst) {
             self.unpark();
         }
+    }
+
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.exhausted.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn abandoned(&self) -> u64 {
+        self.abandoned.load(Ordering::Relaxed)
     }
 
     pub(super) fn close(&self) {
@@ -53,6 +64,11 @@ impl Watch {
             thread.unpark();
         }
     }
+}
+
+/// Why nothing can be evaluated once no thread is left.
+pub(super) fn exhausted() -> String {
+    "every thread is stuck in an expression that cannot be interrupted".to_owned()
 }
 
 pub(super) fn start(
@@ -140,6 +156,8 @@ impl Watcher {
             let worker = &self.workers[index];
             if stuck(worker) && worker.desk.answer(Err(timeout.clone())) {
                 self.lost.fetch_add(1, Ordering::SeqCst);
+                self.watch.abandoned.fetch_add(1, Ordering::Relaxed);
+                tracing::warn!("an expression that cannot be interrupted holds a thread");
                 // Dropping the handle lets the thread run on by itself.
                 drop(self.workers.swap_remove(index));
             }
@@ -151,10 +169,16 @@ impl Watcher {
             && self.lost.load(Ordering::SeqCst) < MAX_LOST
             && self.hire().is_ok()
         {}
+        let exhausted = self.workers.is_empty() && !closed;
+        if exhausted != self.watch.exhausted.swap(exhausted, Ordering::SeqCst) && exhausted {
+            tracing::error!("expressions are unavailable: {}", self::exhausted());
+        }
         if self.workers.is_empty() {
+            let reason = self::exhausted();
             let mut queue = self.queue.lock();
             while let Ok(job) = queue.try_recv() {
-                let _ = job.reply.send(Err(timeout.clone()));
+                let reason = reason.clone();
+                let _ = job.reply.send(Err(Error::Unavailable { reason }));
             }
         }
     }

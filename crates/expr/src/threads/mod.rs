@@ -1,8 +1,8 @@
-//! The threads that evaluate what is not native, and the way to them.
+//! Evaluation on threads of this process.
 //!
 //! Callers hand over a job and wait; threads take jobs from one bounded queue. A watcher replaces
-//! a thread that a built-in keeps from noticing its time limit, so that no expression can wedge
-//! the sandbox. Never runs JavaScript on the caller's thread.
+//! a thread that a built-in keeps from noticing its time limit. A thread cannot be killed, so only a
+//! few can be replaced: a server uses [processes](crate::processes) instead.
 
 mod watcher;
 mod worker;
@@ -14,58 +14,56 @@ use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::expr::{Arg, Evaluated};
-use crate::realm::OwnedArg;
 use crate::{Error, Expr, Limits};
 use watcher::Watch;
-use worker::Job;
+use worker::{Job, OwnedArg};
 
-/// Evaluates expressions within [`Limits`]. Dropping it waits for the evaluations under way,
-/// which their time limit bounds.
-pub struct Sandbox {
+/// Dropping it waits for the evaluations under way, which their time limit bounds.
+pub(crate) struct Threads {
     queue: Option<mpsc::Sender<Job>>,
     watch: Arc<Watch>,
     watcher: Option<JoinHandle<()>>,
 }
 
-impl Sandbox {
+impl Threads {
     /// Starts the threads; fails only if the system refuses one.
-    pub fn new(limits: Limits) -> io::Result<Sandbox> {
+    pub(crate) fn start(limits: Limits) -> io::Result<Threads> {
         let (queue, jobs) = mpsc::channel(limits.queue_len.max(1));
         let watch = Arc::new(Watch::default());
         let watcher = watcher::start(limits, jobs, Arc::clone(&watch))?;
-        Ok(Sandbox {
+        Ok(Threads {
             queue: Some(queue),
             watch,
             watcher: Some(watcher),
         })
     }
 
-    /// Evaluates; `Ok(None)` is `undefined`. Native expressions are answered without waiting.
-    /// Dropping the future gives the evaluation up.
-    pub async fn eval(&self, expr: &Expr, args: &[Arg<'_>]) -> Evaluated {
-        if let Some(answer) = expr.eval_native(args) {
-            return answer;
-        }
+    pub(crate) async fn eval(&self, expr: &Expr, args: &[Arg<'_>]) -> Evaluated {
         let (job, answer) = job(expr, args);
         let queue = self.queue.as_ref().ok_or(Error::Closed)?;
         queue.send(job).await.map_err(|_| Error::Closed)?;
         answer.await.unwrap_or(Err(Error::Closed))
     }
 
-    /// As [`Sandbox::eval`], for threads outside an async runtime; panics inside one unless the
-    /// expression is native.
-    pub fn eval_blocking(&self, expr: &Expr, args: &[Arg<'_>]) -> Evaluated {
-        if let Some(answer) = expr.eval_native(args) {
-            return answer;
-        }
-        let (job, answer) = job(expr, args);
-        let queue = self.queue.as_ref().ok_or(Error::Closed)?;
-        queue.blocking_send(job).map_err(|_| Error::Closed)?;
-        answer.blocking_recv().unwrap_or(Err(Error::Closed))
+    /// Why nothing can be evaluated any more, if that is so.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.watch.is_exhausted().then(watcher::exhausted)
+    }
+
+    /// Threads that were given up since the start.
+    pub(crate) fn abandoned(&self) -> u64 {
+        self.watch.abandoned()
+    }
+
+    /// Evaluations that no thread has taken yet.
+    #[cfg(test)]
+    pub(crate) fn queued(&self) -> usize {
+        let queue = self.queue.as_ref();
+        queue.map_or(0, |queue| queue.max_capacity() - queue.capacity())
     }
 }
 
-impl Drop for Sandbox {
+impl Drop for Threads {
     fn drop(&mut self) {
         self.queue = None;
         self.watch.close();
@@ -89,6 +87,3 @@ fn job(expr: &Expr, args: &[Arg<'_>]) -> (Job, oneshot::Receiver<Evaluated>) {
     };
     (job, answer)
 }
-
-#[cfg(test)]
-mod tests;
