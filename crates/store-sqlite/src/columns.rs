@@ -1,10 +1,14 @@
 //! How values lie in columns.
 
-use riverrun_store::{Error, Origin, RunRecord};
+use riverrun_store::{Error, Origin, RunRecord, checksum};
 use riverrun_types::{Json, Name, RunId, RunStatus};
+use rusqlite::{
+    Row, ToSql,
+    types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, Value, ValueRef},
+};
 use serde::{Deserialize, Serialize};
 
-use crate::error::corrupt;
+use crate::error::{corrupt, translate};
 
 /// The numbers of statuses, as the first migration lists them.
 const STATUSES: [RunStatus; 7] = [
@@ -41,8 +45,100 @@ pub(crate) fn token_code(token: u64) -> i64 {
     token.cast_signed()
 }
 
-pub(crate) fn json(text: String) -> Result<Json, Error> {
-    Json::stored(text).map_err(corrupt)
+/// A payload on its way into a column: its text and its checksum, as a BLOB.
+pub(crate) struct Sealed<'a>(pub(crate) &'a str);
+
+impl<'a> Sealed<'a> {
+    pub(crate) fn json(json: &'a Json) -> Self {
+        Self(json.as_str())
+    }
+}
+
+impl ToSql for Sealed<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Owned(Value::Blob(checksum::seal(self.0))))
+    }
+}
+
+/// A payload out of a column. Older versions wrote TEXT without a checksum.
+pub(crate) struct Payload(pub(crate) String);
+
+#[derive(Debug, thiserror::Error)]
+#[error("it does not match its checksum")]
+struct Mismatch;
+
+impl FromSql for Payload {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value {
+            ValueRef::Blob(sealed) => checksum::unseal(sealed)
+                .map(|text| Self(text.to_owned()))
+                .ok_or_else(|| FromSqlError::Other(Box::new(Mismatch))),
+            value => value.as_str().map(|text| Self(text.to_owned())),
+        }
+    }
+}
+
+pub(crate) fn json(payload: Payload) -> Result<Json, Error> {
+    Json::stored(payload.0).map_err(corrupt)
+}
+
+/// The payloads of a row that people look at. One that is damaged is left out and named, so that the
+/// row can still be listed, and its owner cancelled or deleted.
+pub(crate) struct Payloads<'a, 'stmt> {
+    row: &'a Row<'stmt>,
+    damaged: Vec<&'static str>,
+}
+
+impl<'a, 'stmt> Payloads<'a, 'stmt> {
+    pub(crate) fn of(row: &'a Row<'stmt>) -> Self {
+        Self {
+            row,
+            damaged: Vec::new(),
+        }
+    }
+
+    pub(crate) fn json(&mut self, at: usize, name: &'static str) -> Result<Option<Json>, Error> {
+        let read = || {
+            let payload: Option<Payload> = self.row.get(at).map_err(translate)?;
+            payload.map(json).transpose()
+        };
+        let read = read();
+        Ok(self.whole(name, read)?.flatten())
+    }
+
+    /// What was read, unless it is damaged.
+    pub(crate) fn whole<T>(
+        &mut self,
+        name: &'static str,
+        read: Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(Error::Corrupt(_)) => {
+                self.damaged.push(name);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The error that stands for what was left out.
+    pub(crate) fn damage(&self) -> Option<Json> {
+        if self.damaged.is_empty() {
+            return None;
+        }
+        let message = format!(
+            "the stored data is damaged: {} cannot be read",
+            self.damaged.join(", ")
+        );
+        Some(damage(&message))
+    }
+}
+
+/// What a row shows as its error where its payload is damaged.
+pub(crate) fn damage(message: &str) -> Json {
+    let code = Error::Corrupt(String::new()).code();
+    Json::from(serde_json::json!({ "code": code, "message": message }))
 }
 
 /// What few runs have, as one JSON column.

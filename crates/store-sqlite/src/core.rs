@@ -11,8 +11,8 @@ use riverrun_types::Millis;
 use rusqlite::Connection;
 
 use crate::{
-    apply::Recent, awaits::Quiet, error::translate, files::Files, log, names::Names, queue::Queues,
-    stray::Stray,
+    apply::Recent, awaits::Quiet, error::translate, files::Files, log, log_marks::Acknowledged,
+    names::Names, queue::Queues, stray::Stray,
 };
 
 /// Bits of a lease token that count within one life of the store; the rest counts the lives.
@@ -33,14 +33,15 @@ pub(crate) struct Core {
     next_token: u64,
     /// Of the log of all events. A transaction that fails leaves a gap.
     next_no: Cell<u64>,
-    /// None for a store in memory.
+    /// None for a store in memory, like the next.
+    acknowledged: RefCell<Option<Acknowledged>>,
     files: Option<Arc<Files>>,
     looked: Cell<Instant>,
 }
 
 impl Core {
     /// Takes over a connection to a file of the current schema.
-    pub(crate) fn new(conn: Connection) -> Result<Self> {
+    pub(crate) fn new(conn: Connection, acknowledged: Option<Acknowledged>) -> Result<Self> {
         let load = || -> rusqlite::Result<(Arc<Names>, Stray, Queues, u64, u64)> {
             let opens = conn.query_row(
                 "UPDATE meta SET value = value + 1 WHERE key = 'opens' RETURNING value",
@@ -66,6 +67,7 @@ impl Core {
             stray: Cell::new(stray),
             next_token: opens << TOKEN_BITS,
             next_no: Cell::new(next_no),
+            acknowledged: RefCell::new(acknowledged),
             files: None,
             looked: Cell::new(Instant::now()),
         })
@@ -126,6 +128,9 @@ impl Core {
             .borrow_mut()
             .store(&self.conn)
             .map_err(translate)?;
+        if let Some(acknowledged) = &mut *self.acknowledged.borrow_mut() {
+            acknowledged.beat(&self.conn).map_err(translate)?;
+        }
         self.conn
             .prepare_cached("COMMIT")
             .and_then(|mut commit| commit.execute([]))
@@ -144,6 +149,9 @@ impl Core {
         self.recent.forget();
         let reload = || -> rusqlite::Result<()> {
             self.stray.set(Stray::load(&self.conn)?);
+            if let Some(acknowledged) = &*self.acknowledged.borrow() {
+                acknowledged.load(&self.conn)?;
+            }
             *self.queues.borrow_mut() = Queues::load(&self.conn)?;
             self.names.reload(&self.conn)
         };
@@ -166,6 +174,11 @@ impl Core {
             // SQLite would delete the log by its name, and that may be somebody else's by now.
             std::mem::forget(self.conn);
             return Err(gone);
+        }
+        if let Some(acknowledged) = &mut *self.acknowledged.borrow_mut()
+            && let Err(error) = acknowledged.close(&self.conn)
+        {
+            tracing::warn!(%error, "the mark of what is acknowledged was not closed");
         }
         self.conn.flush_prepared_statement_cache();
         // What cannot be moved now stays in the log, where the next opener finds it.

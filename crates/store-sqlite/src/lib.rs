@@ -7,6 +7,7 @@
 //! It has no clock of its own, except to say in [`Store::stats`] what is due now and to look now
 //! and then whether its files are still there (`files`).
 
+mod acknowledged;
 mod apply;
 mod awaits;
 mod columns;
@@ -14,10 +15,13 @@ mod connection;
 mod core;
 mod error;
 mod files;
+mod folder;
 mod lease;
 mod lock;
 mod log;
+mod log_marks;
 mod log_room;
+mod mark;
 mod migrate;
 mod names;
 mod once;
@@ -29,6 +33,8 @@ mod stray;
 mod thread;
 mod triggers;
 mod upkeep;
+mod verify;
+mod wal;
 
 use std::{
     sync::Arc,
@@ -46,6 +52,7 @@ use riverrun_store::{
 use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
 pub use open::{Options, SqliteStore};
+pub use verify::{Finding, Inspector, Report, verify, verify_file};
 
 /// Events of one read that take no longer than handing it to another thread.
 const FEW: usize = 32;
@@ -53,10 +60,12 @@ const FEW: usize = 32;
 #[async_trait]
 impl Store for SqliteStore {
     async fn commit(&self, group: Arc<[Commit]>) -> Vec<Result<Receipt>> {
-        let count = group.len();
+        let (count, each) = (group.len(), group.clone());
         let done = self.writer.write(move |core| apply::group(core, &group));
         match done.await {
             Ok(results) => results,
+            // One of them met a damaged page: the others are not to suffer for it.
+            Err(Error::Corrupt(_)) if count > 1 => self.one_by_one(&each).await,
             Err(error) => vec![Err(error); count],
         }
     }

@@ -20,13 +20,14 @@ pub(crate) struct FolderLock {
 pub(crate) fn lock(folder: &Path) -> Result<FolderLock> {
     let path = folder.join(FILE);
     let failed = |error: std::io::Error| unusable(&path, &error);
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(failed)?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let mut file = options.open(&path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(Error::Locked(taken(folder, &mut file))),

@@ -7,10 +7,7 @@ use riverrun_store::{codec, topic};
 use riverrun_types::{Draft, EventType, Millis};
 use rusqlite::{Connection, Params};
 
-use crate::{
-    core::Core,
-    error::{Failure, Worked, corrupt},
-};
+use crate::{core::Core, error::Worked};
 
 /// Whether nearly every run has such events. Those are not marked: reading the log finds them as
 /// fast.
@@ -131,7 +128,10 @@ pub(crate) fn remove(core: &Core, condition: &str, values: impl Params + Copy) -
         "SELECT seq, stream, first, base_ms, body FROM chunks WHERE marks > 0 AND {condition}"
     );
     for (chunk, marks) in marked(conn, &sql, values)? {
-        marks.remove(conn, chunk)?;
+        match marks {
+            Some(marks) => marks.remove(conn, chunk)?,
+            None => forget_marks(conn, chunk)?,
+        }
     }
     conn.prepare_cached(&format!("DELETE FROM chunks WHERE {condition}"))?
         .execute(values)?;
@@ -141,7 +141,22 @@ pub(crate) fn remove(core: &Core, condition: &str, values: impl Params + Copy) -
     Ok(())
 }
 
-fn marked(conn: &Connection, sql: &str, values: impl Params) -> Worked<Vec<(Chunk, Marks)>> {
+/// Removes the marks of a chunk that is damaged, so that nobody knows which it had. That takes a look
+/// at every mark.
+fn forget_marks(conn: &Connection, chunk: Chunk) -> rusqlite::Result<()> {
+    conn.prepare_cached("DELETE FROM kinds WHERE seq = ?1")?
+        .execute([chunk.seq])?;
+    conn.prepare_cached("DELETE FROM stories WHERE stream = ?1 AND first = ?2")?
+        .execute((chunk.stream, chunk.first))?;
+    Ok(())
+}
+
+/// Chunks and their marks; none for a chunk that is damaged.
+fn marked(
+    conn: &Connection,
+    sql: &str,
+    values: impl Params,
+) -> Worked<Vec<(Chunk, Option<Marks>)>> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(values)?;
     let mut found = Vec::new();
@@ -153,12 +168,8 @@ fn marked(conn: &Connection, sql: &str, values: impl Params) -> Worked<Vec<(Chun
         };
         let base_ms: Millis = row.get(3)?;
         let body = row.get_ref(4)?.as_blob().ok();
-        let drafts = body.and_then(|body| codec::decode(body, base_ms));
-        let Some(drafts) = drafts else {
-            let what = format_args!("the chunk {} of events does not unpack", chunk.seq);
-            return Err(Failure::Sql(corrupt(what)));
-        };
-        found.push((chunk, Marks::of(&drafts)));
+        let drafts = body.and_then(|body| codec::decode(body, chunk.first, base_ms));
+        found.push((chunk, drafts.map(|drafts| Marks::of(&drafts))));
     }
     Ok(found)
 }
@@ -185,7 +196,7 @@ pub(crate) fn mark_all(conn: &Connection) -> rusqlite::Result<()> {
                 .get_ref(4)?
                 .as_blob()
                 .ok()
-                .and_then(|body| codec::decode(body, row.get(3).ok()?));
+                .and_then(|body| codec::decode(body, chunk.first, row.get(3).ok()?));
             found.push((chunk, Marks::of(&drafts.unwrap_or_default())));
         }
         drop(rows);

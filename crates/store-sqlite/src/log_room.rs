@@ -8,20 +8,22 @@
 use std::{
     fs::{File, OpenOptions},
     io::{Seek, SeekFrom, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use riverrun_store::Result;
 use rusqlite::{Connection, hooks::Wal};
 
-use crate::{connection::PAGE_BYTES, error::translate, lock::unusable};
+use crate::{
+    connection,
+    error::translate,
+    log_marks::Noter,
+    wal::{FRAME_BYTES, HEADER_BYTES},
+};
 
 /// Pages after which the log is brought into the file. Rare checkpoints: p99 of a commit is 4 ms
 /// instead of 12.
 const CHECKPOINT_PAGES: u64 = 16_000;
-
-/// What stands before each page in the log.
-const FRAME_BYTES: u64 = 24;
 
 /// The log grows when less than this is left.
 const LEAST_BYTES: u64 = 64 << 10;
@@ -31,23 +33,29 @@ const LEAST_BYTES: u64 = 64 << 10;
 const STEP_BYTES: usize = 512 << 10;
 
 struct LogRoom {
-    log: File,
+    path: PathBuf,
+    /// Opened with the first commit, which made it.
+    log: Option<File>,
     /// The disk had no room when the log was this long: it is not asked again until a new log has
     /// begun.
     refused_at: Option<u64>,
 }
 
-/// Sees to the log of a connection from now on: its room, and its checkpoints.
-pub(crate) fn keep(conn: &mut Connection, path: &Path) -> Result<()> {
-    let open = OpenOptions::new().read(true).write(true).open(path);
-    let log = open.map_err(|error| unusable(path, &error))?;
+/// Sees to the log of a connection from now on: the mark of what is acknowledged, its room, and its
+/// checkpoints.
+pub(crate) fn keep(conn: &mut Connection, folder: &Path, mut noter: Noter) -> Result<()> {
     let mut room = LogRoom {
-        log,
+        path: folder.join(connection::LOG),
+        log: None,
         refused_at: None,
     };
     let committed = move |wal: &mut Wal, pages: std::ffi::c_int| {
         let pages = u64::try_from(pages).unwrap_or_default();
-        room.see_to(pages);
+        // First: a checkpoint lets the next commit begin the log anew.
+        noter.note(pages);
+        if let Err(error) = room.see_to(pages) {
+            tracing::debug!(%error, "no room for a longer log");
+        }
         if pages >= CHECKPOINT_PAGES {
             // What somebody still reads stays in the log; the next commit tries again.
             let _ = wal.checkpoint();
@@ -60,26 +68,32 @@ pub(crate) fn keep(conn: &mut Connection, path: &Path) -> Result<()> {
 
 impl LogRoom {
     /// Takes more room if little is left behind so many pages.
-    fn see_to(&mut self, pages: u64) {
-        let used = pages * (PAGE_BYTES + FRAME_BYTES);
+    fn see_to(&mut self, pages: u64) -> std::io::Result<()> {
+        let log = match &mut self.log {
+            Some(log) => log,
+            None => {
+                let open = OpenOptions::new().read(true).write(true).open(&self.path);
+                self.log.insert(open?)
+            }
+        };
+        let used = HEADER_BYTES + pages * FRAME_BYTES;
         // Not by its metadata: whoever has seen a file's times is owed a new one with the next
         // write, and each sync would write that too.
-        let Ok(bytes) = self.log.seek(SeekFrom::End(0)) else {
-            return;
-        };
+        let bytes = log.seek(SeekFrom::End(0))?;
         if pages >= CHECKPOINT_PAGES || used + LEAST_BYTES < bytes {
-            return;
+            return Ok(());
         }
         if self.refused_at.is_some_and(|refused| refused <= used) {
-            return;
+            return Ok(());
         }
         self.refused_at = None;
         // The zeros reach the disk with the next commit.
-        if let Err(error) = self.log.write_all(&vec![0; STEP_BYTES]) {
-            tracing::debug!(%error, "no room for a longer log");
+        let written = log.write_all(&vec![0; STEP_BYTES]);
+        if written.is_err() {
             self.refused_at = Some(used);
             // Whatever is there of it is of more use to others.
-            let _ = self.log.set_len(bytes);
+            let _ = log.set_len(bytes);
         }
+        written
     }
 }

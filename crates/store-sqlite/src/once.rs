@@ -5,6 +5,7 @@ use riverrun_types::EventId;
 use rusqlite::OptionalExtension;
 
 use crate::{
+    columns::{Payload, Sealed},
     core::Core,
     error::{Failure, Worked, translate},
     read::View,
@@ -32,12 +33,12 @@ pub(crate) fn keep(core: &Core, once: &Once, changes: &[Change], receipt: &Recei
     let kept: Vec<String> = kept.map(ToString::to_string).collect();
     core.conn
         .prepare_cached("INSERT INTO once (key, ids, ms) VALUES (?1, ?2, ?3)")?
-        .execute((&*once.key, kept.join(","), once.now_ms))?;
+        .execute((&*once.key, Sealed(&kept.join(",")), once.now_ms))?;
     Ok(())
 }
 
 pub(crate) fn find(view: View<'_>, key: &str) -> Result<Option<Vec<EventId>>> {
-    let found: Option<String> = view
+    let found: Option<Payload> = view
         .conn
         .prepare_cached("SELECT ids FROM once WHERE key = ?1")
         .and_then(|mut statement| statement.query_row([key], |row| row.get(0)).optional())
@@ -47,7 +48,8 @@ pub(crate) fn find(view: View<'_>, key: &str) -> Result<Option<Vec<EventId>>> {
             .map_err(|_| Error::Corrupt(format!("{id:?} is no id of an event")))
     };
     let ids = found.map(|ids| {
-        ids.split(',')
+        ids.0
+            .split(',')
             .filter(|id| !id.is_empty())
             .map(read)
             .collect()

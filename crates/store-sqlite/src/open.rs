@@ -6,15 +6,17 @@ use std::{
     time::Duration,
 };
 
-use riverrun_store::{Error, Result};
+use riverrun_store::{Commit, Error, Receipt, Result};
 use riverrun_types::Json;
 
 use crate::{
-    connection,
-    core::Core,
+    acknowledged, apply, connection,
+    core::{Core, lost},
     error::translate,
     files::Files,
+    folder,
     lock::{self, FolderLock},
+    log_marks::Acknowledged,
     log_room, migrate,
     read::{Pool, View},
     room,
@@ -32,6 +34,9 @@ pub struct Options {
     /// The most pages of 4 KiB that the file may have; a write beyond fails as on a full disk.
     /// None, the default, leaves the limit to the disk.
     pub max_pages: Option<u32>,
+    /// Opens a folder that holds less than was acknowledged with what is left, and keeps the files
+    /// as they were beside it. Default false: such a folder is refused.
+    pub accept_loss: bool,
 }
 
 impl Options {
@@ -39,6 +44,7 @@ impl Options {
         Self {
             path: path.into(),
             max_pages: None,
+            accept_loss: false,
         }
     }
 }
@@ -62,14 +68,21 @@ impl SqliteStore {
     /// Opens the store in a folder, which nobody else may have open.
     pub fn open(options: Options) -> Result<Arc<Self>> {
         let folder = options.path;
-        std::fs::create_dir_all(&folder).map_err(|error| lock::unusable(&folder, &error))?;
+        folder::prepare(&folder)?;
         let lock = lock::lock(&folder)?;
+        if let Some(loss) = acknowledged::check(&folder)? {
+            if !options.accept_loss {
+                return Err(acknowledged::refusal(&folder, &loss));
+            }
+            let kept = acknowledged::accept(&folder)?;
+            tracing::warn!(loss = loss.0, kept = %kept.display(), "the loss is accepted");
+        }
+        folder::prepare_files(&folder)?;
         let file = folder.join(connection::FILE);
-        let mut core = core(Some(&file), options.max_pages)?;
+        let mut core = core(Some((&folder, &file)), options.max_pages)?;
         // All of them are there: opening has written something.
         let files = Arc::new(Files::of(&folder, &connection::FILES));
         core.watch(files.clone());
-        log_room::keep(&mut core.conn, &folder.join(connection::LOG))?;
         let readers = Pool::new(file, core.names.clone(), files);
         Self::start(core, Some(Arc::new(readers)), Some(folder), Some(lock))
     }
@@ -96,6 +109,18 @@ impl SqliteStore {
                 lock,
             }),
         }))
+    }
+
+    /// Applies commits in a transaction each.
+    pub(crate) async fn one_by_one(&self, commits: &Arc<[Commit]>) -> Vec<Result<Receipt>> {
+        let mut results = Vec::with_capacity(commits.len());
+        for at in 0..commits.len() {
+            let commits = commits.clone();
+            let alone = move |core: &mut Core| apply::group(core, &commits[at..=at]);
+            let done = self.writer.write(alone).await;
+            results.push(done.and_then(|mut done| done.pop().unwrap_or_else(|| Err(lost()))));
+        }
+        results
     }
 
     /// A read that may take long.
@@ -235,11 +260,21 @@ impl Drop for SqliteStore {
     }
 }
 
-fn core(file: Option<&Path>, max_pages: Option<u32>) -> Result<Core> {
-    let mut conn = connection::writer(file)?;
+fn core(place: Option<(&Path, &Path)>, max_pages: Option<u32>) -> Result<Core> {
+    let mut conn = connection::writer(place.map(|(_, file)| file))?;
+    let mut acknowledged = None;
+    if let Some((folder, _)) = place {
+        // Before the first commit.
+        let marks = Acknowledged::open(folder)?;
+        log_room::keep(&mut conn, folder, marks.noter(folder))?;
+        acknowledged = Some(marks);
+    }
     migrate::migrate(&mut conn)?;
     limit_pages(&conn, max_pages)?;
-    Core::new(conn)
+    if let Some(acknowledged) = &acknowledged {
+        acknowledged.load(&conn).map_err(translate)?;
+    }
+    Core::new(conn, acknowledged)
 }
 
 fn limit_pages(conn: &rusqlite::Connection, max_pages: Option<u32>) -> Result<()> {

@@ -4,11 +4,19 @@
 //! the event before, a reference into the chunk's own table of texts for names, small numbers for
 //! visit and attempt, and the payload as its text. What the stream knows (run id, flow, tenant,
 //! position) is not repeated. That comes to about ten bytes an event beside its payload.
+//!
+//! A checksum follows the first byte. It covers the events, their position and their time, so that a
+//! chunk which was damaged, or is not where it was written, is noticed.
 
 use riverrun_types::{Draft, EventType, Json, Millis, Name, StepRef};
 
+use crate::checksum;
+
 /// The first byte of a chunk.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
+/// The first byte of a chunk without a checksum, which older versions wrote.
+const UNSUMMED: u8 = 1;
+const SUM_BYTES: usize = 4;
 
 const STEP: u8 = 1;
 const CORRELATION: u8 = 2;
@@ -16,9 +24,9 @@ const CAUSATION: u8 = 4;
 const DATA: u8 = 8;
 const TENANT: u8 = 16;
 
-/// Packs drafts whose times are already in order. `base_ms` is the time that the chunk's row
-/// keeps.
-pub fn encode(drafts: &[Draft], base_ms: Millis) -> Vec<u8> {
+/// Packs drafts whose times are already in order. `first` and `base_ms` are the position and the time
+/// that the chunk's row keeps.
+pub fn encode(drafts: &[Draft], first: u64, base_ms: Millis) -> Vec<u8> {
     let payload: usize = drafts
         .iter()
         .filter_map(|d| d.data.as_ref())
@@ -27,6 +35,7 @@ pub fn encode(drafts: &[Draft], base_ms: Millis) -> Vec<u8> {
     let mut out = Vec::with_capacity(payload + drafts.len() * 12 + 64);
     let mut names = Names::default();
     out.push(FORMAT);
+    out.extend_from_slice(&[0; SUM_BYTES]);
     number(&mut out, drafts.len() as u64);
     let mut before = base_ms;
     for draft in drafts {
@@ -57,16 +66,27 @@ pub fn encode(drafts: &[Draft], base_ms: Millis) -> Vec<u8> {
             text(&mut out, data.as_str());
         }
     }
+    if let Some((head, body)) = out.split_at_mut_checked(1 + SUM_BYTES) {
+        head[1..].copy_from_slice(&sum(body, first, base_ms).to_le_bytes());
+    }
     out
 }
 
 /// Unpacks a chunk. `None` if it is damaged.
-pub fn decode(chunk: &[u8], base_ms: Millis) -> Option<Vec<Draft>> {
+pub fn decode(chunk: &[u8], first: u64, base_ms: Millis) -> Option<Vec<Draft>> {
     let mut input = Input {
         bytes: chunk,
         names: Vec::new(),
     };
-    (input.byte()? == FORMAT).then_some(())?;
+    match input.byte()? {
+        FORMAT => {
+            let (expected, body) = input.bytes.split_first_chunk::<SUM_BYTES>()?;
+            (sum(body, first, base_ms) == u32::from_le_bytes(*expected)).then_some(())?;
+            input.bytes = body;
+        }
+        UNSUMMED => {}
+        _ => return None,
+    }
     let count = usize::try_from(input.number()?).ok()?;
     let mut drafts = Vec::with_capacity(count.min(chunk.len()));
     let mut ms = base_ms;
@@ -103,6 +123,15 @@ pub fn decode(chunk: &[u8], base_ms: Millis) -> Option<Vec<Draft>> {
         drafts.push(draft);
     }
     input.bytes.is_empty().then_some(drafts)
+}
+
+/// Whether a chunk was written with a checksum.
+pub fn has_checksum(chunk: &[u8]) -> bool {
+    chunk.first() != Some(&UNSUMMED)
+}
+
+fn sum(body: &[u8], first: u64, base_ms: Millis) -> u32 {
+    checksum::of(&[&first.to_le_bytes(), &base_ms.to_le_bytes(), body])
 }
 
 fn flags(draft: &Draft) -> u8 {
@@ -229,17 +258,28 @@ mod tests {
             drafts.sort_by_key(|draft| draft.ms);
             let mut expected = drafts.clone();
             expected.iter_mut().for_each(|draft| draft.ms = draft.ms.max(base));
-            prop_assert_eq!(decode(&encode(&drafts, base), base), Some(expected));
+            prop_assert_eq!(decode(&encode(&drafts, 7, base), 7, base), Some(expected));
         }
 
         #[test]
-        fn damage_is_noticed_or_harmless(drafts in proptest::collection::vec(draft(), 1..5), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
-            let mut chunk = encode(&drafts, 0);
+        fn damage_is_noticed(drafts in proptest::collection::vec(draft(), 1..5), at in any::<prop::sample::Index>(), bit in 0..8u32) {
+            let chunk = encode(&drafts, 3, 0);
+            prop_assert_eq!(decode(&chunk, 4, 0), None);
+            prop_assert_eq!(decode(&chunk, 3, 1), None);
             let at = at.index(chunk.len());
-            chunk[at] = byte;
-            let _ = decode(&chunk, 0);
-            chunk.truncate(at);
-            prop_assert_eq!(decode(&chunk, 0), None);
+            prop_assert_eq!(decode(&chunk[..at], 3, 0), None);
+            let mut damaged = chunk;
+            damaged[at] ^= 1 << bit;
+            prop_assert_eq!(decode(&damaged, 3, 0), None);
+        }
+
+        #[test]
+        fn chunks_of_older_versions_unpack(mut drafts in proptest::collection::vec(draft(), 0..9)) {
+            drafts.sort_by_key(|draft| draft.ms);
+            let mut chunk = encode(&drafts, 3, 0);
+            chunk.drain(1..=SUM_BYTES);
+            chunk[0] = UNSUMMED;
+            prop_assert_eq!(decode(&chunk, 3, 0), Some(drafts));
         }
     }
 
@@ -257,6 +297,6 @@ mod tests {
                     .map(|kind| Draft::new(5, kind).step(step(name)))
             })
             .collect();
-        assert!(encode(&drafts, 0).len() < 60);
+        assert!(encode(&drafts, 0, 0).len() < 64);
     }
 }

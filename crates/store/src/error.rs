@@ -81,8 +81,12 @@ pub enum Error {
     Gone(String),
     #[error("the data was written by a newer riverrun (schema {found}, this one knows {known})")]
     NewerSchema { found: u32, known: u32 },
+    /// Of one row or page: everything else can still be read.
     #[error("the stored data is damaged: {0}")]
     Corrupt(String),
+    /// The files hold less than was acknowledged: nothing is opened until somebody accepts that.
+    #[error("{0}")]
+    Damaged(String),
     /// Try again later.
     #[error("the store is not available: {0}")]
     Unavailable(String),
@@ -125,6 +129,7 @@ impl Error {
             Self::Gone(_) => "STORE_GONE",
             Self::NewerSchema { .. } => "NEWER_SCHEMA",
             Self::Corrupt(_) => "STORE_CORRUPT",
+            Self::Damaged(_) => "STORE_DAMAGED",
             Self::Unavailable(_) => "STORE_UNAVAILABLE",
             Self::Closed => "STORE_CLOSED",
         }

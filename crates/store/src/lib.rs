@@ -9,6 +9,7 @@
 
 mod awaits;
 mod bus;
+pub mod checksum;
 pub mod codec;
 mod commit;
 pub mod equality;

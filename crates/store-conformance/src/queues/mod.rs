@@ -2,7 +2,7 @@
 
 pub mod add;
 pub mod claim;
-mod given;
+pub mod given;
 pub mod life;
 pub mod limits;
 pub mod lists;

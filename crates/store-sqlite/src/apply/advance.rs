@@ -4,7 +4,12 @@ use riverrun_store::{Advance, Lease, Placed, Snapshot};
 use rusqlite::params;
 
 use super::{RunRow, job, scene::Scene, stream};
-use crate::{awaits::Told, columns, core::Core, error::Worked};
+use crate::{
+    awaits::Told,
+    columns::{self, Sealed},
+    core::Core,
+    error::Worked,
+};
 
 /// What the run's row will say.
 pub(super) fn foreseen(row: RunRow, change: &Advance) -> RunRow {
@@ -45,7 +50,7 @@ pub(super) fn advance(
 
 fn update(core: &Core, row: RunRow, next: RunRow, change: &Advance) -> Worked<()> {
     let projection = &change.projection;
-    let error = projection.error.as_ref().map(|error| error.as_str());
+    let error = projection.error.as_ref().map(Sealed::json);
     if row.status == next.status && projection.ended_ms.is_none() {
         // Only a run that has ended has an ending time, so no index changes: leave them alone.
         core.conn
@@ -85,6 +90,6 @@ fn update(core: &Core, row: RunRow, next: RunRow, change: &Advance) -> Worked<()
 pub(super) fn keep_snapshot(core: &Core, run: i64, snapshot: &Snapshot) -> Worked<()> {
     core.conn
         .prepare_cached("INSERT OR REPLACE INTO snapshots (run, len, body) VALUES (?1, ?2, ?3)")?
-        .execute((run, snapshot.len, snapshot.body.as_str()))?;
+        .execute((run, snapshot.len, Sealed::json(&snapshot.body)))?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::{RunRow, job, refuse, stream};
 use crate::{
-    columns::{self, Extra},
+    columns::{self, Extra, Sealed},
     core::Core,
     error::Worked,
     names::NONE,
@@ -66,10 +66,10 @@ pub(super) fn create(core: &Core, new: &NewRun) -> Worked<(RunRow, Placed)> {
             row.turn,
             new.projection.wake_ms,
             new.projection.ended_ms,
-            new.projection.error.as_ref().map(|error| error.as_str()),
+            new.projection.error.as_ref().map(Sealed::json),
             new.idempotency_key.as_deref(),
             new.parent.as_ref().map(|parent| parent.run.as_str()),
-            extra(new),
+            extra(new).as_deref().map(Sealed),
             new.correlation.as_deref(),
         ])?;
     if inserted == 0 {

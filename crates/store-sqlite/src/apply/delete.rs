@@ -2,21 +2,29 @@
 
 use crate::{
     awaits,
-    columns::Extra,
+    columns::{Extra, Payload},
     core::Core,
-    error::{Failure, Worked},
+    error::Worked,
     log,
 };
 
 pub(crate) fn remove(core: &Core, run: i64) -> Worked<()> {
     let conn = &core.conn;
-    let extra: Option<String> = conn
+    let extra = conn
         .prepare_cached("DELETE FROM runs WHERE no = ?1 RETURNING extra")?
-        .query_row([run], |row| row.get(0))?;
-    if let Some(extra) = extra {
-        for tag in Extra::read(&extra).map_err(Failure::Sql)?.tags {
-            conn.prepare_cached("DELETE FROM tags WHERE tag = ?1 AND run = ?2")?
-                .execute((&*tag, run))?;
+        .query_row([run], |row| Ok(row.get::<_, Option<Payload>>(0)))?;
+    match extra.map(|extra| extra.map(|extra| Extra::read(&extra.0))) {
+        Ok(None) => {}
+        Ok(Some(Ok(extra))) => {
+            for tag in extra.tags {
+                conn.prepare_cached("DELETE FROM tags WHERE tag = ?1 AND run = ?2")?
+                    .execute((&*tag, run))?;
+            }
+        }
+        // What is damaged can be removed all the same; it takes a look at every tag.
+        Ok(Some(Err(_))) | Err(_) => {
+            conn.prepare_cached("DELETE FROM tags WHERE run = ?1")?
+                .execute([run])?;
         }
     }
     for sql in [

@@ -5,13 +5,13 @@ use rusqlite::{OptionalExtension, params};
 
 use super::refuse;
 use crate::{
-    columns::json,
+    columns::{Payload, Sealed, json},
     core::Core,
     error::{Failure, Worked},
 };
 
 pub(super) fn judge(core: &Core, flow: &FlowRecord) -> Worked<()> {
-    let known: Option<String> = core
+    let known: Option<Payload> = core
         .conn
         .prepare_cached("SELECT definition FROM flows WHERE id = ?1 AND version = ?2")?
         .query_row((&*flow.id, &*flow.version), |row| row.get(0))
@@ -20,7 +20,7 @@ pub(super) fn judge(core: &Core, flow: &FlowRecord) -> Worked<()> {
         None => Ok(()),
         Some(known) => refuse(known_as(
             flow,
-            json(known).map_err(Failure::Sql)? == flow.definition,
+            json(known).map_err(Failure::Refused)? == flow.definition,
         )),
     }
 }
@@ -43,7 +43,7 @@ pub(super) fn register(core: &Core, flow: &FlowRecord) -> Worked<()> {
         .execute(params![
             &*flow.id,
             &*flow.version,
-            flow.definition.as_str(),
+            Sealed::json(&flow.definition),
             flow.created_ms
         ])?;
     Ok(())

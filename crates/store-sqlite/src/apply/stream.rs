@@ -45,7 +45,7 @@ pub(super) fn write(core: &Core, stream: i64, placed: &Placed, drafts: &[Draft])
     while let Some(draft) = rest.first() {
         let (chunk, later) = rest.split_at(fitting(rest));
         let base_ms = draft.ms.max(floor_ms);
-        let body = codec::encode(chunk, base_ms);
+        let body = codec::encode(chunk, first, base_ms);
         let seq = core.take_numbers(chunk.len() as u64);
         let marks = Marks::of(chunk);
         let is_marked = !marks.are_none();

@@ -4,7 +4,7 @@ use riverrun_store::{Awaited, Given, Matcher, NewAwait, equality::Shape};
 use rusqlite::params;
 
 use super::{DOORS, OPEN, Told, fire, lookback, record, shapes};
-use crate::{core::Core, error::Worked};
+use crate::{columns::Sealed, core::Core, error::Worked};
 
 /// Writes an await whose id is known to be free, of the run with this number.
 pub(crate) fn add(core: &Core, new: &NewAwait, run: i64, told: &mut Told) -> Worked<()> {
@@ -63,7 +63,7 @@ fn insert(core: &Core, new: &NewAwait, run: i64, shape: i64, key: Option<&str>) 
             key,
             new.created_ms,
             new.expires_ms,
-            body.as_ref().map(|body| body.as_str()),
+            body.as_ref().map(Sealed::json),
         ])?;
     Ok(core.conn.last_insert_rowid())
 }

@@ -6,6 +6,7 @@ use riverrun_types::{Millis, RunId};
 use super::{FIRED, OPEN, Told, shapes};
 use crate::{
     apply,
+    columns::Sealed,
     core::Core,
     error::{Failure, Worked},
 };
@@ -62,7 +63,7 @@ pub(super) fn give(
     )?
     .execute((target.no, FIRED, now_ms))?;
     conn.prepare_cached("INSERT INTO answers (await, at, value) VALUES (?1, ?2, ?3)")?
-        .execute((target.no, target.fired, value))?;
+        .execute((target.no, target.fired, Sealed(value)))?;
     apply::wake(core, target.run)?;
     told.woken.push(target.run_id.clone());
     Ok(())

@@ -175,7 +175,7 @@ fn load(core: &Core, id: &Name) -> Worked<Option<AwaitRecord>> {
     let mut statement = core.conn.prepare_cached(&sql)?;
     let mut rows = statement.query([&**id])?;
     match rows.next()? {
-        Some(row) => Ok(Some(record(row).map_err(Failure::Sql)?.1)),
+        Some(row) => Ok(Some(record(row).map_err(Failure::Refused)?.1)),
         None => Ok(None),
     }
 }

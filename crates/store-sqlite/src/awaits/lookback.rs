@@ -6,14 +6,14 @@
 
 use std::ops::ControlFlow;
 
-use riverrun_store::{Given, equality::Keys};
+use riverrun_store::{Error, Given, equality::Keys};
 use riverrun_types::{Json, Millis};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::record;
 use crate::{
-    columns::json,
-    error::{Failure, Worked},
+    columns::{Payload, json},
+    error::{Failure, Worked, translate},
 };
 
 /// Earlier events that are in the outbox for one await at a time. Once they are heard the next ones
@@ -73,11 +73,13 @@ impl Window<'_> {
         conn: &Connection,
         mut given: Given<'_>,
     ) -> Worked<Option<String>> {
-        let sql = format!("SELECT e.event FROM {FITTING} ORDER BY k.ms, k.seq");
+        let sql = format!("SELECT e.event, k.seq FROM {FITTING} ORDER BY k.ms, k.seq");
         let mut statement = conn.prepare_cached(&sql)?;
         let mut rows = statement.query(params![self.shape, self.key, self.from_ms, self.tenant])?;
         while let Some(row) = rows.next()? {
-            let event: String = row.get(0)?;
+            let Some(event) = whole(row.get(1)?, row.get(0))? else {
+                continue;
+            };
             if !given.has(&event) {
                 return Ok(Some(event));
             }
@@ -118,7 +120,10 @@ impl Window<'_> {
         while posted < PAGE
             && let Some(row) = rows.next()?
         {
-            let (place, event): ((Millis, i64), String) = ((row.get(0)?, row.get(1)?), row.get(2)?);
+            let place: (Millis, i64) = (row.get(0)?, row.get(1)?);
+            let Some(event) = whole(place.1, row.get(2))? else {
+                continue;
+            };
             if !given.has(&event) && place > after {
                 let seq = place.1;
                 post.execute((seq, self.kind, only))?;
@@ -148,8 +153,8 @@ pub(super) fn go_on(conn: &Connection, only: &str, emit: i64) -> Worked<bool> {
     let Some(row) = rows.next()? else {
         return Ok(false);
     };
-    let body: Option<String> = row.get(6)?;
-    let Some((lookback_ms, given)) = record::looks_back(body).map_err(Failure::Sql)? else {
+    let body: Option<Payload> = row.get(6)?;
+    let Some((lookback_ms, given)) = record::looks_back(body).map_err(Failure::Refused)? else {
         return Ok(false);
     };
     let (kind, paths): (String, String) = (row.get(0)?, row.get(2)?);
@@ -165,6 +170,18 @@ pub(super) fn go_on(conn: &Connection, only: &str, emit: i64) -> Worked<bool> {
     };
     let after = (row.get(7)?, emit);
     window.post(conn, only, Given::of(&given), Some(after))
+}
+
+/// The text of an emitted event, unless it is damaged: then nobody can be given it.
+fn whole(seq: i64, event: rusqlite::Result<Payload>) -> Worked<Option<String>> {
+    match event.map_err(translate) {
+        Ok(event) => Ok(Some(event.0)),
+        Err(error @ Error::Corrupt(_)) => {
+            tracing::error!(emitted = seq, %error, "an emitted event is damaged; it is passed over");
+            Ok(None)
+        }
+        Err(error) => Err(Failure::Sql(error)),
+    }
 }
 
 /// Remembers the key of an event under a shape.
@@ -196,7 +213,12 @@ pub(super) fn each(
     )?;
     let mut rows = statement.query((kind, from_ms, until_ms))?;
     while let Some(row) = rows.next()? {
-        let event = json(row.get(3)?).map_err(Failure::Sql)?;
+        let Some(event) = whole(row.get(0)?, row.get(3))? else {
+            continue;
+        };
+        let Ok(event) = json(Payload(event)) else {
+            continue;
+        };
         if visit(row.get(0)?, row.get(1)?, row.get(2)?, event)?.is_break() {
             break;
         }

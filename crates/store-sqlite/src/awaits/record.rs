@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CLOSED, FIRED, OPEN};
 use crate::{
-    columns::present,
+    columns::{Payload, present},
     error::{corrupt, translate},
 };
 
@@ -86,19 +86,19 @@ pub(super) fn body(new: &NewAwait) -> Option<Json> {
 }
 
 /// How far an await looks back, and the events that it is not to be given again.
-pub(super) fn looks_back(body: Option<String>) -> Result<Option<(Millis, Vec<Json>)>> {
+pub(super) fn looks_back(body: Option<Payload>) -> Result<Option<(Millis, Vec<Json>)>> {
     let body = read(body)?;
     Ok(body.lookback_ms.map(|ms| (ms, body.given)))
 }
 
-fn read(body: Option<String>) -> Result<Body> {
+fn read(body: Option<Payload>) -> Result<Body> {
     match body {
-        Some(text) => serde_json::from_str(&text).map_err(corrupt),
+        Some(text) => serde_json::from_str(&text.0).map_err(corrupt),
         None => Ok(Body::default()),
     }
 }
 
-fn what(body: Option<String>, kind: Name, class: i64) -> Result<Awaited> {
+fn what(body: Option<Payload>, kind: Name, class: i64) -> Result<Awaited> {
     let body = read(body)?;
     if class == super::shapes::DOOR {
         return Ok(Awaited::Door {
@@ -139,17 +139,14 @@ pub(crate) fn record(row: &Row<'_>) -> Result<(i64, AwaitRecord)> {
                 many: false,
             },
         };
-        Ok((
-            row.get(0)?,
-            record,
-            row.get(6)?,
-            row.get(11)?,
-            row.get(12)?,
-            row.get(13)?,
-        ))
+        Ok((row.get(0)?, record, row.get(6)?, row.get(12)?, row.get(13)?))
     };
-    let (no, mut record, code, body, kind, class) = read().map_err(translate)?;
+    let (no, mut record, code, kind, class) = read().map_err(translate)?;
     record.state = state(code)?;
+    let body: Option<Payload> = row
+        .get(11)
+        .map_err(translate)
+        .map_err(|error| corrupt(format_args!("what await {} waits for: {error}", record.id)))?;
     record.what = what(body, kind, class)?;
     Ok::<_, Error>((no, record))
 }

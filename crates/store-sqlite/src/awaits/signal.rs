@@ -8,7 +8,7 @@ use super::{
     Told, fire, lookback,
     shapes::{self, FILTER},
 };
-use crate::{core::Core, error::Worked};
+use crate::{columns::Sealed, core::Core, error::Worked};
 
 pub(crate) fn signal(core: &Core, signal: &Signal, event: &Json, told: &mut Told) -> Worked<()> {
     let conn = &core.conn;
@@ -108,7 +108,7 @@ fn log(core: &Core, signal: &Signal, event: &Json) -> Worked<i64> {
             signal.tenant.as_deref(),
             &*signal.stream.kind,
             &*signal.stream.id,
-            event.as_str(),
+            Sealed::json(event),
         ])?;
     Ok(core.conn.last_insert_rowid())
 }

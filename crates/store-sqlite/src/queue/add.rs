@@ -1,12 +1,12 @@
 //! Adding jobs.
 
 use riverrun_store::{Added, ClaimedJob, Error, JobLease, NewQueued, Unique};
-use riverrun_types::{Json, Millis, Name, RunId};
+use riverrun_types::{Millis, Name, RunId};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{ACTIVE, DELAYED, Queue, Queues, Takes, WAITING, lanes, unique};
 use crate::{
-    columns::token_code,
+    columns::{Sealed, token_code},
     core::Core,
     error::{Failure, Worked},
 };
@@ -60,7 +60,7 @@ pub(crate) fn add(
     let token = takes.as_ref().map(|takes| takes.token());
     let started_ms = takes.as_ref().map(|takes| takes.now_ms());
     let data = job.data.as_str();
-    let inline = (data.len() <= INLINE).then_some(data);
+    let inline = (data.len() <= INLINE).then_some(Sealed(data));
     let inserted = conn
         .prepare_cached(
             "INSERT OR IGNORE INTO work
@@ -80,7 +80,7 @@ pub(crate) fn add(
             job.name.as_deref(),
             job.key.as_deref(),
             inline,
-            job.options.as_ref().map(Json::as_str),
+            job.options.as_ref().map(Sealed::json),
             token.map(token_code),
             i64::from(token.is_some()),
             started_ms,
@@ -95,7 +95,7 @@ pub(crate) fn add(
     let no = conn.last_insert_rowid();
     if inline.is_none() {
         conn.prepare_cached("INSERT INTO work_data (no, data) VALUES (?1, ?2)")?
-            .execute((no, data))?;
+            .execute((no, Sealed(data)))?;
     }
     if let Some(unique) = &job.unique {
         unique::take(conn, queue.no, unique, no)?;
@@ -200,7 +200,7 @@ fn replace(conn: &Connection, queue: &mut Queue, known: &Known, job: &NewQueued)
     };
     let lane = lanes::of(conn, queue, job.key.as_deref())?;
     let data = job.data.as_str();
-    let inline = (data.len() <= INLINE).then_some(data);
+    let inline = (data.len() <= INLINE).then_some(Sealed(data));
     conn.prepare_cached(
         "UPDATE work SET data = ?2, at_ms = ?3, state = ?4, lane = ?5, rank = ?6, name = ?7,
                 key = ?8, options = ?9, correlation = ?10
@@ -215,14 +215,14 @@ fn replace(conn: &Connection, queue: &mut Queue, known: &Known, job: &NewQueued)
         -i64::from(job.priority),
         job.name.as_deref(),
         job.key.as_deref(),
-        job.options.as_ref().map(Json::as_str),
+        job.options.as_ref().map(Sealed::json),
         job.correlation.as_deref(),
     ])?;
     conn.prepare_cached("DELETE FROM work_data WHERE no = ?1")?
         .execute([known.no])?;
     if inline.is_none() {
         conn.prepare_cached("INSERT INTO work_data (no, data) VALUES (?1, ?2)")?
-            .execute((known.no, data))?;
+            .execute((known.no, Sealed(data)))?;
     }
     // In this order: the lane that both may have is not empty meanwhile.
     lanes::shift(conn, queue, lane, None, Some(state))?;

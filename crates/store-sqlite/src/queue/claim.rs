@@ -1,14 +1,16 @@
 //! Claiming jobs, keeping their leases, finding those that nobody keeps.
 
-use riverrun_store::{ClaimJobs, ClaimedJob, ClaimedJobs, JobBeats, JobLease, Rate, StalledJob};
+use riverrun_store::{
+    ClaimJobs, ClaimedJob, ClaimedJobs, Error, JobBeats, JobLease, Rate, StalledJob,
+};
 use riverrun_types::{Json, Millis, Name, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{ACTIVE, DELAYED, Queue, WAITING, batch, lanes};
+use super::{ACTIVE, DELAYED, FAILED, Queue, WAITING, batch, lanes, unique};
 use crate::{
-    columns::{json, token_code},
+    columns::{Payload, Sealed, damage, json, token_code},
     core::Core,
-    error::{Failure, Worked},
+    error::{Failure, Worked, corrupt, translate},
 };
 
 /// Delayed jobs that one claim makes waiting at most; the next one goes on.
@@ -224,6 +226,7 @@ fn take_lane(
     if most <= 0 {
         return Ok(Vec::new());
     }
+    let mut damaged = Vec::new();
     let mut jobs: Vec<(i64, ClaimedJob)> = {
         let mut statement = conn.prepare_cached(
             "UPDATE work SET state = 2, lease = ?1, attempt = attempt + 1, started_ms = ?2,
@@ -242,27 +245,95 @@ fn take_lane(
         ])?;
         let mut jobs = Vec::new();
         while let Some(row) = rows.next()? {
-            jobs.push((row.get(11)?, claimed(row, &claim.queue, token)?));
+            match whole(claimed(row, &claim.queue, token))? {
+                Ok(job) => jobs.push((row.get(11)?, job)),
+                Err(error) => damaged.push(Damaged::of(row, error)?),
+            }
         }
         jobs
     };
     jobs.sort_by_key(|(rank, job)| (*rank, job.lease.place));
-    jobs.into_iter()
-        .map(|(_, mut job)| {
-            lanes::shift(conn, queue, lane, Some(WAITING), Some(ACTIVE))?;
-            if job.data.is_null() {
-                job.data = large(conn, job.lease.place)?;
+    let mut taken = Vec::with_capacity(jobs.len());
+    for (_, mut job) in jobs {
+        lanes::shift(conn, queue, lane, Some(WAITING), Some(ACTIVE))?;
+        if job.data.is_null() {
+            match whole(large(conn, job.lease.place))? {
+                Ok(data) => job.data = data,
+                Err(error) => {
+                    let (no, id) = (job.lease.place, job.lease.id.clone());
+                    Damaged { no, id, error }.fail(conn, queue, lane, claim.now_ms)?;
+                    continue;
+                }
             }
-            Ok(job)
+        }
+        taken.push(job);
+    }
+    for job in damaged {
+        lanes::shift(conn, queue, lane, Some(WAITING), Some(ACTIVE))?;
+        job.fail(conn, queue, lane, claim.now_ms)?;
+    }
+    Ok(taken)
+}
+
+/// An active job of which something that its handler needs cannot be read.
+struct Damaged {
+    no: i64,
+    id: RunId,
+    error: Error,
+}
+
+impl Damaged {
+    /// Of a row that begins with `no, id`.
+    fn of(row: &Row<'_>, error: Error) -> Worked<Self> {
+        let id: String = row.get(1)?;
+        Ok(Self {
+            no: row.get(0)?,
+            id: RunId::new(&id),
+            error,
         })
-        .collect()
+    }
+
+    /// Ends the job: no attempt can succeed, and it must not hold up those behind it. A flow that
+    /// waits for it goes on waiting, and takes nothing back.
+    fn fail(&self, conn: &Connection, queue: &mut Queue, lane: i64, now: Millis) -> Worked<()> {
+        tracing::error!(job = %self.id, error = %self.error, "the job is damaged; it has failed");
+        let error = damage(&self.error.to_string());
+        conn.prepare_cached(
+            "UPDATE work SET state = 4, lease = NULL, cancel = 0, ended_ms = ?2, error = ?3
+             WHERE no = ?1",
+        )?
+        .execute((self.no, now, Sealed::json(&error)))?;
+        let taken: i64 = conn
+            .prepare_cached("SELECT taken FROM work WHERE no = ?1")?
+            .query_row([self.no], |row| row.get(0))?;
+        unique::free(conn, self.no, taken, false)?;
+        lanes::shift(conn, queue, lane, Some(ACTIVE), Some(FAILED))
+    }
+}
+
+/// Tells damage of the row that was read from failures that void the transaction.
+fn whole<T>(read: Worked<T>) -> Worked<std::result::Result<T, Error>> {
+    match read {
+        Ok(read) => Ok(Ok(read)),
+        Err(Failure::Refused(error @ Error::Corrupt(_))) => Ok(Err(error)),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// The columns `no, id, name, data, key, attempt, created_ms, options, checkpoint, at_ms, told > 0`.
 /// Data that is kept apart is null.
 fn claimed(row: &Row<'_>, queue: &Name, token: u64) -> Worked<ClaimedJob> {
     let text = |at: usize| row.get::<_, Option<String>>(at);
-    let parsed = |text: Option<String>| text.map(json).transpose().map_err(Failure::Sql);
+    let parsed = |at: usize, name: &str| {
+        let read = || {
+            let payload: Option<Payload> = row.get(at).map_err(translate)?;
+            payload.map(json).transpose()
+        };
+        read().map_err(|error| match error {
+            Error::Corrupt(text) => Failure::Refused(corrupt(format_args!("its {name}: {text}"))),
+            error => Failure::Sql(error),
+        })
+    };
     let id: String = row.get(1)?;
     Ok(ClaimedJob {
         lease: JobLease {
@@ -273,12 +344,12 @@ fn claimed(row: &Row<'_>, queue: &Name, token: u64) -> Worked<ClaimedJob> {
             token,
         },
         name: text(2)?.map(Name::from),
-        data: parsed(text(3)?)?.unwrap_or_else(Json::null),
+        data: parsed(3, "data")?.unwrap_or_else(Json::null),
         key: text(4)?.map(Name::from),
         attempt: row.get(5)?,
         created_ms: row.get(6)?,
-        options: parsed(text(7)?)?,
-        checkpoint: parsed(text(8)?)?,
+        options: parsed(7, "options")?,
+        checkpoint: parsed(8, "checkpoint")?,
         ready_ms: row.get(9)?,
         has_stream: row.get(10)?,
     })
@@ -286,11 +357,18 @@ fn claimed(row: &Row<'_>, queue: &Name, token: u64) -> Worked<ClaimedJob> {
 
 /// Data that is too large for the row; null if it is null.
 fn large(conn: &Connection, no: i64) -> Worked<Json> {
-    let data: Option<String> = conn
+    let data = conn
         .prepare_cached("SELECT data FROM work_data WHERE no = ?1")?
-        .query_row([no], |row| row.get(0))
+        .query_row([no], |row| Ok(row.get::<_, Payload>(0)))
         .optional()?;
-    data.map_or_else(|| Ok(Json::null()), |data| json(data).map_err(Failure::Sql))
+    let Some(data) = data else {
+        return Ok(Json::null());
+    };
+    match data.map_err(translate).and_then(json) {
+        Ok(data) => Ok(data),
+        Err(error @ Error::Corrupt(_)) => Err(Failure::Refused(error)),
+        Err(error) => Err(Failure::Sql(error)),
+    }
 }
 
 /// A lease that holds nothing yet.
@@ -343,10 +421,11 @@ pub(crate) fn stalled(
     )?
     .execute([now])?;
     let mut stalled = Vec::new();
+    let mut damaged = Vec::new();
     {
         let mut statement = conn.prepare_cached(
             "SELECT w.no, w.id, w.name, w.data, w.key, w.attempt, w.created_ms, w.options,
-                    w.checkpoint, w.at_ms, w.told > 0, w.lease, w.cancel > 0, q.name
+                    w.checkpoint, w.at_ms, w.told > 0, w.lease, w.cancel > 0, q.name, q.no, w.lane
              FROM leases l JOIN work w ON w.lease = l.no AND w.state = 2
                   JOIN queues q ON q.no = w.queue
              WHERE l.until_ms <= ?1 ORDER BY l.until_ms, w.no LIMIT ?2",
@@ -355,12 +434,22 @@ pub(crate) fn stalled(
         while let Some(row) = rows.next()? {
             let token: i64 = row.get(11)?;
             let queue = Name::from(row.get::<_, String>(13)?);
-            stalled.push(StalledJob {
-                job: claimed(row, &queue, token.cast_unsigned())?,
-                queue,
-                cancelling: row.get(12)?,
-            });
+            match whole(claimed(row, &queue, token.cast_unsigned()))? {
+                Ok(job) => stalled.push(StalledJob {
+                    job,
+                    queue,
+                    cancelling: row.get(12)?,
+                }),
+                Err(error) => {
+                    let place: (i64, i64) = (row.get(14)?, row.get(15)?);
+                    damaged.push((Damaged::of(row, error)?, place));
+                }
+            }
         }
+    }
+    for (job, (queue, lane)) in damaged {
+        let queues = &mut *core.queues.borrow_mut();
+        job.fail(conn, queues.numbered(queue), lane, now)?;
     }
     let next = conn
         .prepare_cached("SELECT min(until_ms) FROM leases")?

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row};
 
 use super::state;
 use crate::{
-    columns::json,
+    columns::{Payload, json},
     core::Core,
     error::{Failure, Worked, translate},
 };
@@ -19,7 +19,10 @@ pub(crate) const COLUMNS: &str = "w.no, q.name, w.name, w.state, w.attempt, w.cr
 /// The life, and the number of its row.
 pub(crate) fn read(row: &Row<'_>) -> Result<(i64, Life)> {
     let text = |at: usize| row.get::<_, Option<String>>(at).map_err(translate);
-    let parsed = |at: usize| text(at)?.map(json).transpose();
+    let parsed = |at: usize| {
+        let payload: Option<Payload> = row.get(at).map_err(translate)?;
+        payload.map(json).transpose()
+    };
     let life = Life {
         queue: Name::from(text(1)?.unwrap_or_default()),
         name: text(2)?.map(Name::from),

@@ -29,6 +29,7 @@ use crate::error::{Worked, corrupt};
 pub(crate) const WAITING: i64 = 0;
 pub(crate) const DELAYED: i64 = 1;
 pub(crate) const ACTIVE: i64 = 2;
+pub(crate) const FAILED: i64 = 4;
 
 /// The numbers of states, as the migration lists them.
 const STATES: [JobState; 6] = [

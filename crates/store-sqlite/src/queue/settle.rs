@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{ACTIVE, DELAYED, WAITING, lanes, state_code, steer, unique};
 use crate::{
-    columns::token_code,
+    columns::{Sealed, token_code},
     core::Core,
     error::{Failure, Worked},
 };
@@ -118,8 +118,8 @@ fn end(
         lease.place,
         state,
         settle.now_ms,
-        error.map(Json::as_str),
-        result.map(Json::as_str),
+        error.map(Sealed::json),
+        result.map(Sealed::json),
     ])?;
     let is_done = state == state_code(JobState::Completed);
     unique::free(conn, lease.place, held.taken, is_done)?;
@@ -155,7 +155,7 @@ fn again(
         state,
         at_ms,
         i64::from(error.is_none()),
-        error.map(Json::as_str),
+        error.map(Sealed::json),
     ])?;
     lanes::shift(
         conn,
@@ -185,8 +185,8 @@ pub(crate) fn note(core: &Core, note: &Note) -> Worked<()> {
         .execute(params![
             note.lease.place,
             token_code(note.lease.token),
-            note.progress.as_ref().map(Json::as_str),
-            note.checkpoint.as_ref().map(Json::as_str),
+            note.progress.as_ref().map(Sealed::json),
+            note.checkpoint.as_ref().map(Sealed::json),
         ])?;
     if noted == 0 {
         return Err(lost(&note.lease));

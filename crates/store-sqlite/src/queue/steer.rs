@@ -6,6 +6,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::{ACTIVE, DELAYED, WAITING, claim, lanes, state, state_code, unique};
 use crate::{
+    columns::Sealed,
     core::Core,
     error::{Failure, Worked},
     log,
@@ -149,7 +150,7 @@ fn cancel(core: &Core, row: &Row, reason: Option<&str>, now: Millis) -> Worked<(
             "UPDATE work SET cancel = iif(?2 IS NULL, max(cancel, 1), 2), error = coalesce(?2, error)
              WHERE no = ?1",
         )?
-        .execute((row.no, reason.map(|_| error.as_str())))?;
+        .execute((row.no, reason.map(|_| Sealed::json(&error))))?;
         return Ok(());
     }
     conn.prepare_cached(
@@ -157,7 +158,7 @@ fn cancel(core: &Core, row: &Row, reason: Option<&str>, now: Millis) -> Worked<(
                 error = CASE WHEN cancel = 2 THEN error ELSE ?3 END, cancel = 0
          WHERE no = ?1",
     )?
-    .execute((row.no, now, error.as_str()))?;
+    .execute((row.no, now, Sealed::json(&error)))?;
     unique::free(conn, row.no, row.taken, false)?;
     let queues = &mut *core.queues.borrow_mut();
     lanes::shift(
@@ -276,18 +277,18 @@ pub(crate) fn purge(core: &Core, purge: &Purge) -> Worked<u64> {
     let jobs = match state_code(purge.state) {
         ACTIVE => return Ok(0),
         state @ (WAITING | DELAYED) => {
-            let sql = match state {
-                WAITING => {
-                    "SELECT no FROM work WHERE queue = ?1 AND state = 0 AND created_ms <= ?2
-                     AND (?4 IS NULL OR json_type(options, ?4) IS NULL) LIMIT ?3"
-                }
-                _ => {
-                    "SELECT no FROM work WHERE queue = ?1 AND state = 1 AND created_ms <= ?2
-                     AND (?4 IS NULL OR json_type(options, ?4) IS NULL) LIMIT ?3"
-                }
-            };
+            // The options without their checksum.
+            const OPTIONS: &str = "CAST(iif(typeof(options) = 'blob',
+                 substr(options, 1, length(options) - 4), options) AS TEXT)";
+            let sql = format!(
+                "SELECT no FROM work WHERE queue = ?1 AND state = {state} AND created_ms <= ?2
+                 AND CASE WHEN ?4 IS NULL OR options IS NULL THEN 1
+                     WHEN json_valid({OPTIONS}) THEN json_type({OPTIONS}, ?4) IS NULL
+                     ELSE 0 END
+                 LIMIT ?3"
+            );
             let spare = purge.spare.map(|member| format!("$.{member}"));
-            numbers(core, sql, params![queue, purge.before_ms, limit, spare])?
+            numbers(core, &sql, params![queue, purge.before_ms, limit, spare])?
         }
         state => ended(core, queue, state, purge.before_ms, limit)?,
     };

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     awaits::{COLUMNS, TABLES, of_kind, record},
-    columns::json,
+    columns::{Payload, json},
     error::translate,
 };
 
@@ -56,7 +56,7 @@ fn whole(view: View<'_>, found: Vec<(i64, AwaitRecord)>) -> Result<Vec<AwaitReco
 }
 
 fn answers(view: View<'_>, no: i64) -> Result<Vec<Json>> {
-    let texts = || -> rusqlite::Result<Vec<String>> {
+    let texts = || -> rusqlite::Result<Vec<Payload>> {
         view.conn
             .prepare_cached("SELECT value FROM answers WHERE await = ?1 ORDER BY at")?
             .query_map([no], |row| row.get(0))?

@@ -1,9 +1,9 @@
 //! The log of emitted events and the outbox.
 
 use riverrun_store::{
-    EmitRecord, EventQuery, Result, SignalLane, SignalRecord, Unheard, UnheardKind,
+    EmitRecord, Error, EventQuery, Result, SignalLane, SignalRecord, Unheard, UnheardKind,
 };
-use riverrun_types::StreamName;
+use riverrun_types::{Json, StreamName};
 use rusqlite::{Params, Row};
 
 use super::{View, lists::MAX_PAGE};
@@ -110,8 +110,19 @@ fn emit(row: &Row<'_>) -> Result<EmitRecord> {
         ms,
         stream,
         tenant,
-        event: json(row.get(6).map_err(translate)?)?,
+        event: event(seq, row.get(6).map_err(translate).and_then(json))?,
     })
+}
+
+/// One that is damaged is null, which no filter takes: it must not hold up those behind it.
+fn event(seq: u64, read: Result<Json>) -> Result<Json> {
+    match read {
+        Err(error @ Error::Corrupt(_)) => {
+            tracing::error!(emitted = seq, %error, "an emitted event is damaged; nobody is given it");
+            Ok(Json::null())
+        }
+        read => read,
+    }
 }
 
 /// Rows until the page is full or large.

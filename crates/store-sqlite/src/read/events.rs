@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use riverrun_store::{Direction, EventQuery, Place, Result, codec, in_order};
+use riverrun_store::{Direction, Error, EventQuery, Place, Result, codec, in_order};
 use riverrun_types::{Draft, Event, EventType, Json, Millis, StreamName, event::EventContext};
 use rusqlite::OptionalExtension;
 
@@ -170,12 +170,77 @@ fn walk(
 ) -> Result<()> {
     let mut statement = view.conn.prepare_cached(sql).map_err(translate)?;
     let mut rows = statement.query((stream.no, from)).map_err(translate)?;
+    let mut order = Order::of(stream, sql, from);
     while let Some(row) = rows.next().map_err(translate)? {
-        if visit(chunk(row)?).is_break() {
-            break;
+        let chunk = chunk(row)?;
+        order.take(&chunk)?;
+        if visit(chunk).is_break() {
+            return Ok(());
         }
     }
-    Ok(())
+    order.end()
+}
+
+/// Sees to it that a walk meets every event: a chunk whose place is damaged is missing where it was.
+struct Order<'a> {
+    stream: &'a Stream,
+    is_forward: bool,
+    /// The position that the next chunk has to begin with, or to end with.
+    next: u64,
+    is_first: bool,
+}
+
+impl<'a> Order<'a> {
+    fn of(stream: &'a Stream, sql: &str, from: u64) -> Self {
+        let is_forward = sql == FORWARD;
+        Self {
+            stream,
+            is_forward,
+            next: if is_forward { from } else { from + 1 },
+            is_first: true,
+        }
+    }
+
+    fn take(&mut self, chunk: &Chunk) -> Result<()> {
+        let (begin, end) = (chunk.first, chunk.first + chunk.drafts.len() as u64);
+        let fits = match (self.is_forward, self.is_first) {
+            // The beginnings of streams that are no run's may have been trimmed.
+            (true, true) => (begin <= self.next && self.next < end) || self.may_be_trimmed(begin),
+            (true, false) => begin == self.next,
+            (false, true) => begin < self.next && self.next <= end,
+            (false, false) => end == self.next,
+        };
+        if !fits {
+            return Err(self.missing());
+        }
+        self.is_first = false;
+        self.next = if self.is_forward { end } else { begin };
+        Ok(())
+    }
+
+    fn may_be_trimmed(&self, begin: u64) -> bool {
+        self.stream.no < 0 && begin > self.next
+    }
+
+    fn end(&self) -> Result<()> {
+        let is_whole = match self.is_forward {
+            true => self.next >= self.stream.stored,
+            false => self.next == 0 || self.stream.no < 0,
+        };
+        match is_whole {
+            true => Ok(()),
+            false => Err(self.missing()),
+        }
+    }
+
+    fn missing(&self) -> Error {
+        let at = match self.is_forward {
+            true => self.next,
+            false => self.next.saturating_sub(1),
+        };
+        let stream = &self.stream.context.run_id;
+        corrupt(format_args!("the stream of {stream} lacks event {at}"))
+    }
 }
 
 pub(super) fn chunk(row: &rusqlite::Row<'_>) -> Result<Chunk> {
@@ -185,10 +250,10 @@ pub(super) fn chunk(row: &rusqlite::Row<'_>) -> Result<Chunk> {
     let drafts = body
         .as_blob()
         .ok()
-        .and_then(|body| codec::decode(body, base_ms));
+        .and_then(|body| codec::decode(body, first, base_ms));
     let drafts = drafts.ok_or_else(|| {
         corrupt(format_args!(
-            "the chunk of events at position {first} does not unpack"
+            "the events from position {first} on do not match their checksum"
         ))
     })?;
     Ok(Chunk { first, drafts })

@@ -1,32 +1,58 @@
 //! Definitions.
 
-use riverrun_store::{FlowRecord, Result};
-use rusqlite::Params;
+use riverrun_store::{Error, FlowRecord, Result};
+use riverrun_types::Name;
+use rusqlite::{Params, Row};
 
 use super::View;
-use crate::{columns::json, error::translate};
+use crate::{
+    columns::json,
+    error::{corrupt, translate},
+};
 
 pub(crate) fn flow(view: View<'_>, id: &str, version: &str) -> Result<Option<FlowRecord>> {
     let found = select(view, "WHERE id = ?1 AND version = ?2", (id, version))?;
-    Ok(found.into_iter().next())
+    found.into_iter().next().transpose()
 }
 
 pub(crate) fn flows(view: View<'_>) -> Result<Vec<FlowRecord>> {
-    select(view, "ORDER BY no", ())
+    let found = select(view, "ORDER BY no", ())?.into_iter();
+    let whole = found.filter(|found| match found {
+        // Nobody can start it or go on with its runs; everybody else's flows are there.
+        Err(error @ Error::Corrupt(_)) => {
+            tracing::error!(%error, "a flow is left out");
+            false
+        }
+        _ => true,
+    });
+    whole.collect()
 }
 
-fn select(view: View<'_>, which: &str, values: impl Params) -> Result<Vec<FlowRecord>> {
+/// The definitions, each whole or damaged.
+fn select(view: View<'_>, which: &str, values: impl Params) -> Result<Vec<Result<FlowRecord>>> {
     let sql = format!("SELECT id, version, definition, created_ms FROM flows {which}");
     let mut statement = view.conn.prepare_cached(&sql).map_err(translate)?;
     let mut rows = statement.query(values).map_err(translate)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(translate)? {
-        found.push(FlowRecord {
-            id: row.get(0).map_err(translate)?,
-            version: row.get(1).map_err(translate)?,
-            definition: json(row.get(2).map_err(translate)?)?,
-            created_ms: row.get(3).map_err(translate)?,
-        });
+        found.push(record(row));
     }
     Ok(found)
+}
+
+fn record(row: &Row<'_>) -> Result<FlowRecord> {
+    let names = || Ok::<(Name, Name), _>((row.get(0)?, row.get(1)?));
+    let (id, version) = names().map_err(translate)?;
+    let definition = row.get(2).map_err(translate).and_then(json);
+    let definition = definition.map_err(|error| {
+        corrupt(format_args!(
+            "the definition of flow {id}@{version}: {error}"
+        ))
+    })?;
+    Ok(FlowRecord {
+        id,
+        version,
+        definition,
+        created_ms: row.get(3).map_err(translate)?,
+    })
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use riverrun_store::{EventQuery, Kinds, LogPage, LogQuery, Logged, Result};
+use riverrun_store::{Error, EventQuery, Kinds, LogPage, LogQuery, Logged, Result};
 use riverrun_types::{EventType, Json, Name, StreamName, event::EventContext};
 use rusqlite::{OptionalExtension, Row, params_from_iter, types::Value};
 
@@ -54,9 +54,17 @@ pub(crate) fn log(view: View<'_>, query: &LogQuery) -> Result<LogPage> {
     };
     let (mut bytes, mut chunks) = (0, 0);
     while let Some(row) = rows.next().map_err(translate)? {
-        let (stream, context) = whose(view, row)?;
         let first: u64 = row.get(3).map_err(translate)?;
-        let chunk = chunk(row)?;
+        let read = whose(view, row).and_then(|whose| Ok((whose, chunk(row)?)));
+        let ((stream, context), chunk) = match read {
+            Ok(read) => read,
+            // Readers of all streams are not to be held up; whoever reads its own stream is told.
+            Err(error @ Error::Corrupt(_)) => {
+                tracing::error!(number = first, %error, "events are left out of the log");
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         for ((no, seq), draft) in (first..).zip(chunk.first..).zip(chunk.drafts) {
             if no <= query.after || !query.kinds.take(&draft.kind, draft.data.as_ref()) {
                 page.next = page.next.max(no);

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, Row, types::Value};
 
 use super::{View, lists::MAX_PAGE};
 use crate::{
-    columns::json,
+    columns::Payloads,
     error::translate,
     queue::{state, state_code},
 };
@@ -87,16 +87,16 @@ pub(crate) fn active_of_key(view: View<'_>, queue: &str, key: &str) -> Result<u6
 
 fn record(row: &Row<'_>) -> Result<JobRecord> {
     let text = |at: usize| row.get::<_, Option<String>>(at).map_err(translate);
-    let parsed = |at: usize| text(at)?.map(json).transpose();
     let time = |at: usize| row.get::<_, Option<Millis>>(at).map_err(translate);
     let number = |at: usize| row.get::<_, i64>(at).map_err(translate);
     let state = state(number(4)?)?;
-    Ok(JobRecord {
+    let mut payloads = Payloads::of(row);
+    let mut record = JobRecord {
         id: RunId::new(&text(1)?.unwrap_or_default()),
         queue: Name::from(text(2)?.unwrap_or_default()),
         name: text(3)?.map(Name::from),
         state,
-        data: parsed(5)?.unwrap_or_else(Json::null),
+        data: payloads.json(5, "data")?.unwrap_or_else(Json::null),
         priority: i32::try_from(-number(6)?).unwrap_or_default(),
         key: text(7)?.map(Name::from),
         attempt: u32::try_from(number(8)?).unwrap_or_default(),
@@ -105,14 +105,16 @@ fn record(row: &Row<'_>) -> Result<JobRecord> {
         started_ms: time(11)?,
         ended_ms: time(12)?,
         cancelling: number(13)? != 0,
-        options: parsed(14)?,
-        progress: parsed(15)?,
-        checkpoint: parsed(16)?,
-        result: parsed(17)?,
-        error: parsed(18)?,
+        options: payloads.json(14, "options")?,
+        progress: payloads.json(15, "progress")?,
+        checkpoint: payloads.json(16, "checkpoint")?,
+        result: payloads.json(17, "result")?,
+        error: payloads.json(18, "error")?,
         owner: text(19)?.map(Name::from),
         until_ms: time(20)?,
-    })
+    };
+    record.error = payloads.damage().or(record.error);
+    Ok(record)
 }
 
 /// A place in a list: the state, and the last job's key in the order of that state.

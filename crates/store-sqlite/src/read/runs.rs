@@ -6,7 +6,7 @@ use rusqlite::Row;
 
 use super::View;
 use crate::{
-    columns::{self, Extra, json},
+    columns::{self, Extra, Payload, Payloads},
     error::translate,
 };
 
@@ -35,7 +35,6 @@ pub(super) fn record(view: View<'_>, row: &Row<'_>) -> Result<RunRecord> {
     let read = || -> rusqlite::Result<_> {
         let id: String = row.get(1)?;
         let numbers: (i64, i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?);
-        let texts: (Option<String>, Option<String>) = (row.get(12)?, row.get(15)?);
         let parent: Option<String> = row.get(14)?;
         let created_ms = row.get(6)?;
         let record = RunRecord {
@@ -62,17 +61,23 @@ pub(super) fn record(view: View<'_>, row: &Row<'_>) -> Result<RunRecord> {
             len: row.get(8)?,
             turn: row.get(9)?,
         };
-        Ok((record, numbers, texts))
+        Ok((record, numbers))
     };
-    let (mut record, (flow, version, tenant, status), (error, extra)) =
-        read().map_err(translate)?;
+    let (mut record, (flow, version, tenant, status)) = read().map_err(translate)?;
     record.flow = view.names.text(flow)?;
     record.version = view.names.text(version)?;
     record.tenant = view.names.text_of(tenant)?;
     record.status = columns::status(status)?;
-    record.error = error.map(json).transpose()?;
-    if let Some(extra) = extra {
-        Extra::read(&extra)?.fill(&mut record);
+    let mut payloads = Payloads::of(row);
+    record.error = payloads.json(12, "the error")?;
+    let extra = || {
+        let extra: Option<Payload> = row.get(15).map_err(translate)?;
+        extra.map(|extra| Extra::read(&extra.0)).transpose()
+    };
+    let extra = payloads.whole("tags, metadata and origin", extra())?;
+    if let Some(extra) = extra.flatten() {
+        extra.fill(&mut record);
     }
+    record.error = payloads.damage().or(record.error);
     Ok(record)
 }

@@ -1,18 +1,21 @@
 //! Triggers, by id and by due time.
 
-use riverrun_store::{DueTriggers, Page, Result, TriggerRecord, TriggerStats};
+use riverrun_store::{DueTriggers, Error, Page, Result, TriggerRecord, TriggerStats};
 use riverrun_types::{Millis, RunId};
 use rusqlite::{OptionalExtension, Params};
 
 use super::{View, lists::MAX_PAGE};
-use crate::{columns::json, error::translate};
+use crate::{
+    columns::{Payloads, json},
+    error::{corrupt, translate},
+};
 
 const COLUMNS: &str = "id, version, kind, enabled, definition, created_ms, updated_ms, due_ms,
      fired, failed, missed, last_fired_ms, last_run, last_failed_ms, last_error";
 
 pub(crate) fn trigger(view: View<'_>, id: &str) -> Result<Option<TriggerRecord>> {
     let found = select(view, "id = ?1 AND removed_ms IS NULL", [id])?;
-    Ok(found.into_iter().next())
+    found.into_iter().next().transpose()
 }
 
 pub(crate) fn trigger_version(view: View<'_>, id: &str) -> Result<Option<u64>> {
@@ -29,7 +32,11 @@ pub(crate) fn list_triggers(
 ) -> Result<Page<TriggerRecord>> {
     let limit = limit.clamp(1, MAX_PAGE);
     let which = "id > ?1 AND removed_ms IS NULL ORDER BY id LIMIT ?2";
-    let mut items = select(view, which, (cursor.unwrap_or_default(), limit + 1))?;
+    let mut items = whole(select(
+        view,
+        which,
+        (cursor.unwrap_or_default(), limit + 1),
+    )?)?;
     let more = items.len() > limit;
     items.truncate(limit);
     let next = items
@@ -42,7 +49,7 @@ pub(crate) fn list_triggers(
 pub(crate) fn due_triggers(view: View<'_>, now_ms: Millis, limit: usize) -> Result<DueTriggers> {
     let limit = limit.clamp(1, MAX_PAGE);
     let which = "due_ms IS NOT NULL AND due_ms <= ?1 ORDER BY due_ms LIMIT ?2";
-    let due = select(view, which, (now_ms, limit))?;
+    let due = whole(select(view, which, (now_ms, limit))?)?;
     let next_ms = view
         .conn
         .prepare_cached("SELECT min(due_ms) FROM triggers WHERE due_ms IS NOT NULL AND due_ms > ?1")
@@ -51,13 +58,26 @@ pub(crate) fn due_triggers(view: View<'_>, now_ms: Millis, limit: usize) -> Resu
     Ok(DueTriggers { due, next_ms })
 }
 
-fn select(view: View<'_>, which: &str, values: impl Params) -> Result<Vec<TriggerRecord>> {
+/// Leaves out what is damaged: others are to be fired.
+fn whole(found: Vec<Result<TriggerRecord>>) -> Result<Vec<TriggerRecord>> {
+    let whole = found.into_iter().filter(|found| match found {
+        Err(error @ Error::Corrupt(_)) => {
+            tracing::error!(%error, "a trigger is left out");
+            false
+        }
+        _ => true,
+    });
+    whole.collect()
+}
+
+/// The triggers, each whole or damaged.
+fn select(view: View<'_>, which: &str, values: impl Params) -> Result<Vec<Result<TriggerRecord>>> {
     let sql = format!("SELECT {COLUMNS} FROM triggers WHERE {which}");
     let mut statement = view.conn.prepare_cached(&sql).map_err(translate)?;
     let mut rows = statement.query(values).map_err(translate)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(translate)? {
-        found.push(record(row)?);
+        found.push(record(row));
     }
     Ok(found)
 }
@@ -74,7 +94,6 @@ fn record(row: &rusqlite::Row<'_>) -> Result<TriggerRecord> {
             last_failed_ms: row.get(13)?,
             last_error: None,
         };
-        let texts: (String, Option<String>) = (row.get(4)?, row.get(14)?);
         let record = TriggerRecord {
             id: row.get(0)?,
             version: row.get(1)?,
@@ -86,10 +105,19 @@ fn record(row: &rusqlite::Row<'_>) -> Result<TriggerRecord> {
             due_ms: row.get(7)?,
             stats,
         };
-        Ok((record, texts))
+        Ok(record)
     };
-    let (mut record, (definition, error)) = read().map_err(translate)?;
-    record.definition = json(definition)?;
-    record.stats.last_error = error.map(json).transpose()?;
+    let mut record: TriggerRecord = read().map_err(translate)?;
+    let mut payloads = Payloads::of(row);
+    record.stats.last_error = payloads.json(14, "the last error")?;
+    let damaged = |error| {
+        corrupt(format_args!(
+            "the definition of trigger {}: {error}",
+            record.id
+        ))
+    };
+    let definition = row.get(4).map_err(translate).and_then(json);
+    record.definition = definition.map_err(damaged)?;
+    record.stats.last_error = payloads.damage().or(record.stats.last_error);
     Ok(record)
 }

@@ -5,6 +5,7 @@ use rusqlite::params;
 
 use super::put::{Foreseen, Row};
 use crate::{
+    columns::Sealed,
     core::Core,
     error::{Failure, Worked},
 };
@@ -51,7 +52,7 @@ pub(crate) fn fire(core: &Core, firing: &Firing) -> Worked<()> {
                 "UPDATE triggers SET failed = failed + 1, last_failed_ms = ?2, last_error = ?3
                  WHERE id = ?1",
             )?
-            .execute(params![id, firing.now_ms, error.as_str()])?,
+            .execute(params![id, firing.now_ms, Sealed::json(error)])?,
         Fired::Nothing => 0,
     };
     if let Some(take) = firing.due {

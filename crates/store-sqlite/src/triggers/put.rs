@@ -7,6 +7,7 @@ use riverrun_types::{Millis, Name};
 use rusqlite::{OptionalExtension, params};
 
 use crate::{
+    columns::Sealed,
     core::Core,
     error::{Failure, Worked},
 };
@@ -121,7 +122,7 @@ pub(crate) fn put(core: &Core, new: &NewTrigger) -> Worked<()> {
             new.version,
             &*new.kind,
             new.enabled,
-            new.definition.as_str(),
+            Sealed::json(&new.definition),
             new.route.as_deref(),
             new.now_ms,
             due_ms,

@@ -1,0 +1,200 @@
+//! Checking everything that a folder, or a backup of one, holds: SQLite's own structure, every
+//! checksum, every stream, every reference, and the mark of what was acknowledged. Nothing is changed.
+
+mod payloads;
+mod references;
+mod streams;
+
+use std::path::Path;
+
+use riverrun_store::{Error, Result};
+use riverrun_types::{Draft, RunId, RunStatus};
+use rusqlite::Connection;
+
+use crate::{
+    acknowledged, connection,
+    error::{corrupt, translate},
+    lock,
+    names::Names,
+};
+
+/// Findings that a report keeps; further ones are counted.
+const MOST: usize = 1_000;
+
+/// Whoever looks on while a folder is checked.
+pub trait Inspector {
+    /// `done` of about `total` rows of a stage were looked at.
+    fn progress(&mut self, stage: &'static str, done: u64, total: u64);
+
+    /// The next events of a run's stream, in order from its first.
+    fn events(&mut self, events: Vec<Draft>);
+
+    /// The run's stream is over. What is wrong with it, if it does not lead to this status.
+    fn run(&mut self, run: &RunId, status: RunStatus) -> Option<String>;
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Finding {
+    /// What it is of: a table, `structure` or `acknowledged`.
+    pub place: String,
+    /// Which of them, where that is known.
+    pub id: Option<String>,
+    pub problem: String,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    pub findings: Vec<Finding>,
+    /// Findings beyond those that are listed.
+    pub more: u64,
+    /// Payloads and chunks of events whose checksums were compared.
+    pub checked: u64,
+    /// Payloads and chunks that an older version wrote without a checksum.
+    pub unchecked: u64,
+    pub runs: u64,
+    pub events: u64,
+    /// A server has the folder: how far it has acknowledged moves on, and was not compared.
+    pub in_use: bool,
+}
+
+impl Report {
+    pub fn is_well(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    fn add(&mut self, place: &str, id: Option<String>, problem: impl Into<String>) {
+        if self.findings.len() >= MOST {
+            self.more += 1;
+            return;
+        }
+        self.findings.push(Finding {
+            place: place.to_owned(),
+            id,
+            problem: problem.into(),
+        });
+    }
+}
+
+/// Checks the folder of a store, whether a server has it or not.
+pub fn verify(folder: &Path, inspector: &mut dyn Inspector) -> Result<Report> {
+    let mut report = Report::default();
+    let file = folder.join(connection::FILE);
+    let lock = match lock::lock(folder) {
+        Ok(lock) => Some(lock),
+        Err(Error::Locked(_)) => None,
+        Err(error) => return Err(error),
+    };
+    report.in_use = lock.is_none();
+    if lock.is_some()
+        && let Some(loss) = acknowledged::check(folder)?
+    {
+        report.add("acknowledged", None, loss.0);
+    }
+    match std::fs::metadata(&file) {
+        Ok(found) if found.len() > 0 => whole(&file, inspector, &mut report)?,
+        Ok(_) | Err(_) if report.is_well() => {
+            let text = format!("there is no {} in {}", connection::FILE, folder.display());
+            return Err(Error::Unavailable(text));
+        }
+        _ => {}
+    }
+    Ok(report)
+}
+
+/// Checks a backup.
+pub fn verify_file(file: &Path, inspector: &mut dyn Inspector) -> Result<Report> {
+    let mut report = Report::default();
+    whole(file, inspector, &mut report)?;
+    Ok(report)
+}
+
+fn whole(file: &Path, inspector: &mut dyn Inspector, report: &mut Report) -> Result<()> {
+    let conn = connection::reader(file)?;
+    // One moment for everything.
+    let moment = conn.unchecked_transaction().map_err(translate)?;
+    let mut check = Check {
+        conn: &moment,
+        inspector,
+        report,
+    };
+    let schema = check.schema();
+    match check.noted("structure", schema)? {
+        Some(()) => {}
+        None => return Ok(()),
+    }
+    let structure = check.structure();
+    check.noted("structure", structure)?;
+    payloads::check(&mut check)?;
+    let names = Names::load(&moment).map_err(translate);
+    if check.noted("names", names)?.is_some() {
+        streams::check(&mut check)?;
+    }
+    references::check(&mut check)
+}
+
+/// A check under way.
+struct Check<'a> {
+    conn: &'a Connection,
+    inspector: &'a mut dyn Inspector,
+    report: &'a mut Report,
+}
+
+impl Check<'_> {
+    /// Notes damage that keeps a part from being read to its end; the next part is checked all the
+    /// same.
+    fn noted<T>(&mut self, place: &str, done: Result<T>) -> Result<Option<T>> {
+        match done {
+            Ok(done) => Ok(Some(done)),
+            Err(Error::Corrupt(text)) => {
+                self.report.add(place, None, text);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn schema(&self) -> Result<()> {
+        let found: u32 = self
+            .conn
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(translate)?;
+        match found {
+            crate::migrate::SCHEMA => Ok(()),
+            0 => Err(corrupt("it is no database of riverrun")),
+            found if found > crate::migrate::SCHEMA => Err(Error::NewerSchema {
+                found,
+                known: crate::migrate::SCHEMA,
+            }),
+            found => Err(Error::Unavailable(format!(
+                "the data was written by an older riverrun (schema {found}, this one writes {}): \
+                 start the server once, which brings it up to date, then check it",
+                crate::migrate::SCHEMA
+            ))),
+        }
+    }
+
+    fn structure(&mut self) -> Result<()> {
+        self.inspector.progress("structure", 0, 1);
+        let sql = format!("PRAGMA integrity_check({MOST})");
+        let mut statement = self.conn.prepare(&sql).map_err(translate)?;
+        let mut rows = statement.query([]).map_err(translate)?;
+        while let Some(row) = rows.next().map_err(translate)? {
+            let said: String = row.get(0).map_err(translate)?;
+            if said != "ok" {
+                self.report.add("structure", None, said);
+            }
+        }
+        self.inspector.progress("structure", 1, 1);
+        Ok(())
+    }
+
+    fn count(&self, table: &str) -> u64 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        // It is for the progress alone.
+        let counted = self.conn.query_row(&sql, [], |row| row.get(0));
+        counted.unwrap_or_default()
+    }
+}
