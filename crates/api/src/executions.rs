@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use futures::{StreamExt, TryStreamExt, stream};
-use riverrun_engine::{AwaitFor, RunState, Wait};
+use riverrun_engine::{AwaitFor, Parked, RunState, Visit, Wait};
 use riverrun_runtime::Loaded;
 use riverrun_types::{RunStatus, time::NEVER};
 
@@ -134,6 +134,9 @@ fn wait_reason(state: &RunState) -> Option<String> {
     if state.status == RunStatus::Paused {
         return Some("paused".to_owned());
     }
+    if let Some(Parked { code, message, .. }) = state.visits.iter().find_map(Visit::parked) {
+        return Some(format!("parked: {code}: {message}"));
+    }
     if state.status != RunStatus::Waiting {
         return None;
     }
@@ -154,7 +157,7 @@ fn wait_reason(state: &RunState) -> Option<String> {
                 AwaitFor::Event { event_kind, .. } => format!("event {event_kind}"),
                 AwaitFor::Trigger { .. } => format!("trigger {}", awaiting.id),
             }),
-            None => None,
+            Some(Wait::Parked(_)) | None => None,
         })
 }
 

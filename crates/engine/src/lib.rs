@@ -36,7 +36,8 @@ pub use plan::{PROCESS, Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};
 pub use run::{
     AwaitFor, Awaiting, Branch, BranchStatus, Branches, Cancellation, Found, Held, InBranch,
-    Lineage, Memo, RunState, StepSummary, ToEmit, Undo, Visit, VisitKey, Visits, Wait,
+    Lineage, Memo, Parked, ParkedVisits, RunState, StepSummary, ToEmit, Undo, Visit, VisitKey,
+    Visits, Wait,
 };
 pub use schema::{Schema, SchemaIssue};
 pub use select::Select;
@@ -61,6 +62,7 @@ pub mod code {
     pub const STATE_INVALID: &str = "STATE_INVALID";
     pub const FORK_LIMIT: &str = "FORK_LIMIT";
     pub const WORKER_LOST: &str = "WORKER_LOST";
+    pub const QUARANTINED: &str = "QUARANTINED";
     pub const SUBFLOW_DEPTH: &str = "SUBFLOW_DEPTH";
     pub const AWAIT_TIMEOUT: &str = "AWAIT_TIMEOUT";
 }

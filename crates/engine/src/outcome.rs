@@ -3,7 +3,7 @@
 use riverrun_types::{Json, Millis, Name, RunId};
 use serde::{Deserialize, Serialize};
 
-use crate::Awaiting;
+use crate::{Awaiting, Parked};
 
 /// The answer of a handler.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,8 @@ pub enum Outcome {
     },
     /// The handler's code waits: it runs again from the top, with the answer, when that has come.
     Await(Awaiting),
+    /// The attempt is given up, and the visit waits until it is released. That is no failure.
+    Park(Parked),
     /// Go on when these branches have ended.
     Fork(Fork),
     /// Start another flow, and go on when it has ended or at once.

@@ -4,8 +4,8 @@ use riverrun_types::{Millis, Retry, time::MAX_WAIT_MS};
 
 use crate::Failure;
 
-/// How often an attempt may be lost with its worker before the visit fails: work that kills its
-/// worker must not kill workers for ever.
+/// How many attempts may be lost with their worker in a row before the visit is parked: work that
+/// kills its worker must not kill workers for ever.
 pub const MAX_LOSSES: u32 = 10;
 
 /// When to try again after the visit's `failures`-th failure; `None` for never. `jitter` is a

@@ -118,6 +118,7 @@ pub(crate) fn brief(outcome: &Outcome) -> Value {
             "concurrency": fork.concurrency, "failFast": fork.fail_fast,
             "asList": fork.as_list, "scoped": fork.scoped,
         }),
+        Outcome::Park(parked) => json!({"park": parked.code}),
         Outcome::Await(awaiting) => json!({"await": awaiting.id}),
         Outcome::SubFlow(sub) => json!({
             "flow": &*sub.flow, "version": &*sub.version, "input": sub.input.value(),

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use riverrun_engine::{Decision, Input, RunState, decide};
+use riverrun_engine::{Decision, Input, Parked, RunState, VisitKey, decide};
 use riverrun_store::{Advance, Change, Commit, Error as StoreError, Expect, JobChange};
-use riverrun_types::{RunId, RunStatus, StreamName};
+use riverrun_types::{RunId, StreamName};
 
 use crate::{Error, Loaded, Result, Runtime, cache::Known, drive::projection, steps::Told};
 
@@ -32,9 +32,11 @@ impl Runtime {
         self.control(run, Input::Pause { reason }).await
     }
 
+    /// Ends a pause, and releases the visits that are parked.
     pub async fn resume(&self, run: &RunId) -> Result<Arc<RunState>> {
         let loaded = self.load(run).await?;
-        if loaded.state.status != RunStatus::Paused {
+        let is_held = loaded.state.paused || loaded.state.parked.is_some();
+        if !is_held || loaded.state.status.is_ended() {
             return Err(match loaded.state.status {
                 status if status.is_ended() => StoreError::RunEnded(run.clone()).into(),
                 status => Error::NotPaused {
@@ -44,6 +46,32 @@ impl Runtime {
             });
         }
         self.control(run, Input::Resume).await
+    }
+
+    /// Parks a visit that is about to begin, or that runs: it does nothing until it is released.
+    pub async fn park(
+        &self,
+        run: &RunId,
+        visit: VisitKey,
+        parked: Parked,
+    ) -> Result<Arc<RunState>> {
+        let input = Input::Park {
+            visit,
+            attempt: None,
+            parked,
+        };
+        self.control(run, input).await
+    }
+
+    /// Releases parked visits, all of them or some. Nothing happens to a run without any.
+    pub async fn release(
+        &self,
+        run: &RunId,
+        visits: Option<Vec<VisitKey>>,
+        reason: impl Into<String>,
+    ) -> Result<Arc<RunState>> {
+        let reason = reason.into();
+        self.control(run, Input::Release { visits, reason }).await
     }
 
     /// Removes a run that has ended, with its stream.

@@ -39,7 +39,7 @@ pub enum Error {
     BadKind(String),
     #[error("only the server writes events of the type {0}")]
     ReservedType(String),
-    #[error("run {run} is {status}: only a paused run can be resumed")]
+    #[error("run {run} is {status}: only a run that is paused or has parked visits can be resumed")]
     NotPaused { run: RunId, status: RunStatus },
     #[error("run {0} had ended at that event: fork from an earlier one")]
     ForkAtEnd(RunId),

@@ -62,6 +62,8 @@ event_types! {
     22 StepMemo "step.memo",
     23 StepEntered "step.entered",
     24 StepJoined "step.joined",
+    25 StepParked "step.parked",
+    26 StepReleased "step.released",
     30 Emit "emit",
     31 Progress "progress",
     32 Partial "partial",

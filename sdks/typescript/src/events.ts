@@ -82,6 +82,8 @@ export interface EventData {
   'step.completed': { result?: unknown; outputKey?: string; next?: string; compensation?: string; emits?: string[] }
   'step.failed': { error: RunFailure; willRetry: boolean; nextRetryAt?: string; next?: string }
   'step.retry': { reason: string; delayMs: number; lost?: boolean }
+  'step.parked': { code: string; message: string; details?: unknown }
+  'step.released': { reason: string; parkedDuration: number }
   'step.resumed': { reason: string; awaitDuration: number; value?: unknown }
   'step.cancelled': { source: string; reason?: string; compensation?: string }
   'step.await.time': { resumeAt: string; reason?: string; output?: unknown; next?: string | null; awaitId?: string; inCode?: boolean }

@@ -17,8 +17,9 @@ impl Turn<'_> {
         self.settle();
     }
 
+    /// While visits are parked no time of the run's passes.
     pub(super) fn is_overdue(&self) -> bool {
-        let deadline = self.state.deadline;
+        let deadline = self.state.deadline.filter(|_| self.state.parked.is_none());
         deadline.is_some_and(|deadline| deadline <= self.now)
     }
 
@@ -71,6 +72,7 @@ impl Turn<'_> {
     }
 
     pub(super) fn resume(&mut self) {
+        self.release(None, "the run was resumed");
         if self.state.paused {
             self.emit(Fact::Resumed);
             // Jobs that were claimed meanwhile were sent away.

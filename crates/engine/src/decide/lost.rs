@@ -3,10 +3,10 @@
 use riverrun_types::{OnFailure, VisitStatus};
 
 use super::Turn;
-use crate::{Branches, Failure, Visit, VisitKey, code, fact::Fact, retry};
+use crate::{Branches, Failure, Parked, Visit, VisitKey, code, fact::Fact, retry};
 
 impl Turn<'_> {
-    /// What runs when its worker is gone is tried again, a bounded number of times.
+    /// What runs when its worker is gone is tried again, a bounded number of times in a row.
     pub(super) fn lost(&mut self) {
         // What runs as a job is its worker's to lose.
         let is_running =
@@ -19,23 +19,17 @@ impl Turn<'_> {
             .cloned()
             .collect();
         for visit in running {
-            // Failing one may have ended the run.
-            if self.state.status.is_ended() {
-                return;
-            }
             self.lose(&visit);
         }
         self.settle();
     }
 
-    /// An attempt was lost with its worker: once more, unless it was once too often. Says whether
-    /// the visit goes on.
+    /// An attempt was lost with its worker: once more, unless that happened so often in a row that
+    /// the visit itself may be the reason. Then it is parked. Says whether the visit goes on.
     pub(super) fn lose(&mut self, visit: &Visit) -> bool {
         let losses = visit.losses.saturating_add(1);
-        if losses > retry::MAX_LOSSES {
-            let message = format!("the worker was lost {losses} times in this visit");
-            let failure = Failure::new(code::WORKER_LOST, message).permanent();
-            self.fail(visit, failure, 0.0);
+        if losses >= retry::MAX_LOSSES {
+            self.park_visit(visit, Parked::after_losses(losses));
             return false;
         }
         self.emit(Fact::StepRetry {

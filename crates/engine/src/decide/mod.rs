@@ -10,6 +10,7 @@ mod control;
 mod ended;
 mod events;
 mod lost;
+mod park;
 mod step;
 mod wait;
 
@@ -18,8 +19,8 @@ use riverrun_types::{Draft, Json, Millis, Name, Retry, RunId, VisitStatus};
 pub(crate) use wait::MAX_DEPTH;
 
 use crate::{
-    AwaitFor, Awaiting, Failure, Outcome, Plan, RunState, Visit, VisitKey, Wait, fact::Fact,
-    fact::Started, run::Lineage,
+    AwaitFor, Awaiting, Failure, Outcome, Parked, Plan, RunState, Visit, VisitKey, Wait,
+    fact::Fact, fact::Started, run::Lineage,
 };
 
 /// Something that happened to a run.
@@ -83,6 +84,23 @@ pub enum Input {
     Due,
     /// Whoever ran the attempts that are running is gone.
     Lost,
+    /// A visit that is about to begin, or that runs, waits until it is released. That costs it no
+    /// attempt, and nothing follows from it.
+    Park {
+        visit: VisitKey,
+        /// The attempt that runs; one that is no longer the running one changes nothing. None: the
+        /// visit as it is, whether its attempt has begun or not.
+        attempt: Option<u32>,
+        parked: Parked,
+    },
+    /// Parks everything that whoever drives the run would go on with; where that is no visit, the
+    /// run is paused.
+    ParkAll(Parked),
+    /// Parked visits begin their attempts anew: these, or all.
+    Release {
+        visits: Option<Vec<VisitKey>>,
+        reason: String,
+    },
     /// The run was copied from another's stream: what ran or waited there does not run here.
     Forked,
     Cancel {
@@ -96,6 +114,7 @@ pub enum Input {
     Pause {
         reason: Option<String>,
     },
+    /// Ends a pause, and releases every parked visit.
     Resume,
 }
 
@@ -109,7 +128,7 @@ pub struct Decision {
     pub abandoned: Vec<RunId>,
     /// Visits whose job is to be added, or to be tried again.
     pub queued: Vec<Queued>,
-    /// Visits that ended with a job that may still be there.
+    /// Visits that ended or were parked with a job that may still be there.
     pub dequeued: Vec<VisitKey>,
     /// Awaits that are over.
     pub settled: Vec<Over>,
@@ -267,6 +286,13 @@ pub fn decide(
         Input::ChildEnded { visit, run, result } => turn.child_ended(&visit, &run, result),
         Input::Due => turn.due(),
         Input::Lost => turn.lost(),
+        Input::Park {
+            visit,
+            attempt,
+            parked,
+        } => turn.park(&visit, attempt, parked),
+        Input::ParkAll(parked) => turn.park_all(parked),
+        Input::Release { visits, reason } => turn.release(visits.as_deref(), &reason),
         Input::Forked => turn.forked(),
         Input::Cancel { source, reason } => turn.cancel(source, reason),
         Input::Abandoned { reason } => turn.abandoned(reason),

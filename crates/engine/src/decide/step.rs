@@ -121,6 +121,8 @@ impl Turn<'_> {
                 let failure = Failure::new(code::INPUT_ERROR, message).permanent();
                 self.fail(&visit, failure, jitter);
             }
+            // Whoever brings the end of a job ends the job, too.
+            Outcome::Park(parked) => self.emit_parked(&visit, parked),
             Outcome::Await(awaiting) => self.await_in_code(&visit, awaiting, jitter),
             Outcome::Wait {
                 until_ms,

@@ -98,6 +98,15 @@ impl Fact {
                 await_duration: *waited_ms,
                 value: value.clone(),
             }),
+            Self::StepParked { at, parked } => step(T::StepParked, at).data(parked),
+            Self::StepReleased {
+                at,
+                reason,
+                waited_ms,
+            } => step(T::StepReleased, at).data(wire::StepReleased {
+                reason: Cow::Borrowed(reason),
+                parked_duration: *waited_ms,
+            }),
             Self::StepCancelled {
                 at,
                 cancellation,
@@ -322,6 +331,21 @@ impl Fact {
                     reason: reason.into_owned(),
                     waited_ms: await_duration,
                     value,
+                }
+            }
+            T::StepParked => Self::StepParked {
+                at: at()?,
+                parked: data(draft)?,
+            },
+            T::StepReleased => {
+                let wire::StepReleased {
+                    reason,
+                    parked_duration,
+                } = data(draft)?;
+                Self::StepReleased {
+                    at: at()?,
+                    reason: reason.into_owned(),
+                    waited_ms: parked_duration,
                 }
             }
             T::StepCancelled => {

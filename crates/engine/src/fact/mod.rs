@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use riverrun_types::{Json, Millis, Name, Path, RunId, State, StepRef};
 use serde::{Deserialize, Serialize};
 
-use crate::{Awaiting, Cancellation, Failure, Fork, Lineage, Memo, VisitKey};
+use crate::{Awaiting, Cancellation, Failure, Fork, Lineage, Memo, Parked, VisitKey};
 
 pub use in_run::in_run;
 pub(crate) use in_run::is_in_run;
@@ -73,6 +73,17 @@ pub enum Fact {
         waited_ms: Millis,
         /// What the await brought.
         value: Option<Json>,
+    },
+    /// The visit waits until somebody releases it. This costs it no attempt.
+    StepParked {
+        at: StepRef,
+        parked: Parked,
+    },
+    /// A parked visit begins its attempt anew.
+    StepReleased {
+        at: StepRef,
+        reason: String,
+        waited_ms: Millis,
     },
     StepCancelled {
         at: StepRef,

@@ -84,6 +84,13 @@ pub struct StepRetry<'a> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+pub struct StepReleased<'a> {
+    pub reason: Cow<'a, str>,
+    pub parked_duration: Millis,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct StepResumed<'a> {
     pub reason: Cow<'a, str>,
     pub await_duration: Millis,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use page::{HistoryCursor, HistoryPage};
 
-use crate::{Failure, VisitKey, code, fact::iso};
+use crate::{Failure, Parked, VisitKey, code, fact::iso};
 
 /// An attempt that has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -128,6 +128,11 @@ impl History {
                 let error = Failure::new(code::WORKER_LOST, reason_of(draft));
                 self.close(key, HistoryOutcome::Failure, draft.ms, Some(error));
             }
+            // One that was parked before its attempt has none that ends.
+            T::StepParked => {
+                let error = parked(draft);
+                self.close(key, HistoryOutcome::Failure, draft.ms, error);
+            }
             T::StepCancelled => self.close(key, HistoryOutcome::Cancelled, draft.ms, None),
             _ => {}
         }
@@ -195,6 +200,14 @@ impl History {
             error,
         });
     }
+}
+
+/// Why an attempt ended without an end of its own.
+fn parked(draft: &Draft) -> Option<Failure> {
+    let parked: Parked = draft.data.as_ref()?.read().ok()?;
+    let mut failure = Failure::new(parked.code, parked.message);
+    failure.details = parked.details;
+    Some(failure)
 }
 
 fn error_of(draft: &Draft) -> Option<Failure> {

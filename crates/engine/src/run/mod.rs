@@ -23,7 +23,8 @@ pub(crate) use self::apply::timed_out;
 pub use self::{
     found::Found,
     visit::{
-        AwaitFor, Awaiting, Branch, BranchStatus, Branches, InBranch, Memo, Visit, VisitKey, Wait,
+        AwaitFor, Awaiting, Branch, BranchStatus, Branches, InBranch, Memo, Parked, Visit,
+        VisitKey, Wait,
     },
     visits::Visits,
 };
@@ -49,7 +50,11 @@ pub struct RunState {
     pub uncounted: u64,
     pub paused: bool,
     pub not_before: Option<Millis>,
+    /// The time that visits are parked does not count towards it.
     pub deadline: Option<Millis>,
+    /// How many visits are parked, and since when there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parked: Option<ParkedVisits>,
     pub parent: Option<Lineage>,
     /// The story that the run belongs to, if that is not its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,6 +110,14 @@ pub struct RunState {
     /// written it last.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub found: BTreeMap<u64, Found>,
+}
+
+/// The visits of a run that are parked.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ParkedVisits {
+    pub count: u32,
+    pub since_ms: Millis,
 }
 
 /// An event that a step with `join: all` keeps until the others are there.
@@ -208,6 +221,7 @@ impl RunState {
             paused: false,
             not_before: None,
             deadline: None,
+            parked: None,
             parent: None,
             correlation: None,
             created_ms: 0,
@@ -333,7 +347,8 @@ impl RunState {
                 (None, VisitStatus::Pending) => Some(start),
                 _ => None,
             });
-        visits.chain(self.deadline).min().unwrap_or(NEVER)
+        let deadline = self.deadline.filter(|_| self.parked.is_none());
+        visits.chain(deadline).min().unwrap_or(NEVER)
     }
 }
 

@@ -68,6 +68,12 @@ impl RunState {
             Fact::StepRetry { lost, .. } => {
                 among(if *lost { &[S::Running] } else { &[S::Retrying] }, 1)
             }
+            // Before an attempt, or in one.
+            Fact::StepParked { .. } => among(&[S::Pending, S::Running, S::Retrying], 0),
+            Fact::StepReleased { .. } => match self.visit_of(draft.step.as_ref())? {
+                Some(visit) if visit.parked().is_some() => among(&[S::Waiting], 0),
+                _ => Err("the visit is not parked".to_owned()),
+            },
             Fact::StepResumed { .. } => among(&[S::Waiting], 0),
             Fact::StepCancelled { .. } => {
                 among(&[S::Pending, S::Running, S::Waiting, S::Retrying], 0)

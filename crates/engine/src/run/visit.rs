@@ -37,7 +37,7 @@ pub struct Visit {
     /// Tries that failed since the handler's code last went on after a wait, which is what a retry
     /// policy counts.
     pub failures: u32,
-    /// Tries that were lost with their worker.
+    /// Tries that were lost with their worker, in a row: an end of one resets it.
     pub losses: u32,
     /// The branch that it belongs to.
     pub branch: Option<InBranch>,
@@ -197,6 +197,7 @@ impl Visit {
     pub(super) fn go_on(&mut self, answer: Memo, job: Option<Wait>) {
         self.journal.push(answer);
         self.failures = 0;
+        self.losses = 0;
         self.wait = job;
     }
 
@@ -227,6 +228,14 @@ impl Visit {
             };
             !door.is_some_and(|door| open.contains(&door))
         });
+    }
+
+    /// Why it is parked, if it is.
+    pub fn parked(&self) -> Option<&Parked> {
+        match &self.wait {
+            Some(Wait::Parked(parked)) => Some(parked),
+            _ => None,
+        }
     }
 
     pub(crate) fn branches(&self) -> Option<&Branches> {
@@ -284,6 +293,21 @@ pub enum Wait {
         until_ms: Option<Millis>,
     },
     Await(Awaiting),
+    /// It was parked, and begins again once somebody releases it.
+    Parked(Parked),
+}
+
+/// Why a visit was parked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Parked {
+    pub code: String,
+    pub message: String,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub details: Option<Json>,
 }
 
 /// A wait that somebody else can end: an event, whoever holds a trigger's id, or the clock.

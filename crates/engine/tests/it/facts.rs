@@ -3,7 +3,7 @@
 use proptest::{collection::vec, option, prelude::*};
 use riverrun_engine::{
     AwaitFor, Awaiting, BranchSpec, Cancellation, Fact, Failure, Fork, Lineage, Memo, OpKind,
-    RunState, Started, StateOp, VisitKey, history,
+    Parked, RunState, Started, StateOp, VisitKey, history,
 };
 use riverrun_types::{Json, Millis, Name, Path, RunId, State, StepRef, TriggerType};
 
@@ -214,6 +214,21 @@ pub fn fact() -> impl Strategy<Value = Fact> {
                 value
             }
         ),
+        (at(), any::<[String; 2]>(), option::of(any_json())).prop_map(
+            |(at, [code, message], details)| Fact::StepParked {
+                at,
+                parked: Parked {
+                    code,
+                    message,
+                    details,
+                },
+            }
+        ),
+        (at(), any::<String>(), time()).prop_map(|(at, reason, waited_ms)| Fact::StepReleased {
+            at,
+            reason,
+            waited_ms,
+        }),
         (at(), cancellation(), option::of(name())).prop_map(|(at, cancellation, compensation)| {
             Fact::StepCancelled {
                 at,

@@ -17,6 +17,7 @@ mod lost;
 mod map;
 mod measure;
 mod parallel;
+mod park;
 mod properties;
 mod retries;
 mod run;

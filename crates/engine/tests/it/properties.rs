@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use proptest::{collection::vec, option, prelude::*, sample::Index};
 use riverrun_engine::{
     AwaitFor, Awaiting, BranchSpec, Decision, Entry, Fact, Failure, Fork, HistoryCursor,
-    HistoryEntry, HistoryPage, Input, Outcome, RunState, SubFlow, Visit, VisitKey, Wait, history,
+    HistoryEntry, HistoryPage, Input, Outcome, Parked, RunState, SubFlow, Visit, VisitKey, Wait,
+    history,
 };
 use riverrun_types::{Draft, EventType, Json, Millis, Name, RunId, VisitStatus, time::NEVER};
 use serde_json::{Map, Value, json};
@@ -155,7 +156,13 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
             detached,
         })
     });
-    prop_oneof![6 => success, 3 => failure, 2 => wait, 2 => suspend, 4 => fork, 1 => sub]
+    let park = any_json().prop_map(|details| {
+        Outcome::Park(Parked {
+            details: Some(details),
+            ..Parked::new("P", "why")
+        })
+    });
+    prop_oneof![6 => success, 3 => failure, 2 => wait, 2 => suspend, 4 => fork, 1 => sub, 1 => park]
 }
 
 /// Something that happens; which visit it happens to is chosen among those that are there.
@@ -178,6 +185,9 @@ enum Op {
     Abandon,
     Pause,
     Resume,
+    Park(Index),
+    ParkAll,
+    Release(Index),
     Append(Fact),
 }
 
@@ -197,6 +207,9 @@ fn any_op() -> impl Strategy<Value = Op> {
         1 => prop::bool::weighted(0.2).prop_map(|abandon| if abandon { Op::Abandon } else { Op::Due }),
         1 => Just(Op::Pause),
         3 => Just(Op::Resume),
+        2 => any::<Index>().prop_map(Op::Park),
+        1 => Just(Op::ParkAll),
+        3 => any::<Index>().prop_map(Op::Release),
         4 => state_fact().prop_map(Op::Append),
     ]
 }
@@ -266,6 +279,10 @@ fn due_event(run: &Run) -> Option<Input> {
     Some(Input::Emitted { event, entries })
 }
 
+fn is_parked(visit: &&Visit) -> bool {
+    visit.parked().is_some()
+}
+
 fn waits_for_run(visit: &&Visit) -> bool {
     matches!(visit.wait, Some(Wait::Run { .. }))
 }
@@ -330,6 +347,16 @@ fn play(run: &mut Run, op: Op) {
         }),
         Op::Pause => Some(Input::Pause { reason: None }),
         Op::Resume => Some(Input::Resume),
+        Op::Park(at) => pick(&run.state, &at, |_| true).map(|visit| Input::Park {
+            visit: visit.key,
+            attempt: None,
+            parked: Parked::new("P", "why"),
+        }),
+        Op::ParkAll => Some(Input::ParkAll(Parked::new("P", "why"))),
+        Op::Release(at) => pick(&run.state, &at, is_parked).map(|visit| Input::Release {
+            visits: Some(vec![visit.key]),
+            reason: "why".to_owned(),
+        }),
         Op::Append(fact) => {
             // What comes from outside is checked at the door.
             let draft = fact.draft(run.now.max(run.state.updated_ms));
@@ -451,8 +478,15 @@ fn assert_moves(state: &RunState) {
         || state.paused
         || state.wake_ms() < NEVER
         || state.visits.iter().any(|visit| {
-            is_running(&visit) || waits_for_run(&visit) || has_job(&visit) || is_awaiting(&visit)
+            is_running(&visit)
+                || waits_for_run(&visit)
+                || has_job(&visit)
+                || is_awaiting(&visit)
+                || is_parked(&visit)
         });
+    let parked = state.visits.iter().filter(is_parked).count();
+    let counted = state.parked.map_or(0, |parked| parked.count as usize);
+    assert_eq!(parked, counted, "{state:#?}");
     assert!(moves, "wedged: {state:#?}");
     // Every fork waits for somebody.
     for holder in &state.visits {
@@ -523,6 +557,8 @@ fn drive(run: &mut Run, outcomes: &[Outcome]) {
             decide(run, input);
         } else if let Some(visit) = run.state.visits.iter().find(waits_for_run).cloned() {
             decide(run, child_ended(&visit, true));
+        } else if run.state.parked.is_some() || run.state.paused {
+            decide(run, Input::Resume);
         } else if let Some(visit) = run.state.visits.iter().find(is_awaiting).cloned() {
             let input = settled(&visit, Json::null()).unwrap();
             decide(run, input);

@@ -25,7 +25,7 @@
 
 use riverrun_engine::{
     AwaitFor, Awaiting, BranchSpec, Decision, Entry, Fact, Failure, Fork, Input, Lineage, Memo,
-    Outcome, Over, Queued, SubFlow, Template, VisitKey, Wait,
+    Outcome, Over, Parked, Queued, SubFlow, Template, VisitKey, Wait,
 };
 use riverrun_types::{
     Draft, EventType, Json, Millis, Name, Path, RunId, State, StepRef, TriggerType, time::NEVER,
@@ -249,6 +249,17 @@ impl Player {
             }
             "due" => self.decide(Input::Due),
             "lost" => self.decide(Input::Lost),
+            "park" => self.decide(Input::Park {
+                visit: key(first),
+                attempt: None,
+                parked: Parked::new(tail, "why"),
+            }),
+            "parks" => self.finish(first, Outcome::Park(Parked::new(tail, "why"))),
+            "park-all" => self.decide(Input::ParkAll(Parked::new(first, "why"))),
+            "release" => self.decide(Input::Release {
+                visits: Some(vec![key(first)]),
+                reason: "why".to_owned(),
+            }),
             "cancel" => self.decide(Input::Cancel {
                 source: "user",
                 reason: None,
@@ -414,6 +425,7 @@ impl Player {
                 Some(Wait::Run { .. }) => " run",
                 Some(Wait::Job { .. }) => " job",
                 Some(Wait::Await(_)) => " await",
+                Some(Wait::Parked(_)) => " parked",
                 None => "",
             };
             format!("; {} {}{wait}", visit(&v.key), v.status)
@@ -572,6 +584,8 @@ pub fn line(draft: &Draft) -> String {
         }
         Fact::StepCancelled { cancellation, .. } => format!(" by {}", cancellation.source),
         Fact::StepRetry { lost: true, .. } => " lost".to_owned(),
+        Fact::StepParked { parked, .. } => format!(" {}", parked.code),
+        Fact::StepReleased { waited_ms, .. } => format!(" after {waited_ms}"),
         Fact::StepResumed { waited_ms, .. } => format!(" after {waited_ms}"),
         Fact::AwaitTime { until_ms, .. } => format!(" until {}", until_ms - T0),
         Fact::Await { awaiting, .. } => {

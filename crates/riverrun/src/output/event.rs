@@ -87,6 +87,9 @@ fn gist(kind: &str, data: &Value) -> String {
         "step.retry" => {
             span("delayMs").map(|time| format!("after {time}: {}", text("reason").unwrap_or("")))
         }
+        "step.parked" => text("message")
+            .map(|message| format!("{}: {message}", text("code").unwrap_or("PARKED"))),
+        "step.released" => span("parkedDuration").map(|time| format!("after {time}")),
         "step.resumed" => span("awaitDuration").map(|time| format!("after {time}")),
         "step.await.time" => {
             text("resumeAt").map(|at| format!("until {}", at.get(11..23).unwrap_or(at)))

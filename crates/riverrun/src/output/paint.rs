@@ -34,7 +34,8 @@ pub fn event(kind: &str) -> Style {
     match kind {
         "flow.completed" | "step.completed" | "job.completed" => GOOD,
         "flow.failed" | "step.failed" | "job.failed" | "log.error" => BAD,
-        "flow.cancelled" | "step.cancelled" | "job.cancelled" | "step.retry" | "log.warn" => WARN,
+        "flow.cancelled" | "step.cancelled" | "job.cancelled" | "step.retry" | "step.parked"
+        | "log.warn" => WARN,
         "job.waiting" => WAIT,
         kind if kind.starts_with("step.await") => WAIT,
         kind if kind.starts_with("log.") => NAME,

@@ -5,7 +5,7 @@ use std::{any::Any, collections::HashMap, panic::AssertUnwindSafe, time::Duratio
 use futures::FutureExt;
 use parking_lot::Mutex;
 use riverrun_engine::{Failure, Outcome, RunState, View, VisitKey, code};
-use riverrun_types::Draft;
+use riverrun_types::{Draft, VisitStatus};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::Driver;
@@ -134,6 +134,7 @@ impl Attempts {
         self.handles.retain(|(visit, attempt), handle| {
             let wanted = state
                 .visit(visit)
+                .filter(|known| known.status == VisitStatus::Running)
                 .is_some_and(|known| known.attempt == *attempt);
             if !wanted {
                 handle.abort();

@@ -365,7 +365,7 @@ pub(super) fn retry_of<'a>(flow: &'a Compiled, step: &str, process: &'a Process)
 /// What the end of an attempt counts as in its queue. Code that waits has not ended.
 fn counted(outcome: &Outcome, retry: &Retry, failures: u32) -> Settled {
     match outcome {
-        Outcome::Await(_) => Settled::Released,
+        Outcome::Await(_) | Outcome::Park(_) => Settled::Released,
         Outcome::Failure(failure) => {
             let error = Json::null();
             match retry::after_failure(Some(retry), failure, failures, 0.0) {

@@ -1,6 +1,6 @@
 //! The judgement: from a state and facts to reasons. Pure.
 
-use riverrun_engine::{AwaitFor, Awaiting, Branches, InBranch, RunState, Visit, Wait};
+use riverrun_engine::{AwaitFor, Awaiting, Branches, InBranch, Parked, RunState, Visit, Wait};
 use riverrun_store::{Gather, JobRecord, JobState, QueueRecord, Rate};
 use riverrun_types::{Json, Millis, Name, RunId, VisitStatus, time::Iso};
 use serde_json::json;
@@ -62,7 +62,13 @@ pub(super) fn run(run: &RunId, flow: &Name, state: &RunState, facts: &Facts, now
         .map(|found| found.reason(None))
         .collect();
     if !state.status.is_ended() {
-        let visit = |visit: &Visit| Some(of_visit(state, facts, visit, now)?.reason(about(visit)));
+        let visit = |visit: &Visit| {
+            let found = match visit.parked() {
+                Some(parked) => of_parked(run, visit, parked),
+                None => of_visit(state, facts, visit, now)?,
+            };
+            Some(found.reason(about(visit)))
+        };
         reasons.extend(state.visits.iter().filter_map(visit));
     }
     if reasons.is_empty() {
@@ -162,7 +168,22 @@ fn about(visit: &Visit) -> Option<InVisit> {
     })
 }
 
-/// Why a visit does not move; nothing for the first one of a run that begins later.
+fn of_parked(run: &RunId, visit: &Visit, parked: &Parked) -> Found {
+    let Parked {
+        code,
+        message,
+        details,
+    } = parked.clone();
+    let cause = Cause::Parked {
+        code,
+        message,
+        details,
+        release: format!("riverrun runs resume {run}"),
+    };
+    Found::new(cause, visit.since_ms)
+}
+
+/// Why a visit that is not parked does not move; nothing for the first one of a run that begins later.
 pub(super) fn of_visit(
     state: &RunState,
     facts: &Facts,
@@ -216,6 +237,7 @@ pub(super) fn of_visit(
                 _ => found,
             }
         }
+        Some(Wait::Parked(_)) => return None,
         None if visit.status == VisitStatus::Running => {
             Found::new(Cause::Running { job: None }, since)
         }

@@ -86,6 +86,15 @@ pub enum Cause {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// It was set aside, and goes on once somebody releases it.
+    Parked {
+        code: String,
+        message: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        details: Option<Json>,
+        /// The command that releases it.
+        release: String,
+    },
     /// It was started with a delay.
     NotBefore,
     AwaitTime {
@@ -285,7 +294,7 @@ impl Cause {
     /// goes on by itself. A fork is told last, because the visits inside it know more.
     fn rank(&self) -> u8 {
         match self {
-            Self::Ended | Self::Paused { .. } => 0,
+            Self::Ended | Self::Paused { .. } | Self::Parked { .. } => 0,
             Self::NotBefore => 1,
             Self::NoWorker { .. } | Self::ProcessBroken { .. } | Self::QueuePaused { .. } => 2,
             Self::LeaseExpired { .. } | Self::WorkerAway { .. } | Self::NoRoom { .. } => 3,

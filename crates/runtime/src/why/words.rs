@@ -46,6 +46,12 @@ fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
         Cause::Paused {
             reason: Some(reason),
         } => format!("paused ({reason})"),
+        Cause::Parked {
+            code,
+            message,
+            release,
+            ..
+        } => format!("parked ({code}: {message}); to release it: {release}"),
         Cause::NotBefore => "was started with a delay".to_owned(),
         Cause::AwaitTime { .. } => "waits for a time".to_owned(),
         Cause::AwaitEvent {

@@ -183,6 +183,10 @@ def _apply(view: RunView, event: Event) -> RunView:
             return _failed(view, at, event)
         case "step.retry":
             return _update(view, at, "retrying") if data.get("lost") else view
+        case "step.parked":
+            return _update(view, at, "waiting")
+        case "step.released":
+            return _update(view, at, "retrying" if event.get("attempt") else "pending")
         case "step.resumed":
             return _update(view, at, "running")
         case "step.cancelled":
@@ -239,10 +243,10 @@ def _with_status(view: RunView) -> RunView:
         return view
     if view.paused:
         status = "paused"
-    elif all(step.started_at is None for step in view.steps.values()):
-        status = "pending"
     elif view.visits and all(visit.status in ("waiting", "retrying") for visit in view.visits):
         status = "waiting"
+    elif all(step.started_at is None for step in view.steps.values()):
+        status = "pending"
     else:
         status = "running"
     return replace(view, status=status)

@@ -135,6 +135,10 @@ function apply(run: RunView, event: RunEvent): RunView {
       return failed(run, event)
     case 'step.retry':
       return data?.lost ? update(run, at, { status: 'retrying' }) : run
+    case 'step.parked':
+      return update(run, at, { status: 'waiting' })
+    case 'step.released':
+      return update(run, at, { status: event.attempt ? 'retrying' : 'pending' })
     case 'step.resumed':
       return update(run, at, { status: 'running' })
     case 'step.cancelled':
@@ -189,7 +193,7 @@ function withStatus(run: RunView): RunView {
   if (run.endedAt !== undefined || !Object.keys(run.steps).length) return run
   const begun = Object.values(run.steps).some((step) => step.startedAt !== undefined)
   const waits = run.visits.length > 0 && run.visits.every(({ status }) => status === 'waiting' || status === 'retrying')
-  return { ...run, status: run.paused ? 'paused' : !begun ? 'pending' : waits ? 'waiting' : 'running' }
+  return { ...run, status: run.paused ? 'paused' : waits ? 'waiting' : !begun ? 'pending' : 'running' }
 }
 
 function isLater(id: string, than: string): boolean {

@@ -129,6 +129,7 @@ impl RunState {
                 self.summarise(&at.name, |step| step.error = Some(error.clone()));
                 self.again(at, *until_ms, |visit| {
                     visit.failures = visit.failures.saturating_add(1);
+                    visit.losses = 0;
                 });
             }
             Fact::StepFailed {
@@ -141,6 +142,8 @@ impl RunState {
             }
             // Scheduled by the step.failed before it.
             Fact::StepRetry { .. } => {}
+            Fact::StepParked { at, parked } => self.park(at, parked, ms),
+            Fact::StepReleased { at, .. } => self.release(at, ms),
             Fact::StepResumed { at, value, .. } => self.resume(at, value.as_ref()),
             Fact::Await { at, awaiting } => self.wait(at, Wait::Await(awaiting.clone()), ms),
             Fact::AwaitTimeout {
@@ -247,11 +250,16 @@ impl RunState {
         self.ends_cancelled = None;
         self.to_emit.clear();
         self.paused = false;
+        self.parked = None;
     }
 
     fn forked(&mut self, deadline: Option<Millis>) {
         self.deadline = deadline;
         self.parent = None;
+        let now = self.updated_ms;
+        if let Some(parked) = &mut self.parked {
+            parked.since_ms = now;
+        }
         for visit in self.visits.iter_mut() {
             // What another run has asked for answers to that run.
             visit.forget_doors();

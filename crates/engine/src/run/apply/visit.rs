@@ -8,7 +8,7 @@ use riverrun_types::{Json, Millis, Name, StepRef, VisitStatus};
 use super::From;
 use crate::{
     Failure,
-    run::{RunState, StepSummary, Visit, VisitKey, Wait},
+    run::{Parked, ParkedVisits, RunState, StepSummary, Visit, VisitKey, Wait},
 };
 
 impl RunState {
@@ -164,6 +164,57 @@ impl RunState {
         });
     }
 
+    /// The visit waits until it is released.
+    pub(super) fn park(&mut self, at: &StepRef, parked: &Parked, ms: Millis) {
+        let is_new = |visit: &Visit| visit.parked().is_none();
+        if self.visit(&VisitKey::of(at)).is_some_and(is_new) {
+            let none = ParkedVisits {
+                count: 0,
+                since_ms: ms,
+            };
+            let all = self.parked.get_or_insert(none);
+            all.count = all.count.saturating_add(1);
+        }
+        self.wait(at, Wait::Parked(parked.clone()), ms);
+    }
+
+    /// A parked visit begins its attempt anew, at once.
+    pub(super) fn release(&mut self, at: &StepRef, ms: Millis) {
+        let Some(visit) = self.visit(&VisitKey::of(at)) else {
+            return;
+        };
+        if visit.parked().is_none() {
+            return;
+        }
+        let job = self.job_of(&at.name, None);
+        let (status, wait) = match visit.attempt {
+            0 => (VisitStatus::Pending, job),
+            _ => {
+                let at_once = Wait::Backoff { until_ms: 0 };
+                (VisitStatus::Retrying, job.or(Some(at_once)))
+            }
+        };
+        self.change(at, status, |visit| {
+            visit.losses = 0;
+            visit.wait = wait;
+            visit.since_ms = ms;
+        });
+        self.one_parked_less(ms);
+    }
+
+    /// One visit less is parked. The time until the last of them went on is no time of the run's.
+    fn one_parked_less(&mut self, ms: Millis) {
+        let Some(all) = &mut self.parked else {
+            return;
+        };
+        all.count = all.count.saturating_sub(1);
+        if all.count == 0 {
+            let stood_ms = ms.saturating_sub(all.since_ms);
+            self.deadline = self.deadline.map(|at| at.saturating_add(stood_ms));
+            self.parked = None;
+        }
+    }
+
     pub(in crate::run) fn wait(&mut self, at: &StepRef, wait: Wait, ms: Millis) {
         self.change(at, VisitStatus::Waiting, |visit| {
             visit.wait = Some(wait);
@@ -187,6 +238,9 @@ impl RunState {
     pub(super) fn leave(&mut self, at: &StepRef, status: VisitStatus, ms: Millis) -> Option<Visit> {
         let visit = self.visits.remove(&VisitKey::of(at))?;
         self.drop_found(&visit);
+        if visit.parked().is_some() {
+            self.one_parked_less(ms);
+        }
         self.summarise(&at.name, |step| {
             step.status = status;
             step.ended_ms = Some(ms);

@@ -383,7 +383,7 @@ fn waiter(id: &str, process: &str) -> Value {
 
 impl World {
     /// Waits until the run's stream has an event of a type.
-    async fn until_told(&self, run: &RunId, kind: &str) {
+    pub(super) async fn until_told(&self, run: &RunId, kind: &str) {
         let stream = StreamName::flow(run);
         let mut news = self.runtime.bus().subscribe(&stream);
         let told = async {

@@ -14,6 +14,7 @@ mod events;
 mod inputs;
 mod jobs;
 mod journal;
+mod park;
 mod writes;
 
 use std::{sync::Arc, time::Duration};
