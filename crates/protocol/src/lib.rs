@@ -21,8 +21,8 @@ pub use load::{Load, Loaded, LoadedProcess};
 pub use message::{BadMessage, Message, RpcError, code};
 pub use reply::{Reply, ReplyItem, Suspended};
 pub use session::{
-    Credit, Drain, Drained, Fault, Initialise, Initialised, Limits, MadeFlow, Running, Sdk, Server,
-    Welcome, WorkerInfo,
+    Credit, Drain, Drained, Fault, Initialise, Initialised, Limits, MadeFlow, NotLoaded, Running,
+    Sdk, Server, Welcome, WorkerInfo,
 };
 
 /// The version that this program speaks.

@@ -60,11 +60,32 @@ pub struct Initialised {
     /// to flows too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub broken: Vec<String>,
+    /// The same with what is known of each, so that only the flows which it belongs to wait for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken_files: Vec<NotLoaded>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credits: Option<u32>,
     /// What a remote worker that has come back still runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub running: Vec<Running>,
+}
+
+/// A file of a project that could not be loaded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NotLoaded {
+    /// The id of its process. None if it is not known: then it may belong to every flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// In a few words.
+    pub why: String,
+    /// The texts in quotes in it, as far as they may be names of flows, events or steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mentions: Vec<String>,
+}
+
+impl NotLoaded {
+    pub const MAX_MENTIONS: usize = 500;
+    pub const MAX_MENTION_LETTERS: usize = 200;
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

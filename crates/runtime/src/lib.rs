@@ -61,7 +61,7 @@ pub use work::{
     Away, BrokenProcess, CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Drained, Holder,
     Host, IdempotencyOptions, Invocation, JobOptions, JobRequest, KeptOptions, LogLimit, OnFail,
     Percentiles, Places, Policy, Process, ProcessConfig, Provider, QueueStats, QueueView, Redrive,
-    Redriven, RunMode, Source, Taken, Throttle, check_queue_name, stays_whole,
+    Redriven, RunMode, Source, Taken, Throttle, check_queue_name,
 };
 
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,7 +1,7 @@
 //! Where the processes of workers are taken in, and the flows that they make.
 
 use async_trait::async_trait;
-use riverrun_protocol::{Fault, LoadedProcess, MadeFlow};
+use riverrun_protocol::{Fault, LoadedProcess, MadeFlow, NotLoaded};
 use riverrun_runtime::{Composable, Process, Runtime};
 
 /// The flows that the processes of a worker make, and what is wrong with some.
@@ -27,8 +27,8 @@ impl MadeFlows {
 /// What a worker brings along.
 pub struct Brought {
     pub processes: Vec<LoadedProcess>,
-    /// What it could not load, each in a few words.
-    pub broken: Vec<String>,
+    /// What it could not load.
+    pub broken: Vec<NotLoaded>,
 }
 
 /// The server that workers bring their processes to.

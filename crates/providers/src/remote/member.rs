@@ -3,7 +3,9 @@
 use std::{collections::HashMap, sync::Arc, time::SystemTime};
 
 use parking_lot::Mutex;
-use riverrun_protocol::{Initialised, LoadedProcess, MadeFlow, Running, Welcome, WorkError};
+use riverrun_protocol::{
+    Initialised, LoadedProcess, MadeFlow, NotLoaded, Running, Welcome, WorkError,
+};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -28,7 +30,7 @@ pub(super) struct State {
     pub sdk: String,
     pub processes: Vec<LoadedProcess>,
     /// What it could not load.
-    broken: Vec<String>,
+    broken: Vec<NotLoaded>,
     /// How many invocations it takes at once.
     pub window: u32,
     pub taken: u32,
@@ -95,11 +97,15 @@ impl Member {
         }
         state.tags = said.worker.map(|worker| worker.tags).unwrap_or_default();
         state.sdk = format!("{} {}", said.sdk.language, said.sdk.version);
-        if state.processes != said.processes || state.broken != said.broken {
+        let broken = match said.broken_files.is_empty() {
+            false => said.broken_files,
+            true => said.broken.into_iter().map(unknown).collect(),
+        };
+        if state.processes != said.processes || state.broken != broken {
             state.made = None;
         }
         state.processes = said.processes;
-        state.broken = said.broken;
+        state.broken = broken;
         state.window = said.credits.unwrap_or(1);
         state.since = SystemTime::now();
         state.shadowed = shadowed;
@@ -336,5 +342,14 @@ impl Drop for Credit {
         }
         drop(state);
         self.member.changed.send_replace(());
+    }
+}
+
+/// A worker of an older version does not say which process it was: it may belong to every flow.
+fn unknown(why: String) -> NotLoaded {
+    NotLoaded {
+        id: None,
+        why,
+        mentions: Vec::new(),
     }
 }

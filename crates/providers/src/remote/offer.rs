@@ -1,6 +1,6 @@
 //! The processes that a worker brings along, made ones that the runtime can take in.
 
-use riverrun_protocol::{Initialised, WorkError};
+use riverrun_protocol::{Initialised, NotLoaded, WorkError};
 use riverrun_runtime::{Process, ProcessConfig, Source};
 use serde_json::json;
 
@@ -41,6 +41,19 @@ pub(super) fn offered(workers: &Workers, said: &Initialised) -> Result<Vec<Proce
     if said.broken.len() > MAX_PROCESSES || !said.broken.iter().all(is_brief) {
         return bad(format!(
             "what it could not load must be at most {MAX_PROCESSES} texts of up to {MAX_BROKEN_LETTERS} letters"
+        ));
+    }
+    let is_short = |file: &NotLoaded| {
+        let texts = file.mentions.iter().chain(&file.id);
+        let mut letters = texts.map(|text| text.chars().count());
+        file.mentions.len() <= NotLoaded::MAX_MENTIONS
+            && is_brief(&file.why)
+            && letters.all(|letters| letters <= NotLoaded::MAX_MENTION_LETTERS)
+    };
+    if said.broken_files.len() > MAX_PROCESSES || !said.broken_files.iter().all(is_short) {
+        return bad(format!(
+            "what it could not load must be at most {MAX_PROCESSES} files, each with up to {} mentions",
+            NotLoaded::MAX_MENTIONS
         ));
     }
     let mut offers = Vec::new();

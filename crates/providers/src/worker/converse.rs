@@ -140,6 +140,7 @@ impl Inner {
         let answered = state.answers.iter().map(|answered| &answered.running);
         let under_way = state.running.values().map(|begun| &begun.running);
         let running: Vec<Running> = under_way.chain(answered).cloned().collect();
+        let broken = &self.options.broken;
         Initialised {
             protocol: PROTOCOL,
             sdk: Sdk {
@@ -155,7 +156,8 @@ impl Inner {
                 tags: self.options.tags.clone(),
             }),
             processes,
-            broken: self.options.broken.clone(),
+            broken: broken.iter().map(|file| file.why.clone()).collect(),
+            broken_files: broken.clone(),
             credits: Some(self.options.concurrency),
             running,
         }

@@ -21,7 +21,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use riverrun_protocol::{CancelReason, MESSAGE_BYTES, Message, Running};
+use riverrun_protocol::{CancelReason, MESSAGE_BYTES, Message, NotLoaded, Running};
 use riverrun_runtime::{Cancellation, Process};
 use riverrun_types::RunId;
 use tokio::sync::Notify;
@@ -40,8 +40,8 @@ pub struct WorkerOptions {
     pub tags: Vec<String>,
     /// Invocations at once.
     pub concurrency: u32,
-    /// What could not be loaded of its project, each in a few words.
-    pub broken: Vec<String>,
+    /// What could not be loaded of its project.
+    pub broken: Vec<NotLoaded>,
 }
 
 /// Runs work for a server. Clones share it.

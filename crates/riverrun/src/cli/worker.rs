@@ -8,6 +8,7 @@ use std::{
 };
 
 use clap::Args;
+use riverrun_protocol::NotLoaded;
 use riverrun_providers::worker::{Worker as Session, WorkerOptions};
 use riverrun_runtime::{BrokenProcess, Process};
 
@@ -42,7 +43,7 @@ pub struct Worker {
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     concurrency: u32,
     /// How long to wait for a server that is not there yet.
-    #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "0s")]
+    #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "5s")]
     wait: Duration,
     #[command(flatten)]
     flags: WorkerFlags,
@@ -51,7 +52,9 @@ pub struct Worker {
 impl Worker {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let folder = project_folder(&self.project)?;
-        let client = Client::new(self.server.as_deref().or(global.url.as_deref()))?.for_worker();
+        // It waits by itself, and longer for a server that was there.
+        let server = self.server.as_deref().or(global.url.as_deref());
+        let client = Client::new(server, Duration::ZERO)?.for_worker();
         let flags = super::server_flags::ServerFlags::from(self.flags);
         let settings = flags.load(Some((folder.clone(), "--project")))?;
         logs::init(&settings.config);
@@ -118,7 +121,7 @@ fn default_name() -> String {
 
 /// What was found in the project.
 #[derive(Clone, Default)]
-struct Found(Arc<Mutex<Project>>);
+pub struct Found(Arc<Mutex<Project>>);
 
 /// By id.
 #[derive(Default)]
@@ -128,13 +131,23 @@ struct Project {
 }
 
 impl Found {
+    pub fn count(&self) -> usize {
+        self.with(|found| found.processes.len())
+    }
+
     fn with<T>(&self, act: impl FnOnce(&mut Project) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What does not load, each in a few words.
-    fn broken(&self) -> Vec<String> {
-        self.with(|found| found.broken.values().map(BrokenProcess::why).collect())
+    /// What does not load.
+    fn broken(&self) -> Vec<NotLoaded> {
+        self.with(|found| {
+            found
+                .broken
+                .values()
+                .map(BrokenProcess::not_loaded)
+                .collect()
+        })
     }
 }
 

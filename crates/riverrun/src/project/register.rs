@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use riverrun::Riverrun;
-use riverrun_runtime::{ConfigIssue, stays_whole};
+use riverrun_protocol::NotLoaded;
+use riverrun_runtime::ConfigIssue;
 
 use super::{invalid, read_all};
 use crate::failure::{Failure, Result};
@@ -116,16 +117,37 @@ pub struct ComposedFlows {
 /// Registers the flows that the project's processes make together. One whose configs give no
 /// version gets a new one whenever it has changed; when developing, so does every other.
 pub async fn register_composed(river: &Riverrun, developing: bool) -> ComposedFlows {
-    let composed = river.runtime().composed();
+    register_but(river, developing, &[]).await
+}
+
+/// The same for a server that others rely on: without the flows that a file belongs to which does not
+/// load. They stay as they were registered.
+pub async fn register_whole(river: &Riverrun) -> ComposedFlows {
+    let not_loaded = river.runtime().not_loaded();
+    register_but(river, false, &not_loaded).await
+}
+
+async fn register_but(river: &Riverrun, developing: bool, broken: &[NotLoaded]) -> ComposedFlows {
+    let runtime = river.runtime();
+    let composed = runtime.composed();
     let shown = |issue: &ConfigIssue| format!("{}: {}", issue.path, issue.message);
     let failure = |issue| Failure::new("PROCESS_INVALID", shown(issue));
-    let incomplete = composed.incomplete.iter().map(|(_, issue)| issue);
-    let issues = composed.issues.iter().chain(incomplete);
-    let mut failures: Vec<Failure> = issues.map(failure).collect();
+    let mut failures: Vec<Failure> = composed.issues.iter().map(failure).collect();
+    let mut warnings: Vec<String> = composed.warnings.iter().map(shown).collect();
+    for (flow, issue) in &composed.incomplete {
+        match runtime.entry_held_back(flow, broken) {
+            Some(why) => warnings.push(why),
+            None => failures.push(failure(issue)),
+        }
+    }
     let mut registered = Vec::new();
     for mut flow in composed.flows {
+        if let Some(why) = runtime.held_back(&flow, broken) {
+            warnings.push(why);
+            continue;
+        }
         flow.is_versioned &= !developing;
-        let answer = river.runtime().register_composed(&flow).await;
+        let answer = runtime.register_composed(&flow).await;
         let place = format!("processes: flow {:?}", flow.id());
         match told(Path::new(&place), answer.map_err(Into::into)) {
             Ok(flow) => registered.push(flow),
@@ -135,24 +157,7 @@ pub async fn register_composed(river: &Riverrun, developing: bool) -> ComposedFl
     ComposedFlows {
         registered,
         failures,
-        warnings: composed.warnings.iter().map(shown).collect(),
-    }
-}
-
-/// The same for a server that others rely on: only if every file of a process is loaded.
-pub async fn register_whole(river: &Riverrun) -> ComposedFlows {
-    let broken = river.runtime().broken_processes();
-    if broken.is_empty() {
-        return register_composed(river, false).await;
-    }
-    let composed = river.runtime().composed();
-    let why: Vec<String> = broken.iter().map(|broken| broken.why()).collect();
-    ComposedFlows {
-        warnings: (!composed.is_empty())
-            .then(|| stays_whole(&why))
-            .into_iter()
-            .collect(),
-        ..ComposedFlows::default()
+        warnings,
     }
 }
 

@@ -293,14 +293,24 @@ fn a_flow_of_processes_stays_whole_while_a_file_of_it_does_not_load() {
     );
     let broken = format!("import 'not-installed-module'\n{STEP}");
     project.write("processes/b.mjs", &broken);
+    // A file that has nothing to do with any flow holds none back, and neither does one of another flow.
+    project.write(
+        "processes/torn.mjs",
+        "export const config = { queue: 'torn'\n",
+    );
+    project.write("processes/other/start.py", "config = {\"flow\": {\"id\": \"other\", \"role\": \"entry\", \"step\": \"start\"}}\n\ndef handler(input, ctx):\n    return 'other'\n");
     // It is not registered without its step; whoever starts it is told why, and others work.
     let server = project.serve();
+    server.said("flow \"inc\" stays as it was registered");
+    let other = server.ok(&["run", "other", "--wait"]);
+    assert_eq!(other.trim(), "\"other\"");
     let started = server.run(&["run", "inc"]);
     started.refused(2, &["FLOW_NOT_FOUND", "b.mjs does not load"]);
     let sent = server.ok(&["jobs", "add", "mail", "--wait", "-d", "{}"]);
     assert_eq!(sent.trim(), "\"sent\"");
     server.kill();
     project.write("processes/b.mjs", STEP);
+    std::fs::remove_file(project.path("processes/other/start.py")).unwrap();
     let server = project.serve();
     let versions = |server: &crate::support::Server<'_>| {
         let flows = server.json(&["flows", "ls"]);
@@ -309,11 +319,14 @@ fn a_flow_of_processes_stays_whole_while_a_file_of_it_does_not_load() {
         shown.collect::<Vec<_>>()
     };
     let whole = versions(&server);
-    assert_eq!(whole, [r#""inc"@"1.0.0""#]);
+    assert_eq!(whole, [r#""inc"@"1.0.0""#, r#""other"@"1.0.0""#]);
     server.kill();
-    // And it stays what it was.
-    project.write("processes/b.mjs", &broken);
-    let server = project.serve();
-    assert_eq!(versions(&server), whole);
-    server.said("stay as they were registered");
+    // And it stays what it was, whatever is left of the file.
+    for text in [broken.as_str(), "export default (\n"] {
+        project.write("processes/b.mjs", text);
+        let server = project.serve();
+        assert_eq!(versions(&server), whole);
+        server.said("stays as it was registered");
+        server.kill();
+    }
 }

@@ -202,7 +202,10 @@ fn flows_of_a_worker_stay_whole_while_a_file_of_it_does_not_load() {
     const STEP: &str = "export const config = { flow: { id: 'ship', role: 'step', step: 'b', subscriptions: [{ eventKind: 'packed' }] } }\nexport default async () => 'shipped'\n";
     let (home, away) = (Project::new(), Project::new());
     away.write("processes/a.mjs", ENTRY);
-    away.write("processes/b.mjs", "export default (\n");
+    let broken = format!("({STEP}");
+    away.write("processes/b.mjs", &broken);
+    away.write("processes/torn.mjs", "export default (\n");
+    away.write("processes/alone.mjs", "export const config = { flow: { id: 'alone', role: 'entry', step: 'only' } }\nexport default () => 'alone'\n");
     away.write("processes/mail.mjs", "export default () => 'sent'\n");
     let server = home.start(&SERVE);
     let versions = || {
@@ -213,7 +216,8 @@ fn flows_of_a_worker_stay_whole_while_a_file_of_it_does_not_load() {
             .collect::<Vec<_>>()
     };
     let worker = Worker::start(&away, &server.url, &["--name", "half"]);
-    assert_eq!(versions(), [""; 0]);
+    // Only the flow that the file belongs to waits for it.
+    assert_eq!(versions(), [r#""alone"@"1.0.0""#]);
     let faults = server.json(&["workers", "ls"])[0]["faults"].clone();
     assert_eq!(faults[0]["code"], "PROCESS_BROKEN", "{faults}");
     let message = faults[0]["message"].as_str().unwrap();
@@ -233,7 +237,7 @@ fn flows_of_a_worker_stay_whole_while_a_file_of_it_does_not_load() {
     away.write("processes/b.mjs", STEP);
     let worker = Worker::start(&away, &server.url, &["--name", "whole"]);
     let whole = versions();
-    assert_eq!(whole, [r#""ship"@"1.0.0""#]);
+    assert_eq!(whole, [r#""alone"@"1.0.0""#, r#""ship"@"1.0.0""#]);
     leave(worker);
     // And it stays what it was.
     away.write("processes/b.mjs", "export default (\n");

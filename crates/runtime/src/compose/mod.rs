@@ -9,6 +9,7 @@
 //! that no flow has. The processes of this instance make flows with each other; what those of
 //! workers make is said in `offered`.
 
+mod held;
 mod left_out;
 mod members;
 mod offered;

@@ -9,12 +9,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use riverrun_engine::Severity;
-use riverrun_protocol::Fault;
+use riverrun_protocol::{Fault, NotLoaded};
 use riverrun_types::Json;
 use serde_json::{Value, json};
 
 use super::{Composable, ComposedFlow, compose, part::names_flow};
-use crate::{Error, RegisteredFlow, Result, Runtime, flows::newest, work::stays_whole};
+use crate::{Error, RegisteredFlow, Result, Runtime, flows::newest};
 
 /// The tag of flows that workers make together.
 const TOGETHER: &str = "workers";
@@ -41,25 +41,17 @@ struct Offer<'a> {
 
 impl Runtime {
     /// Registers the flows that the processes of one worker make, together with those of the
-    /// `others` that name a flow. A flow that this instance makes itself stays as it is, and so do
-    /// all while something of the worker is `broken`.
+    /// `others` that name a flow. A flow that this instance makes itself stays as it is, and so does
+    /// one that a `broken` file of the worker belongs to.
     pub async fn register_offered(
         &self,
         processes: &[Composable<'_>],
         others: &[Composable<'_>],
-        broken: &[String],
+        broken: &[NotLoaded],
     ) -> Made {
         let mut made = Made::default();
         let alone = compose(processes);
         if alone.is_empty() {
-            return made;
-        }
-        if !broken.is_empty() {
-            made.faults.push(Fault {
-                code: "PROCESS_BROKEN".to_owned(),
-                message: stays_whole(broken),
-                flow: None,
-            });
             return made;
         }
         let ours = self.composed().flows.into_iter();
@@ -76,7 +68,9 @@ impl Runtime {
         let is_ours = |flow: &&ComposedFlow| flow.processes().any(|id| offer.own.contains(id));
         let together: Vec<&ComposedFlow> = together.iter().filter(is_ours).collect();
         for (flow, issue) in &alone.incomplete {
-            if ours.contains_key(flow) {
+            if let Some(why) = self.entry_held_back(flow, broken) {
+                made.faults.push(held(flow, why));
+            } else if ours.contains_key(flow) {
                 made.faults.push(our_own(flow));
             } else if !together.iter().any(|made| made.id() == *flow)
                 && !self.is_known_with(flow, processes)
@@ -90,6 +84,10 @@ impl Runtime {
         }
         for flow in together {
             let alone = alone.flows.iter().find(|alone| alone.id() == flow.id());
+            if let Some(why) = self.held_back(flow, broken) {
+                made.faults.push(held(&flow.id(), why));
+                continue;
+            }
             match ours.get(&flow.id()) {
                 // Both have the same code.
                 Some(known) if *known == flow.definition => {}
@@ -203,7 +201,7 @@ fn keep_absent(definition: &mut Value, known: &Value, offer: &Offer<'_>) {
     }
 }
 
-fn processes_of(definition: &Value) -> impl Iterator<Item = &str> {
+pub(super) fn processes_of(definition: &Value) -> impl Iterator<Item = &str> {
     let steps = definition["steps"].as_object().into_iter().flatten();
     steps.filter_map(|(_, step)| step["config"]["process"].as_str())
 }
@@ -211,6 +209,14 @@ fn processes_of(definition: &Value) -> impl Iterator<Item = &str> {
 impl ComposedFlow {
     fn processes(&self) -> impl Iterator<Item = &str> {
         processes_of(&self.definition)
+    }
+}
+
+fn held(flow: &str, why: String) -> Fault {
+    Fault {
+        code: "PROCESS_BROKEN".to_owned(),
+        message: why,
+        flow: Some(flow.to_owned()),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use parking_lot::RwLock;
-use riverrun_protocol::WorkError;
+use riverrun_protocol::{NotLoaded, WorkError};
 use riverrun_types::Name;
 
 use crate::{Error, Runtime};
@@ -19,6 +19,8 @@ pub struct BrokenProcess {
     pub language: Option<String>,
     /// Why it cannot be run.
     pub error: WorkError,
+    /// The texts in quotes in its file, as far as they may be names of flows, events or steps.
+    pub mentions: Vec<String>,
 }
 
 #[derive(Default)]
@@ -67,11 +69,11 @@ fn first_of(why: &[String]) -> String {
     shown.join(", and ") + &more
 }
 
-/// Why nothing is made of processes while some do not load. Without the steps of these a flow would
-/// be another one, and newer than the one that is whole.
-pub fn stays_whole(why: &[String]) -> String {
+/// Why a flow is not made of processes while some of its own do not load. Without the steps of these
+/// it would be another one, and newer than the one that is whole.
+pub(crate) fn stays_whole(flow: &str, why: &[String]) -> String {
     let why = first_of(why);
-    format!("flows that processes make together stay as they were registered: {why}")
+    format!("flow {flow:?} stays as it was registered: {why}")
 }
 
 impl BrokenProcess {
@@ -81,6 +83,17 @@ impl BrokenProcess {
         match &*self.error.code {
             "MODULE_LOADING" => format!("{file} is still being loaded"),
             code => format!("{file} does not load ({code})"),
+        }
+    }
+}
+
+impl BrokenProcess {
+    /// For whoever makes flows of the other processes.
+    pub fn not_loaded(&self) -> NotLoaded {
+        NotLoaded {
+            id: Some(self.id.to_string()),
+            why: self.why(),
+            mentions: self.mentions.clone(),
         }
     }
 }

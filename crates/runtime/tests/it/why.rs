@@ -428,6 +428,7 @@ async fn a_process_that_does_not_load_is_told_with_its_error() {
         queue: "torn".into(),
         file: None,
         language: None,
+        mentions: Vec::new(),
         error: WorkError::new("MODULE_ERROR", "it does not parse"),
     });
     let run = world.start("torn").await;

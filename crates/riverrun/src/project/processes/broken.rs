@@ -1,6 +1,8 @@
 //! Files that cannot be run, or not yet: whoever asks for their processes is told why.
 
-use riverrun_protocol::WorkError;
+use std::{fs::File, io::Read, path::Path};
+
+use riverrun_protocol::{NotLoaded, WorkError};
 use riverrun_runtime::BrokenProcess;
 
 use super::{
@@ -44,6 +46,7 @@ impl Processes {
             file: source.file,
             language: source.language,
             error: WorkError::new(&failure.code, failure.text()).permanent(),
+            mentions: mentions(&file.path),
         });
     }
 
@@ -53,5 +56,51 @@ impl Processes {
         {
             self.register.forget_broken(&file.id);
         }
+    }
+}
+
+/// What is read of a file that does not load.
+const READ_BYTES: u64 = 256 << 10;
+
+/// The texts in quotes in a file: its settings name flows, events and steps in them.
+fn mentions(path: &Path) -> Vec<String> {
+    let mut text = Vec::new();
+    // What cannot be read mentions nothing.
+    let _ = File::open(path).and_then(|file| file.take(READ_BYTES).read_to_end(&mut text));
+    quoted(&String::from_utf8_lossy(&text))
+}
+
+/// What stands between two quotes of a kind in one line, each text once.
+fn quoted(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for line in text.lines() {
+        for quote in ['\'', '"', '`'] {
+            let parts: Vec<&str> = line.split(quote).collect();
+            // Every part may be inside: a quote of another kind, or in a comment, moves the count.
+            for part in parts.get(1..parts.len() - 1).unwrap_or_default() {
+                let is_name = !part.is_empty()
+                    && part.chars().count() <= NotLoaded::MAX_MENTION_LETTERS
+                    && !part.contains(char::is_whitespace);
+                if is_name && !found.iter().any(|known| known == part) {
+                    found.push((*part).to_owned());
+                }
+                if found.len() == NotLoaded::MAX_MENTIONS {
+                    return found;
+                }
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_quotes_are_found_in_what_does_not_parse() {
+        let text = "import x from 'not-there'\nconfig = { flow: { id: \"inc\", emits: ['a.b', `c`] }, it's \"d\"\n(((";
+        assert_eq!(quoted(text), ["not-there", "a.b", "inc", "d", "c"]);
+        assert_eq!(quoted(""), [""; 0]);
     }
 }

@@ -64,6 +64,7 @@ async fn a_process_that_does_not_load_is_told_to_whoever_asks_for_it() {
         queue: "send".into(),
         file: None,
         language: None,
+        mentions: Vec::new(),
         error: WorkError::new("MODULE_SYNTAX", "a bracket is missing"),
     });
     let add = || async {
