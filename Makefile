@@ -1,7 +1,7 @@
 # `make` prints the targets. Each is one or two commands that you can also type by hand.
 
 .DEFAULT_GOAL := help
-.PHONY: help test browser node-modules python-packages sdks fmt fmt-check lint unit doc-test deny docs bench peers torture fuzz fuzz-server clean
+.PHONY: help test browser node-modules nodes python-packages sdks fmt fmt-check lint unit doc-test deny docs bench peers torture fuzz fuzz-server clean
 
 # Tools that scripts/tools.sh had to build live here.
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
@@ -23,7 +23,7 @@ fmt-check:
 lint: ## clippy over every target, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 
-unit: node-modules browser
+unit: nodes browser
 	scripts/tools.sh cargo-nextest
 	cargo nextest run --workspace
 
@@ -31,8 +31,12 @@ unit: node-modules browser
 browser:
 	scripts/browser.sh
 
-# What the SDKs' own tests and the examples need of the npm registry.
-node-modules: sdks/typescript/node_modules/.package-lock.json examples/work/node_modules/.package-lock.json
+# What the SDKs' own tests need of the npm registry.
+node-modules: sdks/typescript/node_modules/.package-lock.json
+
+# TypeScript is tested on the oldest Node that is supported and on a new one, beside the machine's own.
+nodes:
+	scripts/nodes.sh
 
 %/node_modules/.package-lock.json: %/package-lock.json
 	npm ci --prefix $* --no-audit --no-fund
@@ -46,7 +50,7 @@ target/python/.installed: sdks/python/requirements-test.txt
 	target/python/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-sdks: node-modules python-packages ## test the SDKs, alone and in conversation with the server
+sdks: node-modules nodes python-packages ## test the SDKs, alone and in conversation with the server
 	cargo build -p riverrun
 	npm test --prefix sdks/typescript
 	target/python/bin/python -m unittest discover -s sdks/python/tests

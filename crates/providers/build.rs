@@ -13,8 +13,12 @@ fn main() -> io::Result<()> {
     let mut code = String::new();
     let node = root.join("typescript/dist");
     let python = root.join("python/src");
-    // The runner, and what its test kit checks schemas with.
-    let runner = ["runner.mjs", "shared/json-schema.mjs"];
+    // The runner, what it loads TypeScript with, and what its test kit checks schemas with.
+    let runner = [
+        "runner.mjs",
+        "shared/json-schema.mjs",
+        "shared/typescript.mjs",
+    ];
     write_list(&mut code, "NODE", &node, |name| runner.contains(&name));
     write_list(&mut code, "PYTHON", &python, |name| {
         name.ends_with(".py") || name.ends_with("py.typed")

@@ -13,9 +13,14 @@ mod link;
 mod process;
 pub mod remote;
 mod runner;
+mod typescript;
 pub mod worker;
 
 pub use external::{External, ExternalOptions};
 pub use in_process::{Context, InProcess};
 pub use process::Environment;
-pub use runner::{Language, LoadedModule, Program, RunnerOptions, RunnerStatus, Runners};
+pub use runner::{
+    FoundInterpreter, Language, LoadedModule, Program, RunnerOptions, RunnerStatus, Runners,
+    find_interpreter,
+};
+pub use typescript::Translator;

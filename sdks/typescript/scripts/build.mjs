@@ -15,7 +15,7 @@ const shared = {
   absWorkingDir: root,
   bundle: true,
   format: 'esm',
-  target: 'node20',
+  target: 'node18.19',
   platform: 'node',
   charset: 'utf8',
   legalComments: 'none',
@@ -29,7 +29,16 @@ const inside = new Set(Object.keys(validator.metafile.inputs).flatMap((file) => 
 const licences = [...inside].sort().map((folder) => `${folder.slice('node_modules/'.length)}\n\n${readFileSync(join(root, folder, 'LICENSE'), 'utf8').trim()}`)
 mkdirSync(join(out, 'shared'), { recursive: true })
 writeFileSync(join(out, 'shared/json-schema.mjs'), `/*\n${licences.join('\n\n')}\n*/\n${validator.outputFiles[0].text}`)
-const apart = { name: 'apart', setup: ({ onResolve }) => onResolve({ filter: /\/json-schema\.ts$/ }, () => ({ path: './shared/json-schema.mjs', external: true })) }
+const apart = {
+  name: 'apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/json-schema\.ts$/ }, () => ({ path: './shared/json-schema.mjs', external: true }))
+    onResolve({ filter: /\/typescript\/hooks\.ts$/ }, () => ({ path: './shared/typescript.mjs', external: true }))
+  },
+}
+
+// The hooks that load TypeScript run in a thread of their own as well, so they are a module of their own.
+await build({ ...shared, entryPoints: ['src/runner/typescript/hooks.ts'], outfile: join(out, 'shared/typescript.mjs') })
 
 // The classes of all entries are the same, so that an error of one is an error of the other.
 await build({

@@ -39,7 +39,7 @@ pub(super) async fn run(
         .await
         .map_err(failed)?;
     let variables = input.variables.clone();
-    let spawned = spawn(command, options.folder.as_deref(), variables).map_err(|error| {
+    let spawned = spawn(command, options.folder.as_deref(), variables, None).map_err(|error| {
         // The system says that the program is missing where it is its interpreter.
         let missing = (error.kind() == std::io::ErrorKind::NotFound)
             .then(|| shebang::missing(command, &input.variables));

@@ -1,9 +1,11 @@
-//! Starts a process in a group of its own, with a pipe for its messages at fd 3.
+//! Starts a process in a group of its own, with a pipe for its messages at fd 3 and, for runners that
+//! load TypeScript, a socket at fd 4.
 
 use std::{
     collections::BTreeMap,
     ffi::OsString,
     io,
+    os::fd::OwnedFd,
     path::{Path, PathBuf},
     process::Stdio,
 };
@@ -18,6 +20,9 @@ use super::{Group, Leash};
 
 /// Room in the pipes of messages, so that a busy side is not woken for every few of them.
 const PIPE_BYTES: usize = 256 << 10;
+
+/// Where a process finds the socket that it was given.
+pub(crate) const SOCKET_FD: i32 = 4;
 
 pub(crate) struct Spawned {
     /// Killed when it is dropped.
@@ -36,11 +41,20 @@ pub(crate) fn spawn(
     command: &[OsString],
     folder: Option<&Path>,
     variables: BTreeMap<OsString, OsString>,
+    socket: Option<OwnedFd>,
 ) -> io::Result<Spawned> {
     let (program, arguments) = command
         .split_first()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the command is empty"))?;
     let (sender, messages) = pipe::pipe()?;
+    let mut mappings = vec![FdMapping {
+        parent_fd: sender.into_blocking_fd()?,
+        child_fd: 3,
+    }];
+    mappings.extend(socket.map(|parent_fd| FdMapping {
+        parent_fd,
+        child_fd: SOCKET_FD,
+    }));
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -51,10 +65,7 @@ pub(crate) fn spawn(
         .stderr(Stdio::piped())
         .process_group(0)
         .kill_on_drop(true)
-        .fd_mappings(vec![FdMapping {
-            parent_fd: sender.into_blocking_fd()?,
-            child_fd: 3,
-        }])
+        .fd_mappings(mappings)
         .map_err(io::Error::other)?;
     if let Some(folder) = folder {
         command.current_dir(folder);

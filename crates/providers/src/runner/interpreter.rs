@@ -12,6 +12,7 @@ use std::{
 use riverrun_protocol::WorkError;
 use tokio::process::Command;
 
+use super::{Program, RunnerOptions};
 use crate::process::find_program;
 
 /// How long an interpreter may take to say its version: some are scripts that look for another.
@@ -53,8 +54,17 @@ impl Language {
     /// The oldest version that will do.
     fn oldest(self) -> (u32, u32) {
         match self {
-            Self::Node => (20, 0),
+            Self::Node => (18, 19),
             Self::Python => (3, 10),
+        }
+    }
+
+    /// What the interpreter is told before the program that it runs.
+    pub(super) fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::Node => &[],
+            // Prints come through at once.
+            Self::Python => &["-u"],
         }
     }
 
@@ -115,25 +125,28 @@ impl Interpreter {
         }
         Ok(interpreter)
     }
-
-    /// What the interpreter is told before the program that it runs.
-    pub fn arguments(&self, language: Language) -> Vec<OsString> {
-        let flags: &[&str] = match language {
-            // These can strip types but do it only when asked.
-            Language::Node if strips_types_when_asked(self.version) => &[
-                "--experimental-strip-types",
-                "--disable-warning=ExperimentalWarning",
-            ],
-            Language::Node => &[],
-            // Prints come through at once.
-            Language::Python => &["-u"],
-        };
-        flags.iter().map(OsString::from).collect()
-    }
 }
 
-fn strips_types_when_asked(version: (u32, u32)) -> bool {
-    ((22, 6)..(22, 18)).contains(&version) || ((23, 0)..(23, 6)).contains(&version)
+/// The interpreter that runners of a language would be started with.
+#[derive(Clone, Debug)]
+pub struct FoundInterpreter {
+    pub path: PathBuf,
+    /// Major and minor.
+    pub version: (u32, u32),
+}
+
+/// Looks for it as the runners do, and checks that it is new enough.
+pub async fn find_interpreter(
+    language: Language,
+    options: &RunnerOptions,
+) -> Result<FoundInterpreter, WorkError> {
+    let variables = options.environment.variables(std::env::vars_os());
+    let named = match &options.program {
+        Program::Sdk { interpreter } => interpreter.as_deref(),
+        Program::Command(_) => None,
+    };
+    let Interpreter { path, version } = Interpreter::find(language, named, &variables).await?;
+    Ok(FoundInterpreter { path, version })
 }
 
 async fn ask(
@@ -182,13 +195,8 @@ fn read_version(text: &str) -> Option<(u32, u32)> {
 
 fn missing(language: Language, what: &str) -> WorkError {
     let (major, minor) = language.oldest();
-    let minor = if minor == 0 {
-        String::new()
-    } else {
-        format!(".{minor}")
-    };
     let message = format!(
-        "{} {major}{minor} or newer is needed, but {what}; install it from {} or name the program \
+        "{} {major}.{minor} or newer is needed, but {what}; install it from {} or name the program \
          in the configuration",
         language.title(),
         language.where_to_get()
@@ -223,7 +231,7 @@ mod tests {
     #[tokio::test]
     async fn a_missing_or_old_interpreter_is_named_with_what_to_install() {
         let missing = refused(Language::Node, None).await;
-        assert!(missing.contains("Node.js 20 or newer") && missing.contains("nodejs.org"));
+        assert!(missing.contains("Node.js 18.19 or newer") && missing.contains("nodejs.org"));
         let folder = tempfile::tempdir().unwrap();
         let old = script(
             folder.path(),
@@ -256,24 +264,5 @@ mod tests {
             .await
             .unwrap();
         assert_eq!(found.path, PathBuf::from("/opt/node"));
-        assert_eq!(
-            found.arguments(Language::Node)[0],
-            "--experimental-strip-types"
-        );
-    }
-
-    #[test]
-    fn only_some_versions_have_to_be_asked_to_strip_types() {
-        for (version, expected) in [
-            ((20, 1), false),
-            ((22, 5), false),
-            ((22, 6), true),
-            ((22, 18), false),
-            ((23, 5), true),
-            ((23, 6), false),
-            ((24, 0), false),
-        ] {
-            assert_eq!(strips_types_when_asked(version), expected, "{version:?}");
-        }
     }
 }

@@ -17,7 +17,7 @@ mod spared;
 mod start;
 mod supervise;
 
-pub use interpreter::Language;
+pub use interpreter::{FoundInterpreter, Language, find_interpreter};
 pub use load::LoadedModule;
 pub use options::{Program, RunnerOptions};
 pub use pool::{RunnerStatus, Runners};

@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use riverrun_protocol::Limits;
 
-use crate::Environment;
+use crate::{Environment, Translator};
 
 /// What a pool of runners does. Every time is a bound on waiting, never a delay.
 #[derive(Clone, Debug)]
@@ -17,6 +17,9 @@ pub struct RunnerOptions {
     /// Where the SDK that this program carries is written to, under a name that its content
     /// decides. Default a folder of this user in the system's folder for temporary files.
     pub sdk_folder: PathBuf,
+    /// Translates TypeScript for the SDK of Node. Default none: TypeScript is left to Node, where it
+    /// can load it.
+    pub typescript: Option<Translator>,
     /// The project's folder: the children's working directory. Default none, the server's.
     pub project: Option<PathBuf>,
     /// Default the usual variables.
@@ -60,6 +63,7 @@ impl Default for RunnerOptions {
             size: 1,
             program: Program::default(),
             sdk_folder: std::env::temp_dir().join("riverrun-sdk"),
+            typescript: None,
             project: None,
             environment: Environment::default(),
             limits: Limits::default(),

@@ -1,8 +1,16 @@
 //! Starts a child: from the options to a process that has answered `initialise`.
 
-use std::{collections::BTreeMap, ffi::OsString, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    io,
+    os::{fd::OwnedFd, unix::net::UnixStream as StdStream},
+    path::Path,
+    sync::Arc,
+};
 
 use riverrun_protocol::{Initialise, Initialised, LogLevel, Server, WorkError};
+use tokio::net::UnixStream;
 
 use super::{
     Language, Program, RunnerOptions, child::Child, interpreter::Interpreter, sdk, supervise,
@@ -10,7 +18,7 @@ use super::{
 use crate::{
     failure,
     link::Link,
-    process::{Printed, spawn},
+    process::{Printed, SOCKET_FD, spawn},
 };
 
 /// A command and what it needs in its environment.
@@ -34,7 +42,7 @@ impl Start {
         let interpreter = Interpreter::find(language, interpreter, &variables).await?;
         let folder = sdk::unpack(language, &options.sdk_folder)?;
         let mut command = vec![interpreter.path.clone().into_os_string()];
-        command.extend(interpreter.arguments(language));
+        command.extend(language.arguments().iter().map(OsString::from));
         match language {
             Language::Node => command.push(folder.join("runner.mjs").into()),
             Language::Python => {
@@ -47,7 +55,7 @@ impl Start {
 
     /// Starts a child and waits until it can be used.
     pub async fn start(
-        self,
+        mut self,
         name: String,
         options: &Arc<RunnerOptions>,
     ) -> Result<Arc<Child>, WorkError> {
@@ -55,11 +63,22 @@ impl Start {
             .command
             .first()
             .map(|program| program.to_string_lossy().into_owned());
-        let spawned = spawn(&self.command, options.project.as_deref(), self.variables);
-        let spawned = spawned.map_err(|error| {
+        let started = translation(options).and_then(|(socket, serving)| {
+            if socket.is_some() {
+                let fd = SOCKET_FD.to_string();
+                self.variables
+                    .insert("RIVERRUN_TYPESCRIPT_FD".into(), fd.into());
+            }
+            let folder = options.project.as_deref();
+            let spawned = spawn(&self.command, folder, self.variables, socket)?;
+            Ok((spawned, serving))
+        });
+        let (spawned, serving) = started.map_err(|error| {
             let message = format!("{} cannot be started: {error}", shown.unwrap_or_default());
             WorkError::new("RUNNER_START", message)
         })?;
+        // It ends when the child has closed its side.
+        serving.map(tokio::spawn);
         let link = Link::new(name, options.limits);
         let pid = spawned.child.id().unwrap_or_default();
         let child = Child::new(link, pid);
@@ -83,6 +102,24 @@ impl Start {
             }
         }
     }
+}
+
+/// The child's side of a socket on which it asks for the translation of TypeScript, and what answers
+/// there.
+fn translation(
+    options: &RunnerOptions,
+) -> io::Result<(
+    Option<OwnedFd>,
+    Option<impl Future<Output = ()> + Send + use<>>,
+)> {
+    let Some(translator) = options.typescript.clone() else {
+        return Ok((None, None));
+    };
+    // The child's side blocks: its loader waits for the answer.
+    let (own, childs) = StdStream::pair()?;
+    own.set_nonblocking(true)?;
+    let own = UnixStream::from_std(own)?;
+    Ok((Some(childs.into()), Some(translator.serve(own))))
 }
 
 async fn give_up(child: &Child, error: WorkError) -> WorkError {

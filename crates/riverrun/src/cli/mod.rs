@@ -24,17 +24,21 @@ mod serve;
 mod server_flags;
 mod tail;
 mod top;
+mod translate;
 mod triggers;
 mod version;
 mod worker;
 mod workers;
 
-use std::process::ExitCode;
+pub use translate::translator;
+
+use std::{process::ExitCode, time::Duration};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     client::Client,
+    config::parse_duration,
     failure::{Exit, Failure, Result},
     output::{self, Format},
 };
@@ -75,11 +79,20 @@ pub struct Global {
         value_name = "FORMAT"
     )]
     output: Format,
+    /// How long to wait for a server on this machine that is starting. 0s does not wait.
+    #[arg(
+        long,
+        global = true,
+        value_parser = parse_duration,
+        value_name = "TIME",
+        default_value = "5s"
+    )]
+    connect_timeout: Duration,
 }
 
 impl Global {
     fn client(&self) -> Result<Client> {
-        Client::new(self.url.as_deref())
+        Client::new(self.url.as_deref(), self.connect_timeout)
     }
 }
 
@@ -170,6 +183,9 @@ enum Command {
 }
 
 pub fn main() -> ExitCode {
+    if translate::is_asked_for() {
+        return translate::run();
+    }
     let parsed = command()
         .try_get_matches()
         .and_then(|found| Cli::from_arg_matches(&found));

@@ -298,6 +298,7 @@ impl Config {
             memory_hard_bytes: self.runners.memory_bytes.saturating_mul(2),
             load: self.runners.load_timeout.0,
             silent: self.runners.silent_timeout.0,
+            typescript: Some(crate::cli::translator()),
             ..Default::default()
         };
         if !self.store.starts_with("memory") {
@@ -314,7 +315,10 @@ impl Config {
         };
         crate::project::processes::Settings {
             node: of(&self.runners.node, self.runners.node_processes),
-            python: of(&self.runners.python, self.runners.python_processes),
+            python: riverrun_providers::RunnerOptions {
+                typescript: None,
+                ..of(&self.runners.python, self.runners.python_processes)
+            },
             external: riverrun_providers::ExternalOptions {
                 environment,
                 memory_bytes: self.runners.memory_bytes.saturating_mul(2),

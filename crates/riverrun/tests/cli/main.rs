@@ -19,6 +19,7 @@ mod support;
 mod top;
 mod torture;
 mod triggers;
+mod typescript;
 mod waiting;
 mod walk;
 mod work;

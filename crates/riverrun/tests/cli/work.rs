@@ -6,15 +6,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, Server};
 
-/// `examples/work`, in a folder of its own, with the packages that were installed for it.
+/// `examples/work`, in a folder of its own, with nothing installed.
 fn example() -> Project {
     let project = Project::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/work");
-    let modules = example.join("node_modules");
-    assert!(
-        modules.join("tsx").is_dir(),
-        "npm ci --prefix examples/work has not been run; make test does it"
-    );
     for name in ["riverrun.toml", "package.json"] {
         std::fs::copy(example.join(name), project.path(name)).unwrap();
     }
@@ -27,7 +22,6 @@ fn example() -> Project {
             std::fs::copy(entry.path(), project.path("processes").join(name)).unwrap();
         }
     }
-    std::os::unix::fs::symlink(modules, project.path("node_modules")).unwrap();
     project
 }
 

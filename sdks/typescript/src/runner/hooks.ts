@@ -53,6 +53,6 @@ export function resolve(specifier, context, next) {
   return next(specifier, context)
 }`
 
-export function asUrl(source: string): string {
+function asUrl(source: string): string {
   return `data:text/javascript,${encodeURIComponent(source)}`
 }

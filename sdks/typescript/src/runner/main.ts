@@ -9,6 +9,7 @@ import { Lines } from './lines.ts'
 import { Output } from './output.ts'
 import { NotAMessage } from './peer.ts'
 import { Runner } from './runner.ts'
+import { provideTypeScript } from './typescript/hooks.ts'
 import * as sdk from '../index.ts'
 import * as testing from '../testing/index.ts'
 
@@ -22,6 +23,7 @@ main()
 
 function main(): void {
   const runner = new Runner(openOutput())
+  provideTypeScript(new URL('shared/typescript.mjs', import.meta.url).href)
   provideSdk(import.meta.url, () => ({ ...sdk, ...testing }))
   captureConsole((level, message) => {
     const { current } = runner

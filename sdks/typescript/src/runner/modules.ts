@@ -18,7 +18,7 @@ import { isObject, type JsonObject } from '../json.ts'
 import { configJson } from './config-json.ts'
 import { type Parse, parserOf } from './inputs.ts'
 import { syntaxPlace } from './syntax.ts'
-import { importTypeScript } from './typescript.ts'
+import { beforeTypeScript, loadsTypeScript } from './typescript/hooks.ts'
 
 export interface Process {
   handler: (first: unknown, ctx: unknown) => unknown
@@ -114,12 +114,18 @@ function logSettings(config: LoggerConfig | undefined): LogSettings {
 
 async function importFile(file: string): Promise<Record<string, unknown>> {
   try {
-    const isTypeScript = ['.ts', '.mts'].includes(extname(file))
-    const module = await (isTypeScript ? importTypeScript(file) : import(pathToFileURL(file).href))
-    return withoutWrapper(module as Record<string, unknown>)
+    if (['.ts', '.mts', '.cts'].includes(extname(file))) checkTypeScript(file)
+    const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>
+    return withoutWrapper(module)
   } catch (error) {
     throw error instanceof RiverrunError ? withoutStack(error) : await loadError(error, file)
   }
+}
+
+function checkTypeScript(file: string): void {
+  if (loadsTypeScript()) return beforeTypeScript()
+  if ((process.features as { typescript?: unknown }).typescript) return
+  throw new RiverrunError('MODULE_TS', `${file} is TypeScript, which the program that started this runner does not translate`, { retriable: false })
 }
 
 /** A CommonJS module that was made from an ES module has its exports inside the default one. */
@@ -131,6 +137,7 @@ function withoutWrapper(module: Record<string, unknown>): Record<string, unknown
 
 async function loadError(thrown: unknown, file: string): Promise<RiverrunError> {
   const message = thrown instanceof Error ? thrown.message : String(thrown)
+  if ((thrown as { code?: unknown })?.code === 'MODULE_TS') return withoutStack(new RiverrunError('MODULE_TS', message, { retriable: false }))
   const isSyntax = isParseError(thrown)
   const place = isSyntax ? await syntaxPlace(thrown as Error, file) : undefined
   const where = place ? [place.file, place.line, ...(place.column ? [place.column] : [])].join(':') : file
@@ -161,9 +168,8 @@ function withoutStack(error: RiverrunError): RiverrunError {
 
 function isParseError(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false
-  const { code, errors } = thrown as { code?: unknown; errors?: unknown }
+  const { code } = thrown as { code?: unknown }
   if (code === 'ERR_INVALID_TYPESCRIPT_SYNTAX' || code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') return true
-  if (thrown.name === 'TransformError' || (Array.isArray(errors) && thrown.message.startsWith('Transform failed'))) return true
   if (thrown.name !== 'SyntaxError' || thrown.message.includes('does not provide an export')) return false
   // One that running code threw (JSON.parse, a regular expression) has that code in its stack.
   const stack = (thrown.stack ?? '').split('\n').filter((line) => !isForeign(line))

@@ -45,6 +45,15 @@ pub struct Found {
     pub strays: Vec<Stray>,
 }
 
+/// The languages of a project's processes.
+pub fn languages(project: &Path) -> Vec<Language> {
+    let files = process_files(project).unwrap_or_default().files;
+    files
+        .iter()
+        .filter_map(|file| file.kind.language())
+        .collect()
+}
+
 /// Looks through the folder. One that is not there has nothing.
 pub fn process_files(project: &Path) -> Result<Found> {
     let root = project.join("processes");
@@ -87,14 +96,14 @@ pub fn process_files(project: &Path) -> Result<Found> {
 
 fn kind_of(path: &Path, is_executable: bool) -> Option<Kind> {
     let name = path.file_name()?.to_str()?;
-    let is_aside = [".d.ts", ".test.", ".spec."]
+    let is_aside = [".d.ts", ".d.mts", ".d.cts", ".test.", ".spec."]
         .iter()
         .any(|part| name.contains(part));
     if is_aside {
         return None;
     }
     match path.extension().and_then(|ending| ending.to_str()) {
-        Some("ts" | "mts" | "js" | "mjs" | "cjs") => Some(Kind::Node),
+        Some("ts" | "mts" | "cts" | "js" | "mjs" | "cjs") => Some(Kind::Node),
         Some("py") => Some(Kind::Python),
         Some("json" | "yaml" | "yml" | "md" | "txt" | "toml" | "lock") => None,
         _ => is_executable.then_some(Kind::Executable),

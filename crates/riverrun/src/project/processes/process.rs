@@ -40,7 +40,7 @@ pub(super) fn source(file: &ProcessFile, export: Option<String>) -> Source {
         Kind::Python => "python",
         Kind::Executable => "executable",
         Kind::Node => match file.path.extension().and_then(|ending| ending.to_str()) {
-            Some("ts" | "mts") => "typescript",
+            Some("ts" | "mts" | "cts") => "typescript",
             _ => "javascript",
         },
     };

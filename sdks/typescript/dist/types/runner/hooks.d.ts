@@ -4,4 +4,3 @@
  */
 /** `url` is where this file was loaded from, `sdk` what it exports. */
 export declare function provideSdk(url: string, sdk: () => object): void;
-export declare function asUrl(source: string): string;
