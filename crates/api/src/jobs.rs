@@ -10,7 +10,7 @@ use utoipa::IntoParams;
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{Body, JobPath, Query, RunPath, flag_or_none, page_limit},
+    extract::{Body, JobPath, Query, RunPath, flag_or_none, page_limit, tags},
     page::{Items, default_limit},
     queues::{self, QueueJobsQuery, ShownJob, now_ms, states},
     reply::{Answer, ok},
@@ -42,6 +42,10 @@ pub(crate) struct JobListQuery {
     state: Vec<JobState>,
     /// Only jobs of queues with this tag.
     tag: Option<String>,
+    /// Only jobs of queues with all of these tags, separated by commas; at most 20.
+    #[serde(default, deserialize_with = "tags")]
+    #[param(value_type = Option<String>)]
+    tags: Vec<String>,
     /// Only jobs of queues of this name.
     name: Option<String>,
     /// Only jobs of queues of this key.
@@ -63,7 +67,7 @@ impl JobListQuery {
     /// Something is said of jobs of queues.
     fn names_queues(&self) -> bool {
         let texts = [&self.queue, &self.tag, &self.name, &self.key];
-        !self.state.is_empty() || texts.iter().any(|text| text.is_some())
+        !self.state.is_empty() || !self.tags.is_empty() || texts.iter().any(|text| text.is_some())
     }
 }
 
@@ -76,6 +80,7 @@ async fn of_queues(api: &Api, query: JobListQuery) -> Answer {
     let asked = QueueJobsQuery {
         state: query.state,
         tag: query.tag,
+        tags: query.tags,
         name: query.name,
         key: query.key,
         limit: query.limit,
@@ -135,7 +140,7 @@ pub(crate) async fn list_jobs(State(api): State<Api>, Query(query): Query<JobLis
     }
     if query.names_queues() {
         let message = "status, stalled and flow are about the jobs of runs; \
-                       queue, state, tag, name and key about those of queues";
+                       queue, state, tag, tags, name and key about those of queues";
         return Err(ApiError::new("BAD_QUERY", message));
     }
     let open = || {

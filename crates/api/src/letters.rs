@@ -43,7 +43,7 @@ impl LetterFilter {
             code: self.code,
             name: self.name,
             key: self.key,
-            tag: self.tag,
+            tags: self.tag.into_iter().collect(),
             before_ms: self.before,
             after_ms: self.after,
         }
@@ -107,7 +107,7 @@ impl LettersQuery {
                 code: self.code,
                 name: self.name,
                 key: self.key,
-                tag: self.tag,
+                tags: self.tag.into_iter().collect(),
                 before_ms: self.before,
                 after_ms: self.after,
             },

@@ -10,7 +10,7 @@ use utoipa::IntoParams;
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{Body, Query, Segments, comma_list, flag, page_limit},
+    extract::{Body, Query, Segments, comma_list, flag, page_limit, tags},
     letters::LetterFilter,
     page::{Items, default_limit},
     reply::{Answer, json, ok},
@@ -268,6 +268,10 @@ pub(crate) struct QueueJobsQuery {
     /// Only jobs with this tag. A page of some jobs only may hold fewer than `limit`, even none,
     /// although more follow: `nextCursor` says so.
     pub(crate) tag: Option<String>,
+    /// Only jobs with all of these tags, separated by commas; at most 20.
+    #[serde(default, deserialize_with = "tags")]
+    #[param(value_type = Option<String>)]
+    pub(crate) tags: Vec<String>,
     /// Only jobs of this name.
     pub(crate) name: Option<String>,
     /// Only jobs of this key.
@@ -286,7 +290,7 @@ impl QueueJobsQuery {
             queue,
             states: self.state,
             wanted: Wanted {
-                tag: self.tag,
+                tags: self.tag.into_iter().chain(self.tags).collect(),
                 name: self.name,
                 key: self.key,
                 ..Wanted::default()

@@ -10,7 +10,9 @@ use utoipa::IntoParams;
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{FlowRunPath, Moment, Query, RunPath, comma_list, moment, moment_at, page_limit},
+    extract::{
+        FlowRunPath, Moment, Query, RunPath, comma_list, moment, moment_at, page_limit, tags,
+    },
     page::{Items, default_limit},
     reply::{Answer, ok},
     schemas,
@@ -29,7 +31,12 @@ pub(crate) struct RunListQuery {
     pub flow: Option<String>,
     /// A version of the flow.
     pub version: Option<String>,
+    /// Only runs with this tag.
     pub tag: Option<String>,
+    /// Only runs with all of these tags, separated by commas; at most 20.
+    #[serde(default, deserialize_with = "tags")]
+    #[param(value_type = Option<String>, example = "red,large")]
+    pub tags: Vec<String>,
     pub tenant: Option<String>,
     /// The run that started them.
     pub parent: Option<String>,
@@ -71,7 +78,12 @@ impl RunListQuery {
             status: self.status,
             flow: name(self.flow),
             version: name(self.version),
-            tag: name(self.tag),
+            tags: self
+                .tag
+                .into_iter()
+                .chain(self.tags)
+                .map(Name::from)
+                .collect(),
             tenant: name(self.tenant),
             parent: parent
                 .map_err(|error| ApiError::new("BAD_QUERY", format!("parent: {error}")))?,

@@ -47,9 +47,17 @@ impl Runtime {
         }
         let version = source.record.version.clone();
         let flow = self.compiled(&source.record.flow, Some(&version)).await?;
-        let (mut drafts, mut state, last) = self.prefix(&stream, len).await?;
+        let Prefix {
+            mut drafts,
+            mut state,
+            last,
+            last_open,
+        } = self.prefix(&stream, len).await?;
         if state.status.is_ended() {
-            return Err(Error::ForkAtEnd(run.clone()));
+            return Err(Error::ForkAtEnd {
+                run: run.clone(),
+                last: last_open,
+            });
         }
         let id = RunId::fresh();
         let now = self.now_ms();
@@ -83,14 +91,10 @@ impl Runtime {
     }
 
     /// The first `len` events of a stream and what they reduce to.
-    async fn prefix(
-        &self,
-        stream: &StreamName,
-        len: u64,
-    ) -> Result<(Vec<Draft>, RunState, EventId)> {
+    async fn prefix(&self, stream: &StreamName, len: u64) -> Result<Prefix> {
         let mut drafts = Vec::new();
         let mut state = RunState::new();
-        let mut last = EventId { ms: 0, seq: 0 };
+        let (mut last, mut last_open) = (EventId { ms: 0, seq: 0 }, None);
         while (drafts.len() as u64) < len {
             let from = drafts.len() as u64;
             let limit = usize::try_from((len - from).min(1_000)).unwrap_or(1_000);
@@ -104,8 +108,25 @@ impl Runtime {
                 let draft = event.draft();
                 state.apply(&draft);
                 drafts.push(draft);
+                if !state.status.is_ended() && !state.visits.is_empty() {
+                    last_open = Some(event.id);
+                }
             }
         }
-        Ok((drafts, state, last))
+        Ok(Prefix {
+            drafts,
+            state,
+            last,
+            last_open,
+        })
     }
+}
+
+/// The beginning of a run's stream.
+struct Prefix {
+    drafts: Vec<Draft>,
+    state: RunState,
+    last: EventId,
+    /// The last event after which a step was left to do.
+    last_open: Option<EventId>,
 }

@@ -1,7 +1,7 @@
 //! Why a command was refused or failed, with the code that people see.
 
 use riverrun_engine::{Issue, SchemaIssue};
-use riverrun_types::{Name, RunId, RunStatus};
+use riverrun_types::{EventId, Name, RunId, RunStatus};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -41,8 +41,9 @@ pub enum Error {
     ReservedType(String),
     #[error("run {run} is {status}: only a run that is paused or has parked visits can be resumed")]
     NotPaused { run: RunId, status: RunStatus },
-    #[error("run {0} had ended at that event: fork from an earlier one")]
-    ForkAtEnd(RunId),
+    /// `last` is the last event after which a step was left to do.
+    #[error("run {run} had ended at that event: fork from an earlier one{}", .last.map(|event| format!(", such as {event}, the last with a step left to do")).unwrap_or_default())]
+    ForkAtEnd { run: RunId, last: Option<EventId> },
     #[error("{0}")]
     BadRequest(String),
     /// One of several jobs cannot be added, so none is.
@@ -108,7 +109,7 @@ impl Error {
             Self::BadKind(_) => "BAD_KIND",
             Self::ReservedType(_) => "RESERVED_TYPE",
             Self::NotPaused { .. } => "RUN_NOT_PAUSED",
-            Self::ForkAtEnd(_) => "FORK_AT_END",
+            Self::ForkAtEnd { .. } => "FORK_AT_END",
             Self::Job { error, .. } => error.code(),
             Self::BadRequest(_) | Self::BadField { .. } => "BAD_REQUEST",
             Self::JobOfRun { .. } => "JOB_OF_RUN",

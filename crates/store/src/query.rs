@@ -8,7 +8,8 @@ pub struct RunFilter {
     pub status: Vec<RunStatus>,
     pub flow: Option<Name>,
     pub version: Option<Name>,
-    pub tag: Option<Name>,
+    /// Runs that have all of these.
+    pub tags: Vec<Name>,
     pub tenant: Option<Name>,
     pub parent: Option<RunId>,
     pub id_prefix: Option<String>,

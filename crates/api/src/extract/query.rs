@@ -105,6 +105,19 @@ pub(crate) fn flag_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<
     flag(from).map(Some)
 }
 
+/// The most tags that one list may ask for: each is one more look for every row.
+const MAX_TAGS: usize = 20;
+
+/// Tags in a list with commas.
+pub(crate) fn tags<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let text = String::deserialize(from)?;
+    let tags: Vec<String> = comma_list(&text).map(str::to_owned).collect();
+    match tags.len() > MAX_TAGS {
+        true => Err(D::Error::custom(format!("at most {MAX_TAGS} tags"))),
+        false => Ok(tags),
+    }
+}
+
 /// The non-empty parts of a list with commas.
 pub(crate) fn comma_list(text: &str) -> impl Iterator<Item = &str> {
     text.split(',')

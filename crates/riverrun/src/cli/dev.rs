@@ -57,6 +57,7 @@ impl Dev {
         let mut warnings = Vec::new();
         let mut late = Loading::default();
         if let Some(processes) = &server.processes {
+            processes.lock().await.show_work();
             let outcome;
             (outcome, late) = processes.lock().await.look_promptly(&[]).await;
             tell_processes(&outcome);

@@ -107,6 +107,7 @@ impl Run {
             client: &client,
             run,
             events: self.follow,
+            ids: Ids::Hidden,
             format: global.output,
         };
         how.to_the_end(self.timeout).await
@@ -119,7 +120,15 @@ pub struct Watch<'a> {
     pub run: &'a str,
     /// Print the events, rather than the result.
     pub events: bool,
+    pub ids: Ids,
     pub format: Format,
+}
+
+/// Whether each event is printed with its id.
+#[derive(Clone, Copy)]
+pub enum Ids {
+    Shown,
+    Hidden,
 }
 
 impl Watch<'_> {
@@ -137,7 +146,10 @@ impl Watch<'_> {
     }
 
     async fn follow(&self, timeout: Option<Duration>) -> Result<End> {
-        let line = EventLine::for_stdout();
+        let line = match self.ids {
+            Ids::Shown => EventLine::for_stdout().with_ids(),
+            Ids::Hidden => EventLine::for_stdout(),
+        };
         let what = Follow {
             run: self.run,
             after: None,
@@ -148,7 +160,7 @@ impl Watch<'_> {
             .follow(what, |event| match self.format {
                 _ if !self.events => {}
                 Format::Table => {
-                    output::data(&line.show(&serde_json::from_str(event).unwrap_or_default()));
+                    output::data(&line.show_all(&serde_json::from_str(event).unwrap_or_default()));
                 }
                 _ => output::json_text(Format::Jsonl, event),
             })

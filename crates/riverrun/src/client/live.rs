@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use reqwest::{Method, RequestBuilder, Response};
 
 use super::{
-    Client, Query,
+    Again, Client, Query,
     sse::{Message, Parser},
 };
 use crate::failure::Result;
@@ -50,7 +50,7 @@ impl Client {
         if let Some(id) = after {
             request = request.header("last-event-id", id);
         }
-        self.open(request).await
+        self.open(request, Again::Safe).await
     }
 
     /// Asks for something whose answer is a stream.
@@ -60,15 +60,12 @@ impl Client {
             .request(Method::POST, self.at(path, &Vec::new()))
             .header("content-type", "application/json")
             .body(body);
-        self.open(request).await
+        self.open(request, Again::Unsent).await
     }
 
-    async fn open(&self, request: RequestBuilder) -> Result<Live> {
-        let response = request
-            .header("accept", "text/event-stream")
-            .send()
-            .await
-            .map_err(|error| self.unreachable(&error))?;
+    async fn open(&self, request: RequestBuilder, again: Again) -> Result<Live> {
+        let request = request.header("accept", "text/event-stream");
+        let response = self.dispatch(request, again).await?;
         Ok(Live::new(self.accepted(response).await?))
     }
 }

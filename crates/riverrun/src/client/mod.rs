@@ -6,6 +6,7 @@ mod live;
 mod pages;
 mod socket;
 mod sse;
+mod starting;
 
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ pub use follow::{AWAY, End, Follow, is_end};
 pub use jobs::{Watch, has_ended};
 pub use socket::Socket;
 pub use sse::Message;
+use starting::{Again, Patience};
 
 pub const DEFAULT_URL: &str = "http://127.0.0.1:4600";
 
@@ -32,6 +34,7 @@ pub struct Client {
     base: Url,
     /// What to try when nobody answers.
     hint: &'static str,
+    patience: Patience,
 }
 
 /// What a server answered, as the text it came in.
@@ -61,7 +64,8 @@ impl Answer {
 pub type Query = Vec<(&'static str, String)>;
 
 impl Client {
-    pub fn new(url: Option<&str>) -> Result<Self> {
+    /// `wait` is how long to wait for a server on this machine that is starting.
+    pub fn new(url: Option<&str>, wait: Duration) -> Result<Self> {
         let url = url.unwrap_or(DEFAULT_URL);
         let base = Url::parse(url)
             .ok()
@@ -78,7 +82,13 @@ impl Client {
             .build()
             .map_err(|error| Failure::new("CLIENT_FAILED", error.to_string()))?;
         let hint = "riverrun dev, or --url / RIVERRUN_URL if the server is elsewhere";
-        Ok(Self { http, base, hint })
+        let patience = Patience::new(&base, wait);
+        Ok(Self {
+            http,
+            base,
+            hint,
+            patience,
+        })
     }
 
     /// The same with another flag in what is to try next.
@@ -133,6 +143,10 @@ impl Client {
         body: Option<String>,
         header: Option<(&'static str, String)>,
     ) -> Result<Answer> {
+        let again = match method == Method::GET {
+            true => Again::Safe,
+            false => Again::Unsent,
+        };
         let mut request = self
             .http
             .request(method, self.at(path, query))
@@ -145,10 +159,7 @@ impl Client {
                 .header("content-type", "application/json")
                 .body(body);
         }
-        let response = request
-            .send()
-            .await
-            .map_err(|error| self.unreachable(&error))?;
+        let response = self.dispatch(request, again).await?;
         let response = self.accepted(response).await?;
         let text = response
             .text()

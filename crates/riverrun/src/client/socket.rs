@@ -11,7 +11,7 @@ use tokio_tungstenite::{
     },
 };
 
-use super::Client;
+use super::{Again, Client};
 use crate::failure::{Exit, Failure, Result};
 
 /// How long a server may take to say that the connection is a WebSocket now.
@@ -37,16 +37,14 @@ impl Client {
 
     async fn upgrade(&self, path: &[&str]) -> Result<Upgraded> {
         let key = generate_key();
-        let response = self
+        let request = self
             .http
             .get(self.at(path, &Vec::new()))
             .header(header::CONNECTION, "Upgrade")
             .header(header::UPGRADE, "websocket")
             .header(header::SEC_WEBSOCKET_VERSION, "13")
-            .header(header::SEC_WEBSOCKET_KEY, &key)
-            .send()
-            .await
-            .map_err(|error| self.unreachable(&error))?;
+            .header(header::SEC_WEBSOCKET_KEY, &key);
+        let response = self.dispatch(request, Again::Safe).await?;
         let status = response.status();
         if status != StatusCode::SWITCHING_PROTOCOLS {
             let text = response.text().await.unwrap_or_default();

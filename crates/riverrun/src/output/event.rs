@@ -2,18 +2,21 @@
 
 use serde_json::Value;
 
-use super::{paint, paint::paint, shorten, visible};
+use super::{event_stack, log_fields, paint, paint::paint, shorten, visible};
 use crate::config::show_duration;
 
 /// Prints events of one run, one line each.
 pub struct EventLine {
     /// Characters that the data may take.
     room: usize,
+    /// Whether a line begins with the event's id.
+    has_ids: bool,
 }
 
 impl EventLine {
     const TYPE: usize = 20;
     const STEP: usize = 14;
+    const ID: usize = 15;
 
     /// For stdout: as wide as the terminal, or without end where there is none.
     pub fn for_stdout() -> Self {
@@ -21,7 +24,23 @@ impl EventLine {
         let fixed = 12 + Self::TYPE + Self::STEP + 6;
         Self {
             room: super::width().map_or(500, |width| width.saturating_sub(fixed).max(20)),
+            has_ids: false,
         }
+    }
+
+    /// With the ids that other commands take, such as `riverrun runs fork --at`.
+    pub fn with_ids(mut self) -> Self {
+        self.room = self.room.saturating_sub(Self::ID + 2).max(20);
+        self.has_ids = true;
+        self
+    }
+
+    /// The line, and below it the stack of the error that the event tells of.
+    pub fn show_all(&self, event: &Value) -> String {
+        let stack = event_stack(event).into_iter();
+        let stack = stack.map(|line| paint(paint::DIM, line));
+        let lines: Vec<String> = std::iter::once(self.show(event)).chain(stack).collect();
+        lines.join("\n")
     }
 
     pub fn show(&self, event: &Value) -> String {
@@ -50,7 +69,15 @@ impl EventLine {
             paint(paint::event(kind), format_args!("{kind:<type_width$}")),
             paint(paint::NAME, format_args!("{step:<step_width$}")),
         );
-        line.trim_end().to_owned()
+        let line = line.trim_end();
+        if !self.has_ids {
+            return line.to_owned();
+        }
+        let (id, width) = (text("id"), Self::ID);
+        format!(
+            "{}  {line}",
+            paint(paint::DIM, format_args!("{id:<width$}"))
+        )
     }
 }
 
@@ -118,7 +145,10 @@ fn gist(kind: &str, data: &Value) -> String {
         "job.failed" | "job.cancelled" => Some(error().unwrap_or_default()),
         "job.progress" => data.get("progress").map(Value::to_string),
         "job.removed" => Some(String::new()),
-        kind if kind.starts_with("log.") => text("message").map(str::to_owned),
+        kind if kind.starts_with("log.") => text("message").map(|message| {
+            let fields = data.get("meta").map(log_fields).unwrap_or_default();
+            format!("{message}  {fields}").trim_end().to_owned()
+        }),
         _ => None,
     };
     match (found, data) {
@@ -136,7 +166,11 @@ mod tests {
     use super::*;
 
     fn check(event: Value, expected: &str) {
-        let shown = EventLine { room: 40 }.show(&event);
+        let shown = EventLine {
+            room: 40,
+            has_ids: false,
+        }
+        .show(&event);
         assert_eq!(
             anstream::adapter::strip_str(&shown).to_string().trim_end(),
             expected

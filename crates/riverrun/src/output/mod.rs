@@ -1,5 +1,6 @@
 //! What a command prints: data on stdout, talk on stderr.
 
+mod details;
 mod event;
 pub mod paint;
 mod pretty;
@@ -12,6 +13,7 @@ use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
 use serde::Serialize;
 
+pub use details::{event_stack, log_fields, stack_lines};
 pub use event::EventLine;
 pub use pretty::pretty;
 pub use table::{Row, Table};

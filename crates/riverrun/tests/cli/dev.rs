@@ -201,3 +201,28 @@ fn a_module_that_hangs_at_import_keeps_nobody_from_working() {
         assert_eq!(job["result"], 8, "{mode}: {job}");
     }
 }
+
+/// Whoever writes a handler sees what it says and where it fails, under the name of its process.
+#[test]
+fn handlers_are_heard_live() {
+    let project = Project::new();
+    project.write(
+        "processes/mail/send.ts",
+        "type To = { to: string }\nexport const config = { retryPolicy: { attempts: 1 } }\nexport default async (input: To, ctx) => {\n  ctx.logger.info('sending', { to: input.to, n: 1 })\n  console.warn('slow')\n  throw new Error('no postman')\n}\n",
+    );
+    project.write(
+        "processes/sum.py",
+        "def handler(input, ctx):\n    ctx.logger.error('odd', by='two')\n    return fail(input)\n\ndef fail(input):\n    raise ValueError('no sum')\n",
+    );
+    let server = project.start(&["dev", "--listen", "127.0.0.1:0"]);
+    server.run(&["jobs", "add", "send", "-d", r#"{"to": "ada"}"#, "--wait"]);
+    server.said("[mail/send] sending  to=ada n=1");
+    server.said("[mail/send] warn slow");
+    server.said("[mail/send] error HANDLER_ERROR: no postman");
+    let frame = server.said("[mail/send]     at ");
+    assert!(frame.contains("send.ts:6:9"), "{frame}");
+    server.run(&["call", "sum", "-d", "1"]);
+    server.said("[sum] error odd  by=two");
+    server.said("[sum] error HANDLER_ERROR: no sum");
+    server.said("sum.py\", line 6");
+}

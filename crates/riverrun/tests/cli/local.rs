@@ -130,6 +130,25 @@ fn doctor_finds_what_is_wrong() {
     for text in ["✗ server", "✗ flows", "try: riverrun flows validate"] {
         assert!(ended.out.contains(text), "{text} is not in {}", ended.out);
     }
+    // Interpreters, and the processes that do not load.
+    project.write("processes/good.ts", "export default (a: number) => a\n");
+    project.write("processes/bad.ts", "export default (a: ) => a\n");
+    project.write("processes/gone.py", "import not_there\n");
+    let ended = project.run(&["doctor", "--project", ".", listen]);
+    assert_eq!(ended.code, 1);
+    for text in [
+        "✓ node",
+        "✓ python",
+        "✗ process",
+        "bad.ts:1:20",
+        "not_there",
+        "✓ work     1 processes loaded",
+    ] {
+        assert!(ended.out.contains(text), "{text} is not in {}", ended.out);
+    }
+    project.write("riverrun.toml", "[runners]\nnode = '/nowhere/node'\n");
+    let ended = project.run(&["doctor", "--project", ".", listen]);
+    assert!(ended.out.contains("✗ node"), "{}", ended.out);
     project.write("riverrun.toml", "log = 1");
     let ended = project.run(&["doctor", "-o", "jsonl"]);
     assert_eq!(ended.code, 1);

@@ -301,7 +301,7 @@ fn names_that_are_not_there() {
         vec!["processes", "ls"],
         vec!["top"],
     ] {
-        let args = [&args[..], &["--url", &url]].concat();
+        let args = [&args[..], &["--url", &url, "--connect-timeout", "0s"]].concat();
         project.run(&args).refused(3, &["error[UNREACHABLE]"]);
     }
 }

@@ -135,7 +135,8 @@ fn exit_codes() {
 
     let url = server.url.clone();
     server.kill();
-    let away = project.run(&["run", "quick", "--url", &url]);
+    let away = ["run", "quick", "--url", &url, "--connect-timeout", "0s"];
+    let away = project.run(&away);
     away.refused(3, &["error[UNREACHABLE]", &url, "try: riverrun dev"]);
     project
         .run(&["runs", "ls", "--url", "nonsense"])
@@ -175,4 +176,52 @@ fn following_outlives_the_server() {
     wait_for(&following.out, "step.resumed");
     wait_for(&following.out, "flow.completed");
     assert_eq!(following.code(), 0);
+}
+
+/// A command that is typed right after the server's does not have to wait for it.
+#[test]
+fn a_command_waits_for_a_server_that_is_starting() {
+    let project = Project::with_flows();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = port.local_addr().unwrap().to_string();
+    drop(port);
+    let url = format!("http://{address}");
+    let mut asking = project.command();
+    asking.args(["run", "quick", "-d", r#"{"name": "Ada"}"#, "--wait"]);
+    asking.args(["--connect-timeout", "60s", "--url", &url]);
+    let asking = Running::of(asking);
+    // It says what it waits for, once it has tried for a while.
+    let told = wait_for(&asking.err, "waiting for a server");
+    assert!(told.contains(&url), "{told}");
+    let server = project.start(&["serve", "--project", ".", "--listen", &address]);
+    wait_for(&asking.out, "Hello, Ada!");
+    assert_eq!(asking.code(), 0);
+    server.kill();
+}
+
+#[test]
+fn lists_take_several_tags() {
+    let project = Project::with_flows();
+    let server = project.serve();
+    let start = |tags: &[&str]| {
+        let tags = tags.iter().flat_map(|tag| ["--tag", tag]);
+        let args: Vec<&str> = ["run", "quick", "-d", "{}"]
+            .into_iter()
+            .chain(tags)
+            .collect();
+        server.json(&args)["runId"].clone()
+    };
+    let both = start(&["red", "large"]);
+    start(&["red"]);
+    start(&["large"]);
+    let found = server.json(&["runs", "ls", "--tag", "red", "--tag", "large"]);
+    assert_eq!(found.as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found[0]["runId"], both);
+    let found = server.json(&["runs", "ls", "--tag", "red"]);
+    assert_eq!(found.as_array().unwrap().len(), 2);
+    for tags in [&["--tag", "red", "--tag", "large"][..], &["--tag", "red"]] {
+        server.ok(&[&["jobs", "add", "mail", "--create"], tags].concat());
+    }
+    let found = server.json(&["jobs", "ls", "--tag", "large", "--tag", "red"]);
+    assert_eq!(found.as_array().unwrap().len(), 1, "{found}");
 }

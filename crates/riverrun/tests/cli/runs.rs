@@ -167,9 +167,21 @@ fn reading_and_steering() {
     let fork = server.ok(&["runs", "fork", &quick, "--at", at]);
     let fork = server.json(&["runs", "show", fork.trim()]);
     assert_eq!(fork["forkedFrom"]["runId"], quick.as_str());
+    let listed_events = events.as_array().unwrap();
+    let is_open =
+        |event: &&Value| event["type"] == "step.completed" && !event["data"]["next"].is_null();
+    let last_open = listed_events.iter().rfind(is_open).unwrap()["id"]
+        .as_str()
+        .unwrap();
     server
         .run(&["runs", "fork", &quick])
-        .refused(2, &["FORK_AT_END"]);
+        .refused(2, &["FORK_AT_END", &format!("such as {}", last_open)]);
+    // People see the ids that they need for it.
+    let shown = server.ok(&["runs", "events", &quick]);
+    let ids = events.as_array().unwrap().iter();
+    for (line, event) in shown.lines().zip(ids) {
+        assert!(line.starts_with(event["id"].as_str().unwrap()), "{line}");
+    }
 
     // Export: a run with its events on each line.
     let export = server.ok(&["runs", "export", "--flow", "quick"]);

@@ -42,12 +42,8 @@ fn the_walk_in_readme_goes_as_it_says() {
         let file = project.path(&format!("out.{at}"));
         let file = file.to_str().unwrap();
         match step.command.strip_suffix('&') {
-            // A newcomer waits until the server has said that it listens.
-            Some(server) => {
-                script += &format!(
-                    "{server} > {file} 2>&1 & until grep -q listening {file}; do :; done\n"
-                );
-            }
+            // Pasted as a block: nobody waits until the server has said that it listens.
+            Some(server) => script += &format!("{server} > {file} 2>&1 &\n"),
             None => script += &format!("{} > {file} || exit 1\n", step.command),
         }
     }

@@ -94,7 +94,7 @@ pub async fn a_list_shows_the_jobs_that_are_wanted(store: S) {
     let wanted = Wanted::default;
     let some = |text: &str| Some(text.to_owned());
     let tag = Wanted {
-        tag: some("u"),
+        tags: vec!["u".to_owned()],
         ..wanted()
     };
     assert_eq!(list(&[], tag, 1).await, ["tagged"]);

@@ -24,7 +24,7 @@ pub async fn a_deleted_run_is_gone_with_all_that_is_its_own(store: S) {
     let stream = StreamName::flow(&id("r1"));
     assert_eq!(must(store.locate(&stream, Place::Time(T0 + 9)).await), 0);
     let tagged = RunFilter {
-        tag: Some("t".into()),
+        tags: vec!["t".into()],
         ..RunFilter::default()
     };
     assert!(ids(&store, tagged).await.is_empty());

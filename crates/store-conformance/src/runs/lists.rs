@@ -101,11 +101,17 @@ pub async fn every_filter_narrows(store: S) {
     };
     check(&store, version, &["a-2"]).await;
     let tag = |tag: &str| RunFilter {
-        tag: Some(tag.into()),
+        tags: vec![tag.into()],
         ..all()
     };
     check(&store, tag("x"), &["c%1", "a-2", "a-1"]).await;
     check(&store, tag("z"), &[]).await;
+    let tags = |tags: &[&str]| RunFilter {
+        tags: tags.iter().map(|tag| (*tag).into()).collect(),
+        ..all()
+    };
+    check(&store, tags(&["x", "y"]), &["a-2"]).await;
+    check(&store, tags(&["x", "z"]), &[]).await;
     let tenant = |tenant: &str| RunFilter {
         tenant: Some(tenant.into()),
         ..all()
@@ -138,7 +144,7 @@ pub async fn filters_combine(store: S) {
     };
     check(&store, filter.clone(), &["c%1", "c_1", "a-1"]).await;
     let filter = RunFilter {
-        tag: Some("x".into()),
+        tags: vec!["x".into()],
         ..filter
     };
     check(&store, filter.clone(), &["c%1", "a-1"]).await;

@@ -37,7 +37,7 @@ pub async fn what_is_over_is_swept(store: S) {
     assert_eq!(left(&store).await, ["c-new", "f-new"]);
     assert!(stream_of(&store, "c-old").await.is_empty());
     let tagged = RunFilter {
-        tag: Some("t".into()),
+        tags: vec!["t".into()],
         ..RunFilter::default()
     };
     assert_eq!(ids(&store, tagged).await.len(), 2);

@@ -77,8 +77,12 @@ impl Walk {
     }
 
     fn names(&mut self, filter: &RunFilter, bounds: &Bounds) {
-        if let Some(tag) = &filter.tag {
-            self.add("t.tag = ?", tag.to_string());
+        if let Some((first, others)) = filter.tags.split_first() {
+            self.add("t.tag = ?", first.to_string());
+            for tag in others {
+                let has = "EXISTS (SELECT 1 FROM tags o WHERE o.tag = ? AND o.run = t.run)";
+                self.add(has, tag.to_string());
+            }
         }
         if let Some(parent) = &filter.parent {
             self.led(Lead::Parent, "r.parent = ?", parent.as_str().to_owned());
@@ -159,7 +163,7 @@ impl Walk {
 fn lead(filter: &RunFilter, statuses: &[RunStatus]) -> Lead {
     let prefixed = filter.id_prefix.as_ref().is_some_and(|id| !id.is_empty());
     match statuses {
-        _ if filter.tag.is_some() => Lead::Tag,
+        _ if !filter.tags.is_empty() => Lead::Tag,
         _ if filter.parent.is_some() => Lead::Parent,
         _ if prefixed => Lead::Prefix,
         // Completed runs are the many, and have no index: a plain walk finds them soon.

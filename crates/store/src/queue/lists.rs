@@ -57,8 +57,8 @@ pub struct Wanted {
     /// Its name; one without has its queue's.
     pub name: Option<String>,
     pub key: Option<String>,
-    /// One of the `tags` in its options.
-    pub tag: Option<String>,
+    /// Each of these is among the `tags` in its options.
+    pub tags: Vec<String>,
     /// Ended, or added if it has not, at or before this time.
     pub before_ms: Option<Millis>,
     /// The same, at or after.
@@ -80,7 +80,7 @@ impl Wanted {
             && self.before_ms.is_none_or(|before| ms <= before)
             && self.after_ms.is_none_or(|after| ms >= after)
             && self.has_code(job)
-            && self.has_tag(job)
+            && self.has_tags(job)
     }
 
     fn has_code(&self, job: &JobRecord) -> bool {
@@ -91,13 +91,13 @@ impl Wanted {
         found.is_some_and(|found| found.as_text() == code.as_str())
     }
 
-    fn has_tag(&self, job: &JobRecord) -> bool {
-        let Some(tag) = &self.tag else {
+    fn has_tags(&self, job: &JobRecord) -> bool {
+        if self.tags.is_empty() {
             return true;
-        };
+        }
         let tags = job.options.as_ref().and_then(|options| options.get("tags"));
         let tags = tags.and_then(|tags| tags.read::<Vec<String>>().ok());
-        tags.is_some_and(|tags| tags.contains(tag))
+        tags.is_some_and(|tags| self.tags.iter().all(|tag| tags.contains(tag)))
     }
 }
 

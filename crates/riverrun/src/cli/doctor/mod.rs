@@ -2,6 +2,7 @@
 
 mod disk;
 mod network;
+mod work;
 
 use std::path::PathBuf;
 
@@ -87,6 +88,7 @@ impl Doctor {
                 checks.extend(disk::checks(&settings.config));
                 checks.extend(network::checks(&settings.config, global).await?);
                 checks.push(self.flows(&settings));
+                checks.extend(work::checks(&settings).await);
             }
             Err(failure) => checks.push(Check::of("config", &failure)),
         }
@@ -107,11 +109,7 @@ impl Doctor {
     }
 
     fn flows(&self, settings: &Settings) -> Check {
-        let folder = settings
-            .config
-            .project
-            .clone()
-            .unwrap_or_else(|| PathBuf::from("."));
+        let folder = project_of(settings);
         let files = match project::flow_files(&folder) {
             Ok(files) => files,
             Err(failure) => return Check::of("flows", &failure),
@@ -139,6 +137,12 @@ impl Doctor {
             next,
         )
     }
+}
+
+/// The project's folder: what is given, or the current one.
+fn project_of(settings: &Settings) -> PathBuf {
+    let project = settings.config.project.clone();
+    project.unwrap_or_else(|| PathBuf::from("."))
 }
 
 fn tell(check: &Check) {

@@ -1,5 +1,7 @@
 //! The port, and the server if there is one.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -8,7 +10,7 @@ use crate::{cli::Global, client::Client, config::Config, failure::Result};
 
 pub async fn checks(config: &Config, global: &Global) -> Result<Vec<Check>> {
     let here = format!("http://{}", config.listen);
-    let client = Client::new(global.url.as_deref().or(Some(&here)))?;
+    let client = Client::new(global.url.as_deref().or(Some(&here)), Duration::ZERO)?;
     let version = client.get(&["api", "version"], &Vec::new()).await;
     let server = version.as_ref().ok().map(|answer| answer.value());
     let mut checks = Vec::new();

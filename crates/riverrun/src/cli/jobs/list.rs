@@ -25,9 +25,9 @@ pub struct List {
     /// Only jobs of this key.
     #[arg(long)]
     key: Option<String>,
-    /// Only jobs with this tag.
+    /// Only jobs with this tag; may be given again, and all must be there.
     #[arg(long)]
-    tag: Option<String>,
+    tag: Vec<String>,
     #[command(flatten)]
     limit: Limit,
 }
@@ -69,7 +69,8 @@ impl List {
             let states: Vec<&str> = self.state.iter().map(|state| state.as_str()).collect();
             query.push(("state", states.join(",")));
         }
-        for (member, text) in [("name", self.name), ("key", self.key), ("tag", self.tag)] {
+        let tags = (!self.tag.is_empty()).then(|| self.tag.join(","));
+        for (member, text) in [("name", self.name), ("key", self.key), ("tags", tags)] {
             query.extend(text.map(|text| (member, text)));
         }
         match &self.queue {

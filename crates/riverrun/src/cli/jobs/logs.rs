@@ -61,7 +61,7 @@ impl Logs {
             }
             events
                 .iter()
-                .for_each(|event| output::data(&line.show(&event.value())));
+                .for_each(|event| output::data(&line.show_all(&event.value())));
         });
         Ok(Exit::Ok)
     }
@@ -73,7 +73,7 @@ async fn follow(client: &Client, id: &str, format: Format) -> Result<Exit> {
     let shown = watch.events(|message| match format {
         Format::Table => {
             let event = serde_json::from_str(&message.data).unwrap_or_default();
-            output::data(&line.show(&event));
+            output::data(&line.show_all(&event));
         }
         _ => output::json_text(Format::Jsonl, &message.data),
     });

@@ -77,6 +77,10 @@ fn show(answer: &Answer) {
     if let Some(code) = job["error"]["code"].as_str() {
         let message = job["error"]["message"].as_str().unwrap_or_default();
         output::painted_field("error", paint::BAD, &format!("{code}: {message}"));
+        let stack = output::stack_lines(job["error"]["stack"].as_str(), message);
+        stack
+            .iter()
+            .for_each(|line| output::data(&paint::paint(paint::DIM, line)));
     }
     let room = output::field_room();
     for (title, key) in [

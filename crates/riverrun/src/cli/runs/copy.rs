@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     cli::{
         Global,
-        run::{Watch, read_input},
+        run::{Ids, Watch, read_input},
     },
     client::{Answer, Client},
     failure::{Exit, Result},
@@ -87,6 +87,7 @@ async fn tell(client: &Client, global: &Global, answer: &Answer, follow: bool) -
             client,
             run,
             events: true,
+            ids: Ids::Hidden,
             format: global.output,
         };
         return watch.to_the_end(None).await;

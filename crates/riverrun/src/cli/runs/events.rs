@@ -5,7 +5,10 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::{
-    cli::{Global, run::Watch},
+    cli::{
+        Global,
+        run::{Ids, Watch},
+    },
     config::parse_duration,
     failure::{Exit, Result},
     output::{self, EventLine},
@@ -53,6 +56,7 @@ impl Events {
                 client: &client,
                 run: &run,
                 events: true,
+                ids: Ids::Shown,
                 format: global.output,
             };
             // Only a wait for its own run's outcome fails with it; here the events were asked for.
@@ -77,11 +81,11 @@ impl Events {
         let events = client
             .rows(&["api", "runs", &run, "events"], &query, limit)
             .await?;
-        let line = EventLine::for_stdout();
+        let line = EventLine::for_stdout().with_ids();
         output::list(global.output, &events, || {
             events
                 .iter()
-                .for_each(|event| output::data(&line.show(&event.value())));
+                .for_each(|event| output::data(&line.show_all(&event.value())));
         });
         Ok(Exit::Ok)
     }

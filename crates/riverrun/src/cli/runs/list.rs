@@ -36,9 +36,9 @@ pub struct Filter {
     /// Only runs of this version of the flow.
     #[arg(long)]
     version: Option<String>,
-    /// Only runs with this tag.
+    /// Only runs with this tag; may be given again, and all must be there.
     #[arg(long)]
-    tag: Option<String>,
+    tag: Vec<String>,
     /// Only runs of this tenant.
     #[arg(long)]
     tenant: Option<String>,
@@ -76,7 +76,7 @@ impl Filter {
             ("status", (!status.is_empty()).then(|| status.join(","))),
             ("flow", self.flow.clone()),
             ("version", self.version.clone()),
-            ("tag", self.tag.clone()),
+            ("tags", (!self.tag.is_empty()).then(|| self.tag.join(","))),
             ("tenant", self.tenant.clone()),
             ("parent", self.parent.clone()),
             ("prefix", self.prefix.clone()),

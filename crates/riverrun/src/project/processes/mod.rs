@@ -17,6 +17,7 @@ mod module;
 mod outcome;
 mod process;
 mod register;
+mod shown;
 mod strays;
 
 use std::{
@@ -38,7 +39,7 @@ use process::{process, source};
 use strays::Stray;
 
 pub use entries::Entry;
-pub use find::language_of;
+pub use find::{language_of, languages};
 pub use loading::Loading;
 pub use outcome::Outcome;
 pub use register::Register;
@@ -55,6 +56,8 @@ pub struct Processes {
     broken: HashMap<PathBuf, String>,
     /// Files that were warned of.
     warned: HashSet<PathBuf>,
+    /// Whether what handlers say is shown on the terminal.
+    is_shown: bool,
 }
 
 struct Loaded {
@@ -85,7 +88,13 @@ impl Processes {
             loaded: HashMap::new(),
             broken: HashMap::new(),
             warned: HashSet::new(),
+            is_shown: false,
         }
+    }
+
+    /// Shows what the handlers of all processes say and how they fail, from the next load on.
+    pub fn show_work(&mut self) {
+        self.is_shown = true;
     }
 
     /// Takes in what is there now: what is new or has changed is loaded, what is gone removed.
@@ -251,7 +260,7 @@ impl Processes {
             if is_new {
                 outcome.loaded.push((process.id.to_string(), queue));
             }
-            self.register.put(process);
+            self.register.put(self.dressed(process));
         }
         let before = self.loaded.insert(
             file.path.clone(),
@@ -267,6 +276,16 @@ impl Processes {
                 outcome.removed.push(id);
             }
         }
+    }
+
+    fn dressed(&self, mut process: Process) -> Process {
+        if self.is_shown {
+            process.provider = Arc::new(shown::Shown {
+                name: process.id.to_string().into(),
+                provider: process.provider,
+            });
+        }
+        process
     }
 
     fn new_runners(&self, language: Language) -> Runners {
