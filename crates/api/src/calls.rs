@@ -108,7 +108,7 @@ pub(crate) fn request(body: ExecuteBody) -> Result<(RunId, CallRequest, bool), A
     }
     let id = match &body.call_id {
         None => RunId::fresh(),
-        Some(id) => RunId::checked(id)
+        Some(id) => RunId::for_new(id)
             .map_err(|error| ApiError::new("BAD_ID", format!("callId: {error}")))?,
     };
     let request = CallRequest {

@@ -22,11 +22,12 @@ use futures::FutureExt;
 use riverrun_types::RunId;
 use serde_json::json;
 use tracing::Instrument;
-use url::Url;
 
-use crate::{app::Api, doors, errors::ApiError, read_on::read_on};
+use crate::{app::Api, cross_site, doors, errors::ApiError, headers, read_on::read_on};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// No browser guesses that an answer is something else than it says.
+const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
 /// The id of a request, for whoever answers it.
 #[derive(Clone)]
@@ -51,7 +52,9 @@ pub(crate) async fn around(State(api): State<Api>, mut request: Request, next: N
         let (status, elapsed) = (response.status().as_u16(), began.elapsed());
         tracing::debug!(status, ?elapsed, "answered");
     });
-    response.headers_mut().insert(REQUEST_ID, id);
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
     response
 }
 
@@ -63,8 +66,8 @@ async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Re
     };
     let hosts = &api.options().hosts;
     let public = api.runtime().options().public_url.as_deref();
-    let checked = hosts.check(&request);
-    if let Err(refused) = checked.and_then(|()| same_origin(&request, public)) {
+    let checked = headers::check(&request).and_then(|()| hosts.check(&request));
+    if let Err(refused) = checked.and_then(|()| cross_site::check(&request, public)) {
         return refusal(refused);
     }
     let mut limit = api.options().request_timeout;
@@ -118,40 +121,6 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     HeaderValue::from_str(&format!("{prefix}-{count:x}"))
         .unwrap_or(HeaderValue::from_static("unknown"))
-}
-
-/// A browser says from which page a request comes. A page of another site must not be able to
-/// change anything on a server that trusts its own machine. Pages of the public address are the
-/// server's own, whatever a proxy makes of the name.
-fn same_origin(request: &Request, public: Option<&str>) -> Result<(), ApiError> {
-    let Some(origin) = request.headers().get(header::ORIGIN) else {
-        return Ok(());
-    };
-    let only_reads = matches!(
-        *request.method(),
-        Method::GET | Method::HEAD | Method::OPTIONS
-    );
-    // What goes over a WebSocket is not kept from other pages by the browser, as answers are.
-    if only_reads && !request.headers().contains_key(header::UPGRADE) {
-        return Ok(());
-    }
-    let origin = origin.to_str().unwrap_or_default();
-    let host = origin.split_once("://").map_or("", |(_, host)| host);
-    let forwarded = HeaderName::from_static("x-forwarded-host");
-    let ours = [header::HOST, forwarded]
-        .iter()
-        .filter_map(|name| request.headers().get(name)?.to_str().ok())
-        .any(|ours| !host.is_empty() && ours.eq_ignore_ascii_case(host));
-    let public = public.and_then(|url| Some(Url::parse(url).ok()?.origin()));
-    let is_public = public.is_some_and(|public| {
-        public.is_tuple() && public.ascii_serialization().eq_ignore_ascii_case(origin)
-    });
-    if ours || is_public {
-        return Ok(());
-    }
-    let origin: String = origin.chars().take(64).collect();
-    let message = format!("a page of {origin:?} may not change anything here");
-    Err(ApiError::new("FORBIDDEN_ORIGIN", message))
 }
 
 pub(crate) async fn not_found(method: Method, uri: Uri) -> ApiError {

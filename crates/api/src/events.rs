@@ -114,6 +114,7 @@ async fn page(
                 step: query.step.map(Name::from),
                 since_ms: query.since,
                 until_ms: query.until,
+                max_bytes: EventQuery::PAGE_BYTES,
             },
         )
         .await?;

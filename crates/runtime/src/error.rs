@@ -1,7 +1,7 @@
 //! Why a command was refused or failed, with the code that people see.
 
 use riverrun_engine::{Issue, SchemaIssue};
-use riverrun_types::{EventId, Name, RunId, RunStatus};
+use riverrun_types::{EventId, Name, RunId, RunStatus, StreamName};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -9,6 +9,9 @@ pub enum Error {
     Store(#[from] riverrun_store::Error),
     #[error("{0}")]
     BadDefinition(String),
+    /// An object that the server reads has a member twice.
+    #[error("{0}")]
+    DuplicateMember(String),
     #[error("the flow has {} issue(s)", .0.len())]
     FlowInvalid(Vec<Issue>),
     #[error("there is no flow {id:?}{}", .version.as_ref().map(|v| format!(" in version {v:?}")).unwrap_or_default())]
@@ -39,6 +42,8 @@ pub enum Error {
     BadKind(String),
     #[error("only the server writes events of the type {0}")]
     ReservedType(String),
+    #[error("only the server writes to the stream {}:{}", .0.kind, .0.id)]
+    ReservedStream(StreamName),
     #[error("run {run} is {status}: only a run that is paused or has parked visits can be resumed")]
     NotPaused { run: RunId, status: RunStatus },
     /// `last` is the last event after which a step was left to do.
@@ -99,6 +104,7 @@ impl Error {
         match self {
             Self::Store(error) => error.code(),
             Self::BadDefinition(_) => "BAD_DEFINITION",
+            Self::DuplicateMember(_) => "DUPLICATE_MEMBER",
             Self::FlowInvalid(_) => "FLOW_INVALID",
             Self::FlowNotFound { .. } | Self::FlowNotMade { .. } => "FLOW_NOT_FOUND",
             Self::InputInvalid(_) => "INPUT_INVALID",
@@ -108,6 +114,7 @@ impl Error {
             Self::BadEvent(_) => "BAD_EVENT",
             Self::BadKind(_) => "BAD_KIND",
             Self::ReservedType(_) => "RESERVED_TYPE",
+            Self::ReservedStream(_) => "RESERVED_STREAM",
             Self::NotPaused { .. } => "RUN_NOT_PAUSED",
             Self::ForkAtEnd { .. } => "FORK_AT_END",
             Self::Job { error, .. } => error.code(),

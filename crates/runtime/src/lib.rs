@@ -38,7 +38,7 @@ mod work;
 
 pub use clock::{Busy, Clock, SimulatedClock, Unsettled};
 pub use compose::{Composable, Composed, ComposedFlow, Made, MadeFlow};
-pub use definition::{Format, check_numbers, parse_definition};
+pub use definition::{Format, check_members, check_numbers, parse_definition};
 pub use error::Error;
 pub use flows::{Compiled, FlowEntry, RegisteredFlow};
 pub use handler::{Action, Call, Effects, FlowLookup, Handler, Services, function};

@@ -1,6 +1,6 @@
 //! What may stand in a wish to start a run, whoever wishes: lists show it, indexes hold it.
 
-use riverrun_types::{Json, RunId, label, time::MAX_WAIT_MS};
+use riverrun_types::{Json, RunId, id::is_dot_segment, label, time::MAX_WAIT_MS};
 
 use crate::{Error, Result, StartRequest};
 
@@ -22,6 +22,7 @@ impl StartRequest {
         }
         if let Some(id) = &self.correlation_id {
             check_label("correlationId", id)?;
+            check_segment("correlationId", id)?;
         }
         if let Some(id) = &self.causation_id {
             check_label("causationId", id)?;
@@ -58,13 +59,19 @@ impl StartRequest {
 }
 
 fn check_run_id(run: &RunId) -> Result<()> {
-    if run.as_str() == "latest" {
-        let message = "runId: \"latest\" means the newest run and can be the id of none";
-        return Err(Error::BadId(message.to_owned()));
-    }
-    let checked = RunId::checked(run.as_str());
+    let checked = RunId::for_new(run.as_str());
     checked.map_err(|error| Error::BadId(format!("runId: {error}")))?;
     Ok(())
+}
+
+/// A correlation id is a segment of `/api/stories/<correlationId>`.
+fn check_segment(field: &'static str, text: &str) -> Result<()> {
+    match is_dot_segment(text) {
+        true => Err(Error::BadId(format!(
+            "{field}: {text:?} would mean another place in a path"
+        ))),
+        false => Ok(()),
+    }
 }
 
 fn check_label(field: &'static str, text: &str) -> Result<()> {
@@ -204,21 +211,11 @@ mod tests {
     #[test]
     fn an_id_is_plain_and_not_latest() {
         check(|request| request.run_id = Some(RunId::new("order-7")), None);
-        for (id, message) in [
-            (
-                "latest",
-                "runId: \"latest\" means the newest run and can be the id of none",
-            ),
-            (
-                "a b",
-                &RunId::checked("a b")
-                    .map_err(|error| format!("runId: {error}"))
-                    .unwrap_err(),
-            ),
-        ] {
+        for id in ["latest", ".", "..", "a b"] {
+            let message = format!("runId: {}", RunId::for_new(id).unwrap_err());
             check(
                 |request| request.run_id = Some(RunId::new(id)),
-                Some(("BAD_ID", message)),
+                Some(("BAD_ID", &message)),
             );
         }
     }

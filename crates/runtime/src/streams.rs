@@ -285,14 +285,15 @@ pub(crate) fn once(key: &Name, places: Vec<usize>, now_ms: i64) -> Change {
     }))
 }
 
-/// In the stream of a job or a trigger no event even looks as if it were its own; a queue's channel is
-/// heard, never stored.
+/// Rejects events for a stream that only the server writes to. In the stream of a job or a trigger
+/// no event from outside may look as if it were about the job or the trigger itself.
 fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
-    if &*stream.kind == StreamName::QUEUE {
-        let message =
-            "nothing is appended to the channel of a queue: it says what happens to its jobs";
-        return Err(Error::BadEvent(message.to_owned()));
+    if stream.is_servers_own() {
+        return Err(Error::ReservedStream(stream.clone()));
     }
+    stream
+        .check_for_new()
+        .map_err(|error| Error::BadId(error.to_string()))?;
     let own = match &*stream.kind {
         StreamName::TRIGGER => "trigger",
         _ if stream.is_job() => "job",
@@ -308,6 +309,9 @@ fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
 fn read(event: &Json, now: i64) -> Result<Draft> {
     check_size(event)?;
     let draft = normalise::normalise(event, now).map_err(|error| {
+        if let Refused::Repeated(message) = error {
+            return Error::DuplicateMember(message);
+        }
         let near = match &error {
             Refused::Unknown(name) => meant(name, &normalise::MEMBERS),
             _ => String::new(),

@@ -1,6 +1,6 @@
 //! A trigger as people write it, in JSON or YAML.
 
-use riverrun_types::{Json, RunId, label, words::plain};
+use riverrun_types::{Json, RunId, id::is_dot_segment, label, words::plain};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
@@ -103,7 +103,7 @@ impl Definition {
 
     fn check(&self) -> Result<()> {
         RunId::checked(&self.id).map_err(|error| Error::invalid("id", error.to_string()))?;
-        if matches!(self.id.as_str(), "." | "..") {
+        if is_dot_segment(&self.id) {
             let message = format!("{:?} means another place in a path", self.id);
             return Err(Error::invalid("id", message));
         }

@@ -31,6 +31,7 @@ impl Triggers {
             step: None,
             since_ms: None,
             until_ms: None,
+            max_bytes: EventQuery::PAGE_BYTES,
         };
         let items = self.runtime().store().events(&stream(id), &query).await?;
         // The oldest that is kept may be anywhere, so only an empty page is known to be the last.

@@ -36,17 +36,30 @@ impl RunId {
         Self::new(&uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, bytes).to_string())
     }
 
+    /// The word that stands for the newest run or job wherever the id of one is read.
+    pub const LATEST: &'static str = "latest";
+
     /// Checks an id that came from outside: visible characters that need no quoting in a URL, a
-    /// stream name or a shell.
+    /// stream name or a shell. For reading what exists; the id of something new is checked by
+    /// [`RunId::for_new`], which rejects more.
     pub fn checked(text: &str) -> Result<Self, InvalidId> {
         let fits = (1..=Self::MAX_BYTES).contains(&text.len());
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~');
         if fits && text.chars().all(plain) {
             Ok(Self::new(text))
         } else {
-            Err(InvalidId {
-                text: text.chars().take(64).collect(),
-            })
+            Err(InvalidId::Characters(text.chars().take(64).collect()))
+        }
+    }
+
+    /// Checks the id of a run, a job or a call that is to be created: an id as above that no path
+    /// resolves to another place and that does not stand for the newest one.
+    pub fn for_new(text: &str) -> Result<Self, InvalidId> {
+        let id = Self::checked(text)?;
+        match text {
+            Self::LATEST => Err(InvalidId::Latest),
+            _ if is_dot_segment(text) => Err(InvalidId::DotSegment(text.to_owned())),
+            _ => Ok(id),
         }
     }
 
@@ -67,10 +80,26 @@ impl fmt::Debug for RunId {
     }
 }
 
+/// Whether a text is `.` or `..`. URL parsers, HTTP clients and file systems resolve these, also
+/// in their percent-encoded form, so nothing that becomes a path segment or a file name may be
+/// called so: no id, no queue, no step, no process.
+pub fn is_dot_segment(text: &str) -> bool {
+    matches!(text, "." | "..")
+}
+
+/// Whether a part of a name with slashes, such as the id of a process, is `.` or `..`.
+pub fn has_dot_segment(name: &str) -> bool {
+    name.split('/').any(is_dot_segment)
+}
+
 #[derive(Debug, thiserror::Error)]
-#[error("the id {text:?} is not 1 to 128 characters of a-z, A-Z, 0-9, '-', '_', '.', '~'")]
-pub struct InvalidId {
-    text: String,
+pub enum InvalidId {
+    #[error("the id {0:?} is not 1 to 128 characters of a-z, A-Z, 0-9, '-', '_', '.', '~'")]
+    Characters(String),
+    #[error("the id {0:?} would mean another place in a path")]
+    DotSegment(String),
+    #[error("the id \"latest\" is reserved: it stands for the newest one")]
+    Latest,
 }
 
 /// `<milliseconds>-<n>`: the place of an event in its stream and the cursor of every reader.
@@ -144,6 +173,14 @@ impl StreamName {
     pub const QUEUE: &'static str = "queue";
     /// The streams of triggers and of doors: what became of them.
     pub const TRIGGER: &'static str = "trigger";
+    /// The streams of calls: what happened in each.
+    pub const CALL: &'static str = "call";
+    /// The one stream of flows that were registered.
+    pub const REGISTRY: &'static str = "registry";
+    /// The streams of workers.
+    pub const WORKER: &'static str = "worker";
+    /// The one stream of events that belong to nothing in particular.
+    pub const GLOBAL: &'static str = "global";
 
     pub fn new(kind: &str, id: &str) -> Self {
         Self {
@@ -154,7 +191,7 @@ impl StreamName {
 
     /// The stream of what belongs to nobody in particular.
     pub fn global() -> Self {
-        Self::new("global", "global")
+        Self::new(Self::GLOBAL, Self::GLOBAL)
     }
 
     pub fn flow(run: &RunId) -> Self {
@@ -187,6 +224,29 @@ impl StreamName {
         RunId::checked(id)?;
         Ok(Self::new(kind, id))
     }
+
+    /// Rejects the name of a stream that is to be written to if part of it is `.` or `..`.
+    pub fn check_for_new(&self) -> Result<(), InvalidId> {
+        match [&self.kind, &self.id]
+            .into_iter()
+            .find(|part| is_dot_segment(part))
+        {
+            Some(part) => Err(InvalidId::DotSegment(part.to_string())),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether only the server writes to the stream: events from outside are rejected, whatever
+    /// their type. The streams of runs, jobs and triggers take events that are not about the run,
+    /// job or trigger itself.
+    pub fn is_servers_own(&self) -> bool {
+        match &*self.kind {
+            Self::REGISTRY | Self::CALL | Self::QUEUE | Self::WORKER => true,
+            // The only stream of its type.
+            Self::GLOBAL => *self.id != *Self::GLOBAL,
+            _ => false,
+        }
+    }
 }
 
 /// What the names of all streams of a server begin with on the wire: `nq` unless it is set.
@@ -197,7 +257,7 @@ pub struct Namespace(Arc<str>);
 impl Namespace {
     /// Takes what a run id may be made of.
     pub fn checked(text: &str) -> Result<Self, InvalidId> {
-        RunId::checked(text)?;
+        RunId::for_new(text)?;
         Ok(Self(Arc::from(text)))
     }
 
@@ -279,6 +339,45 @@ mod tests {
         assert!(RunId::checked("order-42_a.b~c").is_ok());
         for text in ["", "a b", "a/b", "a:b", "ä", "\u{0}", &"x".repeat(129)] {
             assert!(RunId::checked(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_new_is_called_latest_or_like_another_place_in_a_path() {
+        for text in ["latest", ".", ".."] {
+            assert!(RunId::for_new(text).is_err(), "{text:?}");
+            assert!(RunId::checked(text).is_ok(), "{text:?} can still be read");
+        }
+        for text in ["...", ".a", "a..", "latest-1", "Latest"] {
+            assert!(RunId::for_new(text).is_ok(), "{text:?}");
+        }
+        for (kind, id) in [("webhook", ".."), (".", "a")] {
+            let stream = StreamName::checked(kind, id).unwrap();
+            assert!(stream.check_for_new().is_err(), "{stream:?}");
+        }
+    }
+
+    #[test]
+    fn streams_that_only_the_server_writes_to() {
+        for (kind, id, own) in [
+            ("registry", "registry", true),
+            ("registry", "x", true),
+            ("call", "c", true),
+            ("queue", "q", true),
+            ("worker", "w", true),
+            ("global", "x", true),
+            ("global", "global", false),
+            ("flow", "r", false),
+            ("job", "j", false),
+            ("trigger", "t", false),
+            ("webhook", "w", false),
+            ("orders", "7", false),
+        ] {
+            assert_eq!(
+                StreamName::new(kind, id).is_servers_own(),
+                own,
+                "{kind}:{id}"
+            );
         }
     }
 

@@ -7,7 +7,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Draft, EventType, Json, Millis, Name, StepRef, label};
+use crate::{
+    Draft, EventType, Json, Millis, Name, StepRef,
+    id::is_dot_segment,
+    json::{UniqueMembers, is_repeated_member},
+    label,
+    words::plain,
+};
 
 /// Why an event from outside was refused.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -28,6 +34,8 @@ pub enum Refused {
     /// One of [`MEMBERS`] was probably meant.
     #[error("an event has no member {0:?}")]
     Unknown(String),
+    #[error("{0}")]
+    Repeated(String),
 }
 
 /// What an event may have, in any of its forms. Where it goes, its id and its time are there to be
@@ -59,10 +67,13 @@ pub const MEMBERS: [&str; 22] = [
 
 /// Reads one event. `now` is when it arrived.
 pub fn normalise(json: &Json, now: Millis) -> Result<Draft, Refused> {
-    let mut members: Map<String, Value> = match json.as_str().as_bytes().first() {
+    let UniqueMembers(mut members) = match json.as_str().as_bytes().first() {
         Some(b'{') => json
             .read()
-            .map_err(|_| Refused::NotAnObject("broken JSON"))?,
+            .map_err(|error| match is_repeated_member(&error) {
+                true => Refused::Repeated(plain(&error.to_string())),
+                false => Refused::NotAnObject("broken JSON"),
+            })?,
         Some(b'[') => return Err(Refused::NotAnObject("a list")),
         Some(b'"') => return Err(Refused::NotAnObject("a string")),
         _ => return Err(Refused::NotAnObject("a bare value")),
@@ -94,6 +105,12 @@ pub fn normalise(json: &Json, now: Millis) -> Result<Draft, Refused> {
     draft.data = data;
     draft.step = step(&mut members, &meta)?;
     draft.correlation_id = take_label(&mut members, "correlationId")?.map(Name::from);
+    if draft.correlation_id.as_deref().is_some_and(is_dot_segment) {
+        return Err(Refused::Field {
+            field: "correlationId",
+            expected: "neither \".\" nor \"..\", which mean other places in a path",
+        });
+    }
     draft.causation_id = take_label(&mut members, "causationId")?.map(Name::from);
     draft.tenant_id = take_label(&mut members, "tenantId")?.map(Name::from);
     Ok(draft)

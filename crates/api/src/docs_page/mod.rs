@@ -6,12 +6,18 @@ mod reference;
 
 use std::sync::OnceLock;
 
-use axum::{http::StatusCode, response::Response};
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+    response::Response,
+};
 use bytes::Bytes;
 
 use crate::{
+    app::Api,
     errors::{ApiError, ErrorCode, TABLE, find},
     extract::Segments,
+    html::escape,
     reply::{Answer, html, with_type},
     routes, schemas,
 };
@@ -88,8 +94,9 @@ pub(crate) async fn error_page(Segments(code): Segments<String>) -> Answer {
 /// What this is
 #[utoipa::path(get, path = "/", tag = "server",
     responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
-pub(crate) async fn index() -> Response {
+pub(crate) async fn index(State(api): State<Api>, headers: HeaderMap) -> Response {
     let version = env!("CARGO_PKG_VERSION");
+    let command = escape(&command(&api, &headers));
     let body = format!(
         "<h1>riverrun <span class=\"quiet\">{version}</span></h1>\
          <p>One server for durable flows, jobs and calls. Every run is one river of events: watch it \
@@ -102,7 +109,29 @@ pub(crate) async fn index() -> Response {
          <li><a href=\"/api/docs/errors\">Errors</a>, and what to do about each</li>\
          <li><a href=\"/healthz\">Alive</a>? <a href=\"/readyz\">Ready</a>?</li>\
          </ul>\
-         <pre>curl -X POST localhost:4600/api/flows/hello/start?wait=5000</pre>"
+         <pre>{command}</pre>"
     );
     html(page("riverrun", &body))
+}
+
+/// A command that works as it stands: it starts a flow that this server has, at the address under
+/// which the page was opened.
+fn command(api: &Api, headers: &HeaderMap) -> String {
+    let host = headers.get(header::HOST);
+    let host = host.and_then(|host| host.to_str().ok());
+    let public = api.runtime().options().public_url.as_deref();
+    let address = match (host, public) {
+        (Some(host), _) => host.to_owned(),
+        (None, Some(public)) => public.trim_end_matches('/').to_owned(),
+        (None, None) => "localhost:4600".to_owned(),
+    };
+    match api.runtime().flows().first() {
+        Some(flow) => format!(
+            "curl -X POST '{address}/api/flows/{}/start?wait=5000'",
+            flow.id
+        ),
+        None => format!(
+            "curl -X POST {address}/api/flows -H 'content-type: application/yaml' --data-binary @flow.yaml"
+        ),
+    }
 }

@@ -7,8 +7,8 @@ use axum::{
     extract::{FromRequest, Request},
     http::{HeaderMap, header},
 };
-use riverrun_runtime::{Format, check_numbers, parse_definition};
-use riverrun_types::{Json, words::plain};
+use riverrun_runtime::{Format, check_members, check_numbers, parse_definition};
+use riverrun_types::{Json, json::is_repeated_member, words::plain};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, error::Category, json};
 
@@ -20,7 +20,7 @@ const UPLOAD: Duration = Duration::from_secs(25);
 /// A JSON body. An empty one is the default.
 pub(crate) struct Body<T>(pub T);
 
-impl<T: DeserializeOwned + Default> FromRequest<Api> for Body<T> {
+impl<T: DeserializeOwned + Default + Send + 'static> FromRequest<Api> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
@@ -30,7 +30,7 @@ impl<T: DeserializeOwned + Default> FromRequest<Api> for Body<T> {
             return Ok(Self(T::default()));
         }
         json_only(format)?;
-        read_object(&bytes).map(Self)
+        off_the_async_threads(bytes, |bytes| read_object(bytes).map(Self)).await
     }
 }
 
@@ -53,7 +53,8 @@ impl FromRequest<Api> for Payload {
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
         json_only(format(request.headers())?)?;
-        read(&bytes(request, api).await?).map(Self)
+        let bytes = bytes(request, api).await?;
+        off_the_async_threads(bytes, |bytes| read(bytes).map(Self)).await
     }
 }
 
@@ -77,18 +78,40 @@ impl FromRequest<Api> for Definition {
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
         let format = format(request.headers())?;
         let bytes = bytes(request, api).await?;
-        let text = || {
-            let text = std::str::from_utf8(&bytes);
-            text.map_err(|_| ApiError::new("BAD_DEFINITION", "the definition is not UTF-8 text"))
-        };
-        match format {
-            Format::Json => {
-                let definition = read(&bytes)?;
-                check_numbers(text()?, &definition)?;
-                Ok(Self(definition))
-            }
-            Format::Yaml => Ok(Self(parse_definition(text()?, Format::Yaml)?)),
+        off_the_async_threads(bytes, move |bytes| definition(bytes, format).map(Self)).await
+    }
+}
+
+fn definition(bytes: &[u8], format: Format) -> Result<Value, ApiError> {
+    let text = || {
+        let text = std::str::from_utf8(bytes);
+        text.map_err(|_| ApiError::new("BAD_DEFINITION", "the definition is not UTF-8 text"))
+    };
+    match format {
+        Format::Json => {
+            let definition = read(bytes)?;
+            check_members(text()?)?;
+            check_numbers(text()?, &definition)?;
+            Ok(definition)
         }
+        Format::Yaml => Ok(parse_definition(text()?, Format::Yaml)?),
+    }
+}
+
+/// Bodies up to this size are read where they arrive, which takes less than handing them over.
+const READ_HERE_BYTES: usize = 256 << 10;
+
+/// Reads a body; a large one on a thread that may be busy for a while.
+async fn off_the_async_threads<T: Send + 'static>(
+    bytes: Bytes,
+    read: impl FnOnce(&[u8]) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    if bytes.len() <= READ_HERE_BYTES {
+        return read(&bytes);
+    }
+    match tokio::task::spawn_blocking(move || read(&bytes)).await {
+        Ok(read) => read,
+        Err(_) => Err(ApiError::new("INTERNAL", "the body could not be read")),
     }
 }
 
@@ -102,6 +125,10 @@ fn refusal<T: DeserializeOwned>(bytes: &[u8], error: &serde_json::Error) -> ApiE
     let place = json!({"line": error.line(), "column": error.column()});
     if error.classify() != Category::Data {
         return ApiError::new("BAD_JSON", format!("the body is not JSON: {error}")).details(place);
+    }
+    if is_repeated_member(error) {
+        let message = plain(&error.to_string());
+        return ApiError::new("DUPLICATE_MEMBER", message).details(place);
     }
     if let Err(error) = std::str::from_utf8(bytes).map_or(Ok(()), riverrun_types::json::readable) {
         let refused = ApiError::new("BAD_JSON", format!("the body cannot be read: {error}"));

@@ -88,6 +88,7 @@ fn random_requests_are_answered_in_one_shape() {
         let mut request = Request::builder()
             .method(method.as_str())
             .uri(&uri)
+            .header("host", crate::harness::HOST)
             .header("content-type", content_type);
         for (name, value) in headers {
             request = request.header(name, value);

@@ -62,6 +62,7 @@ async fn events_of_a_kind_are_read_page_by_page() {
 async fn follow(server: &Server, query: &str, last: Option<&str>) -> Reader {
     let mut request = Request::get(format!("/api/events?{query}"));
     request = request.header("accept", "text/event-stream");
+    request = request.header("host", crate::harness::HOST);
     if let Some(last) = last {
         request = request.header("last-event-id", last);
     }

@@ -180,7 +180,7 @@ async fn a_queue_is_heard_live() {
     server
         .post("/api/events/queue/mail", json!({"type": "a"}))
         .await
-        .refused(400, "BAD_EVENT");
+        .refused(403, "RESERVED_STREAM");
 }
 
 #[tokio::test]

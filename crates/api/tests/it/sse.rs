@@ -53,7 +53,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub async fn open(server: &Server, path: &str, last: Option<&str>) -> Self {
-        let mut request = Request::get(path);
+        let mut request = Request::get(path).header("host", crate::harness::HOST);
         if let Some(last) = last {
             request = request.header("last-event-id", last);
         }

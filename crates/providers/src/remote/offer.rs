@@ -2,6 +2,7 @@
 
 use riverrun_protocol::{Initialised, NotLoaded, WorkError};
 use riverrun_runtime::{Process, ProcessConfig, Source};
+use riverrun_types::id::has_dot_segment;
 use serde_json::json;
 
 use super::workers::Workers;
@@ -61,6 +62,10 @@ pub(super) fn offered(workers: &Workers, said: &Initialised) -> Result<Vec<Proce
         let Some(id) = process.id.as_deref().filter(|id| is_name(id)) else {
             return bad(format!("a process has no id of 1 to {MAX_LETTERS} letters"));
         };
+        if has_dot_segment(id) {
+            let message = format!("the id {id:?} of a process would mean another place in a path");
+            return Err(WorkError::new("PROCESS_INVALID", message).permanent());
+        }
         let name = id.rsplit('/').next().unwrap_or(id);
         let config = ProcessConfig::read(&process.config, name).map_err(|issues| {
             let first = issues

@@ -116,6 +116,7 @@ pub fn compose(processes: &[Composable<'_>]) -> Composed {
     for part in parts.iter().filter(|part| part.is_entry) {
         // A step that another one leads to by its name is no beginning, unless it says so.
         let id = match &part.flow {
+            Some(_) if !part.has_role && is_named(part, &parts) => continue,
             Some(flow) => flow.clone(),
             None if named.contains(&part.step) => continue,
             None => part.step.clone(),
@@ -147,6 +148,15 @@ pub fn compose(processes: &[Composable<'_>]) -> Composed {
     }
     composed.tell_left_out(&parts, &flows);
     composed
+}
+
+/// Whether another part of the same flow leads to this one's step by name, as to one that undoes or
+/// that is entered when an await times out.
+fn is_named(part: &Part, parts: &[Part]) -> bool {
+    parts.iter().any(|other| {
+        let is_same = other.flow.is_none() || other.flow == part.flow;
+        is_same && other.step != part.step && other.names.contains(&part.step)
+    })
 }
 
 fn issue(process: &str, message: String) -> ConfigIssue {

@@ -14,6 +14,9 @@ pub(super) struct Part {
     pub(super) process: String,
     pub(super) flow: Option<String>,
     pub(super) is_entry: bool,
+    /// Whether the config says so (`role`); otherwise a part without subscriptions is an entry
+    /// unless another one leads to its step by name.
+    pub(super) has_role: bool,
     pub(super) step: String,
     pub(super) version: Option<String>,
     pub(super) on_failure: Option<Value>,
@@ -200,6 +203,7 @@ fn part(process: &str, config: &Map<String, Value>, flow: Value) -> Result<Part,
         process: process.to_owned(),
         flow: written.id,
         is_entry,
+        has_role: written.role.is_some(),
         step,
         version: written.version.map(|version| match version {
             Value::String(version) => version,

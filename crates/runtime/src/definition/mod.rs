@@ -2,6 +2,7 @@
 
 mod numbers;
 
+use riverrun_types::{json, words::plain};
 use serde_json::Value;
 
 use crate::{Error, Result};
@@ -28,11 +29,31 @@ pub fn parse_definition(text: &str, format: Format) -> Result<Value> {
     let definition = match format {
         Format::Json => serde_json::from_str(text)
             .map_err(|error| refuse(format!("the definition is not JSON: {error}")))?,
-        Format::Yaml => serde_saphyr::from_str_with_options(text, yaml())
-            .map_err(|error| refuse(format!("the definition is not YAML: {error}")))?,
+        Format::Yaml => serde_saphyr::from_str_with_options(text, yaml()).map_err(|error| {
+            match error.without_snippet() {
+                serde_saphyr::Error::DuplicateMappingKey { key, location } => {
+                    let key = key.as_deref().unwrap_or("a key");
+                    let (line, column) = (location.line(), location.column());
+                    Error::DuplicateMember(format!(
+                        "the definition: `{key}` is there twice at line {line} column {column}"
+                    ))
+                }
+                _ => refuse(format!("the definition is not YAML: {error}")),
+            }
+        })?,
     };
+    if format == Format::Json {
+        check_members(text)?;
+    }
     check_numbers(text, &definition)?;
     Ok(definition)
+}
+
+/// Rejects a definition in JSON in which an object has a member twice. YAML rejects it by itself.
+pub fn check_members(text: &str) -> Result<()> {
+    json::check_unique(text).map_err(|error| {
+        Error::DuplicateMember(format!("the definition: {}", plain(&error.to_string())))
+    })
 }
 
 /// Refuses a definition in which a number would not stay as it was written: numbers in it are 64
@@ -121,6 +142,22 @@ mod tests {
             "{a: 0x1F, b: 1_000, c: 1e3}",
             json!({"a": 31, "b": 1000, "c": 1000.0}),
         );
+    }
+
+    #[test]
+    fn a_member_that_stands_there_twice_is_refused() {
+        for (text, format) in [
+            (r#"{"id": "a", "id": "b"}"#, Format::Json),
+            (
+                r#"{"steps": {"a": {"type": "set", "type": "log"}}}"#,
+                Format::Json,
+            ),
+            ("id: a\nid: b\n", Format::Yaml),
+            ("steps:\n  a: {type: set, type: log}\n", Format::Yaml),
+        ] {
+            let error = parse_definition(text, format).unwrap_err();
+            assert_eq!(error.code(), "DUPLICATE_MEMBER", "{text}: {error}");
+        }
     }
 
     fn refused(text: &str, format: Format) {

@@ -249,7 +249,9 @@ fn made_again(
 ) -> Result<Vec<Change>> {
     let Place { visit, waited, .. } = place;
     let refuse = |rule: &str| bad("awaits", format!("await {}: {rule}", given.id));
-    StreamName::checked("trigger", &given.id).map_err(|error| refuse(&error.to_string()))?;
+    StreamName::checked(StreamName::TRIGGER, &given.id)
+        .and_then(|stream| stream.check_for_new())
+        .map_err(|error| refuse(&error.to_string()))?;
     let past = |text: &str| {
         let ms = time::parse(text).filter(|ms| (0..=now + MAX_AHEAD_MS).contains(ms));
         ms.ok_or_else(|| refuse("no time in the past"))

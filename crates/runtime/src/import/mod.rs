@@ -9,7 +9,7 @@ mod awaits;
 use std::sync::Arc;
 
 use riverrun_engine::{Decision, Fact, Queued, RunState, Visit, Wait};
-use riverrun_store::{Change, Commit, NewJob, NewRun, Origin, Parent};
+use riverrun_store::{Change, Commit, Error as StoreError, NewJob, NewRun, Origin, Parent};
 use riverrun_types::{
     Draft, EventId, Json, Millis, Name, RunId,
     event::{EventContext, read_back},
@@ -84,6 +84,8 @@ impl Runtime {
         } = exported;
         let now = self.now_ms();
         let mut new = described(run, now)?;
+        // Before all else: the run's key and its awaits exist as well, and would be named instead.
+        self.check_absent(&new.id).await?;
         let mut changes = Vec::new();
         let (drafts, state) = replayed(&events, &new.context(), now)?;
         if state.version != new.version {
@@ -123,7 +125,22 @@ impl Runtime {
         });
         new.projection = projection(&state);
         new.events = Arc::from(drafts);
-        self.create(new, state, changes).await
+        let id = new.id.clone();
+        match self.create(new, state, changes).await {
+            // The same run may have been imported since.
+            Err(refused @ Error::Store(StoreError::Duplicate(_) | StoreError::AwaitExists(_))) => {
+                self.check_absent(&id).await?;
+                Err(refused)
+            }
+            answer => answer,
+        }
+    }
+
+    async fn check_absent(&self, run: &RunId) -> Result<()> {
+        match self.store().run(run).await? {
+            Some(_) => Err(StoreError::RunExists(run.clone()).into()),
+            None => Ok(()),
+        }
     }
 
     /// Refuses a run that waits for another one, unless that has ended and is here, and a run that

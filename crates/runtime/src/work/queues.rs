@@ -9,7 +9,7 @@ use riverrun_store::{
 use riverrun_types::{Draft, Millis, Name, RunId, time::MAX_WAIT_MS};
 
 use super::{
-    JobRequest, KeptOptions, Process, QueueStats, attempt::to_job, config::check_queue_name,
+    JobRequest, KeptOptions, Process, QueueStats, attempt::to_job, config::check_new_queue_name,
     process::Current, worker,
 };
 use crate::{Error, Result, Runtime};
@@ -119,7 +119,7 @@ impl Runtime {
     /// The process that takes the jobs of a queue, if there is one. A queue that nobody knows is
     /// refused, unless it is to be made.
     async fn taker(&self, queue: &str, create: bool) -> Result<Option<Arc<Process>>> {
-        check_queue_name(queue).map_err(Error::BadRequest)?;
+        check_new_queue_name(queue).map_err(Error::BadId)?;
         let process = self.processes().of_queue(queue);
         if process.is_none() && !create && self.store().queue(queue).await?.is_none() {
             return Err(match self.broken().of_queue(queue) {

@@ -2,11 +2,14 @@
 //! 64-bit id or a long decimal is never rounded on its way through.
 
 mod check;
+mod unique;
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
+
+pub use unique::{UniqueMembers, check_unique, is_repeated_member};
 
 /// One JSON value as text, cheap to clone.
 ///

@@ -4,6 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use riverrun::Json;
 use riverrun_runtime::{Process, ProcessConfig, Provider, Source};
+use riverrun_types::id::has_dot_segment;
 
 use super::find::{Kind, ProcessFile};
 use crate::failure::{Failure, Result};
@@ -15,6 +16,13 @@ pub(super) fn process(
     source: Source,
     path: &Path,
 ) -> Result<Process> {
+    if has_dot_segment(&id) {
+        let message = format!(
+            "{}: the id {id:?} of a process would mean another place in a path",
+            path.display()
+        );
+        return Err(Failure::new("PROCESS_INVALID", message));
+    }
     let config = ProcessConfig::read(&raw, queue_name(&id)).map_err(|issues| {
         let count = issues.len();
         let message = format!(

@@ -1,6 +1,6 @@
 //! The rules that settings keep which can be read.
 
-use super::{ConfigIssue, queue_name::check_queue_name, written::Written};
+use super::{ConfigIssue, queue_name::check_new_queue_name, written::Written};
 use crate::work::worker::MAX_CLAIM;
 
 const MAX_CONCURRENCY: u32 = 65_536;
@@ -11,7 +11,7 @@ const MAX_BATCH: u32 = MAX_CLAIM as u32;
 pub(super) fn check(written: &Written, queue: &str) -> Vec<ConfigIssue> {
     let mut issues = Vec::new();
     let mut issue = |path: &str, message: String| issues.push(ConfigIssue::new(path, message));
-    if let Err(message) = check_queue_name(queue) {
+    if let Err(message) = check_new_queue_name(queue) {
         issue("queue", message);
     }
     if written
@@ -49,7 +49,7 @@ pub(super) fn check(written: &Written, queue: &str) -> Vec<ConfigIssue> {
         issue(path, message);
     }
     if let Some(dead) = written.dlq.as_ref().and_then(|dlq| dlq.queue.as_deref())
-        && let Err(message) = check_queue_name(dead)
+        && let Err(message) = check_new_queue_name(dead)
     {
         issue("dlq.queue", message);
     }

@@ -17,7 +17,7 @@ pub(crate) use fields::meant_within;
 pub use keys::{Idempotency, KeyFrom, Pace};
 pub use policy::{OnFail, Policy};
 pub(super) use policy::{WrittenBackoff, WrittenRetry};
-pub use queue_name::check_queue_name;
+pub use queue_name::{check_new_queue_name, check_queue_name};
 pub(crate) use riverrun_engine::meant;
 
 use fields::Fields;

@@ -1,6 +1,9 @@
 //! What queues may be called.
 
-/// A queue's name: letters, digits, `-`, `_`, `.` and `/`, at most 128 of them.
+use riverrun_types::id::has_dot_segment;
+
+/// Checks the name of a queue that is read: letters, digits, `-`, `_`, `.` and `/`, at most 128 of
+/// them.
 pub fn check_queue_name(name: &str) -> Result<(), String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let known = (1..=128).contains(&name.len()) && name.chars().all(fits);
@@ -10,5 +13,33 @@ pub fn check_queue_name(name: &str) -> Result<(), String> {
             "{:?} is no name of a queue: 1 to 128 letters, digits, '-', '_', '.' and '/' inside",
             name.chars().take(64).collect::<String>()
         )),
+    }
+}
+
+/// Checks the name of a queue that jobs are added to, or that a process takes its jobs from: no
+/// part of it may be `.` or `..`, which a path would resolve to another queue.
+pub fn check_new_queue_name(name: &str) -> Result<(), String> {
+    check_queue_name(name)?;
+    match has_dot_segment(name) {
+        true => Err(format!(
+            "{name:?} is no name of a queue: it would mean another place in a path"
+        )),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_part_of_a_new_name_is_another_place_in_a_path() {
+        for name in [".", "..", "a/..", "../a", "a/./b"] {
+            assert!(check_new_queue_name(name).is_err(), "{name:?}");
+            assert!(check_queue_name(name).is_ok(), "{name:?} can still be read");
+        }
+        for name in ["a", "a/b", "a.b", "...", ".a/b.."] {
+            assert!(check_new_queue_name(name).is_ok(), "{name:?}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What cannot be meant: labels that are none, times beyond reach, options that contradict each
 //! other.
 
-use riverrun_types::{Millis, label, time::MAX_WAIT_MS, words::plain};
+use riverrun_types::{Millis, id::is_dot_segment, label, time::MAX_WAIT_MS, words::plain};
 
 use super::{
     JobOptions,
@@ -24,6 +24,7 @@ pub(super) fn check(options: &JobOptions, name: Option<&str>, now: Millis) -> Re
     text("idempotency.key", idempotency.map(|own| own.key.as_str()))?;
     text("tenantId", options.tenant_id.as_deref())?;
     text("correlationId", options.correlation_id.as_deref())?;
+    check_segment("correlationId", options.correlation_id.as_deref())?;
     text("causationId", options.causation_id.as_deref())?;
     text(
         "dedupe.key",
@@ -71,6 +72,15 @@ pub(super) fn check(options: &JobOptions, name: Option<&str>, now: Millis) -> Re
         return Err(Error::BadRequest("attempts: must be 1 or more".to_owned()));
     }
     Ok(())
+}
+
+fn check_segment(field: &str, text: Option<&str>) -> Result<()> {
+    match text.filter(|text| is_dot_segment(text)) {
+        Some(text) => Err(Error::BadId(format!(
+            "{field}: {text:?} would mean another place in a path"
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn check_time(options: &JobOptions, now: Millis) -> Result<()> {

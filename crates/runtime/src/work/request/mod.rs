@@ -170,7 +170,7 @@ impl Runtime {
         let id = match &options.job_id {
             None => RunId::fresh(),
             Some(id) => {
-                RunId::checked(id).map_err(|error| Error::BadRequest(format!("jobId: {error}")))?
+                RunId::for_new(id).map_err(|error| Error::BadId(format!("jobId: {error}")))?
             }
         };
         let key = match (
