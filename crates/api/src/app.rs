@@ -8,7 +8,7 @@ use riverrun_triggers::Triggers;
 use riverrun_types::Namespace;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::hosts::Hosts;
+use crate::{hosts::Hosts, live::LiveReaders};
 
 #[derive(Clone, Debug)]
 pub struct ApiOptions {
@@ -23,6 +23,9 @@ pub struct ApiOptions {
     pub hosts: Hosts,
     /// How often a silent live stream says that it is alive. Default 15 s.
     pub heartbeat: Duration,
+    /// How long a client may take nothing of what it is sent before it is disconnected. Default
+    /// 60 s.
+    pub stall_timeout: Duration,
     /// What the full names of streams begin with. Default `nq`.
     pub namespace: Namespace,
     /// Cancel it to end live streams and waits, so that a graceful stop is not held up by them.
@@ -43,6 +46,7 @@ impl Default for ApiOptions {
             max_wait: Duration::from_secs(300),
             hosts: Hosts::any(),
             heartbeat: Duration::from_secs(15),
+            stall_timeout: Duration::from_secs(60),
             namespace: Namespace::default(),
             closing: CancellationToken::new(),
             workers: Workers::new(WorkersOptions::default()),
@@ -61,15 +65,18 @@ struct Inner {
     runtime: Runtime,
     triggers: Triggers,
     options: ApiOptions,
+    live: Arc<LiveReaders>,
 }
 
 impl Api {
     pub fn new(runtime: Runtime, triggers: Triggers, options: ApiOptions) -> Self {
+        let live = LiveReaders::new(runtime.options().live_total_bytes);
         Self {
             inner: Arc::new(Inner {
                 runtime,
                 triggers,
                 options,
+                live,
             }),
         }
     }
@@ -84,6 +91,11 @@ impl Api {
 
     pub fn options(&self) -> &ApiOptions {
         &self.inner.options
+    }
+
+    /// Those who read live streams.
+    pub fn live(&self) -> &Arc<LiveReaders> {
+        &self.inner.live
     }
 
     pub fn namespace(&self) -> &Namespace {

@@ -6,7 +6,7 @@ use axum::{extract::State, response::Response};
 use parking_lot::Mutex;
 use riverrun_protocol::{CancelReason, WorkError};
 use riverrun_runtime::{CallRequest, Cancellation};
-use riverrun_types::{Json, RunId};
+use riverrun_types::{Json, RunId, json::UniqueMembers};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -16,9 +16,9 @@ use crate::{
     app::Api,
     calls::{self, BACKLOG, ExecuteBody, Guard, Outcome},
     errors::ApiError,
-    extract::read_object,
+    extract::{read, read_object},
     schemas,
-    socket::{Came, Ears, Mouth, Upgrade, close, closing},
+    socket::{Came, Ears, Mouth, Outbox, Upgrade, close, closing, too_slow},
 };
 
 /// Calls under way over one socket.
@@ -52,8 +52,8 @@ pub(crate) async fn call_socket(State(api): State<Api>, upgrade: Upgrade) -> Res
 }
 
 async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
-    let (out, mut waiting) = mpsc::channel(WAITING);
-    let mut to_say = futures::stream::poll_fn(move |context| waiting.poll_recv(context));
+    let (out, mut to_say) = Outbox::new(&api, WAITING);
+    let end = out.end();
     let calls = Arc::new(Calls {
         api: api.clone(),
         open: Mutex::default(),
@@ -66,6 +66,7 @@ async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
         tokio::select! {
             frame = hear(&calls, &mut ears) => frame,
             () = say.as_mut() => None,
+            () = end.cancelled() => Some(too_slow()),
             () = api.closing() => {
                 // What runs may end; whoever waits for it hears of it.
                 calls.tasks.close();
@@ -80,7 +81,10 @@ async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
     calls.gone.cancel();
     // The last frames, which came with the end.
     drop(calls);
-    let _ = tokio::time::timeout(LAST_WORD, mouth.say(&mut to_say)).await;
+    if !end.is_cancelled() {
+        let _ = tokio::time::timeout(LAST_WORD, mouth.say(&mut to_say)).await;
+    }
+    drop(to_say);
     mouth
         .close(ears, frame.unwrap_or_else(|| closing(close::DONE, "")))
         .await;
@@ -109,7 +113,7 @@ struct Calls {
     tasks: TaskTracker,
     /// Fires when nobody is there to hear of them.
     gone: CancellationToken,
-    out: mpsc::Sender<String>,
+    out: Outbox,
 }
 
 /// A frame as it is sent.
@@ -131,6 +135,7 @@ impl Calls {
     fn take(self: &Arc<Self>, text: &str) -> Result<(), (Option<Json>, ApiError)> {
         let none = |error| (None, error);
         let message: Json = read_object::<Json>(text.as_bytes()).map_err(none)?;
+        read::<UniqueMembers>(text.as_bytes()).map_err(none)?;
         let mut members = message.members().unwrap_or_default();
         let mut part = |name: &str| {
             let at = members.iter().position(|(member, _)| member == name)?;
@@ -263,8 +268,7 @@ impl Calls {
             data,
         };
         if let Ok(text) = serde_json::to_string(&sent) {
-            // Nobody to hear it is noticed elsewhere.
-            let _ = self.out.send(text).await;
+            self.out.send(text).await;
         }
     }
 }

@@ -15,10 +15,7 @@ use parking_lot::Mutex;
 use riverrun_types::EventType;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::{
-    sync::mpsc,
-    time::{Instant, Interval, MissedTickBehavior},
-};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -27,17 +24,19 @@ use crate::{
     event_source::{Said, Source, Wanted},
     extract::read_object,
     schemas,
-    socket::{Came, Ears, Mouth, Upgrade, close, closing},
+    socket::{Came, Ears, Mouth, Outbox, Upgrade, close, closing, too_slow},
 };
 
 /// Subscriptions of one socket.
 const MAX_SUBSCRIPTIONS: usize = 1_000;
-/// Texts that may wait to be sent; whoever has more to say waits.
+/// Texts that may wait to be sent; whoever has more to say waits. They are bounded by bytes too.
 const WAITING: usize = 64;
 /// What a client says is short.
 const MESSAGE_BYTES: usize = 64 << 10;
 /// How long what was said last may take.
 const LAST_WORD: Duration = Duration::from_secs(1);
+/// How long a subscription keeps what it has read ahead while the client reads nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
 const MAX_ID: usize = 128;
 
 /// Subscribe over a WebSocket
@@ -59,8 +58,8 @@ pub(crate) async fn event_socket(State(api): State<Api>, upgrade: Upgrade) -> Re
 }
 
 async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
-    let (out, mut waiting) = mpsc::channel(WAITING);
-    let mut to_say = futures::stream::poll_fn(move |context| waiting.poll_recv(context));
+    let (out, mut to_say) = Outbox::new(&api, WAITING);
+    let end = out.end();
     let socket = Arc::new(Socket {
         api: api.clone(),
         open: Mutex::default(),
@@ -71,11 +70,15 @@ async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
     let frame = tokio::select! {
         frame = hear(&socket, &mut ears) => frame,
         () = mouth.say(&mut to_say) => None,
+        () = end.cancelled() => Some(too_slow()),
         () = api.closing() => Some(closing(close::RESTART, "the server stops")),
     };
     socket.gone.cancel();
     drop(socket);
-    let _ = tokio::time::timeout(LAST_WORD, mouth.say(&mut to_say)).await;
+    if !end.is_cancelled() {
+        let _ = tokio::time::timeout(LAST_WORD, mouth.say(&mut to_say)).await;
+    }
+    drop(to_say);
     mouth
         .close(ears, frame.unwrap_or_else(|| closing(close::DONE, "")))
         .await;
@@ -142,7 +145,7 @@ struct Socket {
     tasks: TaskTracker,
     /// Fires when nobody is there to hear of them.
     gone: CancellationToken,
-    out: mpsc::Sender<String>,
+    out: Outbox,
 }
 
 struct Open {
@@ -251,7 +254,7 @@ impl Socket {
         loop {
             tokio::select! {
                 biased;
-                said = source.next() => match said? {
+                said = self.next(&mut source) => match said? {
                     Said::Event { cursor: at, event } => {
                         self.send(&Sent { kind: "event", id, cursor: &at, event }).await;
                         cursor = Some(at);
@@ -279,6 +282,19 @@ impl Socket {
         }
     }
 
+    /// What a subscription says next, once there is room for it. Cancel safe.
+    async fn next(&self, source: &mut Source) -> Result<Said, ApiError> {
+        if tokio::time::timeout(PATIENCE, self.out.room())
+            .await
+            .is_err()
+        {
+            // What was read ahead need not wait with it.
+            source.shed();
+            self.out.room().await;
+        }
+        source.next().await
+    }
+
     async fn refuse(&self, refused: &Refused) {
         let error = &refused.error.json()["error"];
         self.say(refused.id.as_deref(), "error", json!({ "error": error }))
@@ -295,8 +311,7 @@ impl Socket {
 
     async fn send(&self, message: &impl Serialize) {
         if let Ok(text) = serde_json::to_string(message) {
-            // Nobody to hear it is noticed elsewhere.
-            let _ = self.out.send(text).await;
+            self.out.send(text).await;
         }
     }
 }

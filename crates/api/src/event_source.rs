@@ -155,6 +155,16 @@ impl Source {
         }
     }
 
+    /// Forgets what was read ahead and can be read again.
+    pub fn shed(&mut self) {
+        match self {
+            Self::Stream { subject, .. } => subject.shed(),
+            Self::Kinds { events, .. } => events.shed(),
+            // Nothing of a queue's channel is stored.
+            Self::Queue { .. } => {}
+        }
+    }
+
     /// The place from which on events are lost to somebody who came back to a queue.
     pub fn missed(&self) -> Option<EventId> {
         match self {

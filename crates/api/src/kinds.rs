@@ -10,7 +10,7 @@ use axum::{
 };
 use bytes::Bytes;
 use riverrun_runtime::{Begin, OnKind, Told};
-use riverrun_store::{Kinds, LogQuery, Logged};
+use riverrun_store::{EventQuery, Kinds, LogQuery, Logged};
 use riverrun_types::{Namespace, event::InStream};
 use serde::{Deserialize, Deserializer, Serialize};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
@@ -20,9 +20,11 @@ use crate::{
     app::Api,
     errors::ApiError,
     extract::{Query, comma_list, page_limit},
+    live::{Held, LiveReader},
     page::default_limit,
     reply::{Answer, ok},
     schemas,
+    serve::Leave,
     sse::{field, last_event_id, opening, response},
 };
 
@@ -83,13 +85,14 @@ pub(crate) async fn events_of_kind(
     State(api): State<Api>,
     Query(query): Query<KindsQuery>,
     headers: HeaderMap,
+    leave: Leave,
 ) -> Answer {
     let accept = headers.get(header::ACCEPT).and_then(|it| it.to_str().ok());
     if accept.is_some_and(|accept| accept.contains("text/event-stream")) {
         let from = last_event_id(&headers).or(query.from.as_deref());
         let begin = begin(from, Begin::End)?;
         let events = api.runtime().on_kind(&query.kind, begin).await?;
-        return Ok(live(&api, events));
+        return Ok(live(&api, events, leave));
     }
     let from = query.cursor.as_deref().or(query.from.as_deref());
     let after = match begin(from, Begin::Start)? {
@@ -101,6 +104,7 @@ pub(crate) async fn events_of_kind(
         after,
         kinds: Kinds::new(&query.kind),
         limit: query.limit,
+        max_bytes: EventQuery::PAGE_BYTES,
     };
     let page = api.runtime().events_of_kind(&wanted).await?;
     let cursor = page.next.to_string();
@@ -130,7 +134,7 @@ pub(crate) fn shown(namespace: &Namespace) -> impl Fn(&Logged) -> InStream<'_> {
     }
 }
 
-fn live(api: &Api, events: OnKind) -> Response {
+fn live(api: &Api, events: OnKind, leave: Leave) -> Response {
     let heartbeat = api.options().heartbeat;
     let mut beat = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -141,6 +145,8 @@ fn live(api: &Api, events: OnKind) -> Response {
         events,
         closing: Box::pin(async move { ending.closing().await }),
         beat,
+        counted: api.live().join(leave.0),
+        page: None,
         is_over: false,
     };
     let opening = futures::stream::once(async { Ok::<_, Infallible>(Bytes::from(opening)) });
@@ -157,6 +163,10 @@ struct Reader {
     events: OnKind,
     closing: Pin<Box<dyn Future<Output = ()> + Send>>,
     beat: Interval,
+    /// What it holds is counted.
+    counted: LiveReader,
+    /// Counts what was read ahead.
+    page: Option<Held>,
     is_over: bool,
 }
 
@@ -175,6 +185,12 @@ impl Reader {
                 return Some(format!(": alive\nid: {}\n\n", self.events.cursor()).into());
             }
             () = &mut self.closing => return None,
+            () = self.counted.end().cancelled() => return None,
+        };
+        self.page = match (self.events.is_ahead(), self.page.take()) {
+            (true, None) => Some(self.counted.hold(self.events.ahead_bytes())),
+            (true, page) => page,
+            (false, _) => None,
         };
         let mut text = String::new();
         match told {
@@ -191,7 +207,7 @@ impl Reader {
                 text.push('\n');
             }
         }
-        Some(text.into())
+        Some(self.counted.bytes(text))
     }
 
     fn encode(&self, text: &mut String, logged: &Logged) {

@@ -1,6 +1,6 @@
 //! What the WebSockets of the API have in common: how they begin, stay alive and end.
 
-use std::{future::Future, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use axum::{
     extract::{
@@ -14,9 +14,15 @@ use futures::{
     SinkExt, Stream, StreamExt,
     stream::{SplitSink, SplitStream},
 };
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_tungstenite::tungstenite;
+use tokio_util::sync::CancellationToken;
 
-use crate::{app::Api, errors::ApiError};
+use crate::{
+    app::Api,
+    errors::ApiError,
+    live::{Held, LiveReader},
+};
 
 /// A connection that says nothing, not even that it lives, for so many heartbeats is over.
 const SILENT_HEARTBEATS: u32 = 3;
@@ -38,6 +44,8 @@ pub(crate) mod close {
     pub const TOO_LARGE: u16 = 1009;
     /// The server stops; another may be there soon.
     pub const RESTART: u16 = 1012;
+    /// The client does not read; it may come back and go on.
+    pub const TOO_SLOW: u16 = 1013;
 }
 
 /// A request that wants to become a WebSocket.
@@ -141,6 +149,67 @@ fn refusal(error: axum::Error) -> Came {
     Came::Bad(closing(code, &inner.to_string()))
 }
 
+/// What waits to be sent over a socket: bounded by count, and by bytes for each socket and for all.
+pub(crate) struct Outbox {
+    out: mpsc::Sender<Waiting>,
+    room: Arc<Semaphore>,
+    max_bytes: usize,
+    counted: LiveReader,
+}
+
+/// A text that waits to be sent.
+pub(crate) struct Waiting {
+    text: String,
+    counted: Option<(OwnedSemaphorePermit, Held)>,
+}
+
+/// One that is bounded elsewhere.
+impl From<String> for Waiting {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            counted: None,
+        }
+    }
+}
+
+impl Outbox {
+    /// For at most so many texts; the receiver is what [`Mouth::say`] says.
+    pub fn new(api: &Api, texts: usize) -> (Self, impl Stream<Item = Waiting> + Unpin) {
+        let (out, mut waiting) = mpsc::channel(texts);
+        let max_bytes = api.runtime().options().live_reader_bytes;
+        let max_bytes = max_bytes.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
+        let outbox = Self {
+            out,
+            room: Arc::new(Semaphore::new(max_bytes)),
+            max_bytes,
+            counted: api.live().join(CancellationToken::new()),
+        };
+        let waiting = futures::stream::poll_fn(move |context| waiting.poll_recv(context));
+        (outbox, waiting)
+    }
+
+    /// Fires when the socket is to be closed because its client does not read.
+    pub fn end(&self) -> CancellationToken {
+        self.counted.end().clone()
+    }
+
+    /// Waits until there is room for something more. Cancel safe.
+    pub async fn room(&self) {
+        let _ = self.room.acquire().await;
+    }
+
+    /// Sends a text once there is room for it. Whether nobody is there to hear it is noticed
+    /// elsewhere.
+    pub async fn send(&self, text: String) {
+        let held = self.counted.hold(text.len());
+        let bytes = u32::try_from(text.len().min(self.max_bytes)).unwrap_or(u32::MAX);
+        let room = self.room.clone().acquire_many_owned(bytes).await.ok();
+        let counted = room.map(|room| (room, held));
+        let _ = self.out.send(Waiting { text, counted }).await;
+    }
+}
+
 pub(crate) struct Mouth {
     sink: SplitSink<WebSocket, Message>,
     heartbeat: Duration,
@@ -149,17 +218,18 @@ pub(crate) struct Mouth {
 impl Mouth {
     /// Sends these texts, and a sign of life now and then, until there are no more or nobody is
     /// there to hear them.
-    pub async fn say(&mut self, texts: &mut (impl Stream<Item = String> + Unpin)) {
+    pub async fn say(&mut self, texts: &mut (impl Stream<Item = Waiting> + Unpin)) {
         let first = tokio::time::Instant::now() + self.heartbeat;
         let mut beats = tokio::time::interval_at(first, self.heartbeat);
         beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
-            let message = tokio::select! {
+            // What waits is counted until it was sent.
+            let (message, _counted) = tokio::select! {
                 text = texts.next() => match text {
-                    Some(text) => Message::Text(text.into()),
+                    Some(Waiting { text, counted }) => (Message::Text(text.into()), counted),
                     None => return,
                 },
-                _ = beats.tick() => Message::Ping(Default::default()),
+                _ = beats.tick() => (Message::Ping(Default::default()), None),
             };
             if self.sink.send(message).await.is_err() {
                 return;
@@ -174,6 +244,12 @@ impl Mouth {
             ears.farewell().await;
         }
     }
+}
+
+/// What a client that does not read is told, if it reads that.
+pub(crate) fn too_slow() -> CloseFrame {
+    let reason = "nothing was read for too long; go on after the last cursor";
+    closing(close::TOO_SLOW, reason)
 }
 
 pub(crate) fn closing(code: u16, reason: &str) -> CloseFrame {

@@ -3,7 +3,8 @@
 //! A reader begins after the last event it saw and gets every later one once, in order: what it
 //! missed from the store, what happens from then on from the bus. Nothing is queued for it here:
 //! the connection pulls, and a reader that is too slow for the bus is brought up from the store
-//! again, and told so. What is live is encoded once for all readers of a stream.
+//! again, and told so. What is live is encoded once for all readers of a stream. What a reader
+//! that does not read holds all the same is bounded (`live`).
 
 use std::{fmt::Write as _, pin::Pin, sync::Arc};
 
@@ -15,8 +16,8 @@ use axum::{
 };
 use bytes::Bytes;
 use riverrun_runtime::{Tail, Tailed};
-use riverrun_store::{Direction, EventQuery, Listener, Overheard, Place};
-use riverrun_types::{Event, EventId, EventType, RunId, StreamName, time::NEVER};
+use riverrun_store::{Batch, Direction, EventQuery, Listener, Overheard, Place};
+use riverrun_types::{Event, EventId, EventType, Json, RunId, StreamName, time::NEVER};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use utoipa::IntoParams;
@@ -26,8 +27,10 @@ use crate::{
     errors::ApiError,
     events::{cursor, exists, stream_named, stream_of, types},
     extract::{Query, RunPath, Segments},
+    live::{Held, LiveReader},
     reply::{Answer, with_type},
     schemas,
+    serve::Leave,
 };
 
 /// Bytes that a reader is handed at a time while it catches up.
@@ -75,8 +78,9 @@ pub(crate) async fn follow_run(
     RunPath(run): RunPath,
     Query(query): Query<TailQuery>,
     headers: HeaderMap,
+    leave: Leave,
 ) -> Answer {
-    follow(api, StreamName::flow(&run), query, &headers).await
+    follow(api, StreamName::flow(&run), query, &headers, leave).await
 }
 
 /// Follow a stream by type and id
@@ -96,9 +100,10 @@ pub(crate) async fn follow_stream(
     Segments((kind, id)): Segments<(String, String)>,
     Query(query): Query<TailQuery>,
     headers: HeaderMap,
+    leave: Leave,
 ) -> Answer {
     let stream = stream_of(&api, &kind, &id).await?;
-    follow(api, stream, query, &headers).await
+    follow(api, stream, query, &headers, leave).await
 }
 
 /// Follow a stream by its full name
@@ -112,14 +117,21 @@ pub(crate) async fn follow_named(
     Segments(name): Segments<String>,
     Query(query): Query<TailQuery>,
     headers: HeaderMap,
+    leave: Leave,
 ) -> Answer {
     let stream = stream_named(&api, &name)?;
-    follow(api, stream, query, &headers).await
+    follow(api, stream, query, &headers, leave).await
 }
 
-async fn follow(api: Api, stream: StreamName, query: TailQuery, headers: &HeaderMap) -> Answer {
+async fn follow(
+    api: Api,
+    stream: StreamName,
+    query: TailQuery,
+    headers: &HeaderMap,
+    leave: Leave,
+) -> Answer {
     if &*stream.kind == StreamName::QUEUE {
-        return follow_queue(api, &stream.id, query, headers).await;
+        return follow_queue(api, &stream.id, query, headers, leave).await;
     }
     // The beginning first: whoever begins at the end must not begin behind an end that is not
     // known yet.
@@ -130,12 +142,23 @@ async fn follow(api: Api, stream: StreamName, query: TailQuery, headers: &Header
     }
     let opening = opening(begin.after);
     let family = stream.kind.clone();
-    let source = Source::Stream(api.runtime().tail(stream, begin.position));
-    Ok(live(api, source, query.types, until, family, opening))
+    let reader = Wanted {
+        source: Source::Stream(api.runtime().tail(stream, begin.position)),
+        types: query.types,
+        until,
+        family,
+    };
+    Ok(live(api, reader, opening, leave))
 }
 
 /// The channel of a queue has no past: it begins now. Who comes back is told so.
-async fn follow_queue(api: Api, queue: &str, query: TailQuery, headers: &HeaderMap) -> Answer {
+async fn follow_queue(
+    api: Api,
+    queue: &str,
+    query: TailQuery,
+    headers: &HeaderMap,
+    leave: Leave,
+) -> Answer {
     let given = place(&query, headers).filter(|place| !matches!(*place, "start" | "end"));
     let seen = given.map(cursor).transpose()?;
     let listener = api.runtime().listen(queue);
@@ -144,10 +167,13 @@ async fn follow_queue(api: Api, queue: &str, query: TailQuery, headers: &HeaderM
     if let Some(seen) = seen {
         missed(&mut opening, &serde_json::json!({ "after": seen }));
     }
-    let family = Arc::from(StreamName::QUEUE);
-    let source = Source::Queue(listener);
-    let until = Until::Stopped;
-    Ok(live(api, source, query.types, until, family, opening))
+    let reader = Wanted {
+        source: Source::Queue(listener),
+        types: query.types,
+        until: Until::Stopped,
+        family: Arc::from(StreamName::QUEUE),
+    };
+    Ok(live(api, reader, opening, leave))
 }
 
 /// What every live stream begins with. The id is for a reader that loses the connection before the
@@ -168,17 +194,17 @@ fn missed(text: &mut String, what: &serde_json::Value) {
     text.push('\n');
 }
 
-fn live(
-    api: Api,
-    source: Source,
-    types: Vec<EventType>,
-    until: Until,
-    family: Arc<str>,
-    opening: String,
-) -> Response {
+fn live(api: Api, wanted: Wanted, opening: String, leave: Leave) -> Response {
+    let counted = api.live().join(leave.0);
     let heartbeat = api.options().heartbeat;
     let mut beat = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let Wanted {
+        source,
+        types,
+        until,
+        family,
+    } = wanted;
     let reader = Reader {
         source,
         closing: Box::pin(async move { api.closing().await }),
@@ -186,7 +212,9 @@ fn live(
         types,
         until,
         family,
+        counted,
         unsent: Vec::new().into_iter(),
+        page: None,
         is_live: false,
         is_done: false,
     };
@@ -322,6 +350,15 @@ impl Source {
     }
 }
 
+/// What a reader follows, and which of it.
+struct Wanted {
+    source: Source,
+    types: Vec<EventType>,
+    until: Until,
+    /// Of the types that say what became of what is followed.
+    family: Arc<str>,
+}
+
 struct Reader {
     source: Source,
     closing: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -330,8 +367,12 @@ struct Reader {
     until: Until,
     /// Of the types that say what became of what is followed.
     family: Arc<str>,
+    /// What it holds is counted.
+    counted: LiveReader,
     /// Read from the store, and not handed out yet.
     unsent: std::vec::IntoIter<Event>,
+    /// Counts what was read until all of it was handed out.
+    page: Option<Held>,
     is_live: bool,
     is_done: bool,
 }
@@ -351,23 +392,26 @@ impl Reader {
                 came = self.source.next() => came,
                 _ = self.beat.tick() => return Some(Bytes::from_static(b": alive\n\n")),
                 () = &mut self.closing => return None,
+                () = self.counted.end().cancelled() => return None,
             };
             match came {
                 Ok(Tailed::Live(batch)) => {
                     self.is_live = true;
                     self.is_done = self.ends_with(&batch.events);
                     if self.types.is_empty() {
-                        return Some(Bytes::from_owner(Shared(
-                            batch.wire(|events| encode(events)),
-                        )));
+                        return Some(Bytes::from_owner(Shared {
+                            text: batch.wire(|events| encode(events)),
+                            _batch: batch,
+                        }));
                     }
                     let text = encode(batch.events.iter().filter(|event| self.shows(event)));
                     if !text.is_empty() {
-                        return Some(text.into());
+                        return Some(self.counted.bytes(text));
                     }
                 }
                 Ok(Tailed::Read(events)) => {
                     self.is_done = self.ends_with(&events);
+                    self.page = Some(self.counted.hold(events.iter().map(size).sum()));
                     self.unsent = events.into_iter();
                     if std::mem::take(&mut self.is_live) {
                         return Some(Bytes::from_static(b": late, read from the store\n\n"));
@@ -400,13 +444,14 @@ impl Reader {
         let mut text = String::new();
         while text.len() < PIECE {
             let Some(event) = self.unsent.next() else {
+                self.page = None;
                 break;
             };
             if self.shows(&event) {
                 encode_event(&mut text, &event);
             }
         }
-        (!text.is_empty()).then(|| text.into())
+        (!text.is_empty()).then(|| self.counted.bytes(text))
     }
 
     fn shows(&self, event: &Event) -> bool {
@@ -431,13 +476,22 @@ pub(crate) fn shows(types: &[EventType], event: &Event) -> bool {
     types.is_empty() || types.iter().any(is_of)
 }
 
-/// Text that all readers of a stream share.
-struct Shared(Arc<str>);
+/// Text that all readers of a stream share. The bus counts the batch for as long as one of them has
+/// not sent it.
+struct Shared {
+    text: Arc<str>,
+    _batch: Arc<Batch>,
+}
 
 impl AsRef<[u8]> for Shared {
     fn as_ref(&self) -> &[u8] {
-        self.0.as_bytes()
+        self.text.as_bytes()
     }
+}
+
+/// About the memory that an event takes.
+fn size(event: &Event) -> usize {
+    std::mem::size_of::<Event>() + event.data.as_ref().map_or(0, Json::bytes)
 }
 
 fn encode<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
@@ -472,7 +526,7 @@ pub(crate) fn field(text: &mut String, name: &str, value: &str) {
 
 #[cfg(test)]
 mod tests {
-    use riverrun_types::{Draft, Json, Name, event::EventContext};
+    use riverrun_types::{Draft, Name, event::EventContext};
 
     use super::*;
 

@@ -11,7 +11,7 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
-use futures::{FutureExt, SinkExt, channel::mpsc, future::FusedFuture};
+use futures::{FutureExt, SinkExt, StreamExt, channel::mpsc, future::FusedFuture};
 use riverrun_protocol::{Fault, WorkError};
 use riverrun_providers::remote::{WorkerState, WorkerStatus};
 use riverrun_types::time::Iso;
@@ -24,7 +24,7 @@ use crate::{
     page::Items,
     reply::{Answer, json, ok},
     schemas,
-    socket::{Came, Ears, Mouth, Upgrade, close, closing},
+    socket::{Came, Ears, Mouth, Upgrade, Waiting, close, closing},
 };
 
 /// Texts that may wait between a socket and the conversation over it.
@@ -75,7 +75,8 @@ async fn attend(api: Api, mut mouth: Mouth, mut ears: Ears) {
             heard.close_channel();
         };
         let say = async {
-            mouth.say(&mut to_say).await;
+            let mut waiting = StreamExt::map(&mut to_say, Waiting::from);
+            mouth.say(&mut waiting).await;
             to_say.close();
         };
         let workers = &api.options().workers;

@@ -45,6 +45,7 @@ impl Server {
             max_body_bytes: config.limits.body_bytes,
             request_timeout: config.limits.request_timeout.0,
             max_wait: config.limits.max_wait.0,
+            stall_timeout: config.limits.stall_timeout.0,
             namespace: config.namespace.clone(),
             hosts: hosts(config, address),
             closing: CancellationToken::new(),
@@ -70,7 +71,7 @@ impl Server {
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
         let closing = self.options.closing.clone();
         let (workers, sockets) = (self.options.workers.clone(), self.options.sockets.clone());
-        let runtime = self.river.runtime();
+        let (runtime, stall_timeout) = (self.river.runtime(), self.options.stall_timeout);
         let router =
             riverrun_api::router(runtime.clone(), self.river.triggers().clone(), self.options);
         let stop = async {
@@ -80,7 +81,7 @@ impl Server {
             }
             closing.cancel();
         };
-        riverrun_api::serve(self.listener, router, stop)
+        riverrun_api::serve(self.listener, router, stall_timeout, stop)
             .await
             .map_err(|error| Failure::new("SERVER_FAILED", error.to_string()))?;
         // Workers are needed until what they run has ended; then they hear that they should come

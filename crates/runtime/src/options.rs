@@ -34,6 +34,12 @@ pub struct Options {
     /// Where others reach the server, such as `https://flows.example.org`: what the addresses of
     /// doors begin with. Default none: they are paths.
     pub public_url: Option<String>,
+    /// Bytes of payloads that are read at a time for a reader of a live stream; at least one event
+    /// is. Default 256 KiB.
+    pub live_reader_bytes: usize,
+    /// Bytes that are held for all readers of live streams together that have not read them yet;
+    /// beyond that they read from the store. Default 64 MiB.
+    pub live_total_bytes: usize,
     /// How long a shutdown waits for attempts that run. Default 5 s.
     pub grace: Duration,
     /// What tells the time. Default the machine's clock; a test gives one that it moves
@@ -59,6 +65,8 @@ impl Default for Options {
             sweep_every: Duration::from_secs(60),
             has_listener: false,
             public_url: None,
+            live_reader_bytes: 256 << 10,
+            live_total_bytes: riverrun_store::Bus::MAX_BYTES,
             grace: Duration::from_secs(5),
             clock: Clock::default(),
         }

@@ -72,7 +72,7 @@ impl Runtime {
             let Reclaimed { runs, jobs } = reclaimed;
             tracing::info!(runs, jobs, "took up what was under way at the last stop");
         }
-        let bus = Arc::new(Bus::default());
+        let bus = Arc::new(Bus::holding(options.live_total_bytes));
         let handlers = Handlers::new(handlers).keeping(options.retention.emits_ms);
         let handlers = Arc::new(handlers);
         let flows = Arc::new(Flows::load(&*store, handlers.clone()).await?);

@@ -75,7 +75,10 @@ impl Tail {
     pub async fn next(&mut self) -> Result<Tailed> {
         loop {
             if self.behind {
-                let query = EventQuery::forward(self.next, PAGE);
+                let query = EventQuery {
+                    max_bytes: self.runtime.options().live_reader_bytes,
+                    ..EventQuery::forward(self.next, PAGE)
+                };
                 let events = self.runtime.store().events(&self.stream, &query).await?;
                 // Whoever begins at the beginning takes what there is.
                 let first = events.first().map_or(0, |first| first.id.seq);
@@ -84,7 +87,7 @@ impl Tail {
                     self.next = first;
                     return Ok(Tailed::Missed(missed));
                 }
-                self.behind = is_full(&events);
+                self.behind = is_full(&events, &query);
                 if let Some(last) = events.last() {
                     self.next = last.id.seq + 1;
                     return Ok(Tailed::Read(events));
@@ -119,6 +122,12 @@ impl Tail {
 }
 
 impl Tail {
+    /// Reads again from a position on that was handed out.
+    pub(crate) fn go_back(&mut self, position: u64) {
+        self.next = position.min(self.next);
+        self.behind = true;
+    }
+
     /// Whether what comes may be read from a row: then reading is not being late.
     pub(crate) fn is_derived(&self) -> bool {
         self.stream.is_job()
@@ -134,7 +143,7 @@ impl Tail {
 }
 
 /// Whether a page ended because it was full, by count or by size, and there may be more.
-fn is_full(events: &[Event]) -> bool {
+fn is_full(events: &[Event], query: &EventQuery) -> bool {
     let data = events.iter().filter_map(|event| event.data.as_ref());
-    events.len() == PAGE || data.map(Json::bytes).sum::<usize>() >= EventQuery::PAGE_BYTES
+    events.len() == query.limit || data.map(Json::bytes).sum::<usize>() >= query.max_bytes
 }

@@ -522,6 +522,7 @@ async fn events_of_an_older_riverrun_are_in_the_log() {
             after: 0,
             kinds: Kinds::new(kinds),
             limit: 100,
+            max_bytes: riverrun_store::EventQuery::PAGE_BYTES,
         };
         let page = must(store.log(&query).await);
         assert_eq!(page.events.len(), expected, "{kinds:?}");

@@ -70,6 +70,8 @@ pub struct LogQuery {
     pub after: u64,
     pub kinds: Kinds,
     pub limit: usize,
+    /// As in [`EventQuery::max_bytes`](crate::EventQuery::max_bytes).
+    pub max_bytes: usize,
 }
 
 /// What a look into the log found.

@@ -55,12 +55,14 @@ pub struct EventQuery {
     pub since_ms: Option<Millis>,
     /// Before.
     pub until_ms: Option<Millis>,
-}
-
-impl EventQuery {
     /// A page ends early, after at least one event, once its payloads have this many bytes: a
     /// reader of large events is served in more pages, not with more memory. So only an empty page
     /// means that there is nothing more.
+    pub max_bytes: usize,
+}
+
+impl EventQuery {
+    /// The most bytes of a page's payloads where nothing less is asked for.
     pub const PAGE_BYTES: usize = 4 << 20;
 
     pub fn forward(from: u64, limit: usize) -> Self {
@@ -72,6 +74,7 @@ impl EventQuery {
             step: None,
             since_ms: None,
             until_ms: None,
+            max_bytes: Self::PAGE_BYTES,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     Router,
     body::{Body, Bytes},
-    http::{HeaderMap, Request, StatusCode},
+    http::{HeaderMap, HeaderValue, Request, StatusCode, header},
 };
 use http_body_util::BodyExt;
 use riverrun_api::ApiOptions;
@@ -17,6 +17,9 @@ use riverrun_triggers::Triggers;
 use riverrun_types::Json;
 use serde_json::{Value, json};
 use tower::ServiceExt;
+
+/// The host that requests of tests are for unless they say otherwise.
+pub const HOST: &str = "localhost:4600";
 
 pub struct Server {
     pub runtime: Runtime,
@@ -72,7 +75,7 @@ impl Server {
         Self::open(ApiOptions::default(), options).await
     }
 
-    async fn open(options: ApiOptions, runtime: Options) -> Self {
+    pub async fn open(options: ApiOptions, runtime: Options) -> Self {
         let store = SqliteStore::memory().unwrap();
         let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
         let handlers = [
@@ -98,7 +101,14 @@ impl Server {
         }
     }
 
-    pub async fn send(&self, request: Request<Body>) -> Answer {
+    /// Requests that name no host are for this one, as every client says.
+    pub async fn send(&self, mut request: Request<Body>) -> Answer {
+        let host = HeaderValue::from_static(HOST);
+        request.headers_mut().entry(header::HOST).or_insert(host);
+        self.send_as_is(request).await
+    }
+
+    pub async fn send_as_is(&self, request: Request<Body>) -> Answer {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         Answer {
@@ -162,7 +172,13 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let closing = self.options.closing.clone();
         let stop = async move { closing.cancelled().await };
-        tokio::spawn(riverrun_api::serve(listener, self.router.clone(), stop));
+        let stall = self.options.stall_timeout;
+        tokio::spawn(riverrun_api::serve(
+            listener,
+            self.router.clone(),
+            stall,
+            stop,
+        ));
         address.to_string()
     }
 }

@@ -4,6 +4,7 @@
 
 mod call_socket;
 mod doors;
+mod edge;
 mod error_codes;
 mod errors;
 mod event_socket;
@@ -15,12 +16,14 @@ mod harness;
 mod kinds;
 mod large_bodies;
 mod lives;
+mod names;
 mod openapi;
 mod pages;
 mod queues;
 mod runs;
 mod socket;
 mod sse;
+mod stalled;
 mod stopping;
 mod stories;
 mod triggers;

@@ -21,6 +21,7 @@ async fn a_stop_ends_streams_and_waits() {
     let served = tokio::spawn(riverrun_api::serve(
         listener,
         server.router.clone(),
+        server.options.stall_timeout,
         async move { stop.cancelled().await },
     ));
     let send = async |request: String| {

@@ -29,6 +29,11 @@ pub fn check(config: &Config) -> Check {
     )?;
     at_least("limits.max_wait", config.limits.max_wait.0, second)?;
     at_least(
+        "limits.stall_timeout",
+        config.limits.stall_timeout.0,
+        second,
+    )?;
+    at_least(
         "runners.load_timeout",
         config.runners.load_timeout.0,
         second,
@@ -39,6 +44,8 @@ pub fn check(config: &Config) -> Check {
     positive("max_drivers", config.max_drivers)?;
     at_most("max_drivers", config.max_drivers, MAX_DRIVERS)?;
     positive("limits.body_bytes", config.limits.body_bytes)?;
+    positive("limits.live_reader_bytes", config.limits.live_reader_bytes)?;
+    positive("limits.live_total_bytes", config.limits.live_total_bytes)?;
     positive("expr.memory_bytes", config.expr.memory_bytes)?;
     positive("expr.output_bytes", config.expr.output_bytes)?;
     positive("expr.threads", config.expr.threads)?;

@@ -95,6 +95,15 @@ pub struct Limits {
     pub request_timeout: Span,
     /// The longest time that a request may wait for the end of a run. Default `5m`.
     pub max_wait: Span,
+    /// How long a client may take nothing of what it is sent before it is disconnected. Default
+    /// `1m`.
+    pub stall_timeout: Span,
+    /// Bytes that are read ahead, or wait to be sent, for one reader of a live stream. Default
+    /// 262144 (256 KiB).
+    pub live_reader_bytes: usize,
+    /// Bytes that wait for all readers of live streams together; beyond that the ones that do not
+    /// read are disconnected. Default 67108864 (64 MiB).
+    pub live_total_bytes: usize,
 }
 
 /// What the `http` handler may do.
@@ -225,10 +234,14 @@ impl Default for Retention {
 impl Default for Limits {
     fn default() -> Self {
         let options = riverrun_api::ApiOptions::default();
+        let runtime = riverrun::Options::default();
         Self {
             body_bytes: options.max_body_bytes,
             request_timeout: Span(options.request_timeout),
             max_wait: Span(options.max_wait),
+            stall_timeout: Span(options.stall_timeout),
+            live_reader_bytes: runtime.live_reader_bytes,
+            live_total_bytes: runtime.live_total_bytes,
         }
     }
 }
@@ -256,6 +269,8 @@ impl Config {
             attempt_timeout: self.attempt_timeout.0,
             max_chain: self.max_chain,
             cached_runs: self.cached_runs,
+            live_reader_bytes: self.limits.live_reader_bytes,
+            live_total_bytes: self.limits.live_total_bytes,
             grace: self.grace.0,
             retention: riverrun::Retention {
                 completed_ms: self.retention.completed.as_ms(),

@@ -80,6 +80,7 @@ impl Works {
             tokio::spawn(riverrun_api::serve(
                 listener,
                 router,
+                std::time::Duration::from_secs(60),
                 std::future::pending(),
             ));
             url

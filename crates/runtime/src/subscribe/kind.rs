@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use riverrun_store::{Kinds, LogListener, LogPage, LogQuery, Logged, Noticed, is_derived};
-use riverrun_types::EventType;
+use riverrun_types::{EventType, Json};
 
 use super::{Begin, Told};
 use crate::{Error, Result, Runtime};
@@ -113,6 +113,26 @@ impl OnKind {
         self.behind = true;
     }
 
+    /// Whether events were read that were not told yet.
+    pub fn is_ahead(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// About the memory that those events take.
+    pub fn ahead_bytes(&self) -> usize {
+        let data = self.ready.iter().filter_map(|it| it.event.data.as_ref());
+        self.ready.len() * std::mem::size_of::<Logged>() + data.map(Json::bytes).sum::<usize>()
+    }
+
+    /// Forgets what was read ahead; it is read again. For a subscriber that has to wait.
+    pub fn shed(&mut self) {
+        if !self.ready.is_empty() {
+            self.after = self.cursor();
+            self.ready = VecDeque::new();
+            self.behind = true;
+        }
+    }
+
     /// What comes next. Cancel safe: what was not returned is returned next time.
     pub async fn next(&mut self) -> Result<Told<Logged>> {
         loop {
@@ -129,7 +149,7 @@ impl OnKind {
                     return Ok(Told::Late);
                 }
                 Noticed::Batch(batch) => {
-                    let news = batch.iter().filter(|logged| logged.no > self.after);
+                    let news = batch.events.iter().filter(|logged| logged.no > self.after);
                     self.ready.extend(news.cloned());
                     if let Some(last) = self.ready.back() {
                         self.after = last.no;
@@ -144,6 +164,7 @@ impl OnKind {
             after: self.after,
             kinds: self.kinds.clone(),
             limit: PAGE,
+            max_bytes: self.runtime.options().live_reader_bytes,
         };
         let page = self.runtime.store().log(&query).await?;
         self.behind = !page.is_end;

@@ -78,6 +78,14 @@ impl Subject {
         self.cursor
     }
 
+    /// Forgets what was read ahead; it is read again. For a subscriber that has to wait.
+    pub fn shed(&mut self) {
+        if let Some(first) = self.ready.front() {
+            self.tail.go_back(first.id.seq);
+            self.ready = VecDeque::new();
+        }
+    }
+
     /// What comes next. Cancel safe: what was not returned is returned next time.
     pub async fn next(&mut self) -> Result<Told<Event>> {
         loop {

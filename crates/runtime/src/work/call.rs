@@ -2,7 +2,7 @@
 //! the way; what happens is recorded in the call's own stream, which others can follow meanwhile.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::{HashMap, VecDeque, hash_map::Entry},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -26,6 +26,9 @@ use super::{
     request::KeptOptions,
 };
 use crate::Runtime;
+
+/// Bytes of frames that may wait for somebody who hears them; further ones are missed.
+const MAX_WAITING_BYTES: usize = 1 << 20;
 
 /// A wish to run a process at once.
 #[derive(Default)]
@@ -60,6 +63,8 @@ struct CallHost {
 struct Frames {
     sender: mpsc::Sender<Frame>,
     missed: AtomicU64,
+    /// The bytes of the frames that were sent last, the oldest first.
+    sizes: Mutex<VecDeque<usize>>,
     /// Room for the last word about that.
     last: Option<mpsc::OwnedPermit<Frame>>,
 }
@@ -70,7 +75,23 @@ impl Frames {
             last: sender.clone().try_reserve_owned().ok(),
             sender,
             missed: AtomicU64::new(0),
+            sizes: Mutex::default(),
         }
+    }
+
+    /// Whether a frame may wait beside those that nobody has taken yet.
+    fn has_room(&self, frame: &Frame) -> bool {
+        let reserved = usize::from(self.last.is_some());
+        let waiting = self.sender.max_capacity() - self.sender.capacity() - reserved;
+        let mut sizes = self.sizes.lock();
+        let taken = sizes.len().saturating_sub(waiting);
+        sizes.drain(..taken);
+        let bytes = size(frame);
+        let fits = sizes.is_empty() || sizes.iter().sum::<usize>() + bytes <= MAX_WAITING_BYTES;
+        if fits {
+            sizes.push_back(bytes);
+        }
+        fits
     }
 
     fn send(&self, frame: Frame) {
@@ -79,7 +100,7 @@ impl Frames {
         if was_told {
             self.missed.fetch_sub(missed, Ordering::AcqRel);
         }
-        if !was_told || self.sender.try_send(frame).is_err() {
+        if !was_told || !self.has_room(&frame) || self.sender.try_send(frame).is_err() {
             self.missed.fetch_add(1, Ordering::AcqRel);
         }
     }
@@ -91,6 +112,15 @@ impl Drop for Frames {
         if let (1.., Some(last)) = (missed, self.last.take()) {
             last.send(told_missed(missed));
         }
+    }
+}
+
+fn size(frame: &Frame) -> usize {
+    match frame {
+        Frame::Log { message, meta, .. } => message.len() + meta.as_ref().map_or(0, Json::bytes),
+        Frame::Progress { detail, .. } => detail.as_ref().map_or(0, Json::bytes),
+        Frame::Partial { value, .. } => value.bytes(),
+        Frame::Heartbeat => 0,
     }
 }
 
@@ -172,6 +202,11 @@ impl Runtime {
             WorkError::new("PROCESS_NOT_FOUND", message).permanent()
         })?;
         check_input(&process, &request.input)?;
+        if let Some(id) = &request.call_id {
+            RunId::for_new(id.as_str()).map_err(|error| {
+                WorkError::new("BAD_ID", format!("callId: {error}")).permanent()
+            })?;
+        }
         let id = request.call_id.clone().unwrap_or_else(RunId::fresh);
         let running = Running::begin(self, &id)?;
         let _busy = self.clock().busy();

@@ -69,6 +69,7 @@ async fn a_cursor_that_was_never_given_out_is_refused() {
         after: end + 1,
         kinds: riverrun_store::Kinds::new(["x.y"]),
         limit: 9,
+        max_bytes: riverrun_store::EventQuery::PAGE_BYTES,
     };
     let beyond = runtime.events_of_kind(&query).await;
     assert_eq!(beyond.err().unwrap().code(), "BAD_CURSOR");

@@ -14,6 +14,7 @@ async fn look(store: &S, kinds: &[&str], after: u64, limit: usize) -> LogPage {
         after,
         kinds: Kinds::new(kinds),
         limit,
+        max_bytes: riverrun_store::EventQuery::PAGE_BYTES,
     };
     let page = must(store.log(&query).await);
     assert!(page.events.len() <= limit && page.next >= after);
@@ -188,11 +189,11 @@ pub async fn what_is_heard_has_the_numbers_of_the_log(store: S) {
     let Noticed::Batch(heard) = live.next().await else {
         panic!("nothing was missed");
     };
-    assert_eq!(*heard, read(&store, &["order"], 0, 10).await);
+    assert_eq!(heard.events, read(&store, &["order"], 0, 10).await);
     let mut heard = Vec::new();
     while heard.len() < 4 {
         match all.next().await {
-            Noticed::Batch(batch) => heard.extend(batch.iter().cloned()),
+            Noticed::Batch(batch) => heard.extend(batch.events.iter().cloned()),
             Noticed::Missed => panic!("nothing was missed"),
         }
     }

@@ -61,7 +61,7 @@ pub(crate) fn events(view: View<'_>, name: &StreamName, query: &EventQuery) -> R
             bytes += draft.data.as_ref().map_or(0, Json::bytes);
             page.push(draft.at(seq, ms, &stream.context));
         }
-        if page.len() == query.limit || bytes >= EventQuery::PAGE_BYTES {
+        if page.len() == query.limit || bytes >= query.max_bytes {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())

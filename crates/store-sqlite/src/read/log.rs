@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use riverrun_store::{Error, EventQuery, Kinds, LogPage, LogQuery, Logged, Result};
+use riverrun_store::{Error, Kinds, LogPage, LogQuery, Logged, Result};
 use riverrun_types::{EventType, Json, Name, StreamName, event::EventContext};
 use rusqlite::{OptionalExtension, Row, params_from_iter, types::Value};
 
@@ -70,7 +70,7 @@ pub(crate) fn log(view: View<'_>, query: &LogQuery) -> Result<LogPage> {
                 page.next = page.next.max(no);
                 continue;
             }
-            if page.events.len() == limit || bytes >= EventQuery::PAGE_BYTES {
+            if page.events.len() == limit || bytes >= query.max_bytes {
                 return Ok(page);
             }
             page.next = no;

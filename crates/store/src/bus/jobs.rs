@@ -55,7 +55,7 @@ impl Bus {
         }
         for entry in &self.streams {
             if entry.key().is_job() {
-                let _ = entry.value().send(Arc::new(Batch::new(Vec::new())));
+                let _ = entry.value().send(Arc::new(Batch::new(Vec::new(), None)));
             }
         }
     }
@@ -66,7 +66,7 @@ impl Bus {
             return;
         }
         if let Some(sender) = self.streams.get(&StreamName::job(job)) {
-            let _ = sender.send(Arc::new(Batch::new(Vec::new())));
+            let _ = sender.send(Arc::new(Batch::new(Vec::new(), None)));
         }
     }
 }

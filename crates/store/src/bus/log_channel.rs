@@ -12,17 +12,22 @@ use dashmap::DashMap;
 use riverrun_types::{Draft, EventId, StreamName, event::EventContext};
 use tokio::sync::broadcast;
 
+use super::load::{Load, Loads};
 use crate::{Kinds, Logged};
 
 /// Batches that a listener may lag behind before it has to read the log.
 const BACKLOG: usize = 256;
 
-/// Events of one change, in order. Listeners share it.
-pub type LogBatch = Arc<[Logged]>;
+/// Events of one change, in order. Listeners share it. One without events says: look into the log.
+#[derive(Debug)]
+pub struct LogBatch {
+    pub events: Vec<Logged>,
+    _load: Option<Load>,
+}
 
 #[derive(Default)]
 pub(crate) struct LogChannels {
-    open: DashMap<Kinds, broadcast::Sender<LogBatch>>,
+    open: DashMap<Kinds, broadcast::Sender<Arc<LogBatch>>>,
     /// How many there are: looked at for every change, so it must cost nothing.
     count: AtomicUsize,
 }
@@ -32,7 +37,7 @@ impl LogChannels {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    fn listen(&self, kinds: &Kinds) -> broadcast::Receiver<LogBatch> {
+    fn listen(&self, kinds: &Kinds) -> broadcast::Receiver<Arc<LogBatch>> {
         let open = self.open.entry(kinds.clone()).or_insert_with(|| {
             self.count.fetch_add(1, Ordering::AcqRel);
             broadcast::channel(BACKLOG).0
@@ -52,6 +57,7 @@ impl LogChannels {
     /// Tells those who listen to the kinds of these events. The first has the number `no`.
     pub(crate) fn deliver(
         &self,
+        loads: &Loads,
         stream: &StreamName,
         context: &EventContext,
         no: u64,
@@ -69,11 +75,20 @@ impl LogChannels {
                     stream: stream.clone(),
                     event: draft.clone().at(id.seq, id.ms, context),
                 });
-            let taken: LogBatch = taken.collect();
-            if !taken.is_empty() {
-                // Nobody there any more is fine: the channel is about to be closed.
-                let _ = entry.value().send(taken);
+            let mut taken = taken.peekable();
+            if taken.peek().is_none() {
+                continue;
             }
+            let load = loads.take(drafts);
+            let events = match load {
+                Some(_) => taken.collect(),
+                None => Vec::new(),
+            };
+            // Nobody there any more is fine: the channel is about to be closed.
+            let _ = entry.value().send(Arc::new(LogBatch {
+                events,
+                _load: load,
+            }));
         }
     }
 }
@@ -81,7 +96,7 @@ impl LogChannels {
 /// What a listener to kinds hears.
 #[derive(Debug)]
 pub enum Noticed {
-    Batch(LogBatch),
+    Batch(Arc<LogBatch>),
     /// Batches were dropped: read the log from the last number seen.
     Missed,
 }
@@ -90,7 +105,7 @@ pub enum Noticed {
 pub struct LogListener {
     bus: Arc<crate::Bus>,
     kinds: Kinds,
-    receiver: Option<broadcast::Receiver<LogBatch>>,
+    receiver: Option<broadcast::Receiver<Arc<LogBatch>>>,
 }
 
 impl LogListener {
@@ -110,6 +125,7 @@ impl LogListener {
             return std::future::pending().await;
         };
         match receiver.recv().await {
+            Ok(batch) if batch.events.is_empty() => Noticed::Missed,
             Ok(batch) => Noticed::Batch(batch),
             Err(broadcast::error::RecvError::Lagged(_)) => Noticed::Missed,
             // The channel stays open for as long as it has a listener.

@@ -8,6 +8,7 @@
 mod ending;
 mod holder;
 mod jobs;
+mod load;
 mod log_channel;
 mod publish;
 mod queue_channel;
@@ -24,6 +25,7 @@ use tokio::sync::{Notify, broadcast, watch};
 
 use crate::Kinds;
 use ending::End;
+use load::Loads;
 use log_channel::LogChannels;
 use queue_channel::Channels;
 
@@ -36,6 +38,8 @@ pub use subscription::{Batch, Heard, Subscription};
 /// Who listens to what.
 pub struct Bus {
     streams: DashMap<StreamName, broadcast::Sender<Arc<Batch>>>,
+    /// What is held for their readers.
+    loads: Loads,
     /// How many of them are jobs': looked at for every job, so it must cost nothing.
     jobs: AtomicUsize,
     /// The live channels of queues.
@@ -63,10 +67,22 @@ pub struct Bus {
 
 impl Default for Bus {
     fn default() -> Self {
+        Self::holding(Self::MAX_BYTES)
+    }
+}
+
+impl Bus {
+    /// The bytes that are held for slow readers where nothing else is said.
+    pub const MAX_BYTES: usize = 64 << 20;
+
+    /// A bus that holds at most so many bytes for readers that have not read them yet.
+    pub fn holding(max_bytes: usize) -> Self {
+        let loads = Loads::new(max_bytes);
         Self {
             streams: DashMap::new(),
+            channels: Channels::new(loads.clone()),
+            loads,
             jobs: AtomicUsize::new(0),
-            channels: Channels::default(),
             log_channels: LogChannels::default(),
             begun: AtomicU64::new(0),
             published: AtomicU64::new(0),

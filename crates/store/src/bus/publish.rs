@@ -164,17 +164,22 @@ impl Bus {
         if !self.log_channels.is_silent() {
             let ids = placed.ids(drafts);
             self.log_channels
-                .deliver(stream, context, placed.no, drafts, ids);
+                .deliver(&self.loads, stream, context, placed.no, drafts, ids);
         }
         let Some(sender) = self.streams.get(stream) else {
             return;
         };
-        let events = drafts
-            .iter()
-            .zip(placed.ids(drafts))
-            .map(|(draft, id)| draft.clone().at(id.seq, id.ms, context))
-            .collect();
+        let load = self.loads.take(drafts);
+        let events = match load {
+            Some(_) => drafts
+                .iter()
+                .zip(placed.ids(drafts))
+                .map(|(draft, id)| draft.clone().at(id.seq, id.ms, context))
+                .collect(),
+            // Readers are told to look into the store.
+            None => Vec::new(),
+        };
         // Nobody there any more is fine: the subscription is about to be removed.
-        let _ = sender.send(Arc::new(Batch::new(events)));
+        let _ = sender.send(Arc::new(Batch::new(events, load)));
     }
 }

@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use riverrun_types::{Draft, EventId, Json, Millis, Name, RunId, StreamName, event::EventContext};
 use tokio::sync::broadcast;
 
+use super::load::Loads;
 use crate::{
     Batch, ClaimedJob, NewQueued, Note, Reason, Settle, Settled, Steer, Steered, Waits, life,
 };
@@ -23,8 +24,9 @@ const BACKLOG: usize = 1_024;
 const MAX_BYTES: usize = 8 << 10;
 
 /// The channels of the queues that somebody listens to.
-#[derive(Default)]
 pub(crate) struct Channels {
+    /// What is held for those who listen to them.
+    loads: Loads,
     open: DashMap<Name, Arc<Channel>>,
     /// How many there are: looked at for every job, so it must cost nothing.
     count: AtomicUsize,
@@ -39,6 +41,15 @@ struct Channel {
 }
 
 impl Channels {
+    pub(crate) fn new(loads: Loads) -> Self {
+        Self {
+            loads,
+            open: DashMap::new(),
+            count: AtomicUsize::new(0),
+            next: AtomicU64::new(0),
+        }
+    }
+
     pub(crate) fn is_silent(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
@@ -81,6 +92,7 @@ impl Channels {
         if drafts.is_empty() {
             return;
         }
+        let load = self.loads.take(drafts.iter().map(|(_, draft)| draft));
         let mut last_ms = channel.last_ms.lock();
         let first = self.next.fetch_add(drafts.len() as u64, Ordering::Relaxed);
         let events = (first..).zip(drafts).map(|(seq, (job, draft))| {
@@ -92,9 +104,13 @@ impl Channels {
             };
             draft.at(seq, *last_ms, &context)
         });
-        let events = events.collect();
+        let mut events: Vec<_> = events.collect();
+        if load.is_none() {
+            // There is no room: listeners miss them.
+            events.clear();
+        }
         // Nobody there any more is fine: the channel is about to be closed.
-        let _ = channel.sender.send(Arc::new(Batch::new(events)));
+        let _ = channel.sender.send(Arc::new(Batch::new(events, load)));
     }
 
     pub(crate) fn added(&self, job: &NewQueued) {
@@ -230,6 +246,7 @@ impl Listener {
             return std::future::pending().await;
         };
         match receiver.recv().await {
+            Ok(batch) if batch.events.is_empty() => Overheard::Missed(1),
             Ok(batch) => Overheard::Batch(batch),
             Err(broadcast::error::RecvError::Lagged(count)) => Overheard::Missed(count),
             // The channel stays open for as long as it has a listener.

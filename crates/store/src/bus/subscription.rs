@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock, atomic::Ordering};
 use riverrun_types::{Event, StreamName};
 use tokio::sync::broadcast;
 
-use super::Bus;
+use super::{Bus, load::Load};
 
 /// Batches that a slow reader may lag behind before it has to read the store.
 const BACKLOG: usize = 64;
@@ -17,13 +17,15 @@ pub struct Batch {
     pub events: Vec<Event>,
     /// The batch in the form in which readers send it on, made by the first who asks.
     wire: OnceLock<Arc<str>>,
+    _load: Option<Load>,
 }
 
 impl Batch {
-    pub(crate) fn new(events: Vec<Event>) -> Self {
+    pub(crate) fn new(events: Vec<Event>, load: Option<Load>) -> Self {
         Self {
             events,
             wire: OnceLock::new(),
+            _load: load,
         }
     }
 
