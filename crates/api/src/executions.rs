@@ -154,6 +154,7 @@ fn wait_reason(state: &RunState) -> Option<String> {
             Some(Wait::Job { .. }) => Some("job".to_owned()),
             Some(Wait::Await(awaiting)) => Some(match &awaiting.what {
                 AwaitFor::Time => "delay".to_owned(),
+                AwaitFor::Retry(operation) => format!("retry {}", operation.name),
                 AwaitFor::Event { event_kind, .. } => format!("event {event_kind}"),
                 AwaitFor::Trigger { .. } => format!("trigger {}", awaiting.id),
             }),

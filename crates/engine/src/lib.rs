@@ -29,15 +29,17 @@ pub use diagram::{
     NodeKind, OutsideKind,
 };
 pub use fact::{Fact, OpKind, Started, StateOp, in_run};
-pub use history::{History, HistoryCursor, HistoryEntry, HistoryOutcome, HistoryPage, history};
+pub use history::{
+    History, HistoryCursor, HistoryEntry, HistoryOutcome, HistoryPage, HistoryRetry, history,
+};
 pub use meant::meant;
 pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow, Thrown};
 pub use plan::{PROCESS, Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};
 pub use run::{
     AwaitFor, Awaiting, Branch, BranchStatus, Branches, Cancellation, Found, Held, InBranch,
-    Lineage, Memo, Parked, ParkedVisits, RunState, StepSummary, ToEmit, Undo, Visit, VisitKey,
-    Visits, Wait,
+    Lineage, Memo, MemoRetry, Operation, Parked, ParkedVisits, RunState, StepSummary, ToEmit,
+    Undo, Visit, VisitKey, Visits, Wait,
 };
 pub use schema::{Schema, SchemaIssue};
 pub use select::Select;

@@ -36,6 +36,9 @@ pub struct Invoke {
     /// Of a step: what the await that its config declares has brought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awaited: Option<Json>,
+    /// Of a step: operations of its code whose next try has its time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retries: Vec<PendingRetry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,6 +104,29 @@ pub struct JournalEntry {
     /// Of a `ctx.run`: the kinds of the events that were emitted inside of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub emits: Vec<String>,
+}
+
+/// An operation of a step's code that failed before and is tried again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PendingRetry {
+    pub op: String,
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
+    #[serde(flatten)]
+    pub next: TryAgain,
+}
+
+/// When and how an operation is tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TryAgain {
+    /// The number of the try that comes, from 2.
+    pub attempt: u32,
+    pub retry_after_ms: u64,
+    /// The execution is to end and leave the wait to the server, once nothing else is under way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspend: bool,
 }
 
 impl JournalEntry {

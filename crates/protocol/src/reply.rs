@@ -43,7 +43,8 @@ fn coded<'de, D: serde::Deserializer<'de>>(given: D) -> Result<Option<WorkError>
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suspended {
-    /// `time`, `event` or `trigger`.
+    /// `time`, `event`, `trigger`, or `retry` where the code has only operations left whose next try
+    /// has its time.
     #[serde(rename = "type")]
     pub kind: String,
     /// Of a time: when, as ISO 8601.

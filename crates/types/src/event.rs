@@ -64,6 +64,7 @@ event_types! {
     24 StepJoined "step.joined",
     25 StepParked "step.parked",
     26 StepReleased "step.released",
+    27 StepMemoRetry "step.memo.retry",
     30 Emit "emit",
     31 Progress "progress",
     32 Partial "partial",

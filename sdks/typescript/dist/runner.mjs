@@ -689,54 +689,100 @@ function list(entries) {
 
 // src/ctx/outcomes.ts
 var Outcomes = class {
-  #memo;
-  /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
-  #thrown = /* @__PURE__ */ new Set();
-  /** `memo` asks the server to record one. */
-  constructor(memo) {
-    this.#memo = memo;
-  }
-  /** Does something and has its outcome recorded. What it throws is what a replay would throw. */
-  async of(doing, work) {
-    const before = [...this.#thrown].filter(({ op, name }) => op === doing.op && name === doing.name);
-    let value;
-    try {
-      value = await work();
-    } catch (thrown) {
-      const error = recordOf(thrown);
-      const isCancelled = thrown instanceof CancelledError;
-      if (error.retriable === false && !isCancelled) await this.#record({ ...doing, error }, before);
-      else this.#thrown.add({ ...doing, error });
-      throw isCancelled ? thrown : revive(error);
-    }
-    await this.#record({ ...doing, value }, before);
-    return value;
-  }
-  /** The code goes on after what it was thrown, so the next execution is to go the same way. */
-  async livedWith(thrown = this.#thrown) {
-    for (const outcome of thrown) if (this.#thrown.delete(outcome)) await this.#memo(params(outcome));
+  #options;
+  constructor(options2) {
+    this.#options = options2;
   }
   /**
-   * Records an outcome, after the errors that uses of the same name were thrown before it began:
-   * without them the next attempt would take this for another try of theirs. Code that does not live
-   * with them has ended a turn later, and then nothing is recorded.
+   * Does something and has its outcome recorded. What it throws is what a replay would throw.
+   * `suspend` leaves a long wait for the next try to the server.
    */
-  async #record(outcome, before) {
-    if (before.length) await new Promise((resolve) => setImmediate(resolve));
-    await this.livedWith(before);
-    await this.#memo(params(outcome));
+  async of(doing, work, suspend) {
+    const { ask, signal } = this.#options;
+    let next = this.#pending(doing);
+    for (; ; ) {
+      if (next?.suspend && suspend) return suspend();
+      if (next) await pause(next.retryAfterMs, signal);
+      let value;
+      try {
+        value = await bounded(doing, next?.attempt ?? 1, signal, work);
+      } catch (thrown) {
+        if (thrown instanceof CancelledError || isStopped(thrown, signal)) throw thrown;
+        const { retryAfterMs, ...error } = recordOf(thrown);
+        const { retry } = doing;
+        const failed2 = { ...error, ...retryAfterMs !== void 0 && { retryAfterMs } };
+        const answer2 = await ask("memo.failed", { ...params(doing), error: failed2, ...retry !== void 0 && { retry } });
+        if (answer2.final) throw revive({ ...error, retriable: false });
+        next = answer2;
+        continue;
+      }
+      await ask("memo", { ...params(doing), value });
+      return value;
+    }
+  }
+  #pending({ op, name, nth }) {
+    return this.#options.pending?.find((one) => one.op === op && one.name === name && (one.nth ?? 1) === nth);
   }
 };
-function params({ op, name, nth, emits = [], ...outcome }) {
-  return { ...op !== "memo" && { op }, name, ...numbered(nth), ...outcome, ...emits.length > 0 && { emits } };
+function params({ op, name, nth, emits = [] }) {
+  return { ...op !== "memo" && { op }, name, ...numbered(nth), ...emits.length > 0 && { emits: [...emits] } };
 }
 function numbered(nth) {
   return nth > 1 ? { nth } : {};
 }
+function bounded(doing, attempt, signal, work) {
+  const { name, timeoutMs } = doing;
+  if (timeoutMs === void 0) {
+    return work({
+      attempt,
+      over: void 0,
+      get signal() {
+        return signal();
+      }
+    });
+  }
+  const controller = new AbortController();
+  const given2 = { attempt, signal: controller.signal, over: void 0 };
+  const stop2 = () => controller.abort(signal().reason);
+  if (signal().aborted) stop2();
+  else signal().addEventListener("abort", stop2);
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => {
+      given2.over = new RiverrunError("TIMEOUT", `try ${attempt} of run(${JSON.stringify(name)}) took longer than ${timeoutMs} ms`);
+      controller.abort(given2.over);
+      reject(given2.over);
+    }, timeoutMs);
+  });
+  const running = (async () => work(given2))();
+  running.catch(() => {
+  });
+  return Promise.race([running, late]).finally(() => {
+    clearTimeout(timer);
+    signal().removeEventListener("abort", stop2);
+  });
+}
+function isStopped(thrown, signal) {
+  return thrown instanceof Error && thrown.name === "AbortError" && signal().aborted;
+}
+function pause(ms, signal) {
+  return new Promise((resolve, reject) => {
+    const stopped = () => {
+      clearTimeout(timer);
+      reject(signal().reason);
+    };
+    const timer = setTimeout(() => {
+      signal().removeEventListener("abort", stopped);
+      resolve();
+    }, ms);
+    if (signal().aborted) stopped();
+    else signal().addEventListener("abort", stopped, { once: true });
+  });
+}
 
 // src/ctx/execution.ts
 var inside = new AsyncLocalStorage();
-var records = /* @__PURE__ */ new Set(["emit", "memo", "await.trigger", "state.set", "state.delete", "state.setBatch"]);
+var records = /* @__PURE__ */ new Set(["emit", "memo", "memo.failed", "await.trigger", "state.set", "state.delete", "state.setBatch"]);
 var never = () => new Promise(() => {
 });
 var StepExecution = class {
@@ -750,20 +796,23 @@ var StepExecution = class {
   #params;
   #journal;
   #inFlight = /* @__PURE__ */ new Set();
-  #outcomes = new Outcomes((params2) => this.#ask("memo", params2));
+  #outcomes;
   /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen = [];
   /** What the code waits for. */
   #waits;
+  /** Something that failed waits for its next try, for which the server waits. */
+  #backsOff = false;
   /** Waits that are over, and after which the code has yet to go on. */
   #settling = 0;
   #refused;
   #ended = false;
   #left = false;
-  constructor(link, params2) {
+  constructor(link, params2, signal) {
     this.#link = link;
     this.#params = params2;
     this.#journal = new Journal(params2.journal ?? []);
+    this.#outcomes = new Outcomes({ ask: (method, asked) => this.#ask(method, asked), signal, pending: params2.retries ?? [] });
   }
   request(method, params2) {
     return this.#left ? never() : this.#track(() => this.#ask(method, params2));
@@ -775,6 +824,12 @@ var StepExecution = class {
   emit(kind, ask) {
     const run = inside.getStore();
     return this.#track(async () => {
+      if (run) {
+        refuseOver(run);
+        const nth = (run.emitted.get(kind) ?? 0) + 1;
+        run.emitted.set(kind, nth);
+        if (nth <= run.emits.filter((one) => one === kind).length) return null;
+      }
       run?.emits.push(kind);
       const record = this.#journal.next("emit", kind);
       if (record) return answer(record);
@@ -822,23 +877,37 @@ var StepExecution = class {
    * Does something and has its outcome recorded. `work` is given an id that is the same in every
    * execution of the visit. Inside of a `ctx.run` nothing is recorded: the run is.
    */
-  recorded(op, name, work, emits = []) {
+  recorded(op, name, work, settings2 = {}, emits = []) {
     const run = inside.getStore();
-    if (run) return this.#track(async () => work(this.#idInside(run, op, name)));
-    return this.#track(async () => {
+    if (run) {
+      return this.#track(async () => {
+        refuseOver(run);
+        return work(this.#idInside(run, op, name), run.try);
+      });
+    }
+    return this.#track(async (release) => {
       const record = this.#journal.next(op, name);
       if (record) return answer(record);
       const nth = this.#journal.uses(op, name);
-      return this.#outcomes.of({ op, name, nth, emits }, () => work(this.#id(name, nth)));
+      const doing = { op, name, nth, emits, ...settings2 };
+      return this.#outcomes.of(doing, (attempt) => work(this.#id(name, nth), attempt), () => this.#backOff(release));
     });
   }
   /** A part of the work that is recorded as a whole. */
-  run(name, work) {
+  run(name, work, settings2 = {}) {
     const emits = [];
-    return this.recorded("memo", name, () => {
-      if (inside.getStore()) return work();
-      return inside.run({ name, number: this.#journal.uses("memo", name), uses: /* @__PURE__ */ new Map(), emits }, work);
-    }, emits);
+    return this.recorded("memo", name, (id, attempt) => {
+      if (inside.getStore()) return work(attempt);
+      const number = Number(id.slice(id.lastIndexOf("/") + 1));
+      return inside.run({ name, number, uses: /* @__PURE__ */ new Map(), emits, emitted: /* @__PURE__ */ new Map(), try: attempt }, () => work(attempt));
+    }, settings2, emits);
+  }
+  /** Leaves the wait for the next try of something to the server, once nothing else is under way. */
+  #backOff(release) {
+    this.#backsOff = true;
+    release();
+    void this.#leave({ type: "retry" });
+    return never();
   }
   /** Gives what a wait has brought, or ends this execution. */
   async wait(name, makeWait) {
@@ -882,6 +951,11 @@ var StepExecution = class {
     this.#ended = true;
     if (this.#inFlight.size) await this.#quiet();
     const problem = this.#refused ?? this.#journal.mismatch();
+    if (!problem && this.#backsOff && !this.#left) {
+      this.#left = true;
+      this.onLeave({ type: "retry" }, this.#takeSeen());
+      return never();
+    }
     if (!problem && this.#waits && !this.#left) this.onForgotten(forgotten(this.#waits));
     return problem;
   }
@@ -904,15 +978,9 @@ var StepExecution = class {
       await this.#quiet();
     while (this.#settling);
     if (this.#ended || this.#left) return;
-    let outcome = this.#refused ?? this.#journal.mismatch() ?? wait2;
-    try {
-      if (outcome === wait2) await this.#outcomes.livedWith();
-    } catch (error) {
-      outcome = error;
-    }
-    if (this.#ended) return;
     this.#left = true;
-    this.onLeave(outcome, this.#takeSeen());
+    const next = this.#backsOff ? { type: "retry" } : wait2;
+    this.onLeave(this.#refused ?? this.#journal.mismatch() ?? next, this.#takeSeen());
   }
   /** Asks; what is recorded takes along what was read before it. */
   #ask(method, params2) {
@@ -928,11 +996,19 @@ var StepExecution = class {
       await new Promise((resolve) => setImmediate(resolve));
     } while (this.#inFlight.size);
   }
+  /** `release` ends the watch over work that goes on in a later execution. */
   #track(begin) {
-    const work = begin();
-    const over = () => void this.#inFlight.delete(watched);
-    const watched = work.then(over, over);
+    let over = () => {
+    };
+    const watched = new Promise((resolve) => {
+      over = () => {
+        this.#inFlight.delete(watched);
+        resolve();
+      };
+    });
     this.#inFlight.add(watched);
+    const work = begin(over);
+    work.then(over, over);
     return work.then((value) => value);
   }
 };
@@ -943,12 +1019,15 @@ function jobIdOf(text2) {
 function json(value) {
   return value === void 0 ? void 0 : JSON.parse(JSON.stringify(value) ?? "null");
 }
+function refuseOver({ try: { over } }) {
+  if (over) throw over;
+}
 function answer({ op, value, error }) {
   if (error) throw revive(op === "await" ? { retriable: false, ...error } : error);
   return value ?? null;
 }
 function forgotten(wait2) {
-  const what = wait2.type === "time" ? "ctx.await.time" : wait2.type === "event" ? `ctx.await.event(${JSON.stringify(wait2.eventKind)})` : `wait() of the trigger ${wait2.triggerId}`;
+  const what = wait2.type === "time" ? "ctx.await.time" : wait2.type === "event" ? `ctx.await.event(${JSON.stringify(wait2.eventKind)})` : wait2.type === "trigger" ? `wait() of the trigger ${wait2.triggerId}` : "a retry";
   return `the handler returned while ${what} still waited, so nothing was waited for: is an await missing before it?`;
 }
 function concurrent() {
@@ -1054,11 +1133,11 @@ async function retrying(options2, attempt) {
     } catch (error) {
       const conflict = error instanceof RiverrunError && error.code === "STATE_CONFLICT";
       if (!conflict || tried >= retries) throw error;
-      if (tried >= 3) await pause(Math.random() * Math.min(2 ** tried, 200));
+      if (tried >= 3) await pause2(Math.random() * Math.min(2 ** tried, 200));
     }
   }
 }
-function pause(ms) {
+function pause2(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
@@ -1081,7 +1160,7 @@ var InvocationContext = class _InvocationContext {
   #cancelled;
   /** `batch` is the context of the batch to which this job belongs. */
   constructor(link, params2, settings2, batch) {
-    this.execution = params2.kind === "step" ? new StepExecution(link, params2) : void 0;
+    this.execution = params2.kind === "step" ? new StepExecution(link, params2, () => this.signal) : void 0;
     if (this.execution) this.execution.onForgotten = (message) => this.logger.warn(message);
     this.#link = this.execution ?? link;
     this.#params = params2;
@@ -1169,19 +1248,20 @@ var InvocationContext = class _InvocationContext {
     this.#link.notify("progress", { pct: Math.min(100, Math.max(0, pct)), detail });
   };
   partial = (value, path2) => this.#link.notify("partial", { path: path2, value: value ?? null });
-  run = async (name, fn) => {
-    if (this.execution) return this.execution.run(name, async () => json2(name, await fn()));
+  run = async (name, fn, options2 = {}) => {
+    const settings2 = runSettings(name, options2);
+    if (this.execution) return this.execution.run(name, async (attempt) => json2(name, await fn(attempt)), settings2);
     this.#journal ??= new Journal(this.#params.journal ?? []);
     const memo = this.#journal.next("memo", name);
     if (memo?.error) throw revive(memo.error);
     if (memo) return memo.value ?? null;
     const nth = this.#journal.uses("memo", name);
-    this.#outcomes ??= new Outcomes((params2) => this.#link.request("memo", params2));
-    return this.#outcomes.of({ op: "memo", name, nth }, async () => json2(name, await fn()));
+    this.#outcomes ??= new Outcomes({ ask: (method, params2) => this.#link.request(method, params2), signal: () => this.signal });
+    return this.#outcomes.of({ op: "memo", name, nth, ...settings2 }, async (attempt) => json2(name, await fn(attempt)));
   };
-  call = (process2, input, options2) => {
+  call = (process2, input, { retry, ...options2 } = {}) => {
     const ask = async () => (await this.#link.request("call", { process: process2, input: input ?? null, ...options2 })).value;
-    return this.execution ? this.execution.recorded("call", process2, ask) : ask();
+    return this.execution ? this.execution.recorded("call", process2, ask, { retry }) : ask();
   };
   enqueue = async (to, data, options2) => {
     if (typeof to !== "string") return this.#enqueue(to, (jobs) => ({ jobs }));
@@ -1194,7 +1274,7 @@ var InvocationContext = class _InvocationContext {
     const ask = (given2) => this.#link.request("start", { flow: flow2, input: input ?? {}, options: given2 });
     if (!this.execution) return ask(options2);
     const isNamed = options2?.idempotencyKey !== void 0 || options2?.runId !== void 0;
-    return this.execution.recorded("start", flow2, (id) => ask(isNamed ? options2 : { ...options2, idempotencyKey: id }));
+    return this.execution.recorded("start", flow2, (id) => ask(isNamed ? options2 : { ...options2, idempotencyKey: id }), { retry: false });
   };
   isLeaseValid = async () => (await this.#link.request("lease", {})).valid === true;
   /** Why the invocation is to stop; undefined while it is not. */
@@ -1213,7 +1293,7 @@ var InvocationContext = class _InvocationContext {
   async #enqueue(jobs, params2) {
     const ask = (given2) => this.#link.request("enqueue", params2(given2));
     const queues = [...new Set(jobs.map(({ queue }) => queue))].join(",");
-    const recorded = this.execution?.recorded("enqueue", queues, (id) => ask(jobs.map((job2, index) => withId(job2, jobs.length > 1 ? `${id}/${index + 1}` : id))));
+    const recorded = this.execution?.recorded("enqueue", queues, (id) => ask(jobs.map((job2, index) => withId(job2, jobs.length > 1 ? `${id}/${index + 1}` : id))), { retry: false });
     return (await (recorded ?? ask(jobs))).jobs;
   }
 };
@@ -1233,6 +1313,22 @@ function checkpoint(link, first) {
       data = next;
     }
   };
+}
+function runSettings(name, options2) {
+  const invalid3 = (problem) => new RiverrunError("INPUT_ERROR", `run(${JSON.stringify(name)}): ${problem}`, { retriable: false });
+  if (typeof options2 !== "object" || options2 === null) throw invalid3(`options must be an object with retry and timeoutMs, not ${String(options2)}`);
+  const { retry, timeoutMs, ...unknown } = options2;
+  const stranger = Object.keys(unknown)[0];
+  if (stranger !== void 0) throw invalid3(`there is no option ${JSON.stringify(stranger)}: there are retry and timeoutMs`);
+  if (timeoutMs !== void 0 && !(typeof timeoutMs === "number" && timeoutMs > 0)) throw invalid3(`timeoutMs must be a positive number, is ${String(timeoutMs)}`);
+  if (retry !== void 0 && retry !== false && !(typeof retry === "number" && Number.isInteger(retry) && retry > 0) && (typeof retry !== "object" || retry === null)) {
+    throw invalid3(`retry must be false, a number of attempts or a policy such as { attempts: 5, backoff: { type: 'fixed', delayMs: 1000 } }`);
+  }
+  if (typeof retry === "object") {
+    const word = Object.keys(retry).find((key2) => !["attempts", "backoff", "retriableErrors"].includes(key2));
+    if (word !== void 0) throw invalid3(`retry has no setting ${JSON.stringify(word)}: it has attempts, backoff and retriableErrors`);
+  }
+  return { ...retry !== void 0 && { retry }, ...timeoutMs !== void 0 && { timeoutMs: Math.min(timeoutMs, 2 ** 31 - 1) } };
 }
 function json2(name, value) {
   try {
@@ -3194,6 +3290,22 @@ function refuse(code, message) {
   throw new RiverrunError(code, message, { retriable: false });
 }
 
+// src/testing/retry.ts
+var attempts = 3;
+var backoff = { type: "exponential", delayMs: 1e3 };
+var longestMs = 6e4;
+function mostAttempts(policy) {
+  return Math.max(1, policy?.attempts ?? attempts);
+}
+function retryDelayMs(policy, failure2, failures) {
+  if (failure2.retriable === false || failures >= mostAttempts(policy)) return void 0;
+  const named = [failure2.code, failure2.name];
+  if (policy?.retriableErrors && !policy.retriableErrors.some((error) => named.includes(error))) return void 0;
+  if (failure2.retryAfterMs !== void 0) return failure2.retryAfterMs;
+  const { type, delayMs: delayMs2, maxDelayMs = Math.max(longestMs, delayMs2) } = policy?.backoff ?? backoff;
+  return Math.min(type === "fixed" ? delayMs2 : delayMs2 * 2 ** (failures - 1), maxDelayMs);
+}
+
 // src/testing/schemas.ts
 var members = { input: "inputSchema", output: "outputSchema", state: "state" };
 async function checksOf(config = {}, schemas = true) {
@@ -3304,6 +3416,15 @@ var Store = class {
     return trigger;
   }
 };
+var inPlaceMs = 5e3;
+function operationKey(op, name, nth = 1) {
+  return `${nth} ${op} ${name}`;
+}
+function policyOf(config, said) {
+  if (said === void 0 || said === null) return config;
+  if (said === false) return { ...config, attempts: 1 };
+  return typeof said === "number" ? { ...config, attempts: said } : { ...config, ...said };
+}
 var writes = /* @__PURE__ */ new Set(["state.set", "state.delete", "state.setBatch"]);
 var Memory = class {
   logs = [];
@@ -3314,6 +3435,10 @@ var Memory = class {
   calls = [];
   started = [];
   journal;
+  /** Tries of `ctx.run` and the like that failed and were followed by another, in order. */
+  runRetries = [];
+  /** What failed and has no outcome yet, with the time of its next try. */
+  pending = /* @__PURE__ */ new Map();
   checkpoint;
   ended = false;
   #conflicts;
@@ -3372,7 +3497,9 @@ var Memory = class {
       if (this.#isStep) this.journal.push({ op: "emit", name: type });
       return { id };
     },
+    "memo.failed": ({ op = "memo", name, nth, error, retry, emits }) => this.#tryFailed({ op, name, ...nth && { nth }, error, ...emits && { emits } }, retry),
     memo: ({ op = "memo", name, nth, value, error, emits }) => {
+      this.pending.delete(operationKey(op, name, nth));
       this.journal.push({ op, name, ...nth && { nth }, ...error ? { error } : { value }, ...emits && { emits } });
       return {};
     },
@@ -3397,6 +3524,30 @@ var Memory = class {
     },
     lease: () => ({ valid: this.#options.leaseValid ?? true, untilMs: Date.now() + 3e4 })
   };
+  /** As the server decides it: what failed is tried again, or its error is final and recorded. */
+  #tryFailed(record, retry) {
+    const { op, name = "", nth, error } = record;
+    const key2 = operationKey(op, name, nth);
+    const failures = (this.pending.get(key2)?.failures ?? 0) + 1;
+    const delayMs2 = retryDelayMs(policyOf(this.#options.retryPolicy, retry), error, failures);
+    if (delayMs2 === void 0) {
+      this.pending.delete(key2);
+      const { retryAfterMs: retryAfterMs2, ...final } = error;
+      this.journal.push({ ...record, error: { ...final, retriable: false } });
+      return { final: true };
+    }
+    const retryAfterMs = this.#options.hasClock === false ? 0 : delayMs2;
+    this.pending.set(key2, { op, name, ...nth && { nth }, failures, atMs: Date.now() + retryAfterMs });
+    this.runRetries.push({ op, name, ...nth && { nth }, attempt: failures, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs: delayMs2 });
+    return { attempt: failures + 1, retryAfterMs, ...this.#isStep && retryAfterMs > inPlaceMs && { suspend: true } };
+  }
+  /** What an execution is told of what failed before it. */
+  get retries() {
+    return [...this.pending.values()].map(({ failures, atMs, ...operation }) => {
+      const retryAfterMs = Math.max(0, atMs - Date.now());
+      return { ...operation, attempt: failures + 1, retryAfterMs, ...retryAfterMs > inPlaceMs && { suspend: true } };
+    });
+  }
   #write(next, ifVersion) {
     if (ifVersion !== void 0 && this.#conflicts > 0) {
       this.#conflicts -= 1;
@@ -3643,7 +3794,9 @@ function memoryOptions(options2) {
   const { after } = options2;
   return {
     ...after && { state: after.state, journal: after.journal, checkpoint: after.checkpoint },
-    ...options2
+    ...options2,
+    retryPolicy: options2.config?.retryPolicy,
+    hasClock: options2.clock !== void 0
   };
 }
 var BatchMemory = class {
@@ -4029,7 +4182,7 @@ function copy2(value) {
 }
 
 // src/testing/refusals.ts
-var longestMs = 10 * 366 * 24 * 60 * 60 * 1e3;
+var longestMs2 = 10 * 366 * 24 * 60 * 60 * 1e3;
 var families = /^(flow|step|job)(\.|$)/;
 var written = /* @__PURE__ */ new Set([
   "emit",
@@ -4063,7 +4216,7 @@ function refusedWait(wait2, untilMs, nowMs) {
     return refusal2("BAD_KIND", `${wait2.eventKind} is written by riverrun itself, and no run can wait for it: emit an event of your own, or have a trigger on it start a flow that does`);
   }
   if (wait2.type === "event" && !isKind(wait2.eventKind)) return refusal2("INPUT_ERROR", `${JSON.stringify(wait2.eventKind)} is no kind of event`);
-  if (untilMs !== void 0 && untilMs > nowMs + longestMs) return refusal2("INPUT_ERROR", `${dateText(untilMs)} is more than ten years away`);
+  if (untilMs !== void 0 && untilMs > nowMs + longestMs2) return refusal2("INPUT_ERROR", `${dateText(untilMs)} is more than ten years away`);
   return void 0;
 }
 function usedDoor() {
@@ -4116,7 +4269,7 @@ function* target(path2, name, names3) {
 }
 function* duration(path2, given2) {
   const ms = typeof given2 === "number" || typeof given2 === "string" ? durationMs(given2) : void 0;
-  if (ms !== void 0 && ms > longestMs) yield { path: path2, message: `${JSON.stringify(given2)} is not between 0 and ten years` };
+  if (ms !== void 0 && ms > longestMs2) yield { path: path2, message: `${JSON.stringify(given2)} is not between 0 and ten years` };
 }
 function isOwn(kind) {
   return families.test(kind) || written.has(kind);
@@ -4194,22 +4347,6 @@ function given(members3) {
   return Object.fromEntries(Object.entries(members3).filter(([, value]) => value !== void 0));
 }
 
-// src/testing/retry.ts
-var attempts = 3;
-var backoff = { type: "exponential", delayMs: 1e3 };
-var longestMs2 = 6e4;
-function mostAttempts(policy) {
-  return Math.max(1, policy?.attempts ?? attempts);
-}
-function retryDelayMs(policy, failure2, failures) {
-  if (failure2.retriable === false || failures >= mostAttempts(policy)) return void 0;
-  const named = [failure2.code, failure2.name];
-  if (policy?.retriableErrors && !policy.retriableErrors.some((error) => named.includes(error))) return void 0;
-  if (failure2.retryAfterMs !== void 0) return failure2.retryAfterMs;
-  const { type, delayMs: delayMs2, maxDelayMs = Math.max(longestMs2, delayMs2) } = policy?.backoff ?? backoff;
-  return Math.min(type === "fixed" ? delayMs2 : delayMs2 * 2 ** (failures - 1), maxDelayMs);
-}
-
 // src/testing/undo.ts
 var Undoing = class {
   /** The run has failed, and undoes what it did. */
@@ -4266,7 +4403,7 @@ var Visit = class {
     this.options = options2;
     this.undoes = undoes;
     this.input = copy(input);
-    this.memory = new Memory({ ...options2, journal: [], state: {} }, step2.checks ?? {}, store, true);
+    this.memory = new Memory({ ...options2, journal: [], state: {}, retryPolicy: step2.config.retryPolicy, hasClock: true }, step2.checks ?? {}, store, true);
   }
   awaits = [];
   retries = [];
@@ -4328,7 +4465,7 @@ var Visit = class {
   report() {
     const { step: step2, number, input, awaits, attempt, retries, startedAt, outcome, memory, undoes } = this;
     const executions = this.#executions;
-    return { step: step2.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, attempt, retries, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
+    return { step: step2.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, attempt, retries, runRetries: memory.runRetries, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
   }
   get isActive() {
     return this.#endedAt === void 0;
@@ -4376,7 +4513,8 @@ var Visit = class {
       tenantId,
       awaited: copy(this.awaited === void 0 ? this.soFar : this.awaited),
       checkpoint: this.memory.checkpoint,
-      journal: copy(this.memory.journal)
+      journal: copy(this.memory.journal),
+      retries: this.memory.retries
     };
   }
 };
@@ -4524,6 +4662,11 @@ var Simulation = class {
     return true;
   }
   async #suspend(visit, wait2) {
+    if (wait2.type === "retry") {
+      const atMs = Math.min(...visit.memory.retries.map(({ retryAfterMs }) => this.clock.now + retryAfterMs));
+      this.#plan(atMs, () => visit.isActive && this.#execute(visit));
+      return;
+    }
     const name = wait2.type === "time" ? "time" : wait2.type === "event" ? wait2.eventKind : wait2.triggerId;
     const door = wait2.type === "trigger" ? this.store.triggers.get(wait2.triggerId) : void 0;
     const untilMs = this.#until(wait2, door);
@@ -4548,7 +4691,8 @@ var Simulation = class {
   #until(wait2, door) {
     if (door) return this.store.doors.expiresMs(door.id);
     if (wait2.type === "time") return "afterMs" in wait2 ? this.clock.now + wait2.afterMs : Date.parse(wait2.resumeAt);
-    return wait2.timeoutMs === void 0 ? void 0 : this.clock.now + wait2.timeoutMs;
+    if (wait2.type === "retry" || wait2.timeoutMs === void 0) return void 0;
+    return this.clock.now + wait2.timeoutMs;
   }
   #refused(visit, wait2, untilMs, door) {
     const isOver = untilMs !== void 0 && untilMs <= this.clock.now;
@@ -4771,7 +4915,7 @@ function delayMs(delay, result) {
     if (error instanceof RiverrunError) throw error;
     problem = describe(error).message;
   }
-  const fits = typeof wanted === "number" && wanted >= 0 && wanted <= longestMs;
+  const fits = typeof wanted === "number" && wanted >= 0 && wanted <= longestMs2;
   return fits ? Math.round(wanted) : new RiverrunError("INPUT_ERROR", problem, { retriable: false });
 }
 

@@ -11,7 +11,7 @@ import {
   redactor,
   source,
   valueText
-} from "./shared/TCWNA55A.js";
+} from "./shared/LXQXC7FP.js";
 import {
   CancelledError,
   RiverrunError,
@@ -199,6 +199,22 @@ function refuse(code, message) {
   throw new RiverrunError(code, message, { retriable: false });
 }
 
+// src/testing/retry.ts
+var attempts = 3;
+var backoff = { type: "exponential", delayMs: 1e3 };
+var longestMs = 6e4;
+function mostAttempts(policy) {
+  return Math.max(1, policy?.attempts ?? attempts);
+}
+function retryDelayMs(policy, failure, failures) {
+  if (failure.retriable === false || failures >= mostAttempts(policy)) return void 0;
+  const named = [failure.code, failure.name];
+  if (policy?.retriableErrors && !policy.retriableErrors.some((error) => named.includes(error))) return void 0;
+  if (failure.retryAfterMs !== void 0) return failure.retryAfterMs;
+  const { type, delayMs: delayMs2, maxDelayMs = Math.max(longestMs, delayMs2) } = policy?.backoff ?? backoff;
+  return Math.min(type === "fixed" ? delayMs2 : delayMs2 * 2 ** (failures - 1), maxDelayMs);
+}
+
 // src/testing/schemas.ts
 var members = { input: "inputSchema", output: "outputSchema", state: "state" };
 async function checksOf(config = {}, schemas = true) {
@@ -309,6 +325,15 @@ var Store = class {
     return trigger;
   }
 };
+var inPlaceMs = 5e3;
+function operationKey(op, name, nth = 1) {
+  return `${nth} ${op} ${name}`;
+}
+function policyOf(config, said) {
+  if (said === void 0 || said === null) return config;
+  if (said === false) return { ...config, attempts: 1 };
+  return typeof said === "number" ? { ...config, attempts: said } : { ...config, ...said };
+}
 var writes = /* @__PURE__ */ new Set(["state.set", "state.delete", "state.setBatch"]);
 var Memory = class {
   logs = [];
@@ -319,6 +344,10 @@ var Memory = class {
   calls = [];
   started = [];
   journal;
+  /** Tries of `ctx.run` and the like that failed and were followed by another, in order. */
+  runRetries = [];
+  /** What failed and has no outcome yet, with the time of its next try. */
+  pending = /* @__PURE__ */ new Map();
   checkpoint;
   ended = false;
   #conflicts;
@@ -377,7 +406,9 @@ var Memory = class {
       if (this.#isStep) this.journal.push({ op: "emit", name: type });
       return { id };
     },
+    "memo.failed": ({ op = "memo", name, nth, error, retry, emits }) => this.#tryFailed({ op, name, ...nth && { nth }, error, ...emits && { emits } }, retry),
     memo: ({ op = "memo", name, nth, value, error, emits }) => {
+      this.pending.delete(operationKey(op, name, nth));
       this.journal.push({ op, name, ...nth && { nth }, ...error ? { error } : { value }, ...emits && { emits } });
       return {};
     },
@@ -402,6 +433,30 @@ var Memory = class {
     },
     lease: () => ({ valid: this.#options.leaseValid ?? true, untilMs: Date.now() + 3e4 })
   };
+  /** As the server decides it: what failed is tried again, or its error is final and recorded. */
+  #tryFailed(record, retry) {
+    const { op, name = "", nth, error } = record;
+    const key = operationKey(op, name, nth);
+    const failures = (this.pending.get(key)?.failures ?? 0) + 1;
+    const delayMs2 = retryDelayMs(policyOf(this.#options.retryPolicy, retry), error, failures);
+    if (delayMs2 === void 0) {
+      this.pending.delete(key);
+      const { retryAfterMs: retryAfterMs2, ...final } = error;
+      this.journal.push({ ...record, error: { ...final, retriable: false } });
+      return { final: true };
+    }
+    const retryAfterMs = this.#options.hasClock === false ? 0 : delayMs2;
+    this.pending.set(key, { op, name, ...nth && { nth }, failures, atMs: Date.now() + retryAfterMs });
+    this.runRetries.push({ op, name, ...nth && { nth }, attempt: failures, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs: delayMs2 });
+    return { attempt: failures + 1, retryAfterMs, ...this.#isStep && retryAfterMs > inPlaceMs && { suspend: true } };
+  }
+  /** What an execution is told of what failed before it. */
+  get retries() {
+    return [...this.pending.values()].map(({ failures, atMs, ...operation }) => {
+      const retryAfterMs = Math.max(0, atMs - Date.now());
+      return { ...operation, attempt: failures + 1, retryAfterMs, ...retryAfterMs > inPlaceMs && { suspend: true } };
+    });
+  }
   #write(next, ifVersion) {
     if (ifVersion !== void 0 && this.#conflicts > 0) {
       this.#conflicts -= 1;
@@ -648,7 +703,9 @@ function memoryOptions(options) {
   const { after } = options;
   return {
     ...after && { state: after.state, journal: after.journal, checkpoint: after.checkpoint },
-    ...options
+    ...options,
+    retryPolicy: options.config?.retryPolicy,
+    hasClock: options.clock !== void 0
   };
 }
 var BatchMemory = class {
@@ -1034,7 +1091,7 @@ function copy2(value) {
 }
 
 // src/testing/refusals.ts
-var longestMs = 10 * 366 * 24 * 60 * 60 * 1e3;
+var longestMs2 = 10 * 366 * 24 * 60 * 60 * 1e3;
 var families = /^(flow|step|job)(\.|$)/;
 var written = /* @__PURE__ */ new Set([
   "emit",
@@ -1068,7 +1125,7 @@ function refusedWait(wait, untilMs, nowMs) {
     return refusal("BAD_KIND", `${wait.eventKind} is written by riverrun itself, and no run can wait for it: emit an event of your own, or have a trigger on it start a flow that does`);
   }
   if (wait.type === "event" && !isKind(wait.eventKind)) return refusal("INPUT_ERROR", `${JSON.stringify(wait.eventKind)} is no kind of event`);
-  if (untilMs !== void 0 && untilMs > nowMs + longestMs) return refusal("INPUT_ERROR", `${dateText(untilMs)} is more than ten years away`);
+  if (untilMs !== void 0 && untilMs > nowMs + longestMs2) return refusal("INPUT_ERROR", `${dateText(untilMs)} is more than ten years away`);
   return void 0;
 }
 function usedDoor() {
@@ -1121,7 +1178,7 @@ function* target(path, name, names2) {
 }
 function* duration(path, given2) {
   const ms = typeof given2 === "number" || typeof given2 === "string" ? durationMs(given2) : void 0;
-  if (ms !== void 0 && ms > longestMs) yield { path, message: `${JSON.stringify(given2)} is not between 0 and ten years` };
+  if (ms !== void 0 && ms > longestMs2) yield { path, message: `${JSON.stringify(given2)} is not between 0 and ten years` };
 }
 function isOwn(kind) {
   return families.test(kind) || written.has(kind);
@@ -1199,22 +1256,6 @@ function given(members3) {
   return Object.fromEntries(Object.entries(members3).filter(([, value]) => value !== void 0));
 }
 
-// src/testing/retry.ts
-var attempts = 3;
-var backoff = { type: "exponential", delayMs: 1e3 };
-var longestMs2 = 6e4;
-function mostAttempts(policy) {
-  return Math.max(1, policy?.attempts ?? attempts);
-}
-function retryDelayMs(policy, failure, failures) {
-  if (failure.retriable === false || failures >= mostAttempts(policy)) return void 0;
-  const named = [failure.code, failure.name];
-  if (policy?.retriableErrors && !policy.retriableErrors.some((error) => named.includes(error))) return void 0;
-  if (failure.retryAfterMs !== void 0) return failure.retryAfterMs;
-  const { type, delayMs: delayMs2, maxDelayMs = Math.max(longestMs2, delayMs2) } = policy?.backoff ?? backoff;
-  return Math.min(type === "fixed" ? delayMs2 : delayMs2 * 2 ** (failures - 1), maxDelayMs);
-}
-
 // src/testing/undo.ts
 var Undoing = class {
   /** The run has failed, and undoes what it did. */
@@ -1271,7 +1312,7 @@ var Visit = class {
     this.options = options;
     this.undoes = undoes;
     this.input = copy(input);
-    this.memory = new Memory({ ...options, journal: [], state: {} }, step2.checks ?? {}, store, true);
+    this.memory = new Memory({ ...options, journal: [], state: {}, retryPolicy: step2.config.retryPolicy, hasClock: true }, step2.checks ?? {}, store, true);
   }
   awaits = [];
   retries = [];
@@ -1333,7 +1374,7 @@ var Visit = class {
   report() {
     const { step: step2, number, input, awaits, attempt, retries, startedAt, outcome, memory, undoes } = this;
     const executions = this.#executions;
-    return { step: step2.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, attempt, retries, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
+    return { step: step2.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, attempt, retries, runRetries: memory.runRetries, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
   }
   get isActive() {
     return this.#endedAt === void 0;
@@ -1381,7 +1422,8 @@ var Visit = class {
       tenantId,
       awaited: copy(this.awaited === void 0 ? this.soFar : this.awaited),
       checkpoint: this.memory.checkpoint,
-      journal: copy(this.memory.journal)
+      journal: copy(this.memory.journal),
+      retries: this.memory.retries
     };
   }
 };
@@ -1529,6 +1571,11 @@ var Simulation = class {
     return true;
   }
   async #suspend(visit, wait) {
+    if (wait.type === "retry") {
+      const atMs = Math.min(...visit.memory.retries.map(({ retryAfterMs }) => this.clock.now + retryAfterMs));
+      this.#plan(atMs, () => visit.isActive && this.#execute(visit));
+      return;
+    }
     const name = wait.type === "time" ? "time" : wait.type === "event" ? wait.eventKind : wait.triggerId;
     const door = wait.type === "trigger" ? this.store.triggers.get(wait.triggerId) : void 0;
     const untilMs = this.#until(wait, door);
@@ -1553,7 +1600,8 @@ var Simulation = class {
   #until(wait, door) {
     if (door) return this.store.doors.expiresMs(door.id);
     if (wait.type === "time") return "afterMs" in wait ? this.clock.now + wait.afterMs : Date.parse(wait.resumeAt);
-    return wait.timeoutMs === void 0 ? void 0 : this.clock.now + wait.timeoutMs;
+    if (wait.type === "retry" || wait.timeoutMs === void 0) return void 0;
+    return this.clock.now + wait.timeoutMs;
   }
   #refused(visit, wait, untilMs, door) {
     const isOver = untilMs !== void 0 && untilMs <= this.clock.now;
@@ -1776,7 +1824,7 @@ function delayMs(delay, result) {
     if (error instanceof RiverrunError) throw error;
     problem = describe(error).message;
   }
-  const fits = typeof wanted === "number" && wanted >= 0 && wanted <= longestMs;
+  const fits = typeof wanted === "number" && wanted >= 0 && wanted <= longestMs2;
   return fits ? Math.round(wanted) : new RiverrunError("INPUT_ERROR", problem, { retriable: false });
 }
 

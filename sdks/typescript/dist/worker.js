@@ -10,7 +10,7 @@ import {
   redactor,
   valueText,
   withRefused
-} from "./shared/TCWNA55A.js";
+} from "./shared/LXQXC7FP.js";
 import {
   CancelledError,
   RiverrunError,

@@ -47,14 +47,16 @@ impl Turn<'_> {
             return self.fail(visit, failure, jitter);
         }
         let limit = self.plan.limits.max_awaits;
-        if visit.awaits() as u64 >= limit {
+        // A retry leaves no answer in the journal; its policy bounds how often it comes.
+        let is_retry = matches!(awaiting.what, AwaitFor::Retry(_));
+        if !is_retry && visit.awaits() as u64 >= limit {
             let message = format!(
                 "the step has waited {limit} times in one visit, the most that its flow's limits.maxAwaits allows, and all that it did is read again after each: begin a run that goes on from here with ctx.start, and return"
             );
             let failure = Failure::new(code::MAX_AWAITS, message).permanent();
             return self.fail(visit, failure, jitter);
         }
-        let (at, is_time) = (visit.at(), awaiting.what == AwaitFor::Time);
+        let (at, is_time) = (visit.at(), awaiting.what.is_time());
         self.emit(Fact::Await { at, awaiting });
         // A wait for a time that is over is over. Any other is stored first.
         if is_time {
@@ -98,7 +100,7 @@ impl Turn<'_> {
 
     /// The time of an await is over: reached, or too late.
     pub(super) fn await_over(&mut self, visit: &Visit, awaiting: &Awaiting, so_far: Option<Json>) {
-        let is_time = awaiting.what == AwaitFor::Time;
+        let is_time = awaiting.what.is_time();
         let waited_ms = self.since(visit.since_ms);
         let how = match is_time {
             true => How::Settled,
@@ -106,7 +108,11 @@ impl Turn<'_> {
         };
         self.decision.settled.push(Over::of(visit, awaiting, how));
         if is_time {
-            return self.go_on(visit, "time reached".to_owned(), None);
+            let reason = match &awaiting.what {
+                AwaitFor::Retry(operation) => format!("retry of {}", operation.name),
+                _ => "time reached".to_owned(),
+            };
+            return self.go_on(visit, reason, None);
         }
         let step = self.plan.step(&visit.key.step);
         let declared = step.and_then(|step| step.awaits.as_ref());

@@ -6,7 +6,7 @@ use riverrun_types::{Draft, EventType, Json, Millis, Name, StepRef};
 use serde::Deserialize;
 
 use super::{Fact, wire};
-use crate::{AwaitFor, Cancellation, Memo};
+use crate::{AwaitFor, Cancellation, Memo, MemoRetry, Operation};
 
 impl Fact {
     /// The event that says this.
@@ -131,7 +131,7 @@ impl Fact {
             }),
             Self::Await { at, awaiting } => {
                 let kind = match awaiting.what {
-                    AwaitFor::Time => T::StepAwaitTime,
+                    AwaitFor::Time | AwaitFor::Retry(_) => T::StepAwaitTime,
                     AwaitFor::Event { .. } => T::StepAwaitEvent,
                     AwaitFor::Trigger { .. } => T::StepAwaitTrigger,
                 };
@@ -181,6 +181,19 @@ impl Fact {
                 value: memo.value.clone(),
                 error: memo.error.clone(),
                 emits: memo.emits.clone(),
+            }),
+            Self::MemoRetry {
+                at,
+                retry,
+                delay_ms,
+            } => step(T::StepMemoRetry, at).data(wire::MemoRetry {
+                op: Some(retry.operation.op.clone()).filter(|op| **op != *"memo"),
+                name: retry.operation.name.clone(),
+                nth: retry.operation.nth,
+                attempt: retry.failures,
+                error: retry.error.clone(),
+                delay_ms: *delay_ms,
+                next_retry_at: retry.until_ms,
             }),
             Self::Compensating {
                 error,
@@ -430,6 +443,28 @@ impl Fact {
                     step,
                     kind: event_kind,
                     input,
+                }
+            }
+            T::StepMemoRetry => {
+                let wire::MemoRetry {
+                    op,
+                    name,
+                    nth,
+                    attempt,
+                    error,
+                    delay_ms,
+                    next_retry_at,
+                } = data(draft)?;
+                let op = op.unwrap_or_else(|| Name::from("memo"));
+                Self::MemoRetry {
+                    at: at()?,
+                    retry: MemoRetry {
+                        operation: Operation { op, name, nth },
+                        failures: attempt,
+                        error,
+                        until_ms: next_retry_at,
+                    },
+                    delay_ms,
                 }
             }
             T::StepMemo => {

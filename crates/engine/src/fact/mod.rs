@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use riverrun_types::{Json, Millis, Name, Path, RunId, State, StepRef};
 use serde::{Deserialize, Serialize};
 
-use crate::{Awaiting, Cancellation, Failure, Fork, Lineage, Memo, Parked, VisitKey};
+use crate::{Awaiting, Cancellation, Failure, Fork, Lineage, Memo, MemoRetry, Parked, VisitKey};
 
 pub use in_run::in_run;
 pub(crate) use in_run::is_in_run;
@@ -132,6 +132,12 @@ pub enum Fact {
     Memo {
         at: StepRef,
         memo: Memo,
+    },
+    /// An operation of a handler's code has failed, and is tried again by itself.
+    MemoRetry {
+        at: StepRef,
+        retry: MemoRetry,
+        delay_ms: Millis,
     },
     /// The run has failed and begins to undo what it did; or the one that waited for it has, and
     /// this one is cancelled once that is done.

@@ -7,7 +7,7 @@ use riverrun_types::{Draft, Json, Millis, Name, Path, RunId, TriggerType};
 use serde::{Deserialize, Serialize};
 
 use super::{StateOp, iso, present, said};
-use crate::{AwaitFor, Awaiting, BranchSpec, Cancellation, Failure, Fork, VisitKey};
+use crate::{AwaitFor, Awaiting, BranchSpec, Cancellation, Failure, Fork, Operation, VisitKey};
 
 #[derive(Serialize, Deserialize)]
 pub struct Completed {
@@ -145,6 +145,9 @@ pub struct Await<'a> {
     pub timeout_at: Option<Millis>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_code: bool,
+    /// Of a time: the operation that is tried again then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_of: Option<Cow<'a, Operation>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -211,6 +214,24 @@ pub struct Memo {
     pub error: Option<Json>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub emits: Vec<Name>,
+}
+
+/// `step.memo.retry`.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoRetry {
+    /// Absent for `ctx.run`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<Name>,
+    pub name: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
+    /// The try of the operation that failed, from 1.
+    pub attempt: u32,
+    pub error: Json,
+    pub delay_ms: Millis,
+    #[serde(with = "iso")]
+    pub next_retry_at: Millis,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -337,9 +358,14 @@ impl<'a> From<&'a Awaiting> for Await<'a> {
             resume_at: None,
             timeout_at: *until_ms,
             in_code: *in_code,
+            retry_of: None,
         };
         match what {
             AwaitFor::Time => (data.resume_at, data.timeout_at) = (*until_ms, None),
+            AwaitFor::Retry(operation) => {
+                (data.resume_at, data.timeout_at) = (*until_ms, None);
+                data.retry_of = Some(Cow::Borrowed(operation));
+            }
             AwaitFor::Event {
                 event_kind,
                 condition,
@@ -360,7 +386,10 @@ impl Await<'_> {
     pub fn into_awaiting(self, what: &'static str) -> Option<Awaiting> {
         let until_ms = self.resume_at.or(self.timeout_at);
         let what = match what {
-            "time" => AwaitFor::Time,
+            "time" => match self.retry_of {
+                Some(operation) => AwaitFor::Retry(operation.into_owned()),
+                None => AwaitFor::Time,
+            },
             "event" => AwaitFor::Event {
                 event_kind: self.event_kind?,
                 condition: self.condition.map(Cow::into_owned),

@@ -5,14 +5,18 @@
 
 mod page;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use riverrun_types::{Draft, EventType, Json, Millis, Name};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 pub use page::{HistoryCursor, HistoryPage};
 
-use crate::{Failure, Parked, VisitKey, code, fact::iso};
+use crate::{
+    Failure, Operation, Parked, VisitKey, code,
+    fact::{Fact, iso},
+};
 
 /// An attempt that has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +34,34 @@ pub struct HistoryEntry {
     pub duration_ms: Millis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+    /// Tries of its code's operations that failed and were tried again, the latest
+    /// [`HistoryEntry::MAX_RETRIES`] of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retries: Vec<HistoryRetry>,
+}
+
+impl HistoryEntry {
+    pub const MAX_RETRIES: usize = 20;
+}
+
+/// A failed try of an operation of a step's code (`ctx.run` and the like).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryRetry {
+    /// What it does: `memo` for `ctx.run`.
+    pub op: Name,
+    pub name: Name,
+    /// Which use of the name it is; absent for the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
+    /// The try that failed, from 1.
+    pub attempt: u32,
+    #[serde(with = "iso")]
+    pub at: Millis,
+    #[serde(with = "iso")]
+    pub next_retry_at: Millis,
+    /// Its code and message.
+    pub error: Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +94,7 @@ struct Open {
     /// What it waits for now.
     awaits: Option<EventType>,
     has_waited: bool,
+    retries: VecDeque<HistoryRetry>,
 }
 
 /// The history of a whole stream.
@@ -95,6 +128,7 @@ impl History {
                     started_ms: draft.ms,
                     awaits: None,
                     has_waited: false,
+                    retries: VecDeque::new(),
                 };
                 self.open.insert(key, open);
             }
@@ -119,6 +153,11 @@ impl History {
             T::StepResumed | T::StepAwaitTimeout => {
                 if let Some(open) = self.open.get_mut(&key) {
                     open.awaits = None;
+                }
+            }
+            T::StepMemoRetry => {
+                if let Some(open) = self.open.get_mut(&key) {
+                    open.retried(draft);
                 }
             }
             T::StepCompleted => self.close(key, HistoryOutcome::Success, draft.ms, None),
@@ -198,6 +237,30 @@ impl History {
             completed_at: now,
             duration_ms: now.saturating_sub(open.started_ms),
             error,
+            retries: open.retries.into(),
+        });
+    }
+}
+
+impl Open {
+    fn retried(&mut self, draft: &Draft) {
+        let Fact::MemoRetry { retry, .. } = Fact::read(draft) else {
+            return;
+        };
+        if self.retries.len() == HistoryEntry::MAX_RETRIES {
+            self.retries.pop_front();
+        }
+        let said = |key: &str| retry.error.get(key).map(|text| text.value());
+        let error = json!({"code": said("code"), "message": said("message")});
+        let Operation { op, name, nth } = retry.operation;
+        self.retries.push_back(HistoryRetry {
+            op,
+            name,
+            nth,
+            attempt: retry.failures,
+            at: draft.ms,
+            next_retry_at: retry.until_ms,
+            error: Json::of(&error),
         });
     }
 }

@@ -23,8 +23,8 @@ pub(crate) use self::apply::timed_out;
 pub use self::{
     found::Found,
     visit::{
-        AwaitFor, Awaiting, Branch, BranchStatus, Branches, InBranch, Memo, Parked, Visit,
-        VisitKey, Wait,
+        AwaitFor, Awaiting, Branch, BranchStatus, Branches, InBranch, Memo, MemoRetry, Operation,
+        Parked, Visit, VisitKey, Wait,
     },
     visits::Visits,
 };

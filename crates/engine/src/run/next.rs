@@ -106,7 +106,7 @@ impl RunState {
                 next.as_deref().map_or(Ok(()), check_name)?;
                 among(&[S::Waiting], 0)
             }
-            Fact::Memo { .. } => among(&[S::Running], 0),
+            Fact::Memo { .. } | Fact::MemoRetry { .. } => among(&[S::Running], 0),
             Fact::Entered { at, undoes, .. } => {
                 check_name(&at.name)?;
                 let visits = self.steps.get(&at.name).map_or(0, |step| step.visits);

@@ -70,6 +70,9 @@ pub struct Visit {
     /// What the handler's code has done so far, in order: its next attempt is given the answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal: Vec<Memo>,
+    /// Operations of the handler's code that failed and are tried again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retries: Vec<MemoRetry>,
     /// The finished visit that this one undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<VisitKey>,
@@ -107,6 +110,36 @@ pub struct Memo {
     /// it: nobody asks for them again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub emits: Vec<Name>,
+}
+
+/// An operation of a handler's code that is recorded: what it does, under which name, and which
+/// use of the name it is; absent for the first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Operation {
+    pub op: Name,
+    pub name: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
+}
+
+/// A failed try of an operation that is to be tried again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoRetry {
+    pub operation: Operation,
+    /// Tries that failed so far.
+    pub failures: u32,
+    /// Why the last one failed.
+    pub error: Json,
+    /// When it is tried again.
+    pub until_ms: Millis,
+}
+
+impl Memo {
+    fn is_of(&self, operation: &Operation) -> bool {
+        let Operation { op, name, nth } = operation;
+        self.op == *op && self.name == *name && self.nth == *nth
+    }
 }
 
 /// A door as the record of its making says.
@@ -199,6 +232,27 @@ impl Visit {
         self.failures = 0;
         self.losses = 0;
         self.wait = job;
+    }
+
+    /// A try of an operation has failed: what is known of it replaces what was known before.
+    pub(super) fn tried(&mut self, retry: MemoRetry) {
+        let is_same = |known: &&mut MemoRetry| known.operation == retry.operation;
+        match self.retries.iter_mut().find(is_same) {
+            Some(known) => *known = retry,
+            None => self.retries.push(retry),
+        }
+    }
+
+    /// Records what the code has done. An operation that has its outcome is not tried again.
+    pub(super) fn remember(&mut self, memo: Memo) {
+        self.retries.retain(|retry| !memo.is_of(&retry.operation));
+        self.journal.push(memo);
+    }
+
+    /// What is known of an operation that is tried again.
+    pub fn retry_of(&self, operation: &Operation) -> Option<&MemoRetry> {
+        let mut retries = self.retries.iter();
+        retries.find(|retry| retry.operation == *operation)
     }
 
     fn answers(&self, await_name: &str) -> impl Iterator<Item = &Memo> {
@@ -338,12 +392,19 @@ pub enum AwaitFor {
     Trigger {
         trigger_type: TriggerType,
     },
+    /// A time at which an operation of the handler's code is tried again.
+    Retry(Operation),
 }
 
 impl AwaitFor {
+    /// Whether time alone ends it. The store keeps no row for such a wait.
+    pub fn is_time(&self) -> bool {
+        matches!(self, Self::Time | Self::Retry(_))
+    }
+
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Time => "time",
+            Self::Time | Self::Retry(_) => "time",
             Self::Event { .. } => "event",
             Self::Trigger { .. } => "trigger",
         }

@@ -206,7 +206,7 @@ fn doors(stream: &[Draft]) -> HashMap<Name, VisitKey> {
         let (at, id) = match Fact::read(draft) {
             Fact::Await { at, awaiting } => match awaiting.what {
                 AwaitFor::Trigger { .. } => (at, awaiting.id),
-                AwaitFor::Time | AwaitFor::Event { .. } => return None,
+                AwaitFor::Time | AwaitFor::Retry(_) | AwaitFor::Event { .. } => return None,
             },
             Fact::Memo { at, memo } if *memo.op == *"trigger" => {
                 (at, memo.value?.get("id")?.read().ok()?)
@@ -226,7 +226,7 @@ fn doors(stream: &[Draft]) -> HashMap<Name, VisitKey> {
 fn needed(visit: &Visit) -> Vec<Name> {
     let mut ids: Vec<Name> = visit.open_doors().collect();
     if let Some(Wait::Await(awaiting)) = &visit.wait
-        && awaiting.what != AwaitFor::Time
+        && !awaiting.what.is_time()
         && !ids.contains(&awaiting.id)
     {
         ids.push(awaiting.id.clone());

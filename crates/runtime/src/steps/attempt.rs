@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     Compiled, Error, Runtime,
-    work::{Cancellation, Invocation, KeptOptions, Process, Stop, checked, to_job, waiting_event},
+    work::{Cancellation, Invocation, KeptOptions, Process, Stop, checked, failure_of as failure, to_job, waiting_event},
 };
 
 /// An attempt under way.
@@ -122,7 +122,7 @@ impl Runtime {
                 let input = input.unwrap_or_else(Json::null);
                 let room = &attempt.host.room;
                 let room = room.seen(&seen).and_then(|()| room.answer(&wait));
-                let waits = Box::pin(self.suspended(&wait, job, place, &input)).await;
+                let waits = Box::pin(self.suspended(attempt, &wait, &input)).await;
                 match room.map_err(failure).and(waits) {
                     Ok((awaiting, new)) => {
                         suspended = new;
@@ -257,12 +257,17 @@ impl Runtime {
     /// What code that waits waits for.
     async fn suspended(
         &self,
+        attempt: &Attempt<'_>,
         wait: &Suspended,
-        job: &ClaimedJob,
-        place: &StepPlace,
         input: &Json,
     ) -> std::result::Result<(Awaiting, Option<NewAwait>), Failure> {
+        let Attempt { job, place, .. } = *attempt;
         let refuse = |message: String| Failure::new("INPUT_ERROR", message).permanent();
+        if wait.kind == "retry" {
+            let nothing = || refuse("the step waits for a retry, and nothing of it failed".into());
+            let (operation, until_ms) = attempt.host.tries.first().ok_or_else(nothing)?;
+            return Ok((awaits::retry(operation, until_ms), None));
+        }
         let kind = wait.event_kind.as_deref().map(EventType::parse);
         if let Some(kind) = kind.filter(|kind| !kind.is_emitted()) {
             let message = format!(
@@ -378,13 +383,4 @@ fn counted(outcome: &Outcome, retry: &Retry, failures: u32) -> Settled {
             result: Json::null(),
         },
     }
-}
-
-fn failure(error: WorkError) -> Failure {
-    let failure = Failure::new(error.code, error.message);
-    let mut failure = failure.thrown(error.name, error.stack);
-    failure.retryable = error.retriable;
-    failure.retry_after_ms = error.retry_after_ms;
-    failure.details = error.details;
-    failure
 }

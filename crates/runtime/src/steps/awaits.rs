@@ -1,6 +1,6 @@
 //! What visits wait for: registered with the commit that suspends them, settled when it has come.
 
-use riverrun_engine::{AwaitFor, Awaiting, How, Input, Over, VisitKey, Wait};
+use riverrun_engine::{AwaitFor, Awaiting, How, Input, Operation, Over, VisitKey, Wait};
 use riverrun_expr::{Arg, Expr};
 use riverrun_protocol::Suspended;
 use riverrun_store::{AwaitRecord, AwaitState, Awaited, Change, Matcher, NewAwait};
@@ -204,7 +204,7 @@ impl Driver {
 
     /// Settles the awaits that have been fired.
     pub(crate) async fn look_at_awaits(&mut self) -> Result<()> {
-        let waits = |wait: &Option<Wait>| matches!(wait, Some(Wait::Await(awaiting)) if awaiting.what != AwaitFor::Time);
+        let waits = |wait: &Option<Wait>| matches!(wait, Some(Wait::Await(awaiting)) if !awaiting.what.is_time());
         if !self.state.visits.iter().any(|visit| waits(&visit.wait)) {
             return Ok(());
         }
@@ -345,6 +345,16 @@ pub(super) struct Past {
     pub began_ms: Millis,
     /// The events of its kind that its visit was given.
     pub given: Vec<Json>,
+}
+
+/// What the code of a step waits for that has only operations left whose next try has its time.
+pub(super) fn retry(operation: Operation, until_ms: Millis) -> Awaiting {
+    Awaiting {
+        id: fresh_id(),
+        what: AwaitFor::Retry(operation),
+        until_ms: Some(until_ms),
+        in_code: true,
+    }
 }
 
 /// What the code of a step waits for, and what the store is told of it: nothing of a time, which

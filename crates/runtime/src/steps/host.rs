@@ -14,15 +14,16 @@ use std::{
 };
 
 use async_trait::async_trait;
-use riverrun_engine::{Fact, Input, Memo, in_run};
+use riverrun_engine::{Fact, Input, Memo, Operation, in_run};
 use riverrun_protocol::{Frame, JournalEntry, WorkError};
 use riverrun_store::{Awaited, Change, ClaimedJob, Error as StoreError, NewAwait, Note};
-use riverrun_types::{Draft, EventId, Json, Name, StepRef, TriggerType};
+use riverrun_types::{Draft, EventId, Json, Millis, Name, Retry, StepRef, TriggerType};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{
     StepPlace,
+    attempt::retry_of,
     awaits::{self, Door, MIN_SECRET_BYTES},
     due::Due,
     inbox::{Fence, Letter},
@@ -30,11 +31,11 @@ use super::{
     room::Room,
 };
 use crate::{
-    Error, Runtime,
+    Compiled, Error, Runtime,
     streams::{Guard, check_bytes},
     work::{
         BatchParams, Cancellation, EmitParams, GATHER, Gathered, Host, JobHost, KeptOptions,
-        KeyParams, Process, StateRead, TakenSaid, emitted, frame_event, params, path, too_large,
+        KeyParams, Process, StateRead, TakenSaid, Tries, emitted, frame_event, params, path, too_large,
     },
 };
 
@@ -47,18 +48,22 @@ const LINGER: Duration = Duration::from_millis(5);
 const MAX_EMITTED: usize = 256;
 
 pub(super) struct StepHost {
-    runtime: Runtime,
+    pub(super) runtime: Runtime,
     place: StepPlace,
-    at: StepRef,
+    pub(super) at: StepRef,
     job: ClaimedJob,
     /// Answers what a job may ask for too. Few steps ask.
     inner: OnceLock<JobHost>,
     process: Arc<Process>,
+    flow: Arc<Compiled>,
+    started_ms: Millis,
+    /// Operations of the code that failed and have no outcome yet.
+    pub(super) tries: Tries,
     chain: u32,
     /// The story that the run belongs to.
     correlation: Name,
     cancel: Cancellation,
-    said: Gathered,
+    pub(super) said: Gathered,
     due: Due,
     /// The run knows of the attempt.
     has_begun: AtomicBool,
@@ -85,6 +90,9 @@ impl StepHost {
             job: job.clone(),
             inner: OnceLock::new(),
             process: process.clone(),
+            flow: prepared.flow.clone(),
+            started_ms: runtime.now_ms(),
+            tries: Tries::new(prepared.tries.clone()),
             chain: prepared.chain,
             correlation: prepared.correlation.clone(),
             cancel,
@@ -129,8 +137,22 @@ impl StepHost {
         }
     }
 
+    /// How operations of the code are tried again where it does not say so itself.
+    pub(super) fn retry(&self) -> Retry {
+        retry_of(&self.flow, &self.at.name, &self.process).clone()
+    }
+
+    /// What is left of the attempt's time.
+    pub(super) fn left_ms(&self) -> Millis {
+        let (step, process) = (&self.at.name, &self.process);
+        let timeout = self.runtime.step_timeout(&self.flow, step, process);
+        let timeout_ms = i64::try_from(timeout.as_millis()).unwrap_or(i64::MAX);
+        let passed_ms = self.runtime.now_ms().saturating_sub(self.started_ms);
+        timeout_ms.saturating_sub(passed_ms)
+    }
+
     /// Stores what was said, and something after it.
-    async fn store(
+    pub(super) async fn store(
         &self,
         mut said: TakenSaid<'_>,
         last: Option<Draft>,
@@ -276,7 +298,7 @@ impl StepHost {
     }
 
     /// Keeps what the code has read, to be recorded with what is recorded next.
-    fn saw(&self, seen: Vec<JournalEntry>) -> Result<(), WorkError> {
+    pub(super) fn saw(&self, seen: Vec<JournalEntry>) -> Result<(), WorkError> {
         if !seen.is_empty() {
             self.room.seen(&seen)?;
             self.said.waiting().add(self.recorded(seen));
@@ -302,12 +324,24 @@ impl StepHost {
     }
 
     /// Records something that the code did.
-    async fn remember(&self, memo: Memo, more: Vec<Change>) -> Result<Json, WorkError> {
+    pub(super) async fn remember(
+        &self,
+        memo: Memo,
+        more: Vec<Change>,
+    ) -> Result<Json, WorkError> {
         let at = self.at.clone();
+        let operation = Operation {
+            op: memo.op.clone(),
+            name: memo.name.clone(),
+            nth: memo.nth,
+        };
         let draft = Fact::Memo { at, memo }.draft(self.runtime.now_ms());
         self.room.record(&draft)?;
         let said = self.said.take().await;
         self.store(said, Some(draft), more).await?;
+        if let Some(tried) = self.tries.ended(&operation) {
+            self.room.give_back(tried.bytes);
+        }
         Ok(Json::of(&json!({})))
     }
 
@@ -521,6 +555,7 @@ impl Host for StepHost {
                 };
                 self.remember(memo, Vec::new()).await
             }
+            "memo.failed" => Box::pin(self.try_failed(&asked)).await,
             "await.trigger" => Box::pin(self.open_door(&asked)).await,
             _ => self.inner().ask(method, asked).await,
         }

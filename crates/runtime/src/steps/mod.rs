@@ -2,7 +2,8 @@
 //!
 //! A visit of a process's step is a job of the process's queue (`place`). Its attempt (`attempt`)
 //! is given the visit's input and journal (`prepare`); what the handler asks for goes through its host
-//! (`host`), as far as there is `room` for it. Whatever comes of it is an input to the engine and is judged in the run's inbox
+//! (`host`), as far as there is `room` for it; operations of its code that failed are tried again
+//! (`retries`). Whatever comes of it is an input to the engine and is judged in the run's inbox
 //! (`inbox`): the outcome, what follows from it and the end of the job are one commit. Nobody
 //! holds the run meanwhile.
 //!
@@ -25,6 +26,7 @@ mod orders;
 mod outbox;
 mod place;
 mod prepare;
+mod retries;
 mod room;
 mod rules;
 mod signals;

@@ -2,15 +2,24 @@
 
 use std::sync::Arc;
 
-use riverrun_engine::{Memo, RunState, Visit, VisitKey, Wait};
+use riverrun_engine::{Memo, Operation, RunState, Visit, VisitKey, Wait};
 use riverrun_protocol::{Invoke, JobInput, JournalEntry, WorkError};
 use riverrun_store::{
     Append, Change, ClaimedJob, Commit, Error as StoreError, Expect, Settle, Settled,
 };
 use riverrun_types::{Json, Name, RunId, StreamName, time::iso};
 
-use super::{StepPlace, attempt::retry_of, room::Room};
-use crate::{Compiled, Error, Runtime, cache::Known, work::Process};
+use super::{
+    StepPlace,
+    attempt::retry_of,
+    retries::{pending, tries},
+    room::Room,
+};
+use crate::{
+    Compiled, Error, Runtime,
+    cache::Known,
+    work::{Process, Tried},
+};
 
 impl Runtime {
     /// Prepares an attempt; if its run does not want it, the job goes.
@@ -73,6 +82,7 @@ impl Runtime {
             invoke,
             attempt,
             failures: visit.failures,
+            tries: tries(visit),
             chain: state.chain,
             correlation: correlation(state, &place.run),
         })))
@@ -141,6 +151,7 @@ impl Runtime {
             step: Some(place.step.to_string()),
             visit: Some(place.visit),
             awaited: visit.brought().cloned(),
+            retries: pending(visit, self.now_ms()),
             lease: Some(job.lease.token.to_string()),
             ..process.invoke("step", told, timeout)
         })
@@ -195,6 +206,8 @@ pub(super) struct Prepared {
     pub attempt: u32,
     /// Attempts that failed before it, of those that its retry policy counts.
     pub failures: u32,
+    /// Operations of its code that failed before, and have no outcome yet.
+    pub tries: Vec<(Operation, Tried)>,
     /// How many events started a run on the way to this one.
     pub chain: u32,
     /// The story that the run belongs to.

@@ -1,12 +1,14 @@
 //! The judgement: from a state and facts to reasons. Pure.
 
-use riverrun_engine::{AwaitFor, Awaiting, Branches, InBranch, Parked, RunState, Visit, Wait};
+use riverrun_engine::{
+    AwaitFor, Awaiting, Branches, InBranch, MemoRetry, Operation, Parked, RunState, Visit, Wait,
+};
 use riverrun_store::{Gather, JobRecord, JobState, QueueRecord, Rate};
 use riverrun_types::{Json, Millis, Name, RunId, VisitStatus, time::Iso};
 use serde_json::json;
 
 use super::{
-    ActiveBranch, AtJob, AtWorker, Cause, FilterTrouble, InVisit, JobStateName, Reason, Why,
+    ActiveBranch, AtJob, AtOperation, AtWorker, Cause, FilterTrouble, InVisit, JobStateName, Reason, Why,
     facts::{Facts, JobFacts, Taker},
     shown,
     words::sentence,
@@ -206,12 +208,24 @@ pub(super) fn of_visit(
             let (await_id, reason) = (None, reason.clone());
             Found::new(Cause::AwaitTime { await_id, reason }, since).until(*until_ms)
         }
+        Some(Wait::Await(Awaiting {
+            what: AwaitFor::Retry(operation),
+            until_ms,
+            ..
+        })) => {
+            let retry = visit.retry_of(operation)?;
+            Found::new(backoff_of(retry, None), since).until(*until_ms)
+        }
         Some(Wait::Await(awaiting)) => {
             Found::new(awaited(awaiting, facts), since).until(awaiting.until_ms)
         }
         Some(Wait::Backoff { until_ms }) if *until_ms > now => {
-            let (error, job) = (last_error(state, visit), None);
-            Found::new(Cause::Backoff { error, job }, since).until(*until_ms)
+            let cause = Cause::Backoff {
+                error: last_error(state, visit),
+                job: None,
+                operation: None,
+            };
+            Found::new(cause, since).until(*until_ms)
         }
         Some(Wait::Backoff { .. }) => return ready(),
         Some(Wait::Branches(inside)) => Found::new(branches(state, visit, inside), since),
@@ -230,10 +244,21 @@ pub(super) fn of_visit(
             };
             match found.cause {
                 Cause::Delayed { job } if visit.status == VisitStatus::Retrying => {
-                    let (error, job) = (last_error(state, visit), Some(job));
-                    let cause = Cause::Backoff { error, job };
+                    let cause = Cause::Backoff {
+                        error: last_error(state, visit),
+                        job: Some(job),
+                        operation: None,
+                    };
                     Found { cause, ..found }
                 }
+                // Its code waits for the next try of an operation.
+                Cause::Running { job: Some(ref job) } => match next_retry(visit, now) {
+                    Some(retry) => {
+                        let cause = backoff_of(retry, Some(job.clone()));
+                        Found { cause, ..found }.until(retry.until_ms)
+                    }
+                    None => found,
+                },
                 _ => found,
             }
         }
@@ -250,11 +275,35 @@ fn last_error(state: &RunState, visit: &Visit) -> Option<Json> {
     step.error.as_ref().map(shown)
 }
 
+/// The operation of a visit's code that is tried again first, if none is under way.
+fn next_retry(visit: &Visit, now: Millis) -> Option<&MemoRetry> {
+    let retries = visit.retries.iter();
+    let first = retries.min_by_key(|retry| retry.until_ms)?;
+    (first.until_ms > now).then_some(first)
+}
+
+fn backoff_of(retry: &MemoRetry, job: Option<AtJob>) -> Cause {
+    let said = |key: &str| retry.error.get(key).map(|text| text.value());
+    let Operation { op, name, nth } = retry.operation.clone();
+    Cause::Backoff {
+        error: Some(Json::of(
+            &json!({"code": said("code"), "message": said("message")}),
+        )),
+        job,
+        operation: Some(AtOperation {
+            op,
+            name,
+            nth,
+            attempt: retry.failures,
+        }),
+    }
+}
+
 fn awaited(awaiting: &Awaiting, facts: &Facts) -> Cause {
     let await_id = awaiting.id.clone();
     let fired_at = facts.fired.get(&await_id).copied().map(Iso);
     match &awaiting.what {
-        AwaitFor::Time => Cause::AwaitTime {
+        AwaitFor::Time | AwaitFor::Retry(_) => Cause::AwaitTime {
             await_id: Some(await_id),
             reason: None,
         },
@@ -328,6 +377,7 @@ pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
                 error => Cause::Backoff {
                     error,
                     job: Some(job),
+                    operation: None,
                 },
             };
             Found::new(cause, record.created_ms).until(record.at_ms)

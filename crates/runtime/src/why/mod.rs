@@ -137,6 +137,9 @@ pub enum Cause {
         error: Option<Json>,
         #[serde(skip_serializing_if = "Option::is_none")]
         job: Option<AtJob>,
+        /// The operation of the step's code that is tried again, where it is not the whole step.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        operation: Option<AtOperation>,
     },
     QueuePaused {
         job: AtJob,
@@ -261,6 +264,20 @@ pub struct AtJob {
     /// Somebody wants it stopped.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cancelling: bool,
+}
+
+/// An operation of a step's code that failed and is tried again.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AtOperation {
+    /// `memo` for `ctx.run`.
+    pub op: Name,
+    pub name: Name,
+    /// Which use of the name it is; absent for the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
+    /// The try that failed, from 1.
+    #[serde(rename = "try")]
+    pub attempt: u32,
 }
 
 /// A remote worker by its id and its name.

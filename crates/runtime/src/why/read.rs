@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use futures::future::BoxFuture;
-use riverrun_engine::{AwaitFor, RunState, VisitKey, Wait};
+use riverrun_engine::{RunState, VisitKey, Wait};
 use riverrun_store::{
     AwaitRecord, AwaitState, Awaited, Direction, Error as StoreError, EventQuery, JobRecord,
     JobState, QueueRecord, SignalLane,
@@ -287,5 +287,5 @@ impl JobFacts {
 }
 
 fn is_awaited(wait: &Option<Wait>) -> bool {
-    matches!(wait, Some(Wait::Await(awaiting)) if awaiting.what != AwaitFor::Time)
+    matches!(wait, Some(Wait::Await(awaiting)) if !awaiting.what.is_time())
 }

@@ -40,6 +40,7 @@ fn visit(step: &str, status: VisitStatus, wait: Option<Wait>) -> Visit {
         awaited: None,
         so_far: None,
         journal: Vec::new(),
+        retries: Vec::new(),
         undoes: None,
         found: None,
         around: Vec::new(),
@@ -640,13 +641,28 @@ fn every_cause_reads_as_a_line() {
             Cause::Backoff {
                 error: Some(Json::of(&json!({"code": "X", "message": "no"}))),
                 job: None,
+                operation: None,
             },
             "the last attempt failed (X: no), and is tried again",
         ),
         (
             Cause::Backoff {
+                error: Some(Json::of(&json!({"code": "X", "message": "no"}))),
+                job: None,
+                operation: Some(AtOperation {
+                    op: Name::from("memo"),
+                    name: Name::from("reserve"),
+                    nth: Some(2),
+                    attempt: 3,
+                }),
+            },
+            "try 3 of ctx.run(\"reserve\") #2 failed (X: no); it is retried",
+        ),
+        (
+            Cause::Backoff {
                 error: None,
                 job: Some(paused()),
+                operation: None,
             },
             "the last attempt failed, and is tried again, though queue q is paused",
         ),

@@ -3,7 +3,7 @@
 use riverrun_store::MAX_AHEAD;
 use riverrun_types::{Json, TriggerType, time::Iso};
 
-use super::{AtJob, Cause, InVisit};
+use super::{AtJob, AtOperation, Cause, InVisit};
 
 /// `step pay: waits for event paid, since …, until …`.
 pub(super) fn sentence(
@@ -105,7 +105,23 @@ fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
                 }
             }
         }
-        Cause::Backoff { error, job } => {
+        Cause::Backoff {
+            error,
+            operation: Some(operation),
+            ..
+        } => {
+            let AtOperation {
+                op,
+                name,
+                nth,
+                attempt,
+            } = operation;
+            let function = if **op == *"memo" { "run" } else { &**op };
+            let nth = nth.map(|nth| format!(" #{nth}")).unwrap_or_default();
+            let failed = failed(error);
+            format!("try {attempt} of ctx.{function}({name:?}){nth} failed{failed}; it is retried")
+        }
+        Cause::Backoff { error, job, .. } => {
             let what = match attempt {
                 0 => "the last attempt".to_owned(),
                 attempt => format!("attempt {attempt}"),

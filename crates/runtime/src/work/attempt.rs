@@ -431,10 +431,7 @@ fn decide(policy: &Policy, error: &WorkError, attempt: u32, now: Millis) -> Sett
     let mut failure = failure.thrown(error.name.clone(), None);
     failure.retryable = error.retriable;
     failure.retry_after_ms = error.retry_after_ms;
-    let mut retry = policy.retry.clone();
-    if policy.on_fail == OnFail::Retry {
-        retry.max_attempts = u32::MAX;
-    }
+    let retry = policy.retry_for_ever_if_said();
     let kept = Json::of(error);
     match retry::after_failure(Some(&retry), &failure, attempt, rand::random()) {
         Some(delay) => Settled::Retry {

@@ -21,6 +21,7 @@ mod record;
 mod request;
 mod room;
 mod stats;
+mod tries;
 mod worker;
 
 pub(crate) use attempt::{LOGGED, checked, to_job, waiting_event};
@@ -40,6 +41,7 @@ pub(crate) use keeper::{Keeper, Stop, keep};
 pub(crate) use letters::Redrives;
 pub use letters::{Redrive, Redriven};
 pub(crate) use process::Processes;
+pub(crate) use tries::{FailedTry, Next, Tried, Tries, failure_of, final_answer};
 pub use process::{Process, Source};
 pub use provider::{Away, Cancellation, Holder, Host, Invocation, Places, Provider, Taken};
 pub use queues::{Drained, QueueView};

@@ -2,6 +2,7 @@
  * What a handler is given beside its input.
  */
 import type { AwaitApi } from './awaits.ts';
+import type { RetryPolicy } from './config.ts';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export interface Logger {
     debug(message: string, meta?: Record<string, unknown>): void;
@@ -120,6 +121,25 @@ export interface Started {
     runId: string;
     created: boolean;
 }
+/** How a `ctx.run` is tried again, and how long a try may take. */
+export interface RunOptions {
+    /** As the process's `retryPolicy` where absent; a number of attempts, the first included; false for one. */
+    retry?: Omit<RetryPolicy, 'onFail'> | number | false;
+    /** A try that takes longer fails with `TIMEOUT`, which counts as any failed try. */
+    timeoutMs?: number;
+}
+/** One try of a `ctx.run`. */
+export interface RunTry {
+    /** From 1. */
+    readonly attempt: number;
+    /** Aborted when the try has taken too long, or the work is to stop. */
+    readonly signal: AbortSignal;
+}
+export interface RunCallOptions {
+    timeoutMs?: number;
+    /** In a step: how the call is tried again; as the process's `retryPolicy` where absent. */
+    retry?: RunOptions['retry'];
+}
 export interface Context<State extends object = any> {
     readonly state: StateApi<State>;
     readonly logger: Logger;
@@ -174,14 +194,14 @@ export interface Context<State extends object = any> {
     /**
      * Calls `fn` and records its value: should this attempt not end well, the next one is given the
      * recorded value and `fn` is not called again. What comes back has been through JSON, so that
-     * both ways give the same. An error is recorded only if it says `retriable: false`. The n-th use
-     * of a name is its n-th record: calls that run side by side need names of their own.
+     * both ways give the same. When `fn` throws it is called again by itself, with backoff, as
+     * `retry` says. Only its final error is thrown here, and it is recorded: a later attempt gets the
+     * same error. The n-th use of a name is its n-th record: calls that run side by side need names
+     * of their own.
      */
-    run<Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value>;
-    /** Runs another process at once, and gives back its value. */
-    call<Value = any>(process: string, input?: unknown, options?: {
-        timeoutMs?: number;
-    }): Promise<Value>;
+    run<Value>(name: string, fn: (attempt: RunTry) => Value | Promise<Value>, options?: RunOptions): Promise<Value>;
+    /** Runs another process at once, and gives back its value. In a step it is retried like `run`. */
+    call<Value = any>(process: string, input?: unknown, options?: RunCallOptions): Promise<Value>;
     enqueue(queue: string, data?: unknown, options?: EnqueueOptions & {
         name?: string;
     }): Promise<Enqueued>;

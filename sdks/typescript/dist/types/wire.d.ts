@@ -30,6 +30,8 @@ export interface InvokeParams {
     checkpoint?: unknown;
     journal?: JournalRecord[] | null;
     awaited?: unknown;
+    /** Of a step: operations of its code that failed before and are tried again. */
+    retries?: PendingRetry[] | null;
     timeoutMs?: number | null;
     enqueuedAt?: string | null;
     /** By it a worker that comes back names what it still runs. */
@@ -47,6 +49,19 @@ export interface BatchJob {
     checkpoint?: unknown;
     journal?: JournalRecord[] | null;
     enqueuedAt?: string | null;
+}
+/** When and how an operation of the code is tried again: the answer to `memo.failed`. */
+export interface TryAgain {
+    /** The number of the try that comes, from 2. */
+    attempt: number;
+    retryAfterMs: number;
+    /** The execution ends, and the server waits. */
+    suspend?: boolean;
+}
+export interface PendingRetry extends TryAgain {
+    op: string;
+    name: string;
+    nth?: number;
 }
 export interface JournalRecord {
     op: string;
@@ -77,6 +92,10 @@ export type Suspended = {
     type: 'trigger';
     triggerId: string;
     timeoutMs?: number;
+}
+/** Nothing is left to do but what failed, whose next try has its time. */
+ | {
+    type: 'retry';
 };
 /** An error as it is recorded: flat, and JSON throughout. */
 export interface Failure {

@@ -10,7 +10,7 @@ import { revive } from '../failure.ts'
 import type { InvokeParams, JournalRecord, Suspended } from '../wire.ts'
 import { inRun, Journal, type Op, type Read, type Write } from './journal.ts'
 import type { Link } from './link.ts'
-import { numbered, Outcomes } from './outcomes.ts'
+import { type Bounded, numbered, Outcomes, type Try } from './outcomes.ts'
 
 /** The `ctx.run` whose function is running. */
 interface Run {
@@ -18,14 +18,23 @@ interface Run {
   /** The n-th of its name. */
   number: number
   uses: Map<string, number>
-  /** The kinds of the events that were emitted inside of it. */
+  /** The kinds of the events that were emitted inside of it, by all of its tries. */
   emits: string[]
+  /** How often this try has emitted each kind. */
+  emitted: Map<string, number>
+  try: Bounded
+}
+
+/** How a part of the work is done. */
+export interface RunSettings {
+  retry?: unknown
+  timeoutMs?: number | undefined
 }
 
 const inside = new AsyncLocalStorage<Run>()
 
 /** Requests that leave a record. */
-const records = new Set(['emit', 'memo', 'await.trigger', 'state.set', 'state.delete', 'state.setBatch'])
+const records = new Set(['emit', 'memo', 'memo.failed', 'await.trigger', 'state.set', 'state.delete', 'state.setBatch'])
 
 /** What code waits for that is not to go on: nothing of it runs, no `catch` and no `finally` either. */
 const never = (): Promise<never> => new Promise(() => {})
@@ -39,21 +48,24 @@ export class StepExecution implements Link {
   readonly #params: InvokeParams
   readonly #journal: Journal
   readonly #inFlight = new Set<Promise<unknown>>()
-  readonly #outcomes = new Outcomes((params) => this.#ask('memo', params))
+  readonly #outcomes: Outcomes
   /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen: JournalRecord[] = []
   /** What the code waits for. */
   #waits: Suspended | undefined
+  /** Something that failed waits for its next try, for which the server waits. */
+  #backsOff = false
   /** Waits that are over, and after which the code has yet to go on. */
   #settling = 0
   #refused: RiverrunError | undefined
   #ended = false
   #left = false
 
-  constructor(link: Link, params: InvokeParams) {
+  constructor(link: Link, params: InvokeParams, signal: () => AbortSignal) {
     this.#link = link
     this.#params = params
     this.#journal = new Journal(params.journal ?? [])
+    this.#outcomes = new Outcomes({ ask: (method, asked) => this.#ask(method, asked), signal, pending: params.retries ?? [] })
   }
 
   request(method: string, params: Record<string, unknown>): Promise<any> {
@@ -68,6 +80,13 @@ export class StepExecution implements Link {
   emit(kind: string, ask: () => Promise<unknown>): Promise<any> {
     const run = inside.getStore()
     return this.#track(async () => {
+      if (run) {
+        refuseOver(run)
+        const nth = (run.emitted.get(kind) ?? 0) + 1
+        run.emitted.set(kind, nth)
+        // An earlier try has emitted it.
+        if (nth <= run.emits.filter((one) => one === kind).length) return null
+      }
       run?.emits.push(kind)
       const record = this.#journal.next('emit', kind)
       if (record) return answer(record)
@@ -120,24 +139,39 @@ export class StepExecution implements Link {
    * Does something and has its outcome recorded. `work` is given an id that is the same in every
    * execution of the visit. Inside of a `ctx.run` nothing is recorded: the run is.
    */
-  recorded(op: Op, name: string, work: (id: string) => unknown, emits: string[] = []): Promise<any> {
+  recorded(op: Op, name: string, work: (id: string, attempt: Bounded) => unknown, settings: RunSettings = {}, emits: string[] = []): Promise<any> {
     const run = inside.getStore()
-    if (run) return this.#track(async () => work(this.#idInside(run, op, name)))
-    return this.#track(async () => {
+    if (run) {
+      return this.#track(async () => {
+        refuseOver(run)
+        return work(this.#idInside(run, op, name), run.try)
+      })
+    }
+    return this.#track(async (release) => {
       const record = this.#journal.next(op, name)
       if (record) return answer(record)
       const nth = this.#journal.uses(op, name)
-      return this.#outcomes.of({ op, name, nth, emits }, () => work(this.#id(name, nth)))
+      const doing = { op, name, nth, emits, ...settings }
+      return this.#outcomes.of(doing, (attempt) => work(this.#id(name, nth), attempt), () => this.#backOff(release))
     })
   }
 
   /** A part of the work that is recorded as a whole. */
-  run(name: string, work: () => unknown): Promise<any> {
+  run(name: string, work: (attempt: Try) => unknown, settings: RunSettings = {}): Promise<any> {
     const emits: string[] = []
-    return this.recorded('memo', name, () => {
-      if (inside.getStore()) return work()
-      return inside.run({ name, number: this.#journal.uses('memo', name), uses: new Map(), emits }, work)
-    }, emits)
+    return this.recorded('memo', name, (id, attempt) => {
+      if (inside.getStore()) return work(attempt)
+      const number = Number(id.slice(id.lastIndexOf('/') + 1))
+      return inside.run({ name, number, uses: new Map(), emits, emitted: new Map(), try: attempt }, () => work(attempt))
+    }, settings, emits)
+  }
+
+  /** Leaves the wait for the next try of something to the server, once nothing else is under way. */
+  #backOff(release: () => void): Promise<never> {
+    this.#backsOff = true
+    release()
+    void this.#leave({ type: 'retry' })
+    return never()
   }
 
   /** Gives what a wait has brought, or ends this execution. */
@@ -185,6 +219,12 @@ export class StepExecution implements Link {
     this.#ended = true
     if (this.#inFlight.size) await this.#quiet()
     const problem = this.#refused ?? this.#journal.mismatch()
+    if (!problem && this.#backsOff && !this.#left) {
+      // Something that nobody waits for is tried again first.
+      this.#left = true
+      this.onLeave({ type: 'retry' }, this.#takeSeen())
+      return never()
+    }
     if (!problem && this.#waits && !this.#left) this.onForgotten(forgotten(this.#waits))
     return problem
   }
@@ -210,15 +250,10 @@ export class StepExecution implements Link {
     do await this.#quiet()
     while (this.#settling)
     if (this.#ended || this.#left) return
-    let outcome: Suspended | RiverrunError = this.#refused ?? this.#journal.mismatch() ?? wait
-    try {
-      if (outcome === wait) await this.#outcomes.livedWith()
-    } catch (error) {
-      outcome = error as RiverrunError
-    }
-    if (this.#ended) return
     this.#left = true
-    this.onLeave(outcome, this.#takeSeen())
+    // What failed is tried again before anything else is waited for.
+    const next: Suspended = this.#backsOff ? { type: 'retry' } : wait
+    this.onLeave(this.#refused ?? this.#journal.mismatch() ?? next, this.#takeSeen())
   }
 
   /** Asks; what is recorded takes along what was read before it. */
@@ -238,11 +273,18 @@ export class StepExecution implements Link {
     } while (this.#inFlight.size)
   }
 
-  #track<Value>(begin: () => Promise<Value>): Promise<Value> {
-    const work = begin()
-    const over = (): void => void this.#inFlight.delete(watched)
-    const watched = work.then(over, over)
+  /** `release` ends the watch over work that goes on in a later execution. */
+  #track<Value>(begin: (release: () => void) => Promise<Value>): Promise<Value> {
+    let over: () => void = () => {}
+    const watched = new Promise<void>((resolve) => {
+      over = () => {
+        this.#inFlight.delete(watched)
+        resolve()
+      }
+    })
     this.#inFlight.add(watched)
+    const work = begin(over)
+    work.then(over, over)
     // A promise of its own, so that an error which the handler does not look at is seen to be one.
     return work.then((value) => value)
   }
@@ -259,6 +301,11 @@ function json(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? 'null')
 }
 
+/** Nothing counts that a try does after its time is over. */
+function refuseOver({ try: { over } }: Run): void {
+  if (over) throw over
+}
+
 function answer({ op, value, error }: JournalRecord): unknown {
   // A timeout that was recorded is over in the next attempt too.
   if (error) throw revive(op === 'await' ? { retriable: false, ...error } : error)
@@ -266,7 +313,7 @@ function answer({ op, value, error }: JournalRecord): unknown {
 }
 
 function forgotten(wait: Suspended): string {
-  const what = wait.type === 'time' ? 'ctx.await.time' : wait.type === 'event' ? `ctx.await.event(${JSON.stringify(wait.eventKind)})` : `wait() of the trigger ${wait.triggerId}`
+  const what = wait.type === 'time' ? 'ctx.await.time' : wait.type === 'event' ? `ctx.await.event(${JSON.stringify(wait.eventKind)})` : wait.type === 'trigger' ? `wait() of the trigger ${wait.triggerId}` : 'a retry'
   return `the handler returned while ${what} still waited, so nothing was waited for: is an await missing before it?`
 }
 

@@ -4,12 +4,12 @@
  */
 
 import type { AwaitApi } from '../awaits.ts'
-import type { Context, Enqueued, EnqueueOptions, NewJob, StartOptions } from '../context.ts'
+import type { RunCallOptions, Context, Enqueued, EnqueueOptions, NewJob, RunOptions, RunTry, StartOptions } from '../context.ts'
 import { CancelledError, type CancelReason, RiverrunError } from '../errors.ts'
 import { revive } from '../failure.ts'
 import type { BatchJob, InvokeParams } from '../wire.ts'
 import { awaitsOutside, StepAwaits } from './awaits.ts'
-import { jobIdOf, StepExecution } from './execution.ts'
+import { jobIdOf, type RunSettings, StepExecution } from './execution.ts'
 import { Journal } from './journal.ts'
 import { type Link, linkOfJob } from './link.ts'
 import { LinkLogger, type LogSettings } from './logger.ts'
@@ -35,7 +35,7 @@ export class InvocationContext implements Context {
 
   /** `batch` is the context of the batch to which this job belongs. */
   constructor(link: Link, params: InvokeParams, settings: LogSettings, batch?: InvocationContext) {
-    this.execution = params.kind === 'step' ? new StepExecution(link, params) : undefined
+    this.execution = params.kind === 'step' ? new StepExecution(link, params, () => this.signal) : undefined
     if (this.execution) this.execution.onForgotten = (message) => this.logger.warn(message)
     this.#link = this.execution ?? link
     this.#params = params
@@ -148,20 +148,21 @@ export class InvocationContext implements Context {
 
   partial = (value: unknown, path?: string): void => this.#link.notify('partial', { path, value: value ?? null })
 
-  run = async <Value>(name: string, fn: () => Value | Promise<Value>): Promise<Value> => {
-    if (this.execution) return this.execution.run(name, async () => json(name, await fn()))
+  run = async <Value>(name: string, fn: (attempt: RunTry) => Value | Promise<Value>, options: RunOptions = {}): Promise<Value> => {
+    const settings = runSettings(name, options)
+    if (this.execution) return this.execution.run(name, async (attempt) => json(name, await fn(attempt)), settings)
     this.#journal ??= new Journal(this.#params.journal ?? [])
     const memo = this.#journal.next('memo', name)
     if (memo?.error) throw revive(memo.error)
     if (memo) return (memo.value ?? null) as Value
     const nth = this.#journal.uses('memo', name)
-    this.#outcomes ??= new Outcomes((params) => this.#link.request('memo', params))
-    return this.#outcomes.of({ op: 'memo', name, nth }, async () => json(name, await fn()) as Value)
+    this.#outcomes ??= new Outcomes({ ask: (method, params) => this.#link.request(method, params), signal: () => this.signal })
+    return this.#outcomes.of({ op: 'memo', name, nth, ...settings }, async (attempt) => json(name, await fn(attempt)) as Value)
   }
 
-  call = (process: string, input?: unknown, options?: { timeoutMs?: number }): Promise<any> => {
+  call = (process: string, input?: unknown, { retry, ...options }: RunCallOptions = {}): Promise<any> => {
     const ask = async (): Promise<unknown> => (await this.#link.request('call', { process, input: input ?? null, ...options })).value
-    return this.execution ? this.execution.recorded('call', process, ask) : ask()
+    return this.execution ? this.execution.recorded('call', process, ask, { retry }) : ask()
   }
 
   enqueue: Context['enqueue'] = async (
@@ -180,7 +181,7 @@ export class InvocationContext implements Context {
     const ask = (given?: StartOptions) => this.#link.request('start', { flow, input: input ?? {}, options: given })
     if (!this.execution) return ask(options)
     const isNamed = options?.idempotencyKey !== undefined || options?.runId !== undefined
-    return this.execution.recorded('start', flow, (id) => ask(isNamed ? options : { ...options, idempotencyKey: id }))
+    return this.execution.recorded('start', flow, (id) => ask(isNamed ? options : { ...options, idempotencyKey: id }), { retry: false })
   }
 
   isLeaseValid = async (): Promise<boolean> => (await this.#link.request('lease', {})).valid === true
@@ -204,7 +205,7 @@ export class InvocationContext implements Context {
   async #enqueue(jobs: NewJob[], params: (jobs: NewJob[]) => Record<string, unknown>): Promise<Enqueued[]> {
     const ask = (given: NewJob[]) => this.#link.request('enqueue', params(given))
     const queues = [...new Set(jobs.map(({ queue }) => queue))].join(',')
-    const recorded = this.execution?.recorded('enqueue', queues, (id) => ask(jobs.map((job, index) => withId(job, jobs.length > 1 ? `${id}/${index + 1}` : id))))
+    const recorded = this.execution?.recorded('enqueue', queues, (id) => ask(jobs.map((job, index) => withId(job, jobs.length > 1 ? `${id}/${index + 1}` : id))), { retry: false })
     return (await (recorded ?? ask(jobs))).jobs
   }
 }
@@ -227,6 +228,24 @@ function checkpoint(link: Link, first: unknown): Context['checkpoint'] {
       data = next
     },
   }
+}
+
+/** A setting that is none would be found out only when the run fails. */
+function runSettings(name: string, options: RunOptions): RunSettings {
+  const invalid = (problem: string): RiverrunError => new RiverrunError('INPUT_ERROR', `run(${JSON.stringify(name)}): ${problem}`, { retriable: false })
+  if (typeof options !== 'object' || options === null) throw invalid(`options must be an object with retry and timeoutMs, not ${String(options)}`)
+  const { retry, timeoutMs, ...unknown } = options
+  const stranger = Object.keys(unknown)[0]
+  if (stranger !== undefined) throw invalid(`there is no option ${JSON.stringify(stranger)}: there are retry and timeoutMs`)
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) throw invalid(`timeoutMs must be a positive number, is ${String(timeoutMs)}`)
+  if (retry !== undefined && retry !== false && !(typeof retry === 'number' && Number.isInteger(retry) && retry > 0) && (typeof retry !== 'object' || retry === null)) {
+    throw invalid(`retry must be false, a number of attempts or a policy such as { attempts: 5, backoff: { type: 'fixed', delayMs: 1000 } }`)
+  }
+  if (typeof retry === 'object') {
+    const word = Object.keys(retry).find((key) => !['attempts', 'backoff', 'retriableErrors'].includes(key))
+    if (word !== undefined) throw invalid(`retry has no setting ${JSON.stringify(word)}: it has attempts, backoff and retriableErrors`)
+  }
+  return { ...(retry !== undefined && { retry }), ...(timeoutMs !== undefined && { timeoutMs: Math.min(timeoutMs, 2 ** 31 - 1) }) }
 }
 
 /** What a replay would give back for a value. */

@@ -1,10 +1,11 @@
 /**
- * Outcomes of what code does, on their way to its journal.
+ * Outcomes of what code does, on their way to its journal. What fails is tried again by itself, as
+ * the server decides: only the final error reaches the code, and it is recorded first.
  */
 
-import { CancelledError } from '../errors.ts'
+import { CancelledError, RiverrunError } from '../errors.ts'
 import { recordOf, revive } from '../failure.ts'
-import type { Failure } from '../wire.ts'
+import type { PendingRetry, TryAgain } from '../wire.ts'
 import type { Op } from './journal.ts'
 
 /** What code does, and as which use of the name. */
@@ -14,59 +15,133 @@ export interface Doing {
   nth: number
   /** The kinds of the events that were emitted inside of it. */
   emits?: string[]
+  /** How it is tried again, where not as its process is. */
+  retry?: unknown
+  /** How long one try may take. */
+  timeoutMs?: number | undefined
 }
 
-type Outcome = Doing & { value?: unknown; error?: Failure }
+/** One try, as the function that it calls sees it. */
+export interface Try {
+  /** From 1. */
+  readonly attempt: number
+  /** Aborted when the try has taken too long, or the work is to stop. */
+  readonly signal: AbortSignal
+}
+
+/** A try that the code was told is over; what it still does must not count. */
+export interface Bounded extends Try {
+  readonly over: RiverrunError | undefined
+}
+
+export interface OutcomesOptions {
+  ask: (method: 'memo' | 'memo.failed', params: Record<string, unknown>) => Promise<any>
+  /** Aborted when the work is to stop. */
+  signal: () => AbortSignal
+  /** What failed in earlier executions, and is tried again. */
+  pending?: readonly PendingRetry[]
+}
 
 export class Outcomes {
-  readonly #memo: (params: Record<string, unknown>) => Promise<unknown>
-  /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
-  readonly #thrown = new Set<Outcome>()
+  readonly #options: OutcomesOptions
 
-  /** `memo` asks the server to record one. */
-  constructor(memo: (params: Record<string, unknown>) => Promise<unknown>) {
-    this.#memo = memo
-  }
-
-  /** Does something and has its outcome recorded. What it throws is what a replay would throw. */
-  async of<Value>(doing: Doing, work: () => Value | Promise<Value>): Promise<Value> {
-    const before = [...this.#thrown].filter(({ op, name }) => op === doing.op && name === doing.name)
-    let value: Value
-    try {
-      value = await work()
-    } catch (thrown) {
-      const error = recordOf(thrown)
-      const isCancelled = thrown instanceof CancelledError
-      if (error.retriable === false && !isCancelled) await this.#record({ ...doing, error }, before)
-      else this.#thrown.add({ ...doing, error })
-      throw isCancelled ? thrown : revive(error)
-    }
-    await this.#record({ ...doing, value }, before)
-    return value
-  }
-
-  /** The code goes on after what it was thrown, so the next execution is to go the same way. */
-  async livedWith(thrown: Iterable<Outcome> = this.#thrown): Promise<void> {
-    for (const outcome of thrown) if (this.#thrown.delete(outcome)) await this.#memo(params(outcome))
+  constructor(options: OutcomesOptions) {
+    this.#options = options
   }
 
   /**
-   * Records an outcome, after the errors that uses of the same name were thrown before it began:
-   * without them the next attempt would take this for another try of theirs. Code that does not live
-   * with them has ended a turn later, and then nothing is recorded.
+   * Does something and has its outcome recorded. What it throws is what a replay would throw.
+   * `suspend` leaves a long wait for the next try to the server.
    */
-  async #record(outcome: Outcome, before: Outcome[]): Promise<void> {
-    if (before.length) await new Promise((resolve) => setImmediate(resolve))
-    await this.livedWith(before)
-    await this.#memo(params(outcome))
+  async of<Value>(doing: Doing, work: (attempt: Bounded) => Value | Promise<Value>, suspend?: () => Promise<never>): Promise<Value> {
+    const { ask, signal } = this.#options
+    let next = this.#pending(doing)
+    for (;;) {
+      if (next?.suspend && suspend) return suspend()
+      if (next) await pause(next.retryAfterMs, signal)
+      let value: Value
+      try {
+        value = await bounded(doing, next?.attempt ?? 1, signal, work)
+      } catch (thrown) {
+        if (thrown instanceof CancelledError || isStopped(thrown, signal)) throw thrown
+        const { retryAfterMs, ...error } = recordOf(thrown)
+        const { retry } = doing
+        const failed = { ...error, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+        const answer: TryAgain & { final?: boolean } = await ask('memo.failed', { ...params(doing), error: failed, ...(retry !== undefined && { retry }) })
+        if (answer.final) throw revive({ ...error, retriable: false })
+        next = answer
+        continue
+      }
+      await ask('memo', { ...params(doing), value })
+      return value
+    }
+  }
+
+  #pending({ op, name, nth }: Doing): TryAgain | undefined {
+    return this.#options.pending?.find((one) => one.op === op && one.name === name && (one.nth ?? 1) === nth)
   }
 }
 
-function params({ op, name, nth, emits = [], ...outcome }: Outcome): Record<string, unknown> {
-  return { ...(op !== 'memo' && { op }), name, ...numbered(nth), ...outcome, ...(emits.length > 0 && { emits }) }
+function params({ op, name, nth, emits = [] }: Doing): Record<string, unknown> {
+  return { ...(op !== 'memo' && { op }), name, ...numbered(nth), ...(emits.length > 0 && { emits: [...emits] }) }
 }
 
 /** How a record says which use of its name it is of. */
 export function numbered(nth: number): { nth?: number } {
   return nth > 1 ? { nth } : {}
+}
+
+/** One try; with a limit it fails with `TIMEOUT` when its time is over. */
+function bounded<Value>(doing: Doing, attempt: number, signal: () => AbortSignal, work: (attempt: Bounded) => Value | Promise<Value>): Value | Promise<Value> {
+  const { name, timeoutMs } = doing
+  if (timeoutMs === undefined) {
+    return work({
+      attempt,
+      over: undefined,
+      get signal() {
+        return signal()
+      },
+    })
+  }
+  const controller = new AbortController()
+  const given = { attempt, signal: controller.signal, over: undefined as RiverrunError | undefined }
+  const stop = (): void => controller.abort(signal().reason)
+  if (signal().aborted) stop()
+  else signal().addEventListener('abort', stop)
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      given.over = new RiverrunError('TIMEOUT', `try ${attempt} of run(${JSON.stringify(name)}) took longer than ${timeoutMs} ms`)
+      controller.abort(given.over)
+      reject(given.over)
+    }, timeoutMs)
+  })
+  const running = (async () => work(given))()
+  // Its error may come when nobody looks any more.
+  running.catch(() => {})
+  return Promise.race([running, late]).finally(() => {
+    clearTimeout(timer)
+    signal().removeEventListener('abort', stop)
+  })
+}
+
+/** Whether a try failed because the work is to stop, which is no failure of its own. */
+function isStopped(thrown: unknown, signal: () => AbortSignal): boolean {
+  return thrown instanceof Error && thrown.name === 'AbortError' && signal().aborted
+}
+
+/** Waits, unless the work is to stop meanwhile. */
+function pause(ms: number, signal: () => AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stopped = (): void => {
+      clearTimeout(timer)
+      reject(signal().reason)
+    }
+    const timer = setTimeout(() => {
+      signal().removeEventListener('abort', stopped)
+      resolve()
+    }, ms)
+    if (signal().aborted) stopped()
+    else signal().addEventListener('abort', stopped, { once: true })
+  })
 }

@@ -174,11 +174,13 @@ export function effects({ logs, events, progress, partials, enqueued, calls, sta
   return { logs, events, progress, partials, enqueued, calls, started }
 }
 
-export function memoryOptions(options: Pick<TestOptions, 'after' | 'config' | keyof MemoryOptions>): MemoryOptions {
+export function memoryOptions(options: Pick<TestOptions, 'after' | 'config' | 'clock' | keyof MemoryOptions>): MemoryOptions {
   const { after } = options
   return {
     ...(after && { state: after.state, journal: after.journal, checkpoint: after.checkpoint }),
     ...options,
+    retryPolicy: options.config?.retryPolicy,
+    hasClock: options.clock !== undefined,
   }
 }
 

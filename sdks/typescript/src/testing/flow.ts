@@ -248,6 +248,11 @@ export class Simulation {
   }
 
   async #suspend(visit: Visit, wait: Suspended): Promise<void> {
+    if (wait.type === 'retry') {
+      const atMs = Math.min(...visit.memory.retries.map(({ retryAfterMs }) => this.clock.now + retryAfterMs))
+      this.#plan(atMs, () => visit.isActive && this.#execute(visit))
+      return
+    }
     const name = wait.type === 'time' ? 'time' : wait.type === 'event' ? wait.eventKind : wait.triggerId
     const door = wait.type === 'trigger' ? (this.store.triggers.get(wait.triggerId) as MadeTrigger) : undefined
     const untilMs = this.#until(wait, door)
@@ -273,7 +278,8 @@ export class Simulation {
   #until(wait: Suspended, door: MadeTrigger | undefined): number | undefined {
     if (door) return this.store.doors.expiresMs(door.id)
     if (wait.type === 'time') return 'afterMs' in wait ? this.clock.now + wait.afterMs : Date.parse(wait.resumeAt)
-    return wait.timeoutMs === undefined ? undefined : this.clock.now + wait.timeoutMs
+    if (wait.type === 'retry' || wait.timeoutMs === undefined) return undefined
+    return this.clock.now + wait.timeoutMs
   }
 
   #refused(visit: Visit, wait: Suspended, untilMs: number | undefined, door: MadeTrigger | undefined): RiverrunError | undefined {

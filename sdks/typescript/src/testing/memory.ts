@@ -3,11 +3,13 @@
  */
 
 import type { Enqueued, EnqueueOptions, LogLevel, NewJob, StartOptions } from '../context.ts'
+import type { RetryPolicy } from '../config.ts'
 import type { Link } from '../ctx/link.ts'
 import { RiverrunError } from '../errors.ts'
 import { deleteAt, getAt, setAt } from '../live/path.ts'
-import type { JournalRecord } from '../wire.ts'
+import type { Failure, JournalRecord, PendingRetry, TryAgain } from '../wire.ts'
 import { checkBytes, checkEvent, checkSecret } from './emitted.ts'
+import { retryDelayMs } from './retry.ts'
 import { type Checks, told } from './schemas.ts'
 import { type StateCheck, type StateIssue, type WriteCheck, writeCheck } from './state-check.ts'
 
@@ -98,6 +100,44 @@ export interface MemoryOptions {
   conflicts?: number
   /** What `ctx.isLeaseValid` gives. */
   leaseValid?: boolean
+  /** How failed operations of the code are tried again: as the config's `retryPolicy`. */
+  retryPolicy?: RetryPolicy | undefined
+  /** False: the code does not wait before it tries again, since no simulated time passes. */
+  hasClock?: boolean
+}
+
+/** A try of a `ctx.run`, or of another operation that is recorded, which failed and was followed by another. */
+export interface RunRetry {
+  op: string
+  name: string
+  nth?: number
+  /** The try that failed, from 1. */
+  attempt: number
+  error: any
+  failedAt: string
+  delayMs: number
+}
+
+interface PendingTry {
+  op: string
+  name: string
+  nth?: number
+  failures: number
+  atMs: number
+}
+
+/** The server waits for what has its time later than that. */
+const inPlaceMs = 5000
+
+function operationKey(op: string, name: string, nth = 1): string {
+  return `${nth} ${op} ${name}`
+}
+
+/** What the code says of its retries, over what the config says. */
+function policyOf(config: RetryPolicy | undefined, said: unknown): RetryPolicy | undefined {
+  if (said === undefined || said === null) return config
+  if (said === false) return { ...config, attempts: 1 }
+  return typeof said === 'number' ? { ...config, attempts: said } : { ...config, ...(said as RetryPolicy) }
 }
 
 const writes = new Set(['state.set', 'state.delete', 'state.setBatch'])
@@ -111,6 +151,10 @@ export class Memory implements Link, Effects {
   readonly calls: Effects['calls'] = []
   readonly started: Effects['started'] = []
   readonly journal: JournalRecord[]
+  /** Tries of `ctx.run` and the like that failed and were followed by another, in order. */
+  readonly runRetries: RunRetry[] = []
+  /** What failed and has no outcome yet, with the time of its next try. */
+  readonly pending = new Map<string, PendingTry>()
   checkpoint: unknown
   ended = false
   #conflicts: number
@@ -174,7 +218,9 @@ export class Memory implements Link, Effects {
       if (this.#isStep) this.journal.push({ op: 'emit', name: type })
       return { id }
     },
+    'memo.failed': ({ op = 'memo', name, nth, error, retry, emits }) => this.#tryFailed({ op, name, ...(nth && { nth }), error, ...(emits && { emits }) }, retry),
     memo: ({ op = 'memo', name, nth, value, error, emits }) => {
+      this.pending.delete(operationKey(op, name, nth))
       this.journal.push({ op, name, ...(nth && { nth }), ...(error ? { error } : { value }), ...(emits && { emits }) })
       return {}
     },
@@ -198,6 +244,32 @@ export class Memory implements Link, Effects {
       return { runId, created: true }
     },
     lease: () => ({ valid: this.#options.leaseValid ?? true, untilMs: Date.now() + 30_000 }),
+  }
+
+  /** As the server decides it: what failed is tried again, or its error is final and recorded. */
+  #tryFailed(record: JournalRecord & { error: Failure }, retry: unknown): TryAgain | { final: true } {
+    const { op, name = '', nth, error } = record
+    const key = operationKey(op, name, nth)
+    const failures = (this.pending.get(key)?.failures ?? 0) + 1
+    const delayMs = retryDelayMs(policyOf(this.#options.retryPolicy, retry), error, failures)
+    if (delayMs === undefined) {
+      this.pending.delete(key)
+      const { retryAfterMs, ...final } = error
+      this.journal.push({ ...record, error: { ...final, retriable: false } })
+      return { final: true }
+    }
+    const retryAfterMs = this.#options.hasClock === false ? 0 : delayMs
+    this.pending.set(key, { op, name, ...(nth && { nth }), failures, atMs: Date.now() + retryAfterMs })
+    this.runRetries.push({ op, name, ...(nth && { nth }), attempt: failures, error, failedAt: new Date().toISOString(), delayMs })
+    return { attempt: failures + 1, retryAfterMs, ...(this.#isStep && retryAfterMs > inPlaceMs && { suspend: true }) }
+  }
+
+  /** What an execution is told of what failed before it. */
+  get retries(): PendingRetry[] {
+    return [...this.pending.values()].map(({ failures, atMs, ...operation }) => {
+      const retryAfterMs = Math.max(0, atMs - Date.now())
+      return { ...operation, attempt: failures + 1, retryAfterMs, ...(retryAfterMs > inPlaceMs && { suspend: true }) }
+    })
   }
 
   #write(next: State, ifVersion: number | undefined): { version: number } {

@@ -9,7 +9,7 @@ import { RiverrunError } from '../errors.ts'
 import type { Failure, InvokeParams, Suspended } from '../wire.ts'
 import type { FakeClock } from './clock.ts'
 import { effects, type Outcome, settled } from './execute.ts'
-import { copy, Memory, type Effects, type MemoryOptions, type Store } from './memory.ts'
+import { copy, Memory, type Effects, type MemoryOptions, type RunRetry, type Store } from './memory.ts'
 import type { PlannedStep } from './plan.ts'
 import { mostAttempts } from './retry.ts'
 import { checkOutput, givenInput } from './schemas.ts'
@@ -49,6 +49,8 @@ export interface VisitRun<Value = any> extends Readonly<Effects> {
   /** How often it was tried: 1, and 1 more for each of `retries`. */
   attempt: number
   retries: SimulatedRetry[]
+  /** Tries of `ctx.run` and the like that failed and were followed by another. */
+  runRetries: readonly RunRetry[]
   /** How often the handler was called, over all attempts. */
   executions: number
   startedAt: string
@@ -101,7 +103,7 @@ export class Visit {
     readonly undoes?: { step: string; visit: number },
   ) {
     this.input = copy(input)
-    this.memory = new Memory({ ...options, journal: [], state: {} }, step.checks ?? {}, store, true)
+    this.memory = new Memory({ ...options, journal: [], state: {}, retryPolicy: step.config.retryPolicy, hasClock: true }, step.checks ?? {}, store, true)
   }
 
   /** Calls the handler. Gives how it ended, or what it waits for. */
@@ -152,7 +154,7 @@ export class Visit {
   report(): VisitRun {
     const { step, number, input, awaits, attempt, retries, startedAt, outcome, memory, undoes } = this
     const executions = this.#executions
-    return { step: step.name, visit: number, input, ...(undoes && { undoes }), ...outcome, awaits, attempt, retries, executions, startedAt, endedAt: this.#endedAt ?? new Date().toISOString(), ...effects(memory) }
+    return { step: step.name, visit: number, input, ...(undoes && { undoes }), ...outcome, awaits, attempt, retries, runRetries: memory.runRetries, executions, startedAt, endedAt: this.#endedAt ?? new Date().toISOString(), ...effects(memory) }
   }
 
   get isActive(): boolean {
@@ -206,6 +208,7 @@ export class Visit {
       awaited: copy(this.awaited === undefined ? this.soFar : this.awaited),
       checkpoint: this.memory.checkpoint,
       journal: copy(this.memory.journal),
+      retries: this.memory.retries,
     }
   }
 }

@@ -7,7 +7,7 @@ use super::From;
 use crate::{
     Failure, code,
     fact::{Fact, is_in_run},
-    run::{AwaitFor, Awaiting, Memo, RunState, ToEmit, VisitKey, Wait},
+    run::{AwaitFor, Awaiting, Memo, MemoRetry, RunState, ToEmit, VisitKey, Wait},
 };
 
 impl RunState {
@@ -18,6 +18,11 @@ impl RunState {
         };
         let wait = visit.wait.take();
         match wait {
+            // Nothing has come that the code could be told: its operation is tried again.
+            Some(Wait::Await(Awaiting {
+                what: AwaitFor::Retry(_),
+                ..
+            })) => visit.wait = job,
             Some(Wait::Await(awaiting)) if awaiting.in_code => {
                 visit.go_on(answer(&awaiting, value.cloned()), job);
             }
@@ -79,7 +84,14 @@ impl RunState {
 
     pub(super) fn remember(&mut self, at: &StepRef, memo: Memo) {
         if let Some(visit) = self.visits.get_mut(&VisitKey::of(at)) {
-            visit.journal.push(memo);
+            visit.remember(memo);
+        }
+    }
+
+    /// A try of an operation has failed, and it is tried again.
+    pub(super) fn tried(&mut self, at: &StepRef, retry: MemoRetry) {
+        if let Some(visit) = self.visits.get_mut(&VisitKey::of(at)) {
+            visit.tried(retry);
         }
     }
 }
@@ -87,7 +99,7 @@ impl RunState {
 /// The answer that a handler's code is given to its await.
 fn answer(awaiting: &Awaiting, value: Option<Json>) -> Memo {
     let name = match &awaiting.what {
-        AwaitFor::Time => Name::from("time"),
+        AwaitFor::Time | AwaitFor::Retry(_) => Name::from("time"),
         AwaitFor::Event { event_kind, .. } => event_kind.clone(),
         AwaitFor::Trigger { .. } => awaiting.id.clone(),
     };
@@ -139,7 +151,7 @@ pub(super) fn written(fact: &Fact, draft: &Draft) -> Option<Memo> {
 
 pub(crate) fn timed_out(awaiting: &Awaiting) -> Failure {
     let what = match &awaiting.what {
-        AwaitFor::Time => "the time",
+        AwaitFor::Time | AwaitFor::Retry(_) => "the time",
         AwaitFor::Event { event_kind, .. } => event_kind,
         AwaitFor::Trigger { .. } => "the trigger",
     };

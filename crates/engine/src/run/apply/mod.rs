@@ -164,6 +164,7 @@ impl RunState {
                 });
             }
             Fact::Memo { at, memo } => self.remember(at, memo.clone()),
+            Fact::MemoRetry { at, retry, .. } => self.tried(at, retry.clone()),
             Fact::Emitted { at, kind, payload } => {
                 if let Some(at) = at {
                     self.emitted(at, kind);

@@ -52,6 +52,7 @@ impl RunState {
             awaited: None,
             so_far,
             journal: Vec::new(),
+            retries: Vec::new(),
             undoes,
             found: None,
             around: Vec::new(),

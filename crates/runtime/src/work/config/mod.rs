@@ -15,6 +15,7 @@ mod written;
 
 pub(crate) use fields::meant_within;
 pub use keys::{Idempotency, KeyFrom, Pace};
+pub(crate) use policy::operation_retry;
 pub use policy::{OnFail, Policy};
 pub(super) use policy::{WrittenBackoff, WrittenRetry};
 pub use queue_name::{check_new_queue_name, check_queue_name};

@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
-use riverrun_types::{Name, Retry};
+use riverrun_protocol::WorkError;
+use riverrun_types::{Json, Name, Retry};
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigIssue, fields::Fields};
+use super::{
+    ConfigIssue,
+    fields::{Fields, meant_within},
+};
 
 /// Attempts where nobody says how many: a crash of a worker must not be the end of a job.
 const ATTEMPTS: u32 = 3;
@@ -136,6 +140,15 @@ impl Policy {
         policy
     }
 
+    /// How attempts are tried again: without end where nothing fails for good.
+    pub(crate) fn retry_for_ever_if_said(&self) -> Retry {
+        let mut retry = self.retry.clone();
+        if self.on_fail == OnFail::Retry {
+            retry.max_attempts = u32::MAX;
+        }
+        retry
+    }
+
     /// Takes over what somebody says in particular.
     pub(crate) fn amend(&mut self, said: &WrittenRetry) {
         if let Some(attempts) = said.attempts {
@@ -158,6 +171,50 @@ impl Policy {
             self.on_fail = on_fail;
         }
     }
+}
+
+/// How an operation of a handler's code is tried again: as a process is, amended by what the code
+/// says itself, which is `{attempts, backoff, retriableErrors}`, a number of attempts, or false.
+pub(crate) fn operation_retry(process: &Retry, said: Option<&Json>) -> Result<Retry, WorkError> {
+    let Some(said) = said.filter(|said| !said.is_null()) else {
+        return Ok(process.clone());
+    };
+    let written = match said.as_str() {
+        "false" => WrittenRetry {
+            attempts: Some(1),
+            ..WrittenRetry::default()
+        },
+        text => match text.parse() {
+            Ok(attempts) => WrittenRetry {
+                attempts: Some(attempts),
+                ..WrittenRetry::default()
+            },
+            Err(_) => said.read().map_err(|error| {
+                let message = format!("retry: {}", meant_within(&error.to_string()));
+                WorkError::new("INPUT_ERROR", message).permanent()
+            })?,
+        },
+    };
+    let invalid = match &written {
+        WrittenRetry {
+            attempts: Some(0), ..
+        } => Some("retry.attempts must be 1 or more"),
+        WrittenRetry {
+            on_fail: Some(_), ..
+        } => Some("retry.onFail is a setting of a process, not of an operation of its code"),
+        _ => None,
+    };
+    if let Some(message) = invalid {
+        return Err(WorkError::new("INPUT_ERROR", message).permanent());
+    }
+    let mut policy = Policy {
+        retry: process.clone(),
+        on_fail: OnFail::Dlq,
+        dead_queue: None,
+        timeout: None,
+    };
+    policy.amend(&written);
+    Ok(policy.retry)
 }
 
 fn default_retry() -> Retry {

@@ -2,9 +2,9 @@
 
 use std::{pin::pin, task::Poll, time::Duration};
 
-use riverrun_protocol::WorkError;
+use riverrun_protocol::{TryAgain, WorkError};
 use riverrun_store::{Added, Commit, Error as StoreError, Expect, Note};
-use riverrun_types::{Draft, EventType, Json, Millis};
+use riverrun_types::{Draft, EventType, Json, Millis, Retry};
 use serde_json::{Value, json};
 
 use super::{
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     leases::lease_ms,
-    work::{CallRequest, record},
+    work::{CallRequest, FailedTry, Next, Tried, final_answer, record},
 };
 
 /// Whether a lease holds, and until when.
@@ -35,6 +35,7 @@ impl JobHost {
         match method {
             "emit" => self.emit(asked).await,
             "memo" => self.memo(asked).await,
+            "memo.failed" => self.try_failed(asked).await,
             "checkpoint" => self.checkpoint(asked).await,
             "lease" => self.keep_lease().await,
             "enqueue" => self.enqueue(asked).await,
@@ -57,12 +58,54 @@ impl JobHost {
     }
 
     async fn memo(&self, asked: &Json) -> Result<Json, WorkError> {
+        let memo = params(asked)?;
+        self.record(memo).await
+    }
+
+    /// A try of a `ctx.run` has failed. A job cannot be suspended: its code waits for the next try
+    /// itself, and the tries are counted in this attempt alone.
+    async fn try_failed(&self, asked: &Json) -> Result<Json, WorkError> {
+        let failed: FailedTry = params(asked)?;
+        let process = &self.process.config.policy;
+        let retry = match &self.own_retry {
+            Some(retry) => Retry::clone(retry),
+            None => process.retry_for_ever_if_said(),
+        };
+        match self.tries.next(&failed, &retry)? {
+            Next::Again { failures, delay_ms } => {
+                let tried = Tried {
+                    failures,
+                    until_ms: self.runtime.now_ms().saturating_add(delay_ms),
+                    bytes: 0,
+                };
+                self.tries.failed(failed.operation(), tried);
+                let answer = TryAgain {
+                    attempt: failures.saturating_add(1),
+                    retry_after_ms: u64::try_from(delay_ms).unwrap_or_default(),
+                    suspend: false,
+                };
+                Ok(Json::of(&answer))
+            }
+            Next::Final(error) => {
+                let memo = MemoParams {
+                    name: failed.name.to_string(),
+                    nth: failed.nth,
+                    value: None,
+                    error: Some(error),
+                };
+                self.record(memo).await?;
+                Ok(final_answer())
+            }
+        }
+    }
+
+    async fn record(&self, memo: MemoParams) -> Result<Json, WorkError> {
         let MemoParams {
             name,
             nth,
             value,
             error,
-        } = params(asked)?;
+        } = memo;
         let value = error.is_none().then(|| value.unwrap_or_default());
         let draft = Draft::new(self.runtime.now_ms(), EventType::StepMemo).data(record::Memo {
             name: &name,

@@ -28,10 +28,10 @@ use async_trait::async_trait;
 use riverrun_engine::RunState;
 use riverrun_protocol::{CancelReason, Frame, WorkError};
 use riverrun_store::{Error as StoreError, JobLease, job_progress};
-use riverrun_types::{Draft, EventType, Json};
+use riverrun_types::{Draft, EventType, Json, Retry};
 use serde_json::json;
 
-use super::{Cancellation, Host, Process, record, request::KeptOptions};
+use super::{Cancellation, Host, Process, Tries, record, request::KeptOptions};
 use crate::{Error, Runtime};
 pub(super) use batch::BatchHost;
 pub(super) use home::{CallHome, Home};
@@ -52,6 +52,10 @@ pub(crate) struct JobHost {
     stream: tokio::sync::Mutex<Option<RunState>>,
     /// Held while jobs are prepared that the handler adds: queues get them in its order.
     adding: tokio::sync::Mutex<()>,
+    /// Operations of the handler's code that failed.
+    tries: Tries,
+    /// How the job itself says that it is tried again.
+    own_retry: Option<Box<Retry>>,
 }
 
 impl JobHost {
@@ -72,6 +76,10 @@ impl JobHost {
         options: &KeptOptions,
         cancel: Cancellation,
     ) -> Self {
+        let own_retry = options.has_retry().then(|| {
+            let policy = options.policy(Some(&process));
+            Box::new(policy.retry_for_ever_if_said())
+        });
         let own = options.correlation_id.clone();
         let correlation = own.unwrap_or_else(|| home.id().to_string());
         Self {
@@ -85,6 +93,8 @@ impl JobHost {
             cancel,
             stream: tokio::sync::Mutex::default(),
             adding: tokio::sync::Mutex::default(),
+            tries: Tries::default(),
+            own_retry,
         }
     }
 

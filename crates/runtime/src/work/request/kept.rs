@@ -49,6 +49,14 @@ impl KeptOptions {
             .unwrap_or_default()
     }
 
+    /// Whether the job itself says how it is tried again.
+    pub fn has_retry(&self) -> bool {
+        self.attempts.is_some()
+            || self.backoff.is_some()
+            || self.on_fail.is_some()
+            || self.retriable_errors.is_some()
+    }
+
     /// What happens to an attempt that fails: what the process says, amended by the job's own.
     pub fn policy(&self, process: Option<&Process>) -> Policy {
         let mut policy =

@@ -6,13 +6,19 @@ import { RiverrunError } from '../errors.ts';
 import type { InvokeParams, JournalRecord, Suspended } from '../wire.ts';
 import { type Op, type Read, type Write } from './journal.ts';
 import type { Link } from './link.ts';
+import { type Bounded, type Try } from './outcomes.ts';
+/** How a part of the work is done. */
+export interface RunSettings {
+    retry?: unknown;
+    timeoutMs?: number | undefined;
+}
 export declare class StepExecution implements Link {
     #private;
     /** Called when the code waits, or was found to be wrong when it did. */
     onLeave: (outcome: Suspended | RiverrunError, seen: JournalRecord[]) => void;
     /** Called when the handler has returned although it still waits. */
     onForgotten: (message: string) => void;
-    constructor(link: Link, params: InvokeParams);
+    constructor(link: Link, params: InvokeParams, signal: () => AbortSignal);
     request(method: string, params: Record<string, unknown>): Promise<any>;
     notify(method: string, params: Record<string, unknown>): void;
     /** Emits, which the server records by itself. Inside of a `ctx.run` its record belongs to that. */
@@ -29,9 +35,9 @@ export declare class StepExecution implements Link {
      * Does something and has its outcome recorded. `work` is given an id that is the same in every
      * execution of the visit. Inside of a `ctx.run` nothing is recorded: the run is.
      */
-    recorded(op: Op, name: string, work: (id: string) => unknown, emits?: string[]): Promise<any>;
+    recorded(op: Op, name: string, work: (id: string, attempt: Bounded) => unknown, settings?: RunSettings, emits?: string[]): Promise<any>;
     /** A part of the work that is recorded as a whole. */
-    run(name: string, work: () => unknown): Promise<any>;
+    run(name: string, work: (attempt: Try) => unknown, settings?: RunSettings): Promise<any>;
     /** Gives what a wait has brought, or ends this execution. */
     wait(name: string, makeWait: () => Suspended): Promise<any>;
     refuseInRun(): void;

@@ -3,7 +3,7 @@
  * when it is first asked for. Methods are bound: `const { emit, run } = ctx` works.
  */
 import type { AwaitApi } from '../awaits.ts';
-import type { Context, StartOptions } from '../context.ts';
+import type { RunCallOptions, Context, RunOptions, RunTry, StartOptions } from '../context.ts';
 import { CancelledError, type CancelReason } from '../errors.ts';
 import type { InvokeParams } from '../wire.ts';
 import { StepExecution } from './execution.ts';
@@ -44,10 +44,8 @@ export declare class InvocationContext implements Context {
     }, data?: unknown) => Promise<string>;
     progress: (pct: number, detail?: unknown) => void;
     partial: (value: unknown, path?: string) => void;
-    run: <Value>(name: string, fn: () => Value | Promise<Value>) => Promise<Value>;
-    call: (process: string, input?: unknown, options?: {
-        timeoutMs?: number;
-    }) => Promise<any>;
+    run: <Value>(name: string, fn: (attempt: RunTry) => Value | Promise<Value>, options?: RunOptions) => Promise<Value>;
+    call: (process: string, input?: unknown, { retry, ...options }?: RunCallOptions) => Promise<any>;
     enqueue: Context['enqueue'];
     start: (flow: string, input?: unknown, options?: StartOptions) => Promise<{
         runId: string;

@@ -1,7 +1,9 @@
 /**
- * Outcomes of what code does, on their way to its journal.
+ * Outcomes of what code does, on their way to its journal. What fails is tried again by itself, as
+ * the server decides: only the final error reaches the code, and it is recorded first.
  */
-import type { Failure } from '../wire.ts';
+import { RiverrunError } from '../errors.ts';
+import type { PendingRetry } from '../wire.ts';
 import type { Op } from './journal.ts';
 /** What code does, and as which use of the name. */
 export interface Doing {
@@ -10,22 +12,39 @@ export interface Doing {
     nth: number;
     /** The kinds of the events that were emitted inside of it. */
     emits?: string[];
+    /** How it is tried again, where not as its process is. */
+    retry?: unknown;
+    /** How long one try may take. */
+    timeoutMs?: number | undefined;
 }
-type Outcome = Doing & {
-    value?: unknown;
-    error?: Failure;
-};
+/** One try, as the function that it calls sees it. */
+export interface Try {
+    /** From 1. */
+    readonly attempt: number;
+    /** Aborted when the try has taken too long, or the work is to stop. */
+    readonly signal: AbortSignal;
+}
+/** A try that the code was told is over; what it still does must not count. */
+export interface Bounded extends Try {
+    readonly over: RiverrunError | undefined;
+}
+export interface OutcomesOptions {
+    ask: (method: 'memo' | 'memo.failed', params: Record<string, unknown>) => Promise<any>;
+    /** Aborted when the work is to stop. */
+    signal: () => AbortSignal;
+    /** What failed in earlier executions, and is tried again. */
+    pending?: readonly PendingRetry[];
+}
 export declare class Outcomes {
     #private;
-    /** `memo` asks the server to record one. */
-    constructor(memo: (params: Record<string, unknown>) => Promise<unknown>);
-    /** Does something and has its outcome recorded. What it throws is what a replay would throw. */
-    of<Value>(doing: Doing, work: () => Value | Promise<Value>): Promise<Value>;
-    /** The code goes on after what it was thrown, so the next execution is to go the same way. */
-    livedWith(thrown?: Iterable<Outcome>): Promise<void>;
+    constructor(options: OutcomesOptions);
+    /**
+     * Does something and has its outcome recorded. What it throws is what a replay would throw.
+     * `suspend` leaves a long wait for the next try to the server.
+     */
+    of<Value>(doing: Doing, work: (attempt: Bounded) => Value | Promise<Value>, suspend?: () => Promise<never>): Promise<Value>;
 }
 /** How a record says which use of its name it is of. */
 export declare function numbered(nth: number): {
     nth?: number;
 };
-export {};

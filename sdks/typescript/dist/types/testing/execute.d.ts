@@ -70,4 +70,4 @@ export declare function parts(executable: Executable): {
 export type Outcome = Pick<Execution, 'status' | 'value' | 'error'>;
 export declare function settled(running: Promise<unknown>, ctx: InvocationContext): Promise<Outcome>;
 export declare function effects({ logs, events, progress, partials, enqueued, calls, started }: Memory): Effects;
-export declare function memoryOptions(options: Pick<TestOptions, 'after' | 'config' | keyof MemoryOptions>): MemoryOptions;
+export declare function memoryOptions(options: Pick<TestOptions, 'after' | 'config' | 'clock' | keyof MemoryOptions>): MemoryOptions;

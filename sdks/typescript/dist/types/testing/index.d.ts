@@ -10,7 +10,7 @@ export { runFlow } from './flow.ts';
 export type { FlowOptions, FlowRun, FlowWarning } from './flow.ts';
 export { later } from './given.ts';
 export type { GivenEvent, Later, Triggers } from './given.ts';
-export type { Effects, LogLine, MadeTrigger, MemoryOptions } from './memory.ts';
+export type { Effects, LogLine, MadeTrigger, MemoryOptions, RunRetry } from './memory.ts';
 export type { StateCheck, StateIssue } from './state-check.ts';
 export { runStep } from './step.ts';
 export type { StepOptions, StepRun } from './step.ts';

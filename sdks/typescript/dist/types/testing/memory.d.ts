@@ -2,8 +2,9 @@
  * Answers a context as the server would, from memory, and keeps what was asked for.
  */
 import type { LogLevel, NewJob, StartOptions } from '../context.ts';
+import type { RetryPolicy } from '../config.ts';
 import type { Link } from '../ctx/link.ts';
-import type { JournalRecord } from '../wire.ts';
+import type { JournalRecord, PendingRetry } from '../wire.ts';
 import { type Checks } from './schemas.ts';
 import { type StateCheck } from './state-check.ts';
 type State = Record<string, unknown>;
@@ -84,6 +85,28 @@ export interface MemoryOptions {
     conflicts?: number;
     /** What `ctx.isLeaseValid` gives. */
     leaseValid?: boolean;
+    /** How failed operations of the code are tried again: as the config's `retryPolicy`. */
+    retryPolicy?: RetryPolicy | undefined;
+    /** False: the code does not wait before it tries again, since no simulated time passes. */
+    hasClock?: boolean;
+}
+/** A try of a `ctx.run`, or of another operation that is recorded, which failed and was followed by another. */
+export interface RunRetry {
+    op: string;
+    name: string;
+    nth?: number;
+    /** The try that failed, from 1. */
+    attempt: number;
+    error: any;
+    failedAt: string;
+    delayMs: number;
+}
+interface PendingTry {
+    op: string;
+    name: string;
+    nth?: number;
+    failures: number;
+    atMs: number;
 }
 export declare class Memory implements Link, Effects {
     #private;
@@ -95,6 +118,10 @@ export declare class Memory implements Link, Effects {
     readonly calls: Effects['calls'];
     readonly started: Effects['started'];
     readonly journal: JournalRecord[];
+    /** Tries of `ctx.run` and the like that failed and were followed by another, in order. */
+    readonly runRetries: RunRetry[];
+    /** What failed and has no outcome yet, with the time of its next try. */
+    readonly pending: Map<string, PendingTry>;
     checkpoint: unknown;
     ended: boolean;
     /** Of a step what it emits and writes is recorded too. */
@@ -103,6 +130,8 @@ export declare class Memory implements Link, Effects {
     /** Like the wire, it lets nothing through but JSON, and gives copies. */
     request(method: string, params: Params): Promise<any>;
     notify(method: string, params: Params): void;
+    /** What an execution is told of what failed before it. */
+    get retries(): PendingRetry[];
 }
 /** A value as it is after its way over the wire. */
 export declare function copy<T>(value: T): T;

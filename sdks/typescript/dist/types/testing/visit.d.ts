@@ -4,7 +4,7 @@
 import type { Failure, Suspended } from '../wire.ts';
 import type { FakeClock } from './clock.ts';
 import { type Outcome } from './execute.ts';
-import { Memory, type Effects, type MemoryOptions, type Store } from './memory.ts';
+import { Memory, type Effects, type MemoryOptions, type RunRetry, type Store } from './memory.ts';
 import type { PlannedStep } from './plan.ts';
 /** A wait, with the simulated times at which it began and ended. */
 export interface SimulatedAwait {
@@ -42,6 +42,8 @@ export interface VisitRun<Value = any> extends Readonly<Effects> {
     /** How often it was tried: 1, and 1 more for each of `retries`. */
     attempt: number;
     retries: SimulatedRetry[];
+    /** Tries of `ctx.run` and the like that failed and were followed by another. */
+    runRetries: readonly RunRetry[];
     /** How often the handler was called, over all attempts. */
     executions: number;
     startedAt: string;

@@ -278,54 +278,100 @@ function list(entries) {
 
 // src/ctx/outcomes.ts
 var Outcomes = class {
-  #memo;
-  /** Errors that were thrown into the code and not recorded. If it goes on, it lives with them. */
-  #thrown = /* @__PURE__ */ new Set();
-  /** `memo` asks the server to record one. */
-  constructor(memo) {
-    this.#memo = memo;
-  }
-  /** Does something and has its outcome recorded. What it throws is what a replay would throw. */
-  async of(doing, work) {
-    const before = [...this.#thrown].filter(({ op, name }) => op === doing.op && name === doing.name);
-    let value;
-    try {
-      value = await work();
-    } catch (thrown) {
-      const error = recordOf(thrown);
-      const isCancelled = thrown instanceof CancelledError;
-      if (error.retriable === false && !isCancelled) await this.#record({ ...doing, error }, before);
-      else this.#thrown.add({ ...doing, error });
-      throw isCancelled ? thrown : revive(error);
-    }
-    await this.#record({ ...doing, value }, before);
-    return value;
-  }
-  /** The code goes on after what it was thrown, so the next execution is to go the same way. */
-  async livedWith(thrown = this.#thrown) {
-    for (const outcome of thrown) if (this.#thrown.delete(outcome)) await this.#memo(params(outcome));
+  #options;
+  constructor(options2) {
+    this.#options = options2;
   }
   /**
-   * Records an outcome, after the errors that uses of the same name were thrown before it began:
-   * without them the next attempt would take this for another try of theirs. Code that does not live
-   * with them has ended a turn later, and then nothing is recorded.
+   * Does something and has its outcome recorded. What it throws is what a replay would throw.
+   * `suspend` leaves a long wait for the next try to the server.
    */
-  async #record(outcome, before) {
-    if (before.length) await new Promise((resolve) => setImmediate(resolve));
-    await this.livedWith(before);
-    await this.#memo(params(outcome));
+  async of(doing, work, suspend) {
+    const { ask, signal } = this.#options;
+    let next = this.#pending(doing);
+    for (; ; ) {
+      if (next?.suspend && suspend) return suspend();
+      if (next) await pause(next.retryAfterMs, signal);
+      let value;
+      try {
+        value = await bounded(doing, next?.attempt ?? 1, signal, work);
+      } catch (thrown) {
+        if (thrown instanceof CancelledError || isStopped(thrown, signal)) throw thrown;
+        const { retryAfterMs, ...error } = recordOf(thrown);
+        const { retry } = doing;
+        const failed = { ...error, ...retryAfterMs !== void 0 && { retryAfterMs } };
+        const answer2 = await ask("memo.failed", { ...params(doing), error: failed, ...retry !== void 0 && { retry } });
+        if (answer2.final) throw revive({ ...error, retriable: false });
+        next = answer2;
+        continue;
+      }
+      await ask("memo", { ...params(doing), value });
+      return value;
+    }
+  }
+  #pending({ op, name, nth }) {
+    return this.#options.pending?.find((one) => one.op === op && one.name === name && (one.nth ?? 1) === nth);
   }
 };
-function params({ op, name, nth, emits = [], ...outcome }) {
-  return { ...op !== "memo" && { op }, name, ...numbered(nth), ...outcome, ...emits.length > 0 && { emits } };
+function params({ op, name, nth, emits = [] }) {
+  return { ...op !== "memo" && { op }, name, ...numbered(nth), ...emits.length > 0 && { emits: [...emits] } };
 }
 function numbered(nth) {
   return nth > 1 ? { nth } : {};
 }
+function bounded(doing, attempt, signal, work) {
+  const { name, timeoutMs } = doing;
+  if (timeoutMs === void 0) {
+    return work({
+      attempt,
+      over: void 0,
+      get signal() {
+        return signal();
+      }
+    });
+  }
+  const controller = new AbortController();
+  const given = { attempt, signal: controller.signal, over: void 0 };
+  const stop = () => controller.abort(signal().reason);
+  if (signal().aborted) stop();
+  else signal().addEventListener("abort", stop);
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => {
+      given.over = new RiverrunError("TIMEOUT", `try ${attempt} of run(${JSON.stringify(name)}) took longer than ${timeoutMs} ms`);
+      controller.abort(given.over);
+      reject(given.over);
+    }, timeoutMs);
+  });
+  const running = (async () => work(given))();
+  running.catch(() => {
+  });
+  return Promise.race([running, late]).finally(() => {
+    clearTimeout(timer);
+    signal().removeEventListener("abort", stop);
+  });
+}
+function isStopped(thrown, signal) {
+  return thrown instanceof Error && thrown.name === "AbortError" && signal().aborted;
+}
+function pause(ms, signal) {
+  return new Promise((resolve, reject) => {
+    const stopped = () => {
+      clearTimeout(timer);
+      reject(signal().reason);
+    };
+    const timer = setTimeout(() => {
+      signal().removeEventListener("abort", stopped);
+      resolve();
+    }, ms);
+    if (signal().aborted) stopped();
+    else signal().addEventListener("abort", stopped, { once: true });
+  });
+}
 
 // src/ctx/execution.ts
 var inside = new AsyncLocalStorage();
-var records = /* @__PURE__ */ new Set(["emit", "memo", "await.trigger", "state.set", "state.delete", "state.setBatch"]);
+var records = /* @__PURE__ */ new Set(["emit", "memo", "memo.failed", "await.trigger", "state.set", "state.delete", "state.setBatch"]);
 var never = () => new Promise(() => {
 });
 var StepExecution = class {
@@ -339,20 +385,23 @@ var StepExecution = class {
   #params;
   #journal;
   #inFlight = /* @__PURE__ */ new Set();
-  #outcomes = new Outcomes((params2) => this.#ask("memo", params2));
+  #outcomes;
   /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen = [];
   /** What the code waits for. */
   #waits;
+  /** Something that failed waits for its next try, for which the server waits. */
+  #backsOff = false;
   /** Waits that are over, and after which the code has yet to go on. */
   #settling = 0;
   #refused;
   #ended = false;
   #left = false;
-  constructor(link, params2) {
+  constructor(link, params2, signal) {
     this.#link = link;
     this.#params = params2;
     this.#journal = new Journal(params2.journal ?? []);
+    this.#outcomes = new Outcomes({ ask: (method, asked) => this.#ask(method, asked), signal, pending: params2.retries ?? [] });
   }
   request(method, params2) {
     return this.#left ? never() : this.#track(() => this.#ask(method, params2));
@@ -364,6 +413,12 @@ var StepExecution = class {
   emit(kind, ask) {
     const run = inside.getStore();
     return this.#track(async () => {
+      if (run) {
+        refuseOver(run);
+        const nth = (run.emitted.get(kind) ?? 0) + 1;
+        run.emitted.set(kind, nth);
+        if (nth <= run.emits.filter((one) => one === kind).length) return null;
+      }
       run?.emits.push(kind);
       const record = this.#journal.next("emit", kind);
       if (record) return answer(record);
@@ -411,23 +466,37 @@ var StepExecution = class {
    * Does something and has its outcome recorded. `work` is given an id that is the same in every
    * execution of the visit. Inside of a `ctx.run` nothing is recorded: the run is.
    */
-  recorded(op, name, work, emits = []) {
+  recorded(op, name, work, settings = {}, emits = []) {
     const run = inside.getStore();
-    if (run) return this.#track(async () => work(this.#idInside(run, op, name)));
-    return this.#track(async () => {
+    if (run) {
+      return this.#track(async () => {
+        refuseOver(run);
+        return work(this.#idInside(run, op, name), run.try);
+      });
+    }
+    return this.#track(async (release) => {
       const record = this.#journal.next(op, name);
       if (record) return answer(record);
       const nth = this.#journal.uses(op, name);
-      return this.#outcomes.of({ op, name, nth, emits }, () => work(this.#id(name, nth)));
+      const doing = { op, name, nth, emits, ...settings };
+      return this.#outcomes.of(doing, (attempt) => work(this.#id(name, nth), attempt), () => this.#backOff(release));
     });
   }
   /** A part of the work that is recorded as a whole. */
-  run(name, work) {
+  run(name, work, settings = {}) {
     const emits = [];
-    return this.recorded("memo", name, () => {
-      if (inside.getStore()) return work();
-      return inside.run({ name, number: this.#journal.uses("memo", name), uses: /* @__PURE__ */ new Map(), emits }, work);
-    }, emits);
+    return this.recorded("memo", name, (id, attempt) => {
+      if (inside.getStore()) return work(attempt);
+      const number = Number(id.slice(id.lastIndexOf("/") + 1));
+      return inside.run({ name, number, uses: /* @__PURE__ */ new Map(), emits, emitted: /* @__PURE__ */ new Map(), try: attempt }, () => work(attempt));
+    }, settings, emits);
+  }
+  /** Leaves the wait for the next try of something to the server, once nothing else is under way. */
+  #backOff(release) {
+    this.#backsOff = true;
+    release();
+    void this.#leave({ type: "retry" });
+    return never();
   }
   /** Gives what a wait has brought, or ends this execution. */
   async wait(name, makeWait) {
@@ -471,6 +540,11 @@ var StepExecution = class {
     this.#ended = true;
     if (this.#inFlight.size) await this.#quiet();
     const problem = this.#refused ?? this.#journal.mismatch();
+    if (!problem && this.#backsOff && !this.#left) {
+      this.#left = true;
+      this.onLeave({ type: "retry" }, this.#takeSeen());
+      return never();
+    }
     if (!problem && this.#waits && !this.#left) this.onForgotten(forgotten(this.#waits));
     return problem;
   }
@@ -493,15 +567,9 @@ var StepExecution = class {
       await this.#quiet();
     while (this.#settling);
     if (this.#ended || this.#left) return;
-    let outcome = this.#refused ?? this.#journal.mismatch() ?? wait;
-    try {
-      if (outcome === wait) await this.#outcomes.livedWith();
-    } catch (error) {
-      outcome = error;
-    }
-    if (this.#ended) return;
     this.#left = true;
-    this.onLeave(outcome, this.#takeSeen());
+    const next = this.#backsOff ? { type: "retry" } : wait;
+    this.onLeave(this.#refused ?? this.#journal.mismatch() ?? next, this.#takeSeen());
   }
   /** Asks; what is recorded takes along what was read before it. */
   #ask(method, params2) {
@@ -517,11 +585,19 @@ var StepExecution = class {
       await new Promise((resolve) => setImmediate(resolve));
     } while (this.#inFlight.size);
   }
+  /** `release` ends the watch over work that goes on in a later execution. */
   #track(begin) {
-    const work = begin();
-    const over = () => void this.#inFlight.delete(watched);
-    const watched = work.then(over, over);
+    let over = () => {
+    };
+    const watched = new Promise((resolve) => {
+      over = () => {
+        this.#inFlight.delete(watched);
+        resolve();
+      };
+    });
     this.#inFlight.add(watched);
+    const work = begin(over);
+    work.then(over, over);
     return work.then((value) => value);
   }
 };
@@ -532,12 +608,15 @@ function jobIdOf(text) {
 function json(value) {
   return value === void 0 ? void 0 : JSON.parse(JSON.stringify(value) ?? "null");
 }
+function refuseOver({ try: { over } }) {
+  if (over) throw over;
+}
 function answer({ op, value, error }) {
   if (error) throw revive(op === "await" ? { retriable: false, ...error } : error);
   return value ?? null;
 }
 function forgotten(wait) {
-  const what = wait.type === "time" ? "ctx.await.time" : wait.type === "event" ? `ctx.await.event(${JSON.stringify(wait.eventKind)})` : `wait() of the trigger ${wait.triggerId}`;
+  const what = wait.type === "time" ? "ctx.await.time" : wait.type === "event" ? `ctx.await.event(${JSON.stringify(wait.eventKind)})` : wait.type === "trigger" ? `wait() of the trigger ${wait.triggerId}` : "a retry";
   return `the handler returned while ${what} still waited, so nothing was waited for: is an await missing before it?`;
 }
 function concurrent() {
@@ -643,11 +722,11 @@ async function retrying(options2, attempt) {
     } catch (error) {
       const conflict = error instanceof RiverrunError && error.code === "STATE_CONFLICT";
       if (!conflict || tried >= retries) throw error;
-      if (tried >= 3) await pause(Math.random() * Math.min(2 ** tried, 200));
+      if (tried >= 3) await pause2(Math.random() * Math.min(2 ** tried, 200));
     }
   }
 }
-function pause(ms) {
+function pause2(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
@@ -670,7 +749,7 @@ var InvocationContext = class _InvocationContext {
   #cancelled;
   /** `batch` is the context of the batch to which this job belongs. */
   constructor(link, params2, settings, batch) {
-    this.execution = params2.kind === "step" ? new StepExecution(link, params2) : void 0;
+    this.execution = params2.kind === "step" ? new StepExecution(link, params2, () => this.signal) : void 0;
     if (this.execution) this.execution.onForgotten = (message) => this.logger.warn(message);
     this.#link = this.execution ?? link;
     this.#params = params2;
@@ -758,19 +837,20 @@ var InvocationContext = class _InvocationContext {
     this.#link.notify("progress", { pct: Math.min(100, Math.max(0, pct)), detail });
   };
   partial = (value, path) => this.#link.notify("partial", { path, value: value ?? null });
-  run = async (name, fn) => {
-    if (this.execution) return this.execution.run(name, async () => json2(name, await fn()));
+  run = async (name, fn, options2 = {}) => {
+    const settings = runSettings(name, options2);
+    if (this.execution) return this.execution.run(name, async (attempt) => json2(name, await fn(attempt)), settings);
     this.#journal ??= new Journal(this.#params.journal ?? []);
     const memo = this.#journal.next("memo", name);
     if (memo?.error) throw revive(memo.error);
     if (memo) return memo.value ?? null;
     const nth = this.#journal.uses("memo", name);
-    this.#outcomes ??= new Outcomes((params2) => this.#link.request("memo", params2));
-    return this.#outcomes.of({ op: "memo", name, nth }, async () => json2(name, await fn()));
+    this.#outcomes ??= new Outcomes({ ask: (method, params2) => this.#link.request(method, params2), signal: () => this.signal });
+    return this.#outcomes.of({ op: "memo", name, nth, ...settings }, async (attempt) => json2(name, await fn(attempt)));
   };
-  call = (process, input, options2) => {
+  call = (process, input, { retry, ...options2 } = {}) => {
     const ask = async () => (await this.#link.request("call", { process, input: input ?? null, ...options2 })).value;
-    return this.execution ? this.execution.recorded("call", process, ask) : ask();
+    return this.execution ? this.execution.recorded("call", process, ask, { retry }) : ask();
   };
   enqueue = async (to, data, options2) => {
     if (typeof to !== "string") return this.#enqueue(to, (jobs) => ({ jobs }));
@@ -783,7 +863,7 @@ var InvocationContext = class _InvocationContext {
     const ask = (given) => this.#link.request("start", { flow, input: input ?? {}, options: given });
     if (!this.execution) return ask(options2);
     const isNamed = options2?.idempotencyKey !== void 0 || options2?.runId !== void 0;
-    return this.execution.recorded("start", flow, (id) => ask(isNamed ? options2 : { ...options2, idempotencyKey: id }));
+    return this.execution.recorded("start", flow, (id) => ask(isNamed ? options2 : { ...options2, idempotencyKey: id }), { retry: false });
   };
   isLeaseValid = async () => (await this.#link.request("lease", {})).valid === true;
   /** Why the invocation is to stop; undefined while it is not. */
@@ -802,7 +882,7 @@ var InvocationContext = class _InvocationContext {
   async #enqueue(jobs, params2) {
     const ask = (given) => this.#link.request("enqueue", params2(given));
     const queues = [...new Set(jobs.map(({ queue }) => queue))].join(",");
-    const recorded = this.execution?.recorded("enqueue", queues, (id) => ask(jobs.map((job, index) => withId(job, jobs.length > 1 ? `${id}/${index + 1}` : id))));
+    const recorded = this.execution?.recorded("enqueue", queues, (id) => ask(jobs.map((job, index) => withId(job, jobs.length > 1 ? `${id}/${index + 1}` : id))), { retry: false });
     return (await (recorded ?? ask(jobs))).jobs;
   }
 };
@@ -822,6 +902,22 @@ function checkpoint(link, first) {
       data = next;
     }
   };
+}
+function runSettings(name, options2) {
+  const invalid3 = (problem) => new RiverrunError("INPUT_ERROR", `run(${JSON.stringify(name)}): ${problem}`, { retriable: false });
+  if (typeof options2 !== "object" || options2 === null) throw invalid3(`options must be an object with retry and timeoutMs, not ${String(options2)}`);
+  const { retry, timeoutMs, ...unknown } = options2;
+  const stranger = Object.keys(unknown)[0];
+  if (stranger !== void 0) throw invalid3(`there is no option ${JSON.stringify(stranger)}: there are retry and timeoutMs`);
+  if (timeoutMs !== void 0 && !(typeof timeoutMs === "number" && timeoutMs > 0)) throw invalid3(`timeoutMs must be a positive number, is ${String(timeoutMs)}`);
+  if (retry !== void 0 && retry !== false && !(typeof retry === "number" && Number.isInteger(retry) && retry > 0) && (typeof retry !== "object" || retry === null)) {
+    throw invalid3(`retry must be false, a number of attempts or a policy such as { attempts: 5, backoff: { type: 'fixed', delayMs: 1000 } }`);
+  }
+  if (typeof retry === "object") {
+    const word = Object.keys(retry).find((key2) => !["attempts", "backoff", "retriableErrors"].includes(key2));
+    if (word !== void 0) throw invalid3(`retry has no setting ${JSON.stringify(word)}: it has attempts, backoff and retriableErrors`);
+  }
+  return { ...retry !== void 0 && { retry }, ...timeoutMs !== void 0 && { timeoutMs: Math.min(timeoutMs, 2 ** 31 - 1) } };
 }
 function json2(name, value) {
   try {

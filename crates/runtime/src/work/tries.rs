@@ -1,0 +1,127 @@
+//! Operations of a handler's code (`ctx.run` and the like) that failed: whether they are tried
+//! again, and when. The rule is that of attempts ([`riverrun_engine::retry`]).
+
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+use riverrun_engine::{Failure, Operation, retry};
+use riverrun_protocol::{JournalEntry, WorkError};
+use riverrun_types::{Json, Millis, Name, Retry};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::config::operation_retry;
+
+/// The request `memo.failed`: a try of an operation has failed.
+#[derive(Deserialize)]
+pub(crate) struct FailedTry {
+    pub op: Option<Name>,
+    pub name: Name,
+    pub nth: Option<u32>,
+    pub error: Json,
+    /// How the code wants it to be tried again, where not as its process is.
+    pub retry: Option<Json>,
+    #[serde(default)]
+    pub emits: Vec<Name>,
+    #[serde(default)]
+    pub seen: Vec<JournalEntry>,
+}
+
+/// What is known of an operation that failed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tried {
+    pub failures: u32,
+    /// When it is tried again.
+    pub until_ms: Millis,
+    /// What its record takes of the journal's room.
+    pub bytes: usize,
+}
+
+/// What becomes of an operation that has failed once more.
+pub(crate) enum Next {
+    /// It is tried again after so many milliseconds.
+    Again { failures: u32, delay_ms: Millis },
+    /// That was its last try: this is its outcome.
+    Final(Json),
+}
+
+/// The failed tries of one invocation.
+#[derive(Default)]
+pub(crate) struct Tries(Mutex<HashMap<Operation, Tried>>);
+
+impl Tries {
+    pub fn new(known: impl IntoIterator<Item = (Operation, Tried)>) -> Self {
+        Self(Mutex::new(known.into_iter().collect()))
+    }
+
+    /// Decides on a failed try; nothing is remembered yet.
+    pub fn next(&self, failed: &FailedTry, process: &Retry) -> Result<Next, WorkError> {
+        let policy = operation_retry(process, failed.retry.as_ref())?;
+        let read: Result<WorkError, _> = failed.error.read();
+        let unreadable = |error| WorkError::new("INPUT_ERROR", format!("error: {error}"));
+        let error = read.map_err(unreadable)?.of_handler();
+        let known = self.0.lock().get(&failed.operation()).cloned();
+        let failures = known.map_or(0, |known| known.failures).saturating_add(1);
+        let failure = failure_of(error);
+        let delay_ms = retry::after_failure(Some(&policy), &failure, failures, rand::random());
+        Ok(match delay_ms {
+            Some(delay_ms) => Next::Again { failures, delay_ms },
+            None => Next::Final(permanent(&failed.error)),
+        })
+    }
+
+    /// Remembers a try that is recorded; gives what was known before.
+    pub fn failed(&self, operation: Operation, tried: Tried) -> Option<Tried> {
+        self.0.lock().insert(operation, tried)
+    }
+
+    /// The operation has its outcome.
+    pub fn ended(&self, operation: &Operation) -> Option<Tried> {
+        let mut tries = self.0.lock();
+        match tries.is_empty() {
+            true => None,
+            false => tries.remove(operation),
+        }
+    }
+
+    /// The operation that is tried again first, and when.
+    pub fn first(&self) -> Option<(Operation, Millis)> {
+        let tries = self.0.lock();
+        let first = tries.iter().min_by_key(|(_, tried)| tried.until_ms)?;
+        Some((first.0.clone(), first.1.until_ms))
+    }
+}
+
+impl FailedTry {
+    pub fn operation(&self) -> Operation {
+        Operation {
+            op: self.op.clone().unwrap_or_else(|| Name::from("memo")),
+            name: self.name.clone(),
+            nth: self.nth,
+        }
+    }
+}
+
+/// The answer that an operation has failed for good.
+pub(crate) fn final_answer() -> Json {
+    Json::of(&json!({ "final": true }))
+}
+
+pub(crate) fn failure_of(error: WorkError) -> Failure {
+    let failure = Failure::new(error.code, error.message);
+    let mut failure = failure.thrown(error.name, error.stack);
+    failure.retryable = error.retriable;
+    failure.retry_after_ms = error.retry_after_ms;
+    failure.details = error.details;
+    failure
+}
+
+/// The error as it is recorded: code that lets it through has failed for good.
+fn permanent(error: &Json) -> Json {
+    let mut value = error.value();
+    if let Some(members) = value.as_object_mut() {
+        members.insert("retriable".to_owned(), json!(false));
+        members.shift_remove("retryAfterMs");
+    }
+    Json::of(&value)
+}
