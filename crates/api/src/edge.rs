@@ -21,6 +21,8 @@ use axum::{
 use futures::FutureExt;
 use riverrun_types::RunId;
 use serde_json::json;
+use tokio::sync::Semaphore;
+use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
 use crate::{app::Api, cross_site, doors, errors::ApiError, headers, read_on::read_on};
@@ -78,7 +80,7 @@ async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Re
     {
         limit += api.options().max_wait;
     }
-    let guarded = AssertUnwindSafe(next.run(request)).catch_unwind();
+    let guarded = AssertUnwindSafe(run(request, next)).catch_unwind();
     match tokio::time::timeout(limit, guarded).await {
         Ok(Ok(response)) => response,
         Ok(Err(panic)) => refusal(broken_down(id, &*panic)),
@@ -87,6 +89,57 @@ async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Re
             refusal(ApiError::new("REQUEST_TIMEOUT", message))
         }
     }
+}
+
+/// Requests that may be long to compute and are handled at once. Each of them may need a thread.
+static COMPUTING: Semaphore = Semaphore::const_new(256);
+
+/// Handles a request. One that may have to compute something large does so in a task of its own: the
+/// time limit of the request holds meanwhile, also where the computation cannot be interrupted.
+async fn run(request: Request, next: Next) -> Response {
+    if !may_compute(&request) {
+        return next.run(request).await;
+    }
+    let waits = request
+        .uri()
+        .query()
+        .is_some_and(|query| query.contains("wait="));
+    let handled = async move {
+        // Kept until the computation is over, whoever still waits for it. One that waits for the end
+        // of a run would keep it for nothing.
+        let _place = match waits {
+            true => None,
+            false => COMPUTING.acquire().await.ok(),
+        };
+        next.run(request).await
+    };
+    let task = AbortOnDropHandle::new(tokio::spawn(handled.in_current_span()));
+    match task.await {
+        Ok(response) => response,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => ApiError::new("SHUTTING_DOWN", "the server is shutting down").into_response(),
+        },
+    }
+}
+
+/// Whether a request has a large body, or one that is a definition.
+fn may_compute(request: &Request) -> bool {
+    const LARGE: u64 = 32 << 10;
+    if request.method().is_safe() {
+        return false;
+    }
+    let path = request.uri().path();
+    let defines = [
+        "/flows",
+        "/flows/",
+        "/flow",
+        "/validate",
+        "/triggers",
+        "/schedules",
+    ];
+    let size = axum::body::HttpBody::size_hint(request.body()).upper();
+    size.is_none_or(|bytes| bytes > LARGE) || defines.iter().any(|end| path.ends_with(end))
 }
 
 fn broken_down(id: &HeaderValue, panic: &(dyn Any + Send)) -> ApiError {

@@ -38,10 +38,10 @@ pub use plan::{PROCESS, Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};
 pub use run::{
     AwaitFor, Awaiting, Branch, BranchStatus, Branches, Cancellation, Found, Held, InBranch,
-    Lineage, Memo, MemoRetry, Operation, Parked, ParkedVisits, RunState, StepSummary, ToEmit,
-    Undo, Visit, VisitKey, Visits, Wait,
+    Lineage, Memo, MemoRetry, Operation, Parked, ParkedVisits, RunState, StepSummary, ToEmit, Undo,
+    Visit, VisitKey, Visits, Wait,
 };
-pub use schema::{Schema, SchemaIssue};
+pub use schema::{Schema, SchemaError, SchemaIssue};
 pub use select::Select;
 pub use template::{Template, TemplateError};
 pub use trigger::{TriggerState, TriggerStatus};

@@ -126,7 +126,10 @@ impl Plan {
         let queued = queued.map(|step| step.name.clone()).collect();
         let schema = |field: &'static str, schema: &Option<serde_json::Value>| {
             let compiled = schema.as_ref().map(Schema::compile).transpose();
-            compiled.map_err(|message| PlanError::Schema { field, message })
+            compiled.map_err(|error| PlanError::Schema {
+                field,
+                message: error.to_string(),
+            })
         };
         Ok(Self {
             id: Name::from(flow.id.as_str()),

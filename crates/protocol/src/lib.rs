@@ -15,9 +15,7 @@ mod session;
 
 pub use error::WorkError;
 pub use frame::{Frame, FrameParams, LogLevel, Whose};
-pub use invoke::{
-    Cancel, CancelReason, Invoke, JobInput, JournalEntry, PendingRetry, TryAgain,
-};
+pub use invoke::{Cancel, CancelReason, Invoke, JobInput, JournalEntry, PendingRetry, TryAgain};
 pub use lines::{LineTooLong, Lines};
 pub use load::{Load, Loaded, LoadedProcess};
 pub use message::{BadMessage, Message, RpcError, code};

@@ -1,14 +1,52 @@
 //! SIGINT and SIGTERM: the first asks for a graceful end, the second ends at once.
+//!
+//! A server receives them on a thread of their own, so that they work whatever its other threads are
+//! busy with.
 
-/// Resolves at the first signal; from then on a second one ends the process.
-pub async fn asked_to_stop() {
-    // One pair of ears for both: a second signal that comes at once is not lost.
-    let mut signals = Signals::listen();
-    let signal = signals.next().await;
-    tracing::info!(signal, "stopping; once more stops at once");
-    tokio::spawn(async move {
-        signals.next().await;
-        tracing::warn!("stopped at once; what was acknowledged is on disk");
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+/// How much longer than its grace a server may take to end by itself.
+const MARGIN: Duration = Duration::from_secs(30);
+
+/// Resolves at the first signal. From then on a second one ends the process, and so does time: the
+/// grace that work under way is given, and a margin.
+pub fn asked_to_stop(grace: Duration) -> impl Future<Output = ()> + Send + 'static {
+    let (asked, stop) = oneshot::channel();
+    let thread = std::thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || listen(asked, grace.saturating_add(MARGIN)));
+    if let Err(error) = thread {
+        tracing::warn!(%error, "no thread for signals: they end the process at once");
+    }
+    async move {
+        if stop.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Runs on a runtime of its own, which no other task can hold up.
+fn listen(asked: oneshot::Sender<()>, patience: Duration) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let Ok(runtime) = runtime else { return };
+    runtime.block_on(async {
+        // One pair for both: a second signal that comes at once is not lost.
+        let mut signals = Signals::listen();
+        let signal = signals.next().await;
+        tracing::info!(signal, "stopping; once more stops at once");
+        // Fails where the server is ending already.
+        let _ = asked.send(());
+        match tokio::time::timeout(patience, signals.next()).await {
+            Ok(_) => tracing::warn!("stopped at once; what was acknowledged is on disk"),
+            Err(_) => tracing::error!(
+                "did not stop within {} s and was ended; what was acknowledged is on disk",
+                patience.as_secs()
+            ),
+        }
         std::process::exit(130);
     });
 }

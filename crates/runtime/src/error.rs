@@ -83,6 +83,10 @@ pub enum Error {
     Busy,
 }
 
+fn is_too_complex(issue: &Issue) -> bool {
+    issue.rule == "SCHEMA_TOO_COMPLEX"
+}
+
 fn first(issues: &[SchemaIssue]) -> String {
     issues.first().map(SchemaIssue::told).unwrap_or_default()
 }
@@ -105,7 +109,10 @@ impl Error {
             Self::Store(error) => error.code(),
             Self::BadDefinition(_) => "BAD_DEFINITION",
             Self::DuplicateMember(_) => "DUPLICATE_MEMBER",
-            Self::FlowInvalid(_) => "FLOW_INVALID",
+            Self::FlowInvalid(issues) => match issues.iter().any(is_too_complex) {
+                true => "SCHEMA_TOO_COMPLEX",
+                false => "FLOW_INVALID",
+            },
             Self::FlowNotFound { .. } | Self::FlowNotMade { .. } => "FLOW_NOT_FOUND",
             Self::InputInvalid(_) => "INPUT_INVALID",
             Self::StateInvalid(_) => "STATE_INVALID",

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use riverrun_engine::{Catalog, Schema, SchemaIssue};
+use riverrun_engine::{Catalog, Schema, SchemaError, SchemaIssue};
 use riverrun_expr::Expr;
 use riverrun_types::Millis;
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub struct Handlers {
 
 struct Known {
     handler: Arc<dyn Handler>,
-    schema: Result<Schema, String>,
+    schema: Result<Schema, SchemaError>,
 }
 
 impl Handlers {
@@ -71,10 +71,10 @@ impl Catalog for Handlers {
         };
         let issues = match schema {
             Ok(schema) => schema.issues(config),
-            Err(message) => vec![SchemaIssue {
+            Err(error) => vec![SchemaIssue {
                 path: String::new(),
                 rule: "schema".to_owned(),
-                message: format!("the handler's own schema is broken: {message}"),
+                message: format!("the handler's own schema is broken: {error}"),
             }],
         };
         if issues.is_empty() {

@@ -8,6 +8,7 @@ mod cache;
 mod claim;
 mod clock;
 mod compose;
+mod compute;
 mod control;
 mod copy;
 mod definition;
@@ -38,6 +39,7 @@ mod work;
 
 pub use clock::{Busy, Clock, SimulatedClock, Unsettled};
 pub use compose::{Composable, Composed, ComposedFlow, Made, MadeFlow};
+pub use compute::{Work, compute};
 pub use definition::{Format, check_members, check_numbers, parse_definition};
 pub use error::Error;
 pub use flows::{Compiled, FlowEntry, RegisteredFlow};

@@ -13,9 +13,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     Clock, Compiled, Error, FlowEntry, Handler, Handlers, Options, RegisteredFlow, Result,
-    Services,
+    Services, Work,
     cache::{News, RunCache},
-    claim,
+    claim, compute,
     flows::Flows,
     leases::{self, Leases},
     listen::Listeners,
@@ -160,7 +160,8 @@ impl Runtime {
 
     /// Everything that is wrong with a definition.
     pub fn validate(&self, definition: &Value) -> Vec<Issue> {
-        self.without_heard(definition, self.inner.flows.validate(definition))
+        let issues = compute(Work::Long, || self.inner.flows.validate(definition));
+        self.without_heard(definition, issues)
     }
 
     /// Registers a definition for ever under its id and version.

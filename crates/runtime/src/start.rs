@@ -8,8 +8,9 @@ use riverrun_types::{Json, Name, RunId, RunStatus, State, event::EventContext};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{
-    Error, Loaded, Result, RunView, Runtime,
+    Error, Loaded, Result, RunView, Runtime, Work,
     cache::{Known, News},
+    compute,
     drive::{Driver, Effectful, projection},
     leases::lease_ms,
 };
@@ -234,14 +235,16 @@ pub(crate) fn check_input(plan: &Plan, input: &Json) -> Result<()> {
         return Err(Error::TooDeep { what: "input" });
     }
     if let Some(schema) = &plan.input_schema {
-        let issues = schema.issues(&input.value());
+        let work = Work::on_schema(schema, input.bytes());
+        let issues = compute(work, || schema.issues(&input.value()));
         if !issues.is_empty() {
             return Err(Error::InputInvalid(issues));
         }
     }
     // The input becomes the first state, so it may not break the state's schema either.
     if let Some(schema) = &plan.state_schema {
-        let issues = schema.state_issues(&State::from_input(input));
+        let work = Work::on_schema(schema, input.bytes());
+        let issues = compute(work, || schema.state_issues(&State::from_input(input)));
         if !issues.is_empty() {
             return Err(Error::StateInvalid(issues));
         }

@@ -11,7 +11,7 @@ use riverrun_types::{
 };
 
 use crate::{
-    Error, Result, Runtime,
+    Error, Result, Runtime, Work, compute,
     steps::{Letter, Told},
 };
 
@@ -256,7 +256,10 @@ pub(crate) fn check_writes(plan: &Plan, state: &RunState, drafts: &[Draft]) -> R
         });
     }
     let schema = plan.state_schema.as_ref();
-    let issues = schema.map(|schema| schema.state_issues(&after.state));
+    let issues = schema.map(|schema| {
+        let work = Work::on_schema(schema, bytes);
+        compute(work, || schema.state_issues(&after.state))
+    });
     match issues.filter(|issues| !issues.is_empty()) {
         Some(issues) => Err(Error::StateInvalid(issues)),
         None => Ok(()),

@@ -53,6 +53,9 @@ pub enum Error {
         path: String,
         allowed: String,
     },
+    /// A schema of a trigger could take too long to evaluate.
+    #[error("{field}: {message}")]
+    SchemaTooComplex { field: String, message: String },
     #[error("{0}")]
     Signature(&'static str),
     #[error("the body is not JSON: {0}")]
@@ -109,6 +112,7 @@ impl Error {
             Self::Forgotten { .. } => "DUE_TIME_FORGOTTEN",
             Self::NoRoute { .. } => "NOT_FOUND",
             Self::WrongMethod { .. } => "METHOD_NOT_ALLOWED",
+            Self::SchemaTooComplex { .. } => "SCHEMA_TOO_COMPLEX",
             Self::Signature(_) => "SIGNATURE_INVALID",
             Self::BadJson(_) => "BAD_JSON",
             Self::MediaType(_) => "UNSUPPORTED_MEDIA_TYPE",

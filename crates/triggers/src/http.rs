@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use percent_encoding::percent_decode_str;
 use riverrun_engine::Schema;
-use riverrun_runtime::Started;
+use riverrun_runtime::{Started, Work, compute};
 use riverrun_types::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -287,7 +287,8 @@ impl Hook {
         body: &Json,
     ) -> Result<(Json, Option<String>)> {
         if let Some(schema) = &rule.body_schema {
-            let issues = schema.issues(&body.value());
+            let work = Work::on_schema(schema, body.bytes());
+            let issues = compute(work, || schema.issues(&body.value()));
             if !issues.is_empty() {
                 return Err(Error::Body(issues));
             }

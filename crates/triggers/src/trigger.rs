@@ -1,6 +1,6 @@
 //! A trigger ready for use.
 
-use riverrun_engine::Schema;
+use riverrun_engine::{Schema, SchemaError};
 use riverrun_expr::Expr;
 use riverrun_store::TriggerRecord;
 use riverrun_types::{EventType, Json, Millis, Name};
@@ -218,5 +218,11 @@ fn is_heard(kind: &EventType) -> bool {
 /// Compiles the schema of a field.
 pub(crate) fn schema(field: &str, schema: Option<&Value>) -> Result<Option<Schema>> {
     let compiled = schema.map(Schema::compile).transpose();
-    compiled.map_err(|message| Error::invalid(field, message))
+    compiled.map_err(|error| match error {
+        SchemaError::Invalid(message) => Error::invalid(field, message),
+        SchemaError::TooComplex(_) => Error::SchemaTooComplex {
+            field: field.to_owned(),
+            message: error.to_string(),
+        },
+    })
 }

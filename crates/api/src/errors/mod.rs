@@ -136,7 +136,9 @@ impl From<riverrun_triggers::Error> for ApiError {
         let refused = Self::new(error.code(), error.to_string());
         match error {
             Error::Runtime(error) => error.into(),
-            Error::Invalid { field, .. } => refused.details(json!({ "field": field })),
+            Error::Invalid { field, .. } | Error::SchemaTooComplex { field, .. } => {
+                refused.details(json!({ "field": field }))
+            }
             Error::Secret(_) => refused.details(json!({ "field": "config.signature.secretEnv" })),
             Error::Cron { .. } => refused.details(json!({ "field": "config.cron" })),
             Error::TimeZone(_) => refused.details(json!({ "field": "config.timezone" })),

@@ -401,6 +401,8 @@ pub const TABLE: &[ErrorCode] = &[
         "Export both runs again once the one that is waited for has ended, and import that one first. A run that waits for an event or a door is exported with its awaits: `riverrun runs export` of this version writes them."),
     command("SANDBOX_FAILED", "The threads that run expressions could not be started.",
         "Raise the limit of processes and threads of this user or container."),
+    request("SCHEMA_TOO_COMPLEX", 422, "A JSON Schema could take too long to evaluate: its parts multiply where allOf, anyOf, oneOf and $ref lead to one another, it leads back to itself, its patterns repeat too much, or it is too large. As the rule of an issue it says that a value is too large for its schema. Nothing was registered.",
+        "The message says which limit it is; docs/limits.md has all of them. Refer to a part once instead of twice, or check less: a schema need not say everything."),
     request("SECRET_MISSING", 409, "The run to be imported holds a door that takes only what is signed, and the export lacks its secret: without it the door would take nothing, or everything.",
         "Export the run with `riverrun runs export --secrets`, and keep that file as you keep secrets."),
     command("SERVER_FAILED", "The server stopped because it could not go on taking connections.",

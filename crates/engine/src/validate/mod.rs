@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 pub use events::is_function;
 
-use crate::{Schema, SchemaIssue};
+use crate::{Schema, SchemaError, SchemaIssue};
 
 /// One thing to say about a definition.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -68,8 +68,8 @@ pub fn flow_schema() -> &'static Value {
         .get_or_init(|| serde_json::from_str(include_str!("flow.schema.json")).unwrap_or_default())
 }
 
-fn compiled_schema() -> &'static Result<Schema, String> {
-    static SCHEMA: OnceLock<Result<Schema, String>> = OnceLock::new();
+fn compiled_schema() -> &'static Result<Schema, SchemaError> {
+    static SCHEMA: OnceLock<Result<Schema, SchemaError>> = OnceLock::new();
     SCHEMA.get_or_init(|| Schema::compile(flow_schema()))
 }
 
@@ -129,14 +129,14 @@ impl Check<'_> {
                     self.error(issue.path, &issue.rule, issue.message);
                 }
             }
-            Err(message) => self.error("", "schema", message.clone()),
+            Err(error) => self.error("", error.rule(), error.to_string()),
         }
     }
 
     fn flow(&mut self, definition: &Value) {
         for field in ["inputSchema", "stateSchema"] {
-            if let Some(Err(message)) = definition.get(field).map(Schema::compile) {
-                self.error(field, "schema", message);
+            if let Some(Err(error)) = definition.get(field).map(Schema::compile) {
+                self.error(field, error.rule(), error.to_string());
             }
         }
         if let Some(result) = definition.get("result").and_then(Value::as_str) {

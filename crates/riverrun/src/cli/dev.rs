@@ -92,7 +92,8 @@ impl Dev {
             };
             tokio::spawn(example.run());
         }
-        server.serve(signals::asked_to_stop()).await?;
+        let stop = signals::asked_to_stop(settings.config.grace.0);
+        server.serve(stop).await?;
         Ok(Exit::Ok)
     }
 }

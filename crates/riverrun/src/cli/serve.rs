@@ -92,7 +92,8 @@ impl Serve {
             let folder = settings.config.project.clone();
             tokio::spawn(take_in_late(late, river, processes, folder));
         }
-        server.serve(signals::asked_to_stop()).await?;
+        let stop = signals::asked_to_stop(settings.config.grace.0);
+        server.serve(stop).await?;
         Ok(Exit::Ok)
     }
 }

@@ -25,6 +25,9 @@ use crate::{
     signals, worker,
 };
 
+/// How long the work of a worker that leaves may take at most: the server gives it less.
+const LEAVE: Duration = Duration::from_secs(3_600);
+
 #[derive(Args, Debug)]
 pub struct Worker {
     /// The server to work for; the same as --url. Default http://127.0.0.1:4600.
@@ -91,10 +94,11 @@ impl Worker {
             },
             known,
         );
+        let stop = signals::asked_to_stop(LEAVE);
         tokio::spawn({
             let session = session.clone();
             async move {
-                signals::asked_to_stop().await;
+                stop.await;
                 session.leave();
             }
         });

@@ -125,7 +125,7 @@ pub struct Expr {
     pub time: Span,
     /// Bytes of JSON that it may answer with. Default 1048576 (1 MiB).
     pub output_bytes: usize,
-    /// Threads that evaluate, 1 to 1024. Default 2.
+    /// Processes that evaluate, 1 to 1024, started when they are needed. Default 2.
     pub threads: usize,
 }
 

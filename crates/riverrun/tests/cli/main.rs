@@ -13,6 +13,7 @@ mod local;
 mod queues;
 mod run;
 mod runs;
+mod schemas;
 mod serve;
 mod shop;
 mod support;

@@ -192,22 +192,7 @@ impl Server<'_> {
 
     /// A request of its own connection: the status and the body.
     pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
-        use std::io::Read;
-        let address = self.url.trim_start_matches("http://");
-        let mut stream = std::net::TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let length = body.len();
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
-        // A server that refuses early may close before it has read all.
-        let _ = stream.write_all(request.as_bytes());
-        let mut answer = Vec::new();
-        let _ = stream.read_to_end(&mut answer);
-        let answer = String::from_utf8_lossy(&answer);
-        let status = answer.get(9..12).and_then(|status| status.parse().ok());
-        let body = answer.split_once("\r\n\r\n").map(|(_, body)| body);
-        (status.unwrap_or(0), body.unwrap_or_default().to_owned())
+        ask(&self.url, method, path, body)
     }
 
     pub fn kill(mut self) {
@@ -219,6 +204,26 @@ impl Server<'_> {
     pub fn ended(mut self) -> i32 {
         self.child.wait().unwrap().code().unwrap_or(-1)
     }
+}
+
+/// A request of its own connection: the status and the body.
+pub fn ask(url: &str, method: &str, path: &str, body: &str) -> (u16, String) {
+    use std::io::Read;
+    let address = url.trim_start_matches("http://");
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let length = body.len();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    // A server that refuses early may close before it has read all.
+    let _ = stream.write_all(request.as_bytes());
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let answer = String::from_utf8_lossy(&answer);
+    let status = answer.get(9..12).and_then(|status| status.parse().ok());
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body);
+    (status.unwrap_or(0), body.unwrap_or_default().to_owned())
 }
 
 pub fn shown(server: &Server<'_>, run: &str) -> Value {

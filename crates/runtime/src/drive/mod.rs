@@ -21,7 +21,9 @@ pub(crate) use advance::Effectful;
 pub(crate) use attempt::Attempts;
 pub(crate) use commit::{Committed, SNAPSHOT_EVERY, projection, record};
 
-use crate::{Compiled, Loaded, Result, Runtime, cache::Known, leases::Keep, steps::Told};
+use crate::{
+    Compiled, Loaded, Result, Runtime, Work, cache::Known, compute, leases::Keep, steps::Told,
+};
 
 /// One run under way.
 pub(crate) struct Driver {
@@ -167,7 +169,13 @@ impl Driver {
     pub(crate) fn judge_at(&mut self, input: Input, now: Millis) {
         let told = usize::from(matches!(input, Input::Emitted { .. }));
         let state = Arc::make_mut(&mut self.state);
-        let decision = decide(&self.flow.plan, state, &self.run, input, now);
+        // A decision holds what is written against the state's schema.
+        let plan = &self.flow.plan;
+        let schema = plan.state_schema.as_ref();
+        let work = schema.map_or(Work::Short, |schema| {
+            Work::on_schema(schema, state.state.bytes())
+        });
+        let decision = compute(work, || decide(plan, state, &self.run, input, now));
         let from = self.pending.events.len() + told;
         self.pending.extend(decision);
         // At its end a run emits what it had still to emit.

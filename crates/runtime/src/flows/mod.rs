@@ -19,7 +19,9 @@ use riverrun_store::{
 use riverrun_types::{Draft, EventType, Flow, Json, Millis, Name, StreamName, event::EventContext};
 use serde_json::{Value, json};
 
-use crate::{Action, Call, Effects, Error, FlowLookup, Handlers, Result, steps::Rules};
+use crate::{
+    Action, Call, Effects, Error, FlowLookup, Handlers, Result, Work, compute, steps::Rules,
+};
 
 /// A flow ready to run: the engine's plan and each step's action.
 pub struct Compiled {
@@ -83,7 +85,7 @@ impl Flows {
         definition: &Value,
         now_ms: Millis,
     ) -> Result<RegisteredFlow> {
-        let issues = self.validate(definition);
+        let issues = compute(Work::Long, || self.validate(definition));
         if errors(&issues) {
             return Err(Error::FlowInvalid(issues));
         }
@@ -181,7 +183,8 @@ impl Flows {
         if let Some(compiled) = entry.compiled.get() {
             return Ok(compiled.clone());
         }
-        let compiled = Arc::new(self.compile(&entry)?);
+        let work = Work::on_text(entry.definition.bytes());
+        let compiled = Arc::new(compute(work, || self.compile(&entry))?);
         Ok(entry.compiled.get_or_init(|| compiled).clone())
     }
 

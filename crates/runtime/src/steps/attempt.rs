@@ -19,7 +19,10 @@ use super::{
 };
 use crate::{
     Compiled, Error, Runtime,
-    work::{Cancellation, Invocation, KeptOptions, Process, Stop, checked, failure_of as failure, to_job, waiting_event},
+    work::{
+        Cancellation, Invocation, KeptOptions, Process, Stop, checked, failure_of as failure,
+        to_job, waiting_event,
+    },
 };
 
 /// An attempt under way.

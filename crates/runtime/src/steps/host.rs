@@ -35,7 +35,8 @@ use crate::{
     streams::{Guard, check_bytes},
     work::{
         BatchParams, Cancellation, EmitParams, GATHER, Gathered, Host, JobHost, KeptOptions,
-        KeyParams, Process, StateRead, TakenSaid, Tries, emitted, frame_event, params, path, too_large,
+        KeyParams, Process, StateRead, TakenSaid, Tries, emitted, frame_event, params, path,
+        too_large,
     },
 };
 
@@ -324,11 +325,7 @@ impl StepHost {
     }
 
     /// Records something that the code did.
-    pub(super) async fn remember(
-        &self,
-        memo: Memo,
-        more: Vec<Change>,
-    ) -> Result<Json, WorkError> {
+    pub(super) async fn remember(&self, memo: Memo, more: Vec<Change>) -> Result<Json, WorkError> {
         let at = self.at.clone();
         let operation = Operation {
             op: memo.op.clone(),

@@ -16,8 +16,9 @@ use super::{
     room::Room,
 };
 use crate::{
-    Compiled, Error, Runtime,
+    Compiled, Error, Runtime, Work,
     cache::Known,
+    compute,
     work::{Process, Tried},
 };
 
@@ -120,7 +121,8 @@ impl Runtime {
             None => Json::null(),
         };
         if let Some(schema) = &process.config.input_schema {
-            let issues = schema.issues(&input.value());
+            let work = Work::on_schema(schema, input.bytes());
+            let issues = compute(work, || schema.issues(&input.value()));
             if let Some(first) = issues.first() {
                 let message = format!("the input breaks the process's schema{}", first.told());
                 let error = WorkError::new("INPUT_INVALID", message).permanent();

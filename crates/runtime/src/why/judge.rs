@@ -8,7 +8,8 @@ use riverrun_types::{Json, Millis, Name, RunId, VisitStatus, time::Iso};
 use serde_json::json;
 
 use super::{
-    ActiveBranch, AtJob, AtOperation, AtWorker, Cause, FilterTrouble, InVisit, JobStateName, Reason, Why,
+    ActiveBranch, AtJob, AtOperation, AtWorker, Cause, FilterTrouble, InVisit, JobStateName,
+    Reason, Why,
     facts::{Facts, JobFacts, Taker},
     shown,
     words::sentence,

@@ -20,7 +20,7 @@ use super::{
     record,
     request::KeptOptions,
 };
-use crate::Runtime;
+use crate::{Runtime, Work, compute};
 
 /// How long a handler that was told to stop may take before it is given up. Providers stop it by
 /// force earlier than that.
@@ -415,7 +415,8 @@ pub(crate) fn checked(
 ) -> Result<Json, WorkError> {
     let result = outcome?;
     if let Some(schema) = &process.config.output_schema {
-        let issues = schema.issues(&result.value());
+        let work = Work::on_schema(schema, result.bytes());
+        let issues = compute(work, || schema.issues(&result.value()));
         if let Some(first) = issues.first() {
             let message = format!("the result breaks the output schema{}", first.told());
             let error = WorkError::new("OUTPUT_INVALID", message).permanent();

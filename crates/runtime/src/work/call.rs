@@ -25,7 +25,7 @@ use super::{
     record,
     request::KeptOptions,
 };
-use crate::Runtime;
+use crate::{Runtime, Work, compute};
 
 /// Bytes of frames that may wait for somebody who hears them; further ones are missed.
 const MAX_WAITING_BYTES: usize = 1 << 20;
@@ -367,7 +367,8 @@ fn check_input(process: &Process, input: &Json) -> Result<(), WorkError> {
     let Some(schema) = &process.config.input_schema else {
         return Ok(());
     };
-    let issues = schema.issues(&input.value());
+    let work = Work::on_schema(schema, input.bytes());
+    let issues = compute(work, || schema.issues(&input.value()));
     let Some(first) = issues.first() else {
         return Ok(());
     };

@@ -41,7 +41,6 @@ pub(crate) use keeper::{Keeper, Stop, keep};
 pub(crate) use letters::Redrives;
 pub use letters::{Redrive, Redriven};
 pub(crate) use process::Processes;
-pub(crate) use tries::{FailedTry, Next, Tried, Tries, failure_of, final_answer};
 pub use process::{Process, Source};
 pub use provider::{Away, Cancellation, Holder, Host, Invocation, Places, Provider, Taken};
 pub use queues::{Drained, QueueView};
@@ -53,3 +52,4 @@ pub use request::{
 pub(crate) use room::Rooms;
 pub(crate) use stats::JobStats;
 pub use stats::{Percentiles, QueueStats};
+pub(crate) use tries::{FailedTry, Next, Tried, Tries, failure_of, final_answer};

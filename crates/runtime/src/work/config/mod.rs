@@ -143,8 +143,8 @@ impl ProcessConfig {
         issues.extend(check::check(&written, queue));
         let mut schema = |path: &str, schema: &Option<Value>| {
             let compiled = schema.as_ref().map(Schema::compile).transpose();
-            compiled.unwrap_or_else(|message| {
-                issues.push(ConfigIssue::new(path, message));
+            compiled.unwrap_or_else(|error| {
+                issues.push(ConfigIssue::new(path, error.to_string()));
                 None
             })
         };

@@ -14,7 +14,7 @@ use riverrun_types::{Json, Millis, Name, RunId, time};
 use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::{config::OnFail, process::Process};
-use crate::{Error, Result, Runtime};
+use crate::{Error, Result, Runtime, Work, compute};
 use check::{check, check_window};
 use kept::kept;
 use pace::{debounce, fallback};
@@ -160,7 +160,8 @@ impl Runtime {
         } = request;
         let data = data.unwrap_or_else(Json::null);
         if let Some(schema) = process.and_then(|process| process.config.input_schema.as_ref()) {
-            let issues = schema.issues(&data.value());
+            let work = Work::on_schema(schema, data.bytes());
+            let issues = compute(work, || schema.issues(&data.value()));
             if !issues.is_empty() {
                 return Err(Error::InputInvalid(issues));
             }

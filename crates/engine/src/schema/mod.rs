@@ -1,0 +1,490 @@
+//! JSON Schemas of inputs, state and handler configs, compiled once.
+//!
+//! What a schema may cost is known before it is compiled (`graph`); what is wrong with a value is
+//! listed only as far as somebody reads it (`issues`).
+
+mod graph;
+mod issues;
+mod pattern;
+
+use std::sync::{Arc, OnceLock};
+
+use jsonschema::{PatternOptions, ValidationError, error::ValidationErrorKind};
+use riverrun_types::{Json, Path, State};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::meant;
+use graph::Graph;
+
+/// A schema ready for use.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    validator: Arc<jsonschema::Validator>,
+    document: Arc<Value>,
+    graph: Arc<Graph>,
+    /// The same without the members that the whole value must have.
+    relaxed: Arc<OnceLock<Option<Schema>>>,
+}
+
+/// One thing that breaks a schema: where, which rule, in words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SchemaIssue {
+    pub path: String,
+    pub rule: String,
+    pub message: String,
+}
+
+impl SchemaIssue {
+    /// After "… breaks the schema": where, if it is not the whole value, and what.
+    pub fn told(&self) -> String {
+        match self.path.as_str() {
+            "" => format!(": {}", self.message),
+            path => format!(" at {path:?}: {}", self.message),
+        }
+    }
+}
+
+/// Why a schema is not used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SchemaError {
+    #[error("{0}")]
+    Invalid(String),
+    /// Evaluation could take too long: refused before anything is compiled.
+    #[error("the schema is too complex: {0}")]
+    TooComplex(String),
+}
+
+impl SchemaError {
+    /// The rule that it breaks, as issues name it.
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Self::Invalid(_) => "schema",
+            Self::TooComplex(_) => "SCHEMA_TOO_COMPLEX",
+        }
+    }
+}
+
+/// Steps back that a pattern may take which a linear engine cannot match.
+const MAX_BACKTRACKS: usize = 10_000;
+
+/// Values of so many bytes, times what the schema costs for one of them, are evaluated at once.
+const LIGHT: u64 = 64 << 10;
+
+/// What is evaluated at all.
+const MAX_WORK: u64 = 2_000_000_000;
+
+impl Schema {
+    /// Compiles a schema. References to other documents are refused: nothing is fetched.
+    pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
+        let graph = Graph::of(schema).map_err(SchemaError::TooComplex)?;
+        // A linear engine first. It has no lookaround and no references to groups.
+        let linear = PatternOptions::regex();
+        let stepping_back = PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS);
+        let validator = jsonschema::options()
+            .with_pattern_options(linear)
+            .build(schema)
+            .or_else(|_| {
+                jsonschema::options()
+                    .with_pattern_options(stepping_back)
+                    .build(schema)
+            })
+            .map_err(|error| SchemaError::Invalid(shorten(&refused(&error.to_string()))))?;
+        Ok(Self {
+            validator: Arc::new(validator),
+            document: Arc::new(schema.clone()),
+            graph: Arc::new(graph),
+            relaxed: Arc::default(),
+        })
+    }
+
+    /// Whether a value of so many bytes is evaluated within a millisecond or so. Others are evaluated
+    /// where nothing waits.
+    pub fn is_light(&self, bytes: usize) -> bool {
+        self.graph.weight.saturating_mul(bytes as u64) <= LIGHT
+    }
+
+    /// The first hundred things that are wrong with a value.
+    pub fn issues(&self, value: &Value) -> Vec<SchemaIssue> {
+        let nodes = count(value, MAX_WORK / self.graph.weight.max(1));
+        if nodes.saturating_mul(self.graph.weight) > MAX_WORK {
+            return vec![SchemaIssue {
+                path: String::new(),
+                rule: "SCHEMA_TOO_COMPLEX".to_owned(),
+                message: "the value is too large for a schema of this complexity".to_owned(),
+            }];
+        }
+        match self.validator.is_valid(value) {
+            true => Vec::new(),
+            false => self.what_is_wrong(value),
+        }
+    }
+
+    /// What is wrong, with the member that was probably meant where one means nothing.
+    fn message(&self, error: &ValidationError<'_>) -> String {
+        let ValidationErrorKind::AdditionalProperties { unexpected } = error.kind() else {
+            return match issues::is_short(error.instance()) {
+                true => error.to_string(),
+                false => error.masked_with("the value").to_string(),
+            };
+        };
+        let path = error.schema_path().to_string();
+        let known: Vec<&String> = members(&self.document, &path);
+        let unknown = unexpected.iter().take(MAX_UNEXPECTED);
+        let unknown =
+            unknown.map(|name| format!("there is no {name:?} here{}", meant(name, &known)));
+        unknown.collect::<Vec<_>>().join(", ")
+    }
+
+    /// What a write would break. Keys that the state does not have yet may still come, so a
+    /// missing top-level key is no issue.
+    pub fn state_issues(&self, state: &State) -> Vec<SchemaIssue> {
+        let mut issues = self.relaxed().issues(&state.json().value());
+        issues.retain(|issue| !(issue.path.is_empty() && issue.rule == "required"));
+        issues
+    }
+
+    fn relaxed(&self) -> &Schema {
+        let relaxed = self.relaxed.get_or_init(|| {
+            let mut document = (*self.document).clone();
+            let rules = document.as_object_mut()?;
+            let removed = rules.remove("required").is_some();
+            let all = rules.get_mut("allOf").and_then(Value::as_array_mut);
+            let all = all.into_iter().flatten();
+            let parts = all.filter_map(|part| part.as_object_mut()?.remove("required"));
+            let removed = parts.count() > 0 || removed;
+            removed.then(|| Self::compile(&document).ok()).flatten()
+        });
+        relaxed.as_ref().unwrap_or(self)
+    }
+
+    pub fn write_issues(&self, state: &State, key: &Path, value: &Json) -> Vec<SchemaIssue> {
+        let mut after = state.clone();
+        after.set(key, value.clone());
+        self.state_issues(&after)
+    }
+}
+
+/// Members without a meaning that one issue names.
+const MAX_UNEXPECTED: usize = 10;
+
+/// The values in a value, itself included, up to a number.
+fn count(value: &Value, most: u64) -> u64 {
+    fn add(value: &Value, most: u64, counted: &mut u64) {
+        *counted += 1;
+        if *counted > most {
+            return;
+        }
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| add(item, most, counted)),
+            Value::Object(members) => {
+                let members = members.values();
+                members.for_each(|member| add(member, most, counted));
+            }
+            _ => {}
+        }
+    }
+    let mut counted = 0;
+    add(value, most, &mut counted);
+    counted
+}
+
+/// The members that the schema around a rule names. The way to the rule leads through references.
+fn members<'a>(document: &'a Value, path: &str) -> Vec<&'a String> {
+    let mut at = document;
+    let mut around = document;
+    for part in path.trim_start_matches('/').split('/') {
+        around = at;
+        let part = part.replace("~1", "/").replace("~0", "~");
+        let next = match (part.as_str(), at) {
+            ("$ref", Value::Object(schema)) => {
+                let target = schema.get("$ref").and_then(Value::as_str);
+                let inside = target.and_then(|target| target.strip_prefix('#'));
+                inside.and_then(|inside| document.pointer(inside))
+            }
+            (part, Value::Array(items)) => part.parse().ok().and_then(|n: usize| items.get(n)),
+            (part, schema) => schema.get(part),
+        };
+        let Some(next) = next else {
+            return Vec::new();
+        };
+        at = next;
+    }
+    let named = around.get("properties").and_then(Value::as_object);
+    named.into_iter().flat_map(|named| named.keys()).collect()
+}
+
+/// `/a/b/0` as `a.b.0`, the form of every other path.
+fn dotted(pointer: &str) -> String {
+    pointer
+        .trim_start_matches('/')
+        .replace('/', ".")
+        .replace("~1", "/")
+        .replace("~0", "~")
+}
+
+fn rule(schema_path: &str) -> String {
+    schema_path
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// Why a schema is none. The library speaks of its own build where a reference leads elsewhere.
+fn refused(message: &str) -> String {
+    match message.contains("`resolve-") {
+        true => "it refers to another document, and nothing is fetched: put that schema into \
+                 this one, under $defs"
+            .to_owned(),
+        false => message.to_owned(),
+    }
+}
+
+/// Messages of the validator quote the whole value.
+fn shorten(message: &str) -> String {
+    const MAX: usize = 300;
+    match message.char_indices().nth(MAX) {
+        Some((at, _)) => format!("{}…", &message[..at]),
+        None => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_schema_that_leads_elsewhere_is_refused_in_plain_words() {
+        for elsewhere in ["https://example.org/order.json", "file:///etc/order.json"] {
+            let error = Schema::compile(&json!({ "$ref": elsewhere })).unwrap_err();
+            assert!(error.to_string().contains("under $defs"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_issue_of_the_whole_value_names_no_place() {
+        let schema = Schema::compile(&json!({
+            "required": ["n"], "properties": {"n": {"type": "integer"}},
+        }))
+        .unwrap();
+        let told = |value: Value| schema.issues(&value)[0].told();
+        assert_eq!(told(json!({})), ": \"n\" is a required property");
+        assert_eq!(
+            told(json!({"n": "x"})),
+            " at \"n\": \"x\" is not of type \"integer\""
+        );
+    }
+
+    #[test]
+    fn a_member_that_means_nothing_is_told_with_the_one_that_was_meant() {
+        let schema = Schema::compile(&json!({
+            "properties": {"await": {"$ref": "#/$defs/await"}},
+            "$defs": {"await": {
+                "properties": {"timeout": {}, "type": {}}, "additionalProperties": false,
+            }},
+        }))
+        .unwrap();
+        let told = |value: Value| schema.issues(&value)[0].told();
+        assert_eq!(
+            told(json!({"await": {"tiemout": 1, "x": 1}})),
+            " at \"await\": there is no \"tiemout\" here; did you mean timeout?, there is no \"x\" here"
+        );
+    }
+
+    #[test]
+    fn what_a_state_lacks_hides_nothing_else() {
+        let names: Vec<String> = (0..300).map(|n| format!("k{n}")).collect();
+        let schema = Schema::compile(&json!({
+            "required": names, "allOf": [{"required": ["x"]}],
+            "properties": {"n": {"type": "integer"}},
+        }))
+        .unwrap();
+        let state = |value: Value| State::from_input(&Json::of(&value));
+        assert_eq!(schema.state_issues(&state(json!({"n": 1}))), []);
+        let issues = schema.state_issues(&state(json!({"n": "x"})));
+        assert_eq!(issues.len(), 1);
+        assert_eq!(issues[0].path, "n");
+    }
+
+    /// The test kits of the SDKs are held to the same table.
+    #[test]
+    fn schemas_mean_what_the_test_kits_make_of_them() {
+        let table = include_str!("../../../../sdks/conformance/schemas.json");
+        let table: Vec<Value> = serde_json::from_str(table).unwrap();
+        for row in table {
+            let schema = Schema::compile(&row["schema"]).unwrap();
+            let pair = |issue: SchemaIssue| json!([issue.path, issue.rule]).to_string();
+            let mut found: Vec<_> = schema.issues(&row["value"]).into_iter().map(pair).collect();
+            let expected = row["issues"].as_array().unwrap().iter();
+            let mut expected: Vec<_> = expected.map(Value::to_string).collect();
+            found.sort();
+            expected.sort();
+            assert_eq!(found, expected, "{}", row["schema"]);
+        }
+    }
+
+    #[test]
+    fn schemas_that_multiply_are_refused_beforehand() {
+        let levels = |applicator: &str, count: usize| {
+            let mut defs = serde_json::Map::new();
+            for level in 0..count {
+                let next = json!({ "$ref": format!("#/$defs/l{}", level + 1) });
+                let schema = match applicator {
+                    "if" => json!({"if": next, "then": next, "else": next}),
+                    "dependentSchemas" => json!({"dependentSchemas": {"a": next, "b": next}}),
+                    "not" => json!({"not": {"anyOf": [next, next]}}),
+                    "unevaluatedProperties" => {
+                        json!({"allOf": [next], "unevaluatedProperties": false})
+                    }
+                    _ => json!({ applicator: [next, next] }),
+                };
+                defs.insert(format!("l{level}"), schema);
+            }
+            defs.insert(format!("l{count}"), json!({"type": "integer"}));
+            json!({"$ref": "#/$defs/l0", "$defs": defs})
+        };
+        for applicator in [
+            "allOf",
+            "anyOf",
+            "oneOf",
+            "if",
+            "dependentSchemas",
+            "not",
+            "unevaluatedProperties",
+        ] {
+            let error = Schema::compile(&levels(applicator, 40)).unwrap_err();
+            assert_eq!(error.rule(), "SCHEMA_TOO_COMPLEX", "{applicator}: {error}");
+            let schema = Schema::compile(&levels(applicator, 5)).unwrap();
+            schema.issues(&json!("x"));
+        }
+        let named = json!({
+            "$id": "https://x.org/root", "allOf": [{"$ref": "a0"}],
+            "$defs": (0..40).map(|n| {
+                let next = json!({"$ref": format!("a{}", n + 1)});
+                (format!("d{n}"), json!({"$id": format!("a{n}"), "allOf": [next, next]}))
+            }).collect::<serde_json::Map<_, _>>(),
+        });
+        let error = Schema::compile(&named).unwrap_err();
+        assert_eq!(error.rule(), "SCHEMA_TOO_COMPLEX", "{error}");
+        for itself in [
+            json!({"$ref": "#"}),
+            json!({"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"anyOf": [{"$ref": "#"}]}}}),
+            json!({"pattern": "(a{9999}){9999}"}),
+            json!({"enum": (0..100_000).collect::<Vec<_>>()}),
+        ] {
+            let error = Schema::compile(&itself).unwrap_err();
+            assert_eq!(error.rule(), "SCHEMA_TOO_COMPLEX", "{error}");
+        }
+    }
+
+    /// A schema may refer to itself below a member or an element, however often.
+    #[test]
+    fn recursion_that_doubles_with_every_level_ends() {
+        let schema = Schema::compile(&json!({
+            "$ref": "#/$defs/node",
+            "$defs": {"node": {"anyOf": [
+                {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}, "required": ["a"]},
+                {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}, "required": ["b"]},
+                {"type": "integer"},
+            ]}},
+        }))
+        .unwrap();
+        let chain = |end: Value| (0..100).fold(end, |next, _| json!({"b": 1, "next": next}));
+        assert_eq!(schema.issues(&chain(json!(1))), []);
+        assert_eq!(schema.issues(&chain(json!("x"))).len(), 1);
+    }
+
+    #[test]
+    fn long_chains_of_references_do_no_harm() {
+        let chain = |count: usize, link: &dyn Fn(Value) -> Value| {
+            let defs = (0..count).map(|n| {
+                let next = json!({"$ref": format!("#/$defs/l{}", n + 1)});
+                (format!("l{n}"), link(next))
+            });
+            let mut defs: serde_json::Map<_, _> = defs.collect();
+            defs.insert(format!("l{count}"), json!({"type": "integer"}));
+            json!({"$ref": "#/$defs/l0", "$defs": defs})
+        };
+        let in_place = |next| json!({"allOf": [next]});
+        let below = |next| json!({"properties": {"a": next}});
+        let deep = (0..120).fold(json!(1), |inner, _| json!({"a": inner}));
+        assert!(Schema::compile(&chain(5_000, &in_place)).is_err());
+        assert!(Schema::compile(&chain(5_000, &below)).is_err());
+        Schema::compile(&chain(15, &in_place))
+            .unwrap()
+            .issues(&deep);
+        Schema::compile(&chain(1_900, &below))
+            .unwrap()
+            .issues(&deep);
+        let long = json!({
+            "$ref": "#/$defs/l0",
+            "$defs": (0..15).map(|n| {
+                let next = format!("#/$defs/l{}", n + 1);
+                (format!("l{n}"), json!({"allOf": [{"$ref": next}]}))
+            }).chain([("l15".to_owned(), json!({"properties": {"a": {"$ref": "#"}}}))])
+            .collect::<serde_json::Map<_, _>>(),
+        });
+        Schema::compile(&long).unwrap().issues(&deep);
+    }
+
+    #[test]
+    fn at_most_a_hundred_issues_are_listed() {
+        let schema = Schema::compile(&json!({"items": {"anyOf": [
+            {"type": "string"}, {"type": "object", "required": ["a"]}, {"enum": ["x", "y"]},
+        ]}}))
+        .unwrap();
+        for count in [150, 1_000_000] {
+            let issues = schema.issues(&json!(vec![1; count]));
+            assert_eq!(issues.len(), 100, "{count}");
+            assert_eq!((&*issues[0].path, &*issues[0].rule), ("0", "anyOf"));
+            assert_eq!(&*issues[99].path, "99");
+        }
+        let mut late = vec![json!("x"); 500_000];
+        late[400_000] = json!({"b": 1});
+        late[400_007] = json!(7);
+        let issues = schema.issues(&json!(late));
+        let paths: Vec<&str> = issues.iter().map(|issue| &*issue.path).collect();
+        assert_eq!(paths, ["400000", "400007"]);
+    }
+
+    /// What is wrong in every branch of a choice about something large is not collected.
+    #[test]
+    fn a_choice_about_a_large_value_is_one_issue() {
+        let schema = Schema::compile(&json!({"properties": {"rows": {"anyOf": [
+            {"items": {"type": "string"}}, {"items": {"type": "boolean"}},
+        ]}}}))
+        .unwrap();
+        let issues = schema.issues(&json!({"rows": vec![1; 1_000_000]}));
+        assert_eq!(issues.len(), 1);
+        assert!(issues[0].message.len() < 400, "{:?}", issues[0]);
+    }
+
+    #[test]
+    fn messages_do_not_quote_what_is_long() {
+        let schema = Schema::compile(&json!({
+            "properties": {"a": {"type": "integer"}, "b": {"maxItems": 1}},
+            "additionalProperties": false,
+        }))
+        .unwrap();
+        let mut value = json!({"a": "x".repeat(1 << 20), "b": vec![0; 100_000]});
+        for n in 0..1_000 {
+            value[format!("more{n}")] = json!(n);
+        }
+        let issues = schema.issues(&value);
+        assert_eq!(issues.len(), 3);
+        let bytes: usize = issues.iter().map(|issue| issue.message.len()).sum();
+        assert!(bytes < 1_500, "{issues:?}");
+    }
+
+    #[test]
+    fn patterns_that_need_to_step_back_still_work() {
+        let schema = Schema::compile(&json!({"pattern": "^(?!admin)\\w+$"})).unwrap();
+        assert_eq!(schema.issues(&json!("ada")), []);
+        assert_eq!(schema.issues(&json!("admin")).len(), 1);
+        let schema = Schema::compile(&json!({"pattern": "^(a|a)*\\1b$"})).unwrap();
+        assert_eq!(schema.issues(&json!("a".repeat(64))).len(), 1);
+    }
+}
