@@ -1,7 +1,7 @@
 # `make` prints the targets. Each is one or two commands that you can also type by hand.
 
 .DEFAULT_GOAL := help
-.PHONY: help test browser node-modules nodes python-packages sdks fmt fmt-check lint unit doc-test deny docs bench peers torture fuzz fuzz-server clean
+.PHONY: help test openapi browser node-modules nodes python-packages sdks fmt fmt-check lint unit doc-test deny docs bench peers torture fuzz fuzz-server clean
 
 # Tools that scripts/tools.sh had to build live here.
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
@@ -12,7 +12,7 @@ ARGS ?=
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: fmt-check lint unit doc-test sdks ## everything that a change must pass
+test: fmt-check lint unit doc-test sdks openapi ## everything that a change must pass
 
 fmt: ## format the code
 	cargo fmt --all
@@ -56,6 +56,16 @@ sdks: node-modules nodes python-packages ## test the SDKs, alone and in conversa
 	target/python/bin/python -m unittest discover -s sdks/python/tests
 	node sdks/conformance/run.mjs --language typescript
 	node sdks/conformance/run.mjs --language python
+
+# What the check of the OpenAPI document needs of PyPI, apart from everything else.
+target/schemathesis/.installed: tests/openapi/requirements.txt
+	python3 -m venv target/schemathesis
+	target/schemathesis/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+openapi: target/schemathesis/.installed ## hold the running server against its OpenAPI document
+	cargo build -p riverrun
+	tests/openapi/run.sh $(CURDIR)/target/schemathesis/bin/schemathesis target/debug/riverrun
 
 # nextest does not run the examples in doc comments.
 doc-test:

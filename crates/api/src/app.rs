@@ -1,14 +1,18 @@
 //! What every handler shares, and what can be set about it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
+use bytes::Bytes;
 use riverrun_providers::remote::{Workers, WorkersOptions};
 use riverrun_runtime::Runtime;
 use riverrun_triggers::Triggers;
 use riverrun_types::Namespace;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{hosts::Hosts, live::LiveReaders};
+use crate::{document::document, hosts::Hosts, live::LiveReaders};
 
 #[derive(Clone, Debug)]
 pub struct ApiOptions {
@@ -66,6 +70,7 @@ struct Inner {
     triggers: Triggers,
     options: ApiOptions,
     live: Arc<LiveReaders>,
+    document: OnceLock<Bytes>,
 }
 
 impl Api {
@@ -77,6 +82,7 @@ impl Api {
                 triggers,
                 options,
                 live,
+                document: OnceLock::new(),
             }),
         }
     }
@@ -91,6 +97,16 @@ impl Api {
 
     pub fn options(&self) -> &ApiOptions {
         &self.inner.options
+    }
+
+    /// The OpenAPI document, made when it is first asked for.
+    pub fn document(&self) -> Bytes {
+        let make = || {
+            let max_wait = self.options().max_wait.as_millis();
+            let document = document(u64::try_from(max_wait).unwrap_or(u64::MAX));
+            Bytes::from(serde_json::to_vec(&document).unwrap_or_default())
+        };
+        self.inner.document.get_or_init(make).clone()
     }
 
     /// Those who read live streams.

@@ -34,7 +34,7 @@ pub(crate) async fn list_flows(State(api): State<Api>) -> Answer {
 /// nothing; another one under the same version is refused.
 #[utoipa::path(post, path = "/api/flows", tag = "flows",
     request_body(description = "The definition, in JSON or YAML", content(
-        (Value = "application/json"), (String = "application/yaml"))),
+        (Value = "application/json"), (Value = "application/yaml"))),
     responses(
         (status = 201, description = "Registered", body = schemas::RegisteredFlow),
         (status = 200, description = "The same definition was there already", body = schemas::RegisteredFlow),
@@ -65,7 +65,7 @@ pub(crate) async fn register_flow(
 /// Every issue at once, with its path and rule. Nothing is registered.
 #[utoipa::path(post, path = "/api/flows/validate", tag = "flows",
     request_body(description = "The definition, in JSON or YAML", content(
-        (Value = "application/json"), (String = "application/yaml"))),
+        (Value = "application/json"), (Value = "application/yaml"))),
     responses((status = 200, description = "What is wrong with it, if anything", body = schemas::Validation)))]
 pub(crate) async fn validate_flow(
     State(api): State<Api>,

@@ -11,6 +11,7 @@ mod calls;
 mod connection;
 mod cross_site;
 mod docs_page;
+mod document;
 mod doors;
 mod edge;
 pub mod errors;

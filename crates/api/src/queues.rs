@@ -225,6 +225,7 @@ struct AddedJob<'a> {
     request_body(content = schemas::AddJobs),
     responses(
         (status = 201, description = "Added; or `created: false` for a job that was there already", body = schemas::AddedJobs),
+        (status = 200, description = "All of them were there already", body = schemas::AddedJobs),
         (status = 404, description = "QUEUE_NOT_FOUND: no process takes its jobs and it has had none; `?create=true` makes it", body = schemas::Failure),
         (status = 409, description = "JOB_ID_TAKEN: a job of another queue has the id", body = schemas::Failure),
         (status = 422, description = "INPUT_INVALID: details.issues lists every issue", body = schemas::Failure)))]

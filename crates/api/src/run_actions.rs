@@ -104,6 +104,7 @@ pub(crate) async fn rerun_run(
     Query(query): Query<WaitQuery>,
     Body(body): Body<RerunBody>,
 ) -> Answer {
+    query.check(&api)?;
     let started = api.runtime().rerun(&run, body.input, body.latest).await?;
     query.answer(&api, started).await
 }
@@ -126,6 +127,7 @@ pub(crate) async fn fork_run(
     Query(query): Query<WaitQuery>,
     Body(body): Body<ForkBody>,
 ) -> Answer {
+    query.check(&api)?;
     let started = api.runtime().fork(&run, body.at).await?;
     query.answer(&api, started).await
 }

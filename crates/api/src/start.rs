@@ -23,7 +23,8 @@ use crate::{
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WaitQuery {
-    /// Wait up to this many milliseconds (at most 300,000) for the end, and answer with the run.
+    /// Wait up to this many milliseconds for the end, and answer with the run. At most
+    /// `limits.max_wait`, 300,000 by default.
     #[serde(default, deserialize_with = "wait_ms")]
     #[param(value_type = Option<u64>)]
     wait: Option<Duration>,
@@ -51,6 +52,7 @@ pub(crate) async fn start_run(
     headers: HeaderMap,
     Body(body): Body<StartBody>,
 ) -> Answer {
+    query.check(&api)?;
     let request = request(path, body, &headers)?;
     let started = api.runtime().start(request).await?;
     query.answer(&api, started).await
@@ -58,6 +60,19 @@ pub(crate) async fn start_run(
 
 impl WaitQuery {
     /// Answers for a run that was started: at once, or when it has ended.
+    /// Refuses to wait longer than the server lets anybody wait. Before anything is started.
+    pub fn check(&self, api: &Api) -> Result<(), ApiError> {
+        let max = api.options().max_wait;
+        match self.wait.is_some_and(|wait| wait > max) {
+            false => Ok(()),
+            true => {
+                let message = format!("wait: at most {} ms (limits.max_wait)", max.as_millis());
+                let details = serde_json::json!({"parameter": "wait"});
+                Err(ApiError::new("BAD_QUERY", message).details(details))
+            }
+        }
+    }
+
     pub async fn answer(self, api: &Api, started: Started) -> Answer {
         match self.wait {
             // What had ended when it became durable needs no look.

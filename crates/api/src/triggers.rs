@@ -78,7 +78,7 @@ pub(crate) async fn list_schedules(
 /// From now on it starts runs of its flow, unless it is disabled.
 #[utoipa::path(post, path = "/api/triggers", tag = "triggers",
     request_body(description = "The trigger, in JSON or YAML", content(
-        (schemas::NewTrigger = "application/json"), (String = "application/yaml"))),
+        (schemas::NewTrigger = "application/json"), (schemas::NewTrigger = "application/yaml"))),
     responses(
         (status = 201, description = "Made", body = schemas::Trigger),
         (status = 404, description = "FLOW_NOT_FOUND", body = schemas::Failure),
@@ -109,7 +109,7 @@ pub(crate) async fn get_trigger(State(api): State<Api>, Segments(id): Segments<S
 /// in that version.
 #[utoipa::path(patch, path = "/api/triggers/{id}", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id")),
-    request_body(content((schemas::NewTrigger = "application/json"), (String = "application/yaml"))),
+    request_body(content((schemas::NewTrigger = "application/json"), (schemas::NewTrigger = "application/yaml"))),
     responses(
         (status = 200, description = "As it is now", body = schemas::Trigger),
         (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure),
@@ -189,6 +189,7 @@ pub(crate) async fn fire_trigger(
     Query(query): Query<WaitQuery>,
     Body(body): Body<FireBody>,
 ) -> Answer {
+    query.check(&api)?;
     let started = fire(&api, &id, request_id, body).await?;
     query.answer(&api, started).await
 }

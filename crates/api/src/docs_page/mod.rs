@@ -11,7 +11,6 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::Response,
 };
-use bytes::Bytes;
 
 use crate::{
     app::Api,
@@ -19,29 +18,24 @@ use crate::{
     extract::Segments,
     html::escape,
     reply::{Answer, html, with_type},
-    routes, schemas,
+    schemas,
 };
 use markup::{page, prose};
 
 /// The OpenAPI document
 #[utoipa::path(get, path = "/api/openapi.json", tag = "server",
     responses((status = 200, description = "OpenAPI 3.1", body = Value)))]
-pub(crate) async fn openapi_json() -> Response {
-    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
-    let document = DOCUMENT.get_or_init(|| {
-        let document = serde_json::to_vec(&routes::openapi());
-        Bytes::from(document.unwrap_or_default())
-    });
-    with_type(StatusCode::OK, "application/json", document.clone())
+pub(crate) async fn openapi_json(State(api): State<Api>) -> Response {
+    with_type(StatusCode::OK, "application/json", api.document())
 }
 
 /// This documentation
 #[utoipa::path(get, path = "/api/docs", tag = "server",
     responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
-pub(crate) async fn docs() -> Response {
+pub(crate) async fn docs(State(api): State<Api>) -> Response {
     static PAGE: OnceLock<String> = OnceLock::new();
     let page = PAGE.get_or_init(|| {
-        let document = serde_json::to_value(routes::openapi()).unwrap_or_default();
+        let document = serde_json::from_slice(&api.document()).unwrap_or_default();
         reference::render(&document)
     });
     html(page.clone())

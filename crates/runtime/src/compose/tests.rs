@@ -245,3 +245,27 @@ fn what_only_an_entry_says_of_its_flow_is_told_where_a_step_says_it() {
     );
     assert_eq!(composed.flows[0].definition["onFailure"], "finish");
 }
+
+#[test]
+fn a_step_that_only_undoes_is_no_second_entry() {
+    let composed = check(
+        &[
+            (
+                "book",
+                json!({"flow": "trip", "step": "book", "compensation": {"step": "unbook"}}),
+            ),
+            ("unbook", json!({"flow": "trip", "step": "unbook"})),
+        ],
+        &[("trip", &["book", "unbook"])],
+    );
+    assert!(composed.issues.is_empty(), "{:?}", composed.issues);
+    // Two that nobody names, or that say so, are two entries.
+    let composed = check(
+        &[
+            ("a", json!({"flow": "trip", "step": "a"})),
+            ("b", json!({"flow": "trip", "step": "b"})),
+        ],
+        &[("trip", &["a"])],
+    );
+    assert!(composed.issues[0].message.contains("two entries"));
+}
