@@ -33,6 +33,9 @@ pub(crate) struct ShownJob<'a> {
     created_at: Iso,
     #[serde(skip_serializing_if = "Option::is_none")]
     run_at: Option<Iso>,
+    /// Of a parked job, since when it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parked_at: Option<Iso>,
     #[serde(skip_serializing_if = "Option::is_none")]
     started_at: Option<Iso>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,7 +70,11 @@ impl<'a> From<&'a JobRecord> for ShownJob<'a> {
             key: job.key.as_ref(),
             attempt: job.attempt,
             created_at: Iso(job.created_ms),
-            run_at: job.at_ms.map(Iso),
+            run_at: job
+                .at_ms
+                .filter(|_| job.state == JobState::Delayed)
+                .map(Iso),
+            parked_at: job.at_ms.filter(|_| job.state == JobState::Parked).map(Iso),
             started_at: job.started_ms.map(Iso),
             ended_at: job.ended_ms.map(Iso),
             cancelling: job.cancelling,
@@ -102,6 +109,7 @@ struct Counts {
     waiting: u64,
     delayed: u64,
     active: u64,
+    parked: u64,
     completed: u64,
     failed: u64,
     cancelled: u64,
@@ -122,6 +130,7 @@ impl<'a> From<&'a QueueView> for ShownQueue<'a> {
                 waiting: record.waiting,
                 delayed: record.delayed,
                 active: record.active,
+                parked: record.parked,
                 completed: record.completed,
                 failed: record.failed,
                 cancelled: record.cancelled,

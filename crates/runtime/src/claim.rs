@@ -4,10 +4,16 @@
 //! make a job due earlier wake it.
 
 use riverrun_store::Claim;
-use riverrun_types::time::NEVER;
+use riverrun_types::{RunId, time::NEVER};
 use tokio::sync::AcquireError;
 
-use crate::{Runtime, drive::take_up, leases::lease_ms, runtime::pause};
+use crate::{
+    Runtime,
+    crashes::{Turn, Unit},
+    drive::take_up,
+    leases::lease_ms,
+    runtime::pause,
+};
 
 /// Runs that are being taken up at once: from their claim until what is decided first is stored. A
 /// hundred thousand that are due in the same second stand in line here, and not before those that
@@ -30,7 +36,12 @@ pub(crate) async fn claim(runtime: Runtime) {
         }
         let drivers = runtime.drivers().available_permits();
         let limit = drivers.min(runtime.taking().available_permits()).max(1);
-        match take(&runtime, limit).await {
+        let turn = runtime.alone().turn(&runtime).await;
+        if runtime.is_stopping() {
+            return;
+        }
+        let limit = turn.most(limit, 1);
+        match take(&runtime, limit, turn).await {
             Ok(taken) if taken == limit => continue,
             Ok(_) => {}
             Err(error) => {
@@ -57,7 +68,7 @@ pub(crate) async fn claim(runtime: Runtime) {
     }
 }
 
-async fn take(runtime: &Runtime, limit: usize) -> crate::Result<usize> {
+async fn take(runtime: &Runtime, limit: usize, turn: Turn) -> crate::Result<usize> {
     let now = runtime.now_ms();
     let claim = Claim {
         owner: runtime.options().owner.clone(),
@@ -67,6 +78,11 @@ async fn take(runtime: &Runtime, limit: usize) -> crate::Result<usize> {
     };
     let claimed = runtime.store().claim(claim).await?;
     let taken = claimed.len();
+    let runs: Vec<RunId> = claimed.iter().map(|job| job.lease.run.clone()).collect();
+    let units = runs.iter().cloned().map(Unit::Run).collect();
+    let alone = runtime.alone();
+    alone.record(runtime, &turn, units).await;
+    let mut running = Vec::new();
     for job in claimed {
         let (drivers, taking) = (runtime.drivers().clone(), runtime.taking().clone());
         let (Ok(driver), Ok(taking)) =
@@ -75,10 +91,13 @@ async fn take(runtime: &Runtime, limit: usize) -> crate::Result<usize> {
             break;
         };
         let task = runtime.clone();
-        runtime.spawn(async move {
+        running.push(runtime.spawn(async move {
             take_up(task, job, taking).await;
             drop(driver);
-        });
+        }));
+    }
+    if taken > 0 {
+        alone.watch(runtime, turn, &runs, running).await;
     }
     Ok(taken)
 }

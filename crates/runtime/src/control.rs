@@ -81,7 +81,7 @@ impl Runtime {
         Ok(())
     }
 
-    async fn control(&self, run: &RunId, input: Input) -> Result<Arc<RunState>> {
+    pub(crate) async fn control(&self, run: &RunId, input: Input) -> Result<Arc<RunState>> {
         for _ in 0..TRIES {
             let era = self.cache().era(run);
             let loaded = self.load(run).await?;
@@ -107,7 +107,7 @@ impl Runtime {
             };
             orders.extend(self.engine_signals(&told, &decision.events));
             orders.extend(told.signals(&decision.events, 0, now, |kind| flow.plan.hears(kind)));
-            let told = self.jobs_of(run, &decision.dequeued);
+            let told = self.unwanted_jobs(run, &decision);
             let mut commit = control_commit(&loaded, &state, decision);
             commit.changes.extend(orders);
             match self.commit(commit).await {

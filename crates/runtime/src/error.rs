@@ -31,6 +31,8 @@ pub enum Error {
         bytes: usize,
         limit: usize,
     },
+    #[error("a value has {bytes} bytes; one may have {limit} (limits.maxValueBytes)")]
+    ValueTooLarge { bytes: usize, limit: usize },
     #[error(
         "the {what} nests deeper than {} levels",
         riverrun_types::Json::MAX_VALUE_DEPTH
@@ -116,7 +118,9 @@ impl Error {
             Self::FlowNotFound { .. } | Self::FlowNotMade { .. } => "FLOW_NOT_FOUND",
             Self::InputInvalid(_) => "INPUT_INVALID",
             Self::StateInvalid(_) => "STATE_INVALID",
+            Self::TooLarge { what: "state", .. } => "STATE_TOO_LARGE",
             Self::TooLarge { .. } => "TOO_LARGE",
+            Self::ValueTooLarge { .. } => "VALUE_TOO_LARGE",
             Self::TooDeep { .. } => "TOO_DEEP",
             Self::BadEvent(_) => "BAD_EVENT",
             Self::BadKind(_) => "BAD_KIND",

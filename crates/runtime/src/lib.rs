@@ -11,6 +11,7 @@ mod compose;
 mod compute;
 mod control;
 mod copy;
+mod crashes;
 mod definition;
 mod drive;
 mod error;

@@ -42,6 +42,11 @@ pub struct Options {
     pub live_total_bytes: usize,
     /// How long a shutdown waits for attempts that run. Default 5 s.
     pub grace: Duration,
+    /// How long work that was active when the server crashed twice in a row runs alone, before more
+    /// is taken up. Default 2 s.
+    pub probation: Duration,
+    /// How long the server must run before a crash is not one in a row. Default 30 s.
+    pub lasting: Duration,
     /// What tells the time. Default the machine's clock; a test gives one that it moves
     /// ([`SimulatedClock`](crate::SimulatedClock)).
     pub clock: Clock,
@@ -68,6 +73,8 @@ impl Default for Options {
             live_reader_bytes: 256 << 10,
             live_total_bytes: riverrun_store::Bus::MAX_BYTES,
             grace: Duration::from_secs(5),
+            probation: Duration::from_secs(2),
+            lasting: Duration::from_secs(30),
             clock: Clock::default(),
         }
     }

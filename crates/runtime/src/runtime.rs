@@ -16,6 +16,7 @@ use crate::{
     Services, Work,
     cache::{News, RunCache},
     claim, compute,
+    crashes::{self, Alone, Beginning},
     flows::Flows,
     leases::{self, Leases},
     listen::Listeners,
@@ -54,6 +55,7 @@ struct Inner {
     inboxes: Inboxes,
     filters: Filters,
     turns: Turns,
+    alone: Alone,
     listeners: Listeners,
     shutdown: CancellationToken,
     tasks: TaskTracker,
@@ -67,11 +69,13 @@ impl Runtime {
         handlers: impl IntoIterator<Item = Arc<dyn Handler>>,
         options: Options,
     ) -> Result<Self> {
+        let beginning = Beginning::of(&*store).await?;
         let reclaimed = store.reclaim().await?;
         if reclaimed != Reclaimed::default() {
-            let Reclaimed { runs, jobs } = reclaimed;
+            let (runs, jobs) = (reclaimed.runs.len(), reclaimed.jobs.len());
             tracing::info!(runs, jobs, "took up what was under way at the last stop");
         }
+        let careful_with = beginning.careful_with(reclaimed);
         let bus = Arc::new(Bus::holding(options.live_total_bytes));
         let handlers = Handlers::new(handlers).keeping(options.retention.emits_ms);
         let handlers = Arc::new(handlers);
@@ -100,6 +104,7 @@ impl Runtime {
                 inboxes: Inboxes::default(),
                 filters: Filters::default(),
                 turns: Turns::default(),
+                alone: Alone::new(careful_with, beginning.starts.crashes),
                 listeners: Listeners::default(),
                 shutdown: CancellationToken::new(),
                 tasks: TaskTracker::new(),
@@ -110,6 +115,12 @@ impl Runtime {
                 options,
             }),
         };
+        let crashes = beginning.starts.crashes;
+        runtime.begin_carefully(beginning).await?;
+        if crashes > 0 {
+            let lasted = runtime.options().lasting;
+            runtime.spawn(crashes::forget(runtime.clone(), lasted));
+        }
         runtime.spawn(claim::claim(runtime.clone()));
         runtime.spawn(leases::heartbeat(runtime.clone()));
         runtime.spawn(sweep::sweep(runtime.clone()));
@@ -126,6 +137,7 @@ impl Runtime {
         self.inner.tasks.close();
         self.inner.tasks.wait().await;
         self.inner.listeners.clear();
+        crashes::stopped(self.store()).await;
         Ok(self.inner.store.close().await?)
     }
 
@@ -243,6 +255,10 @@ impl Runtime {
 
     pub(crate) fn turns(&self) -> &Turns {
         &self.inner.turns
+    }
+
+    pub(crate) fn alone(&self) -> &Alone {
+        &self.inner.alone
     }
 
     pub(crate) fn inboxes(&self) -> &Inboxes {

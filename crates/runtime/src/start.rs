@@ -140,7 +140,11 @@ impl Runtime {
         let begun = riverrun_engine::start(&flow.plan, start, now);
         let new = new_run(&run, &flow.plan, &request, now);
         let mut driver = Driver::unborn(self.clone(), run.clone(), flow, new.context(), begun);
-        let permit = self.drivers().clone().try_acquire_owned().ok();
+        let permit = match self.alone().is_over() {
+            true => self.drivers().clone().try_acquire_owned().ok(),
+            // Whoever claims the run begins it.
+            false => None,
+        };
         let effectful = if permit.is_some() {
             Effectful::Begin
         } else {

@@ -242,6 +242,7 @@ pub(crate) fn check_writes(plan: &Plan, state: &RunState, drafts: &[Draft]) -> R
     let mut after = state.clone();
     for draft in drafts {
         let fact = Fact::read(draft);
+        check_value(largest(&fact), plan.limits.max_value_bytes)?;
         if is_too_deep(&fact) {
             return Err(Error::TooDeep { what: "state" });
         }
@@ -353,6 +354,30 @@ pub(crate) fn check_bytes(what: &'static str, bytes: usize) -> Result<()> {
             limit: MAX_EVENT_BYTES,
         }),
         _ => Ok(()),
+    }
+}
+
+/// Whether a value of so many bytes is no larger than a flow allows.
+pub(crate) fn check_value(bytes: usize, limit: usize) -> Result<()> {
+    match bytes > limit {
+        true => Err(Error::ValueTooLarge { bytes, limit }),
+        false => Ok(()),
+    }
+}
+
+/// The bytes of the largest value that a write puts somewhere.
+fn largest(fact: &Fact) -> usize {
+    match fact {
+        Fact::StateSet { value, .. } => value.bytes(),
+        Fact::StateBatch(operations) => {
+            let values = operations.iter().filter_map(|op| op.value.as_ref());
+            values.map(Json::bytes).max().unwrap_or_default()
+        }
+        Fact::StateSnapshot(state) => {
+            let values = state.iter().map(|(_, value)| value.bytes());
+            values.max().unwrap_or_default()
+        }
+        _ => 0,
     }
 }
 

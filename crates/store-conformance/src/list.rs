@@ -164,7 +164,7 @@ macro_rules! with_checks {
                     what_replaces_a_job_does_so_as_a_whole,
                 }
                 claim {
-                    reclaim_counts_the_jobs_that_were_held,
+                    reclaim_names_the_jobs_that_were_held,
                     higher_priority_goes_first,
                     a_delayed_job_waits_for_its_time,
                     a_delay_is_over_though_nobody_claims,
@@ -196,6 +196,12 @@ macro_rules! with_checks {
                     an_outcome_and_what_follows_are_one_commit,
                     a_lease_is_kept_and_runs_out,
                     others_settle_only_what_has_run_out,
+                }
+                park {
+                    losses_are_counted_apart_from_attempts,
+                    a_parked_job_waits_until_it_is_released,
+                    a_parked_job_can_be_listed_cancelled_and_removed,
+                    a_dropped_job_is_gone_though_somebody_holds_it,
                 }
                 steer {
                     people_steer_jobs,
@@ -323,6 +329,7 @@ macro_rules! with_checks {
                     it_describes_itself,
                     stats_count_jobs,
                     a_closed_store_says_so,
+                    markers_are_kept_until_they_are_removed,
                 }
             }
         }

@@ -85,6 +85,21 @@ impl<B: Between> Store for Through<B> {
         self.store.reclaim().await
     }
 
+    async fn set_aside(&self, run: &RunId) -> Result<()> {
+        self.between.called().await;
+        self.store.set_aside(run).await
+    }
+
+    async fn marker(&self, name: &str) -> Result<Option<Json>> {
+        self.between.called().await;
+        self.store.marker(name).await
+    }
+
+    async fn set_marker(&self, name: &str, value: Option<Json>) -> Result<()> {
+        self.between.called().await;
+        self.store.set_marker(name, value).await
+    }
+
     async fn claim_jobs(&self, claim: ClaimJobs) -> Result<ClaimedJobs> {
         self.between.called().await;
         let claimed = self.store.claim_jobs(claim).await?;

@@ -1,7 +1,7 @@
 //! Leases: claiming jobs, keeping them, handing all of them back.
 
 use riverrun_store::{Beat, Claim, Claimed, Lease};
-use riverrun_types::{Millis, RunId};
+use riverrun_types::{Millis, RunId, time::NEVER};
 use rusqlite::OptionalExtension;
 
 use crate::{
@@ -111,13 +111,32 @@ fn beat(core: &Core, lease: &Lease, until_ms: Millis) -> Worked<Beat> {
 }
 
 /// The folder has one owner, so whoever held a lease is gone.
-pub(crate) fn reclaim(core: &Core) -> Worked<u64> {
-    let count = core
-        .conn
+pub(crate) fn reclaim(core: &Core) -> Worked<Vec<RunId>> {
+    let held: Vec<RunId> = {
+        let mut held = core.conn.prepare_cached(
+            "SELECT r.id FROM jobs j JOIN runs r ON r.no = j.run WHERE j.token IS NOT NULL
+             ORDER BY r.no",
+        )?;
+        let held = held.query_map([], |row| row.get::<_, String>(0))?;
+        held.map(|id| Ok(RunId::new(&id?)))
+            .collect::<rusqlite::Result<_>>()?
+    };
+    core.conn
         .prepare_cached(
             "UPDATE jobs SET at_ms = 0, token = NULL, owner = NULL, until_ms = NULL, woken = 0
              WHERE token IS NOT NULL",
         )?
         .execute([])?;
-    Ok(count as u64)
+    Ok(held)
+}
+
+/// Nobody claims the run until it is woken.
+pub(crate) fn set_aside(core: &Core, run: &RunId) -> Worked<()> {
+    core.conn
+        .prepare_cached(
+            "UPDATE jobs SET at_ms = ?2, token = NULL, owner = NULL, until_ms = NULL, woken = 0
+             WHERE run = (SELECT no FROM runs WHERE id = ?1)",
+        )?
+        .execute((run.as_str(), NEVER))?;
+    Ok(())
 }

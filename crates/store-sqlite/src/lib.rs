@@ -22,6 +22,7 @@ mod log;
 mod log_marks;
 mod log_room;
 mod mark;
+mod marker;
 mod migrate;
 mod names;
 mod once;
@@ -101,6 +102,25 @@ impl Store for SqliteStore {
                     jobs: queue::reclaim(core)?,
                 })
             })
+            .await
+    }
+
+    async fn set_aside(&self, run: &RunId) -> Result<()> {
+        let run = run.clone();
+        self.writer
+            .write(move |core| lease::set_aside(core, &run))
+            .await
+    }
+
+    async fn marker(&self, name: &str) -> Result<Option<Json>> {
+        let name = name.to_owned();
+        self.read(move |view| read::marker(view, &name)).await
+    }
+
+    async fn set_marker(&self, name: &str, value: Option<Json>) -> Result<()> {
+        let name = name.to_owned();
+        self.writer
+            .write(move |core| marker::set(core, &name, value.as_ref()))
             .await
     }
 

@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0007_once.sql"),
     include_str!("../migrations/0008_names_outlive_jobs.sql"),
     include_str!("../migrations/0009_outbox.sql"),
+    include_str!("../migrations/0010_losses.sql"),
 ];
 
 /// The version from which on chunks of events are marked when they are written.

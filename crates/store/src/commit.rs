@@ -77,6 +77,8 @@ pub enum Change {
     /// Nobody wants a job any more: one that does not run is removed, of one that runs the holder
     /// is told. Never refused, not even where there is no such job.
     Abandon { job: RunId, now_ms: Millis },
+    /// A job is removed, even from whoever holds it, whose lease on it is gone. Never refused.
+    DropJob { job: RunId, now_ms: Millis },
     /// Lets nothing of a queue be claimed, or again. The queue is made if it is not there.
     Pause {
         queue: Name,

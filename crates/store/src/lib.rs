@@ -91,6 +91,17 @@ pub trait Store: Send + Sync + 'static {
     /// to have one owner may do so; others say of nothing, and rely on expiry.
     async fn reclaim(&self) -> Result<Reclaimed>;
 
+    /// Keeps a run from being claimed until somebody wakes it, without looking at it. For one that
+    /// nobody can read; a run that is not there changes nothing.
+    async fn set_aside(&self, run: &RunId) -> Result<()>;
+
+    /// A small value of the server's own that is kept under a name.
+    async fn marker(&self, name: &str) -> Result<Option<Json>>;
+
+    /// Keeps a small value under a name, durably; none removes it. Where several instances share
+    /// the store, the name says whose it is.
+    async fn set_marker(&self, name: &str, value: Option<Json>) -> Result<()>;
+
     /// Takes up to `claim.limit` jobs of a queue that may begin within its limits, and leases them
     /// to `claim.owner`, durably.
     async fn claim_jobs(&self, claim: ClaimJobs) -> Result<ClaimedJobs>;

@@ -112,8 +112,10 @@ pub fn in_order(drafts: &mut [Draft], floor_ms: Millis) {
 pub enum Reason {
     /// An attempt failed, and there is another.
     Retry,
-    /// Whoever ran it was not heard of in time, and there is another attempt.
+    /// The attempt was lost with its worker, which costs nothing, and there is another.
     Stalled,
+    /// It was set aside, and waits until somebody releases it.
+    Parked,
     /// The server that ran it shut down before it had ended, or its process ended while others ran
     /// in it. The attempt does not count.
     Released,

@@ -97,12 +97,12 @@ pub struct FlowRecord {
 }
 
 /// What nobody holds any more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reclaimed {
     /// Runs that were under way.
-    pub runs: u64,
+    pub runs: Vec<RunId>,
     /// Jobs of queues that were active.
-    pub jobs: u64,
+    pub jobs: Vec<RunId>,
 }
 
 /// How long ended runs are kept, by status, and emitted events. None keeps for ever.

@@ -45,7 +45,7 @@ export interface JobFailure {
 }
 
 /** Why a job waits again. */
-export type WaitReason = 'retry' | 'stalled' | 'released' | 'redriven' | 'promoted' | 'delayed'
+export type WaitReason = 'retry' | 'stalled' | 'parked' | 'released' | 'redriven' | 'promoted' | 'delayed'
 
 /** What an awaited event must be like: values at dot paths, and the source text of a function. */
 export interface AwaitCondition {
@@ -78,7 +78,7 @@ export interface EventData {
   'flow.forked': { deadline?: string }
   'flow.registered': unknown
   'flow.compensating': { error: RunFailure; cancellation?: { source: string; reason?: string } }
-  'step.started': undefined
+  'step.started': { startedAt?: string } | undefined
   'step.completed': { result?: unknown; outputKey?: string; next?: string; compensation?: string; emits?: string[] }
   'step.failed': { error: RunFailure; willRetry: boolean; nextRetryAt?: string; next?: string }
   'step.retry': { reason: string; delayMs: number; lost?: boolean }

@@ -32,7 +32,7 @@ impl Turn<'_> {
         if !undoes && !self.may_step(at.attempt) {
             return;
         }
-        self.emit(Fact::StepStarted(at));
+        self.emit(Fact::StepStarted { at, at_ms: None });
         if let Some(visit) = self.state.visit(key).cloned() {
             self.fail(&visit, failure, 0.0);
         }

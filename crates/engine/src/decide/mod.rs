@@ -33,6 +33,8 @@ pub enum Input {
     Began {
         visit: VisitKey,
         attempt: u32,
+        /// When that was.
+        at_ms: Millis,
     },
     /// The attempt that runs has ended. One that is no longer the running one changes nothing.
     Finished {
@@ -128,8 +130,11 @@ pub struct Decision {
     pub abandoned: Vec<RunId>,
     /// Visits whose job is to be added, or to be tried again.
     pub queued: Vec<Queued>,
-    /// Visits that ended or were parked with a job that may still be there.
+    /// Visits that ended with a job that may still be there.
     pub dequeued: Vec<VisitKey>,
+    /// Visits that were parked: their jobs go at once, also from whoever runs them, so that a new
+    /// one can come when they are released.
+    pub parked: Vec<VisitKey>,
     /// Awaits that are over.
     pub settled: Vec<Over>,
 }
@@ -192,8 +197,11 @@ impl Decision {
         self.events.extend(later.events);
         self.children.extend(later.children);
         self.abandoned.extend(later.abandoned);
+        self.queued
+            .retain(|queued| !later.parked.contains(&queued.visit));
         self.queued.extend(later.queued);
         self.dequeued.extend(later.dequeued);
+        self.parked.extend(later.parked);
         self.settled.extend(later.settled);
     }
 }
@@ -262,7 +270,11 @@ pub fn decide(
     let mut turn = Turn::new(plan, state, run.clone(), now);
     match input {
         Input::Begin(visit) => turn.begin(&visit),
-        Input::Began { visit, attempt } => turn.began(&visit, attempt),
+        Input::Began {
+            visit,
+            attempt,
+            at_ms,
+        } => turn.began(&visit, attempt, at_ms),
         Input::Await { visit, awaiting } => turn.await_first(&visit, awaiting),
         Input::Refused { visit, failure } => turn.refused(&visit, failure),
         Input::Settled {
@@ -359,8 +371,12 @@ impl<'a> Turn<'a> {
     }
 
     fn emit(&mut self, fact: Fact) {
-        self.state.apply_fact(&fact, self.now);
-        self.decision.events.push(fact.draft(self.now));
+        self.emit_at(fact, self.now);
+    }
+
+    fn emit_at(&mut self, fact: Fact, ms: Millis) {
+        self.state.apply_fact(&fact, ms);
+        self.decision.events.push(fact.draft(ms));
     }
 
     /// Takes in an event that somebody else made.

@@ -34,7 +34,7 @@ impl Turn<'_> {
 
     pub(super) fn park_visit(&mut self, visit: &Visit, parked: Parked) {
         if matches!(visit.wait, Some(Wait::Job { .. })) {
-            self.decision.dequeued.push(visit.key.clone());
+            self.decision.parked.push(visit.key.clone());
         }
         self.emit_parked(visit, parked);
     }

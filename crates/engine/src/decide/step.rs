@@ -1,6 +1,6 @@
 //! Attempts: how they begin, and what each outcome leads to.
 
-use riverrun_types::{Json, Name, VisitStatus, time::iso};
+use riverrun_types::{Json, Millis, Name, VisitStatus, time::iso};
 
 use super::Turn;
 use crate::{
@@ -22,7 +22,7 @@ impl Turn<'_> {
         if !undoes && !self.may_step(at.attempt) {
             return;
         }
-        self.emit(Fact::StepStarted(at));
+        self.emit(Fact::StepStarted { at, at_ms: None });
         if self.plan.step(&key.step).is_none() {
             let message = format!("the flow has no step {:?}", key.step);
             let failure = Failure::new(code::STEP_NOT_FOUND, message).permanent();
@@ -32,12 +32,12 @@ impl Turn<'_> {
 
     /// The job of a visit has begun an attempt. What lies between it and the last attempt that is
     /// on record was lost with its worker.
-    pub(super) fn began(&mut self, key: &VisitKey, attempt: u32) {
-        self.catch_up(key, attempt);
+    pub(super) fn began(&mut self, key: &VisitKey, attempt: u32, at_ms: Millis) {
+        self.catch_up(key, attempt, at_ms);
         self.settle();
     }
 
-    fn catch_up(&mut self, key: &VisitKey, attempt: u32) {
+    fn catch_up(&mut self, key: &VisitKey, attempt: u32, at_ms: Millis) {
         let is_job = |visit: &&Visit| matches!(visit.wait, Some(Wait::Job { .. }));
         loop {
             let Some(visit) = self.state.visit(key).filter(is_job).cloned() else {
@@ -59,10 +59,22 @@ impl Turn<'_> {
                     if !visit.undoes() && !self.may_step(visit.attempt.saturating_add(1)) {
                         return;
                     }
-                    self.emit(Fact::StepStarted(visit.next_attempt()));
+                    self.started(&visit, attempt, at_ms);
                 }
             }
         }
+    }
+
+    /// Records the start of a visit's next attempt. That of the `attempt` that was told of was at
+    /// `at_ms`: the event has that time, unless one before it is later. Then it says so itself.
+    fn started(&mut self, visit: &Visit, attempt: u32, at_ms: Millis) {
+        let at = visit.next_attempt();
+        if at.attempt != attempt || at_ms > self.now {
+            return self.emit(Fact::StepStarted { at, at_ms: None });
+        }
+        let ms = at_ms.max(self.state.updated_ms);
+        let at_ms = (at_ms != ms).then_some(at_ms);
+        self.emit_at(Fact::StepStarted { at, at_ms }, ms);
     }
 
     /// Whether the run may take one more step; if not, that is its end. What undoes a visit may

@@ -44,7 +44,10 @@ impl Fact {
             Self::Forked { deadline } => plain(T::FlowForked).data(wire::Forked {
                 deadline: *deadline,
             }),
-            Self::StepStarted(at) => step(T::StepStarted, at),
+            Self::StepStarted { at, at_ms: None } => step(T::StepStarted, at),
+            Self::StepStarted { at, at_ms } => {
+                step(T::StepStarted, at).data(wire::StepStarted { started_at: *at_ms })
+            }
             Self::StepCompleted {
                 at,
                 result: None,
@@ -284,7 +287,10 @@ impl Fact {
                     .and_then(|data| data.reason.map(Cow::into_owned)),
             },
             T::FlowResumed => Self::Resumed,
-            T::StepStarted => Self::StepStarted(at()?),
+            T::StepStarted => Self::StepStarted {
+                at: at()?,
+                at_ms: data::<wire::StepStarted>(draft).and_then(|data| data.started_at),
+            },
             T::StepCompleted => {
                 let wire::StepCompleted {
                     result,

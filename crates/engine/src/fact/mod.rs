@@ -43,7 +43,11 @@ pub enum Fact {
     Forked {
         deadline: Option<Millis>,
     },
-    StepStarted(StepRef),
+    StepStarted {
+        at: StepRef,
+        /// When, where that is not the time of the event.
+        at_ms: Option<Millis>,
+    },
     StepCompleted {
         at: StepRef,
         result: Option<Json>,

@@ -84,6 +84,13 @@ pub struct StepRetry<'a> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+pub struct StepStarted {
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "iso::option")]
+    pub started_at: Option<Millis>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct StepReleased<'a> {
     pub reason: Cow<'a, str>,
     pub parked_duration: Millis,

@@ -122,10 +122,16 @@ impl History {
         };
         match &draft.kind {
             T::StepStarted => {
+                let started_ms = match Fact::read(draft) {
+                    Fact::StepStarted { at_ms, .. } => {
+                        at_ms.map_or(draft.ms, |at_ms| at_ms.min(draft.ms))
+                    }
+                    _ => draft.ms,
+                };
                 let open = Open {
                     position: self.position,
                     attempt: at.attempt,
-                    started_ms: draft.ms,
+                    started_ms,
                     awaits: None,
                     has_waited: false,
                     retries: VecDeque::new(),

@@ -64,7 +64,7 @@ impl RunState {
             }
         };
         match fact {
-            Fact::StepStarted(_) => among(&[S::Pending, S::Retrying], 1),
+            Fact::StepStarted { .. } => among(&[S::Pending, S::Retrying], 1),
             Fact::StepRetry { lost, .. } => {
                 among(if *lost { &[S::Running] } else { &[S::Retrying] }, 1)
             }

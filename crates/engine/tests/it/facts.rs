@@ -171,7 +171,7 @@ pub fn fact() -> impl Strategy<Value = Fact> {
         option::of(time()).prop_map(|deadline| Fact::Forked { deadline }),
     ];
     let steps = prop_oneof![
-        at().prop_map(Fact::StepStarted),
+        (at(), option::of(time())).prop_map(|(at, at_ms)| Fact::StepStarted { at, at_ms }),
         (
             at(),
             option::of(any_json()),

@@ -160,3 +160,53 @@ fn in_a_copy_what_ran_in_the_original_is_cancelled() {
         ]
     );
 }
+
+/// The start of a job's attempt is recorded later than it was: with its end, or when it has taken a
+/// while.
+#[test]
+fn an_attempt_of_a_job_takes_as_long_as_it_took() {
+    let job = || json!({"type": "process", "config": {"process": "p"}});
+    let run = check(
+        json!({"a": job()}),
+        r#"
+        start
+          flow.started
+          > a
+        tick 45
+        began a 1 ago 45
+          step.started a
+        ok a/1 1
+          step.completed a 1
+          flow.completed 1
+        "#,
+    );
+    assert_eq!(lines(&history(&run.stream)), ["a 1/1 success 45"]);
+    // Others have written to the stream since.
+    let run = check(
+        json!({"f": {}, "b": job(), "c": job()}),
+        r#"
+        start
+          flow.started
+        begin f
+          step.started f
+        fork f b,c
+          step.await.branches f 2
+          > b
+          > c
+        tick 40
+        began b 1 ago 40
+          step.started b
+        ok b/1 1
+          step.completed b 1
+        tick 260
+        began c 1 ago 290
+          step.started c
+        ok c/1 1
+          step.completed c 1
+          step.completed f {"b":1,"c":1}
+          flow.completed {"b":1,"c":1}
+        "#,
+    );
+    let found = lines(&history(&run.stream));
+    assert_eq!(found[..2], ["b 1/1 success 40", "c 1/1 success 290"]);
+}

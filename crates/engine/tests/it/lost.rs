@@ -128,7 +128,10 @@ fn numbers_as_large_as_they_come_do_no_harm() {
         visit: key.visit,
         attempt: u32::MAX,
     };
-    run.append(Fact::StepStarted(last));
+    run.append(Fact::StepStarted {
+        at: last,
+        at_ms: None,
+    });
     run.decide(Input::Lost);
     run.decide(Input::Begin(key.clone()));
     run.decide(Input::Finished {

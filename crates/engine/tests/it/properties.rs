@@ -231,6 +231,7 @@ fn began(visit: &Visit, later: u32) -> Input {
     Input::Began {
         visit: visit.key.clone(),
         attempt: visit.attempt + later,
+        at_ms: visit.since_ms,
     }
 }
 
@@ -612,7 +613,7 @@ fn assert_stream(run: &Run) {
             | Fact::StepFailed { retry_at: None, .. } => {
                 *ends.entry(key).or_default() += 1;
             }
-            Fact::StepStarted(_) => *attempts.entry((key, at.attempt)).or_default() += 1,
+            Fact::StepStarted { .. } => *attempts.entry((key, at.attempt)).or_default() += 1,
             _ => {}
         }
     }

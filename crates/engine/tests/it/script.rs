@@ -162,10 +162,16 @@ impl Player {
                 self.run().now += first.parse::<Millis>().unwrap();
                 vec![]
             }
-            "began" => self.decide(Input::Began {
-                visit: key(first),
-                attempt: tail.parse().unwrap(),
-            }),
+            // `began a 1`, or some time ago: `began a 1 ago 45`
+            "began" => {
+                let (attempt, ago) = tail.split_once(" ago ").unwrap_or((tail, "0"));
+                let at_ms = self.run().now - ago.parse::<Millis>().unwrap();
+                self.decide(Input::Began {
+                    visit: key(first),
+                    attempt: attempt.parse().unwrap(),
+                    at_ms,
+                })
+            }
             "emit" | "emit-by" => {
                 let (by, rest) = match verb {
                     "emit-by" => (Some(first), tail),
@@ -333,8 +339,10 @@ impl Player {
             abandoned,
             queued,
             dequeued,
+            parked,
             settled,
         } = self.run().decide(input);
+        let dequeued: Vec<VisitKey> = dequeued.into_iter().chain(parked).collect();
         let mut lines: Vec<_> = events.iter().map(line).collect();
         let run = self.run();
         let to_await = run.plan.to_await(&run.state);

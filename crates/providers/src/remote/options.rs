@@ -13,7 +13,7 @@ pub struct WorkersOptions {
     /// How long a handler that was told to stop may take. Default 5 s.
     pub cancel_grace: Duration,
     /// How long a worker whose connection broke may take to come back; then what it ran is lost.
-    /// Default 30 s, as long as a lease lives.
+    /// Default 5 s.
     pub reconnect: Duration,
     /// How long a worker that runs something may be silent, though it is asked, until its connection
     /// counts as broken. Default 30 s, as long as a lease lives.
@@ -28,7 +28,7 @@ impl Default for WorkersOptions {
             limits: Limits::default(),
             start: Duration::from_secs(10),
             cancel_grace: Duration::from_secs(5),
-            reconnect: Duration::from_secs(30),
+            reconnect: Duration::from_secs(5),
             silent: Duration::from_secs(30),
             probe: Duration::from_secs(2),
         }

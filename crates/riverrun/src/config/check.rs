@@ -16,6 +16,11 @@ pub fn check(config: &Config) -> Check {
     listen(&config.listen)?;
     at_least("lease", config.lease.0, Duration::from_secs(1))?;
     at_least(
+        "worker_reconnect",
+        config.worker_reconnect.0,
+        Duration::from_millis(100),
+    )?;
+    at_least(
         "attempt_timeout",
         config.attempt_timeout.0,
         Duration::from_millis(1),

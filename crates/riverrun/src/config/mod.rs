@@ -50,6 +50,9 @@ pub struct Config {
     pub log: String,
     /// How long a run is safe from other servers without a sign of life. Default `30s`.
     pub lease: Span,
+    /// How long a remote worker whose connection closed may take to come back before what it ran is
+    /// given to others. Default `5s`.
+    pub worker_reconnect: Span,
     /// Runs driven at once, 1 to 1000000; further ones wait in the store. Default 1024.
     pub max_drivers: usize,
     /// How long one attempt of a step may take where the step says nothing. Default `30s`.
@@ -192,6 +195,7 @@ pub enum LogFormat {
 impl Default for Config {
     fn default() -> Self {
         let options = riverrun::Options::default();
+        let workers = riverrun_providers::remote::WorkersOptions::default();
         Self {
             listen: "127.0.0.1:4600".to_owned(),
             allow_unauthenticated: false,
@@ -204,6 +208,7 @@ impl Default for Config {
             log_format: LogFormat::Text,
             log: "info".to_owned(),
             lease: Span(options.lease),
+            worker_reconnect: Span(workers.reconnect),
             max_drivers: options.max_drivers,
             attempt_timeout: Span(options.attempt_timeout),
             max_chain: options.max_chain,
@@ -282,10 +287,9 @@ impl Config {
         }
     }
 
-    /// Remote workers have as long to come back as a lease lives.
     pub fn workers_options(&self) -> riverrun_providers::remote::WorkersOptions {
         riverrun_providers::remote::WorkersOptions {
-            reconnect: self.lease.0,
+            reconnect: self.worker_reconnect.0,
             silent: self.lease.0,
             ..Default::default()
         }

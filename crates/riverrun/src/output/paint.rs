@@ -24,7 +24,7 @@ pub fn status(status: &str) -> Style {
         "completed" => GOOD,
         "failed" | "timeout" => BAD,
         "cancelled" | "retrying" => WARN,
-        "waiting" | "delayed" | "paused" | "pending" => WAIT,
+        "parked" | "waiting" | "delayed" | "paused" | "pending" => WAIT,
         _ => Style::new(),
     }
 }

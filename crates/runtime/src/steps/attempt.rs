@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Outcome, VisitKey, retry};
+use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Outcome, Parked, VisitKey, code, retry};
 use riverrun_protocol::{CancelReason, Reply, Suspended, WorkError};
 use riverrun_store::{
     AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, NewAwait, Settle, Settled,
@@ -21,7 +21,7 @@ use crate::{
     Compiled, Error, Runtime,
     work::{
         Cancellation, Invocation, KeptOptions, Process, Stop, checked, failure_of as failure,
-        to_job, waiting_event,
+        silent, to_job, waiting_event,
     },
 };
 
@@ -37,6 +37,9 @@ struct Attempt<'a> {
 impl Runtime {
     /// Runs the job of a visit, and has what became of it judged.
     pub(crate) async fn attempt_step(&self, job: &ClaimedJob, place: StepPlace) {
+        if job.losses_in_row >= retry::MAX_LOSSES {
+            return Box::pin(self.quarantine_step(job, &place)).await;
+        }
         let Some(prepared) = self.wanted(job, &place).await else {
             return;
         };
@@ -56,6 +59,33 @@ impl Runtime {
         let outcome = self.run_step(&attempt).await;
         self.end_step(&attempt, outcome).await;
         self.keeper().end(&job.lease);
+    }
+
+    /// Parks a visit whose job was lost too often in a row. The run may not have heard of the last
+    /// attempts, where they ended before their start was recorded.
+    async fn quarantine_step(&self, job: &ClaimedJob, place: &StepPlace) {
+        let began = Input::Began {
+            visit: place.visit(),
+            attempt: place.before.saturating_add(job.attempt),
+            at_ms: self.now_ms(),
+        };
+        let mut letter = Letter::new(vec![began]);
+        letter.last = Some(Input::Park {
+            visit: place.visit(),
+            attempt: None,
+            parked: Parked::after_losses(job.losses_in_row),
+        });
+        letter.fence = Some(Fence {
+            lease: job.lease.clone(),
+            settles: true,
+        });
+        let run = &place.run;
+        match self.deliver_here(run, letter).await {
+            Ok(_) => {
+                tracing::error!(%run, step = %place.step, "a step is parked: its worker was lost too often");
+            }
+            Err(error) => tracing::debug!(%run, %error, "a step was not parked"),
+        }
     }
 
     async fn run_step(&self, attempt: &Attempt<'_>) -> Result<Reply, WorkError> {
@@ -109,6 +139,12 @@ impl Runtime {
         } = &*attempt.prepared;
         let mut suspended = None;
         let outcome = match outcome {
+            // The next attempt tells the run that this one was lost.
+            Err(error) if error.code == code::WORKER_LOST => {
+                let error = Json::of(&error);
+                let lost = Settled::Lost { error };
+                return Box::pin(self.settle_alone(job, lost, false)).await;
+            }
             Err(error)
                 if ["SHUTTING_DOWN", "NO_WORKER", "RUNNER_ENDED"]
                     .contains(&error.code.as_str()) =>
@@ -189,6 +225,7 @@ impl Runtime {
         let mut letter = Letter::new(vec![Input::Began {
             visit: visit.clone(),
             attempt: *number,
+            at_ms: attempt.host.began_ms,
         }]);
         // A door may have been opened before anybody waited at it.
         letter.look = matches!(&outcome, Outcome::Await(awaiting) if matches!(awaiting.what, AwaitFor::Trigger { .. }));
@@ -334,19 +371,16 @@ impl Runtime {
     /// A step's job whose holder was not heard of in time: it begins again, and the run is told
     /// by the next attempt that this one was lost.
     pub(crate) async fn give_up_step(&self, job: &ClaimedJob, queue: &Name, place: &StepPlace) {
-        tracing::warn!(job = %job.lease.id, run = %place.run, "the job of a step has stalled");
-        let error = WorkError::new("JOB_STALLED", "the worker gave no sign of life");
-        let outcome = Settled::Retry {
-            at_ms: self.now_ms(),
-            error: Json::of(&error),
-        };
+        tracing::warn!(job = %job.lease.id, run = %place.run, "the worker of a step was lost");
+        let error = Json::of(&silent());
+        let outcome = Settled::Lost { error };
         self.settle_alone(job, outcome, true).await;
         self.bus().work_in(queue);
     }
 
     pub(super) async fn settle_alone(&self, job: &ClaimedJob, outcome: Settled, if_expired: bool) {
         let (now, lease) = (self.now_ms(), &job.lease);
-        let waits = waiting_event(&lease.queue, &outcome, job.attempt, now, if_expired);
+        let waits = waiting_event(&lease.queue, &outcome, job.attempt, now);
         let settle = Settle {
             if_expired,
             ..Settle::new(lease, outcome, now)

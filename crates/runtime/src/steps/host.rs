@@ -32,7 +32,7 @@ use super::{
 };
 use crate::{
     Compiled, Error, Runtime,
-    streams::{Guard, check_bytes},
+    streams::{Guard, check_bytes, check_value},
     work::{
         BatchParams, Cancellation, EmitParams, GATHER, Gathered, Host, JobHost, KeptOptions,
         KeyParams, Process, StateRead, TakenSaid, Tries, emitted, frame_event, params, path,
@@ -66,6 +66,10 @@ pub(super) struct StepHost {
     cancel: Cancellation,
     pub(super) said: Gathered,
     due: Due,
+    /// When the attempt began.
+    pub began_ms: Millis,
+    /// The bytes that a value may have.
+    max_value: usize,
     /// The run knows of the attempt.
     has_begun: AtomicBool,
     pub room: Room,
@@ -99,6 +103,8 @@ impl StepHost {
             cancel,
             said: Gathered::new(runtime.clone(), process.config.logs),
             due: Due::new(BRIEF),
+            began_ms: runtime.now_ms(),
+            max_value: prepared.flow.plan.limits.max_value_bytes,
             has_begun: AtomicBool::new(false),
             room: prepared.room(),
         })
@@ -185,6 +191,7 @@ impl StepHost {
         let mut letter = Letter::new(vec![Input::Began {
             visit: self.place.visit(),
             attempt: self.at.attempt,
+            at_ms: self.began_ms,
         }]);
         letter.fence = Some(Fence {
             lease: self.job.lease.clone(),
@@ -238,6 +245,7 @@ impl StepHost {
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
         let EmitParams { kind, data, seen } = params(asked)?;
         self.saw(seen)?;
+        self.check_value(data.as_ref())?;
         let mut event = emitted(&kind, data, self.runtime.now_ms())?;
         self.room.emitted(&kind)?;
         event.step = Some(self.at.clone());
@@ -326,6 +334,7 @@ impl StepHost {
 
     /// Records something that the code did.
     pub(super) async fn remember(&self, memo: Memo, more: Vec<Change>) -> Result<Json, WorkError> {
+        self.check_value(memo.value.as_ref().or(memo.error.as_ref()))?;
         let at = self.at.clone();
         let operation = Operation {
             op: memo.op.clone(),
@@ -340,6 +349,12 @@ impl StepHost {
             self.room.give_back(tried.bytes);
         }
         Ok(Json::of(&json!({})))
+    }
+
+    /// Whether something that the code records is no larger than a value may be.
+    fn check_value(&self, value: Option<&Json>) -> Result<(), WorkError> {
+        let bytes = value.map_or(0, Json::bytes);
+        check_value(bytes, self.max_value).map_err(too_large)
     }
 
     /// Makes a door that somebody outside can open, before anybody waits at it.
@@ -461,6 +476,8 @@ fn refused(error: Error) -> WorkError {
         Error::Store(StoreError::Conflict(_)) => {
             WorkError::new("STATE_CONFLICT", "the state has changed meanwhile")
         }
+        // The same in every attempt.
+        Error::ValueTooLarge { .. } => too_large(error),
         Error::StateInvalid(issues) => {
             WorkError::new(error.code(), error.to_string()).details(&json!({ "issues": issues }))
         }

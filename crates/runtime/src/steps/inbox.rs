@@ -323,7 +323,7 @@ impl Runtime {
             return Ok(());
         }
         driver.advance(Effectful::Leave).await;
-        let dequeued = self.jobs_of(run, &driver.pending.dequeued);
+        let unwanted = self.unwanted_jobs(run, &driver.pending);
         let now = self.now_ms();
         let job = job_change(&driver, woke, now);
         let (mut commit, drafts) = driver.advance_commit(job).await?;
@@ -348,7 +348,7 @@ impl Runtime {
         };
         let receipt: Receipt = self.commit_knowing(commit, Some(news)).await?;
         let placed = receipt.placed.first().copied();
-        for job in dequeued {
+        for job in unwanted {
             self.keeper().cancel(&job, None);
         }
         for (letter, events) in letters.iter_mut().zip(events) {

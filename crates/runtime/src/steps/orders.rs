@@ -32,6 +32,12 @@ impl Runtime {
                 now_ms: now,
             });
         }
+        for visit in &decision.parked {
+            changes.push(Change::DropJob {
+                job: job_id(run, visit),
+                now_ms: now,
+            });
+        }
         let gone = |visit: &VisitKey| decision.dequeued.contains(visit);
         let jobs: Vec<NewQueued> = decision
             .queued
@@ -45,9 +51,15 @@ impl Runtime {
         changes
     }
 
-    /// The jobs of visits.
-    pub(crate) fn jobs_of(&self, run: &RunId, visits: &[VisitKey]) -> Vec<RunId> {
-        visits.iter().map(|visit| job_id(run, visit)).collect()
+    /// The job of a visit.
+    pub(crate) fn job_of(&self, run: &RunId, visit: &VisitKey) -> RunId {
+        job_id(run, visit)
+    }
+
+    /// The jobs that nobody is to run any more after a decision.
+    pub(crate) fn unwanted_jobs(&self, run: &RunId, decision: &Decision) -> Vec<RunId> {
+        let visits = decision.dequeued.iter().chain(&decision.parked);
+        visits.map(|visit| job_id(run, visit)).collect()
     }
 
     fn step_job(

@@ -364,6 +364,20 @@ pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
         JobState::Completed | JobState::Failed | JobState::Cancelled => {
             Found::new(Cause::Ended, record.ended_ms)
         }
+        JobState::Parked => {
+            let error = record.error.as_ref();
+            let text = |member: &str| {
+                let found = error.and_then(|error| error.get(member));
+                found.map_or_else(String::new, |found| found.as_text().into_owned())
+            };
+            let cause = Cause::Parked {
+                code: text("code"),
+                message: text("message"),
+                details: None,
+                release: format!("riverrun jobs retry {}", record.id),
+            };
+            Found::new(cause, record.at_ms)
+        }
         JobState::Active if record.until_ms.is_some_and(|until| until <= now) => {
             Found::new(Cause::LeaseExpired { job }, record.until_ms)
         }

@@ -176,11 +176,8 @@ impl Runtime {
         visit: &VisitKey,
         looks: &mut Looks,
     ) -> Result<JobFacts> {
-        let ids = self.jobs_of(run, std::slice::from_ref(visit));
-        let Some(id) = ids.first() else {
-            return Ok(JobFacts::gone());
-        };
-        match self.store().job(id).await? {
+        let id = self.job_of(run, visit);
+        match self.store().job(&id).await? {
             Some(job) => self.job_facts(job, looks).await,
             None => Ok(JobFacts::gone()),
         }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use riverrun_engine::{Failure, retry};
+use riverrun_engine::{Failure, code, retry};
 use riverrun_protocol::{CancelReason, Invoke, JobInput, Reply, ReplyItem, WorkError};
 use riverrun_store::{
     Append, Change, ClaimedJob, Commit, Error as StoreError, Expect, JobLease, NewQueued, Note,
@@ -27,6 +27,8 @@ use crate::{Runtime, Work, compute};
 const GIVE_UP: Duration = Duration::from_secs(15);
 /// Why a job was cancelled where nobody says.
 const CANCELLED: &str = "it was cancelled";
+/// The code of a job that is parked because its worker or the server died with it too often.
+pub(crate) const JOB_QUARANTINED: &str = "JOB_QUARANTINED";
 /// Characters of an error that a log line shows.
 pub(crate) const LOGGED: usize = 1_000;
 
@@ -135,6 +137,10 @@ impl Runtime {
         cancel.cancel(reason);
         let ended = tokio::time::timeout(GIVE_UP, &mut running).await;
         match (ended, reason) {
+            // Its worker was gone before its time was over: that is why it took so long.
+            (Ok(Err(error)), CancelReason::Timeout) if error.code == code::WORKER_LOST => {
+                Err(error)
+            }
             // An attempt that was too slow has failed, whatever it still brings.
             (_, CancelReason::Timeout) => {
                 let message = format!("the handler took longer than {} ms", timeout.as_millis());
@@ -185,24 +191,13 @@ impl Runtime {
             {
                 Settled::Released
             }
-            Err(error) => {
-                let decided = decide(&held.policy, &error, held.job.attempt, now);
-                // Whoever waited for a worker to come back has waited enough.
-                match decided {
-                    Settled::Retry { error: kept, .. } if error.code == "WORKER_LOST" => {
-                        Settled::Retry {
-                            at_ms: now,
-                            error: kept,
-                        }
-                    }
-                    decided => decided,
-                }
-            }
+            Err(error) if error.code == code::WORKER_LOST => lost(&held.job, &error),
+            Err(error) => decide(&held.policy, &error, &held.job, now),
         };
         self.job_stats().settled(queue, &decided, now - started);
         log(queue, &held.job, &decided);
         let (mut events, progress) = said;
-        events.extend(waiting_event(queue, &decided, held.job.attempt, now, false));
+        events.extend(waiting_event(queue, &decided, held.job.attempt, now));
         let mut commit = self.outcome(queue, &held.job, &held.policy, decided, now, false, events);
         if progress.is_some() {
             let note = Note {
@@ -282,32 +277,28 @@ impl Runtime {
         let options = KeptOptions::read(job.options.as_ref());
         let policy = options.policy(process.as_deref());
         let now = self.now_ms();
-        let message = "the worker gave no sign of life: it died, hangs or lost its connection";
-        let error = WorkError::new("JOB_STALLED", message);
         let decided = match cancelling {
             true => Settled::Cancelled {
                 error: Json::of(&WorkError::new("CANCELLED", "the job was cancelled")),
             },
-            // Who stalls has lost its time already.
-            false => match decide(&policy, &error, job.attempt, now) {
-                Settled::Retry { error, .. } => Settled::Retry { at_ms: now, error },
-                decided => decided,
-            },
+            false => lost(&job, &silent()),
         };
-        let events = waiting_event(&queue, &decided, job.attempt, now, true)
+        let events = waiting_event(&queue, &decided, job.attempt, now)
             .into_iter()
             .collect();
         let commit = self.outcome(&queue, &job, &policy, decided.clone(), now, true, events);
         match self.commit(commit).await {
             Ok(_) => {
-                tracing::warn!(job = %job.lease.id, %queue, attempt = job.attempt, "a job has stalled");
+                tracing::warn!(job = %job.lease.id, %queue, attempt = job.attempt, "the worker of a job was lost");
                 log(&queue, &job, &decided);
                 let total_ms = now - job.created_ms;
                 self.job_stats().settled(&queue, &decided, total_ms);
             }
             // Its holder was only slow, or somebody else was first.
             Err(StoreError::JobLost(_)) => {}
-            Err(error) => tracing::warn!(%error, "a stalled job could not be settled"),
+            Err(error) => {
+                tracing::warn!(%error, "a job whose worker was lost could not be settled")
+            }
         }
         self.bus().work_in(&queue);
     }
@@ -362,7 +353,8 @@ async fn input(runtime: &Runtime, held: &Held) -> Result<JobInput, WorkError> {
         name: job.name.as_ref().map(ToString::to_string),
         input: Some(job.data.clone()),
         attempt: job.attempt,
-        max_attempts: policy.retry.max_attempts,
+        // Attempts that were lost do not count.
+        max_attempts: policy.retry.max_attempts.saturating_add(job.losses),
         correlation_id: Some(
             options
                 .correlation_id
@@ -426,15 +418,38 @@ pub(crate) fn checked(
     Ok(result)
 }
 
+/// Why an attempt is over whose worker was not heard of in time.
+pub(crate) fn silent() -> WorkError {
+    let message = "the worker gave no sign of life: it died, hangs or lost its connection";
+    WorkError::new(code::WORKER_LOST, message)
+}
+
+/// A loss is not a failure: the job is tried again at once, and its retry policy does not count it.
+/// One that was lost too often in a row may be the reason itself: it is parked.
+pub(crate) fn lost(job: &ClaimedJob, error: &WorkError) -> Settled {
+    let losses = job.losses_in_row.saturating_add(1);
+    if losses < retry::MAX_LOSSES {
+        let error = Json::of(error);
+        return Settled::Lost { error };
+    }
+    let message = format!(
+        "its worker was lost {losses} times in a row while it ran: {}",
+        error.message
+    );
+    let error = Json::of(&WorkError::new(JOB_QUARANTINED, message));
+    Settled::Parked { error }
+}
+
 /// The one decision about a failure: again at a time, a dead letter, or forgotten.
-fn decide(policy: &Policy, error: &WorkError, attempt: u32, now: Millis) -> Settled {
+fn decide(policy: &Policy, error: &WorkError, job: &ClaimedJob, now: Millis) -> Settled {
+    let failures = job.attempt.saturating_sub(job.losses);
     let failure = Failure::new(error.code.clone(), error.message.clone());
     let mut failure = failure.thrown(error.name.clone(), None);
     failure.retryable = error.retriable;
     failure.retry_after_ms = error.retry_after_ms;
     let retry = policy.retry_for_ever_if_said();
     let kept = Json::of(error);
-    match retry::after_failure(Some(&retry), &failure, attempt, rand::random()) {
+    match retry::after_failure(Some(&retry), &failure, failures, rand::random()) {
         Some(delay) => Settled::Retry {
             at_ms: now.saturating_add(delay),
             error: kept,
@@ -459,6 +474,10 @@ fn log(queue: &Name, job: &ClaimedJob, decided: &Settled) {
         Settled::Dropped => {
             tracing::warn!(job = %id, %queue, attempt, "a job has failed for good and is dropped");
         }
+        Settled::Parked { error } => {
+            let (code, message) = (text(error, "code"), text(error, "message"));
+            tracing::error!(job = %id, %queue, attempt, code, message, "a job is parked: riverrun jobs retry {id} releases it");
+        }
         Settled::Retry { at_ms, error } => {
             let (code, message) = (text(error, "code"), text(error, "message"));
             let at = iso(*at_ms);
@@ -474,7 +493,6 @@ pub(crate) fn waiting_event(
     decided: &Settled,
     attempt: u32,
     now: Millis,
-    stalled: bool,
 ) -> Option<Draft> {
     let waits = |reason| Waits {
         attempt: Some(attempt),
@@ -482,16 +500,22 @@ pub(crate) fn waiting_event(
     };
     match decided {
         Settled::Retry { at_ms, error } => {
-            let reason = if stalled {
-                Reason::Stalled
-            } else {
-                Reason::Retry
+            let waits = Waits {
+                error: Some(error),
+                ..waits(Reason::Retry)
+            };
+            Some(waits.at(Some(*at_ms)).draft(now))
+        }
+        Settled::Lost { error } | Settled::Parked { error } => {
+            let reason = match decided {
+                Settled::Lost { .. } => Reason::Stalled,
+                _ => Reason::Parked,
             };
             let waits = Waits {
                 error: Some(error),
                 ..waits(reason)
             };
-            Some(waits.at(Some(*at_ms)).draft(now))
+            Some(waits.draft(now))
         }
         Settled::Released => Some(waits(Reason::Released).draft(now)),
         _ => None,

@@ -42,7 +42,7 @@ impl Runtime {
                 }
             }
         }
-        if wanted.is_empty() || self.is_stopping() {
+        if wanted.is_empty() || self.is_stopping() || !self.alone().is_over() {
             return None;
         }
         let token = self.leased()?;

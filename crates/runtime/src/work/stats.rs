@@ -170,7 +170,7 @@ impl JobStats {
             }
             Settled::Retry { .. } => seen.counts[2] += 1,
             Settled::Cancelled { .. } => seen.counts[3] += 1,
-            Settled::Released => {}
+            Settled::Lost { .. } | Settled::Parked { .. } | Settled::Released => {}
         }
     }
 

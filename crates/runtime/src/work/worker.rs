@@ -7,14 +7,19 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use riverrun_store::{ClaimJobs, ClaimedJob, ClaimedJobs};
-use riverrun_types::{Millis, Name};
+use riverrun_types::{Millis, Name, RunId};
+use tokio::task::JoinHandle;
 
 use super::{
     process::{Current, Process},
     request::KeptOptions,
     room::{Room, Taken},
 };
-use crate::{Runtime, leases::lease_ms};
+use crate::{
+    Runtime,
+    crashes::{Turn, Unit},
+    leases::lease_ms,
+};
 
 /// The most jobs of one claim.
 pub(super) const MAX_CLAIM: usize = 1_024;
@@ -36,13 +41,18 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
         // Before it is known whether ends matter: none is missed that comes meanwhile.
         room.wants_ends(true);
         if free.jobs > 0 {
-            match claim(&runtime, &process, free.jobs).await {
+            let turn = runtime.alone().turn(&runtime).await;
+            if runtime.is_stopping() {
+                return;
+            }
+            let most = turn.most(free.jobs, batch_size(&process));
+            match claim(&runtime, &process, most).await {
                 Ok(claimed) => {
-                    let is_all = claimed.jobs.len() == free.jobs;
+                    let is_all = claimed.jobs.len() == most;
                     next_ms = claimed.next_ms;
                     are_left = claimed.are_left;
                     free.use_for(claimed.jobs.len());
-                    launch(&runtime, &process, &room, claimed.jobs);
+                    begin(&runtime, &process, &room, turn, claimed.jobs).await;
                     if is_all {
                         continue;
                     }
@@ -176,8 +186,34 @@ async fn claim(runtime: &Runtime, process: &Process, limit: usize) -> crate::Res
     Ok(claimed)
 }
 
+/// Begins what was claimed; where units are taken up one at a time, until this one has passed.
+async fn begin(
+    runtime: &Runtime,
+    process: &Arc<Process>,
+    room: &Arc<Room>,
+    turn: Turn,
+    jobs: Vec<ClaimedJob>,
+) {
+    let alone = runtime.alone();
+    if alone.is_over() || jobs.is_empty() {
+        launch(runtime, process, room, jobs);
+        return;
+    }
+    let ids: Vec<RunId> = jobs.iter().map(|job| job.lease.id.clone()).collect();
+    let units = ids.iter().cloned().map(Unit::Job).collect();
+    alone.record(runtime, &turn, units).await;
+    let running = launch(runtime, process, room, jobs);
+    alone.watch(runtime, turn, &ids, running).await;
+}
+
 /// Begins what was claimed: each job on its own, or in batches where the process wants them.
-fn launch(runtime: &Runtime, process: &Arc<Process>, room: &Arc<Room>, jobs: Vec<ClaimedJob>) {
+fn launch(
+    runtime: &Runtime,
+    process: &Arc<Process>,
+    room: &Arc<Room>,
+    jobs: Vec<ClaimedJob>,
+) -> Vec<JoinHandle<()>> {
+    let mut running = Vec::new();
     let size = batch_size(process);
     // Steps of flows are run one by one: each belongs to a run of its own.
     let (steps, jobs): (Vec<_>, Vec<_>) = match size {
@@ -185,15 +221,15 @@ fn launch(runtime: &Runtime, process: &Arc<Process>, room: &Arc<Room>, jobs: Vec
         _ => jobs.into_iter().partition(is_step),
     };
     for step in steps {
-        launch_one(runtime, process, room, vec![step]);
+        running.push(launch_one(runtime, process, room, vec![step]));
     }
     let mut jobs = jobs.into_iter();
     loop {
         let batch: Vec<ClaimedJob> = jobs.by_ref().take(size).collect();
         if batch.is_empty() {
-            return;
+            return running;
         }
-        launch_one(runtime, process, room, batch);
+        running.push(launch_one(runtime, process, room, batch));
     }
 }
 
@@ -201,8 +237,13 @@ fn is_step(job: &ClaimedJob) -> bool {
     KeptOptions::read(job.options.as_ref()).step.is_some()
 }
 
-fn launch_one(runtime: &Runtime, process: &Arc<Process>, room: &Arc<Room>, jobs: Vec<ClaimedJob>) {
-    launch_in(runtime, process, room.take(jobs.len()), jobs);
+fn launch_one(
+    runtime: &Runtime,
+    process: &Arc<Process>,
+    room: &Arc<Room>,
+    jobs: Vec<ClaimedJob>,
+) -> JoinHandle<()> {
+    launch_in(runtime, process, room.take(jobs.len()), jobs)
 }
 
 /// Begins jobs that have their room.
@@ -211,7 +252,7 @@ pub(super) fn launch_in(
     process: &Arc<Process>,
     taken: Taken,
     jobs: Vec<ClaimedJob>,
-) {
+) -> JoinHandle<()> {
     let (task, process) = (runtime.clone(), process.clone());
     if let [job] = &jobs[..]
         && let options = KeptOptions::read(job.options.as_ref())
@@ -219,16 +260,15 @@ pub(super) fn launch_in(
     {
         let (job, place) = (job.clone(), place.clone());
         // On the heap before it is handed on: a task is copied several times on its way.
-        runtime.spawn(Box::pin(async move {
+        return runtime.spawn(Box::pin(async move {
             task.attempt_step(&job, place).await;
             drop(taken);
         }));
-        return;
     }
     runtime.spawn(Box::pin(async move {
         task.attempt(&process, jobs).await;
         drop(taken);
-    }));
+    }))
 }
 
 #[cfg(test)]

@@ -297,7 +297,7 @@ async fn a_stalled_job_says_so_and_goes_on() {
     let live = to_end(&mut tail).await;
     assert_eq!(kinds(&live), TWICE);
     assert_eq!(data(&live[2])["reason"], "stalled");
-    assert_eq!(data(&live[2])["error"]["code"], "JOB_STALLED");
+    assert_eq!(data(&live[2])["error"]["code"], "WORKER_LOST");
     assert_eq!(live, world.stored(&job).await);
     let said = heard(&mut queue, &EventType::JobCompleted).await;
     assert_eq!(

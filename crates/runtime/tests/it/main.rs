@@ -5,6 +5,7 @@
 mod bounds;
 mod built_in;
 mod crash;
+mod crashes;
 mod import;
 mod keeps;
 mod lives;

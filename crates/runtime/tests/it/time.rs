@@ -319,7 +319,7 @@ async fn the_job_of_a_step_that_stalls_says_so() {
     );
     let waits = events[2].data.as_ref().unwrap().value();
     assert_eq!(waits["reason"], "stalled");
-    assert_eq!(waits["error"]["code"], "JOB_STALLED");
+    assert_eq!(waits["error"]["code"], "WORKER_LOST");
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ pub mod given;
 pub mod life;
 pub mod limits;
 pub mod lists;
+pub mod park;
 pub mod purge;
 pub mod settle;
 pub mod steer;

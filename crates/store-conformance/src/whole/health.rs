@@ -44,3 +44,14 @@ pub async fn a_closed_store_says_so(store: S) {
     assert_eq!(refusal(events), "STORE_CLOSED");
     assert_eq!(refusal(store.close().await), "STORE_CLOSED");
 }
+
+pub async fn markers_are_kept_until_they_are_removed(store: S) {
+    assert_eq!(must(store.marker("a").await), None);
+    must(store.set_marker("a", Some(json("{\"n\":1}"))).await);
+    must(store.set_marker("b", Some(json("2"))).await);
+    must(store.set_marker("a", Some(json("{\"n\":2}"))).await);
+    assert_eq!(must(store.marker("a").await), Some(json("{\"n\":2}")));
+    must(store.set_marker("a", None).await);
+    assert_eq!(must(store.marker("a").await), None);
+    assert_eq!(must(store.marker("b").await), Some(json("2")));
+}

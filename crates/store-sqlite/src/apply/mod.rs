@@ -114,6 +114,10 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
                 scene.forget_held();
                 queue::abandon(core, job, *now_ms)?;
             }
+            Change::DropJob { job, .. } => {
+                scene.forget_held();
+                queue::drop_job(core, job)?;
+            }
             Change::Pause {
                 queue,
                 paused,
@@ -204,6 +208,7 @@ fn judge(core: &Core, scene: &mut Scene, change: &Change, later: &[Change]) -> W
         | Change::Note(_)
         | Change::Steer { .. }
         | Change::Abandon { .. }
+        | Change::DropJob { .. }
         | Change::Pause { .. }
         | Change::Wake(_) => {}
     }
@@ -255,6 +260,7 @@ fn judge_alone(core: &Core, scene: &mut Scene, change: &Change) -> Worked<()> {
         Change::Once(once) => once::judge(core, once),
         Change::Trim { .. }
         | Change::Abandon { .. }
+        | Change::DropJob { .. }
         | Change::Pause { .. }
         | Change::Wake(_)
         | Change::Unawait(_)

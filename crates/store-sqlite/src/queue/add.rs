@@ -128,6 +128,8 @@ fn claimed(job: &NewQueued, place: i64, token: u64) -> ClaimedJob {
         data: job.data.clone(),
         key: job.key.clone(),
         attempt: 1,
+        losses: 0,
+        losses_in_row: 0,
         created_ms: job.created_ms,
         ready_ms: ready_ms(job),
         options: job.options.clone(),

@@ -234,7 +234,7 @@ fn take_lane(
              WHERE no IN (SELECT no FROM work WHERE queue = ?3 AND lane = ?4 AND state = 0
                           ORDER BY rank, no LIMIT ?5)
              RETURNING no, id, name, data, key, attempt, created_ms, options, checkpoint, at_ms,
-                       told > 0, rank",
+                       told > 0, losses, losses_in_row, rank",
         )?;
         let mut rows = statement.query(params![
             token_code(token),
@@ -246,7 +246,7 @@ fn take_lane(
         let mut jobs = Vec::new();
         while let Some(row) = rows.next()? {
             match whole(claimed(row, &claim.queue, token))? {
-                Ok(job) => jobs.push((row.get(11)?, job)),
+                Ok(job) => jobs.push((row.get(13)?, job)),
                 Err(error) => damaged.push(Damaged::of(row, error)?),
             }
         }
@@ -320,7 +320,8 @@ fn whole<T>(read: Worked<T>) -> Worked<std::result::Result<T, Error>> {
     }
 }
 
-/// The columns `no, id, name, data, key, attempt, created_ms, options, checkpoint, at_ms, told > 0`.
+/// The columns `no, id, name, data, key, attempt, created_ms, options, checkpoint, at_ms, told > 0,
+/// losses, losses_in_row`.
 /// Data that is kept apart is null.
 fn claimed(row: &Row<'_>, queue: &Name, token: u64) -> Worked<ClaimedJob> {
     let text = |at: usize| row.get::<_, Option<String>>(at);
@@ -347,6 +348,8 @@ fn claimed(row: &Row<'_>, queue: &Name, token: u64) -> Worked<ClaimedJob> {
         data: parsed(3, "data")?.unwrap_or_else(Json::null),
         key: text(4)?.map(Name::from),
         attempt: row.get(5)?,
+        losses: row.get(11)?,
+        losses_in_row: row.get(12)?,
         created_ms: row.get(6)?,
         options: parsed(7, "options")?,
         checkpoint: parsed(8, "checkpoint")?,
@@ -425,23 +428,24 @@ pub(crate) fn stalled(
     {
         let mut statement = conn.prepare_cached(
             "SELECT w.no, w.id, w.name, w.data, w.key, w.attempt, w.created_ms, w.options,
-                    w.checkpoint, w.at_ms, w.told > 0, w.lease, w.cancel > 0, q.name, q.no, w.lane
+                    w.checkpoint, w.at_ms, w.told > 0, w.losses, w.losses_in_row, w.lease,
+                    w.cancel > 0, q.name, q.no, w.lane
              FROM leases l JOIN work w ON w.lease = l.no AND w.state = 2
                   JOIN queues q ON q.no = w.queue
              WHERE l.until_ms <= ?1 ORDER BY l.until_ms, w.no LIMIT ?2",
         )?;
         let mut rows = statement.query((now, limit))?;
         while let Some(row) = rows.next()? {
-            let token: i64 = row.get(11)?;
-            let queue = Name::from(row.get::<_, String>(13)?);
+            let token: i64 = row.get(13)?;
+            let queue = Name::from(row.get::<_, String>(15)?);
             match whole(claimed(row, &queue, token.cast_unsigned()))? {
                 Ok(job) => stalled.push(StalledJob {
                     job,
                     queue,
-                    cancelling: row.get(12)?,
+                    cancelling: row.get(14)?,
                 }),
                 Err(error) => {
-                    let place: (i64, i64) = (row.get(14)?, row.get(15)?);
+                    let place: (i64, i64) = (row.get(16)?, row.get(17)?);
                     damaged.push((Damaged::of(row, error)?, place));
                 }
             }
@@ -457,15 +461,15 @@ pub(crate) fn stalled(
     Ok((stalled, next))
 }
 
-/// The folder has one owner, so whoever held a lease is gone: all have run out. Says how many jobs
-/// were held; leases that hold none any more are forgotten by and by.
-pub(crate) fn reclaim(core: &Core) -> Worked<u64> {
+/// The folder has one owner, so whoever held a lease is gone: all have run out. Says which jobs were
+/// held; leases that hold none any more are forgotten by and by.
+pub(crate) fn reclaim(core: &Core) -> Worked<Vec<RunId>> {
     core.conn
         .prepare_cached("UPDATE leases SET until_ms = 0")?
         .execute([])?;
-    let held: i64 = core
+    let mut held = core
         .conn
-        .prepare_cached("SELECT count(*) FROM work WHERE state = 2")?
-        .query_row([], |row| row.get(0))?;
-    Ok(held.cast_unsigned())
+        .prepare_cached("SELECT id FROM work WHERE state = 2 ORDER BY no")?;
+    let held = held.query_map([], |row| row.get::<_, String>(0))?;
+    held.map(|id| Ok(RunId::new(&id?))).collect()
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{ACTIVE, DELAYED, Queue, WAITING};
+use super::{ACTIVE, DELAYED, PARKED, Queue, WAITING};
 use crate::error::Worked;
 
 /// The turn of a lane that has as many active jobs as it may: it is passed over until one of them
@@ -43,7 +43,7 @@ pub(super) fn shift(
     };
     let change = |wanted: &[i64]| is(to, wanted) - is(from, wanted);
     let (waiting, active) = (change(&[WAITING]), change(&[ACTIVE]));
-    let held = change(&[WAITING, DELAYED, ACTIVE]);
+    let held = change(&[WAITING, DELAYED, ACTIVE, PARKED]);
     conn.prepare_cached(
         "UPDATE lanes SET waiting = waiting + ?2, active = active + ?3, held = held + ?4,
                 turn = iif(?3 < 0 AND turn = ?5, ?6, turn)

@@ -21,7 +21,7 @@ use rusqlite::{Connection, params};
 pub(crate) use add::{add, judge as judge_add};
 pub(crate) use claim::{claim, keep, lease, reclaim, stalled};
 pub(crate) use settle::{Held, judge as judge_settle, judge_lease, note, settle};
-pub(crate) use steer::{abandon, judge as judge_steer, pause, purge, steer, sweep};
+pub(crate) use steer::{abandon, drop_job, judge as judge_steer, pause, purge, steer, sweep};
 pub(crate) use take::Takes;
 
 use crate::error::{Worked, corrupt};
@@ -30,8 +30,9 @@ pub(crate) const WAITING: i64 = 0;
 pub(crate) const DELAYED: i64 = 1;
 pub(crate) const ACTIVE: i64 = 2;
 pub(crate) const FAILED: i64 = 4;
+pub(crate) const PARKED: i64 = -1;
 
-/// The numbers of states, as the migration lists them.
+/// The numbers of states from 0 on, as the migrations list them.
 const STATES: [JobState; 6] = [
     JobState::Waiting,
     JobState::Delayed,
@@ -46,6 +47,7 @@ pub(crate) fn state_code(state: JobState) -> i64 {
         JobState::Waiting => WAITING,
         JobState::Delayed => DELAYED,
         JobState::Active => ACTIVE,
+        JobState::Parked => PARKED,
         JobState::Completed => 3,
         JobState::Failed => 4,
         JobState::Cancelled => 5,
@@ -53,6 +55,9 @@ pub(crate) fn state_code(state: JobState) -> i64 {
 }
 
 pub(crate) fn state(code: i64) -> Result<JobState, Error> {
+    if code == PARKED {
+        return Ok(JobState::Parked);
+    }
     usize::try_from(code)
         .ok()
         .and_then(|code| STATES.get(code).copied())
@@ -66,6 +71,7 @@ pub(crate) struct Queue {
     pub(crate) paused: bool,
     /// Jobs by state code.
     counts: [i64; 6],
+    parked: i64,
     /// Waiting jobs that have a key.
     keyed: i64,
     turn: i64,
@@ -86,6 +92,9 @@ impl Queue {
     /// A job came (from nowhere), moved or went (to nowhere).
     fn shift(&mut self, from: Option<i64>, to: Option<i64>) {
         let mut add = |state: Option<i64>, n: i64| {
+            if state == Some(PARKED) {
+                self.parked += n;
+            }
             let at = state.and_then(|state| usize::try_from(state).ok());
             if let Some(count) = at.and_then(|at| self.counts.get_mut(at)) {
                 *count += n;
@@ -109,7 +118,7 @@ impl Queues {
         let mut known = Self::default();
         let mut statement = conn.prepare_cached(
             "SELECT no, name, paused, waiting, delayed, active, completed, failed, cancelled,
-                    keyed, turn, own_turn, rate_from_ms, rate_count
+                    keyed, turn, own_turn, rate_from_ms, rate_count, parked
              FROM queues",
         )?;
         let mut rows = statement.query([])?;
@@ -122,6 +131,7 @@ impl Queues {
                 no: row.get(0)?,
                 paused: row.get(2)?,
                 counts,
+                parked: row.get(14)?,
                 keyed: row.get(9)?,
                 turn: row.get(10)?,
                 own_turn: row.get(11)?,
@@ -174,7 +184,7 @@ impl Queues {
             conn.prepare_cached(
                 "UPDATE queues SET paused = ?2, waiting = ?3, delayed = ?4, active = ?5,
                         completed = ?6, failed = ?7, cancelled = ?8, keyed = ?9, turn = ?10,
-                        own_turn = ?11, rate_from_ms = ?12, rate_count = ?13
+                        own_turn = ?11, rate_from_ms = ?12, rate_count = ?13, parked = ?14
                  WHERE no = ?1",
             )?
             .execute(params![
@@ -191,6 +201,7 @@ impl Queues {
                 queue.own_turn,
                 queue.rate_from_ms,
                 queue.rate_count,
+                queue.parked,
             ])?;
             queue.is_changed = false;
         }

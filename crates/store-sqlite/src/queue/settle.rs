@@ -4,7 +4,7 @@ use riverrun_store::{Error, JobLease, JobState, Note, Settle, Settled};
 use riverrun_types::{Json, Millis};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{ACTIVE, DELAYED, WAITING, lanes, state_code, steer, unique};
+use super::{ACTIVE, DELAYED, PARKED, WAITING, lanes, state_code, steer, unique};
 use crate::{
     columns::{Sealed, token_code},
     core::Core,
@@ -82,9 +82,21 @@ pub(crate) fn settle(core: &Core, settle: &Settle, held: Held) -> Worked<()> {
         Settled::Cancelled { error } => end(core, settle, held, 5, Some(error), None),
         Settled::Retry { at_ms, error } => {
             let state = if *at_ms > *now_ms { DELAYED } else { WAITING };
-            again(core, settle, held, state, *at_ms, Some(error))
+            let lost = Losses::Ended;
+            again(core, settle, held, state, *at_ms, Some(error), lost)
         }
-        Settled::Released => again(core, settle, held, WAITING, *now_ms, None),
+        Settled::Lost { error } => {
+            let lost = Losses::OneMore;
+            again(core, settle, held, WAITING, *now_ms, Some(error), lost)
+        }
+        Settled::Parked { error } => {
+            let lost = Losses::OneMore;
+            again(core, settle, held, PARKED, *now_ms, Some(error), lost)
+        }
+        Settled::Released => {
+            let lost = Losses::AsBefore;
+            again(core, settle, held, WAITING, *now_ms, None, lost)
+        }
         Settled::Dropped => {
             let owns = steer::Owns {
                 no: held.no,
@@ -133,6 +145,15 @@ fn end(
     )
 }
 
+/// What an attempt's end does to the count of losses.
+#[derive(Clone, Copy, PartialEq)]
+enum Losses {
+    OneMore,
+    /// It was no loss: a row of them is over.
+    Ended,
+    AsBefore,
+}
+
 /// Lets a job wait again; without an error the attempt does not count. Nobody waits for one that
 /// was cancelled: it has ended in the attempt that it was cancelled in.
 fn again(
@@ -142,10 +163,12 @@ fn again(
     state: i64,
     at_ms: Millis,
     error: Option<&Json>,
+    losses: Losses,
 ) -> Worked<()> {
     let (conn, lease) = (&core.conn, &settle.lease);
     conn.prepare_cached(
         "UPDATE work SET state = ?2, lease = NULL, at_ms = ?3,
+                losses = losses + ?6, losses_in_row = iif(?7, 0, losses_in_row + ?6),
                 attempt = attempt - CASE WHEN cancel = 0 THEN ?4 ELSE 0 END,
                 error = CASE WHEN cancel = 2 THEN error ELSE coalesce(?5, error) END
          WHERE no = ?1",
@@ -156,6 +179,8 @@ fn again(
         at_ms,
         i64::from(error.is_none()),
         error.map(Sealed::json),
+        i64::from(losses == Losses::OneMore),
+        losses == Losses::Ended,
     ])?;
     lanes::shift(
         conn,

@@ -1,10 +1,10 @@
 //! What people do to jobs and queues, and what retention does.
 
 use riverrun_store::{Error, Purge, Retention, Steer, Steered};
-use riverrun_types::{Millis, Name, RunId, RunStatus, time::NEVER};
+use riverrun_types::{Json, Millis, Name, RunId, RunStatus, time::NEVER};
 use rusqlite::{OptionalExtension, params};
 
-use super::{ACTIVE, DELAYED, WAITING, claim, lanes, state, state_code, unique};
+use super::{ACTIVE, DELAYED, PARKED, WAITING, claim, lanes, state, state_code, unique};
 use crate::{
     columns::Sealed,
     core::Core,
@@ -51,13 +51,26 @@ fn find(core: &Core, id: &RunId) -> Worked<Row> {
 fn fits(steer: &Steer) -> (&'static [i64], &'static str) {
     const FREE: &[i64] = &[WAITING, DELAYED];
     match steer {
-        Steer::Promote => (&[DELAYED], "only a delayed job can be promoted"),
-        Steer::Retry { .. } => (&[3, 4, 5], "only a job that has ended can be tried again"),
+        Steer::Promote => (
+            &[DELAYED, PARKED],
+            "only a delayed or parked job can be promoted",
+        ),
+        Steer::Retry { .. } => (
+            &[PARKED, 3, 4, 5],
+            "only a job that has ended or is parked can be tried again",
+        ),
+        Steer::Park { .. } => (
+            &[WAITING, DELAYED, ACTIVE],
+            "only a job that has not ended can be parked",
+        ),
         Steer::Remove => (
-            &[WAITING, DELAYED, 3, 4, 5],
+            &[PARKED, WAITING, DELAYED, 3, 4, 5],
             "cancel it first, then remove it",
         ),
-        Steer::Cancel { .. } => (&[WAITING, DELAYED, ACTIVE], "there is nothing to cancel"),
+        Steer::Cancel { .. } => (
+            &[PARKED, WAITING, DELAYED, ACTIVE],
+            "there is nothing to cancel",
+        ),
         Steer::Priority(_) => (FREE, "only a job that has not begun has a priority"),
         Steer::Delay { .. } => (FREE, "only a job that has not begun can be delayed"),
     }
@@ -93,6 +106,8 @@ pub(crate) fn steer(core: &Core, id: &RunId, steer: &Steer, now: Millis) -> Work
 fn follow(core: &Core, row: &Row, steer: &Steer, now: Millis) -> Worked<()> {
     match steer {
         Steer::Promote => wait(core, row, now, now, false),
+        Steer::Retry { at_ms } if row.state == PARKED => wait(core, row, *at_ms, now, false),
+        Steer::Park { error } => park(core, row, error, now),
         Steer::Retry { at_ms } => wait(core, row, *at_ms, now, true),
         Steer::Delay { at_ms } => wait(core, row, *at_ms, now, false),
         Steer::Remove => remove(core, row.no),
@@ -117,6 +132,26 @@ pub(crate) fn abandon(core: &Core, id: &RunId, now: Millis) -> Worked<()> {
     }
 }
 
+/// Removes a job, whoever holds it.
+pub(crate) fn drop_job(core: &Core, id: &RunId) -> Worked<()> {
+    match find(core, id) {
+        Err(Failure::Refused(_)) => Ok(()),
+        Err(error) => Err(error),
+        Ok(row) => remove(core, row.no),
+    }
+}
+
+fn park(core: &Core, row: &Row, error: &Json, now: Millis) -> Worked<()> {
+    let conn = &core.conn;
+    conn.prepare_cached(
+        "UPDATE work SET state = -1, lease = NULL, at_ms = ?2, error = ?3 WHERE no = ?1",
+    )?
+    .execute((row.no, now, Sealed::json(error)))?;
+    let queues = &mut *core.queues.borrow_mut();
+    let queue = queues.numbered(row.queue);
+    lanes::shift(conn, queue, row.lane, Some(row.state), Some(PARKED))
+}
+
 /// Lets a job wait: until a time, or from now on. `anew` forgets what became of it before.
 fn wait(core: &Core, row: &Row, at_ms: Millis, now: Millis, anew: bool) -> Worked<()> {
     let (conn, queues) = (&core.conn, &mut *core.queues.borrow_mut());
@@ -128,9 +163,13 @@ fn wait(core: &Core, row: &Row, at_ms: Millis, now: Millis, anew: bool) -> Worke
     let state = if at_ms > now { DELAYED } else { WAITING };
     conn.prepare_cached("UPDATE work SET state = ?2, lane = ?3, at_ms = ?4 WHERE no = ?1")?
         .execute((row.no, state, lane, at_ms.max(now)))?;
+    if row.state == PARKED {
+        conn.prepare_cached("UPDATE work SET losses_in_row = 0, error = NULL WHERE no = ?1")?
+            .execute([row.no])?;
+    }
     if anew {
         conn.prepare_cached(
-            "UPDATE work SET attempt = 0, started_ms = NULL, ended_ms = NULL, result = NULL,
+            "UPDATE work SET attempt = 0, losses = 0, losses_in_row = 0, started_ms = NULL, ended_ms = NULL, result = NULL,
                     progress = NULL, told = min(told, 1),
                     checkpoint = iif(?2 = 3, NULL, checkpoint)
              WHERE no = ?1",
@@ -276,7 +315,7 @@ pub(crate) fn purge(core: &Core, purge: &Purge) -> Worked<u64> {
     let limit = purge.limit.min(MAX_PURGE);
     let jobs = match state_code(purge.state) {
         ACTIVE => return Ok(0),
-        state @ (WAITING | DELAYED) => {
+        state @ (WAITING | DELAYED | PARKED) => {
             // The options without their checksum.
             const OPTIONS: &str = "CAST(iif(typeof(options) = 'blob',
                  substr(options, 1, length(options) - 4), options) AS TEXT)";

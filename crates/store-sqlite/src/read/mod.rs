@@ -22,7 +22,7 @@ use rusqlite::Connection;
 
 use crate::names::Names;
 
-pub(crate) use crate::once::find as once;
+pub(crate) use crate::{marker::get as marker, once::find as once};
 pub(crate) use await_lists::list_awaits;
 pub(crate) use awaits::{await_by, await_stats, awaits_of, candidates};
 pub(crate) use emits::{emitted, signals, signals_for, unheard};

@@ -101,7 +101,7 @@ fn record(row: &Row<'_>) -> Result<JobRecord> {
         key: text(7)?.map(Name::from),
         attempt: u32::try_from(number(8)?).unwrap_or_default(),
         created_ms: number(9)?,
-        at_ms: time(10)?.filter(|_| state == JobState::Delayed),
+        at_ms: time(10)?.filter(|_| matches!(state, JobState::Delayed | JobState::Parked)),
         started_ms: time(11)?,
         ended_ms: time(12)?,
         cancelling: number(13)? != 0,
@@ -128,7 +128,7 @@ fn order(state: JobState) -> ([&'static str; 3], bool) {
     match state {
         JobState::Waiting => (["w.lane", "w.rank", "w.no"], false),
         JobState::Delayed => (["w.at_ms", "w.no", "w.queue"], false),
-        JobState::Active => (["w.no", "w.queue", "w.queue"], false),
+        JobState::Active | JobState::Parked => (["w.no", "w.queue", "w.queue"], false),
         _ => (["w.ended_ms", "w.no", "w.queue"], true),
     }
 }
@@ -291,7 +291,7 @@ fn read_queues(view: View<'_>, name: Option<&str>) -> Result<Vec<QueueRecord>> {
     let read = || -> rusqlite::Result<Vec<QueueRecord>> {
         let mut statement = view.conn.prepare_cached(
             "SELECT no, name, paused, created_ms, waiting, delayed, active, completed, failed,
-                    cancelled, rate_from_ms, rate_count
+                    cancelled, rate_from_ms, rate_count, parked
              FROM queues WHERE ?1 IS NULL OR name = ?1 ORDER BY name",
         )?;
         let mut rows = statement.query([name])?;
@@ -310,6 +310,7 @@ fn read_queues(view: View<'_>, name: Option<&str>) -> Result<Vec<QueueRecord>> {
                 waiting: count(4)?,
                 delayed: count(5)?,
                 active: count(6)?,
+                parked: count(12)?,
                 completed: count(7)?,
                 failed: count(8)?,
                 cancelled: count(9)?,

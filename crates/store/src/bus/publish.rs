@@ -102,7 +102,11 @@ impl Bus {
                         self.channels.settled(settle);
                     }
                     self.look(&settle.lease.id);
-                    if matches!(settle.outcome, Settled::Retry { .. } | Settled::Released) {
+                    let waits = matches!(
+                        settle.outcome,
+                        Settled::Retry { .. } | Settled::Lost { .. } | Settled::Released
+                    );
+                    if waits {
                         self.work_in(&settle.lease.queue);
                     }
                 }
@@ -112,7 +116,7 @@ impl Bus {
                     }
                 }
                 Change::Register(_) => {}
-                Change::Abandon { job, .. } => {
+                Change::Abandon { job, .. } | Change::DropJob { job, .. } => {
                     self.nudge(job);
                     self.look(job);
                 }

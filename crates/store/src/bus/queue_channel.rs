@@ -155,16 +155,22 @@ impl Channels {
                 Settled::Failed { error } => life::failed(ms, queue, attempt, small(error)),
                 Settled::Cancelled { error } => life::cancelled(ms, queue, attempt, small(error)),
                 Settled::Retry { at_ms, error } => {
-                    let reason = match settle.if_expired {
-                        true => Reason::Stalled,
-                        false => Reason::Retry,
-                    };
-                    let error = small(error);
                     let waits = Waits {
-                        error,
-                        ..waits(reason)
+                        error: small(error),
+                        ..waits(Reason::Retry)
                     };
                     waits.at(Some(*at_ms)).draft(ms)
+                }
+                Settled::Lost { error } | Settled::Parked { error } => {
+                    let reason = match &settle.outcome {
+                        Settled::Lost { .. } => Reason::Stalled,
+                        _ => Reason::Parked,
+                    };
+                    let waits = Waits {
+                        error: small(error),
+                        ..waits(reason)
+                    };
+                    waits.draft(ms)
                 }
                 Settled::Released => waits(Reason::Released).draft(ms),
                 // Why is not said here: a step's job is dropped when the run has its outcome.
@@ -191,6 +197,13 @@ impl Channels {
                 Steer::Cancel { reason } => {
                     let error = Steer::cancelled(reason.as_deref());
                     life::cancelled(now_ms, queue, was.attempt, small(&error))
+                }
+                Steer::Park { error } => {
+                    let waits = Waits {
+                        error: small(error),
+                        ..Waits::new(queue, Reason::Parked)
+                    };
+                    waits.draft(now_ms)
                 }
                 Steer::Priority(_) => return Vec::new(),
             };

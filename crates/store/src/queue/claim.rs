@@ -90,6 +90,9 @@ pub struct ClaimedJob {
     pub key: Option<Name>,
     /// This attempt's number, from 1.
     pub attempt: u32,
+    /// Attempts before it that were lost with their worker, and how many of them in a row.
+    pub losses: u32,
+    pub losses_in_row: u32,
     pub created_ms: Millis,
     /// When it could begin: when it was added, its delay was over, or it was to be tried again.
     /// Never before it was added.

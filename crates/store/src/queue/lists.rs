@@ -17,7 +17,7 @@ pub struct JobRecord {
     /// Attempts begun.
     pub attempt: u32,
     pub created_ms: Millis,
-    /// Of a delayed job.
+    /// Of a delayed job, when it may begin; of a parked one, since when it is.
     pub at_ms: Option<Millis>,
     /// Of the latest attempt.
     pub started_ms: Option<Millis>,
@@ -110,6 +110,7 @@ pub struct QueueRecord {
     pub waiting: u64,
     pub delayed: u64,
     pub active: u64,
+    pub parked: u64,
     pub completed: u64,
     pub failed: u64,
     pub cancelled: u64,
@@ -127,6 +128,7 @@ impl QueueRecord {
             JobState::Waiting => self.waiting,
             JobState::Delayed => self.delayed,
             JobState::Active => self.active,
+            JobState::Parked => self.parked,
             JobState::Completed => self.completed,
             JobState::Failed => self.failed,
             JobState::Cancelled => self.cancelled,

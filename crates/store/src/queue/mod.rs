@@ -30,6 +30,8 @@ pub enum JobState {
     Delayed,
     /// Leased.
     Active,
+    /// Set aside: nobody claims it until somebody releases it. It keeps its data and its attempts.
+    Parked,
     Completed,
     /// Failed for good: a dead letter of its queue.
     Failed,
@@ -37,10 +39,11 @@ pub enum JobState {
 }
 
 impl JobState {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Active,
         Self::Waiting,
         Self::Delayed,
+        Self::Parked,
         Self::Completed,
         Self::Failed,
         Self::Cancelled,
@@ -55,6 +58,7 @@ impl JobState {
             Self::Waiting => "waiting",
             Self::Delayed => "delayed",
             Self::Active => "active",
+            Self::Parked => "parked",
             Self::Completed => "completed",
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",

@@ -50,6 +50,15 @@ pub enum Settled {
     Cancelled {
         error: Json,
     },
+    /// The attempt was lost with its worker: waits again, and its retry policy does not count it.
+    /// Losses are counted apart. Cancelled as above.
+    Lost {
+        error: Json,
+    },
+    /// Set aside until somebody releases it. Cancelled as above.
+    Parked {
+        error: Json,
+    },
     /// Failed, and nobody wants to know: the job is removed.
     Dropped,
     /// Was not begun, or came to nothing by no fault of its own: waits again, and the attempt does

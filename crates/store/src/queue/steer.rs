@@ -8,10 +8,10 @@ use super::JobState;
 /// What people do to a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Steer {
-    /// A delayed job may be claimed now.
+    /// A delayed or parked job may be claimed now.
     Promote,
     /// A failed, cancelled or completed job waits again, from its first attempt on. What had not
-    /// ended well keeps its checkpoint.
+    /// ended well keeps its checkpoint. A parked one goes on as with `Promote`, at a time.
     Retry {
         at_ms: Millis,
     },
@@ -21,6 +21,11 @@ pub enum Steer {
     /// message of the error that it ends with.
     Cancel {
         reason: Option<String>,
+    },
+    /// A job that has not ended is set aside until somebody releases it; whoever holds it has lost
+    /// it.
+    Park {
+        error: Json,
     },
     Priority(i32),
     /// A waiting or delayed job begins not before this time.

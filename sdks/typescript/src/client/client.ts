@@ -135,7 +135,7 @@ export interface FireOptions {
   secret?: string
 }
 
-const allStates: JobState[] = ['waiting', 'delayed', 'active', 'completed', 'failed', 'cancelled']
+const allStates: JobState[] = ['waiting', 'delayed', 'active', 'parked', 'completed', 'failed', 'cancelled']
 
 /** How long the server is asked to hold one request open. */
 const longestWaitMs = 20_000

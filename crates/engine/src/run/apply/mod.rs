@@ -88,7 +88,9 @@ impl RunState {
             Fact::Paused { .. } => self.paused = true,
             Fact::Resumed => self.paused = false,
             Fact::Forked { deadline } => self.forked(*deadline),
-            Fact::StepStarted(at) => self.step_started(at, ms),
+            Fact::StepStarted { at, at_ms } => {
+                self.step_started(at, at_ms.map_or(ms, |at_ms| at_ms.min(ms)))
+            }
             Fact::StepCompleted {
                 at,
                 result,

@@ -20,13 +20,14 @@ pub async fn list(global: &Global) -> Result<Exit> {
             "waiting",
             "delayed",
             "active",
+            "parked",
             "completed",
             "failed",
             "done/s",
             "oldest",
             "process",
         ])
-        .numbers(1..8);
+        .numbers(1..9);
         queues
             .iter()
             .for_each(|queue| table.push(row(&queue.value())));
@@ -42,11 +43,17 @@ fn row(queue: &Value) -> Row {
         "0" => paint::DIM,
         _ => paint::BAD,
     };
+    let parked = count(&counts["parked"]);
+    let parked_style = match parked.as_str() {
+        "0" => paint::DIM,
+        _ => paint::WARN,
+    };
     let row = Row::default()
         .styled(queue["name"].as_str().unwrap_or_default(), paint::NAME)
         .cell(count(&counts["waiting"]))
         .cell(count(&counts["delayed"]))
         .cell(count(&counts["active"]))
+        .styled(parked, parked_style)
         .cell(count(&counts["completed"]))
         .styled(failed, failed_style)
         .cell(rate(&queue["stats"]["completedPerS"]))

@@ -44,6 +44,7 @@ fn show(queue: &Value) {
         "waiting",
         "delayed",
         "active",
+        "parked",
         "completed",
         "failed",
         "cancelled",

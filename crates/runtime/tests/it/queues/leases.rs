@@ -8,44 +8,37 @@ use std::{
 use async_trait::async_trait;
 use riverrun_protocol::{Reply, WorkError};
 use riverrun_runtime::{Invocation, JobRequest, Process, ProcessConfig, Provider, Source};
-use riverrun_store::{ClaimJobs, Commit, JobState, Settle, Settled, Steer, Store};
+use riverrun_store::{ClaimJobs, Commit, JobRecord, JobState, Settle, Settled, Steer, Store};
 use riverrun_store_sqlite::SqliteStore;
-use riverrun_types::Json;
+use riverrun_types::{Json, RunId, StreamName};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::{LONG, World, code, script::value};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_job_whose_worker_died_is_tried_again_or_fails() {
+async fn a_job_whose_worker_died_is_tried_again_and_loses_no_attempt() {
     let store = SqliteStore::memory().unwrap();
     let first = World::on(store.clone(), json!({})).await;
-    let again = first.add(json!({"data": {"do": "hang"}})).await;
-    let last = first
+    let again = first
         .add(json!({"data": {"do": "hang"}, "options": {"attempts": 1}}))
         .await;
     first.until(&again, &[JobState::Active]).await;
-    first.until(&last, &[JobState::Active]).await;
     // Another owner takes the store over: what the first one held has run out.
     let second = World::on(store, json!({})).await;
-    let record = second.end(&last).await;
-    assert_eq!(
-        (record.state, code(&record).as_str()),
-        (JobState::Failed, "JOB_STALLED")
-    );
-    let record = second.until(&again, &[JobState::Active]).await;
-    assert_eq!(record.attempt, 2);
-    // What the dead left behind is counted as well.
-    let counted = async {
+    let attempt = async {
+        let mut tail = second.runtime.tail(StreamName::job(&again), 0);
         loop {
-            let stats = second.runtime.queue("work").await.unwrap().stats;
-            if (stats.failed, stats.retried) == (1, 1) {
+            let record = second.runtime.job(&again).await.unwrap();
+            if (record.state, record.attempt) == (JobState::Active, 2) {
                 return;
             }
-            tokio::time::sleep(Duration::from_millis(3)).await;
+            tail.next().await.unwrap();
         }
     };
-    tokio::time::timeout(LONG, counted).await.unwrap();
+    tokio::time::timeout(LONG, attempt).await.unwrap();
+    let stats = second.runtime.queue("work").await.unwrap().stats;
+    assert_eq!((stats.failed, stats.retried), (0, 0));
     // The first one cannot record anything any more; it is told so and gives up.
     second
         .runtime
@@ -151,32 +144,74 @@ async fn what_runs_here_has_not_stalled_however_late_its_lease_is_renewed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stalled_job_is_judged_by_its_process_which_may_come_later() {
+async fn a_lost_job_waits_for_its_process_which_may_come_later() {
     let lease = Duration::from_secs(30);
     let store = SqliteStore::memory().unwrap();
     let first = World::bare(store.clone(), lease).await;
     let once = json!({"retryPolicy": {"attempts": 1}, "dlq": {"queue": "dead"}});
     first.put("work", once.clone());
-    first.put("other", once.clone());
     let hang = json!([{"data": {"do": "hang"}}]);
-    let work = first.add_to("work", hang.clone()).await.remove(0);
-    let other = first.add_to("other", hang).await.remove(0);
+    let work = first.add_to("work", hang).await.remove(0);
     first.until(&work, &[JobState::Active]).await;
-    first.until(&other, &[JobState::Active]).await;
-    // A server starts anew, and its processes are loaded one after the other.
+    // A server starts anew, and its processes are loaded later.
     let second = World::bare(store, lease).await;
-    second.put("other", once.clone());
-    assert_eq!(second.end(&other).await.state, JobState::Failed);
-    let record = second.runtime.job(&work).await.unwrap();
-    assert_eq!((record.state, record.attempt), (JobState::Active, 1));
+    let record = second.until(&work, &[JobState::Waiting]).await;
+    assert_eq!(record.attempt, 1);
+    assert_eq!(code(&record), "WORKER_LOST");
     second.put("work", once);
-    let record = second.end(&work).await;
+    let record = second.until(&work, &[JobState::Active]).await;
+    assert_eq!(record.attempt, 2);
+}
+
+/// Takes the next job of a queue in somebody's name who is never heard of again.
+async fn lose_one(world: &World, job: &RunId) -> JobRecord {
+    let claim = ClaimJobs {
+        queue: "work".into(),
+        owner: "gone".into(),
+        limit: 1,
+        now_ms: 1,
+        until_ms: 2,
+        limits: Default::default(),
+    };
+    let claimed = world.store.claim_jobs(claim).await.unwrap();
+    assert_eq!(claimed.jobs.len(), 1);
+    world
+        .until(job, &[JobState::Waiting, JobState::Parked])
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_was_lost_ten_times_in_a_row_is_parked_until_it_is_released() {
+    let lease = Duration::from_millis(60);
+    let world = World::bare(SqliteStore::memory().unwrap(), lease).await;
+    let requests: Vec<JobRequest> =
+        serde_json::from_value(json!([{"data": {"do": "input"}, "options": {"attempts": 1}}]))
+            .unwrap();
+    let added = world.runtime.enqueue("work", requests, true).await;
+    let job = added.unwrap().remove(0).id;
+    for _ in 1..10 {
+        let record = lose_one(&world, &job).await;
+        assert_eq!(record.state, JobState::Waiting);
+        assert_eq!(code(&record), "WORKER_LOST");
+    }
+    let record = lose_one(&world, &job).await;
+    assert_eq!((record.state, record.attempt), (JobState::Parked, 10));
+    assert_eq!(code(&record), "JOB_QUARANTINED");
+    let queue = world.runtime.queue("work").await.unwrap().record;
+    assert_eq!((queue.parked, queue.waiting, queue.failed), (1, 0, 0));
+    let why = serde_json::to_value(world.runtime.why(&job).await.unwrap()).unwrap();
+    let reason = &why["reasons"][0];
     assert_eq!(
-        (record.state, code(&record).as_str()),
-        (JobState::Failed, "JOB_STALLED")
+        (&reason["kind"], &reason["code"]),
+        (&"parked".into(), &"JOB_QUARANTINED".into())
     );
-    let letters = second.runtime.queue("dead").await.unwrap();
-    assert_eq!(letters.record.waiting, 2);
+    assert_eq!(reason["release"], format!("riverrun jobs retry {job}"));
+    world.put("work", Value::Null);
+    let steer = Steer::Retry { at_ms: 0 };
+    world.runtime.steer(&job, steer).await.unwrap();
+    let record = world.end(&job).await;
+    assert_eq!((record.state, record.attempt), (JobState::Completed, 11));
+    assert_eq!(record.error, None);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,7 +1,7 @@
 //! Visits that are parked: nothing happens to them until somebody releases them.
 
 use riverrun_engine::{Parked, VisitKey};
-use riverrun_store::RunFilter;
+use riverrun_store::{ClaimJobs, RunFilter};
 use riverrun_types::{RunId, RunStatus};
 use serde_json::{Value, json};
 
@@ -117,4 +117,42 @@ async fn what_runs_when_it_is_parked_begins_anew() {
     assert_eq!(ended.state().result, Some(json!(2).into()));
     let history = ended.state().steps["a"].clone();
     assert_eq!((history.attempt, history.visits), (2, 1));
+}
+
+/// The job of a step is lost ten times before its start was ever recorded.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_that_was_lost_ten_times_in_a_row_is_parked() {
+    let world = World::new().await;
+    let steps = json!({
+        "a": with(step("work"), json!({"retry": {"maxAttempts": 1}, "transitions": {"onFailure": "b"}})),
+        "b": {"type": "set", "config": {"value": "failed"}},
+    });
+    world.register(flow(steps)).await;
+    let run = world.start("f", json!({})).await;
+    for _ in 0..10 {
+        let claim = ClaimJobs {
+            queue: "work".into(),
+            owner: "gone".into(),
+            limit: 1,
+            now_ms: 1,
+            until_ms: 2,
+            limits: Default::default(),
+        };
+        let claimed = world.store.claim_jobs(claim).await.unwrap();
+        let lease = &claimed.jobs[0].lease;
+        let error = json!({"code": "WORKER_LOST", "message": "gone"}).into();
+        let lost = riverrun_store::Settled::Lost { error };
+        let lost = riverrun_store::Settle::new(lease, lost, 1);
+        let commit = riverrun_store::Commit::of(lost.into());
+        world.runtime.commit(commit).await.unwrap();
+    }
+    world.put("work", Value::Null, script!(|_call| Ok(json!("done"))));
+    world.until_told(&run, "step.parked").await;
+    let view = world.runtime.run(&run).await.unwrap();
+    assert_eq!(view.state().status, RunStatus::Waiting);
+    let why = serde_json::to_value(world.runtime.why(&run).await.unwrap()).unwrap();
+    assert_eq!(why["reasons"][0]["code"], "QUARANTINED");
+    world.runtime.resume(&run).await.unwrap();
+    let ended = world.end(&run).await;
+    assert_eq!(ended.state().result, Some(json!("done").into()));
 }

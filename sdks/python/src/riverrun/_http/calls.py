@@ -17,7 +17,7 @@ _MARGIN_S = 10.0
 #: How long the server is asked to hold one request open, in milliseconds.
 _HOLD_MS = 20_000
 
-JOB_STATES = ("waiting", "delayed", "active", "completed", "failed", "cancelled")
+JOB_STATES = ("waiting", "delayed", "active", "parked", "completed", "failed", "cancelled")
 
 
 def enqueue(

@@ -1,0 +1,150 @@
+//! Protection against stored work that kills the server whenever it is taken up.
+//!
+//! A marker in the store says whether the last server stopped cleanly, and how many in a row did
+//! not. After two crashes in a row the work that was active is taken up one unit at a time: nothing
+//! else begins until the unit has ended, waits, or has survived a short probation. The unit is
+//! recorded before it begins. If the next start finds it there, it was alone when the server died,
+//! and it is parked.
+//!
+//! The marker belongs to a store with one owner. A store that several servers share reclaims
+//! nothing, so none of this happens there: their leases run out, and losses are counted instead.
+
+mod alone;
+mod quarantine;
+
+use std::{collections::HashSet, time::Duration};
+
+use riverrun_store::{Reclaimed, Store};
+use riverrun_types::{Json, RunId};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use alone::{Alone, Turn};
+
+use crate::{Result, Runtime};
+
+/// The name of the marker.
+const MARKER: &str = "starts";
+/// After so many crashes in a row units are taken up one at a time.
+const CAREFUL: u32 = 2;
+
+/// What one start leaves for the next.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Starts {
+    /// The server has not stopped cleanly.
+    running: bool,
+    /// Starts before it, in a row, that did not stop cleanly and did not last.
+    pub crashes: u32,
+    /// What was under way when nothing else was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    alone: Vec<Unit>,
+    /// That is being parked, without anything else having begun.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    parking: bool,
+}
+
+/// Something that is taken up as a whole: a run that is driven, or a job of a queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind", content = "id")]
+pub(crate) enum Unit {
+    Run(RunId),
+    Job(RunId),
+}
+
+/// How this start goes, judged by the last.
+pub(crate) struct Beginning {
+    pub starts: Starts,
+    /// What was alone at the last crash, to be parked before anything begins.
+    pub suspects: Vec<Unit>,
+    /// Parking them has crashed the server as well: they are not even read.
+    pub unread: bool,
+}
+
+impl Beginning {
+    /// Reads what the last start left, and records this one, before any work is touched.
+    pub async fn of(store: &dyn Store) -> Result<Self> {
+        let before = store.marker(MARKER).await?;
+        let before: Starts = before
+            .and_then(|before| before.read().ok())
+            .unwrap_or_default();
+        let crashes = match before.running {
+            true => before.crashes.saturating_add(1),
+            false => 0,
+        };
+        let suspects = match before.running {
+            true => before.alone,
+            false => Vec::new(),
+        };
+        let starts = Starts {
+            running: true,
+            crashes,
+            alone: suspects.clone(),
+            parking: !suspects.is_empty(),
+        };
+        starts.store(store).await?;
+        Ok(Self {
+            starts,
+            unread: before.parking && !suspects.is_empty(),
+            suspects,
+        })
+    }
+
+    /// What is to be taken up one at a time; nothing if the last starts went well.
+    pub fn careful_with(&self, reclaimed: Reclaimed) -> HashSet<RunId> {
+        if self.starts.crashes < CAREFUL {
+            return HashSet::new();
+        }
+        let Reclaimed { runs, jobs } = reclaimed;
+        let suspects: HashSet<&RunId> = self.suspects.iter().map(Unit::id).collect();
+        let active = runs.into_iter().chain(jobs);
+        active.filter(|id| !suspects.contains(id)).collect()
+    }
+}
+
+impl Starts {
+    async fn store(&self, store: &dyn Store) -> Result<()> {
+        Ok(store.set_marker(MARKER, Some(Json::of(self))).await?)
+    }
+
+    fn running(crashes: u32) -> Self {
+        Self {
+            running: true,
+            crashes,
+            ..Self::default()
+        }
+    }
+}
+
+impl Unit {
+    fn id(&self) -> &RunId {
+        match self {
+            Self::Run(id) | Self::Job(id) => id,
+        }
+    }
+}
+
+/// Records that the server stops as it should.
+pub(crate) async fn stopped(store: &dyn Store) {
+    if let Err(error) = Starts::default().store(store).await {
+        tracing::warn!(%error, "the stop could not be recorded; the next start counts a crash");
+    }
+}
+
+/// Forgets earlier crashes once the server has lasted.
+pub(crate) async fn forget(runtime: Runtime, lasted: Duration) {
+    let over = async {
+        tokio::select! {
+            () = tokio::time::sleep(lasted) => true,
+            () = runtime.stopping() => false,
+        }
+    };
+    if !runtime.clock().rest(over).await {
+        return;
+    }
+    // What is taken up one at a time records itself, and forgets them at its end.
+    if runtime.alone().is_over()
+        && let Err(error) = Starts::running(0).store(runtime.store()).await
+    {
+        tracing::warn!(%error, "earlier crashes could not be forgotten");
+    }
+}
