@@ -245,8 +245,8 @@ impl StepHost {
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
         let EmitParams { kind, data, seen } = params(asked)?;
         self.saw(seen)?;
-        self.check_value(data.as_ref())?;
         let mut event = emitted(&kind, data, self.runtime.now_ms())?;
+        self.check_value(event.data.as_ref())?;
         self.room.emitted(&kind)?;
         event.step = Some(self.at.clone());
         let is_full = {

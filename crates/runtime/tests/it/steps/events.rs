@@ -389,7 +389,7 @@ async fn what_is_too_large_for_an_event_is_not_emitted() {
     world.register(flow(json!({"a": step("large")}))).await;
     for (door, bytes, code) in [
         (false, 1 << 20, None),
-        (false, (1 << 20) + 1, Some("VALUE_TOO_LARGE")),
+        (false, (1 << 20) + 1, Some("TOO_LARGE")),
         (true, 1 << 20, None),
         (true, (1 << 20) + 1, Some("TOO_LARGE")),
     ] {
