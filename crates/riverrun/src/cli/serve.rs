@@ -69,11 +69,12 @@ impl Serve {
             }
             _ => {}
         }
-        // A version of a flow never changes: it is made of all its steps, or not yet.
+        // A version of a flow never changes: it is made of all its steps, or not yet. Files that are
+        // still loading hold back their own flows, as those do that cannot be loaded.
         let is_whole = late.left().is_empty();
         let composed = match &server.processes {
-            Some(_) if is_whole => project::register_whole(&server.river).await,
-            _ => ComposedFlows::default(),
+            Some(_) => project::register_whole(&server.river).await,
+            None => ComposedFlows::default(),
         };
         let mut flows: Vec<Registered> = flows.into_iter().chain(composed.registered).collect();
         log_failures(&composed.failures);

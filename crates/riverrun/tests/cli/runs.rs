@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::Project;
+use crate::support::{Project, until};
 
 #[test]
 fn a_run_that_does_not_move_says_why() {
@@ -167,15 +167,15 @@ fn reading_and_steering() {
     let fork = server.ok(&["runs", "fork", &quick, "--at", at]);
     let fork = server.json(&["runs", "show", fork.trim()]);
     assert_eq!(fork["forkedFrom"]["runId"], quick.as_str());
-    let listed_events = events.as_array().unwrap();
-    let is_open =
-        |event: &&Value| event["type"] == "step.completed" && !event["data"]["next"].is_null();
-    let last_open = listed_events.iter().rfind(is_open).unwrap()["id"]
-        .as_str()
-        .unwrap();
-    server
-        .run(&["runs", "fork", &quick])
-        .refused(2, &["FORK_AT_END", &format!("such as {}", last_open)]);
+    // The event that is named is one to fork from.
+    let ended = server.run(&["runs", "fork", &quick]);
+    ended.refused(2, &["FORK_AT_END", "such as "]);
+    let named = ended.err.split("such as ").nth(1).unwrap();
+    let named = named.split(',').next().unwrap();
+    let fork = server.ok(&["runs", "fork", &quick, "--at", named]);
+    let fork = until(&server, fork.trim(), "completed");
+    assert_eq!(fork["forkedFrom"]["eventId"], named);
+    server.ok(&["runs", "delete", fork["runId"].as_str().unwrap()]);
     // People see the ids that they need for it.
     let shown = server.ok(&["runs", "events", &quick]);
     let ids = events.as_array().unwrap().iter();
