@@ -2191,6 +2191,10 @@ function apply(run, event) {
       return failed(run, event);
     case "step.retry":
       return data?.lost ? update(run, at, { status: "retrying" }) : run;
+    case "step.parked":
+      return update(run, at, { status: "waiting" });
+    case "step.released":
+      return update(run, at, { status: event.attempt ? "retrying" : "pending" });
     case "step.resumed":
       return update(run, at, { status: "running" });
     case "step.cancelled":
@@ -2239,7 +2243,7 @@ function withStatus(run) {
   if (run.endedAt !== void 0 || !Object.keys(run.steps).length) return run;
   const begun2 = Object.values(run.steps).some((step2) => step2.startedAt !== void 0);
   const waits = run.visits.length > 0 && run.visits.every(({ status }) => status === "waiting" || status === "retrying");
-  return { ...run, status: run.paused ? "paused" : !begun2 ? "pending" : waits ? "waiting" : "running" };
+  return { ...run, status: run.paused ? "paused" : waits ? "waiting" : !begun2 ? "pending" : "running" };
 }
 function isLater(id, than) {
   const [ms = 0, n = 0] = id.split("-").map(Number);

@@ -125,6 +125,15 @@ export interface EventData {
         delayMs: number;
         lost?: boolean;
     };
+    'step.parked': {
+        code: string;
+        message: string;
+        details?: unknown;
+    };
+    'step.released': {
+        reason: string;
+        parkedDuration: number;
+    };
     'step.resumed': {
         reason: string;
         awaitDuration: number;
