@@ -191,7 +191,7 @@ pub async fn pages_follow_each_other_without_gap_or_repeat(store: S) {
         for limit in [1, 7, 52, 53, 54] {
             let filter = RunFilter {
                 limit,
-                tag: tag.clone(),
+                tags: tag.iter().cloned().collect(),
                 ..RunFilter::default()
             };
             assert_eq!(ids(&store, filter).await, expected);

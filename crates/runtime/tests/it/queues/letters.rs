@@ -147,7 +147,7 @@ async fn a_filter_chooses_dead_letters() {
         (
             1,
             Wanted {
-                tag: some("u"),
+                tags: vec!["u".into()],
                 code: some("A"),
                 ..any()
             },
