@@ -5,8 +5,10 @@ use riverrun_types::{Json, Path, State};
 /// The state as one visit sees it: inner scopes hide outer ones.
 #[derive(Clone, Debug)]
 pub struct View<'a> {
-    /// From the outermost, the run's state, to the innermost.
+    /// From the outermost to the innermost. The first `fallbacks` of them are seen only where the
+    /// run's state and the scopes inside of it have nothing of that name.
     scopes: Vec<Scope<'a>>,
+    fallbacks: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +39,7 @@ impl<'a> View<'a> {
     pub fn of(state: &'a State) -> Self {
         Self {
             scopes: vec![Scope::State(state)],
+            fallbacks: 0,
         }
     }
 
@@ -49,6 +52,15 @@ impl<'a> View<'a> {
     /// The view with one value more, where nothing else has its name.
     pub fn over(mut self, name: &'static str, value: &'a Json) -> Self {
         self.scopes.insert(0, Scope::Named(name, value));
+        self.fallbacks += 1;
+        self
+    }
+
+    /// The view with values that are seen where the state has nothing of their name. Of several,
+    /// the last one added is seen.
+    pub(crate) fn with_fallback(mut self, values: &'a State) -> Self {
+        self.scopes.insert(self.fallbacks, Scope::State(values));
+        self.fallbacks += 1;
         self
     }
 

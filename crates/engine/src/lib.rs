@@ -9,6 +9,7 @@ mod context;
 mod decide;
 mod diagram;
 mod fact;
+mod find;
 mod history;
 mod meant;
 mod outcome;
@@ -29,6 +30,7 @@ pub use diagram::{
     NodeKind, OutsideKind,
 };
 pub use fact::{Fact, OpKind, Started, StateOp, in_run};
+pub use find::Finder;
 pub use history::{
     History, HistoryCursor, HistoryEntry, HistoryOutcome, HistoryPage, HistoryRetry, history,
 };
@@ -43,9 +45,12 @@ pub use run::{
 };
 pub use schema::{Schema, SchemaError, SchemaIssue};
 pub use select::Select;
-pub use template::{Template, TemplateError};
+pub use template::{Template, TemplateError, TemplateTooLarge};
 pub use trigger::{TriggerState, TriggerStatus};
-pub use validate::{Catalog, Issue, Severity, errors, flow_schema, is_function, validate};
+pub use validate::{
+    Bounds, Catalog, Issue, MAX_FLOW_STEPS, MAX_ISSUES, Severity, errors, flow_schema, is_function,
+    too_many_steps, validate, validate_within,
+};
 
 /// Error codes that the engine itself gives to failures.
 pub mod code {

@@ -1,14 +1,14 @@
 //! A flow made ready to run: names resolved, selectors and schemas compiled.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
 use indexmap::IndexSet;
 use riverrun_types::{
     Await, AwaitType, Compensation, EventType, Flow, Join, Json, Limits, Millis, Name, OnFailure,
-    Path, Retry, Step, Subscription, VisitStatus, time::MAX_WAIT_MS,
+    Path, Retry, Selector, Step, Subscription, VisitStatus, time::MAX_WAIT_MS,
 };
 use serde_json::Value;
 
@@ -32,6 +32,8 @@ pub struct Plan {
     pub queued: BTreeSet<Name>,
     /// Some step waits for something before its handler.
     awaits: bool,
+    /// The kinds of events that undo finished visits.
+    undo_kinds: HashSet<Name>,
     /// The steps that each kind of event enters, each with the number of its subscription.
     pub subscriptions: HashMap<Name, Vec<(Name, usize)>>,
 }
@@ -41,14 +43,20 @@ pub struct PlanStep {
     pub name: Name,
     pub handler: Name,
     pub input: Select,
+    /// The most bytes that a template of the step may give.
+    pub max_value_bytes: usize,
     pub output_key: Option<Path>,
     pub on_success: Option<Name>,
     pub on_failure: Option<Name>,
     pub on_resume: Option<Name>,
     pub retry: Option<Retry>,
     pub timeout_ms: Option<u64>,
+    /// Whether its input is a part of the state that it selects, and not all of it.
+    pub selects: bool,
     /// The process that runs it, as a job of its queue.
     pub process: Option<Name>,
+    /// What that process is given beside its input, where the step's type names it.
+    pub config: Option<Json>,
     /// The kinds of which it takes one of each at a time; empty where one event is enough.
     pub joins: BTreeSet<Name>,
     pub awaits: Option<Await>,
@@ -79,9 +87,9 @@ impl PlanStep {
             return Ok(brought.clone());
         }
         let input = match state.queued.contains(&visit.key.step) {
-            true => state.selected(&self.input, visit),
-            false => self.input.resolve(&state.view(visit)),
-        };
+            true => state.selected(&self.input, visit, self.max_value_bytes),
+            false => self.input.resolve(&state.view(visit), self.max_value_bytes),
+        }?;
         if !input.is_deeper(Json::MAX_DEPTH) {
             return Ok(input);
         }
@@ -104,7 +112,14 @@ pub enum PlanError {
 }
 
 impl Plan {
+    /// Compiles a flow. The types of its steps are those of handlers.
     pub fn compile(flow: Flow) -> Result<Self, PlanError> {
+        Self::compile_with(flow, &|_| true)
+    }
+
+    /// Compiles a flow. A step whose type is no handler is run by the process of that name, which
+    /// is given the step's config.
+    pub fn compile_with(flow: Flow, is_handler: &dyn Fn(&str) -> bool) -> Result<Self, PlanError> {
         let names: HashMap<&str, Name> = flow
             .steps
             .keys()
@@ -118,9 +133,17 @@ impl Plan {
         let steps = flow
             .steps
             .iter()
-            .map(|(name, step)| Ok((names[name.as_str()].clone(), compile(name, step, &names)?)))
+            .map(|(name, step)| {
+                Ok((
+                    names[name.as_str()].clone(),
+                    compile(name, step, &flow.limits, is_handler, &names)?,
+                ))
+            })
             .collect::<Result<HashMap<Name, PlanStep>, PlanError>>()?;
         let awaits = steps.values().any(PlanStep::awaits_first);
+        let undone = steps.values().filter_map(|step| step.compensation.as_ref());
+        let undo_kinds = undone.flat_map(|undo| &undo.on);
+        let undo_kinds = undo_kinds.map(|kind| Name::from(kind.as_str())).collect();
         let is_queued = |step: &&PlanStep| step.process.is_some();
         let queued = steps.values().filter(is_queued);
         let queued = queued.map(|step| step.name.clone()).collect();
@@ -144,6 +167,7 @@ impl Plan {
             on_failure: flow.on_failure,
             queued,
             awaits,
+            undo_kinds,
             subscriptions: subscriptions(&flow, &names),
             flow: Arc::new(flow),
         })
@@ -177,11 +201,7 @@ impl Plan {
 
     /// Whether an event of this kind changes where a run goes.
     pub fn hears(&self, kind: &str) -> bool {
-        let undoes = |step: &PlanStep| {
-            let undo = step.compensation.as_ref();
-            undo.is_some_and(|undo| undo.on.iter().any(|on| on == kind))
-        };
-        self.subscriptions.contains_key(kind) || self.steps.values().any(undoes)
+        self.subscriptions.contains_key(kind) || self.undo_kinds.contains(kind)
     }
 
     pub fn step(&self, name: &str) -> Option<&PlanStep> {
@@ -189,7 +209,13 @@ impl Plan {
     }
 }
 
-fn compile(name: &str, step: &Step, names: &HashMap<&str, Name>) -> Result<PlanStep, PlanError> {
+fn compile(
+    name: &str,
+    step: &Step,
+    limits: &Limits,
+    is_handler: &dyn Fn(&str) -> bool,
+    names: &HashMap<&str, Name>,
+) -> Result<PlanStep, PlanError> {
     // A target that does not exist is kept: entering it fails with STEP_NOT_FOUND.
     let target = |target: &Option<String>| {
         target
@@ -200,25 +226,34 @@ fn compile(name: &str, step: &Step, names: &HashMap<&str, Name>) -> Result<PlanS
         step: name.to_owned(),
         source,
     })?;
+    let process = process(step, is_handler);
+    let is_custom = process.is_some() && step.handler != PROCESS;
+    let config = is_custom.then(|| Json::of(&step.config));
     Ok(PlanStep {
         name: names[name].clone(),
         handler: Name::from(step.handler.as_str()),
         input,
+        max_value_bytes: limits.max_value_bytes,
         output_key: step.output_key.as_deref().map(Path::new),
         on_success: target(&step.transitions.on_success),
         on_failure: target(&step.transitions.on_failure),
         on_resume: target(&step.transitions.on_resume),
         retry: step.retry.clone(),
         timeout_ms: step.timeout_ms,
-        process: process(step),
+        selects: step.input != Selector::Full,
+        config,
         joins: match step.join {
             Join::Any => BTreeSet::new(),
             Join::All => step.subscriptions.iter().map(kind).collect(),
         },
         awaits: step.awaits.clone(),
-        pause_ms: pause_ms(step),
+        pause_ms: pause_ms(step).filter(|_| process.is_none()),
         compensation: step.compensation.clone(),
-        emits: emits(step),
+        emits: match process {
+            Some(_) => Vec::new(),
+            None => emits(step),
+        },
+        process,
     })
 }
 
@@ -229,17 +264,13 @@ fn kind(subscription: &Subscription) -> Name {
 fn pause_ms(step: &Step) -> Option<Millis> {
     let awaits = step.awaits.as_ref();
     let awaits = awaits.filter(|awaits| awaits.kind == AwaitType::Time);
-    awaits
-        .filter(|_| step.handler != PROCESS)?
-        .delay
-        .as_ref()?
-        .ms()
+    awaits?.delay.as_ref()?.ms()
 }
 
 fn emits(step: &Step) -> Vec<Name> {
     // Validation refuses the kinds that are not free. A definition that was registered before it
     // did so keeps what it always did with them: nothing.
-    let is_own = |kind: &&String| step.handler != PROCESS && EventType::parse(kind).is_free();
+    let is_own = |kind: &&String| EventType::parse(kind).is_free();
     let kinds: IndexSet<&String> = step.emits.iter().filter(is_own).collect();
     kinds
         .into_iter()
@@ -247,10 +278,15 @@ fn emits(step: &Step) -> Vec<Name> {
         .collect()
 }
 
-fn process(step: &Step) -> Option<Name> {
-    let named = step.config.get("process").and_then(Value::as_str);
-    let named = named.filter(|_| step.handler == PROCESS);
-    named.map(Name::from)
+/// The process that runs a step: the one that its config names, or the one that its type names
+/// where that is no handler.
+fn process(step: &Step, is_handler: &dyn Fn(&str) -> bool) -> Option<Name> {
+    if step.handler == PROCESS {
+        let named = step.config.get("process").and_then(Value::as_str);
+        return named.map(Name::from);
+    }
+    let is_custom = !is_handler(&step.handler);
+    is_custom.then(|| Name::from(step.handler.as_str()))
 }
 
 fn subscriptions(flow: &Flow, names: &HashMap<&str, Name>) -> HashMap<Name, Vec<(Name, usize)>> {

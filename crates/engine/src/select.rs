@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use riverrun_types::{Json, Path, Selector};
 
-use crate::{Template, TemplateError, View};
+use crate::{Template, TemplateError, TemplateTooLarge, View};
 
 /// A selector ready for use.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,20 +28,21 @@ impl Select {
         })
     }
 
-    /// What the step is given; nothing found is null.
-    pub fn resolve(&self, view: &View<'_>) -> Json {
-        match self {
+    /// What the step is given; nothing found is null. What a template builds has at most
+    /// `max_bytes`; everything else is a part of the state.
+    pub fn resolve(&self, view: &View<'_>, max_bytes: usize) -> Result<Json, TemplateTooLarge> {
+        let found = match self {
             Self::Key(key) => view.get(key).cloned(),
             Self::Keys(keys) => {
                 let present = keys.iter().filter_map(|key| Some((key, view.get(key)?)));
                 Some(Json::of(&present.collect::<IndexMap<_, _>>()))
             }
             Self::Path(path) => view.path(path),
-            Self::Template(template) => template.resolve(view),
+            Self::Template(template) => template.resolve(view, max_bytes)?,
             Self::Full => Some(view.full()),
             Self::Static(value) => Some(value.clone()),
-        }
-        .unwrap_or_else(Json::null)
+        };
+        Ok(found.unwrap_or_else(Json::null))
     }
 }
 
@@ -57,7 +58,10 @@ mod tests {
         let scope = State::from_input(&Json::of(&json!({"item": 7})));
         let select = Select::compile(&Selector::from_value(&selector).unwrap()).unwrap();
         assert_eq!(
-            select.resolve(&View::of(&state).inside(&scope)).as_str(),
+            select
+                .resolve(&View::of(&state).inside(&scope), 1 << 20)
+                .unwrap()
+                .as_str(),
             expected
         );
     }
@@ -96,7 +100,7 @@ mod tests {
             let state = State::from_input(&Json::parse_text(state).unwrap());
             let select = Selector::from_value(&written).ok().map(|read| Select::compile(&read));
             if let Some(Ok(select)) = select {
-                select.resolve(&View::of(&state)).value();
+                select.resolve(&View::of(&state), 1 << 20).unwrap().value();
             }
         }
     }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use indexmap::IndexMap;
 use regex::{Regex, RegexBuilder};
-use riverrun_engine::{Failure, Outcome, SchemaIssue};
+use riverrun_engine::{Failure, Finder, Outcome, SchemaIssue};
 use riverrun_runtime::{Action, Call, Effects, Handler};
 use riverrun_types::{Json, Name, Path};
 use serde::{Deserialize, Deserializer};
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     code,
@@ -36,6 +37,9 @@ struct ConditionConfig {
     value: Option<Value>,
     when: Option<String>,
     goto: Option<Name>,
+    /// `{path, eq: 7}` says the same as `{path, op: eq, value: 7}`.
+    #[serde(flatten)]
+    by_operator: IndexMap<Operator, Value>,
 }
 
 /// A value of null is a value; only an absent one is `None`.
@@ -57,7 +61,7 @@ impl Handler for Branch {
     }
 
     fn schema(&self) -> Value {
-        json!({
+        let mut schema = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "branch",
             "description": "Has no output. If no condition holds and there is no default, the step fails with NO_MATCH.",
@@ -66,7 +70,7 @@ impl Handler for Branch {
             "required": ["conditions"],
             "properties": {
                 "conditions": {
-                    "description": "Tried from first to last. A condition has either path and op (and value), or when.",
+                    "description": "Tried from first to last. A condition has either path and op (and value), or path and the operator as the name of its value, as in `{\"path\": \"total\", \"gte\": 100}`, or when.",
                     "type": "array",
                     "maxItems": 1000,
                     "items": {
@@ -81,7 +85,7 @@ impl Handler for Branch {
                             },
                             "op": {
                                 "description": "eq: deep equality, numbers by value (1 is 1.0), key order without meaning; what is missing equals nothing. neq: not eq. gt, gte, lt, lte: two numbers, or two strings by code points; otherwise no match. exists: there and not null. notExists: missing or null. in: eq to one item of the list value. nin: not in. contains: a list with an item that is eq, or a string with that text in it. startsWith, endsWith: strings. matches: a string in which the regular expression finds a match (write ^ and $ for the whole); linear time, so no look-around and no back-references.",
-                                "enum": ["eq", "neq", "gt", "gte", "lt", "lte", "exists", "notExists", "in", "nin", "contains", "startsWith", "endsWith", "matches"]
+                                "enum": Operator::NAMES
                             },
                             "value": {
                                 "description": "What to compare with, taken as it is. Not needed by exists and notExists."
@@ -116,9 +120,18 @@ impl Handler for Branch {
                     ],
                     "default": "ship"
                 },
-                {"conditions": [{"path": "done", "op": "eq", "value": true, "goto": null}], "default": "again"}
+                {"conditions": [{"path": "done", "op": "eq", "value": true, "goto": null}], "default": "again"},
+                {"conditions": [{"path": "order.total", "gte": 100, "goto": "approve"}], "default": "ship"}
             ]
-        })
+        });
+        let condition = &mut schema["properties"]["conditions"]["items"]["properties"];
+        for operator in Operator::NAMES {
+            let description = format!(
+                "The value that {operator} compares with: short for op {operator} and value."
+            );
+            condition[operator] = json!({ "description": description });
+        }
+        schema
     }
 
     fn chooses(&self) -> bool {
@@ -159,11 +172,26 @@ impl Handler for Branch {
 fn prepare_test(at: &str, condition: ConditionConfig, issues: &mut Issues) -> Option<Test> {
     let ConditionConfig {
         path,
-        op,
-        value,
+        mut op,
+        mut value,
         when,
+        by_operator,
         ..
     } = condition;
+    let is_plain = op.is_none() && value.is_none() && when.is_none();
+    match by_operator.len() {
+        0 => {}
+        1 if is_plain => {
+            for (operator, expected) in by_operator {
+                (op, value) = named(at, operator, expected, issues)?;
+            }
+        }
+        _ => {
+            let message = "a condition has one operator, and a value beside it only with op";
+            issues.add(at, "condition", message);
+            return None;
+        }
+    }
     match (when, path, op) {
         (Some(when), None, None) if value.is_none() => {
             let script = issues.script(&format!("{at}.when"), &when);
@@ -179,8 +207,32 @@ fn prepare_test(at: &str, condition: ConditionConfig, issues: &mut Issues) -> Op
             })
         }
         _ => {
-            let message = "a condition has either path and op (and value), or when";
+            let message = "a condition has either path and an operator (and its value), or when";
             issues.add(at, "condition", message);
+            None
+        }
+    }
+}
+
+/// An operator that stands as the name of its value. `exists: false` means the same as
+/// `notExists: true`.
+fn named(
+    at: &str,
+    operator: Operator,
+    expected: Value,
+    issues: &mut Issues,
+) -> Option<(Option<Operator>, Option<Value>)> {
+    let inverse = match operator {
+        Operator::Exists => Operator::NotExists,
+        Operator::NotExists => Operator::Exists,
+        operator => return Some((Some(operator), Some(expected))),
+    };
+    match expected {
+        Value::Bool(true) => Some((Some(operator), None)),
+        Value::Bool(false) => Some((Some(inverse), None)),
+        _ => {
+            let message = "exists and notExists are true or false where they have a value";
+            issues.add(at, "type", message);
             None
         }
     }
@@ -241,27 +293,42 @@ enum Test {
 }
 
 impl Test {
-    async fn holds(&self, call: &Call<'_>) -> Result<bool, riverrun_expr::Error> {
+    async fn holds(
+        &self,
+        call: &Call<'_>,
+        finder: &mut Finder<'_, '_>,
+    ) -> Result<bool, riverrun_expr::Error> {
         Ok(match self {
             Self::Compare(path, operator, expected) => {
-                let actual = scope::with_input(call).path(path);
+                let actual = finder.find(path).map(RawValue::get);
                 let actual = if operator.is_unary() {
                     // That it is there is all that matters, and it may be long.
-                    let there = actual.filter(|json| !json.is_null());
+                    let there = actual.filter(|text| *text != "null");
                     there.map(|_| Value::Bool(true))
                 } else {
+                    share_thread(actual).await;
                     // A number that no machine type holds equals nothing, so it counts as missing.
-                    actual.and_then(|json| json.read().ok())
+                    actual.and_then(|text| serde_json::from_str(text).ok())
                 };
                 holds(*operator, actual.as_ref(), expected)
             }
             Self::Matches(path, regex) => {
-                let text = scope::with_input(call).path(path);
-                let text = text.and_then(|json| json.read::<String>().ok());
+                let text = finder.find(path).map(RawValue::get);
+                share_thread(text).await;
+                let text = text.and_then(|text| serde_json::from_str::<String>(text).ok());
                 text.is_some_and(|text| regex.is_match(&text))
             }
             Self::When(script) => is_truthy(&script.run(call).await?),
         })
+    }
+}
+
+/// Reading a large value takes a while, and a branch may read it once for each condition: other
+/// runs have their turn in between.
+async fn share_thread(value: Option<&str>) {
+    const LARGE_BYTES: usize = 64 << 10;
+    if value.is_some_and(|value| value.len() > LARGE_BYTES) {
+        tokio::task::yield_now().await;
     }
 }
 
@@ -276,8 +343,10 @@ fn is_truthy(json: &Json) -> bool {
 #[async_trait]
 impl Action for BranchAction {
     async fn run(&self, call: &Call<'_>) -> Outcome {
+        let view = scope::with_input(call);
+        let mut finder = Finder::new(&view);
         for (index, condition) in self.conditions.iter().enumerate() {
-            match condition.test.holds(call).await {
+            match condition.test.holds(call, &mut finder).await {
                 Ok(true) => return goto(&condition.goto),
                 Ok(false) => {}
                 Err(error) => {
@@ -314,6 +383,41 @@ mod tests {
         let config = json!({"conditions": conditions});
         let outcome = bench.run(&Branch, config, json!({"limit": 40})).await;
         assert_eq!(brief(&outcome), expected);
+    }
+
+    #[tokio::test]
+    async fn an_operator_may_be_the_name_of_its_value() {
+        for (condition, holds) in [
+            (json!({"path": "order.total", "gte": 50}), true),
+            (json!({"path": "order.total", "eq": 51}), false),
+            (json!({"path": "order.total", "in": [1, 50]}), true),
+            (json!({"path": "order.mail", "matches": "^a@"}), true),
+            (json!({"path": "order.mail", "exists": true}), true),
+            (json!({"path": "gone", "exists": false}), true),
+            (json!({"path": "gone", "notExists": false}), false),
+            (json!({"path": "z", "eq": null}), true),
+        ] {
+            let mut condition = condition;
+            condition["goto"] = json!("a");
+            let expected = match holds {
+                true => json!({"goto": "a"}),
+                false => json!({"failed": "NO_MATCH", "retryable": false}),
+            };
+            check(json!([condition]), expected).await;
+        }
+        for wrong in [
+            json!({"path": "a", "eq": 1, "gt": 2, "goto": "x"}),
+            json!({"path": "a", "eq": 1, "op": "eq", "goto": "x"}),
+            json!({"path": "a", "eq": 1, "value": 2, "goto": "x"}),
+        ] {
+            let config = json!({"conditions": [wrong]});
+            check_issues(&Branch, config, &[("conditions.0", "condition")]);
+        }
+        check_issues(
+            &Branch,
+            json!({"conditions": [{"path": "a", "exists": 1, "goto": "x"}]}),
+            &[("conditions.0", "type")],
+        );
     }
 
     #[tokio::test]

@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 
 use crate::{config::Issues, scope};
 
+/// A longer text is no duration and no time.
+const MAX_TIME_BYTES: usize = 1 << 10;
+
 pub(crate) struct Delay;
 
 impl Handler for Delay {
@@ -98,10 +101,15 @@ enum DelayAction {
 
 impl DelayAction {
     fn until_ms(&self, now: Millis, view: &View<'_>) -> Result<Millis, String> {
-        let value = |template: &Template| template.resolve(view).unwrap_or_else(Json::null);
+        let value = |template: &Template| {
+            let value = template.resolve(view, MAX_TIME_BYTES).ok();
+            let value = value.map(|value| value.unwrap_or_else(Json::null));
+            let value = value.filter(|value| value.bytes() <= MAX_TIME_BYTES);
+            value.ok_or_else(|| format!("a time has at most {MAX_TIME_BYTES} bytes"))
+        };
         let until = match self {
-            Self::For(template) => now.saturating_add(duration_ms(&value(template))?),
-            Self::Until(template) => time_ms(&value(template))?,
+            Self::For(template) => now.saturating_add(duration_ms(&value(template)?)?),
+            Self::Until(template) => time_ms(&value(template)?)?,
         };
         if until > now.saturating_add(MAX_WAIT_MS) {
             return Err(format!("{} is more than ten years away", time::iso(until)));
@@ -170,7 +178,7 @@ mod tests {
     async fn check(config: Value, expected: Option<i64>) {
         let bench = Bench::new(json!({
             "n": 5, "f": 1.4, "text": "250", "span": "1m 30s", "neg": -1, "nan": "NaN",
-            "huge": 1e300, "list": [1], "later": "2025-10-29T16:15:55.834Z", "ms": NOW_MS + 7,
+            "long": "9".repeat(10_000), "huge": 1e300, "list": [1], "later": "2025-10-29T16:15:55.834Z", "ms": NOW_MS + 7,
         }));
         let outcome = bench.run(&Delay, config.clone(), json!(42)).await;
         let refused = json!({"failed": "INPUT_ERROR", "retryable": false});
@@ -191,7 +199,7 @@ mod tests {
         check(json!({"ms": "${text}"}), Some(250)).await;
         check(json!({"ms": "${span}"}), Some(90_000)).await;
         check(json!({"ms": "${input}"}), Some(42)).await;
-        for path in ["neg", "nan", "huge", "list", "gone", "later"] {
+        for path in ["neg", "nan", "long", "huge", "list", "gone", "later"] {
             check(json!({"ms": format!("${{{path}}}")}), None).await;
         }
     }

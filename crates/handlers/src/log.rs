@@ -80,9 +80,9 @@ struct LogAction {
 #[async_trait]
 impl Action for LogAction {
     async fn run(&self, call: &Call<'_>) -> Outcome {
-        let mut message = self.message.resolve_text(&scope::with_input(call));
-        if message.len() > MAX_MESSAGE_BYTES {
-            message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
+        let view = scope::with_input(call);
+        let (mut message, is_cut) = self.message.resolve_text(&view, MAX_MESSAGE_BYTES);
+        if is_cut {
             message.push('…');
         }
         call.log(&self.level, &message);
@@ -129,6 +129,8 @@ mod tests {
         let cut = format!("{}…", "ä".repeat(MAX_MESSAGE_BYTES / 2));
         let config = json!({"level": "warn", "message": long});
         check(json!({}), config, EventType::LogWarn, &cut).await;
+        let config = json!({"level": "warn", "message": "${long}".repeat(3_000)});
+        check(json!({ "long": long }), config, EventType::LogWarn, &cut).await;
     }
 
     #[test]

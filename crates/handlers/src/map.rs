@@ -103,15 +103,17 @@ struct MapAction {
 #[async_trait]
 impl Action for MapAction {
     async fn run(&self, call: &Call<'_>) -> Outcome {
-        let Some(items) = call.input.items() else {
+        // Counted first: a list of small items takes many times its bytes once it is read.
+        let Some(count) = call.input.count_items() else {
             return refused("the input of a map must be a list".to_owned());
         };
-        if items.len() > self.max_items {
-            let (count, most) = (items.len(), self.max_items);
+        if count > self.max_items {
+            let most = self.max_items;
             return refused(format!(
                 "the list has {count} items, maxItems allows {most}"
             ));
         }
+        let items = call.input.items().unwrap_or_default();
         let branch = |item| BranchSpec {
             step: self.step.clone(),
             item: Some(item),

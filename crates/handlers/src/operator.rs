@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Number, Value};
 
 /// An operator. "Missing" is a path at which the state has nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Operator {
     /// Deep equality. Numbers are equal by value (1 and 1.0), objects without regard to the order
@@ -38,6 +38,24 @@ pub(crate) enum Operator {
 }
 
 impl Operator {
+    /// As configs write them.
+    pub const NAMES: [&str; 14] = [
+        "eq",
+        "neq",
+        "gt",
+        "gte",
+        "lt",
+        "lte",
+        "exists",
+        "notExists",
+        "in",
+        "nin",
+        "contains",
+        "startsWith",
+        "endsWith",
+        "matches",
+    ];
+
     /// What the config's value has to be; `None` if anything goes.
     pub fn needs(self) -> Option<&'static str> {
         match self {

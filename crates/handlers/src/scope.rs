@@ -2,7 +2,7 @@
 
 use riverrun_engine::View;
 use riverrun_runtime::Call;
-use riverrun_types::State;
+use riverrun_types::{Json, Path, State};
 
 /// The step's input as a scope: its members if it is an object, else `input`.
 pub(crate) fn members(call: &Call<'_>) -> State {
@@ -16,4 +16,10 @@ pub(crate) fn with_input<'a>(call: &'a Call<'_>) -> View<'a> {
         true => view,
         false => view.over("input", &call.input),
     }
+}
+
+/// The value at a path: in the input where the step selects one and that has it, else in the state.
+pub(crate) fn selected(call: &Call<'_>, path: &Path) -> Option<Json> {
+    let in_input = call.selects_input.then(|| call.input.path(path)).flatten();
+    in_input.or_else(|| with_input(call).path(path))
 }

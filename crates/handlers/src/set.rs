@@ -61,8 +61,10 @@ struct SetAction {
 #[async_trait]
 impl Action for SetAction {
     async fn run(&self, call: &Call<'_>) -> Outcome {
-        let value = self.value.resolve(&scope::with_input(call));
-        Outcome::success(value.unwrap_or_else(Json::null))
+        match call.resolve(&self.value, &scope::with_input(call)) {
+            Ok(value) => Outcome::success(value.unwrap_or_else(Json::null)),
+            Err(failure) => Outcome::Failure(failure),
+        }
     }
 }
 
@@ -91,9 +93,18 @@ mod tests {
         }
     }
 
+    #[tokio::test]
+    async fn a_small_template_on_a_large_value_fails_before_it_is_built() {
+        let bench = Bench::new(json!({"x": "y".repeat(1 << 20)}));
+        let config = json!({"value": "${x}".repeat(3_000)});
+        let outcome = bench.run(&Set, config, json!(null)).await;
+        let failed = json!({"failed": "VALUE_TOO_LARGE", "retryable": false});
+        assert_eq!(brief(&outcome), failed);
+    }
+
     #[test]
     fn every_issue_at_once() {
-        check_issues(&Set, json!({}), &[("", "required")]);
+        check_issues(&Set, json!({}), &[("value", "required")]);
         check_issues(
             &Set,
             json!({"value": 1, "values": {}}),

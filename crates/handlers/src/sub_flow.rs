@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use riverrun_engine::{Failure, Outcome, SchemaIssue, Template};
-use riverrun_runtime::{Action, Call, Effects, Handler};
+use riverrun_runtime::{Action, Call, Effects, Handler, KnownNames};
 use riverrun_types::{Json, Name, RunId};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -74,6 +74,17 @@ impl Handler for SubFlow {
         })
     }
 
+    fn unknown_names(&self, config: &Value, known: &dyn KnownNames) -> Vec<SchemaIssue> {
+        let text = |key: &str| config.get(key).and_then(Value::as_str);
+        let unknown = text("flowId").and_then(|flow| known.unknown_flow(flow, text("version")));
+        let issue = |message| SchemaIssue {
+            path: "flowId".to_owned(),
+            rule: "flow-unknown".to_owned(),
+            message,
+        };
+        unknown.map(issue).into_iter().collect()
+    }
+
     fn prepare(&self, config: &Value) -> Result<Arc<dyn Action>, Vec<SchemaIssue>> {
         // A null input is an input, so its absence is looked up in the config itself.
         let input = config.get("input");
@@ -105,10 +116,10 @@ impl Action for SubFlowAction {
         };
         let input = match &self.input {
             None => call.input.clone(),
-            Some(template) => {
-                let input = template.resolve(&scope::with_input(call));
-                input.unwrap_or_else(Json::null)
-            }
+            Some(template) => match call.resolve(template, &scope::with_input(call)) {
+                Ok(input) => input.unwrap_or_else(Json::null),
+                Err(failure) => return Outcome::Failure(failure),
+            },
         };
         Outcome::SubFlow(riverrun_engine::SubFlow {
             run: RunId::fresh(),

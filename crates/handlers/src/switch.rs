@@ -47,7 +47,7 @@ impl Handler for Switch {
             "required": ["path", "cases"],
             "properties": {
                 "path": {
-                    "description": "Where the value stands in the state: a dot path. `input` leads into the step's input unless the state has an `input` of its own.",
+                    "description": "Where the value stands: a dot path into what the step selects with `input`, else into the state, and into the state as well where the selected input has nothing there. `input` leads into the step's input unless the state has an `input` of its own.",
                     "type": "string",
                     "minLength": 1
                 },
@@ -107,7 +107,7 @@ struct SwitchAction {
 #[async_trait]
 impl Action for SwitchAction {
     async fn run(&self, call: &Call<'_>) -> Outcome {
-        let value = scope::with_input(call).path(&self.path);
+        let value = scope::selected(call, &self.path);
         let case = value
             .as_ref()
             .and_then(|value| self.cases.get(&*value.as_text()));
@@ -162,6 +162,23 @@ mod tests {
         check("gone", json!({}), none).await;
         check("gone", json!({"default": "else"}), json!({"goto": "else"})).await;
         check("gone", json!({"default": null}), json!({"goto": null})).await;
+    }
+
+    #[tokio::test]
+    async fn the_input_comes_first_where_the_step_selects_one() {
+        let bench = Bench::new(json!({"s": "state", "only": "state"}));
+        let config = |path: &str| json!({"path": path, "cases": {"state": "a", "input": "b"}});
+        for (selects_input, path, expected) in [
+            (true, "s", "b"),
+            (true, "only", "a"),
+            (true, "input.s", "b"),
+            (false, "s", "a"),
+        ] {
+            let mut call = bench.call(json!({"s": "input"}));
+            call.selects_input = selects_input;
+            let outcome = bench.run_call(&Switch, config(path), &call).await;
+            assert_eq!(brief(&outcome), json!({"goto": expected}), "{path}");
+        }
     }
 
     #[test]

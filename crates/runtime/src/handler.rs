@@ -8,9 +8,9 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use riverrun_engine::{Failure, Outcome, SchemaIssue, View};
+use riverrun_engine::{Failure, Outcome, SchemaIssue, Template, View};
 use riverrun_expr::Sandbox;
-use riverrun_types::{Draft, EventType, Json, Millis, Name, RunId};
+use riverrun_types::{Draft, EventType, Json, Limits, Millis, Name, RunId};
 use serde_json::{Value, json};
 
 /// A kind of step.
@@ -37,9 +37,23 @@ pub trait Handler: Send + Sync + 'static {
         false
     }
 
+    /// What a config names that is not known yet, each with its path in the config. It may still
+    /// come, so a flow is registered all the same, with a warning.
+    fn unknown_names(&self, config: &Value, known: &dyn KnownNames) -> Vec<SchemaIssue> {
+        let _ = (config, known);
+        Vec::new()
+    }
+
     /// Makes a step ready to run. The config has passed the schema; what a schema cannot say
     /// (an expression that does not parse) is refused here, every issue at once.
     fn prepare(&self, config: &Value) -> Result<Arc<dyn Action>, Vec<SchemaIssue>>;
+}
+
+/// What a server knows when it looks at a definition: each says what is wrong with a name, if
+/// anything.
+pub trait KnownNames {
+    fn unknown_process(&self, id: &str) -> Option<String>;
+    fn unknown_flow(&self, id: &str, version: Option<&str>) -> Option<String>;
 }
 
 /// Whether running a step twice could be noticed by anybody.
@@ -78,6 +92,11 @@ pub struct Call<'a> {
     pub input: Json,
     /// The state as this visit sees it.
     pub view: View<'a>,
+    /// Whether the input is what the step selects from the state, and neither all of it nor what an
+    /// event brought.
+    pub selects_input: bool,
+    /// The most bytes that a template may give: the flow's `limits.maxValueBytes`.
+    pub max_value_bytes: usize,
     pub services: &'a Services,
     pub(crate) events: Mutex<Vec<Draft>>,
 }
@@ -102,9 +121,16 @@ impl<'a> Call<'a> {
             now_ms: 0,
             input,
             view,
+            selects_input: false,
+            max_value_bytes: Limits::default().max_value_bytes,
             services,
             events,
         }
+    }
+
+    /// What a template gives on a view of this call.
+    pub fn resolve(&self, template: &Template, view: &View<'_>) -> Result<Option<Json>, Failure> {
+        Ok(template.resolve(view, self.max_value_bytes)?)
     }
 
     /// Records an event with the outcome of this attempt.

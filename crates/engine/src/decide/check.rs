@@ -57,7 +57,7 @@ impl Turn<'_> {
         let Some(target) = target else { return Ok(()) };
         self.check_size(target, key, output)?;
         if scope.is_some() {
-            return Ok(());
+            return self.check_scopes(target, key, output);
         }
         self.check_schema(target, key, output)
     }
@@ -74,6 +74,24 @@ impl Turn<'_> {
             return Ok(());
         }
         let message = format!("the state would have {bytes} bytes; it may have {limit}");
+        Err(Failure::new(code::STATE_TOO_LARGE, message).permanent())
+    }
+
+    /// The branches of a run share a limit: the items of a list, which came from the state, and as
+    /// much again that their steps write.
+    fn check_scopes(&self, target: &State, key: &Path, output: &Json) -> Result<(), Failure> {
+        let limit = self.plan.limits.max_state_bytes.saturating_mul(2);
+        let mut bytes = self.state.scope_bytes + output.bytes();
+        if bytes > limit {
+            let old = target.path(key).map_or(0, |old| old.bytes());
+            bytes = bytes.saturating_sub(old);
+        }
+        if bytes <= limit {
+            return Ok(());
+        }
+        let message = format!(
+            "the branches of the run would hold {bytes} bytes together; they may hold {limit}, twice the flow's limits.maxStateBytes"
+        );
         Err(Failure::new(code::STATE_TOO_LARGE, message).permanent())
     }
 

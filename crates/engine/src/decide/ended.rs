@@ -17,10 +17,11 @@ impl Turn<'_> {
     /// Ends whatever has nothing left to wait for: forks whose branches are through, then the run.
     pub(super) fn settle(&mut self) {
         while let Some(key) = self.touched.pop() {
+            let limit = self.plan.limits.max_value_bytes;
             let settled = |visit: &&Visit| {
                 visit
                     .branches()
-                    .is_some_and(|branches| branches.is_settled())
+                    .is_some_and(|branches| branches.is_settled() || branches.result_bytes > limit)
             };
             if let Some(visit) = self.state.visit(&key).filter(settled).cloned() {
                 self.end_fork(&visit);
@@ -61,6 +62,15 @@ impl Turn<'_> {
         let Some(branches) = visit.branches() else {
             return;
         };
+        let limit = self.plan.limits.max_value_bytes;
+        if branches.result_bytes > limit {
+            let message = format!(
+                "the results of the branches have more than {limit} bytes together, the most that the flow's limits.maxValueBytes allows"
+            );
+            self.cancel_inside(visit, "the results of the branches are too large");
+            let failure = Failure::new(code::VALUE_TOO_LARGE, message).permanent();
+            return self.fail(visit, failure, 0.0);
+        }
         let is_failed = |branch: &crate::Branch| branch.status == BranchStatus::Failed;
         let Some(index) = branches.branches.iter().position(is_failed) else {
             let next = self.after_wait(visit);

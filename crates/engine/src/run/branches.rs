@@ -20,7 +20,10 @@ impl RunState {
             entered: 0,
             ended: 0,
             failed: 0,
+            result_bytes: 0,
         };
+        let scopes = branches.branches.iter().map(|branch| branch.scope.bytes());
+        self.scope_bytes += scopes.sum::<usize>();
         self.wait(at, Wait::Branches(branches), ms);
         self.start_branches(&VisitKey::of(at), ms);
     }
@@ -57,7 +60,8 @@ impl RunState {
             return;
         };
         if let Some(branches) = self.branches_mut(of) {
-            branches.end(*index, BranchStatus::Done, result, None);
+            let freed = branches.end(*index, BranchStatus::Done, result, None);
+            self.scope_bytes = self.scope_bytes.saturating_sub(freed);
         }
         self.start_branches(of, ms);
     }
@@ -69,8 +73,10 @@ impl RunState {
         let Some(branches) = self.branches_mut(of) else {
             return;
         };
-        branches.end(*index, BranchStatus::Failed, None, Some(error));
-        if !branches.fail_fast {
+        let freed = branches.end(*index, BranchStatus::Failed, None, Some(error));
+        let goes_on = !branches.fail_fast;
+        self.scope_bytes = self.scope_bytes.saturating_sub(freed);
+        if goes_on {
             self.start_branches(of, ms);
         }
     }
@@ -91,10 +97,21 @@ impl RunState {
             return;
         };
         let scope = Arc::make_mut(&mut branch.scope);
+        let before = scope.bytes();
         if let Some(outside) = outside.filter(|_| scope.get(key.head()).is_none()) {
             scope.set(&Path::new(key.head()), outside);
         }
         scope.set(key, value);
+        let after = scope.bytes();
+        self.scope_bytes = (self.scope_bytes + after).saturating_sub(before);
+    }
+
+    /// A visit has ended: what the branches inside it held is gone with them.
+    pub(super) fn drop_scopes(&mut self, visit: &Visit) {
+        let branches = visit.branches().map(|inside| inside.branches.as_slice());
+        let scopes = branches.unwrap_or_default().iter();
+        let freed: usize = scopes.map(|branch| branch.scope.bytes()).sum();
+        self.scope_bytes = self.scope_bytes.saturating_sub(freed);
     }
 
     /// The scoped branch that a visit writes to; none if it writes to the run's state.
@@ -114,16 +131,19 @@ impl RunState {
 }
 
 impl Branches {
+    /// Ends a branch, and returns the bytes that its scope held.
     fn end(
         &mut self,
         index: usize,
         status: BranchStatus,
         result: Option<Json>,
         error: Option<Failure>,
-    ) {
+    ) -> usize {
         let Some(branch) = self.branches.get_mut(index) else {
-            return;
+            return 0;
         };
+        let freed = branch.scope.bytes();
+        self.result_bytes += result.as_ref().map_or(0, Json::bytes);
         self.ended += 1;
         self.failed += usize::from(status == BranchStatus::Failed);
         *branch = Branch {
@@ -133,6 +153,7 @@ impl Branches {
             result,
             error,
         };
+        freed
     }
 }
 

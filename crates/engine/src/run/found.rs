@@ -7,7 +7,7 @@ use riverrun_types::{Json, State};
 use serde::{Deserialize, Serialize};
 
 use super::{RunState, Visit};
-use crate::Select;
+use crate::{Select, TemplateTooLarge};
 
 /// A state that visits found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,15 +20,20 @@ pub struct Found {
 impl RunState {
     /// What a step selects for a visit that runs as a job: from what it found. The run's first visit
     /// found the run's input.
-    pub(crate) fn selected(&self, select: &Select, visit: &Visit) -> Json {
+    pub(crate) fn selected(
+        &self,
+        select: &Select,
+        visit: &Visit,
+        max_bytes: usize,
+    ) -> Result<Json, TemplateTooLarge> {
         let is_full = *select == Select::Full;
         if self.is_first(visit) {
             return match is_full {
-                true => self.input.clone(),
+                true => Ok(self.input.clone()),
                 false => {
                     let state = State::from_input(&self.input);
                     let view = self.view_around(visit, &state, &[]);
-                    select.resolve(&visit.seen(view))
+                    select.resolve(&visit.seen(view), max_bytes)
                 }
             };
         }
@@ -37,10 +42,11 @@ impl RunState {
         let state = found.map_or(&self.state, |found| &found.state);
         let view = self.view_around(visit, state, &visit.around);
         // What its await brought came later: it is there for whoever names it, and no part of all.
-        select.resolve(&match is_full {
+        let view = match is_full {
             true => visit.led(view),
             false => visit.seen(view),
-        })
+        };
+        select.resolve(&view, max_bytes)
     }
 
     /// Lets a visit that is entered keep what it finds, where its input comes from that.

@@ -110,6 +110,9 @@ pub struct RunState {
     /// written it last.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub found: BTreeMap<u64, Found>,
+    /// The bytes that the branches under way hold: their items and what their steps wrote.
+    #[serde(default, skip_serializing_if = "riverrun_types::is_zero")]
+    pub scope_bytes: usize,
 }
 
 /// The visits of a run that are parked.
@@ -241,6 +244,7 @@ impl RunState {
             latest: None,
             written: 0,
             found: BTreeMap::new(),
+            scope_bytes: 0,
         }
     }
 
@@ -253,9 +257,10 @@ impl RunState {
         self.visits.get(key)
     }
 
-    /// What a visit can see: the run's state, and around it from the outside in, what led to each
-    /// fork, what that was given and what belongs to the branch of it; then the failure that led to
-    /// the visit itself (`error`) and what its await brought (`awaited`).
+    /// What a visit can see: the run's state, and around it from the outside in, what each fork was
+    /// given and what belongs to the branch of it; then what its await brought (`awaited`). The
+    /// failure that led to the visit, or to a fork around it, is `error` where none of these has
+    /// that name.
     pub fn view<'a>(&'a self, visit: &'a Visit) -> View<'a> {
         visit.seen(self.view_around(visit, &self.state, &[]))
     }
@@ -323,6 +328,20 @@ impl RunState {
         let branches = self.visits.iter().filter_map(Visit::branches);
         let branches: usize = branches.map(|inside| inside.branches.len()).sum();
         self.visits.len() + branches <= FEW
+    }
+
+    /// When something in the run happens by itself, the next attempt of a step that runs as a job
+    /// included; `NEVER` if only others can move it. That attempt is due in its queue: the run
+    /// itself need not be taken up for it.
+    pub fn due_ms(&self) -> Millis {
+        if self.status.is_ended() || self.paused {
+            return NEVER;
+        }
+        let jobs = self.visits.iter().filter_map(|visit| match &visit.wait {
+            Some(Wait::Job { until_ms }) => *until_ms,
+            _ => None,
+        });
+        jobs.chain([self.wake_ms()]).min().unwrap_or(NEVER)
     }
 
     /// When the run moves by itself; `NEVER` if only others can move it.

@@ -41,7 +41,7 @@ pub struct Visit {
     pub losses: u32,
     /// The branch that it belongs to.
     pub branch: Option<InBranch>,
-    /// The failure that led here, which its selectors see as `error`.
+    /// The failure that led here, which its selectors see as `error` unless the state has one.
     pub caught: Option<Arc<State>>,
     pub since_ms: Millis,
     pub wait: Option<Wait>,
@@ -174,10 +174,10 @@ impl Visit {
         self.awaited.as_ref().or(self.so_far.as_ref())
     }
 
-    /// The view with what led to the visit.
+    /// The view with the failure that led to the visit, as `error` unless the run's state has one.
     pub(crate) fn led<'a>(&'a self, view: View<'a>) -> View<'a> {
         match &self.caught {
-            Some(caught) => view.inside(caught),
+            Some(caught) => view.with_fallback(caught),
             None => view,
         }
     }
@@ -424,6 +424,9 @@ pub struct Branches {
     /// How many of those have ended, and how many of those failed.
     pub ended: usize,
     pub failed: usize,
+    /// The bytes of the results of those that ended well, which are gathered in one value.
+    #[serde(default)]
+    pub result_bytes: usize,
 }
 
 impl Branches {

@@ -5,6 +5,7 @@
 //! gigabytes. So everything is collected only from values for which that is little; of a large value
 //! the first thing is found, and then what is wrong close to it.
 
+use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
 use super::{Schema, SchemaIssue, dotted, rule, shorten};
@@ -60,7 +61,7 @@ impl Schema {
 
     fn issue(&self, error: &jsonschema::ValidationError<'_>) -> SchemaIssue {
         SchemaIssue {
-            path: shorten(&dotted(&error.instance_path().to_string())),
+            path: shorten(&place(error)),
             rule: rule(&error.schema_path().to_string()),
             message: shorten(&self.message(error)),
         }
@@ -200,4 +201,17 @@ pub(super) fn is_short(value: &Value) -> bool {
         }
     }
     spend(value, &mut 2_000)
+}
+
+/// Where an issue is: a field that is missing has its own path, not its parent's.
+fn place(error: &jsonschema::ValidationError<'_>) -> String {
+    let path = dotted(&error.instance_path().to_string());
+    let ValidationErrorKind::Required { property } = error.kind() else {
+        return path;
+    };
+    let field = property.as_str().unwrap_or_default();
+    match path.as_str() {
+        "" => field.to_owned(),
+        path => format!("{path}.{field}"),
+    }
 }

@@ -140,7 +140,7 @@ impl Schema {
     /// missing top-level key is no issue.
     pub fn state_issues(&self, state: &State) -> Vec<SchemaIssue> {
         let mut issues = self.relaxed().issues(&state.json().value());
-        issues.retain(|issue| !(issue.path.is_empty() && issue.rule == "required"));
+        issues.retain(|issue| issue.rule != "required" || issue.path.contains('.'));
         issues
     }
 
@@ -271,7 +271,10 @@ mod tests {
         }))
         .unwrap();
         let told = |value: Value| schema.issues(&value)[0].told();
-        assert_eq!(told(json!({})), ": \"n\" is a required property");
+        assert_eq!(
+            told(json!({})),
+            " at \"n\": \"n\" is a required property"
+        );
         assert_eq!(
             told(json!({"n": "x"})),
             " at \"n\": \"x\" is not of type \"integer\""

@@ -135,6 +135,67 @@ fn a_fork_whose_branches_cannot_all_have_a_step_begins_none() {
     );
 }
 
+/// The results are gathered in one value: they may not have more bytes than one.
+#[test]
+fn a_fork_ends_as_soon_as_its_results_are_too_large_together() {
+    let flow = json!({"limits": {"maxValueBytes": 12}, "steps": {
+        "m": {"transitions": {"onFailure": "b"}}, "a": {}, "b": {},
+    }});
+    check_after(
+        flow,
+        "
+        start
+          flow.started
+        begin m
+          step.started m
+        map m a [1,2,3]
+          step.await.branches m 3
+        ",
+        r#"
+        begin a
+          step.started a
+        begin a#2
+          step.started a#2
+        begin a#3
+          step.started a#3
+        ok a "123456"
+          step.completed a "123456"
+        ok a#2 "123456"
+          step.completed a#2 "123456"
+          step.cancelled a#3 by system
+          step.failed m VALUE_TOO_LARGE -> b
+        "#,
+    );
+}
+
+/// What steps inside a map write stays with the item, and all of it together is bounded.
+#[test]
+fn the_branches_of_a_run_share_a_limit() {
+    let flow = json!({"limits": {"maxStateBytes": 60}, "steps": {
+        "m": {"transitions": {"onFailure": "b"}}, "b": {}, "c": {},
+        "a": {"outputKey": "k", "transitions": {"onSuccess": "c"}},
+    }});
+    check_after(
+        flow,
+        "
+        start
+          flow.started
+        begin m
+          step.started m
+        map m a [1,2,3]
+          step.await.branches m 3
+        ",
+        r#"
+        run a "1234567890123456789012345678"
+          step.started a
+          step.completed a "1234567890123456789012345678" -> c
+        run a#2 "1234567890123456789012345678"
+          step.started a#2
+          step.failed a#2 STATE_TOO_LARGE
+        "#,
+    );
+}
+
 #[test]
 fn a_value_may_not_be_too_large() {
     let flow = json!({"limits": {"maxValueBytes": 10}, "steps": {

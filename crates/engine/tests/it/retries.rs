@@ -176,10 +176,8 @@ fn a_route_catches_what_retries_did_not_mend_and_sees_the_error() {
     check(
         flow,
         r#"
-        start {"error":"of the input"}
+        start {"n":1}
           flow.started
-        see a ${error}
-          = "of the input"
         begin a
           step.started a
         fail a E
@@ -208,7 +206,25 @@ fn a_route_catches_what_retries_did_not_mend_and_sees_the_error() {
           step.failed b#2 H
           flow.failed H at b
         state
-          = {"error":"of the input"}
+          = {"n":1}
+        "#,
+    );
+}
+
+#[test]
+fn an_error_of_the_state_is_seen_before_the_failure_that_was_caught() {
+    let flow = json!({"a": {"transitions": {"onFailure": "b"}}, "b": {}});
+    check(
+        flow,
+        r#"
+        start {"error":"of the input"}
+          flow.started
+        begin a
+          step.started a
+        fail a E
+          step.failed a E -> b
+        see b ${error}
+          = "of the input"
         "#,
     );
 }

@@ -291,7 +291,10 @@ impl Player {
             "see" => {
                 let state = &self.run().state;
                 let view = state.view(state.visit(&key(first)).unwrap());
-                let seen = Template::parse(&Value::from(tail)).unwrap().resolve(&view);
+                let seen = Template::parse(&Value::from(tail))
+                    .unwrap()
+                    .resolve(&view, 1 << 20)
+                    .unwrap();
                 vec![format!(
                     "= {}",
                     seen.as_ref().map_or("nothing", Json::as_str)

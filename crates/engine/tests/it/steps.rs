@@ -206,6 +206,31 @@ fn a_target_that_does_not_exist_is_a_failure_for_good() {
           = "INVALID_TRANSITION at a"
         "#,
     );
+    // What the run itself writes as `error` is what later steps see.
+    check(
+        json!({
+            "a": {"transitions": {"onFailure": "b"}},
+            "b": {"outputKey": "error", "transitions": {"onSuccess": "c"}},
+            "c": {"input": {"type": "full"}},
+        }),
+        r#"
+        start
+          flow.started
+        begin a
+          step.started a
+        fail a E
+          step.failed a E -> b
+        see b ${error.code}
+          = "E"
+        run b "own"
+          step.started b
+          step.completed b "own" -> c
+        see c ${error}
+          = "own"
+        input c
+          = {"error":"own"}
+        "#,
+    );
     check(
         json!({"initialStepId": "gone", "steps": {"a": {}}}),
         r#"

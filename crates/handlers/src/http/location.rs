@@ -5,8 +5,8 @@
 //! - Between `://` and the next slash, a value can be a host, a port, or part of one.
 //! - Everywhere else it is percent-encoded as one part of the path or the query.
 
-use riverrun_engine::View;
-use riverrun_types::Path;
+use riverrun_engine::{Finder, View};
+use riverrun_types::{Path, json::push_text};
 use url::Url;
 
 /// A url with values to put in.
@@ -69,16 +69,28 @@ impl Location {
         }
     }
 
-    pub fn resolve(&self, view: &View<'_>) -> Result<Url, String> {
+    /// The url with the values of a view, of at most `max_bytes`.
+    pub fn resolve(&self, view: &View<'_>, max_bytes: usize) -> Result<Url, String> {
         let mut text = String::new();
+        let mut finder = Finder::new(view);
         for piece in &self.pieces {
             match piece {
                 Piece::Text(plain) => text.push_str(plain),
-                Piece::Value(path, place) => text.push_str(&value(path, *place, view)?),
+                Piece::Value(path, place) => {
+                    let room = max_bytes.saturating_sub(text.len());
+                    text.push_str(&value(path, *place, &mut finder, room)?);
+                }
+            }
+            if text.len() > max_bytes {
+                return Err(too_long(max_bytes));
             }
         }
         read(&text)
     }
+}
+
+pub(super) fn too_long(max_bytes: usize) -> String {
+    format!("the url would have more than {max_bytes} bytes")
 }
 
 /// Reads a finished url. Its text may hold secrets, so an error does not repeat it.
@@ -127,16 +139,25 @@ impl Progress {
     }
 }
 
-fn value(path: &Path, place: Place, view: &View<'_>) -> Result<String, String> {
-    let json = view.path(path).filter(|json| !json.is_null());
-    let json = json.ok_or_else(|| format!("${{{path}}} in the url finds nothing"))?;
-    let text = json.as_text();
+/// The text of a value at its place. What has more than `room` bytes cannot be part of the url.
+fn value(
+    path: &Path,
+    place: Place,
+    finder: &mut Finder<'_, '_>,
+    room: usize,
+) -> Result<String, String> {
+    let found = finder.find(path).filter(|raw| raw.get() != "null");
+    let found = found.ok_or_else(|| format!("${{{path}}} in the url finds nothing"))?;
+    let mut text = String::new();
+    if !push_text(found, &mut text, room) {
+        return Err(format!("${{{path}}} makes the url too long"));
+    }
     match place {
-        Place::Base => Ok(text.into_owned()),
+        Place::Base => Ok(text),
         Place::Authority => Ok(encode(&text, b"-._~:[]")),
         Place::Query => Ok(encode(&text, b"-._~")),
         // Not even encoded dots would stay in their place, and an empty part leads elsewhere too.
-        Place::Path if matches!(&*text, "" | "." | "..") => Err(format!(
+        Place::Path if matches!(text.as_str(), "" | "." | "..") => Err(format!(
             "${{{path}}} in the url is {text:?}, which no part of a path can be"
         )),
         Place::Path => Ok(encode(&text, b"-._~")),
@@ -170,7 +191,7 @@ mod tests {
             "host": "api.example:8080", "evil": "evil.example/", "at": "x@evil.example",
             "base": "https://api.example/v1", "whole": "https://api.example/a?b=c d",
         })));
-        let url = Location::parse(template).resolve(&View::of(&state))?;
+        let url = Location::parse(template).resolve(&View::of(&state), 1 << 10)?;
         Ok(url.to_string())
     }
 
@@ -225,12 +246,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_short_template_cannot_become_a_long_url() {
+        let state = State::from_input(&Json::of(&json!({"x": "y".repeat(1 << 20)})));
+        let template = format!("https://x.example/{}", "${x}/".repeat(3_000));
+        let url = Location::parse(&template).resolve(&View::of(&state), 4 << 20);
+        assert!(url.unwrap_err().contains("too long"));
+    }
+
     proptest! {
         #[test]
         fn no_value_leaves_its_part(text in "\\PC{0,12}|[./\\\\%@:?#2eE]{0,8}") {
             let state = State::from_input(&Json::of(&json!({"v": text})));
             let view = View::of(&state);
-            if let Ok(url) = Location::parse("https://x.example/a/${v}/b?c=${v}&d").resolve(&view) {
+            let location = Location::parse("https://x.example/a/${v}/b?c=${v}&d");
+            if let Ok(url) = location.resolve(&view, 1 << 10) {
                 prop_assert_eq!(url.host_str(), Some("x.example"));
                 prop_assert_eq!(url.path_segments().unwrap().count(), 3);
                 prop_assert!(url.path().starts_with("/a/") && url.path().ends_with("/b"));
@@ -241,7 +271,7 @@ mod tests {
 
         #[test]
         fn no_template_makes_it_panic(text in "[${}a:/?.]{0,30}") {
-            let _ = Location::parse(&text).resolve(&View::of(&State::default()));
+            let _ = Location::parse(&text).resolve(&View::of(&State::default()), 1 << 10);
         }
     }
 }

@@ -7,7 +7,7 @@ use reqwest::{
 };
 use riverrun_engine::{Failure, Template, View, code};
 use riverrun_runtime::Call;
-use riverrun_types::Json;
+use riverrun_types::json::push_text;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use url::Url;
@@ -105,11 +105,11 @@ impl RequestTemplate {
     pub fn resolve(&self, call: &Call<'_>) -> Result<Request, Failure> {
         let members = scope::members(call);
         let view = call.view.clone().inside(&members);
-        let input_error = |message: String| Failure::new(code::INPUT_ERROR, message).permanent();
-        let mut url = self.url.resolve(&view).map_err(input_error)?;
-        self.add_query(&mut url, &view);
-        let mut headers = self.headers(&view).map_err(input_error)?;
-        let body = self.body(&view, &mut headers);
+        let url = self.url.resolve(&view, call.max_value_bytes);
+        let mut url = url.map_err(input_error)?;
+        self.add_query(&mut url, &view, call)?;
+        let mut headers = self.headers(&view, call)?;
+        let body = self.body(&view, &mut headers, call)?;
         if !headers.contains_key(&IDEMPOTENCY_KEY) {
             let key = format!("{}__{}#{}", call.run, call.step, call.visit);
             // Ids and step names are plain, so this holds; if not, a key is better missing.
@@ -125,26 +125,44 @@ impl RequestTemplate {
         })
     }
 
-    fn add_query(&self, url: &mut Url, view: &View<'_>) {
+    fn add_query(&self, url: &mut Url, view: &View<'_>, call: &Call<'_>) -> Result<(), Failure> {
+        let limit = call.max_value_bytes;
         for (name, template) in &self.query {
-            let Some(value) = template.resolve(view) else {
+            let Some(value) = call.resolve(template, view)? else {
                 continue;
             };
-            let values = value.items().unwrap_or_else(|| vec![value]);
-            for value in values.iter().filter(|value| !value.is_null()) {
-                url.query_pairs_mut().append_pair(name, &value.as_text());
+            let values = value.raw_items().unwrap_or_else(|| vec![value.raw()]);
+            for value in values.into_iter().filter(|value| value.get() != "null") {
+                let mut text = String::new();
+                let room = limit.saturating_sub(url.as_str().len() + name.len() + 2);
+                if !push_text(value, &mut text, room) {
+                    return Err(input_error(location::too_long(limit)));
+                }
+                url.query_pairs_mut().append_pair(name, &text);
             }
         }
+        Ok(())
     }
 
-    fn headers(&self, view: &View<'_>) -> Result<HeaderMap, String> {
+    fn headers(&self, view: &View<'_>, call: &Call<'_>) -> Result<HeaderMap, Failure> {
         let mut headers = HeaderMap::new();
+        let mut left = call.max_value_bytes;
         for (name, template) in &self.headers {
-            let Some(value) = template.resolve(view).filter(|value| !value.is_null()) else {
+            let value = call.resolve(template, view)?;
+            let Some(value) = value.filter(|value| !value.is_null()) else {
                 continue;
             };
-            let mut value = HeaderValue::from_str(&value.as_text()).map_err(|_| {
-                format!("the value of the header {name} has a line break or control character")
+            let mut text = String::new();
+            if !push_text(value.raw(), &mut text, left) {
+                let limit = call.max_value_bytes;
+                let message = format!("the headers would have more than {limit} bytes");
+                return Err(input_error(message));
+            }
+            left -= text.len();
+            let mut value = HeaderValue::from_str(&text).map_err(|_| {
+                input_error(format!(
+                    "the value of the header {name} has a line break or control character"
+                ))
             })?;
             value.set_sensitive(true);
             headers.append(name.clone(), value);
@@ -152,8 +170,18 @@ impl RequestTemplate {
         Ok(headers)
     }
 
-    fn body(&self, view: &View<'_>, headers: &mut HeaderMap) -> Option<Bytes> {
-        let value: Json = self.body.as_ref()?.resolve(view)?;
+    fn body(
+        &self,
+        view: &View<'_>,
+        headers: &mut HeaderMap,
+        call: &Call<'_>,
+    ) -> Result<Option<Bytes>, Failure> {
+        let Some(template) = &self.body else {
+            return Ok(None);
+        };
+        let Some(value) = call.resolve(template, view)? else {
+            return Ok(None);
+        };
         let is_text = match self.body_type {
             Some(body_type) => body_type == BodyType::Text,
             None => value.as_str().starts_with('"'),
@@ -166,8 +194,12 @@ impl RequestTemplate {
         headers
             .entry(CONTENT_TYPE)
             .or_insert(HeaderValue::from_static(content_type));
-        Some(Bytes::from(body))
+        Ok(Some(Bytes::from(body)))
     }
+}
+
+fn input_error(message: String) -> Failure {
+    Failure::new(code::INPUT_ERROR, message).permanent()
 }
 
 fn prepare_url(text: &str, issues: &mut Issues) -> Option<Location> {

@@ -5,8 +5,9 @@ mod preset;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use riverrun_engine::{Failure, Outcome, SchemaIssue};
-use riverrun_runtime::{Action, Call, Effects, Handler};
+use riverrun_engine::{Failure, Outcome, SchemaIssue, meant};
+use riverrun_runtime::{Action, Call, Effects, Handler, KnownNames};
+use riverrun_types::Json;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,6 +17,22 @@ use crate::{
     script::{self, Script},
 };
 use preset::Preset;
+
+/// What an expression that is a single word can mean: what it sees, and words of JavaScript.
+const SEEN: [&str; 12] = [
+    "input",
+    "state",
+    "awaited",
+    "ctx",
+    "true",
+    "false",
+    "null",
+    "undefined",
+    "NaN",
+    "Infinity",
+    "Math",
+    "Number",
+];
 
 pub(crate) struct Transform;
 
@@ -64,6 +81,33 @@ impl Handler for Transform {
         })
     }
 
+    /// A single word that is no preset and nothing that an expression sees.
+    fn unknown_names(&self, config: &Value, _: &dyn KnownNames) -> Vec<SchemaIssue> {
+        let word = config.get("transform").and_then(Value::as_str);
+        let word = word.map(|word| word.trim().trim_end_matches(';'));
+        let is_name = |word: &&str| {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+            let begins = word.starts_with(|c: char| c.is_ascii_alphabetic());
+            let head = word.split('.').next().unwrap_or_default();
+            begins && word.chars().all(is_part) && !SEEN.contains(&head)
+        };
+        let unknown = word
+            .filter(is_name)
+            .filter(|word| Preset::named(word).is_none());
+        let issue = |word: &str| {
+            let presets: Vec<&str> = preset::PRESETS.iter().map(|preset| preset.0).collect();
+            SchemaIssue {
+                path: "transform".to_owned(),
+                rule: "preset-unknown".to_owned(),
+                message: format!(
+                    "there is no preset {word:?}{}; as an expression it fails, which sees input, state, awaited and ctx",
+                    meant(word, &presets)
+                ),
+            }
+        };
+        unknown.map(issue).into_iter().collect()
+    }
+
     fn prepare(&self, config: &Value) -> Result<Arc<dyn Action>, Vec<SchemaIssue>> {
         let Config { transform } = config::read(config)?;
         let mut issues = Issues::default();
@@ -87,7 +131,7 @@ enum TransformAction {
 impl Action for TransformAction {
     async fn run(&self, call: &Call<'_>) -> Outcome {
         let result = match self {
-            Self::Preset(preset) => preset.apply(&call.input).map_err(|message| {
+            Self::Preset(preset) => apply(*preset, &call.input).await.map_err(|message| {
                 let details = json!({"preset": preset.name()});
                 Failure::new(code::TRANSFORM_ERROR, message)
                     .details(details)
@@ -103,6 +147,17 @@ impl Action for TransformAction {
             Err(failure) => Outcome::Failure(failure),
         }
     }
+}
+
+/// Applies a preset; to a large value beside the threads that everything else runs on.
+async fn apply(preset: Preset, input: &Json) -> Result<Json, String> {
+    const LARGE_BYTES: usize = 256 << 10;
+    if input.bytes() <= LARGE_BYTES {
+        return preset.apply(input);
+    }
+    let input = input.clone();
+    let applied = tokio::task::spawn_blocking(move || preset.apply(&input)).await;
+    applied.unwrap_or_else(|error| Err(format!("to be applied ({error})")))
 }
 
 #[cfg(test)]
@@ -135,6 +190,13 @@ mod tests {
         )
         .await;
         check("undefined", json!(1), json!({"output": null})).await;
+        check("input.a;", json!({"a": 7}), json!({"output": 7})).await;
+        check(
+            "input => input.a + 1 ; ",
+            json!({"a": 7}),
+            json!({"output": 8}),
+        )
+        .await;
         let failed = json!({"failed": "TRANSFORM_ERROR", "retryable": false});
         check("input.a.b", json!({}), failed.clone()).await;
         check("json.parse", json!("{"), failed).await;
@@ -152,6 +214,35 @@ mod tests {
             failure.details.unwrap().value(),
             json!({"code": "EXPR_THROWN"})
         );
+    }
+
+    #[test]
+    fn a_word_that_is_no_preset_is_told() {
+        struct Nothing;
+        impl KnownNames for Nothing {
+            fn unknown_process(&self, _: &str) -> Option<String> {
+                None
+            }
+            fn unknown_flow(&self, _: &str, _: Option<&str>) -> Option<String> {
+                None
+            }
+        }
+        for (transform, expected) in [
+            ("uper", Some("did you mean upper?")),
+            ("json.prase", Some("did you mean json.parse?")),
+            ("upper", None),
+            ("input.a", None),
+            ("state", None),
+            ("null", None),
+            ("a => a", None),
+        ] {
+            let found = Transform.unknown_names(&json!({ "transform": transform }), &Nothing);
+            let message = found.first().map(|issue| issue.message.as_str());
+            match expected {
+                Some(part) => assert!(message.unwrap().contains(part), "{message:?}"),
+                None => assert_eq!(message, None, "{transform}"),
+            }
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::{
 use futures::FutureExt;
 use parking_lot::Mutex;
 use riverrun_engine::{Failure, Input, Outcome, VisitKey};
-use riverrun_types::{Draft, VisitStatus};
+use riverrun_types::{Draft, Json, VisitStatus};
 
 use super::Driver;
 use crate::{Call, Effects};
@@ -17,6 +17,10 @@ use crate::{Call, Effects};
 /// Events after which what was decided so far is committed: a long chain of steps is seen while
 /// it runs, and no commit grows without bound.
 const MAX_EVENTS: usize = 256;
+
+/// Bytes of data after which it is committed, too: the events of a commit are held several times
+/// until it is durable.
+const MAX_EVENT_BYTES: usize = 4 << 20;
 
 /// How long steps without effects may keep a thread to themselves: other runs and requests have
 /// their turn in between.
@@ -30,6 +34,23 @@ pub(crate) enum Effectful {
     Leave,
 }
 
+/// How many events are to be committed, and what they carry. Each is looked at once.
+#[derive(Default)]
+struct Weight {
+    counted: usize,
+    bytes: usize,
+}
+
+impl Weight {
+    fn is_full(&mut self, events: &[Draft]) -> bool {
+        let fresh = events.get(self.counted..).unwrap_or_default();
+        let bytes = fresh.iter().filter_map(|event| event.data.as_ref());
+        self.bytes += bytes.map(Json::bytes).sum::<usize>();
+        self.counted = events.len();
+        self.counted >= MAX_EVENTS || self.bytes >= MAX_EVENT_BYTES
+    }
+}
+
 impl Driver {
     /// Decides as far as it can without effects.
     pub(crate) async fn advance(&mut self, effectful: Effectful) {
@@ -40,8 +61,11 @@ impl Driver {
             self.judge(Input::Due);
         }
         let mut since = Instant::now();
-        while self.pending.events.len() < MAX_EVENTS {
-            self.emit_declared().await;
+        let mut weight = Weight::default();
+        while !weight.is_full(&self.pending.events) {
+            if !self.emit_declared(&mut weight).await {
+                return;
+            }
             // One that cannot wait may lead to others that have to.
             if self.await_declared().await {
                 continue;
@@ -78,12 +102,17 @@ impl Driver {
         }
     }
 
-    /// Emits what the definitions of finished visits say.
-    async fn emit_declared(&mut self) {
+    /// Emits what the definitions of finished visits say. Says whether that was all: the rest
+    /// belongs into the next commit, before anything else.
+    async fn emit_declared(&mut self, weight: &mut Weight) -> bool {
         while let Some(due) = self.state.to_emit.first() {
+            if weight.is_full(&self.pending.events) {
+                return false;
+            }
             let event = due.draft(self.runtime.now_ms());
             self.emit(event).await;
         }
+        true
     }
 
     /// Whether there is more to decide at once than one commit holds.
@@ -133,6 +162,8 @@ impl Driver {
             now_ms: self.runtime.now_ms(),
             input,
             view,
+            selects_input: step.selects && known.input.is_none(),
+            max_value_bytes: step.max_value_bytes,
             services: self.runtime.services(),
             events: Mutex::new(Vec::new()),
         };

@@ -50,6 +50,7 @@ impl Attempts {
         };
         let input = step.input(&driver.state, known);
         let scope = driver.state.view(known).to_state();
+        let selects_input = step.selects && known.input.is_none();
         let timeout = action
             .timeout
             .unwrap_or(driver.runtime.options().attempt_timeout);
@@ -82,6 +83,8 @@ impl Attempts {
                 now_ms: runtime.now_ms(),
                 input,
                 view: View::of(&scope),
+                selects_input,
+                max_value_bytes: flow.plan.limits.max_value_bytes,
                 services: runtime.services(),
                 events: Mutex::new(Vec::new()),
             };

@@ -90,6 +90,7 @@ impl Driver {
         visit: &Visit,
         input: &Json,
     ) -> std::result::Result<Json, String> {
+        let limit = self.flow.plan.limits.max_value_bytes;
         let shown = match payload {
             Value::String(source) if is_function(source) => {
                 let expr = Expr::compile(source).map_err(|error| error.to_string())?;
@@ -101,11 +102,12 @@ impl Driver {
             }
             payload => {
                 let template = Template::parse(payload).map_err(|error| error.to_string())?;
-                template.resolve(&self.state.view(visit).over("input", input))
+                let view = self.state.view(visit).over("input", input);
+                let shown = template.resolve(&view, limit);
+                shown.map_err(|error| format!("payload: {error}"))?
             }
         };
         let shown = shown.unwrap_or_else(Json::null);
-        let limit = self.flow.plan.limits.max_value_bytes;
         match shown.bytes() > limit {
             true => Err(format!(
                 "the payload has {} bytes, {limit} is the most",

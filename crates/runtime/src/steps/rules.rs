@@ -152,6 +152,7 @@ impl Driver {
                 Json::of(&emission)
             }
         };
+        let (mut made, limit) = (0, self.flow.plan.limits.max_state_bytes);
         for place @ (step, number) in subscribed {
             // An event enters a step once: by the first of its subscriptions that holds.
             if entries.iter().any(|entry| entry.step == *step) {
@@ -160,10 +161,20 @@ impl Driver {
             let rule = self.flow.rules.subscriptions.get(place);
             match self.entry(rule, &emission).await {
                 Ok(None) => {}
-                Ok(Some(input)) => entries.push(Entry {
-                    step: step.clone(),
-                    input,
-                }),
+                Ok(Some(input)) => {
+                    made += input.as_ref().map_or(0, Json::bytes);
+                    if made > limit {
+                        let message = format!(
+                            "subscription {number} of step {step:?}: the inputs that map gives for one event have more than {limit} bytes together, the flow's limits.maxStateBytes"
+                        );
+                        failures.push(Failure::new("EXPRESSION_ERROR", message));
+                        break;
+                    }
+                    entries.push(Entry {
+                        step: step.clone(),
+                        input,
+                    });
+                }
                 Err(error) => {
                     let message = format!("subscription {number} of step {step:?}: {error}");
                     failures.push(Failure::new("EXPRESSION_ERROR", message));

@@ -454,6 +454,7 @@ fn a_run_says_its_reasons_in_the_order_in_which_they_matter() {
         entered: 2,
         ended: 1,
         failed: 0,
+        result_bytes: 0,
     });
     let mut inner = visit("inner", VisitStatus::Running, None);
     inner.branch = Some(InBranch {

@@ -248,15 +248,21 @@ async fn no_run_sees_the_state_of_another() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_step_whose_handler_is_gone_says_so() {
+async fn a_step_whose_handler_is_gone_waits_for_a_process_of_that_name() {
     let store = Watched::new();
     let first = open(store.clone(), true).await;
     register(&first, "lost", "a", json!({"a": {"type": "echo"}})).await;
     let second = open(store, false).await;
     let run = start(&second, "lost", json!({})).await;
-    let view = end(&second, &run).await;
-    assert_eq!(view.state().status, RunStatus::Failed);
-    assert_eq!(view.failure().unwrap().code, "HANDLER_NOT_FOUND");
+    let loaded = second.load(&run).await.unwrap();
+    let missing = second.missing_process(&loaded).await.unwrap();
+    assert_eq!(missing.as_deref(), Some("echo"));
+    let why = second.why(&run).await.unwrap();
+    assert!(
+        why.summary.contains("nobody here runs process echo"),
+        "{}",
+        why.summary
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

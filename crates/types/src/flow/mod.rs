@@ -226,6 +226,8 @@ impl Transitions {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Retry {
+    /// How often a visit is tried in all, the first try included: 1 means never again. FlowMonkey
+    /// counts retries only.
     pub max_attempts: u32,
     #[serde(default)]
     pub backoff_ms: u64,

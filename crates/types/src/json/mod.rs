@@ -2,6 +2,7 @@
 //! 64-bit id or a long decimal is never rounded on its way through.
 
 mod check;
+mod compact;
 mod unique;
 
 use std::{borrow::Cow, fmt, sync::Arc};
@@ -139,14 +140,87 @@ impl Json {
         }
     }
 
-    /// How the value reads inside a text: strings without quotes, everything else as JSON.
+    /// How the value reads inside a text: strings without quotes, everything else as compact JSON,
+    /// however its sender spaced it.
     pub fn as_text(&self) -> Cow<'_, str> {
-        if self.as_str().starts_with('"')
-            && let Ok(text) = serde_json::from_str::<String>(self.as_str())
-        {
-            return Cow::Owned(text);
+        raw_text(self.raw())
+    }
+
+    /// The value as JSON without white space between its tokens.
+    pub fn compact(&self) -> Cow<'_, str> {
+        compact::compact(self.as_str())
+    }
+
+    /// The items of an array where they stand, or `None` if this is not an array.
+    pub fn raw_items(&self) -> Option<Vec<&RawValue>> {
+        if !self.is_array() {
+            return None;
         }
-        Cow::Borrowed(self.as_str())
+        serde_json::from_str(self.as_str()).ok()
+    }
+
+    /// How many items an array has, without a copy of any; `None` if this is not an array.
+    pub fn count_items(&self) -> Option<usize> {
+        if !self.is_array() {
+            return None;
+        }
+        let mut deserializer = serde_json::Deserializer::from_str(self.as_str());
+        serde::de::Deserializer::deserialize_seq(&mut deserializer, Count).ok()
+    }
+
+    /// Serialises what may fail while it is written, for instance because it counts its bytes, and
+    /// whose parts have been checked before.
+    pub fn written<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::value::to_raw_value(value).map(Self::trusted)
+    }
+
+    /// A copy of a part of another `Json`.
+    pub fn part(raw: &RawValue) -> Self {
+        Self::trusted(raw.to_owned())
+    }
+}
+
+fn raw_text(raw: &RawValue) -> Cow<'_, str> {
+    if raw.get().starts_with('"')
+        && let Ok(Key(text)) = serde_json::from_str(raw.get())
+    {
+        return text;
+    }
+    compact::compact(raw.get())
+}
+
+/// Appends a value as it reads inside a text (see [`Json::as_text`]) until the whole has `max`
+/// bytes. Returns whether everything fitted; if not, as much as fits was appended.
+pub fn push_text(raw: &RawValue, text: &mut String, max: usize) -> bool {
+    match raw.get().starts_with('"') {
+        true => push_plain(&raw_text(raw), text, max),
+        false => compact::compact_into(raw.get(), text, max),
+    }
+}
+
+/// Appends as much of a text as fits into `max` bytes, and returns whether all of it did.
+pub fn push_plain(more: &str, text: &mut String, max: usize) -> bool {
+    let room = max.saturating_sub(text.len());
+    let fitting = more.floor_char_boundary(room);
+    text.push_str(&more[..fitting]);
+    fitting == more.len()
+}
+
+struct Count;
+
+impl<'de> serde::de::Visitor<'de> for Count {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut count = 0;
+        while seq.next_element::<serde::de::IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok(count)
     }
 }
 
@@ -160,7 +234,8 @@ pub fn pick_path<'a>(raw: &'a RawValue, parts: &[String]) -> Option<&'a RawValue
     parts.iter().try_fold(raw, |raw, part| pick(raw, part))
 }
 
-fn pick<'a>(raw: &'a RawValue, key: &str) -> Option<&'a RawValue> {
+/// One member of an object or one item of an array.
+pub fn pick<'a>(raw: &'a RawValue, key: &str) -> Option<&'a RawValue> {
     let text = raw.get();
     match text.as_bytes().first()? {
         b'{' => {
@@ -331,6 +406,30 @@ mod tests {
             assert!(Json::try_of(&[&raw]).is_err(), "{text}");
             assert!(Json::try_from(raw).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn text_does_not_depend_on_white_space() {
+        for (text, expected) in [
+            ("{ \"a b\" :\n[1.10,\t\"x y\"] }", r#"{"a b":[1.10,"x y"]}"#),
+            (r#""x \u0041""#, "x A"),
+            ("12", "12"),
+        ] {
+            assert_eq!(json(text).as_text(), expected);
+            let mut cut = String::new();
+            assert!(push_text(json(text).raw(), &mut cut, expected.len()));
+            assert_eq!(cut, expected);
+            cut.clear();
+            assert!(!push_text(json(text).raw(), &mut cut, 1));
+            assert_eq!(cut, expected[..1]);
+        }
+    }
+
+    #[test]
+    fn items_are_counted_without_a_copy() {
+        assert_eq!(json("[1, [2, 3], {}]").count_items(), Some(3));
+        assert_eq!(json("{}").count_items(), None);
+        assert_eq!(json("[1, [2, 3]]").raw_items().unwrap()[1].get(), "[2, 3]");
     }
 
     #[test]

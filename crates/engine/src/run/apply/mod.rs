@@ -248,6 +248,7 @@ impl RunState {
         self.ended_ms = Some(ms);
         self.visits.clear();
         self.found.clear();
+        self.scope_bytes = 0;
         self.held.clear();
         self.undo.clear();
         self.ends_cancelled = None;

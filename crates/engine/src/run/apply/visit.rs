@@ -242,6 +242,7 @@ impl RunState {
         if visit.parked().is_some() {
             self.one_parked_less(ms);
         }
+        self.drop_scopes(&visit);
         self.summarise(&at.name, |step| {
             step.status = status;
             step.ended_ms = Some(ms);
