@@ -2,7 +2,7 @@
 
 use axum::{extract::State, http::StatusCode};
 use riverrun_engine::{FlowDiagram, errors};
-use riverrun_runtime::FlowEntry;
+use riverrun_runtime::{FlowEntry, Work, compute};
 use riverrun_types::{Json, time::iso};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use utoipa::IntoParams;
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{Definition, FlowPath, Query},
+    extract::{FlowDefinition, FlowPath, Query},
     page::Items,
     reply::{Answer, json, ok, with_type},
     run_reads::{RunListQuery, list_answer, narrow},
@@ -42,8 +42,10 @@ pub(crate) async fn list_flows(State(api): State<Api>) -> Answer {
         (status = 422, description = "FLOW_INVALID: details.issues lists every issue", body = schemas::Failure)))]
 pub(crate) async fn register_flow(
     State(api): State<Api>,
-    Definition(definition): Definition,
+    FlowDefinition(definition): FlowDefinition,
 ) -> Answer {
+    let definition =
+        definition.map_err(|issue| riverrun_runtime::Error::FlowInvalid(vec![issue]))?;
     let registered = api.runtime().register(&definition).await?;
     let status = match registered.created {
         true => StatusCode::CREATED,
@@ -69,9 +71,12 @@ pub(crate) async fn register_flow(
     responses((status = 200, description = "What is wrong with it, if anything", body = schemas::Validation)))]
 pub(crate) async fn validate_flow(
     State(api): State<Api>,
-    Definition(definition): Definition,
+    FlowDefinition(definition): FlowDefinition,
 ) -> Answer {
-    let issues = api.runtime().validate(&definition);
+    let issues = match definition {
+        Ok(definition) => api.runtime().validate(&definition),
+        Err(issue) => vec![issue],
+    };
     ok(&json!({"valid": !errors(&issues), "issues": issues}))
 }
 
@@ -162,19 +167,20 @@ pub(crate) async fn flow_diagram(
     Query(query): Query<DiagramQuery>,
 ) -> Answer {
     let flow = find(&api, path, query.version)?;
-    let diagram = FlowDiagram::of(&flow.definition.value(), api.runtime().handlers());
-    let text = |text: String| {
-        Ok(with_type(
-            StatusCode::OK,
-            "text/plain; charset=utf-8",
-            text + "\n",
-        ))
-    };
-    match query.format {
-        DiagramFormat::Json => ok(&diagram),
-        DiagramFormat::Mermaid => text(diagram.mermaid()),
-        DiagramFormat::Text => text(diagram.text()),
-    }
+    let work = Work::on_text(flow.definition.bytes());
+    compute(work, || {
+        let diagram = FlowDiagram::of(&flow.definition.value(), api.runtime().handlers());
+        match query.format {
+            DiagramFormat::Json => ok(&diagram),
+            DiagramFormat::Mermaid => text(diagram.mermaid()),
+            DiagramFormat::Text => text(diagram.text()),
+        }
+    })
+}
+
+fn text(text: String) -> Answer {
+    let kind = "text/plain; charset=utf-8";
+    Ok(with_type(StatusCode::OK, kind, text + "\n"))
 }
 
 fn find(api: &Api, path: FlowPath, version: Option<String>) -> Result<FlowEntry, ApiError> {

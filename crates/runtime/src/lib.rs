@@ -41,10 +41,12 @@ mod work;
 pub use clock::{Busy, Clock, SimulatedClock, Unsettled};
 pub use compose::{Composable, Composed, ComposedFlow, Made, MadeFlow};
 pub use compute::{Work, compute};
-pub use definition::{Format, check_members, check_numbers, parse_definition};
+pub use definition::{
+    Format, NotRead, check_members, check_numbers, parse_definition, read_definition,
+};
 pub use error::Error;
 pub use flows::{Compiled, FlowEntry, RegisteredFlow};
-pub use handler::{Action, Call, Effects, FlowLookup, Handler, Services, function};
+pub use handler::{Action, Call, Effects, FlowLookup, Handler, KnownNames, Services, function};
 pub use handlers::Handlers;
 pub use import::{Exported, ExportedAwait, ExportedEvent, ExportedRun};
 pub use listen::Listener;

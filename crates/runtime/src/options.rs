@@ -22,6 +22,9 @@ pub struct Options {
     /// Runs one after the other, each started by an event that the one before led to: an event of
     /// the last starts no more. Default 100.
     pub max_chain: u32,
+    /// Steps that a flow's definition may have. Default 5,000, at most
+    /// [`Options::MAX_FLOW_STEPS`].
+    pub max_flow_steps: usize,
     /// Reduced runs kept in memory. Default 1,000.
     pub cached_runs: u64,
     /// How long ended runs are kept. Default completed 7 days, failed and cancelled 30.
@@ -55,6 +58,9 @@ pub struct Options {
 impl Options {
     /// More runs than this are never driven at once.
     pub const MAX_DRIVERS: usize = 1_000_000;
+
+    /// No definition may have more steps than this: its schema says so.
+    pub const MAX_FLOW_STEPS: usize = 100_000;
 }
 
 impl Default for Options {
@@ -65,6 +71,7 @@ impl Default for Options {
             max_drivers: 1_024,
             attempt_timeout: Duration::from_secs(30),
             max_chain: 100,
+            max_flow_steps: riverrun_engine::MAX_FLOW_STEPS,
             cached_runs: 1_000,
             retention: Retention::default(),
             sweep_every: Duration::from_secs(60),

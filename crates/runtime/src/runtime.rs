@@ -170,18 +170,18 @@ impl Runtime {
         &self.inner.options
     }
 
-    /// Everything that is wrong with a definition.
+    /// Everything that is wrong with a definition, as far as is listed.
     pub fn validate(&self, definition: &Value) -> Vec<Issue> {
-        let issues = compute(Work::Long, || self.inner.flows.validate(definition));
+        let issues = compute(Work::Long, || self.definition_issues(definition));
         self.without_heard(definition, issues)
     }
 
     /// Registers a definition for ever under its id and version.
     pub async fn register(&self, definition: &Value) -> Result<RegisteredFlow> {
-        let mut registered = self
-            .inner
-            .flows
-            .register(&self.inner.writer, definition, self.now_ms())
+        let issues = compute(Work::Long, || self.definition_issues(definition));
+        let flows = &self.inner.flows;
+        let mut registered = flows
+            .register(&self.inner.writer, definition, issues, self.now_ms())
             .await?;
         registered.issues = self.without_heard(definition, registered.issues);
         Ok(registered)

@@ -4,7 +4,8 @@ use indexmap::IndexMap;
 use riverrun_engine::{Cancellation, Failure, StepSummary};
 use riverrun_store::RunRecord;
 use riverrun_types::{
-    EventId, Json, Millis, Name, RunId, RunStatus, State, VisitStatus, time::Iso,
+    EventId, Json, Millis, Name, RunId, RunStatus, State, VisitStatus,
+    time::{Iso, NEVER},
 };
 use serde::{Serialize, Serializer};
 
@@ -118,6 +119,11 @@ impl Serialize for RunView {
         let Loaded { record, state } = &self.loaded;
         let mut shown = Shown::from(record);
         shown.status = state.status;
+        // A list goes by the record, which does not know of jobs.
+        let due_ms = Some(state.due_ms()).filter(|ms| *ms != NEVER && *ms > 0);
+        if shown.wake_at.is_none() && state.status == RunStatus::Waiting {
+            shown.wake_at = due_ms.map(Iso);
+        }
         ShownWhole {
             record: shown,
             step_count: state.step_count,

@@ -7,7 +7,8 @@ use axum::{
     extract::{FromRequest, Request},
     http::{HeaderMap, header},
 };
-use riverrun_runtime::{Format, check_members, check_numbers, parse_definition};
+use riverrun_engine::{Issue, too_many_steps};
+use riverrun_runtime::{Error, Format, NotRead, Work, compute, read_definition};
 use riverrun_types::{Json, json::is_repeated_member, words::plain};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, error::Category, json};
@@ -69,32 +70,57 @@ impl FromRequest<Api> for Raw {
     }
 }
 
-/// A flow's definition, in JSON or YAML.
+/// A definition, in JSON or YAML.
 pub(crate) struct Definition(pub Value);
 
 impl FromRequest<Api> for Definition {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
-        let format = format(request.headers())?;
-        let bytes = bytes(request, api).await?;
-        off_the_async_threads(bytes, move |bytes| definition(bytes, format).map(Self)).await
+        let read = read_definition_of(request, api, usize::MAX).await?;
+        let definition = read.map_err(|issue| Error::FlowInvalid(vec![issue]))?;
+        Ok(Self(definition))
     }
 }
 
-fn definition(bytes: &[u8], format: Format) -> Result<Value, ApiError> {
-    let text = || {
-        let text = std::str::from_utf8(bytes);
-        text.map_err(|_| ApiError::new("BAD_DEFINITION", "the definition is not UTF-8 text"))
-    };
-    match format {
-        Format::Json => {
-            let definition = read(bytes)?;
-            check_members(text()?)?;
-            check_numbers(text()?, &definition)?;
-            Ok(definition)
-        }
-        Format::Yaml => Ok(parse_definition(text()?, Format::Yaml)?),
+/// A flow's definition, in JSON or YAML. One that has too many steps is not read to its end: then
+/// there is the issue that says so.
+pub(crate) struct FlowDefinition(pub Result<Value, Issue>);
+
+impl FromRequest<Api> for FlowDefinition {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
+        let max_steps = api.runtime().options().max_flow_steps;
+        let read = read_definition_of(request, api, max_steps).await;
+        read.map(Self)
+    }
+}
+
+async fn read_definition_of(
+    request: Request,
+    api: &Api,
+    max_steps: usize,
+) -> Result<Result<Value, Issue>, ApiError> {
+    let format = format(request.headers())?;
+    let bytes = bytes(request, api).await?;
+    compute(Work::on_text(bytes.len()), || {
+        read_flow(&bytes, format, max_steps)
+    })
+}
+
+fn read_flow(
+    bytes: &[u8],
+    format: Format,
+    max_steps: usize,
+) -> Result<Result<Value, Issue>, ApiError> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| ApiError::new("BAD_DEFINITION", "the definition is not UTF-8 text"))?;
+    match read_definition(text, format, max_steps) {
+        Ok(definition) => Ok(Ok(definition)),
+        Err(NotRead::TooManySteps) => Ok(Err(too_many_steps(max_steps))),
+        Err(NotRead::Json(error)) => Err(refusal::<Value>(bytes, &error)),
+        Err(NotRead::Other(error)) => Err(error.into()),
     }
 }
 

@@ -4,7 +4,9 @@ mod body;
 mod path;
 mod query;
 
-pub(crate) use body::{Body, Definition, Payload, Raw, bytes_up_to, read, read_object};
+pub(crate) use body::{
+    Body, Definition, FlowDefinition, Payload, Raw, bytes_up_to, read, read_object,
+};
 pub(crate) use path::{FlowPath, FlowRunPath, JobPath, RunPath, Segments, job_id, run_id};
 pub(crate) use query::{
     Moment, PAGE, Query, comma_list, flag, flag_or_none, moment, moment_at, page_limit, tags,

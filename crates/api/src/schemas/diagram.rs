@@ -13,6 +13,9 @@ pub struct FlowDiagram {
     pub edges: Vec<FlowEdge>,
     /// What has to come from outside: events that no step says it emits, and doors.
     pub outside: Option<Vec<FlowOutside>>,
+    /// How many edges there are beside those that are listed, which are 20,000 at most.
+    #[schema(rename = "edgesLeftOut")]
+    pub edges_left_out: Option<u64>,
 }
 
 #[derive(ToSchema)]

@@ -6,7 +6,10 @@ use riverrun_types::{AwaitType, Compensation, Join, TriggerType, time::duration_
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{EdgeKind, FlowAwait, FlowEdge, FlowNode, FlowOutside, FlowSubscription, OutsideKind};
+use super::{
+    EdgeKind, FlowAwait, FlowEdge, FlowNode, FlowOutside, FlowSubscription, OutsideKind,
+    read::Edges,
+};
 
 impl FlowAwait {
     pub(super) fn of(kind: AwaitType) -> Self {
@@ -98,6 +101,8 @@ fn milliseconds(value: &Value) -> Option<u64> {
 
 /// Which steps take a kind of event, found once for all edges.
 pub struct Takers<'a> {
+    /// Every step's name.
+    steps: HashSet<&'a str>,
     enters: HashMap<&'a str, Vec<(&'a FlowNode, &'a FlowSubscription)>>,
     resumes: HashMap<&'a str, Vec<(&'a FlowNode, &'a FlowAwait)>>,
 }
@@ -118,13 +123,18 @@ impl<'a> Takers<'a> {
                 takers.push((node, wait));
             }
         }
-        Self { enters, resumes }
+        let steps = nodes.iter().map(|node| node.id.as_str()).collect();
+        Self {
+            steps,
+            enters,
+            resumes,
+        }
     }
 }
 
-/// What leads away from a step by events: its own wait, what it emits, what it leads to when the
-/// wait takes too long, what undoes it.
-pub fn edges(node: &FlowNode, step: &Value, takers: &Takers<'_>) -> Vec<FlowEdge> {
+/// Adds what leads away from a step by events: its own wait, what it emits, what it leads to when
+/// the wait takes too long, what undoes it.
+pub(super) fn edges(node: &FlowNode, step: &Value, takers: &Takers<'_>, all: &mut Edges) {
     let edge = |to: &str, label: String, kind| FlowEdge {
         from: node.id.clone(),
         to: to.to_owned(),
@@ -133,43 +143,55 @@ pub fn edges(node: &FlowNode, step: &Value, takers: &Takers<'_>) -> Vec<FlowEdge
         condition: None,
         timeout: None,
     };
-    let mut found = Vec::new();
     // A delay has no edge of its own: what resumes it leads on.
     let wait = node.wait.as_ref().filter(|_| step.get("await").is_some());
-    if let Some(wait) = wait {
-        found.push(FlowEdge {
+    if let Some(wait) = wait
+        && all.has_room()
+    {
+        all.push(FlowEdge {
             condition: wait.condition.clone(),
             timeout: wait.timeout,
             ..edge(&node.id, format!("⏱ {}", awaited(wait)), EdgeKind::Await)
         });
     }
     for kind in &node.emits {
-        for (to, subscription) in takers.enters.get(kind.as_str()).into_iter().flatten() {
-            found.push(FlowEdge {
-                condition: subscription.when.clone(),
-                ..edge(&to.id, kind.clone(), EdgeKind::Emit)
-            });
+        let enters = takers.enters.get(kind.as_str());
+        let resumes = takers.resumes.get(kind.as_str());
+        if all.is_full() {
+            all.leave_out(enters.map_or(0, Vec::len) + resumes.map_or(0, Vec::len));
+            continue;
         }
-        for (to, wait) in takers.resumes.get(kind.as_str()).into_iter().flatten() {
-            found.push(FlowEdge {
-                condition: wait.condition.clone(),
-                ..edge(&to.id, kind.clone(), EdgeKind::Await)
-            });
+        let enters = enters.into_iter().flatten();
+        let enters = enters.map(|(to, entry)| (to, &entry.when, EdgeKind::Emit));
+        let resumes = resumes.into_iter().flatten();
+        let resumes = resumes.map(|(to, wait)| (to, &wait.condition, EdgeKind::Await));
+        for (to, condition, edge_kind) in enters.chain(resumes) {
+            if all.has_room() {
+                all.push(FlowEdge {
+                    condition: condition.clone(),
+                    ..edge(&to.id, kind.clone(), edge_kind)
+                });
+            }
         }
     }
-    if let Some(to) = step["await"]["onTimeout"].as_str() {
-        found.push(FlowEdge {
+    if let Some(to) = step["await"]["onTimeout"].as_str()
+        && takers.steps.contains(to)
+        && all.has_room()
+    {
+        all.push(FlowEdge {
             timeout: wait.and_then(|wait| wait.timeout),
             ..edge(to, "timeout".to_owned(), EdgeKind::Timeout)
         });
     }
-    if let Some(undo) = &node.compensation {
-        found.push(FlowEdge {
+    if let Some(undo) = &node.compensation
+        && takers.steps.contains(undo.step.as_str())
+        && all.has_room()
+    {
+        all.push(FlowEdge {
             condition: (!undo.on.is_empty()).then(|| undo.on.join(" or ")),
             ..edge(&undo.step, "undo".to_owned(), EdgeKind::Compensation)
         });
     }
-    found
 }
 
 /// What a step waits for, in a word.

@@ -63,6 +63,17 @@ pub fn choice(config: &Value, path: &str, handler: &str) -> (String, Option<Stri
 
 fn condition(condition: &Value) -> String {
     let text = |key: &str| condition[key].as_str().unwrap_or_default();
+    // `{path, eq: 7}` says the same as `{path, op: eq, value: 7}`.
+    if condition.get("op").is_none() && condition.get("when").is_none() {
+        let members = condition.as_object().into_iter().flatten();
+        let mut members = members.filter(|(key, _)| !matches!(key.as_str(), "path" | "goto"));
+        if let Some((op, value)) = members.next() {
+            return match op.as_str() {
+                "exists" | "notExists" => format!("{} {op}", text("path")),
+                op => format!("{} {op} {value}", text("path")),
+            };
+        }
+    }
     match (
         condition.get("when").and_then(Value::as_str),
         condition.get("value"),

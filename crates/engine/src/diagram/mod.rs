@@ -33,6 +33,13 @@ pub struct FlowDiagram {
     /// somebody outside can open.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<FlowOutside>,
+    /// How many edges there are beside those that are listed, which are 20,000 at most.
+    #[serde(
+        default,
+        rename = "edgesLeftOut",
+        skip_serializing_if = "riverrun_types::is_zero"
+    )]
+    pub left_out: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

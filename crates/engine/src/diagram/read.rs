@@ -8,6 +8,10 @@ use super::{
 };
 use crate::Catalog;
 
+/// More edges than anybody can look at.
+const MAX_EDGES: usize = 20_000;
+const MAX_EDGE_BYTES: usize = 4 << 20;
+
 pub fn read(definition: &Value, handlers: &dyn Catalog) -> FlowDiagram {
     let text = |key: &str| definition[key].as_str().unwrap_or_default();
     let empty = Map::new();
@@ -17,22 +21,63 @@ pub fn read(definition: &Value, handlers: &dyn Catalog) -> FlowDiagram {
         .map(|(name, step)| node(name, step, name == text("initialStepId")));
     let nodes: Vec<FlowNode> = nodes.collect();
     let takers = events::Takers::of(&nodes);
-    let edges = steps
-        .iter()
-        .zip(&nodes)
-        .flat_map(|((name, step), node)| {
-            let mut found = edges(name, step, handlers);
-            found.extend(events::edges(node, step, &takers));
-            found
-        })
-        .filter(|edge| steps.contains_key(&edge.to))
-        .collect();
+    let mut all = Edges::default();
+    for ((name, step), node) in steps.iter().zip(&nodes) {
+        let own = edges(name, step, handlers).into_iter();
+        all.extend(own.filter(|edge| steps.contains_key(&edge.to)));
+        events::edges(node, step, &takers, &mut all);
+    }
+    let Edges {
+        edges, left_out, ..
+    } = all;
     FlowDiagram {
         flow: format!("{}@{}", text("id"), text("version")),
         name: definition["name"].as_str().map(str::to_owned),
         outside: events::outside(&nodes),
         nodes,
         edges,
+        left_out,
+    }
+}
+
+/// The edges of a diagram, bounded in number and text: each of a thousand steps may emit what each
+/// of a thousand others takes.
+#[derive(Default)]
+pub(super) struct Edges {
+    edges: Vec<FlowEdge>,
+    text_bytes: usize,
+    left_out: usize,
+}
+
+impl Edges {
+    /// Whether there is room for one more; if not, it counts as left out.
+    pub fn has_room(&mut self) -> bool {
+        let is_full = self.is_full();
+        self.left_out += usize::from(is_full);
+        !is_full
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.edges.len() >= MAX_EDGES || self.text_bytes >= MAX_EDGE_BYTES
+    }
+
+    /// Counts edges for which there is no room.
+    pub fn leave_out(&mut self, edges: usize) {
+        self.left_out += edges;
+    }
+
+    pub fn push(&mut self, edge: FlowEdge) {
+        let condition = edge.condition.as_ref().map_or(0, String::len);
+        self.text_bytes += edge.from.len() + edge.to.len() + edge.label.len() + condition;
+        self.edges.push(edge);
+    }
+
+    fn extend(&mut self, edges: impl Iterator<Item = FlowEdge>) {
+        for edge in edges {
+            if self.has_room() {
+                self.push(edge);
+            }
+        }
     }
 }
 

@@ -419,3 +419,19 @@ fn milliseconds_are_shown_as_people_say_them() {
         assert_eq!(label::duration(ms), said);
     }
 }
+
+/// Each step emits what every other one takes.
+#[test]
+fn a_diagram_has_a_bounded_number_of_edges() {
+    let step = |n: usize| {
+        let step = serde_json::json!({"type": "set", "emits": ["x"], "subscriptions": [{"eventKind": "x"}]});
+        (format!("s{n}"), step)
+    };
+    let steps: serde_json::Map<String, Value> = (0..1_000).map(step).collect();
+    let definition =
+        serde_json::json!({"id": "f", "version": "1", "initialStepId": "s0", "steps": steps});
+    let diagram = FlowDiagram::of(&definition, &Handlers);
+    assert_eq!(diagram.edges.len(), 20_000);
+    assert_eq!(diagram.left_out, 980_000);
+    assert!(diagram.text().ends_with("980000 more edges are not drawn"));
+}

@@ -1,12 +1,12 @@
 //! A diagram drawn with characters.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use riverrun_types::{AwaitType, Join};
 use serde_json::Value;
 
 use super::{
-    EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, OutsideKind,
+    EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, FlowOutside, OutsideKind,
     events::door,
     label::{duration, shorten, shown, visible},
     layout::Layout,
@@ -29,6 +29,7 @@ pub enum Ink {
 pub fn draw(diagram: &FlowDiagram, paint: &dyn Fn(Ink, &str) -> String) -> String {
     Drawing {
         taken: diagram.nodes.iter().flat_map(FlowNode::takes).collect(),
+        outside: by_step(&diagram.outside),
         diagram,
         layout: Layout::of(diagram),
         paint,
@@ -37,10 +38,20 @@ pub fn draw(diagram: &FlowDiagram, paint: &dyn Fn(Ink, &str) -> String) -> Strin
     .join("\n")
 }
 
+fn by_step(outside: &[FlowOutside]) -> HashMap<&str, Vec<&FlowOutside>> {
+    let mut by_step: HashMap<&str, Vec<&FlowOutside>> = HashMap::new();
+    for come in outside {
+        by_step.entry(&come.to).or_default().push(come);
+    }
+    by_step
+}
+
 struct Drawing<'a> {
     diagram: &'a FlowDiagram,
     /// The kinds of events that somebody in the flow takes.
     taken: HashSet<&'a str>,
+    /// What comes from outside, by the step that it comes to.
+    outside: HashMap<&'a str, Vec<&'a FlowOutside>>,
     layout: Layout<'a>,
     paint: &'a dyn Fn(Ink, &str) -> String,
 }
@@ -59,6 +70,10 @@ impl Drawing<'_> {
             lines.push(String::new());
             lines.push((self.paint)(Ink::Warning, "nothing leads to:"));
             lines.extend(lost.iter().flat_map(|node| self.node(*node)));
+        }
+        if self.diagram.left_out > 0 {
+            let left_out = format!("{} more edges are not drawn", self.diagram.left_out);
+            lines.push((self.paint)(Ink::Warning, &left_out));
         }
         lines
     }
@@ -92,7 +107,7 @@ impl Drawing<'_> {
     /// What comes to a step from outside, and what it emits that nobody in the flow takes.
     fn outside(&self, node: usize, margin: &str) -> Vec<String> {
         let node = &self.diagram.nodes[node];
-        let comes = self.diagram.outside.iter().filter(|at| at.to == node.id);
+        let comes = self.outside.get(node.id.as_str()).into_iter().flatten();
         let come = comes.map(|come| {
             let condition = come.condition.as_deref();
             let condition = condition.map(|text| format!(" if {}", shorten(text, 40)));

@@ -128,7 +128,9 @@ impl Check<'_> {
     /// it does.
     fn emits(&mut self, at: &str, step: &Value) {
         let kinds = step.get("emits").and_then(Value::as_array);
-        let kinds = kinds.filter(|_| step.get("type").is_none_or(|handler| handler != PROCESS));
+        let handler = step.get("type").and_then(Value::as_str);
+        let is_process = |handler: &str| handler == PROCESS || !self.catalog.is_known(handler);
+        let kinds = kinds.filter(|_| !handler.is_some_and(is_process));
         for (number, kind) in kinds.into_iter().flatten().enumerate() {
             let kind = kind.as_str().and_then(EventType::checked);
             if let Some(kind) = kind.filter(|kind| !kind.is_free()) {

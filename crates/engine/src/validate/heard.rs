@@ -7,52 +7,41 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{Issue, Severity};
+use super::Check;
 
-pub(super) fn issues(steps: &Map<String, Value>) -> Vec<Issue> {
-    let emitted: HashSet<&str> = steps
-        .values()
-        .flat_map(emits)
-        .map(|(_, kind)| kind)
-        .collect();
-    let taken: HashSet<&str> = steps.values().flat_map(takes).collect();
-    let mut issues = Vec::new();
-    let mut warn = |path: String, rule: &str, message: String| {
-        issues.push(Issue {
-            path,
-            rule: rule.to_owned(),
-            message,
-            severity: Severity::Warning,
-        });
-    };
-    for (name, step) in steps {
-        for (number, kind) in emits(step).filter(|(_, kind)| !taken.contains(kind)) {
-            warn(
-                format!("steps.{name}.emits.{number}"),
-                "emit-unheard",
-                format!("no step of the flow takes {kind:?}"),
-            );
-        }
-        for (place, kind) in undone(step).filter(|(_, kind)| !emitted.contains(kind)) {
-            warn(
-                format!("steps.{name}.{place}"),
-                "compensation-unemitted",
-                format!(
-                    "no step of the flow says that it emits {kind:?}: it must come from outside, or nothing is undone by it"
-                ),
-            );
-        }
-        for (number, kind) in subscribed(step).filter(|(_, kind)| !emitted.contains(kind)) {
-            warn(
-                format!("steps.{name}.subscriptions.{number}"),
-                "subscription-unemitted",
-                format!(
-                    "no step of the flow says that it emits {kind:?}: it must come from outside"
-                ),
-            );
+impl Check<'_> {
+    pub(super) fn heard(&mut self, steps: &Map<String, Value>) {
+        let emitted = steps.values().flat_map(emits);
+        let emitted: HashSet<&str> = emitted.map(|(_, kind)| kind).collect();
+        let taken: HashSet<&str> = steps.values().flat_map(takes).collect();
+        for (name, step) in steps {
+            for (number, kind) in emits(step).filter(|(_, kind)| !taken.contains(kind)) {
+                self.warn(
+                    format!("steps.{name}.emits.{number}"),
+                    "emit-unheard",
+                    format!("no step of the flow takes {kind:?}"),
+                );
+            }
+            for (place, kind) in undone(step).filter(|(_, kind)| !emitted.contains(kind)) {
+                self.warn(
+                    format!("steps.{name}.{place}"),
+                    "compensation-unemitted",
+                    format!(
+                        "no step of the flow says that it emits {kind:?}: it must come from outside, or nothing is undone by it"
+                    ),
+                );
+            }
+            for (number, kind) in subscribed(step).filter(|(_, kind)| !emitted.contains(kind)) {
+                self.warn(
+                    format!("steps.{name}.subscriptions.{number}"),
+                    "subscription-unemitted",
+                    format!(
+                        "no step of the flow says that it emits {kind:?}: it must come from outside"
+                    ),
+                );
+            }
         }
     }
-    issues
 }
 
 fn list<'a>(step: &'a Value, key: &str) -> impl Iterator<Item = (usize, &'a Value)> {
@@ -95,9 +84,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::{Issue, Severity, validate::tests::Handlers};
 
     fn check(steps: Value, expected: &[(&str, &str)]) {
-        let issues = issues(steps.as_object().unwrap());
+        let mut check = Check {
+            issues: Default::default(),
+            catalog: &Handlers,
+            flow: "f",
+        };
+        check.heard(steps.as_object().unwrap());
+        let issues = check.issues.all();
         let found: Vec<(&str, &str)> = issues
             .iter()
             .map(|issue| (issue.path.as_str(), issue.rule.as_str()))

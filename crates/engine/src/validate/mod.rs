@@ -4,6 +4,7 @@
 mod awaits;
 mod events;
 mod heard;
+mod issues;
 mod reach;
 mod step;
 #[cfg(test)]
@@ -16,6 +17,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use events::is_function;
+use issues::Issues;
 
 use crate::{Schema, SchemaError, SchemaIssue};
 
@@ -45,6 +47,17 @@ pub trait Catalog {
     fn config_issues(&self, handler: &str, config: &Value) -> Vec<SchemaIssue>;
     /// The steps that a config leads to, with the path that names each.
     fn targets(&self, handler: &str, config: &Value) -> Vec<(String, String)>;
+    /// Whether there is a process of a name: a step may have it for its type.
+    fn is_process(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
+    /// What a config names that is not known yet and may still come, such as a process; paths are
+    /// relative to it. A flow may name itself.
+    fn unknown_names(&self, handler: &str, config: &Value, flow: &str) -> Vec<SchemaIssue> {
+        let _ = (handler, config, flow);
+        Vec::new()
+    }
     /// Whether a handler always says itself where the run goes, so that `onSuccess` is never taken.
     fn chooses(&self, handler: &str) -> bool {
         let _ = handler;
@@ -78,27 +91,89 @@ pub fn errors(issues: &[Issue]) -> bool {
     issues.iter().any(|issue| issue.severity == Severity::Error)
 }
 
+/// How much validation looks at and says.
+pub struct Bounds<'a> {
+    /// The most steps that a definition may have. One with more is not looked at any further.
+    pub max_steps: usize,
+    /// Asked before each step whether validation has taken too long.
+    pub is_over: &'a dyn Fn() -> bool,
+}
+
+/// The most steps of a definition, unless the server's configuration says otherwise.
+pub const MAX_FLOW_STEPS: usize = 5_000;
+
+/// The most issues that validation lists. Errors take the place of warnings.
+pub const MAX_ISSUES: usize = 100;
+
+impl Default for Bounds<'_> {
+    fn default() -> Self {
+        Self {
+            max_steps: MAX_FLOW_STEPS,
+            is_over: &|| false,
+        }
+    }
+}
+
+/// The one issue of a definition that has more steps than are looked at.
+pub fn too_many_steps(max_steps: usize) -> Issue {
+    Issue {
+        path: "steps".to_owned(),
+        rule: "maxProperties".to_owned(),
+        message: format!(
+            "the flow has more than {max_steps} steps, the most that limits.flow_steps allows: move some of them into sub-flows"
+        ),
+        severity: Severity::Error,
+    }
+}
+
+/// Everything that is wrong with a definition, within the default bounds.
 pub fn validate(definition: &Value, catalog: &dyn Catalog) -> Vec<Issue> {
+    validate_within(definition, catalog, &Bounds::default())
+}
+
+/// Everything that is wrong with a definition: at most [`MAX_ISSUES`], and one more that says so
+/// where there were others. The work grows with the size of the definition, not with its square.
+pub fn validate_within(
+    definition: &Value,
+    catalog: &dyn Catalog,
+    bounds: &Bounds<'_>,
+) -> Vec<Issue> {
     let mut check = Check {
-        issues: Vec::new(),
+        issues: Issues::default(),
         catalog,
+        flow: definition["id"].as_str().unwrap_or_default(),
     };
+    let steps = definition.get("steps").and_then(Value::as_object);
+    if steps.is_some_and(|steps| steps.len() > bounds.max_steps) {
+        return vec![too_many_steps(bounds.max_steps)];
+    }
     check.structure(definition);
-    if let Some(steps) = definition.get("steps").and_then(Value::as_object) {
+    if let Some(steps) = steps {
         check.initial(definition, steps);
         for (name, step) in steps {
+            if check.issues.is_full() {
+                break;
+            }
+            if (bounds.is_over)() {
+                let message =
+                    "validation took too long: make the flow smaller, or move steps into sub-flows";
+                check.error(format!("steps.{name}"), "time", message);
+                return check.issues.all();
+            }
             check.step(name, step, steps);
         }
         check.reachable(definition, steps);
-        check.issues.extend(heard::issues(steps));
+        check.heard(steps);
     }
     check.flow(definition);
-    check.issues
+    check.issues.all()
 }
 
 struct Check<'a> {
-    issues: Vec<Issue>,
+    issues: Issues,
     catalog: &'a dyn Catalog,
+    /// The id of the flow.
+    flow: &'a str,
 }
 
 impl Check<'_> {
@@ -113,13 +188,16 @@ impl Check<'_> {
         message: impl Into<String>,
         severity: Severity,
     ) {
-        let (path, message) = (path.into(), message.into());
-        self.issues.push(Issue {
-            path,
+        self.issues.add(Issue {
+            path: path.into(),
             rule: rule.to_owned(),
-            message,
+            message: message.into(),
             severity,
         });
+    }
+
+    fn warn(&mut self, path: impl Into<String>, rule: &str, message: impl Into<String>) {
+        self.say(path, rule, message, Severity::Warning);
     }
 
     fn structure(&mut self, definition: &Value) {

@@ -1,11 +1,14 @@
 //! Whether anything leads to a step.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet, VecDeque},
+};
 
 use serde_json::{Map, Value};
 
 use super::{
-    Check, Severity,
+    Check,
     heard::{emits, subscribed},
 };
 
@@ -14,42 +17,41 @@ impl Check<'_> {
         let Some(initial) = definition.get("initialStepId").and_then(Value::as_str) else {
             return;
         };
-        let mut reached: BTreeSet<String> = BTreeSet::new();
-        let mut ahead = VecDeque::from([initial.to_owned()]);
+        let mut reached: HashSet<&str> = HashSet::new();
+        let mut ahead: VecDeque<Cow<'_, str>> = VecDeque::from([Cow::Borrowed(initial)]);
         // What no step emits has to come from outside.
-        let emitted: BTreeSet<&str> = steps
-            .values()
-            .flat_map(emits)
-            .map(|(_, kind)| kind)
-            .collect();
-        let is_outer = |step: &Value| subscribed(step).any(|(_, kind)| !emitted.contains(kind));
-        let outer = steps.iter().filter(|(_, step)| is_outer(step));
-        ahead.extend(outer.map(|(name, _)| name.clone()));
+        let emitted = steps.values().flat_map(emits);
+        let emitted: HashSet<&str> = emitted.map(|(_, kind)| kind).collect();
+        // The steps that a kind of event enters, until a step is reached that emits it.
+        let mut subscribers: HashMap<&str, Vec<&str>> = HashMap::new();
+        for (name, step) in steps {
+            for (_, kind) in subscribed(step) {
+                match emitted.contains(kind) {
+                    true => subscribers.entry(kind).or_default().push(name),
+                    false => ahead.push_back(Cow::Borrowed(name)),
+                }
+            }
+        }
         while let Some(name) = ahead.pop_front() {
-            let Some(step) = steps.get(&name) else {
+            let Some((name, step)) = steps.get_key_value(&*name) else {
                 continue;
             };
             if reached.insert(name) {
-                ahead.extend(self.successors(step));
-                let kinds: BTreeSet<&str> = emits(step).map(|(_, kind)| kind).collect();
-                let takes = |step: &Value| subscribed(step).any(|(_, kind)| kinds.contains(kind));
-                let entered = steps.iter().filter(|(_, step)| takes(step));
-                ahead.extend(entered.map(|(name, _)| name.clone()));
+                ahead.extend(self.successors(step).into_iter().map(Cow::Owned));
+                for (_, kind) in emits(step) {
+                    let entered = subscribers.remove(kind).unwrap_or_default();
+                    ahead.extend(entered.into_iter().map(Cow::Borrowed));
+                }
             }
         }
-        for name in steps.keys().filter(|name| !reached.contains(*name)) {
+        for name in steps.keys().filter(|name| !reached.contains(name.as_str())) {
             let message = match subscribed(&steps[name]).next() {
                 None => format!("nothing leads to step {name:?}"),
                 Some(_) => format!(
                     "nothing leads to step {name:?}: who emits what it subscribes to is not reached either"
                 ),
             };
-            self.say(
-                format!("steps.{name}"),
-                "unreachable",
-                message,
-                Severity::Warning,
-            );
+            self.warn(format!("steps.{name}"), "unreachable", message);
         }
     }
 
@@ -66,11 +68,9 @@ impl Check<'_> {
         let other = |(part, field): (&str, &str)| step.get(part)?.get(field)?.as_str();
         targets.extend(others.into_iter().filter_map(other).map(str::to_owned));
         if let Some(handler) = handler {
-            let config = step
-                .get("config")
-                .cloned()
-                .unwrap_or_else(|| Value::Object(Map::new()));
-            let more = self.catalog.targets(handler, &config);
+            let empty = Value::Object(Map::new());
+            let config = step.get("config").unwrap_or(&empty);
+            let more = self.catalog.targets(handler, config);
             targets.extend(more.into_iter().map(|(_, target)| target));
         }
         targets

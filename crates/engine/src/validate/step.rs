@@ -33,6 +33,7 @@ impl Check<'_> {
                 }
             }
         }
+        self.retry(&at, step);
         self.events(&at, step, steps);
         if let Some(handler) = step.get("type").and_then(Value::as_str) {
             self.handler(&at, handler, step.get("config"), steps);
@@ -47,9 +48,14 @@ impl Check<'_> {
         steps: &Map<String, Value>,
     ) {
         if !self.catalog.is_known(handler) {
-            let known = self.catalog.known().join(", ");
-            let message = format!("there is no handler {handler:?}; there are {known}");
-            return self.error(format!("{at}.type"), "handler", message);
+            if !self.catalog.is_process(handler) {
+                let known = self.catalog.known().join(", ");
+                let message = format!(
+                    "there is no handler and no process {handler:?}; the handlers are {known}"
+                );
+                self.error(format!("{at}.type"), "handler", message);
+            }
+            return;
         }
         let empty = Value::Object(Map::new());
         let config = config.unwrap_or(&empty);
@@ -60,8 +66,29 @@ impl Check<'_> {
             };
             self.error(path, &issue.rule, issue.message);
         }
+        for issue in self.catalog.unknown_names(handler, config, self.flow) {
+            self.warn(
+                format!("{at}.config.{}", issue.path),
+                &issue.rule,
+                issue.message,
+            );
+        }
         for (path, target) in self.catalog.targets(handler, config) {
             self.target(&format!("{at}.config.{path}"), &target, steps);
+        }
+    }
+
+    /// Attempts count the first try here, and not in FlowMonkey: one attempt with a backoff is
+    /// probably meant to be one retry.
+    fn retry(&mut self, at: &str, step: &Value) {
+        let Some(retry) = step.get("retry") else {
+            return;
+        };
+        let is_once = retry.get("maxAttempts").and_then(Value::as_u64) == Some(1);
+        let waits = ["backoffMs", "backoffMultiplier", "maxBackoffMs", "retryOn"];
+        if is_once && waits.iter().any(|field| retry.get(field).is_some()) {
+            let message = "maxAttempts counts the first try, so 1 means that the step is never tried again: write 2 for one retry";
+            self.warn(format!("{at}.retry.maxAttempts"), "retry-never", message);
         }
     }
 

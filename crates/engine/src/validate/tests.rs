@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-struct Handlers;
+pub(super) struct Handlers;
 
 impl Catalog for Handlers {
     fn is_known(&self, handler: &str) -> bool {
@@ -14,6 +14,10 @@ impl Catalog for Handlers {
 
     fn known(&self) -> Vec<String> {
         vec!["set".into(), "branch".into()]
+    }
+
+    fn is_process(&self, name: &str) -> bool {
+        name == "send-email"
     }
 
     fn config_issues(&self, handler: &str, config: &Value) -> Vec<SchemaIssue> {
@@ -66,6 +70,101 @@ fn a_good_flow_has_no_issues() {
             "b": {"id": "b", "type": "set", "config": {"value": 1}, "input": {"type": "full"}},
         }}),
         &[],
+    );
+}
+
+/// Each step emits what every other one takes: a search of all steps for each of them would take
+/// minutes here.
+#[test]
+fn the_work_grows_with_the_number_of_steps_and_not_with_its_square() {
+    const STEPS: usize = 20_000;
+    let step = |n: usize| {
+        let next = format!("s{}", (n + 1) % STEPS);
+        let step = json!({"type": "set", "config": {"value": 1}, "emits": ["x"],
+            "subscriptions": [{"eventKind": "x"}], "transitions": {"onFailure": next}});
+        (format!("s{n}"), step)
+    };
+    let steps: Map<String, Value> = (0..STEPS).map(step).collect();
+    let definition = json!({"id": "f", "version": "1", "initialStepId": "s0", "steps": steps});
+    let bounds = Bounds {
+        max_steps: STEPS,
+        ..Bounds::default()
+    };
+    assert_eq!(validate_within(&definition, &Handlers, &bounds), []);
+    check(definition, &[("steps", "maxProperties")]);
+}
+
+#[test]
+fn issues_are_bounded_and_no_error_is_lost_behind_warnings() {
+    let warned = |n: usize| {
+        (
+            format!("s{n}"),
+            json!({"type": "set", "config": {"value": 1}}),
+        )
+    };
+    let mut steps: Map<String, Value> = (0..500).map(warned).collect();
+    steps.insert("t".to_owned(), json!({"type": "x".repeat(100_000)}));
+    let definition = json!({"id": "f", "version": "1", "initialStepId": "s0", "steps": steps});
+    let issues = validate(&definition, &Handlers);
+    assert!(errors(&issues));
+    assert_eq!(issues.len(), MAX_ISSUES + 1);
+    assert_eq!(issues.last().unwrap().rule, "maxIssues");
+    let bytes: usize = issues.iter().map(|issue| issue.message.len()).sum();
+    assert!(bytes < 100_000, "{bytes}");
+
+    let wrong = |n: usize| (format!("s{n}"), json!({"type": "nope"}));
+    let steps: Map<String, Value> = (0..500).map(wrong).collect();
+    let definition = json!({"id": "f", "version": "1", "initialStepId": "s0", "steps": steps});
+    let issues = validate(&definition, &Handlers);
+    assert_eq!(issues.len(), MAX_ISSUES + 1);
+}
+
+#[test]
+fn validation_stops_when_it_takes_too_long() {
+    let step = |n: usize| (format!("s{n}"), json!({"type": "set"}));
+    let steps: Map<String, Value> = (0..10).map(step).collect();
+    let definition = json!({"id": "f", "version": "1", "initialStepId": "s0", "steps": steps});
+    let asked = std::cell::Cell::new(0);
+    let is_over = || asked.replace(asked.get() + 1) == 2;
+    let bounds = Bounds {
+        is_over: &is_over,
+        ..Bounds::default()
+    };
+    let issues = validate_within(&definition, &Handlers, &bounds);
+    let rules: Vec<&str> = issues.iter().map(|issue| issue.rule.as_str()).collect();
+    assert_eq!(rules, ["required", "required", "time"]);
+}
+
+#[test]
+fn one_attempt_with_a_backoff_is_told() {
+    let flow = |retry: Value| {
+        json!({"id": "f", "version": "1", "initialStepId": "a", "steps": {
+            "a": {"type": "set", "config": {"value": 1}, "retry": retry},
+        }})
+    };
+    check(
+        flow(json!({"maxAttempts": 1, "backoffMs": 100})),
+        &[("steps.a.retry.maxAttempts", "retry-never")],
+    );
+    check(flow(json!({"maxAttempts": 2, "backoffMs": 100})), &[]);
+    check(flow(json!({"maxAttempts": 1})), &[]);
+}
+
+/// A type that is no handler is the name of a process.
+#[test]
+fn a_type_may_name_a_process() {
+    let step = |kind: &str| {
+        json!({"id": "f", "version": "1", "initialStepId": "a", "steps": {
+            "a": {"type": kind, "config": {"to": "x"}, "emits": ["flow.started"]},
+        }})
+    };
+    check(step("send-email"), &[("steps.a.emits.0", "emit-unheard")]);
+    check(
+        step("send-emial"),
+        &[
+            ("steps.a.type", "handler"),
+            ("steps.a.emits.0", "emit-unheard"),
+        ],
     );
 }
 

@@ -47,6 +47,7 @@ impl Build {
         let folder = project_folder(&self.folder)?;
         let settings = self.flags.load(Some((folder.clone(), "the folder")))?;
         let river = Riverrun::builder().memory().open().await?;
+        project::expect_processes(&river, &folder)?;
         let mut flows = Vec::new();
         let mut failures = Vec::new();
         for (path, file) in project::read_all(&folder).await? {
@@ -149,7 +150,12 @@ pub async fn flows(path: Option<&Path>, river: &Riverrun) -> Result<Vec<Register
         return Ok(Vec::new());
     };
     let mut registered = Vec::new();
-    for definition in read(path)?.flows {
+    let Registry {
+        flows, processes, ..
+    } = read(path)?;
+    let ids = processes.into_iter().map(|entry| entry.id);
+    river.runtime().expect_processes(ids);
+    for definition in flows {
         registered.push(river.register(definition.value()).await?.into());
     }
     Ok(registered)

@@ -51,6 +51,12 @@ pub fn check(config: &Config) -> Check {
     positive("limits.body_bytes", config.limits.body_bytes)?;
     positive("limits.live_reader_bytes", config.limits.live_reader_bytes)?;
     positive("limits.live_total_bytes", config.limits.live_total_bytes)?;
+    positive("limits.flow_steps", config.limits.flow_steps)?;
+    at_most(
+        "limits.flow_steps",
+        config.limits.flow_steps,
+        riverrun::Options::MAX_FLOW_STEPS,
+    )?;
     positive("expr.memory_bytes", config.expr.memory_bytes)?;
     positive("expr.output_bytes", config.expr.output_bytes)?;
     positive("expr.threads", config.expr.threads)?;

@@ -6,6 +6,8 @@
 mod check;
 mod keys;
 mod layers;
+#[cfg(test)]
+mod limits_page;
 mod time;
 
 use std::{net::SocketAddr, path::PathBuf};
@@ -107,6 +109,8 @@ pub struct Limits {
     /// Bytes that wait for all readers of live streams together; beyond that the ones that do not
     /// read are disconnected. Default 67108864 (64 MiB).
     pub live_total_bytes: usize,
+    /// Steps that the definition of a flow may have, 1 to 100000. Default 5000.
+    pub flow_steps: usize,
 }
 
 /// What the `http` handler may do.
@@ -247,6 +251,7 @@ impl Default for Limits {
             stall_timeout: Span(options.stall_timeout),
             live_reader_bytes: runtime.live_reader_bytes,
             live_total_bytes: runtime.live_total_bytes,
+            flow_steps: riverrun::Options::default().max_flow_steps,
         }
     }
 }
@@ -273,6 +278,7 @@ impl Config {
             max_drivers: self.max_drivers,
             attempt_timeout: self.attempt_timeout.0,
             max_chain: self.max_chain,
+            max_flow_steps: self.limits.flow_steps,
             cached_runs: self.cached_runs,
             live_reader_bytes: self.limits.live_reader_bytes,
             live_total_bytes: self.limits.live_total_bytes,

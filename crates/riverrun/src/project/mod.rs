@@ -1,6 +1,7 @@
 //! A project: a folder with `flows/**`, `processes/**`, `triggers/**` and perhaps a
 //! `riverrun.toml`.
 
+mod names;
 pub mod processes;
 mod register;
 mod triggers;
@@ -18,6 +19,7 @@ use crate::{
     files,
 };
 
+pub use names::{ProjectNames, expect_processes};
 pub use processes::{Loading, Processes};
 pub use register::{
     ComposedFlows, Registered, register, register_composed, register_dev, register_whole, warn_anew,

@@ -6,7 +6,7 @@ use riverrun::Riverrun;
 use riverrun_protocol::NotLoaded;
 use riverrun_runtime::ConfigIssue;
 
-use super::{invalid, read_all};
+use super::{invalid, names::expect_processes, read_all};
 use crate::failure::{Failure, Result};
 
 /// A flow of the project, as it is registered now.
@@ -55,13 +55,15 @@ pub fn warn_anew(river: &Riverrun, flows: &mut [Registered]) {
             .iter()
             .find(|entry| *entry.version == *flow.version);
         if let Some(entry) = entry {
-            flow.warnings = warnings(&river.runtime().validate(&entry.definition.value()));
+            let issues = river.runtime().validate(&entry.definition.value());
+            flow.warnings = warnings(&issues);
         }
     }
 }
 
 /// Registers every flow of the project as it stands. The first that is refused stops it.
 pub async fn register(river: &Riverrun, project: &Path) -> Result<Vec<Registered>> {
+    expect_processes(river, project)?;
     let mut registered = Vec::new();
     for (_, file) in read_all(project).await? {
         let file = file?;
@@ -77,6 +79,7 @@ pub async fn register_dev(
     river: &Riverrun,
     project: &Path,
 ) -> std::result::Result<Vec<Registered>, Vec<Failure>> {
+    expect_processes(river, project).map_err(|failure| vec![failure])?;
     let (mut files, mut failures) = (Vec::new(), Vec::new());
     for (path, file) in read_all(project).await.map_err(|failure| vec![failure])? {
         match file {

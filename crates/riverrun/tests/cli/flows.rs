@@ -132,3 +132,38 @@ fn without_a_server() {
     assert_eq!(shown["type"], "http");
     assert!(shown["schema"]["properties"]["url"].is_object());
 }
+
+#[test]
+fn names_that_the_project_does_not_have_are_warnings() {
+    let project = Project::new();
+    project.write("processes/send-email.mjs", "export default async () => 1\n");
+    let flow = project.write(
+        "flows/names.yaml",
+        r#"
+id: names
+version: 1.0.0
+initialStepId: mail
+steps:
+  mail: { type: send-email, config: { template: welcome }, transitions: { onSuccess: call } }
+  call: { type: process, config: { process: send-emial }, transitions: { onSuccess: sub } }
+  sub: { type: sub-flow, config: { flowId: nobody }, transitions: { onSuccess: again } }
+  again: { type: sub-flow, config: { flowId: names }, transitions: { onSuccess: word } }
+  word: { type: transform, config: { transform: uper }, retry: { maxAttempts: 1, backoffMs: 10 } }
+"#,
+    );
+    let ended = project.run(&["flows", "validate", file(&flow)]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for text in [
+        "steps.call.config.process",
+        "did you mean send-email?",
+        "steps.sub.config.flowId",
+        "steps.word.config.transform",
+        "did you mean upper?",
+        "steps.word.retry.maxAttempts",
+    ] {
+        assert!(ended.out.contains(text), "{text}: {}", ended.out);
+    }
+    for text in ["steps.mail", "steps.again"] {
+        assert!(!ended.out.contains(text), "{text}: {}", ended.out);
+    }
+}

@@ -1,9 +1,13 @@
 //! Definitions as text: JSON, or YAML, which says the same with fewer quotes.
 
+mod bounded;
 mod numbers;
 
 use riverrun_types::{json, words::plain};
 use serde_json::Value;
+
+use bounded::Budget;
+use riverrun_engine::too_many_steps;
 
 use crate::{Error, Result};
 
@@ -24,28 +28,57 @@ impl Format {
     }
 }
 
+/// Reads a definition of any number of steps.
 pub fn parse_definition(text: &str, format: Format) -> Result<Value> {
-    let refuse = |error: String| Error::BadDefinition(error);
-    let definition = match format {
-        Format::Json => serde_json::from_str(text)
-            .map_err(|error| refuse(format!("the definition is not JSON: {error}")))?,
-        Format::Yaml => serde_saphyr::from_str_with_options(text, yaml()).map_err(|error| {
-            match error.without_snippet() {
-                serde_saphyr::Error::DuplicateMappingKey { key, location } => {
-                    let key = key.as_deref().unwrap_or("a key");
-                    let (line, column) = (location.line(), location.column());
-                    Error::DuplicateMember(format!(
-                        "the definition: `{key}` is there twice at line {line} column {column}"
-                    ))
-                }
-                _ => refuse(format!("the definition is not YAML: {error}")),
-            }
-        })?,
+    read_definition(text, format, usize::MAX).map_err(|error| match error {
+        NotRead::Json(error) => {
+            Error::BadDefinition(format!("the definition is not JSON: {error}"))
+        }
+        NotRead::TooManySteps => Error::FlowInvalid(vec![too_many_steps(usize::MAX)]),
+        NotRead::Other(error) => error,
+    })
+}
+
+/// Why a definition could not be read.
+pub enum NotRead {
+    Json(serde_json::Error),
+    TooManySteps,
+    Other(Error),
+}
+
+/// Reads a definition, and stops where it has more than so many steps.
+pub fn read_definition(
+    text: &str,
+    format: Format,
+    max_steps: usize,
+) -> std::result::Result<Value, NotRead> {
+    // A YAML text may repeat parts of itself: as much as any flow needs, and not without end.
+    let max_bytes = match format {
+        Format::Json => usize::MAX,
+        Format::Yaml => text.len().saturating_mul(4).saturating_add(1 << 20),
     };
+    let budget = Budget::new(max_bytes, max_steps);
+    let definition = match format {
+        Format::Json => {
+            let mut deserializer = serde_json::Deserializer::from_str(text);
+            let read = budget.read(&mut deserializer);
+            let read = read.and_then(|value| deserializer.end().map(|()| value));
+            read.map_err(NotRead::Json)
+        }
+        Format::Yaml => {
+            let read = |deserializer: serde_saphyr::Deserializer<'_, '_>| budget.read(deserializer);
+            let read = serde_saphyr::with_deserializer_from_str_with_options(text, yaml(), read);
+            read.map_err(|error| NotRead::Other(not_yaml(&error)))
+        }
+    };
+    let definition = definition.map_err(|error| match budget.has_too_many_steps() {
+        true => NotRead::TooManySteps,
+        false => error,
+    })?;
     if format == Format::Json {
-        check_members(text)?;
+        check_members(text).map_err(NotRead::Other)?;
     }
-    check_numbers(text, &definition)?;
+    check_numbers(text, &definition).map_err(NotRead::Other)?;
     Ok(definition)
 }
 
@@ -54,6 +87,19 @@ pub fn check_members(text: &str) -> Result<()> {
     json::check_unique(text).map_err(|error| {
         Error::DuplicateMember(format!("the definition: {}", plain(&error.to_string())))
     })
+}
+
+fn not_yaml(error: &serde_saphyr::Error) -> Error {
+    match error.without_snippet() {
+        serde_saphyr::Error::DuplicateMappingKey { key, location } => {
+            let key = key.as_deref().unwrap_or("a key");
+            let (line, column) = (location.line(), location.column());
+            Error::DuplicateMember(format!(
+                "the definition: `{key}` is there twice at line {line} column {column}"
+            ))
+        }
+        _ => Error::BadDefinition(format!("the definition is not YAML: {error}")),
+    }
 }
 
 /// Refuses a definition in which a number would not stay as it was written: numbers in it are 64
@@ -161,8 +207,8 @@ mod tests {
     }
 
     fn refused(text: &str, format: Format) {
-        let error = parse_definition(text, format).unwrap_err();
-        assert_eq!(error.code(), "BAD_DEFINITION");
+        let error = parse_definition(text, format).err();
+        assert_eq!(error.map(|error| error.code()), Some("BAD_DEFINITION"));
     }
 
     #[test]
@@ -176,6 +222,28 @@ mod tests {
             );
         }
         refused(&laughs, Format::Yaml);
+        // Few aliases, each of a long text.
+        let list = format!("t: &t {}\nl: [{}]", "x".repeat(1 << 20), "*t, ".repeat(90));
+        refused(&list, Format::Yaml);
+    }
+
+    #[test]
+    fn reading_stops_at_the_limit_of_steps() {
+        let steps: Vec<String> = (0..6).map(|n| format!("\"s{n}\": {{}}")).collect();
+        let text = format!("{{\"steps\": {{{}}}}}", steps.join(", "));
+        for format in [Format::Json, Format::Yaml] {
+            assert!(read_definition(&text, format, 6).is_ok());
+            let refused = read_definition(&text, format, 5);
+            assert!(matches!(refused, Err(NotRead::TooManySteps)));
+        }
+    }
+
+    #[test]
+    fn many_long_numbers_in_a_text_are_looked_up_and_not_searched_for() {
+        let words = "0.1000000000000000055 ".repeat(200_000);
+        let list: Vec<u32> = (0..200_000).collect();
+        let text = json!({"a": words, "b": list}).to_string();
+        assert!(parse_definition(&text, Format::Json).is_ok());
     }
 
     #[test]

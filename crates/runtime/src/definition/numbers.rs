@@ -3,6 +3,8 @@
 //! A definition is parsed, so a number in it becomes a 64-bit one: of a long id or a long decimal
 //! something else would be left. Payloads keep their text and have no such limit.
 
+use std::collections::HashSet;
+
 use serde_json::{Number, Value};
 
 /// A number that would be rounded, as it was written and as it would be read, and its line.
@@ -20,11 +22,16 @@ pub(super) fn rounded(text: &str, definition: &Value) -> Option<Rounded> {
     let lines = (1..).zip(text.lines());
     let mut words =
         lines.flat_map(|(line, text)| text.split(between).map(move |word| (line, word)));
+    // Found when first needed: few definitions have a number that is written in another way.
+    let mut numbers: Option<HashSet<&Number>> = None;
     words.find_map(|(line, written)| {
         let number: Number = serde_json::from_str(written).ok()?;
         let read = number.to_string();
         // The same digits inside a text are none of our business.
-        let is_rounded = Decimal::of(written) != Decimal::of(&read) && holds(definition, &number);
+        let is_rounded = Decimal::of(written) != Decimal::of(&read)
+            && numbers
+                .get_or_insert_with(|| all_numbers(definition))
+                .contains(&number);
         is_rounded.then(|| Rounded {
             line,
             written: written.chars().take(64).collect(),
@@ -33,13 +40,20 @@ pub(super) fn rounded(text: &str, definition: &Value) -> Option<Rounded> {
     })
 }
 
-fn holds(value: &Value, number: &Number) -> bool {
-    match value {
-        Value::Number(here) => here == number,
-        Value::Array(items) => items.iter().any(|item| holds(item, number)),
-        Value::Object(members) => members.values().any(|member| holds(member, number)),
-        _ => false,
+fn all_numbers(definition: &Value) -> HashSet<&Number> {
+    let mut numbers = HashSet::new();
+    let mut ahead = vec![definition];
+    while let Some(value) = ahead.pop() {
+        match value {
+            Value::Number(number) => {
+                numbers.insert(number);
+            }
+            Value::Array(items) => ahead.extend(items),
+            Value::Object(members) => ahead.extend(members.values()),
+            _ => {}
+        }
     }
+    numbers
 }
 
 /// A decimal number without what does not change its value.

@@ -1,18 +1,21 @@
 //! The flows that are registered, compiled when first needed.
 
 mod changed;
+mod names;
 
 pub(crate) use changed::newest;
 
 use std::{
     collections::HashMap,
     sync::{Arc, OnceLock},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
 use parking_lot::RwLock;
-use riverrun_engine::{Failure, Issue, Outcome, Plan, Versions, errors, validate};
+use riverrun_engine::{
+    Bounds, Catalog, Failure, Issue, Outcome, Plan, Versions, errors, validate_within,
+};
 use riverrun_store::{
     Append, Change, Commit, Error as StoreError, Expect, FlowRecord, Store, Writer,
 };
@@ -22,6 +25,9 @@ use serde_json::{Value, json};
 use crate::{
     Action, Call, Effects, Error, FlowLookup, Handlers, Result, Work, compute, steps::Rules,
 };
+
+/// How long the validation of one definition may take. It is looked at before each step.
+const MAX_VALIDATION: Duration = Duration::from_secs(5);
 
 /// A flow ready to run: the engine's plan and each step's action.
 pub struct Compiled {
@@ -74,19 +80,17 @@ impl Flows {
         Ok(flows)
     }
 
-    pub fn validate(&self, definition: &Value) -> Vec<Issue> {
-        validate(definition, &*self.handlers)
-    }
-
-    /// Keeps a definition for ever, and says so in the registry's stream.
+    /// Keeps a definition for ever, and says so in the registry's stream. `issues` are what its
+    /// validation found.
     pub async fn register(
         &self,
         writer: &Writer,
         definition: &Value,
+        issues: Vec<Issue>,
         now_ms: Millis,
     ) -> Result<RegisteredFlow> {
-        let issues = compute(Work::Long, || self.validate(definition));
-        if errors(&issues) {
+        // One that is registered already stays: what it names may come later, or have gone.
+        if errors(&issues) && !self.has(definition) {
             return Err(Error::FlowInvalid(issues));
         }
         let flow: Flow = serde_json::from_value(definition.clone())
@@ -114,6 +118,16 @@ impl Flows {
             created,
             issues,
         })
+    }
+
+    /// Whether this very definition is registered.
+    fn has(&self, definition: &Value) -> bool {
+        let text = |key: &str| definition[key].as_str();
+        let (Some(id), Some(version)) = (text("id"), text("version")) else {
+            return false;
+        };
+        let kept = self.get(id, Some(version));
+        kept.is_some_and(|kept| kept.definition == Json::of(definition))
     }
 
     fn remember(&self, record: FlowRecord) {
@@ -174,7 +188,9 @@ impl Flows {
         let entry = match (self.get(id, version), version) {
             (Some(entry), _) => entry,
             (None, Some(wanted)) => {
-                let record = store.flow(id, wanted).await?.ok_or_else(missing)?;
+                let record = store.flow(id, wanted)
+                    .await?
+                    .ok_or_else(missing)?;
                 self.remember(record);
                 self.get(id, version).ok_or_else(missing)?
             }
@@ -184,47 +200,57 @@ impl Flows {
             return Ok(compiled.clone());
         }
         let work = Work::on_text(entry.definition.bytes());
-        let compiled = Arc::new(compute(work, || self.compile(&entry))?);
+        let compiled = Arc::new(compute(work, || compile(&self.handlers, &entry))?);
         Ok(entry.compiled.get_or_init(|| compiled).clone())
     }
+}
 
-    fn compile(&self, entry: &FlowEntry) -> Result<Compiled> {
-        let damaged = |error: String| {
-            Error::BadDefinition(format!("flow {}@{}: {error}", entry.id, entry.version))
-        };
-        let flow: Flow = entry
-            .definition
-            .read()
-            .map_err(|error| damaged(error.to_string()))?;
-        let actions = flow.steps.iter().map(|(name, step)| {
-            let config = Value::Object(step.config.clone());
-            let prepared = self
-                .handlers
-                .get(&step.handler)
-                .and_then(|handler| Some((handler.prepare(&config).ok()?, handler.effects())));
-            let (action, effects) = prepared.unwrap_or_else(|| missing_handler(&step.handler));
-            let timeout = step
-                .timeout_ms
-                .map(Duration::from_millis)
-                .or_else(|| action.limit());
-            (
-                Name::from(name.as_str()),
-                StepAction {
-                    action,
-                    effects,
-                    timeout,
-                },
-            )
-        });
-        let actions = actions.collect();
-        let rules = Rules::compile(&flow);
-        let plan = Plan::compile(flow).map_err(|error| damaged(error.to_string()))?;
-        Ok(Compiled {
-            plan,
-            actions,
-            rules,
-        })
-    }
+fn compile(handlers: &Handlers, entry: &FlowEntry) -> Result<Compiled> {
+    let damaged = |error: String| {
+        Error::BadDefinition(format!("flow {}@{}: {error}", entry.id, entry.version))
+    };
+    let flow: Flow = entry
+        .definition
+        .read()
+        .map_err(|error| damaged(error.to_string()))?;
+    let actions = flow.steps.iter().map(|(name, step)| {
+        let config = Value::Object(step.config.clone());
+        let prepared = handlers
+            .get(&step.handler)
+            .and_then(|handler| Some((handler.prepare(&config).ok()?, handler.effects())));
+        let (action, effects) = prepared.unwrap_or_else(|| missing_handler(&step.handler));
+        let timeout = step
+            .timeout_ms
+            .map(Duration::from_millis)
+            .or_else(|| action.limit());
+        (
+            Name::from(name.as_str()),
+            StepAction {
+                action,
+                effects,
+                timeout,
+            },
+        )
+    });
+    let actions = actions.collect();
+    let rules = Rules::compile(&flow);
+    let is_handler = |kind: &str| handlers.get(kind).is_some();
+    let plan = Plan::compile_with(flow, &is_handler).map_err(|error| damaged(error.to_string()))?;
+    Ok(Compiled {
+        plan,
+        actions,
+        rules,
+    })
+}
+
+/// Everything that is wrong with a definition, as far as can be found out in a few seconds.
+fn validate_in_time(definition: &Value, catalog: &dyn Catalog, max_steps: usize) -> Vec<Issue> {
+    let until = Instant::now() + MAX_VALIDATION;
+    let bounds = Bounds {
+        max_steps,
+        is_over: &|| Instant::now() > until,
+    };
+    validate_within(definition, catalog, &bounds)
 }
 
 /// The event in `nq:registry` that says that a definition was registered.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use riverrun_engine::{Failure, Outcome, PROCESS, SchemaIssue};
 use serde_json::{Value, json};
 
-use crate::{Action, Call, Effects, Handler};
+use crate::{Action, Call, Effects, Handler, KnownNames};
 
 pub(crate) struct ProcessStep;
 
@@ -39,6 +39,17 @@ impl Handler for ProcessStep {
 
     fn effects(&self) -> Effects {
         Effects::Some
+    }
+
+    fn unknown_names(&self, config: &Value, known: &dyn KnownNames) -> Vec<SchemaIssue> {
+        let process = config.get("process").and_then(Value::as_str);
+        let unknown = process.and_then(|process| known.unknown_process(process));
+        let issue = |message| SchemaIssue {
+            path: "process".to_owned(),
+            rule: "process-unknown".to_owned(),
+            message,
+        };
+        unknown.map(issue).into_iter().collect()
     }
 
     fn prepare(&self, _config: &Value) -> Result<Arc<dyn Action>, Vec<SchemaIssue>> {

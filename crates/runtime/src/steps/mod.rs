@@ -29,6 +29,7 @@ mod prepare;
 mod retries;
 mod room;
 mod rules;
+mod shown;
 mod signals;
 
 pub use awaits::Door;

@@ -154,6 +154,10 @@ impl Runtime {
             visit: Some(place.visit),
             awaited: visit.brought().cloned(),
             retries: pending(visit, self.now_ms()),
+            config: flow
+                .plan
+                .step(&place.step)
+                .and_then(|step| step.config.clone()),
             lease: Some(job.lease.token.to_string()),
             ..process.invoke("step", told, timeout)
         })

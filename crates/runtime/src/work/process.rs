@@ -59,6 +59,8 @@ pub(super) type Current = watch::Receiver<Option<Arc<Process>>>;
 #[derive(Default)]
 pub(crate) struct Processes {
     known: RwLock<Known>,
+    /// The ids of files that are about to be loaded.
+    expected: RwLock<HashSet<String>>,
     /// Told when the jobs of a queue are taken up here that were not before.
     pub taken_up: Notify,
 }
@@ -74,6 +76,17 @@ struct Known {
 }
 
 impl Processes {
+    pub fn expect(&self, ids: impl IntoIterator<Item = String>) {
+        *self.expected.write() = ids.into_iter().collect();
+    }
+
+    /// Whether a file of this id is about to be loaded, or one that may export it.
+    pub fn is_expected(&self, id: &str) -> bool {
+        let expected = self.expected.read();
+        let file = id.rsplit_once('.').map_or(id, |(file, _)| file);
+        expected.contains(id) || expected.contains(file)
+    }
+
     pub fn get(&self, id: &str) -> Option<Arc<Process>> {
         self.known.read().by_id.get(id).cloned()
     }

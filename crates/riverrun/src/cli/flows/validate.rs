@@ -11,7 +11,7 @@ use crate::{
     cli::Global,
     failure::{Exit, Result},
     output::{self, Format, paint, paint::paint},
-    project,
+    project::{self, ProjectNames},
 };
 
 #[derive(Args, Debug)]
@@ -28,11 +28,10 @@ pub fn built_in() -> Handlers {
 
 impl Validate {
     pub fn run(self, global: &Global) -> Result<Exit> {
-        let handlers = built_in();
         let mut sound = true;
         let mut found = Vec::new();
         for path in &self.files {
-            let issues = check(path, &handlers)?;
+            let issues = check(path)?;
             let valid = !issues.iter().any(|issue| issue.severity == Severity::Error);
             sound &= valid;
             found.push((path, valid, issues));
@@ -55,9 +54,12 @@ impl Validate {
 }
 
 /// A file that is no JSON or YAML at all has one issue: that.
-fn check(path: &Path, handlers: &Handlers) -> Result<Vec<Issue>> {
+fn check(path: &Path) -> Result<Vec<Issue>> {
     match project::read("the flow", path) {
-        Ok(file) => Ok(riverrun_engine::validate(&file.definition, handlers)),
+        Ok(file) => {
+            let names = ProjectNames::around(path, built_in());
+            Ok(riverrun_engine::validate(&file.definition, &names))
+        }
         Err(failure) if failure.code == "BAD_DEFINITION" => Ok(vec![Issue {
             path: String::new(),
             rule: "syntax".to_owned(),

@@ -41,7 +41,7 @@ pub struct Add {
     /// Begin not before this moment: ISO 8601, or milliseconds since 1970.
     #[arg(long, value_name = "MOMENT", conflicts_with = "delay")]
     run_at: Option<String>,
-    /// How often it is tried at most; as its process says without it.
+    /// How often it is tried in all, the first try included; as its process says without it.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     attempts: Option<u32>,
     /// Jobs of one key take turns with other keys and share the key's concurrency.

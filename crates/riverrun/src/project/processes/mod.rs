@@ -33,13 +33,13 @@ use riverrun_runtime::{Process, Provider, RunMode};
 use crate::failure::Result;
 use claims::Claims;
 use executable::{config_path, executable_config};
-use find::{Found, Kind, ProcessFile, process_files};
+use find::{Found, Kind, ProcessFile};
 use loading::Read;
 use process::{process, source};
 use strays::Stray;
 
 pub use entries::Entry;
-pub use find::{language_of, languages};
+pub use find::{language_of, languages, process_files};
 pub use loading::Loading;
 pub use outcome::Outcome;
 pub use register::Register;

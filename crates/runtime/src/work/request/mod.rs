@@ -52,6 +52,7 @@ pub struct JobOptions {
     pub delay_ms: Option<u64>,
     #[serde(deserialize_with = "moment")]
     pub run_at: Option<Millis>,
+    /// How often it is tried in all, the first try included.
     pub attempts: Option<u32>,
     pub backoff: Option<Json>,
     pub timeout_ms: Option<u64>,
