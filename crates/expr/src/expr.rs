@@ -53,6 +53,15 @@ struct Inner {
     native: Option<Native>,
 }
 
+/// An expression may be written like a statement.
+fn without_semicolons(source: &str) -> &str {
+    let end = |c: char| c.is_whitespace() || c == ';';
+    match source.trim_end().ends_with(';') {
+        true => source.trim_end_matches(end),
+        false => source,
+    }
+}
+
 impl Expr {
     /// Parses without running. The source is one JavaScript expression in strict mode, such as
     /// `input.total * 2`, or the text of a function, such as `(e, ctx) => e.id === ctx.id`. An
@@ -65,6 +74,7 @@ impl Expr {
                 limit_bytes: MAX_SOURCE_BYTES,
             });
         }
+        let source = without_semicolons(source);
         let native = Native::parse(source);
         if native.is_none() {
             check(source)?;

@@ -39,6 +39,9 @@ pub struct Invoke {
     /// Of a step: operations of its code whose next try has its time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retries: Vec<PendingRetry>,
+    /// Of a step whose type names the process: the step's config.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -191,7 +191,7 @@ class Models(unittest.TestCase):
         self.assertEqual(refused(bad), ("INPUT_INVALID", [("n", "type")]))
         self.assertIsNone(run((handler, config), {"n": 1, "at": "2026-01-01T00:00:00Z"}).error)
         broken = run((handler, config), {"n": 2}).error
-        self.assertEqual(refused(broken), ("OUTPUT_INVALID", [("", "required")]))
+        self.assertEqual(refused(broken), ("OUTPUT_INVALID", [("sum", "required")]))
 
 
 if __name__ == "__main__":

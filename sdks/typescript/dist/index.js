@@ -794,7 +794,7 @@ var WorkersApi = class {
 };
 
 // src/client/client.ts
-var allStates = ["waiting", "delayed", "active", "completed", "failed", "cancelled"];
+var allStates = ["waiting", "delayed", "active", "parked", "completed", "failed", "cancelled"];
 var longestWaitMs2 = 2e4;
 var Riverrun = class {
   flows;

@@ -1214,6 +1214,9 @@ var InvocationContext = class _InvocationContext {
   get awaited() {
     return this.#params.awaited ?? void 0;
   }
+  get config() {
+    return this.#params.config ?? {};
+  }
   get tenantId() {
     return this.#params.tenantId ?? void 0;
   }
@@ -2791,7 +2794,7 @@ var WorkersApi = class {
 };
 
 // src/client/client.ts
-var allStates = ["waiting", "delayed", "active", "completed", "failed", "cancelled"];
+var allStates = ["waiting", "delayed", "active", "parked", "completed", "failed", "cancelled"];
 var longestWaitMs2 = 2e4;
 var Riverrun = class {
   flows;
@@ -3368,7 +3371,7 @@ function writeCheck(given2, schema) {
   return () => [];
 }
 function newIssues(schema, before, after) {
-  const issues = schema(after).filter(({ path: path2, rule }) => path2 !== "" || rule !== "required");
+  const issues = schema(after).filter(({ path: path2, rule }) => rule !== "required" || path2.includes("."));
   if (!issues.length) return issues;
   const old = new Set(schema(before).map((issue) => JSON.stringify(issue)));
   return issues.filter((issue) => !old.has(JSON.stringify(issue)));

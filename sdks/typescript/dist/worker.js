@@ -10,7 +10,7 @@ import {
   redactor,
   valueText,
   withRefused
-} from "./shared/LXQXC7FP.js";
+} from "./shared/PILNUL3E.js";
 import {
   CancelledError,
   RiverrunError,

@@ -68,6 +68,7 @@ export interface EnqueueOptions {
   delayMs?: number
   /** A date, ISO 8601, or milliseconds since 1970. */
   runAt?: string | number | Date
+  /** How often it is tried in all, the first try included; as its process says where absent. */
   attempts?: number
   backoff?: { type: 'fixed' | 'exponential'; delayMs: number; maxDelayMs?: number; jitter?: number }
   timeoutMs?: number
@@ -163,9 +164,12 @@ export interface Context<State extends object = any> {
   readonly visit: number | undefined
   /** Of a step: what the await in its config has brought, an event or the payload of a trigger. */
   readonly awaited: any
+  /** Of a step whose type is the name of the process: the `config` of the step. Else an empty object. */
+  readonly config: any
   readonly tenantId: string | undefined
   /** From 1. */
   readonly attempt: number
+  /** The number of the last attempt that may be made. It counts the first try. */
   readonly maxAttempts: number
   /** An attempt that takes longer is cancelled. */
   readonly timeoutMs: number | undefined

@@ -35,6 +35,9 @@ impl Input {
         if let Some(awaited) = &invoke.awaited {
             input.give("RIVERRUN_AWAITED", awaited, options).await?;
         }
+        if let Some(config) = &invoke.config {
+            input.give("RIVERRUN_CONFIG", config, options).await?;
+        }
         Ok(input)
     }
 

@@ -62,6 +62,7 @@ class RetryBackoff(Record):
 class RetryPolicy(Record):
     """What happens after a failure. `retriable_errors` takes names or exception classes."""
 
+    #: How often a job is tried in all, the first try included: 3 where absent; 1 means never again.
     attempts: int | None = None
     backoff: RetryBackoff | Mapping[str, Any] | None = None
     retriable_errors: Sequence[str | type[BaseException]] | None = None

@@ -115,6 +115,12 @@ class _Invoked:
         return self._params.get("awaited")
 
     @property
+    def config(self) -> Any:
+        """Of a step whose type is the name of the process: its `config`; else an empty dict."""
+        config = self._params.get("config")
+        return {} if config is None else config
+
+    @property
     def attempt(self) -> int:
         """Counts from 1."""
         return self._params.get("attempt") or 1

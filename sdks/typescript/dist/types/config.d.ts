@@ -17,7 +17,7 @@ export interface Backoff {
     jitter?: number;
 }
 export interface RetryPolicy {
-    /** How often a job is tried in all, 3 times where absent; 1 means never again. */
+    /** How often a job is tried in all, the first try included: 3 where absent; 1 means never again. */
     attempts?: number;
     backoff?: Backoff;
     /** Codes or names of errors that are worth another attempt; any error where absent. */

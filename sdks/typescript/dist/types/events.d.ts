@@ -41,7 +41,7 @@ export interface JobFailure {
     details?: unknown;
 }
 /** Why a job waits again. */
-export type WaitReason = 'retry' | 'stalled' | 'released' | 'redriven' | 'promoted' | 'delayed';
+export type WaitReason = 'retry' | 'stalled' | 'parked' | 'released' | 'redriven' | 'promoted' | 'delayed';
 /** What an awaited event must be like: values at dot paths, and the source text of a function. */
 export interface AwaitCondition {
     match?: Record<string, unknown>;
@@ -106,7 +106,9 @@ export interface EventData {
             reason?: string;
         };
     };
-    'step.started': undefined;
+    'step.started': {
+        startedAt?: string;
+    } | undefined;
     'step.completed': {
         result?: unknown;
         outputKey?: string;

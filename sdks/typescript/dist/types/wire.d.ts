@@ -32,6 +32,7 @@ export interface InvokeParams {
     awaited?: unknown;
     /** Of a step: operations of its code that failed before and are tried again. */
     retries?: PendingRetry[] | null;
+    config?: unknown;
     timeoutMs?: number | null;
     enqueuedAt?: string | null;
     /** By it a worker that comes back names what it still runs. */

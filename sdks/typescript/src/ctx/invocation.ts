@@ -104,6 +104,10 @@ export class InvocationContext implements Context {
     return this.#params.awaited ?? undefined
   }
 
+  get config(): any {
+    return this.#params.config ?? {}
+  }
+
   get tenantId(): string | undefined {
     return this.#params.tenantId ?? undefined
   }

@@ -53,7 +53,10 @@ function isOfItsOwn({ schemaPath }: ErrorObject): boolean {
   return !/\/(anyOf|oneOf)\/\d+\//.test(schemaPath)
 }
 
-function issue({ instancePath, keyword, message = 'does not fit' }: ErrorObject): SchemaIssue {
-  const path = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+function issue({ instancePath, keyword, params, message = 'does not fit' }: ErrorObject): SchemaIssue {
+  const parent = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+  // A field that is missing has its own path, not its parent's.
+  const field = keyword === 'required' ? [String(params.missingProperty)] : []
+  const path = [...(parent ? [parent] : []), ...field].join('.')
   return { path, rule: keyword, message }
 }

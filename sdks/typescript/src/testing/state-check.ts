@@ -26,7 +26,7 @@ export function writeCheck(given: StateCheck | undefined, schema: Check | undefi
 
 /** What is wrong with a state that was not wrong before. Keys that it does not have yet may still come. */
 function newIssues(schema: Check, before: Record<string, unknown>, after: Record<string, unknown>): StateIssue[] {
-  const issues = schema(after).filter(({ path, rule }) => path !== '' || rule !== 'required')
+  const issues = schema(after).filter(({ path, rule }) => rule !== 'required' || path.includes('.'))
   if (!issues.length) return issues
   const old = new Set(schema(before).map((issue) => JSON.stringify(issue)))
   return issues.filter((issue) => !old.has(JSON.stringify(issue)))

@@ -72,7 +72,7 @@ def check_write(checks: Checks, before: Any, after: Any) -> None:
     """Raises if a write makes something of a state wrong that was not wrong before. Keys that the
     state does not have yet may still come.
     """
-    issues = [one for one in checks.state(after) if one["path"] or one["rule"] != "required"]
+    issues = [one for one in checks.state(after) if "." in one["path"] or one["rule"] != "required"]
     if issues:
         known = checks.state(before)
         issues = [one for one in issues if one not in known]
@@ -114,8 +114,13 @@ def compile_schema(schema: Any, name: str) -> Check:
 
 def _issue(error: Any) -> Issue:
     message = str(error.message)
+    parts = [str(part) for part in error.absolute_path]
+    if error.validator == "required":
+        # A field that is missing has its own path, not its parent's. Only the message names it.
+        fields = (field for field in error.validator_value if message.startswith(repr(field)))
+        parts.extend(fields)
     return {
-        "path": ".".join(str(part) for part in error.absolute_path),
+        "path": ".".join(parts),
         "rule": str(error.validator),
         "message": message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…",
     }

@@ -144,7 +144,7 @@ export interface Opened {
     triggerId: string;
     runId: string;
 }
-export type JobState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed' | 'cancelled' | (string & {});
+export type JobState = 'waiting' | 'delayed' | 'active' | 'parked' | 'completed' | 'failed' | 'cancelled' | (string & {});
 /** A job as the server shows it. Members that this version does not know are there too. */
 export interface JobRecord<Data = unknown, Result = unknown> {
     id: string;
@@ -183,7 +183,7 @@ export interface QueueRecord {
     /** The process that takes its jobs. */
     process?: string;
     /** How many jobs are in each state. */
-    counts: Record<'waiting' | 'delayed' | 'active' | 'completed' | 'failed' | 'cancelled', number>;
+    counts: Record<'waiting' | 'delayed' | 'active' | 'parked' | 'completed' | 'failed' | 'cancelled', number>;
     /** How long the job that has waited longest has waited. */
     oldestMs?: number;
     /** Rates and latencies that this server has seen since it started. */

@@ -30,6 +30,7 @@ export declare class InvocationContext implements Context {
     get step(): string | undefined;
     get visit(): number | undefined;
     get awaited(): any;
+    get config(): any;
     get tenantId(): string | undefined;
     get attempt(): number;
     get maxAttempts(): number;

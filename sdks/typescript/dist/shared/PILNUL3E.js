@@ -803,6 +803,9 @@ var InvocationContext = class _InvocationContext {
   get awaited() {
     return this.#params.awaited ?? void 0;
   }
+  get config() {
+    return this.#params.config ?? {};
+  }
   get tenantId() {
     return this.#params.tenantId ?? void 0;
   }
