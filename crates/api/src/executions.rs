@@ -2,19 +2,24 @@
 
 use axum::extract::State;
 use futures::{StreamExt, TryStreamExt, stream};
-use riverrun_engine::{AwaitFor, Parked, RunState, Visit, Wait};
+use riverrun_engine::{AwaitFor, HistoryEntry, Parked, RunState, Visit, Wait};
 use riverrun_runtime::Loaded;
 use riverrun_types::{RunStatus, time::NEVER};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::{
     app::Api,
     errors::ApiError,
     events::{EventsQuery, events_page},
-    extract::{Query, RunPath},
+    extract::{Query, RunPath, flag_or_none},
     jobs::jobs_of,
     reply::{Answer, ok},
+    run_history::first_entries,
     run_reads::RunListQuery,
-    schemas::{self, Execution, ExecutionCancellation, ExecutionError, ExecutionList},
+    schemas::{
+        self, Execution, ExecutionCancellation, ExecutionError, ExecutionHistory, ExecutionList,
+    },
 };
 
 /// Runs that are loaded at a time for a page.
@@ -35,7 +40,7 @@ pub(crate) async fn list_executions(
         let api = api.clone();
         async move {
             match api.runtime().load(&id).await {
-                Ok(loaded) => Ok(Some(execution(&loaded))),
+                Ok(loaded) => execution(&api, &loaded).await.map(Some),
                 // Deleted since the page was read.
                 Err(error) if error.code() == "RUN_NOT_FOUND" => Ok(None),
                 Err(error) => Err(ApiError::from(error)),
@@ -52,14 +57,54 @@ pub(crate) async fn list_executions(
     })
 }
 
+/// What an execution is shown with.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ExecutionQuery {
+    /// Adds `history`: the attempts that have ended, the first 1,000 of them. All of them are in
+    /// pages at `/api/runs/{id}/history`.
+    #[serde(default, deserialize_with = "flag_or_none")]
+    #[param(value_type = Option<bool>)]
+    history: Option<bool>,
+}
+
+/// Attempts that an execution is shown with.
+const HISTORY: usize = 1_000;
+
 /// Read an execution
 #[utoipa::path(get, path = "/api/executions/{id}", tag = "executions",
-    params(("id" = String, Path, description = "The run's id, or `latest`")),
+    params(("id" = String, Path, description = "The run's id, or `latest`"), ExecutionQuery),
     responses(
         (status = 200, description = "The execution", body = Execution),
         (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
-pub(crate) async fn get_execution(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
-    ok(&execution(&api.runtime().load(&run).await?))
+pub(crate) async fn get_execution(
+    State(api): State<Api>,
+    RunPath(run): RunPath,
+    Query(query): Query<ExecutionQuery>,
+) -> Answer {
+    let loaded = api.runtime().load(&run).await?;
+    let mut shown = execution(&api, &loaded).await?;
+    if query.history == Some(true) {
+        let (entries, handlers) = first_entries(&api, &loaded.record, HISTORY).await?;
+        let entry = |entry: HistoryEntry| ExecutionHistory {
+            handler_type: handlers.get(&*entry.step_id).cloned(),
+            step_id: entry.step_id.to_string(),
+            outcome: entry.outcome,
+            started_at: entry.started_at,
+            completed_at: entry.completed_at,
+            duration_ms: entry.duration_ms,
+            error: entry.error.map(|error| ExecutionError {
+                code: error.code,
+                message: error.message,
+                step_id: Some(entry.step_id.to_string()),
+                details: error.details,
+                timestamp: entry.completed_at,
+            }),
+        };
+        shown.history = Some(entries.into_iter().map(entry).collect());
+    }
+    ok(&shown)
 }
 
 /// Read an execution's events
@@ -77,6 +122,8 @@ pub(crate) async fn execution_events(
 }
 
 /// List an execution's jobs
+///
+/// The run's own, and one for each visit of a step that a process runs.
 #[utoipa::path(get, path = "/api/executions/{id}/jobs", tag = "executions",
     params(("id" = String, Path, description = "The run's id, or `latest`")),
     responses(
@@ -86,11 +133,18 @@ pub(crate) async fn execution_jobs(State(api): State<Api>, RunPath(run): RunPath
     jobs_of(&api, &run).await
 }
 
-fn execution(loaded: &Loaded) -> Execution {
+async fn execution(api: &Api, loaded: &Loaded) -> Result<Execution, ApiError> {
     let Loaded { record, state } = loaded;
     let text = |name: &riverrun_types::Name| name.to_string();
-    let wake_at = Some(state.wake_ms()).filter(|ms| *ms != NEVER && *ms > 0);
-    Execution {
+    let wake_at = Some(state.due_ms()).filter(|ms| *ms != NEVER && *ms > 0);
+    let missing = match state.status {
+        RunStatus::Paused => None,
+        // A flow that cannot be compiled any more is shown all the same.
+        _ => api.runtime().missing_process(loaded).await.ok().flatten(),
+    };
+    let missing =
+        missing.map(|process| format!("process {process}, which this server does not have"));
+    Ok(Execution {
         id: record.id.clone(),
         flow_id: record.flow.to_string(),
         flow_version: record.version.to_string(),
@@ -101,9 +155,10 @@ fn execution(loaded: &Loaded) -> Execution {
         },
         context: state.state.clone(),
         wake_at: wake_at.filter(|_| state.status == RunStatus::Waiting),
-        wait_reason: wait_reason(state),
+        wait_reason: missing.or_else(|| wait_reason(state)),
         error: error(loaded),
         step_count: state.step_count,
+        history: None,
         tenant_id: record.tenant.as_ref().map(text),
         metadata: record.metadata.clone(),
         idempotency_key: record.idempotency_key.as_ref().map(text),
@@ -118,7 +173,7 @@ fn execution(loaded: &Loaded) -> Execution {
             }),
         created_at: record.created_ms,
         updated_at: record.updated_ms,
-    }
+    })
 }
 
 /// The visit that is active, the innermost where several are; the step that ended last otherwise.

@@ -2,8 +2,11 @@
 //! run's.
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse};
+use indexmap::IndexMap;
+use riverrun_engine::{HistoryOutcome, VisitKey, Wait};
+use riverrun_runtime::Loaded;
 use riverrun_store::{JobState, RunRecord, Steer};
-use riverrun_types::{Millis, Name, RunId, RunStatus, time::iso};
+use riverrun_types::{Millis, Name, RunId, RunStatus, VisitStatus, time::iso};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -14,6 +17,7 @@ use crate::{
     page::{Items, default_limit},
     queues::{self, QueueJobsQuery, ShownJob, now_ms, states},
     reply::{Answer, ok},
+    run_history::first_entries,
     run_reads::{RunListQuery, statuses},
     schemas::{self, Job, JobList},
 };
@@ -288,16 +292,81 @@ pub(crate) async fn run_jobs(State(api): State<Api>, RunPath(run): RunPath) -> A
 }
 
 pub(crate) async fn jobs_of(api: &Api, run: &RunId) -> Answer {
+    let loaded = api.runtime().load(run).await?;
+    let mut items = vec![job(api, &loaded.record)];
+    items.extend(step_jobs(api, &loaded).await?);
     ok(&JobList {
-        items: vec![job(api, &record(api, run).await?)],
+        items,
         next_cursor: None,
     })
 }
 
-async fn record(api: &Api, run: &RunId) -> Result<RunRecord, ApiError> {
-    let missing = || riverrun_store::Error::RunNotFound(run.clone());
-    let record = api.runtime().store().run(run).await?;
-    Ok(record.ok_or_else(missing)?)
+/// Attempts and visits that a run's list of jobs looks at.
+const LOOKED_AT: usize = 1_000;
+
+/// The jobs of visits that processes run: those that have ended, by the run's history, then those
+/// that have not.
+async fn step_jobs(api: &Api, loaded: &Loaded) -> Result<Vec<Job>, ApiError> {
+    let Loaded { record, state } = loaded;
+    if state.queued.is_empty() {
+        return Ok(Vec::new());
+    }
+    let processes = api.runtime().processes_of(record).await?;
+    let of = |key: &VisitKey| {
+        let process = processes.get(&key.step).map(ToString::to_string);
+        Job {
+            id: api.runtime().job_of_visit(&record.id, key),
+            step_id: Some(key.step.to_string()),
+            visit: Some(key.visit),
+            process,
+            stalled: false,
+            due_at: None,
+            ..job(api, record)
+        }
+    };
+    let (entries, _) = first_entries(api, record, LOOKED_AT).await?;
+    let mut ended: IndexMap<VisitKey, Job> = IndexMap::new();
+    for entry in entries {
+        let key = VisitKey {
+            step: entry.step_id.clone(),
+            visit: entry.visit,
+        };
+        if !state.queued.contains(&key.step) || state.visit(&key).is_some() {
+            continue;
+        }
+        let shown = ended.entry(key.clone()).or_insert_with(|| Job {
+            created_at: iso(entry.started_at),
+            ..of(&key)
+        });
+        shown.attempt = Some(entry.attempt);
+        shown.status = match entry.outcome {
+            HistoryOutcome::Success | HistoryOutcome::Wait => RunStatus::Completed,
+            HistoryOutcome::Failure => RunStatus::Failed,
+            HistoryOutcome::Cancelled => RunStatus::Cancelled,
+        };
+        shown.updated_at = iso(entry.completed_at);
+        shown.ended_at = Some(iso(entry.completed_at));
+    }
+    let open = state.visits.iter().take(LOOKED_AT);
+    let open = open.filter_map(|visit| {
+        let Some(Wait::Job { until_ms }) = &visit.wait else {
+            return None;
+        };
+        Some(Job {
+            attempt: Some(visit.attempt),
+            status: match visit.status {
+                VisitStatus::Running => RunStatus::Running,
+                VisitStatus::Retrying | VisitStatus::Waiting => RunStatus::Waiting,
+                _ => RunStatus::Pending,
+            },
+            due_at: until_ms.map(iso),
+            created_at: iso(visit.since_ms),
+            updated_at: iso(visit.since_ms),
+            ended_at: None,
+            ..of(&visit.key)
+        })
+    });
+    Ok(ended.into_values().chain(open).collect())
 }
 
 fn job(api: &Api, record: &RunRecord) -> Job {
@@ -318,5 +387,9 @@ fn job(api: &Api, record: &RunRecord) -> Job {
         updated_at: iso(record.updated_ms),
         ended_at: record.ended_ms.map(iso),
         tenant_id: record.tenant.as_ref().map(|tenant| tenant.to_string()),
+        step_id: None,
+        visit: None,
+        process: None,
+        attempt: None,
     }
 }

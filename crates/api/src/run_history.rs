@@ -54,6 +54,17 @@ fn read(cursor: &str) -> Result<HistoryCursor, ApiError> {
     Ok(cursor.parse().map_err(refuse)?)
 }
 
+/// The first attempts of a run that have ended, and the types of its steps' handlers.
+pub(crate) async fn first_entries(
+    api: &Api,
+    record: &RunRecord,
+    most: usize,
+) -> Result<(Vec<HistoryEntry>, HashMap<String, String>), ApiError> {
+    let first = HistoryPage::new(HistoryCursor::default(), most);
+    let (entries, _) = page(api, &record.id, first).await?;
+    Ok((entries, handlers(api, record)))
+}
+
 async fn page(
     api: &Api,
     run: &RunId,

@@ -1,5 +1,6 @@
 //! Runs in FlowMonkey's shape.
 
+use riverrun_engine::HistoryOutcome;
 use riverrun_types::{Json, RunId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -26,6 +27,9 @@ pub struct Execution {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ExecutionError>,
     pub step_count: u64,
+    /// The attempts that have ended, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<Vec<ExecutionHistory>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,6 +44,23 @@ pub struct Execution {
     pub cancellation: Option<ExecutionCancellation>,
     pub created_at: i64,
     pub updated_at: i64,
+}
+
+/// An attempt of a step that has ended.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExecutionHistory {
+    pub step_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handler_type: Option<String>,
+    /// `success`, `failure`, `wait` or `cancelled`.
+    #[schema(value_type = String)]
+    pub outcome: HistoryOutcome,
+    pub started_at: i64,
+    pub completed_at: i64,
+    pub duration_ms: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ExecutionError>,
 }
 
 #[derive(Serialize, ToSchema)]

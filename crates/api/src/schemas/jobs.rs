@@ -6,7 +6,8 @@ use utoipa::ToSchema;
 
 use super::QueueJobList;
 
-/// The work of a run. In this version a run has one job, and the job's id is the run's.
+/// The work of a run: the run's own, whose id is the run's, and in the list of one run also one for
+/// each visit of a step that a process runs.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Job {
@@ -16,7 +17,7 @@ pub struct Job {
     pub run_id: RunId,
     pub flow: String,
     pub version: String,
-    /// The status of its run.
+    /// The status of its run, or of the visit: one that waits for its next attempt is `waiting`.
     #[schema(value_type = String)]
     pub status: RunStatus,
     /// It was to move by itself longer than a lease ago, and nobody has taken it up.
@@ -30,6 +31,18 @@ pub struct Job {
     pub ended_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
+    /// Of a visit: its step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_id: Option<String>,
+    /// Of a visit: the n-th time that the run entered the step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visit: Option<u32>,
+    /// Of a visit: the process that runs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
+    /// Of a visit: tries so far, the first one included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -28,6 +28,7 @@ pub struct AddOptions {
     pub delay_ms: Option<u64>,
     /// ISO 8601 or milliseconds.
     pub run_at: Option<String>,
+    /// How often it is tried in all, the first try included. Default as its process says.
     #[schema(minimum = 1)]
     pub attempts: Option<u32>,
     /// `{type: fixed | exponential, delayMs, maxDelayMs?, jitter?}`

@@ -17,6 +17,14 @@ impl Provider for Echo {
     async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
         let input = invocation.invoke.job.input.clone().unwrap_or_default();
         match input.as_text().as_ref() {
+            "config" => {
+                let value = invocation.invoke.config.clone();
+                return Ok(Reply {
+                    value,
+                    ..Reply::default()
+                });
+            }
+            "busy" => return Err(WorkError::new("BUSY", "try again later")),
             "fail" => return Err(WorkError::new("CARD_DECLINED", "no money").permanent()),
             "hang" => {
                 invocation.cancel.cancelled().await;
