@@ -504,6 +504,9 @@ async fn a_run_whose_await_is_amiss_does_not_come_in_at_all() {
     refused(&|it| first(it, "values", json!([1])), "BAD_REQUEST").await;
     // An id that another run has there.
     import(&there, &whole).await.unwrap();
+    // The run itself is named, although its awaits are there as well.
+    let (code, message) = import(&there, &whole).await.unwrap_err();
+    assert_eq!(code, "RUN_EXISTS", "{message}");
     let other = RunId::fresh();
     let text = whole.to_string().replace(run.as_str(), other.as_str());
     let (code, message) = import(&there, &serde_json::from_str(&text).unwrap())
