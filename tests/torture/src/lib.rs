@@ -17,6 +17,7 @@ mod awaits;
 mod flows;
 mod jobs;
 mod kill;
+mod release;
 mod runs;
 mod server;
 mod streams;
@@ -36,6 +37,7 @@ use awaits::Awaits;
 use flows::Flows;
 use jobs::Jobs;
 use kill::Victim;
+use release::Releases;
 pub use server::Server;
 use server::Setting;
 
@@ -127,6 +129,7 @@ async fn run(options: Options) -> Result<String, String> {
         false => None,
     };
 
+    let releases = Releases::begin(server.url());
     let mut orphans = JoinSet::new();
     for kill in 1..=options.kills {
         let life = dice.random_range(30..options.longest.as_millis() as u64);
@@ -168,6 +171,11 @@ async fn run(options: Options) -> Result<String, String> {
         summary.push(checked);
         orphans.spawn(tree::all_gone(left));
     }
+    summary.push(format!(
+        "{} units were parked and released",
+        releases.count()
+    ));
+    drop(releases);
     server.stop().await?;
     awaits::nothing_is_left(&setting.data).await?;
     let mut longest = Duration::ZERO;

@@ -2,13 +2,13 @@
 
 use riverrun_engine::{Input, Parked, code};
 use riverrun_protocol::WorkError;
-use riverrun_store::{Change, Commit, Steer};
-use riverrun_types::{Json, RunId};
+use riverrun_store::{Change, Commit, JobState, Reason, Steer, Waits};
+use riverrun_types::Json;
 
 use super::{Beginning, Starts, Unit, alone};
 use crate::{
     Result, Runtime,
-    work::{JOB_QUARANTINED, KeptOptions},
+    work::{JOB_QUARANTINED, KeptOptions, to_job},
 };
 
 impl Runtime {
@@ -67,7 +67,22 @@ impl Runtime {
             return Ok(());
         }
         let error = Json::of(&WorkError::new(JOB_QUARANTINED, message));
-        self.steer_alone(job, Steer::Park { error }).await
+        let now_ms = self.now_ms();
+        let mut commit = Commit::default();
+        // What the row forgets when another attempt begins.
+        if record.state == JobState::Active {
+            let waits = Waits {
+                attempt: Some(record.attempt),
+                error: Some(&error),
+                ..Waits::new(&record.queue, Reason::Parked)
+            };
+            let events = vec![waits.draft(now_ms)];
+            commit = commit.and(Change::Append(to_job(job, events)));
+        }
+        let (job, steer) = (job.clone(), Steer::Park { error });
+        self.commit(commit.and(Change::Steer { job, steer, now_ms }))
+            .await?;
+        Ok(())
     }
 
     /// Keeps a unit from being taken up without reading it.
@@ -77,15 +92,12 @@ impl Runtime {
             Unit::Job(job) => {
                 let message = "the server died while the job was being parked";
                 let error = Json::of(&WorkError::new(JOB_QUARANTINED, message));
-                self.steer_alone(job, Steer::Park { error }).await
+                let (job, steer) = (job.clone(), Steer::Park { error });
+                let now_ms = self.now_ms();
+                let commit = Commit::of(Change::Steer { job, steer, now_ms });
+                self.commit(commit).await?;
+                Ok(())
             }
         }
-    }
-
-    async fn steer_alone(&self, job: &RunId, steer: Steer) -> Result<()> {
-        let (job, now_ms) = (job.clone(), self.now_ms());
-        let commit = Commit::of(Change::Steer { job, steer, now_ms });
-        self.commit(commit).await?;
-        Ok(())
     }
 }

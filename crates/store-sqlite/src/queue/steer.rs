@@ -143,8 +143,11 @@ pub(crate) fn drop_job(core: &Core, id: &RunId) -> Worked<()> {
 
 fn park(core: &Core, row: &Row, error: &Json, now: Millis) -> Worked<()> {
     let conn = &core.conn;
+    // The attempt of one that runs is lost.
     conn.prepare_cached(
-        "UPDATE work SET state = -1, lease = NULL, at_ms = ?2, error = ?3 WHERE no = ?1",
+        "UPDATE work SET losses = losses + (state = 2), state = -1, lease = NULL, at_ms = ?2,
+                error = ?3
+         WHERE no = ?1",
     )?
     .execute((row.no, now, Sealed::json(error)))?;
     let queues = &mut *core.queues.borrow_mut();

@@ -17,7 +17,7 @@ use crate::{
 /// What an attempt can end with that was lost through no fault of its handler. On a busy machine
 /// one may run out of time, too.
 const LOST: [&str; 6] = [
-    "JOB_STALLED",
+    "JOB_QUARANTINED",
     "RUNNER_DIED",
     "RUNNER_HUNG",
     "RUNNER_START",
@@ -160,7 +160,8 @@ fn completed(job: &Found, notes: &Did) -> Result<(), String> {
 fn failed(job: &Found) -> Result<usize, String> {
     let code = job.shown["error"]["code"].as_str().unwrap_or_default();
     let is_lost = fits(job, job.attempt(), code)?;
-    let is_final = code == "PLANNED_FATAL" || job.attempt() == job.wish.attempts;
+    // Attempts that were lost with their worker are not counted.
+    let is_final = code == "PLANNED_FATAL" || job.attempt() >= job.wish.attempts;
     match is_final {
         true => Ok(usize::from(is_lost)),
         false => Err(format!(
