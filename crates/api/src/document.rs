@@ -31,6 +31,9 @@ pub(crate) fn document(max_wait_ms: u64) -> Value {
             let operations = item.as_object_mut().into_iter().flatten();
             for (_, operation) in operations {
                 parameters(path, operation, max_wait_ms);
+                if let Some(body) = operation.get_mut("requestBody") {
+                    optional(body);
+                }
             }
         }
         answers(paths);
@@ -234,6 +237,26 @@ fn answers(paths: &mut Map<String, Value>) {
         if let Some(content) = answer {
             content["application/json"]["schema"] = schema.clone();
         }
+    }
+}
+
+/// A body that may be left out is not null either.
+fn optional(body: &mut Value) {
+    let mut may_be_left_out = false;
+    let contents = body.get_mut("content").and_then(Value::as_object_mut);
+    for (_, content) in contents.into_iter().flatten() {
+        let given = content["schema"]["oneOf"]
+            .as_array()
+            .filter(|schemas| schemas.contains(&json!({"type": "null"})))
+            .and_then(|schemas| schemas.iter().find(|schema| schema["type"] != "null"))
+            .cloned();
+        if let Some(given) = given {
+            content["schema"] = given;
+            may_be_left_out = true;
+        }
+    }
+    if may_be_left_out {
+        body["required"] = json!(false);
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{app::Api, errors::ApiError};
 /// How long a client may take to send its body.
 const UPLOAD: Duration = Duration::from_secs(25);
 
-/// A JSON body. An empty one, and null, is the default.
+/// A JSON body. An empty one is the default.
 pub(crate) struct Body<T>(pub T);
 
 impl<T: DeserializeOwned + Default + Send + 'static> FromRequest<Api> for Body<T> {
@@ -27,7 +27,7 @@ impl<T: DeserializeOwned + Default + Send + 'static> FromRequest<Api> for Body<T
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
         let format = format(request.headers())?;
         let bytes = bytes(request, api).await?;
-        if matches!(bytes.trim_ascii(), b"" | b"null") {
+        if bytes.iter().all(u8::is_ascii_whitespace) {
             return Ok(Self(T::default()));
         }
         json_only(format)?;
