@@ -597,6 +597,10 @@ var Journal = class {
   #inRun;
   /** All records before this one were asked for. */
   #checked = 0;
+  /** How many records are left that the code must ask for. */
+  #left = 0;
+  /** Names of state that earlier executions have written, by operation. */
+  #written = /* @__PURE__ */ new Set();
   constructor(records2) {
     this.#records = records2;
     for (const [at, { op, name = "", nth }] of records2.entries()) {
@@ -607,6 +611,22 @@ var Journal = class {
     }
     for (const [at, { emits = [] }] of records2.entries()) for (const kind of emits) this.#settle(kind, at);
     this.#inRun = emitsInRun(records2);
+    for (const [at, record] of records2.entries()) {
+      if (this.#isDue(record, at)) this.#left += 1;
+      if (record.op.startsWith("state.")) this.#written.add(key(record.op, record.name ?? ""));
+    }
+  }
+  /** Whether the code has asked for all that was recorded: what it does now is new. */
+  get isUsedUp() {
+    return this.#left === 0;
+  }
+  /** How much the code has asked for in this execution. */
+  get asked() {
+    return this.#done.length;
+  }
+  /** Whether earlier executions have written this, whatever the value. */
+  hasWritten(op, name) {
+    return this.#written.has(key(op, name));
   }
   /** The record for the next use of a name; undefined if there is none. */
   next(op, name) {
@@ -615,8 +635,10 @@ var Journal = class {
     this.#uses.set(key(op, name), nth);
     const at = this.#numbered.get(`${nth} ${key(op, name)}`) ?? this.#open.get(key(op, name))?.shift();
     if (at === void 0) return void 0;
+    const record = this.#records[at];
+    if (this.#isDue(record, at)) this.#left -= 1;
     this.#taken.add(at);
-    return this.#records[at];
+    return record;
   }
   /**
    * Whether this was written before, by the next record of the name that has the value. Those before
@@ -640,15 +662,18 @@ var Journal = class {
    */
   mismatch(until) {
     const end2 = until ? this.#records.indexOf(until, this.#checked) : this.#records.length;
-    const isLeft = (record, at) => !this.#taken.has(at) && !this.#inRun.has(at) && mustBeUsed(record);
-    const missing = this.#records.slice(this.#checked, end2).filter((record, at) => isLeft(record, this.#checked + at)).map(done);
-    if (!missing.length) {
+    const missing2 = this.#records.slice(this.#checked, end2).filter((record, at) => this.#isDue(record, this.#checked + at)).map(done);
+    if (!missing2.length) {
       this.#checked = Math.max(this.#checked, end2);
       return void 0;
     }
     const recorded = this.#records.filter(({ op }) => op !== inRun).map(done);
-    const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
-    return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing } });
+    const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing2)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that goes on is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
+    return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing: missing2 } });
+  }
+  /** Whether the code has still to ask for a record. */
+  #isDue(record, at) {
+    return !this.#taken.has(at) && !this.#inRun.has(at) && mustBeUsed(record);
   }
   /**
    * An emit inside of a `ctx.run` that is recorded: nobody asks for it again. It is the last before
@@ -676,7 +701,7 @@ function key(op, name) {
   return `${op} ${name}`;
 }
 function mustBeUsed({ op }) {
-  return op !== inRun && !op.startsWith("state.");
+  return op !== inRun && op !== "patched" && !op.startsWith("state.");
 }
 function done({ op, name = "" }) {
   return { op, name };
@@ -708,11 +733,14 @@ var Outcomes = class {
         value = await bounded(doing, next?.attempt ?? 1, signal, work);
       } catch (thrown) {
         if (thrown instanceof CancelledError || isStopped(thrown, signal)) throw thrown;
-        const { retryAfterMs, ...error } = recordOf(thrown);
+        const error = recordOf(thrown);
+        if (error.retriable === false) {
+          await ask("memo", { ...params(doing), error });
+          throw revive(error);
+        }
         const { retry } = doing;
-        const failed2 = { ...error, ...retryAfterMs !== void 0 && { retryAfterMs } };
-        const answer2 = await ask("memo.failed", { ...params(doing), error: failed2, ...retry !== void 0 && { retry } });
-        if (answer2.final) throw revive({ ...error, retriable: false });
+        const answer2 = await ask("memo.failed", { ...params(doing), error, ...retry !== void 0 && { retry } });
+        if (answer2.final) throw revive(final(error));
         next = answer2;
         continue;
       }
@@ -726,6 +754,9 @@ var Outcomes = class {
 };
 function params({ op, name, nth, emits = [] }) {
   return { ...op !== "memo" && { op }, name, ...numbered(nth), ...emits.length > 0 && { emits: [...emits] } };
+}
+function final({ retryAfterMs, ...error }) {
+  return { ...error, retriable: false };
 }
 function numbered(nth) {
   return nth > 1 ? { nth } : {};
@@ -785,6 +816,7 @@ var inside = new AsyncLocalStorage();
 var records = /* @__PURE__ */ new Set(["emit", "memo", "memo.failed", "await.trigger", "state.set", "state.delete", "state.setBatch"]);
 var never = () => new Promise(() => {
 });
+var graceMs = 1e3;
 var StepExecution = class {
   /** Called when the code waits, or was found to be wrong when it did. */
   onLeave = () => {
@@ -805,6 +837,7 @@ var StepExecution = class {
   #backsOff = false;
   /** Waits that are over, and after which the code has yet to go on. */
   #settling = 0;
+  #held = [];
   #refused;
   #ended = false;
   #left = false;
@@ -823,7 +856,7 @@ var StepExecution = class {
   /** Emits, which the server records by itself. Inside of a `ctx.run` its record belongs to that. */
   emit(kind, ask) {
     const run = inside.getStore();
-    return this.#track(async () => {
+    return this.#track(async (release) => {
       if (run) {
         refuseOver(run);
         const nth = (run.emitted.get(kind) ?? 0) + 1;
@@ -831,8 +864,9 @@ var StepExecution = class {
         if (nth <= run.emits.filter((one) => one === kind).length) return null;
       }
       run?.emits.push(kind);
-      const record = this.#journal.next("emit", kind);
+      const record = this.#next("emit", kind);
       if (record) return answer(record);
+      if (!run && !this.#journal.isUsedUp) await this.#hold(release);
       if (run) this.#seen.push({ op: inRun, name: kind });
       try {
         return await ask();
@@ -844,15 +878,17 @@ var StepExecution = class {
   }
   /** Does something that the server records by itself. */
   once(op, name, work) {
-    return this.#track(async () => {
-      const record = this.#journal.next(op, name);
-      return record ? answer(record) : work();
+    return this.#track(async (release) => {
+      const record = this.#next(op, name);
+      if (record) return answer(record);
+      if (!this.#journal.isUsedUp) await this.#hold(release);
+      return work();
     });
   }
   /** Reads something that may have changed when the code is called again: then it gets this answer. */
   async read(op, name, ask) {
     if (inside.getStore()) return ask();
-    const record = this.#journal.next(op, name);
+    const record = this.#next(op, name);
     if (record) return record.value;
     const nth = this.#journal.uses(op, name);
     const value = await ask();
@@ -862,13 +898,17 @@ var StepExecution = class {
   /** Writes something, unless an earlier execution did. Inside of a `ctx.run` it is part of that. */
   async write(op, name, params2, value) {
     if (inside.getStore()) await this.request(op, { ...params2, inRun: true });
-    else if (!this.#journal.wrote(op, name, json(value))) await this.request(op, params2);
+    else if (!this.#journal.wrote(op, name, json(value))) {
+      if (this.#isNewWrite(op, name)) await this.#track((release) => this.#hold(release));
+      await this.request(op, params2);
+    }
   }
   /** Changes something by what it is now. If the change writes nothing, that is what is recorded. */
   async patch(op, name, change2) {
     if (inside.getStore()) return change2(true);
-    const record = this.#journal.next(op, name);
+    const record = this.#next(op, name);
     if (record) return record.value;
+    if (this.#isNewWrite(op, name)) await this.#track((release) => this.#hold(release));
     const value = await change2(false);
     if (value === void 0) this.#seen.push({ op, name });
     return value;
@@ -886,9 +926,10 @@ var StepExecution = class {
       });
     }
     return this.#track(async (release) => {
-      const record = this.#journal.next(op, name);
+      const record = this.#next(op, name);
       if (record) return answer(record);
       const nth = this.#journal.uses(op, name);
+      if (!this.#journal.isUsedUp) await this.#hold(release);
       const doing = { op, name, nth, emits, ...settings2 };
       return this.#outcomes.of(doing, (attempt) => work(this.#id(name, nth), attempt), () => this.#backOff(release));
     });
@@ -902,6 +943,48 @@ var StepExecution = class {
       return inside.run({ name, number, uses: /* @__PURE__ */ new Map(), emits, emitted: /* @__PURE__ */ new Map(), try: attempt }, () => work(attempt));
     }, settings2, emits);
   }
+  /** Whether the code takes the path of a change: runs that were past it before take the old one. */
+  patched(id) {
+    const record = this.#next("patched", id);
+    if (record) return record.value === true;
+    if (!this.#journal.isUsedUp) return false;
+    const nth = this.#journal.uses("patched", id);
+    this.#seen.push({ op: "patched", name: id, ...numbered(nth), value: true });
+    return true;
+  }
+  /** The record for the next use of a name. With the last one what was held back is done. */
+  #next(op, name) {
+    const record = this.#journal.next(op, name);
+    if (this.#held.length && this.#journal.isUsedUp) for (const { go } of this.#held.splice(0)) go();
+    return record;
+  }
+  /** A write under a name that no earlier execution has written to is new. */
+  #isNewWrite(op, name) {
+    return !this.#journal.isUsedUp && !this.#journal.hasWritten(op, name);
+  }
+  /** Waits until the code has asked for all that was recorded: until then nothing new is done. */
+  #hold(release) {
+    return new Promise((go) => {
+      this.#held.push({ go, release });
+      if (this.#held.length === 1) void this.#judgeHeld();
+    });
+  }
+  /** The code does not fit its journal if it asks for nothing more while records are left. */
+  async #judgeHeld() {
+    for (let asked = -1; asked !== this.#journal.asked; ) {
+      asked = this.#journal.asked;
+      await new Promise((resolve) => setTimeout(resolve, graceMs));
+      while (this.#held.length && this.#inFlight.size > this.#held.length) await Promise.race(this.#inFlight);
+      if (!this.#held.length) return;
+    }
+    const mismatch = this.#journal.mismatch();
+    if (!mismatch || this.#left) return;
+    this.#refused = mismatch;
+    for (const { release } of this.#held.splice(0)) release();
+    if (this.#ended) return;
+    this.#left = true;
+    this.onLeave(mismatch, this.#takeSeen());
+  }
   /** Leaves the wait for the next try of something to the server, once nothing else is under way. */
   #backOff(release) {
     this.#backsOff = true;
@@ -912,7 +995,7 @@ var StepExecution = class {
   /** Gives what a wait has brought, or ends this execution. */
   async wait(name, makeWait) {
     this.refuseInRun();
-    const record = this.#journal.next("await", name);
+    const record = this.#next("await", name);
     if (record) return this.#settled(record);
     if (this.#left) return never();
     if (this.#waits) {
@@ -1262,6 +1345,7 @@ var InvocationContext = class _InvocationContext {
     this.#outcomes ??= new Outcomes({ ask: (method, params2) => this.#link.request(method, params2), signal: () => this.signal });
     return this.#outcomes.of({ op: "memo", name, nth, ...settings2 }, async (attempt) => json2(name, await fn(attempt)));
   };
+  patched = (id) => this.execution ? this.execution.patched(id) : true;
   call = (process2, input, { retry, ...options2 } = {}) => {
     const ask = async () => (await this.#link.request("call", { process: process2, input: input ?? null, ...options2 })).value;
     return this.execution ? this.execution.recorded("call", process2, ask, { retry }) : ask();
@@ -1409,13 +1493,13 @@ var Invocations = class {
     for (const invocation of this.running.values()) invocation.cancel(reason3);
   }
   /** Calls `done` when nothing runs, or when the time is over. */
-  drain(graceMs, done2) {
+  drain(graceMs2, done2) {
     const end2 = () => {
       clearTimeout(timer);
       this.#idle.delete(end2);
       done2(this.running.size);
     };
-    const timer = setTimeout(end2, graceMs);
+    const timer = setTimeout(end2, graceMs2);
     if (this.running.size === 0) end2();
     else this.#idle.add(end2);
   }
@@ -1519,7 +1603,7 @@ function isThenable(value) {
 
 // src/runner/modules.ts
 import { extname } from "node:path";
-import { pathToFileURL as pathToFileURL2 } from "node:url";
+import { pathToFileURL as pathToFileURL3 } from "node:url";
 
 // src/ctx/redact.ts
 var secrets = ["password", "passwd", "passphrase", "secret", "token", "authorization", "apikey", "privatekey", "cookie", "credentials"];
@@ -1735,8 +1819,105 @@ function look(file) {
 look(process.argv[1])
 `;
 
+// src/runner/typescript.ts
+import { createRequire as createRequire2, register as register2 } from "node:module";
+import { dirname, join } from "node:path";
+import { pathToFileURL as pathToFileURL2 } from "node:url";
+var native = (file) => import(pathToFileURL2(file).href);
+var foreign;
+async function importTypeScript(file) {
+  if (!process.features.typescript) return (await foreignLoader(file, missing))(file);
+  try {
+    return await native(file);
+  } catch (error) {
+    if (error.code !== "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") throw error;
+    const load = await foreignLoader(file, () => error);
+    return load(file);
+  }
+}
+async function foreignLoader(file, otherwise) {
+  if (foreign) return foreign.loader;
+  const loader = await tsx(file) ?? await esbuild(file);
+  if (!loader) throw otherwise(file);
+  foreign = { loader };
+  return loader;
+}
+function missing(file) {
+  return new RiverrunError(
+    "MODULE_TS",
+    `${file} is TypeScript, and Node ${process.versions.node} cannot run it. Install tsx in the project (npm i -D tsx), or use Node 22.18 or newer`,
+    { retriable: false }
+  );
+}
+async function tsx(file) {
+  const manifest = resolveFrom(file, "tsx/package.json");
+  if (!manifest) return void 0;
+  const { exports } = createRequire2(manifest)(manifest);
+  for (const entry of ["./cjs/api", "./esm/api"]) {
+    const api = join(dirname(manifest), exports[entry]?.import.default ?? "");
+    (await import(pathToFileURL2(api).href)).register();
+  }
+  return (path2) => import(`${pathToFileURL2(path2).href}?tsx`);
+}
+async function esbuild(file) {
+  const path2 = resolveFrom(file, "esbuild");
+  if (!path2) return void 0;
+  register2(asUrl(esbuildHooks), { data: { esbuild: pathToFileURL2(path2).href } });
+  return native;
+}
+function resolveFrom(file, specifier) {
+  try {
+    return createRequire2(file).resolve(specifier);
+  } catch {
+    return void 0;
+  }
+}
+var esbuildHooks = `
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+let esbuild
+export async function initialize(data) {
+  esbuild = await import(data.esbuild)
+  esbuild = esbuild.default ?? esbuild
+}
+
+const isTypeScript = (url) => url.startsWith('file:') && /\\.m?tsx?$/.test(url.split('?', 1)[0])
+
+/** As TypeScript resolves: './a.js' may be './a.ts', and './a' too. */
+function candidates(specifier) {
+  if (!/^\\.{0,2}\\//.test(specifier)) return []
+  if (/\\.m?js$/.test(specifier)) return [specifier.replace(/js$/, 'ts')]
+  return [specifier + '.ts', specifier + '.mts', specifier + '/index.ts']
+}
+
+export async function resolve(specifier, context, next) {
+  try {
+    return await next(specifier, context)
+  } catch (error) {
+    for (const candidate of context.parentURL && isTypeScript(context.parentURL) ? candidates(specifier) : []) {
+      try {
+        return await next(candidate, context)
+      } catch {}
+    }
+    throw error
+  }
+}
+
+export async function load(url, context, next) {
+  if (!isTypeScript(url)) return next(url, context)
+  const file = fileURLToPath(url.split('?', 1)[0])
+  const { code } = await esbuild.transform(await readFile(file, 'utf8'), {
+    loader: 'ts',
+    format: 'esm',
+    target: 'node' + process.versions.node,
+    sourcefile: file,
+    sourcemap: 'inline',
+  })
+  return { format: 'module', source: code, shortCircuit: true }
+}`;
+
 // src/runner/modules.ts
-import { beforeTypeScript, loadsTypeScript } from "./shared/typescript.mjs";
 var Modules = class {
   #entries = /* @__PURE__ */ new Map();
   /** The processes of a module that is loaded, without waiting; undefined if `load` is needed. */
@@ -1801,17 +1982,12 @@ function logSettings(config) {
 }
 async function importFile(file) {
   try {
-    if ([".ts", ".mts", ".cts"].includes(extname(file))) checkTypeScript(file);
-    const module = await import(pathToFileURL2(file).href);
+    const isTypeScript = [".ts", ".mts"].includes(extname(file));
+    const module = await (isTypeScript ? importTypeScript(file) : import(pathToFileURL3(file).href));
     return withoutWrapper(module);
   } catch (error) {
     throw error instanceof RiverrunError ? withoutStack(error) : await loadError(error, file);
   }
-}
-function checkTypeScript(file) {
-  if (loadsTypeScript()) return beforeTypeScript();
-  if (process.features.typescript) return;
-  throw new RiverrunError("MODULE_TS", `${file} is TypeScript, which the program that started this runner does not translate`, { retriable: false });
 }
 function withoutWrapper(module) {
   const inner = module.default;
@@ -1820,7 +1996,6 @@ function withoutWrapper(module) {
 }
 async function loadError(thrown, file) {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  if (thrown?.code === "MODULE_TS") return withoutStack(new RiverrunError("MODULE_TS", message, { retriable: false }));
   const isSyntax = isParseError(thrown);
   const place = isSyntax ? await syntaxPlace(thrown, file) : void 0;
   const where = place ? [place.file, place.line, ...place.column ? [place.column] : []].join(":") : file;
@@ -1846,8 +2021,9 @@ function withoutStack(error) {
 }
 function isParseError(thrown) {
   if (!(thrown instanceof Error)) return false;
-  const { code } = thrown;
+  const { code, errors } = thrown;
   if (code === "ERR_INVALID_TYPESCRIPT_SYNTAX" || code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") return true;
+  if (thrown.name === "TransformError" || Array.isArray(errors) && thrown.message.startsWith("Transform failed")) return true;
   if (thrown.name !== "SyntaxError" || thrown.message.includes("does not provide an export")) return false;
   const stack = (thrown.stack ?? "").split("\n").filter((line) => !isForeign(line));
   return !stack.some((line) => /^\s+at .*(file:\/\/|\().*\.[cm]?[jt]sx?[:?]/.test(line));
@@ -1945,16 +2121,13 @@ var Runner = class {
     const message = `${file} exports no handler under the name ${name}`;
     this.#invocations.fail(invocation, new RiverrunError("HANDLER_NOT_FOUND", message, { retriable: false }));
   }
-  #drain(id, { graceMs = 0 }) {
-    this.#invocations.drain(graceMs, (unfinished) => this.peer.answer(id, JSON.stringify({ unfinished })));
+  #drain(id, { graceMs: graceMs2 = 0 }) {
+    this.#invocations.drain(graceMs2, (unfinished) => this.peer.answer(id, JSON.stringify({ unfinished })));
   }
   #beat() {
     if (this.#invocations.running.size) this.peer.notify("heartbeat", {});
   }
 };
-
-// src/runner/main.ts
-import { provideTypeScript } from "./shared/typescript.mjs";
 
 // src/index.ts
 var index_exports = {};
@@ -2194,10 +2367,6 @@ function apply(run, event) {
       return failed(run, event);
     case "step.retry":
       return data?.lost ? update(run, at, { status: "retrying" }) : run;
-    case "step.parked":
-      return update(run, at, { status: "waiting" });
-    case "step.released":
-      return update(run, at, { status: event.attempt ? "retrying" : "pending" });
     case "step.resumed":
       return update(run, at, { status: "running" });
     case "step.cancelled":
@@ -2246,7 +2415,7 @@ function withStatus(run) {
   if (run.endedAt !== void 0 || !Object.keys(run.steps).length) return run;
   const begun2 = Object.values(run.steps).some((step2) => step2.startedAt !== void 0);
   const waits = run.visits.length > 0 && run.visits.every(({ status }) => status === "waiting" || status === "retrying");
-  return { ...run, status: run.paused ? "paused" : waits ? "waiting" : !begun2 ? "pending" : "running" };
+  return { ...run, status: run.paused ? "paused" : !begun2 ? "pending" : waits ? "waiting" : "running" };
 }
 function isLater(id, than) {
   const [ms = 0, n = 0] = id.split("-").map(Number);
@@ -3121,11 +3290,11 @@ __export(testing_exports, {
 });
 
 // src/testing/clock.ts
-import { createRequire as createRequire2, syncBuiltinESMExports } from "node:module";
+import { createRequire as createRequire3, syncBuiltinESMExports } from "node:module";
 import { promisify } from "node:util";
 var real = { setImmediate: globalThis.setImmediate, Date: globalThis.Date, now: performance.now.bind(performance) };
 var installed;
-var require2 = createRequire2(import.meta.url);
+var require2 = createRequire3(import.meta.url);
 var FakeClock = class {
   #nowMs;
   #startMs;
@@ -3539,8 +3708,8 @@ var Memory = class {
     const delayMs2 = retryDelayMs(policyOf(this.#options.retryPolicy, retry), error, failures);
     if (delayMs2 === void 0) {
       this.pending.delete(key2);
-      const { retryAfterMs: retryAfterMs2, ...final } = error;
-      this.journal.push({ ...record, error: { ...final, retriable: false } });
+      const { retryAfterMs: retryAfterMs2, ...final2 } = error;
+      this.journal.push({ ...record, error: { ...final2, retriable: false } });
       return { final: true };
     }
     const retryAfterMs = this.#options.hasClock === false ? 0 : delayMs2;
@@ -4317,12 +4486,12 @@ async function withChecks(steps, entry, schemas) {
 function partsOf2(executable, key2) {
   const { handler, config, takes } = parts(executable);
   return roles(config).map((role) => {
-    const { step: step2, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure, limits, role: as } = { ...config, ...role };
+    const { step: step2, subscriptions = [], triggers = [], join: join2, await: awaits, emits, compensation, onFailure, limits, role: as } = { ...config, ...role };
     const name = step2 ?? key2 ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
     const heard2 = [...subscriptions, ...[triggers].flat().map((eventKind) => ({ eventKind }))];
     checkSettings(config, name);
     const planned = { name, isEntry: as === "entry", subscriptions: heard2, handler, takes, config };
-    return { flow: role.id, step: Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure, limits })) };
+    return { flow: role.id, step: Object.assign(planned, given({ join: join2, await: awaits, emits, compensation, onFailure, limits })) };
   });
 }
 function stepsOf(found) {
@@ -4963,7 +5132,6 @@ var fd = Number(process.env.RIVERRUN_RUNNER_FD ?? 3);
 main();
 function main() {
   const runner = new Runner(openOutput());
-  provideTypeScript(new URL("shared/typescript.mjs", import.meta.url).href);
   provideSdk(import.meta.url, () => ({ ...index_exports, ...testing_exports }));
   captureConsole((level, message) => {
     const { current } = runner;

@@ -10,7 +10,7 @@ import {
   redactor,
   valueText,
   withRefused
-} from "./shared/PILNUL3E.js";
+} from "./shared/L7HVDCTD.js";
 import {
   CancelledError,
   RiverrunError,

@@ -206,13 +206,13 @@ test('what runs side by side under one name gets its own answer', async () => {
   let executions = 0
   const work = async (_, ctx) => {
     executions += 1
-    const charge = async (k) => {
+    const charge = async (k, attempt) => {
       await sleep(30 * (3 - k))
-      if (k === 0 && ctx.attempt === 1) throw new Error('declined')
+      if (k === 0 && attempt === 1) throw new Error('declined')
       charges.push(k)
       return k
     }
-    const all = [0, 1, 2].map((k) => ctx.run('charge', () => charge(k)))
+    const all = [0, 1, 2].map((k) => ctx.run('charge', ({ attempt }) => charge(k, attempt)))
     await Promise.allSettled(all)
     const charged = await Promise.all(all)
     const called = await Promise.all([0, 1, 2].map((k) => ctx.call('slow', k)))
@@ -223,16 +223,16 @@ test('what runs side by side under one name gets its own answer', async () => {
   const config = { retryPolicy: { attempts: 2, backoff: { delayMs: 1 } } }
   const done = await runStep({ default: work, config }, { calls: { slow } })
   assert.deepEqual(done.value, [[0, 1, 2], [0, 1, 2]])
-  assert.deepEqual([charges, done.calls.length, executions], [[2, 1, 0], 3, 3])
+  assert.deepEqual([charges, done.calls.length, executions], [[2, 1, 0], 3, 2])
 })
 
-test('an error that a handler does not live with is tried again, whatever goes on beside it', async () => {
+test('what fails is tried again by itself, whatever goes on beside it', async () => {
   const work = async (_, ctx) => {
     let before = Promise.resolve()
     // One at a time: the next begins when the one before it has failed, and before the handler has.
     const all = [0, 1].map((k) => {
-      const mine = before.then(() => ctx.run('charge', () => {
-        if (k === 0 && ctx.attempt === 1) throw new Error('busy')
+      const mine = before.then(() => ctx.run('charge', ({ attempt }) => {
+        if (k === 0 && attempt === 1) throw new Error('busy')
         return k
       }))
       before = mine.catch(() => {})
@@ -241,7 +241,7 @@ test('an error that a handler does not live with is tried again, whatever goes o
     return Promise.all(all)
   }
   const done = await runStep(work)
-  assert.deepEqual([done.value, done.attempt], [[0, 1], 2])
+  assert.deepEqual([done.value, done.attempt, done.runRetries.length], [[0, 1], 1, 1])
 })
 
 test('what a run throws is the same before a wait and after it', async () => {
@@ -410,6 +410,7 @@ test('an error that the handler of a step does not look at is its error', async 
     const answer = runner.invoke(join(folder, 'a.mjs'), method, step)
     const request = await runner.next((message) => message.method === method)
     runner.send({ id: request.id, error: { code: -32000, message: 'no', data: { code: 'REFUSED' } } })
+    if (method !== 'emit') runner.send({ id: (await runner.next((message) => message.method === 'memo.failed')).id, result: { final: true } })
     assert.equal((await answer).error?.data.code, 'REFUSED', method)
   }
 })
@@ -555,11 +556,11 @@ test('attempts are counted from the last wait on', async () => {
   const polls = defineStep(async (_, ctx) => {
     told.push([ctx.attempt, ctx.maxAttempts])
     for (let n = 0; n < 3; n += 1) {
-      await ctx.run(`poll-${n}`, () => {
-        if (failed.has(n)) return n
+      await ctx.run(`poll-${n}`, () => n)
+      if (!failed.has(n)) {
         failed.add(n)
         throw new Error(`bad day ${n}`)
-      })
+      }
       await ctx.await.time('1 day')
     }
   }, { step: 'polls', retryPolicy: { attempts: 2, backoff: { type: 'fixed', delayMs: 1000 } } })
@@ -832,4 +833,47 @@ test('a declared match of what is not there fails', async () => {
   assert.deepEqual([absent.status, absent.error.code], ['failed', 'INPUT_ERROR'])
   const none = await runFlow([pay], { input: { nope: null }, events: [{ type: 'paid', data: { id: null } }] })
   assert.equal(none.status, 'completed')
+})
+
+test('a transient error of a run does not enter the code, and its final error is recorded', async () => {
+  const ledger = []
+  const order = (failures) => async (_, ctx) => {
+    await ctx.run('charge', () => ledger.push('charge'))
+    try {
+      await ctx.run('reserve', ({ attempt }) => {
+        ledger.push(`reserve ${attempt}`)
+        if (attempt <= failures) throw new Error('busy')
+      })
+    } catch (error) {
+      await ctx.run('refund', () => ledger.push('refund'))
+      throw error
+    }
+    await ctx.await.time('1 day')
+    return 'shipped'
+  }
+  const config = { retryPolicy: { attempts: 3, backoff: { type: 'exponential', delayMs: 4000 } } }
+  const once = await runStep({ default: order(2), config })
+  assert.deepEqual([once.value, once.attempt, once.executions], ['shipped', 1, 3])
+  assert.deepEqual(ledger.splice(0), ['charge', 'reserve 1', 'reserve 2', 'reserve 3'])
+  assert.deepEqual(once.runRetries.map(({ name, attempt, delayMs }) => [name, attempt, delayMs]), [['reserve', 1, 4000], ['reserve', 2, 8000]])
+  const never = await runStep({ default: order(9), config })
+  assert.deepEqual([never.status, never.attempt, never.error.message], ['failed', 1, 'busy'])
+  assert.deepEqual(ledger, ['charge', 'reserve 1', 'reserve 2', 'reserve 3', 'refund'])
+})
+
+test('a try has its own time, and says no more once that is over', async () => {
+  const late = []
+  const work = async (_, ctx) =>
+    ctx.run('slow', async ({ attempt, signal }) => {
+      await ctx.emit('tried')
+      if (attempt === 2) return signal.aborted
+      await sleep(500)
+      await ctx.emit('late').catch(({ code }) => late.push(code))
+    }, { timeoutMs: 100, retry: { attempts: 2, backoff: { type: 'fixed', delayMs: 1000 } } })
+  const done = await runStep(work)
+  assert.deepEqual([done.value, late, done.events.map(({ type }) => type)], [false, ['TIMEOUT'], ['tried']])
+  for (const [options, problem] of [[{ retry: { atempts: 2 } }, 'atempts'], [{ retries: 2 }, 'retries'], [{ timeoutMs: -1 }, 'timeoutMs'], [{ retry: 0 }, 'retry']]) {
+    const refused = await runStep((_, ctx) => ctx.run('x', () => 1, options))
+    assert.deepEqual([refused.error.code, refused.error.message.includes(problem)], ['INPUT_ERROR', true])
+  }
 })

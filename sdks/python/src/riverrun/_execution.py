@@ -15,19 +15,32 @@ import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from . import _json
 from ._channel import Channel
 from ._failure import revive
 from ._journal import IN_RUN, Journal
-from ._outcomes import Doing, Outcomes, SyncOutcomes, numbered
+from ._outcomes import TRY_THREADS, Doing, Outcomes, RunTry, SyncOutcomes, numbered
+from .cancellation import Signal, SyncSignal
 from .errors import RiverrunError
 
 Wait = dict[str, Any]
 
 #: Requests that leave a record.
-_RECORDS = {"emit", "memo", "await.trigger", "state.set", "state.delete", "state.setBatch"}
+_RECORDS = {
+    "emit",
+    "memo",
+    "memo.failed",
+    "await.trigger",
+    "state.set",
+    "state.delete",
+    "state.setBatch",
+}
+
+#: How long code may ask for nothing, in seconds, before an operation that is held back is a mismatch:
+#: it may wait for something that is not recorded, and then go on to ask for what is.
+_GRACE = 1.0
 
 
 @dataclass
@@ -37,8 +50,16 @@ class _Run:
     name: str
     number: int
     uses: Counter[tuple[str, str]] = field(default_factory=Counter)
-    #: The kinds of the events that were emitted inside of it.
+    #: The kinds of the events that were emitted inside of it, by all of its tries.
     emits: list[str] = field(default_factory=list)
+    #: How often this try has emitted each kind.
+    emitted: Counter[str] = field(default_factory=Counter)
+    attempt: RunTry | None = None
+
+    def refuse_over(self) -> None:
+        """Nothing counts that a try does after its time is over."""
+        if self.attempt is not None and self.attempt.over is not None:
+            raise self.attempt.over
 
 
 _inside: contextvars.ContextVar[_Run | None] = contextvars.ContextVar("inside", default=None)
@@ -60,6 +81,8 @@ class _Execution:
         self._seen: list[dict[str, Any]] = []
         self._in_flight = 0
         self._waits = False
+        # Something that failed waits for its next try, for which the server waits.
+        self._backs_off = False
         self._refused: RiverrunError | None = None
         self._has_left = False
 
@@ -91,9 +114,30 @@ class _Execution:
     def _saw(self, op: str, name: str, nth: int, value: Any) -> None:
         self._seen.append({"op": op, "name": name, **numbered(nth), "value": value})
 
-    def _take(self, op: str, name: str) -> Mapping[str, Any] | None:
+    def _next(self, op: str, name: str) -> Mapping[str, Any] | None:
+        # The record for the next use of a name. With the last one what was held back is done.
         record = self._journal.take(op, name)
+        if self._journal.is_used_up:
+            self._let_go()
+        return record
+
+    def _take(self, op: str, name: str) -> Mapping[str, Any] | None:
+        record = self._next(op, name)
         return None if record is None else _answer(record)
+
+    def _let_go(self) -> None:
+        # The code has asked for all that was recorded.
+        raise NotImplementedError
+
+    def patched(self, id: str) -> bool:
+        """Whether the code takes the path of a change: runs that were past it take the old one."""
+        record = self._next("patched", id)
+        if record is not None:
+            return record.get("value") is True
+        if not self._journal.is_used_up:
+            return False
+        self._saw("patched", id, self._journal.uses("patched", id), True)
+        return True
 
     def _id(self, name: str, number: int) -> str:
         run_id, step = self._params.get("runId"), self._params.get("step")
@@ -113,9 +157,9 @@ class _Execution:
     def _problem(self) -> RiverrunError | None:
         return self._refused or self._journal.mismatch()
 
-    def _run(self, name: str, id: str, emits: list[str]) -> _Run:
+    def _run(self, name: str, id: str, emits: list[str], attempt: RunTry) -> _Run:
         # Its id ends with its number; by now another thread may have used the name again.
-        return _Run(name, int(id.rpartition("/")[2]), emits=emits)
+        return _Run(name, int(id.rpartition("/")[2]), emits=emits, attempt=attempt)
 
 
 class Asked(Coroutine[Any, Any, Any]):
@@ -157,16 +201,22 @@ class Asked(Coroutine[Any, Any, Any]):
 class Execution(_Execution):
     """The execution of an async handler."""
 
-    def __init__(self, channel: Channel, params: Mapping[str, Any]) -> None:
+    def __init__(
+        self, channel: Channel, params: Mapping[str, Any], signal: Signal | None = None
+    ) -> None:
         super().__init__(channel, params)
         #: Called when the code waits, or was found to be wrong when it did.
         self.on_leave: Callable[[Wait | RiverrunError], None] = lambda outcome: None
-        self._outcomes = Outcomes(lambda params: self.ask("memo", params))
+        self._outcomes = Outcomes(self.ask, signal, params.get("retries") or ())
         self._has_ended = False
         # Waits that are over, and after which the code has yet to go on.
         self._settling = 0
         self._idle: asyncio.Future[None] | None = None
-        self._parked: asyncio.Future[None] | None = None
+        # Code that does not go on in this execution.
+        self._parked: list[asyncio.Future[None]] = []
+        # Operations that no record fits: done once the code has asked for all that was recorded.
+        self._held: list[asyncio.Future[None]] = []
+        self._judging: asyncio.Task[None] | None = None
         self._asked: list[Asked] = []
         self._leaving: asyncio.Task[None] | None = None
 
@@ -182,6 +232,8 @@ class Execution(_Execution):
 
         Inside of a `ctx.run` its record belongs to that.
         """
+        if _is_emitted(kind):
+            return None
         with _emitting(kind) as is_in_run:
 
             async def noted() -> Any:
@@ -194,7 +246,11 @@ class Execution(_Execution):
     async def once(self, op: str, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         """Does something that the server records by itself."""
         record = self._take(op, name)
-        return await work() if record is None else record.get("value")
+        if record is not None:
+            return record.get("value")
+        if _inside.get() is None:
+            await self._fitting()
+        return await work()
 
     async def read(self, op: str, name: str, ask: Callable[[], Awaitable[Any]]) -> Any:
         """Reads something that may have changed when the code is called again.
@@ -219,6 +275,7 @@ class Execution(_Execution):
         if _inside.get() is not None:
             await self.ask(op, {**params, "inRun": True})
         elif not self._journal.wrote(op, name, _plain(value)):
+            await self._new_write(op, name)
             await self.ask(op, params)
 
     async def patch(self, op: str, name: str, change: Callable[[bool], Awaitable[Any]]) -> Any:
@@ -228,6 +285,7 @@ class Execution(_Execution):
         record = self._take(op, name)
         if record is not None:
             return record.get("value")
+        await self._new_write(op, name)
         value, has_written = await change(False)
         if not has_written:
             self._seen.append({"op": op, "name": name})
@@ -237,8 +295,9 @@ class Execution(_Execution):
         self,
         op: str,
         name: str,
-        work: Callable[[str], Awaitable[Any]],
+        work: Callable[[str, RunTry], Awaitable[Any]],
         emits: list[str] | None = None,
+        **settings: Any,
     ) -> Any:
         """Does something and has its outcome recorded.
 
@@ -248,28 +307,99 @@ class Execution(_Execution):
         with self._working():
             run = _inside.get()
             if run is not None:
-                return await work(self._id_inside(run, op, name))
+                run.refuse_over()
+                assert run.attempt is not None
+                return await work(self._id_inside(run, op, name), run.attempt)
             record = self._take(op, name)
             if record is not None:
                 return record.get("value")
             nth = self._journal.uses(op, name)
-            doing = Doing(op, name, nth, [] if emits is None else emits)
-            return await self._outcomes.of(doing, lambda: work(self._id(name, nth)))
+            await self._fitting()
+            doing = Doing(op, name, nth, [] if emits is None else emits, **settings)
+            return await self._outcomes.of(
+                doing, lambda attempt: work(self._id(name, nth), attempt), self._back_off
+            )
 
-    async def run(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
+    async def run(
+        self, name: str, work: Callable[[RunTry], Awaitable[Any]], **settings: Any
+    ) -> Any:
         """A part of the work that is recorded as a whole."""
         emits: list[str] = []
 
-        async def inside(id: str) -> Any:
+        async def inside(id: str, attempt: RunTry) -> Any:
             if _inside.get() is not None:
-                return await work()
-            token = _inside.set(self._run(name, id, emits))
+                return await work(attempt)
+            token = _inside.set(self._run(name, id, emits, attempt))
             try:
-                return await work()
+                return await work(attempt)
             finally:
                 _inside.reset(token)
 
-        return await self.recorded("memo", name, inside, emits)
+        return await self.recorded("memo", name, inside, emits, **settings)
+
+    async def _back_off(self) -> NoReturn:
+        # Leaves the wait for the next try to the server, once nothing else is under way.
+        self._backs_off = True
+        self._leaving = asyncio.get_running_loop().create_task(self._leave({"type": "retry"}))
+        with self._idling():
+            await self._park()
+        raise asyncio.CancelledError
+
+    async def _new_write(self, op: str, name: str) -> None:
+        # A write under a name that no earlier execution has written to is new.
+        if not self._journal.has_written(op, name):
+            await self._fitting()
+
+    async def _fitting(self) -> None:
+        # Waits until the code has asked for all that was recorded: until then nothing new is done.
+        if self._journal.is_used_up:
+            return
+        loop = asyncio.get_running_loop()
+        held: asyncio.Future[None] = loop.create_future()
+        self._held.append(held)
+        if self._judging is None:
+            self._judging = loop.create_task(self._judge_held())
+        with self._idling():
+            await held
+
+    def _let_go(self) -> None:
+        held, self._held = self._held, []
+        for one in held:
+            if not one.done():
+                one.set_result(None)
+
+    async def _judge_held(self) -> None:
+        # The code does not fit its journal if it asks for nothing more while records are left.
+        asked = -1
+        while asked != self._journal.asked:
+            asked = self._journal.asked
+            await asyncio.sleep(_GRACE)
+            await self._until_quiet()
+            if not self._held:
+                self._judging = None
+                return
+        problem = self._journal.mismatch()
+        if problem is None or self._has_left or self._has_ended:
+            return
+        self._refused, self._has_left = problem, True
+        self.on_leave(problem)
+        self._unpark()
+
+    async def _park(self) -> None:
+        parked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._parked.append(parked)
+        await parked
+
+    @contextlib.contextmanager
+    def _idling(self) -> Iterator[None]:
+        # What waits for the server, or for the rest of the code, is not under way.
+        is_working = self._in_flight > 0
+        if is_working:
+            self._ended_one()
+        try:
+            yield
+        finally:
+            self._in_flight += is_working
 
     def asked(self, what: str, begin: Callable[[], Awaitable[Any]]) -> Asked:
         """Notes that something is to be waited for. Whoever forgets to await it is told."""
@@ -280,16 +410,14 @@ class Execution(_Execution):
     async def wait(self, name: str, wait: Callable[[], Wait]) -> Any:
         """Gives what a wait has brought, or ends this execution."""
         self.refuse_in_run()
-        record = self._journal.take("await", name)
+        record = self._next("await", name)
         if record is not None:
             await self._settled(self._journal.place())
             return _answer(record).get("value")
         made = wait()
         self._begin_wait()
-        loop = asyncio.get_running_loop()
-        parked = self._parked = loop.create_future()
-        self._leaving = loop.create_task(self._leave(made))
-        await parked
+        self._leaving = asyncio.get_running_loop().create_task(self._leave(made))
+        await self._park()
 
     async def _settled(self, place: int) -> None:
         """Goes on after a wait, unless something before it was recorded and not done this time.
@@ -305,10 +433,9 @@ class Execution(_Execution):
         if problem is not None:
             self._has_left = True
             self._refused = problem
-            parked = self._parked = asyncio.get_running_loop().create_future()
             self.on_leave(problem)
             self._unpark()
-            await parked
+            raise asyncio.CancelledError
 
     async def returned(self) -> RiverrunError | None:
         """The handler has returned. Gives the error that its value does not count."""
@@ -317,6 +444,11 @@ class Execution(_Execution):
         if self._in_flight:
             await self._until_quiet()
         problem = self._problem()
+        if problem is None and self._backs_off and not self._has_left:
+            # Something that nobody waits for is tried again first.
+            self._has_left = True
+            self.on_leave({"type": "retry"})
+            return None
         if problem is None:
             for what in forgotten:
                 message = (
@@ -336,20 +468,15 @@ class Execution(_Execution):
             await self._until_quiet()
         if self._has_ended or self._has_left:
             return
-        outcome: Wait | RiverrunError = self._problem() or wait
-        try:
-            for raised in self._outcomes.lived_with() if outcome is wait else ():
-                await self._channel.ask("memo", self._with_seen("memo", raised))
-        except RiverrunError as error:
-            outcome = error
-        if not self._has_ended:
-            self._has_left = True
-            self.on_leave(outcome)
-            self._unpark()
+        # What failed is tried again before anything else is waited for.
+        next: Wait = {"type": "retry"} if self._backs_off else wait
+        self._has_left = True
+        self.on_leave(self._problem() or next)
+        self._unpark()
 
     def _unpark(self) -> None:
-        if self._parked is not None:
-            self._parked.cancel()
+        for parked in [*self._parked, *self._held]:
+            parked.cancel()
 
     async def _until_quiet(self) -> None:
         """Until nothing is under way, and what that has led to neither."""
@@ -369,19 +496,25 @@ class Execution(_Execution):
         try:
             yield
         finally:
-            self._in_flight -= 1
-            if not self._in_flight and self._idle is not None:
-                self._idle.set_result(None)
-                self._idle = None
+            self._ended_one()
+
+    def _ended_one(self) -> None:
+        self._in_flight -= 1
+        if not self._in_flight and self._idle is not None:
+            self._idle.set_result(None)
+            self._idle = None
 
 
 class SyncExecution(_Execution):
     """The execution of a sync handler, which may use threads of its own."""
 
-    def __init__(self, channel: Channel, params: Mapping[str, Any]) -> None:
+    def __init__(
+        self, channel: Channel, params: Mapping[str, Any], signal: SyncSignal | None = None
+    ) -> None:
         super().__init__(channel, params)
         self._changed = threading.Condition()
-        self._outcomes = SyncOutcomes(lambda params: self.ask_blocking("memo", params))
+        retries = params.get("retries") or ()
+        self._outcomes = SyncOutcomes(self.ask_blocking, signal, retries)
         # Those that the handler cannot have made.
         self._threads = frozenset(threading.enumerate())
         #: What it has ended with before the handler did. Whatever the handler ends with after
@@ -401,6 +534,8 @@ class SyncExecution(_Execution):
 
     def emit(self, kind: str, ask: Callable[[], Any]) -> Any:
         """Emits, which the server records by itself; see `Execution.emit`."""
+        if _is_emitted(kind):
+            return None
         with _emitting(kind) as is_in_run:
 
             def noted() -> Any:
@@ -415,7 +550,11 @@ class SyncExecution(_Execution):
         """Does something that the server records by itself."""
         with self._changed:
             record = self._take(op, name)
-        return work() if record is None else record.get("value")
+        if record is not None:
+            return record.get("value")
+        if _inside.get() is None:
+            self._fitting()
+        return work()
 
     def read(self, op: str, name: str, ask: Callable[[], Any]) -> Any:
         """Reads something that may have changed; see `Execution.read`."""
@@ -439,6 +578,7 @@ class SyncExecution(_Execution):
         with self._changed:
             has_written = self._journal.wrote(op, name, _plain(value))
         if not has_written:
+            self._new_write(op, name)
             self.ask_blocking(op, params)
 
     def patch(self, op: str, name: str, change: Callable[[bool], Any]) -> Any:
@@ -449,6 +589,7 @@ class SyncExecution(_Execution):
             record = self._take(op, name)
         if record is not None:
             return record.get("value")
+        self._new_write(op, name)
         value, has_written = change(False)
         if not has_written:
             with self._changed:
@@ -456,35 +597,100 @@ class SyncExecution(_Execution):
         return value
 
     def recorded(
-        self, op: str, name: str, work: Callable[[str], Any], emits: list[str] | None = None
+        self,
+        op: str,
+        name: str,
+        work: Callable[[str, RunTry], Any],
+        emits: list[str] | None = None,
+        **settings: Any,
     ) -> Any:
         """Does something and has its outcome recorded; see `Execution.recorded`."""
         with self._working():
             run = _inside.get()
             if run is not None:
-                return work(self._id_inside(run, op, name))
+                run.refuse_over()
+                assert run.attempt is not None
+                return work(self._id_inside(run, op, name), run.attempt)
             with self._changed:
                 record = self._take(op, name)
                 nth = self._journal.uses(op, name)
             if record is not None:
                 return record.get("value")
-            doing = Doing(op, name, nth, [] if emits is None else emits)
-            return self._outcomes.of(doing, lambda: work(self._id(name, nth)))
+            self._fitting()
+            doing = Doing(op, name, nth, [] if emits is None else emits, **settings)
+            return self._outcomes.of(
+                doing, lambda attempt: work(self._id(name, nth), attempt), self._back_off
+            )
 
-    def run(self, name: str, work: Callable[[], Any]) -> Any:
+    def run(self, name: str, work: Callable[[RunTry], Any], **settings: Any) -> Any:
         """A part of the work that is recorded as a whole."""
         emits: list[str] = []
 
-        def inside(id: str) -> Any:
+        def inside(id: str, attempt: RunTry) -> Any:
             if _inside.get() is not None:
-                return work()
-            token = _inside.set(self._run(name, id, emits))
+                return work(attempt)
+            token = _inside.set(self._run(name, id, emits, attempt))
             try:
-                return work()
+                return work(attempt)
             finally:
                 _inside.reset(token)
 
-        return self.recorded("memo", name, inside, emits)
+        return self.recorded("memo", name, inside, emits, **settings)
+
+    def patched(self, id: str) -> bool:
+        """Whether the code takes the path of a change; see `Execution.patched`."""
+        with self._changed:
+            return super().patched(id)
+
+    def _back_off(self) -> NoReturn:
+        # Leaves the wait for the next try to the server, once nothing else is under way.
+        with self._changed:
+            self._backs_off = True
+            self._in_flight -= 1
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._in_flight)
+            self._in_flight += 1
+            self._leave({"type": "retry"})
+
+    def _leave(self, wait: Wait) -> NoReturn:
+        if not self._has_left:
+            # What failed is tried again before anything else is waited for.
+            next: Wait = {"type": "retry"} if self._backs_off else wait
+            self._has_left, self.outcome = True, self._problem() or next
+        self._changed.notify_all()
+        raise Suspension
+
+    def _new_write(self, op: str, name: str) -> None:
+        # A write under a name that no earlier execution has written to is new.
+        if not self._journal.has_written(op, name):
+            self._fitting()
+
+    def _fitting(self) -> None:
+        # Waits until the code has asked for all that was recorded: until then nothing new is done.
+        with self._changed:
+            while not self._journal.is_used_up and not self._has_left:
+                asked = self._journal.asked
+                if self._own_threads():
+                    # What other threads are about to ask for is not known.
+                    self._changed.wait_for(
+                        lambda: self._journal.is_used_up or self._has_left, _GRACE
+                    )
+                if self._journal.is_used_up or self._journal.asked != asked:
+                    continue
+                problem = self._journal.mismatch()
+                if problem is None:
+                    return
+                self._has_left, self.outcome = True, problem
+            if self._has_left:
+                raise Suspension
+
+    def _let_go(self) -> None:
+        self._changed.notify_all()
+
+    def _own_threads(self) -> set[threading.Thread]:
+        # Threads that the handler has made.
+        others = set(threading.enumerate()) - self._threads - {threading.current_thread()}
+        return others - set(TRY_THREADS)
 
     def wait(self, name: str, wait: Callable[[], Wait]) -> Any:
         """Gives what a wait has brought, or ends this execution."""
@@ -492,24 +698,18 @@ class SyncExecution(_Execution):
         with self._changed:
             if self._has_left:
                 raise Suspension
-            record = self._journal.take("await", name)
+            record = self._next("await", name)
             if record is not None:
                 self._settled(self._journal.place())
                 return _answer(record).get("value")
             made = wait()
             self._begin_wait()
-            self._changed.wait_for(lambda: not self._in_flight)
-        outcome: Wait | RiverrunError = self._problem() or made
-        if outcome is made:
-            for raised in self._outcomes.lived_with():
-                self._channel.ask_blocking("memo", self._with_seen("memo", raised))
-        self._has_left, self.outcome = True, outcome
-        raise Suspension
+            self._changed.wait_for(lambda: not self._in_flight or self._has_left)
+            self._leave(made)
 
     def _settled(self, place: int) -> None:
         # What threads of the handler's own are about to do is not known until it has ended.
-        own = set(threading.enumerate()) - self._threads - {threading.current_thread()}
-        problem = None if own else self._journal.mismatch(place)
+        problem = None if self._own_threads() else self._journal.mismatch(place)
         if problem is not None:
             self._has_left, self.outcome = True, problem
             raise Suspension
@@ -558,6 +758,16 @@ def _plain(value: Any) -> Any:
 
 def _note(kind: str) -> dict[str, Any]:
     return {"op": IN_RUN, "name": kind}
+
+
+def _is_emitted(kind: str) -> bool:
+    # Whether an earlier try of the `ctx.run` around it has emitted it.
+    run = _inside.get()
+    if run is None:
+        return False
+    run.refuse_over()
+    run.emitted[kind] += 1
+    return run.emitted[kind] <= run.emits.count(kind)
 
 
 @contextlib.contextmanager

@@ -28,11 +28,13 @@ class Journal:
         "_done",
         "_in_run",
         "_last",
+        "_left",
         "_numbered",
         "_open",
         "_records",
         "_taken",
         "_uses",
+        "_written",
     )
 
     def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
@@ -58,6 +60,27 @@ class Journal:
         for at, entry in enumerate(self._records):
             for kind in entry.get("emits", ()):
                 self._settle(kind, at)
+        # How many records are left that the code must ask for.
+        self._left = sum(self._is_left(at) for at in range(len(self._records)))
+        self._written = {
+            (entry["op"], entry.get("name", ""))
+            for entry in self._records
+            if str(entry["op"]).startswith("state.")
+        }
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether the code has asked for all that was recorded: what it does now is new."""
+        return self._left == 0
+
+    @property
+    def asked(self) -> int:
+        """How much the code has asked for in this execution."""
+        return len(self._done)
+
+    def has_written(self, op: str, name: str) -> bool:
+        """Whether earlier executions have written this, whatever the value."""
+        return (op, name) in self._written
 
     def take(self, op: str, name: str) -> Mapping[str, Any] | None:
         """The record for the next use of a name; `None` if there is none."""
@@ -70,6 +93,7 @@ class Journal:
         if at is None:
             return None
         self._last = at
+        self._left -= self._is_left(at)
         self._taken.add(at)
         return self._records[at]
 
@@ -110,7 +134,7 @@ class Journal:
         message = (
             "this execution did not do what earlier ones of the same visit recorded: "
             f"{_list(missing)}. Recorded: {_list(recorded)}. Done: {_list(self._done)}. "
-            "Code that waits is called again from the top and must do the same until there: has "
+            "Code that goes on is called again from the top and must do the same until there: has "
             "it changed, or does it depend on time, chance or something outside of ctx.run?"
         )
         details = {"recorded": recorded, "done": self._done, "missing": missing}
@@ -146,8 +170,9 @@ def _emits_in_run(records: Iterable[Mapping[str, Any]]) -> set[int]:
 
 def _must_be_used(record: Mapping[str, Any]) -> bool:
     # An attempt that failed may have read and written what the next one, on another way, does not.
+    # Code may ask no more which path it takes once all runs take the new one.
     op = str(record["op"])
-    return op != IN_RUN and not op.startswith("state.")
+    return op not in (IN_RUN, "patched") and not op.startswith("state.")
 
 
 def _done(record: Mapping[str, Any]) -> dict[str, str]:

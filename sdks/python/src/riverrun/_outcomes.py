@@ -1,18 +1,28 @@
-"""Outcomes of what code does, on their way to its journal."""
+"""Outcomes of what code does, on their way to its journal.
+
+What fails is tried again by itself, as the server decides: only the final error reaches the code, and
+it is recorded first.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
+import contextvars
+import inspect
+import json
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+import weakref
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from ._failure import record_of, revive
-from .errors import Cancelled
+from .cancellation import Signal, SyncSignal
+from .errors import Cancelled, RiverrunError
 
-#: Turns of the loop after which code has ended that does not live with an error.
-_TURNS = 10
+#: Threads in which tries with a limit run. The handler has not made them.
+TRY_THREADS: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
 @dataclass
@@ -24,101 +34,194 @@ class Doing:
     nth: int
     #: The kinds of the events that were emitted inside of it.
     emits: list[str] = field(default_factory=list)
+    #: How it is tried again, where not as its process is.
+    retry: Any = None
+    #: How long one try may take.
+    timeout_ms: int | None = None
 
     def memo(self, **outcome: Any) -> dict[str, Any]:
         """The request that records its outcome."""
         op = {} if self.op == "memo" else {"op": self.op}
-        emits = {"emits": self.emits} if self.emits else {}
+        emits = {"emits": list(self.emits)} if self.emits else {}
         return {**op, "name": self.name, **numbered(self.nth), **outcome, **emits}
+
+    def failed(self, error: Mapping[str, Any]) -> dict[str, Any]:
+        """The request that says that a try has failed."""
+        retry = {} if self.retry is None else {"retry": self.retry}
+        return {**self.memo(error=error), **retry}
+
+
+@dataclass
+class RunTry:
+    """One try of a `ctx.run`, for a function that takes an argument."""
+
+    #: Counts from 1.
+    attempt: int
+    #: Set when the try has taken too long, or the work is to stop.
+    signal: Signal | SyncSignal
+    #: Why nothing counts any more that it does.
+    over: RiverrunError | None = None
 
 
 class _Outcomes:
-    def __init__(self) -> None:
-        # Errors that were raised into the code and not recorded. If it goes on, it lives with them.
-        self._raised: list[tuple[Doing, dict[str, Any]]] = []
+    def __init__(self, pending: Sequence[Mapping[str, Any]] = ()) -> None:
+        self._retries = pending
 
-    def lived_with(self) -> Iterator[dict[str, Any]]:
-        """What is to be recorded since the code goes on: the next execution goes the same way."""
-        return self._taken(list(self._raised))
-
-    def _taken(self, raised: list[tuple[Doing, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
-        for one in raised:
-            if one in self._raised:
-                self._raised.remove(one)
-                yield one[0].memo(error=one[1])
-
-    def _before(self, doing: Doing) -> list[tuple[Doing, dict[str, Any]]]:
-        # What uses of the same name have raised. It is recorded before an outcome of this one:
-        # without it the next attempt would take that for another try of theirs.
-        same = (doing.op, doing.name)
-        return [one for one in self._raised if (one[0].op, one[0].name) == same]
+    def _pending(self, doing: Doing) -> Mapping[str, Any] | None:
+        # What is known of a try that failed in an earlier execution.
+        for one in self._retries:
+            if (one["op"], one["name"], one.get("nth") or 1) == (doing.op, doing.name, doing.nth):
+                return one
+        return None
 
 
 class Outcomes(_Outcomes):
-    """Those of an async handler. `memo` asks the server to record one."""
+    """Those of an async handler. `ask` asks the server."""
 
-    def __init__(self, memo: Callable[[dict[str, Any]], Awaitable[Any]]) -> None:
-        super().__init__()
-        self._memo = memo
-
-    async def of(self, doing: Doing, work: Callable[[], Awaitable[Any]]) -> Any:
-        """Does something and has its outcome recorded. It raises what a replay would raise."""
-        before = self._before(doing)
-        try:
-            value = await work()
-        except Exception as error:
-            record = record_of(error)
-            if _is_final(error):
-                await self._record(doing.memo(error=record), before)
-            else:
-                self._raised.append((doing, record))
-            if isinstance(error, Cancelled):
-                raise
-            raise revive(record) from error
-        await self._record(doing.memo(value=value), before)
-        return value
-
-    async def _record(
-        self, memo: dict[str, Any], before: list[tuple[Doing, dict[str, Any]]]
+    def __init__(
+        self,
+        ask: Callable[[str, dict[str, Any]], Awaitable[Any]],
+        signal: Signal | None = None,
+        pending: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        # Code that does not live with what was raised has ended by then: nothing is recorded.
-        for _ in range(_TURNS if before else 0):
-            await asyncio.sleep(0)
-        for raised in self._taken(before):
-            await self._memo(raised)
-        await self._memo(memo)
+        super().__init__(pending)
+        self._ask = ask
+        self._signal = signal or Signal()
+
+    async def of(
+        self,
+        doing: Doing,
+        work: Callable[[RunTry], Awaitable[Any]],
+        suspend: Callable[[], Awaitable[NoReturn]] | None = None,
+    ) -> Any:
+        """Does something and has its outcome recorded. It raises what a replay would raise.
+
+        `suspend` leaves a long wait for the next try to the server.
+        """
+        next = self._pending(doing)
+        while True:
+            if next is not None:
+                if next.get("suspend") and suspend is not None:
+                    await suspend()
+                await asyncio.sleep(next["retryAfterMs"] / 1000)
+            try:
+                value = await self._bounded(doing, 1 if next is None else next["attempt"], work)
+            except Cancelled:
+                raise
+            except Exception as error:
+                record = record_of(error)
+                if record.get("retriable") is False:
+                    await self._ask("memo", doing.memo(error=record))
+                    raise revive(record) from error
+                next = await self._ask("memo.failed", doing.failed(record))
+                if next.get("final"):
+                    raise revive(_final(record)) from error
+                continue
+            await self._ask("memo", doing.memo(value=value))
+            return value
+
+    async def _bounded(
+        self, doing: Doing, attempt: int, work: Callable[[RunTry], Awaitable[Any]]
+    ) -> Any:
+        if doing.timeout_ms is None:
+            return await work(RunTry(attempt, self._signal))
+        given = RunTry(attempt, Signal())
+        task = asyncio.ensure_future(work(given))
+        try:
+            done, _ = await asyncio.wait({task}, timeout=doing.timeout_ms / 1000)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if done:
+            return task.result()
+        given.over = _too_long(doing, attempt)
+        given.signal.trip("timeout", task)  # type: ignore[call-arg, arg-type]
+        # Its end may come when nobody looks any more.
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        raise given.over
 
 
 class SyncOutcomes(_Outcomes):
     """Those of a sync handler, which may use threads of its own."""
 
-    def __init__(self, memo: Callable[[dict[str, Any]], Any]) -> None:
-        super().__init__()
-        self._memo = memo
-        self._thread = threading.get_ident()
+    def __init__(
+        self,
+        ask: Callable[[str, dict[str, Any]], Any],
+        signal: SyncSignal | None = None,
+        pending: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        super().__init__(pending)
+        self._ask = ask
+        self._signal = signal or SyncSignal()
 
-    def of(self, doing: Doing, work: Callable[[], Any]) -> Any:
-        """Does something and has its outcome recorded. It raises what a replay would raise."""
-        # A thread that the handler has made goes on whatever becomes of the handler.
-        before = self._before(doing) if threading.get_ident() == self._thread else []
-        try:
-            value = work()
-        except Exception as error:
-            record = record_of(error)
-            if _is_final(error):
-                self._record(doing.memo(error=record), before)
-            else:
-                self._raised.append((doing, record))
-            if isinstance(error, Cancelled):
+    def of(
+        self,
+        doing: Doing,
+        work: Callable[[RunTry], Any],
+        suspend: Callable[[], NoReturn] | None = None,
+    ) -> Any:
+        """Does something and has its outcome recorded; see `Outcomes.of`."""
+        next = self._pending(doing)
+        while True:
+            if next is not None:
+                if next.get("suspend") and suspend is not None:
+                    suspend()
+                if next["retryAfterMs"] and self._signal.wait(next["retryAfterMs"] / 1000):
+                    self._signal.raise_if_set()
+            try:
+                value = self._bounded(doing, 1 if next is None else next["attempt"], work)
+            except Cancelled:
                 raise
-            raise revive(record) from error
-        self._record(doing.memo(value=value), before)
-        return value
+            except Exception as error:
+                record = record_of(error)
+                if record.get("retriable") is False:
+                    self._ask("memo", doing.memo(error=record))
+                    raise revive(record) from error
+                next = self._ask("memo.failed", doing.failed(record))
+                if next.get("final"):
+                    raise revive(_final(record)) from error
+                continue
+            self._ask("memo", doing.memo(value=value))
+            return value
 
-    def _record(self, memo: dict[str, Any], before: list[tuple[Doing, dict[str, Any]]]) -> None:
-        for raised in self._taken(before):
-            self._memo(raised)
-        self._memo(memo)
+    def _bounded(self, doing: Doing, attempt: int, work: Callable[[RunTry], Any]) -> Any:
+        if doing.timeout_ms is None:
+            return work(RunTry(attempt, self._signal))
+        # A thread cannot be stopped: what takes too long goes on beside the next try, and is told.
+        signal = SyncSignal()
+        given, context = RunTry(attempt, signal), contextvars.copy_context()
+        result: concurrent.futures.Future[Any] = concurrent.futures.Future()
+
+        def run() -> None:
+            try:
+                result.set_result(context.run(work, given))
+            except BaseException as error:
+                result.set_exception(error)
+
+        thread = threading.Thread(target=run, name=f"run {doing.name}", daemon=True)
+        TRY_THREADS.add(thread)
+        thread.start()
+        take_back = self._signal.on_trip(lambda: signal.trip(self._signal.reason))
+        try:
+            concurrent.futures.wait([result], doing.timeout_ms / 1000)
+            if result.done():
+                return result.result()
+            given.over = _too_long(doing, attempt)
+            signal.trip("timeout")
+            raise given.over
+        finally:
+            take_back()
+
+
+def called(function: Callable[..., Any], attempt: RunTry) -> Any:
+    """Calls the function of a `ctx.run`: with its try, if it asks for one."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return function()
+    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    wants = any(p.kind in places and p.default is p.empty for p in parameters)
+    return function(attempt) if wants else function()
 
 
 def numbered(nth: int) -> dict[str, int]:
@@ -126,5 +229,14 @@ def numbered(nth: int) -> dict[str, int]:
     return {"nth": nth} if nth > 1 else {}
 
 
-def _is_final(error: Exception) -> bool:
-    return getattr(error, "retriable", None) is False and not isinstance(error, Cancelled)
+def _final(record: Mapping[str, Any]) -> dict[str, Any]:
+    # As it is recorded when it was the last: code that lets it through has failed for good.
+    kept = {name: value for name, value in record.items() if name != "retryAfterMs"}
+    return {**kept, "retriable": False}
+
+
+def _too_long(doing: Doing, attempt: int) -> RiverrunError:
+    message = (
+        f"try {attempt} of run({json.dumps(doing.name)}) took longer than {doing.timeout_ms} ms"
+    )
+    return RiverrunError(message, code="TIMEOUT")

@@ -19,7 +19,8 @@ from ._channel import Channel, JobChannel
 from ._execution import Execution, SyncExecution, job_id
 from ._failure import revive
 from ._journal import Journal
-from ._outcomes import Doing, Outcomes, SyncOutcomes
+from ._naming import camel_keys
+from ._outcomes import Doing, Outcomes, RunTry, SyncOutcomes, called
 from .awaits import SyncWaits, Waits
 from .cancellation import Signal, SyncSignal
 from .errors import NonRetriableError
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
 
     from .options import EnqueueOptions, StartOptions
 
-__all__ = ["Checkpoint", "Context", "SyncCheckpoint", "SyncContext"]
+__all__ = ["Checkpoint", "Context", "RunTry", "SyncCheckpoint", "SyncContext"]
+
+#: How an operation is tried again: a policy, a number of attempts, or `False` for one.
+Retry = Mapping[str, Any] | int | bool
 
 
 @dataclass
@@ -197,12 +201,12 @@ class Context(_Invoked):
 
     def __init__(self, channel: Channel, params: Mapping[str, Any], signal: Signal) -> None:
         #: Of a step, which is executed again and again with what it did before.
-        self.execution = Execution(channel, params) if params.get("kind") == "step" else None
+        self.execution = Execution(channel, params, signal) if params.get("kind") == "step" else None
         super().__init__(self.execution or channel, params)
         self._signal = signal
         self._state: State | None = None
         self._checkpoint: Checkpoint | None = None
-        self._outcomes = Outcomes(lambda params: self._channel.ask("memo", params))
+        self._outcomes = Outcomes(self._channel.ask, signal)
         self._jobs: dict[int, Context] = {}
 
     @property
@@ -241,23 +245,44 @@ class Context(_Invoked):
             self._jobs[at] = Context(*self._of_job(at), self._signal)
         return self._jobs[at]
 
-    async def run(self, name: str, function: Callable[[], Any | Awaitable[Any]]) -> Any:
+    async def run(
+        self,
+        name: str,
+        function: Callable[..., Any | Awaitable[Any]],
+        *,
+        retry: Retry | None = None,
+        timeout_ms: int | None = None,
+    ) -> Any:
         """Runs a part of the work once: later attempts get what was recorded.
 
-        What it gives back has been through JSON, so that it is the same on replay. An error is
-        recorded if it says `retriable=False`; any other is left for the next attempt to try again.
+        What it gives back has been through JSON, so that it is the same on replay. When the function
+        raises it is called again by itself, with backoff, as `retry` says: as the process's
+        `retry_policy` where absent, a number of attempts, `False` for one, or
+        `{"attempts": 5, "backoff": {"type": "fixed", "delay_ms": 1000}}`. Only its final error is
+        raised here, and it is recorded: a later attempt gets the same. A try that takes longer than
+        `timeout_ms` fails with `TIMEOUT`. A function that takes an argument gets the try, with its
+        `attempt` and its `signal`.
         """
+        settings = _settings(name, retry, timeout_ms)
 
-        async def work() -> Any:
-            value = function()
-            return await value if inspect.isawaitable(value) else value
+        async def work(attempt: RunTry) -> Any:
+            value = called(function, attempt)
+            return _as_json(name, await value if inspect.isawaitable(value) else value)
 
         if self.execution is not None:
-            return await self.execution.run(name, _through_json(name, work))
+            return await self.execution.run(name, work, **settings)
         record, nth = self._recorded(name)
         if record is not None:
             return record.get("value")
-        return await self._outcomes.of(Doing("memo", name, nth), _through_json(name, work))
+        return await self._outcomes.of(Doing("memo", name, nth, **settings), work)
+
+    def patched(self, id: str) -> bool:
+        """Whether code that was changed takes its new path.
+
+        False in a step that was already past this point when the change came, so that old runs keep
+        the path that they began; true in all others.
+        """
+        return True if self.execution is None else self.execution.patched(id)
 
     async def emit(self, type: str | Mapping[str, Any], data: Any = None) -> str:
         """Appends an event to the stream of the run; gives its id.
@@ -275,16 +300,24 @@ class Context(_Invoked):
             return str(await ask() or "")
         return str(await self.execution.emit(event["type"], ask) or "")
 
-    async def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
-        """Runs another process at once and gives its result."""
+    async def call(
+        self,
+        process: str,
+        input: Any = None,
+        *,
+        timeout_ms: int | None = None,
+        retry: Retry | None = None,
+    ) -> Any:
+        """Runs another process at once and gives its result. In a step it is retried like `run`."""
         params = {"process": process, "input": input, **_present(timeoutMs=timeout_ms)}
 
-        async def ask(_: str = "") -> Any:
+        async def ask(_: str = "", attempt: RunTry | None = None) -> Any:
             return (await self._channel.ask("call", params)).get("value")
 
-        return await (
-            ask() if self.execution is None else self.execution.recorded("call", process, ask)
-        )
+        if self.execution is None:
+            return await ask()
+        settings = _settings(process, retry, None)
+        return await self.execution.recorded("call", process, ask, **settings)
 
     async def enqueue(
         self,
@@ -297,33 +330,35 @@ class Context(_Invoked):
         """Adds a job to a queue."""
         params = with_options({"queue": queue, "data": data}, name, options)
 
-        async def ask(id: str = "") -> Any:
+        async def ask(id: str = "", attempt: RunTry | None = None) -> Any:
             return await self._channel.ask("enqueue", _with_id(params, id))
 
         step = self.execution
-        return _jobs(await (ask() if step is None else step.recorded("enqueue", queue, ask)))[0]
+        if step is None:
+            return _jobs(await ask())[0]
+        return _jobs(await step.recorded("enqueue", queue, ask, retry=False))[0]
 
     async def enqueue_many(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Adds several jobs, to one queue or many: all of them or none."""
         wires = [job.to_wire() for job in jobs]
 
-        async def ask(id: str = "") -> Any:
+        async def ask(id: str = "", attempt: RunTry | None = None) -> Any:
             return await self._channel.ask("enqueue", {"jobs": _with_ids(wires, id)})
 
         step = self.execution
         if step is None:
             return _jobs(await ask())
-        return _jobs(await step.recorded("enqueue", _queues(wires), ask))
+        return _jobs(await step.recorded("enqueue", _queues(wires), ask, retry=False))
 
     async def start(self, flow: str, input: Any = None, **options: Unpack[StartOptions]) -> Started:
         """Starts a run of a flow."""
 
-        async def ask(id: str = "") -> Any:
+        async def ask(id: str = "", attempt: RunTry | None = None) -> Any:
             return await self._channel.ask("start", _started(flow, input, options, id))
 
         step = self.execution
         return Started.from_wire(
-            await (ask() if step is None else step.recorded("start", flow, ask))
+            await (ask() if step is None else step.recorded("start", flow, ask, retry=False))
         )
 
     async def is_lease_valid(self) -> bool:
@@ -338,12 +373,12 @@ class SyncContext(_Invoked):
 
     def __init__(self, channel: Channel, params: Mapping[str, Any], signal: SyncSignal) -> None:
         #: Of a step, which is executed again and again with what it did before.
-        self.execution = SyncExecution(channel, params) if params.get("kind") == "step" else None
+        self.execution = SyncExecution(channel, params, signal) if params.get("kind") == "step" else None
         super().__init__(self.execution or channel, params)
         self._signal = signal
         self._state: SyncState | None = None
         self._checkpoint: SyncCheckpoint | None = None
-        self._outcomes = SyncOutcomes(lambda params: self._channel.ask_blocking("memo", params))
+        self._outcomes = SyncOutcomes(self._channel.ask_blocking, signal)
         self._jobs: dict[int, SyncContext] = {}
 
     @property
@@ -378,15 +413,34 @@ class SyncContext(_Invoked):
             self._jobs[at] = SyncContext(*self._of_job(at), self._signal)
         return self._jobs[at]
 
-    def run(self, name: str, function: Callable[[], Any]) -> Any:
-        """Runs a part of the work once; see `Context.run`."""
+    def run(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        retry: Retry | None = None,
+        timeout_ms: int | None = None,
+    ) -> Any:
+        """Runs a part of the work once; see `Context.run`.
+
+        A try that takes longer than `timeout_ms` cannot be stopped: it goes on in a thread beside
+        the next try, and its `signal` is set.
+        """
+        settings = _settings(name, retry, timeout_ms)
+
+        def work(attempt: RunTry) -> Any:
+            return _as_json(name, called(function, attempt))
+
         if self.execution is not None:
-            return self.execution.run(name, lambda: _as_json(name, function()))
+            return self.execution.run(name, work, **settings)
         record, nth = self._recorded(name)
         if record is not None:
             return record.get("value")
-        doing = Doing("memo", name, nth)
-        return self._outcomes.of(doing, lambda: _as_json(name, function()))
+        return self._outcomes.of(Doing("memo", name, nth, **settings), work)
+
+    def patched(self, id: str) -> bool:
+        """Whether code that was changed takes its new path; see `Context.patched`."""
+        return True if self.execution is None else self.execution.patched(id)
 
     def emit(self, type: str | Mapping[str, Any], data: Any = None) -> str:
         """Appends an event to the stream of the run; see `Context.emit`."""
@@ -400,14 +454,23 @@ class SyncContext(_Invoked):
             return str(ask() or "")
         return str(self.execution.emit(event["type"], ask) or "")
 
-    def call(self, process: str, input: Any = None, *, timeout_ms: int | None = None) -> Any:
-        """Runs another process at once and gives its result."""
+    def call(
+        self,
+        process: str,
+        input: Any = None,
+        *,
+        timeout_ms: int | None = None,
+        retry: Retry | None = None,
+    ) -> Any:
+        """Runs another process at once and gives its result. In a step it is retried like `run`."""
         params = {"process": process, "input": input, **_present(timeoutMs=timeout_ms)}
 
-        def ask(_: str = "") -> Any:
+        def ask(_: str = "", attempt: RunTry | None = None) -> Any:
             return self._channel.ask_blocking("call", params).get("value")
 
-        return ask() if self.execution is None else self.execution.recorded("call", process, ask)
+        if self.execution is None:
+            return ask()
+        return self.execution.recorded("call", process, ask, **_settings(process, retry, None))
 
     def enqueue(
         self,
@@ -420,30 +483,36 @@ class SyncContext(_Invoked):
         """Adds a job to a queue."""
         params = with_options({"queue": queue, "data": data}, name, options)
 
-        def ask(id: str = "") -> Any:
+        def ask(id: str = "", attempt: RunTry | None = None) -> Any:
             return self._channel.ask_blocking("enqueue", _with_id(params, id))
 
         step = self.execution
-        return _jobs(ask() if step is None else step.recorded("enqueue", queue, ask))[0]
+        if step is None:
+            return _jobs(ask())[0]
+        return _jobs(step.recorded("enqueue", queue, ask, retry=False))[0]
 
     def enqueue_many(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Adds several jobs, to one queue or many: all of them or none."""
         wires = [job.to_wire() for job in jobs]
 
-        def ask(id: str = "") -> Any:
+        def ask(id: str = "", attempt: RunTry | None = None) -> Any:
             return self._channel.ask_blocking("enqueue", {"jobs": _with_ids(wires, id)})
 
         step = self.execution
-        return _jobs(ask() if step is None else step.recorded("enqueue", _queues(wires), ask))
+        if step is None:
+            return _jobs(ask())
+        return _jobs(step.recorded("enqueue", _queues(wires), ask, retry=False))
 
     def start(self, flow: str, input: Any = None, **options: Unpack[StartOptions]) -> Started:
         """Starts a run of a flow."""
 
-        def ask(id: str = "") -> Any:
+        def ask(id: str = "", attempt: RunTry | None = None) -> Any:
             return self._channel.ask_blocking("start", _started(flow, input, options, id))
 
         step = self.execution
-        return Started.from_wire(ask() if step is None else step.recorded("start", flow, ask))
+        if step is None:
+            return Started.from_wire(ask())
+        return Started.from_wire(step.recorded("start", flow, ask, retry=False))
 
     def is_lease_valid(self) -> bool:
         """Whether what this attempt does still counts. For long work, before a side effect."""
@@ -467,11 +536,24 @@ def _jobs(answer: Mapping[str, Any]) -> list[Enqueued]:
     return [Enqueued.from_wire(job) for job in answer["jobs"]]
 
 
-def _through_json(name: str, work: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[Any]]:
-    async def passed() -> Any:
-        return _as_json(name, await work())
+def _settings(name: str, retry: Any, timeout_ms: Any) -> dict[str, Any]:
+    # A setting that is none would be found out only when the run fails.
+    def invalid(problem: str) -> NonRetriableError:
+        return NonRetriableError(f"run({json.dumps(name)}): {problem}", code="INPUT_ERROR")
 
-    return passed
+    is_number = isinstance(timeout_ms, (int, float)) and not isinstance(timeout_ms, bool)
+    if timeout_ms is not None and not (is_number and timeout_ms > 0):
+        raise invalid(f"timeout_ms must be a positive number, is {timeout_ms!r}")
+    if isinstance(retry, Mapping):
+        retry = camel_keys(retry)
+        words = [key for key in retry if key not in ("attempts", "backoff", "retriableErrors")]
+        if words:
+            known = "attempts, backoff and retriable_errors"
+            raise invalid(f"retry has no setting {words[0]!r}: it has {known}")
+    elif retry is not None and retry is not False:
+        if not isinstance(retry, int) or isinstance(retry, bool) or retry < 1:
+            raise invalid("retry must be False, a number of attempts or a policy")
+    return {"retry": retry, "timeout_ms": timeout_ms}
 
 
 def _as_json(name: str, value: Any) -> Any:

@@ -204,6 +204,11 @@ export interface Context<State extends object = any> {
      * of their own.
      */
     run<Value>(name: string, fn: (attempt: RunTry) => Value | Promise<Value>, options?: RunOptions): Promise<Value>;
+    /**
+     * Whether code that was changed takes its new path: false in a step that was already past this
+     * point when the change came, true in all others. So old runs keep the path that they began.
+     */
+    patched(id: string): boolean;
     /** Runs another process at once, and gives back its value. In a step it is retried like `run`. */
     call<Value = any>(process: string, input?: unknown, options?: RunCallOptions): Promise<Value>;
     enqueue(queue: string, data?: unknown, options?: EnqueueOptions & {

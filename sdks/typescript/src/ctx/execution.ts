@@ -39,6 +39,18 @@ const records = new Set(['emit', 'memo', 'memo.failed', 'await.trigger', 'state.
 /** What code waits for that is not to go on: nothing of it runs, no `catch` and no `finally` either. */
 const never = (): Promise<never> => new Promise(() => {})
 
+/** An operation that no record fits. It is not done before the code has asked for all that was recorded. */
+interface Held {
+  go: () => void
+  release: () => void
+}
+
+/**
+ * How long code may ask for nothing before an operation that is held back is a mismatch: it may wait
+ * for something that is not recorded, and then go on to ask for what is.
+ */
+const graceMs = 1000
+
 export class StepExecution implements Link {
   /** Called when the code waits, or was found to be wrong when it did. */
   onLeave: (outcome: Suspended | RiverrunError, seen: JournalRecord[]) => void = () => {}
@@ -57,6 +69,7 @@ export class StepExecution implements Link {
   #backsOff = false
   /** Waits that are over, and after which the code has yet to go on. */
   #settling = 0
+  readonly #held: Held[] = []
   #refused: RiverrunError | undefined
   #ended = false
   #left = false
@@ -79,7 +92,7 @@ export class StepExecution implements Link {
   /** Emits, which the server records by itself. Inside of a `ctx.run` its record belongs to that. */
   emit(kind: string, ask: () => Promise<unknown>): Promise<any> {
     const run = inside.getStore()
-    return this.#track(async () => {
+    return this.#track(async (release) => {
       if (run) {
         refuseOver(run)
         const nth = (run.emitted.get(kind) ?? 0) + 1
@@ -88,8 +101,9 @@ export class StepExecution implements Link {
         if (nth <= run.emits.filter((one) => one === kind).length) return null
       }
       run?.emits.push(kind)
-      const record = this.#journal.next('emit', kind)
+      const record = this.#next('emit', kind)
       if (record) return answer(record)
+      if (!run && !this.#journal.isUsedUp) await this.#hold(release)
       if (run) this.#seen.push({ op: inRun, name: kind })
       try {
         return await ask()
@@ -102,16 +116,18 @@ export class StepExecution implements Link {
 
   /** Does something that the server records by itself. */
   once(op: Op, name: string, work: () => Promise<unknown>): Promise<any> {
-    return this.#track(async () => {
-      const record = this.#journal.next(op, name)
-      return record ? answer(record) : work()
+    return this.#track(async (release) => {
+      const record = this.#next(op, name)
+      if (record) return answer(record)
+      if (!this.#journal.isUsedUp) await this.#hold(release)
+      return work()
     })
   }
 
   /** Reads something that may have changed when the code is called again: then it gets this answer. */
   async read(op: Read, name: string, ask: () => Promise<unknown>): Promise<any> {
     if (inside.getStore()) return ask()
-    const record = this.#journal.next(op, name)
+    const record = this.#next(op, name)
     if (record) return record.value
     const nth = this.#journal.uses(op, name)
     const value = await ask()
@@ -122,14 +138,18 @@ export class StepExecution implements Link {
   /** Writes something, unless an earlier execution did. Inside of a `ctx.run` it is part of that. */
   async write(op: Write, name: string, params: Record<string, unknown>, value?: unknown): Promise<void> {
     if (inside.getStore()) await this.request(op, { ...params, inRun: true })
-    else if (!this.#journal.wrote(op, name, json(value))) await this.request(op, params)
+    else if (!this.#journal.wrote(op, name, json(value))) {
+      if (this.#isNewWrite(op, name)) await this.#track((release) => this.#hold(release))
+      await this.request(op, params)
+    }
   }
 
   /** Changes something by what it is now. If the change writes nothing, that is what is recorded. */
   async patch(op: Write, name: string, change: (inRun: boolean) => Promise<unknown>): Promise<any> {
     if (inside.getStore()) return change(true)
-    const record = this.#journal.next(op, name)
+    const record = this.#next(op, name)
     if (record) return record.value
+    if (this.#isNewWrite(op, name)) await this.#track((release) => this.#hold(release))
     const value = await change(false)
     if (value === undefined) this.#seen.push({ op, name })
     return value
@@ -148,9 +168,10 @@ export class StepExecution implements Link {
       })
     }
     return this.#track(async (release) => {
-      const record = this.#journal.next(op, name)
+      const record = this.#next(op, name)
       if (record) return answer(record)
       const nth = this.#journal.uses(op, name)
+      if (!this.#journal.isUsedUp) await this.#hold(release)
       const doing = { op, name, nth, emits, ...settings }
       return this.#outcomes.of(doing, (attempt) => work(this.#id(name, nth), attempt), () => this.#backOff(release))
     })
@@ -166,6 +187,53 @@ export class StepExecution implements Link {
     }, settings, emits)
   }
 
+  /** Whether the code takes the path of a change: runs that were past it before take the old one. */
+  patched(id: string): boolean {
+    const record = this.#next('patched', id)
+    if (record) return record.value === true
+    if (!this.#journal.isUsedUp) return false
+    const nth = this.#journal.uses('patched', id)
+    this.#seen.push({ op: 'patched', name: id, ...numbered(nth), value: true })
+    return true
+  }
+
+  /** The record for the next use of a name. With the last one what was held back is done. */
+  #next(op: Op, name: string): JournalRecord | undefined {
+    const record = this.#journal.next(op, name)
+    if (this.#held.length && this.#journal.isUsedUp) for (const { go } of this.#held.splice(0)) go()
+    return record
+  }
+
+  /** A write under a name that no earlier execution has written to is new. */
+  #isNewWrite(op: Write, name: string): boolean {
+    return !this.#journal.isUsedUp && !this.#journal.hasWritten(op, name)
+  }
+
+  /** Waits until the code has asked for all that was recorded: until then nothing new is done. */
+  #hold(release: () => void): Promise<void> {
+    return new Promise((go) => {
+      this.#held.push({ go, release })
+      if (this.#held.length === 1) void this.#judgeHeld()
+    })
+  }
+
+  /** The code does not fit its journal if it asks for nothing more while records are left. */
+  async #judgeHeld(): Promise<void> {
+    for (let asked = -1; asked !== this.#journal.asked; ) {
+      asked = this.#journal.asked
+      await new Promise((resolve) => setTimeout(resolve, graceMs))
+      while (this.#held.length && this.#inFlight.size > this.#held.length) await Promise.race(this.#inFlight)
+      if (!this.#held.length) return
+    }
+    const mismatch = this.#journal.mismatch()
+    if (!mismatch || this.#left) return
+    this.#refused = mismatch
+    for (const { release } of this.#held.splice(0)) release()
+    if (this.#ended) return
+    this.#left = true
+    this.onLeave(mismatch, this.#takeSeen())
+  }
+
   /** Leaves the wait for the next try of something to the server, once nothing else is under way. */
   #backOff(release: () => void): Promise<never> {
     this.#backsOff = true
@@ -177,7 +245,7 @@ export class StepExecution implements Link {
   /** Gives what a wait has brought, or ends this execution. */
   async wait(name: string, makeWait: () => Suspended): Promise<any> {
     this.refuseInRun()
-    const record = this.#journal.next('await', name)
+    const record = this.#next('await', name)
     if (record) return this.#settled(record)
     if (this.#left) return never()
     if (this.#waits) {

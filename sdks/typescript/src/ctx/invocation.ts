@@ -164,6 +164,8 @@ export class InvocationContext implements Context {
     return this.#outcomes.of({ op: 'memo', name, nth, ...settings }, async (attempt) => json(name, await fn(attempt)) as Value)
   }
 
+  patched = (id: string): boolean => (this.execution ? this.execution.patched(id) : true)
+
   call = (process: string, input?: unknown, { retry, ...options }: RunCallOptions = {}): Promise<any> => {
     const ask = async (): Promise<unknown> => (await this.#link.request('call', { process, input: input ?? null, ...options })).value
     return this.execution ? this.execution.recorded('call', process, ask, { retry }) : ask()

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { RiverrunError } from '../errors.ts'
 import type { JournalRecord } from '../wire.ts'
 
-export type Op = 'memo' | 'emit' | 'trigger' | 'await' | 'call' | 'enqueue' | 'start' | Read | Write
+export type Op = 'memo' | 'emit' | 'trigger' | 'await' | 'call' | 'enqueue' | 'start' | 'patched' | Read | Write
 
 /** What was read of the state. */
 export type Read = 'state.get' | 'state.has' | 'state.getAll'
@@ -42,6 +42,10 @@ export class Journal {
   readonly #inRun: ReadonlySet<number>
   /** All records before this one were asked for. */
   #checked = 0
+  /** How many records are left that the code must ask for. */
+  #left = 0
+  /** Names of state that earlier executions have written, by operation. */
+  readonly #written = new Set<string>()
 
   constructor(records: readonly JournalRecord[]) {
     this.#records = records
@@ -53,6 +57,25 @@ export class Journal {
     }
     for (const [at, { emits = [] }] of records.entries()) for (const kind of emits) this.#settle(kind, at)
     this.#inRun = emitsInRun(records)
+    for (const [at, record] of records.entries()) {
+      if (this.#isDue(record, at)) this.#left += 1
+      if (record.op.startsWith('state.')) this.#written.add(key(record.op, record.name ?? ''))
+    }
+  }
+
+  /** Whether the code has asked for all that was recorded: what it does now is new. */
+  get isUsedUp(): boolean {
+    return this.#left === 0
+  }
+
+  /** How much the code has asked for in this execution. */
+  get asked(): number {
+    return this.#done.length
+  }
+
+  /** Whether earlier executions have written this, whatever the value. */
+  hasWritten(op: Write, name: string): boolean {
+    return this.#written.has(key(op, name))
   }
 
   /** The record for the next use of a name; undefined if there is none. */
@@ -62,8 +85,10 @@ export class Journal {
     this.#uses.set(key(op, name), nth)
     const at = this.#numbered.get(`${nth} ${key(op, name)}`) ?? this.#open.get(key(op, name))?.shift()
     if (at === undefined) return undefined
+    const record = this.#records[at] as JournalRecord
+    if (this.#isDue(record, at)) this.#left -= 1
     this.#taken.add(at)
-    return this.#records[at]
+    return record
   }
 
   /**
@@ -90,8 +115,7 @@ export class Journal {
    */
   mismatch(until?: JournalRecord): RiverrunError | undefined {
     const end = until ? this.#records.indexOf(until, this.#checked) : this.#records.length
-    const isLeft = (record: JournalRecord, at: number): boolean => !this.#taken.has(at) && !this.#inRun.has(at) && mustBeUsed(record)
-    const missing = this.#records.slice(this.#checked, end).filter((record, at) => isLeft(record, this.#checked + at)).map(done)
+    const missing = this.#records.slice(this.#checked, end).filter((record, at) => this.#isDue(record, this.#checked + at)).map(done)
     if (!missing.length) {
       this.#checked = Math.max(this.#checked, end)
       return undefined
@@ -100,8 +124,13 @@ export class Journal {
     const message =
       `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. ` +
       `Recorded: ${list(recorded)}. Done: ${list(this.#done)}. ` +
-      'Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?'
+      'Code that goes on is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?'
     return new RiverrunError('JOURNAL_MISMATCH', message, { retriable: false, details: { recorded, done: this.#done, missing } })
+  }
+
+  /** Whether the code has still to ask for a record. */
+  #isDue(record: JournalRecord, at: number): boolean {
+    return !this.#taken.has(at) && !this.#inRun.has(at) && mustBeUsed(record)
   }
 
   /**
@@ -133,9 +162,12 @@ function key(op: string, name: string): string {
   return `${op} ${name}`
 }
 
-/** An attempt that failed may have read and written what the next one, on another way, does not. */
+/**
+ * An attempt that failed may have read and written what the next one, on another way, does not. Code
+ * may ask no more which path it takes once all runs take the new one.
+ */
 function mustBeUsed({ op }: JournalRecord): boolean {
-  return op !== inRun && !op.startsWith('state.')
+  return op !== inRun && op !== 'patched' && !op.startsWith('state.')
 }
 
 function done({ op, name = '' }: JournalRecord): Done {

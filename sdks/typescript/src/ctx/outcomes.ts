@@ -5,7 +5,7 @@
 
 import { CancelledError, RiverrunError } from '../errors.ts'
 import { recordOf, revive } from '../failure.ts'
-import type { PendingRetry, TryAgain } from '../wire.ts'
+import type { Failure, PendingRetry, TryAgain } from '../wire.ts'
 import type { Op } from './journal.ts'
 
 /** What code does, and as which use of the name. */
@@ -64,11 +64,14 @@ export class Outcomes {
         value = await bounded(doing, next?.attempt ?? 1, signal, work)
       } catch (thrown) {
         if (thrown instanceof CancelledError || isStopped(thrown, signal)) throw thrown
-        const { retryAfterMs, ...error } = recordOf(thrown)
+        const error = recordOf(thrown)
+        if (error.retriable === false) {
+          await ask('memo', { ...params(doing), error })
+          throw revive(error)
+        }
         const { retry } = doing
-        const failed = { ...error, ...(retryAfterMs !== undefined && { retryAfterMs }) }
-        const answer: TryAgain & { final?: boolean } = await ask('memo.failed', { ...params(doing), error: failed, ...(retry !== undefined && { retry }) })
-        if (answer.final) throw revive({ ...error, retriable: false })
+        const answer: TryAgain & { final?: boolean } = await ask('memo.failed', { ...params(doing), error, ...(retry !== undefined && { retry }) })
+        if (answer.final) throw revive(final(error))
         next = answer
         continue
       }
@@ -84,6 +87,11 @@ export class Outcomes {
 
 function params({ op, name, nth, emits = [] }: Doing): Record<string, unknown> {
   return { ...(op !== 'memo' && { op }), name, ...numbered(nth), ...(emits.length > 0 && { emits: [...emits] }) }
+}
+
+/** An error as it is recorded when it was the last: code that lets it through has failed for good. */
+function final({ retryAfterMs, ...error }: Failure): Failure {
+  return { ...error, retriable: false }
 }
 
 /** How a record says which use of its name it is of. */

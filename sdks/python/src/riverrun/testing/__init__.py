@@ -17,7 +17,7 @@ from __future__ import annotations
 from .flow import FlowRun, FlowWarning, run_flow
 from .given import Later, later
 from .loop import SimulatedLoop, simulated
-from .outcome import LogLine, Outcome
+from .outcome import LogLine, Outcome, RunRetry
 from .run import run
 from .server import MadeTrigger
 from .step import StepRun, run_step
@@ -30,6 +30,7 @@ __all__ = [
     "LogLine",
     "MadeTrigger",
     "Outcome",
+    "RunRetry",
     "SimulatedAwait",
     "SimulatedLoop",
     "SimulatedRetry",

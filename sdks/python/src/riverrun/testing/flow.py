@@ -316,6 +316,10 @@ class Simulation:
 
     def _suspend(self, visit: Visit, wait: Wait) -> None:
         type = wait["type"]
+        if type == "retry":
+            after_ms = min(retry["retryAfterMs"] for retry in visit.retries())
+            self._plan(self.clock.now + after_ms, lambda: self._again(visit))
+            return
         name = str(wait.get("eventKind") or wait.get("triggerId") or "time")
         until_ms = self._until(wait)
         refused = self._refused(visit, wait, until_ms)

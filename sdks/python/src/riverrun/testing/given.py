@@ -12,7 +12,7 @@ from .._duration import Duration, duration_ms
 from .._path import get_at
 from ..config import JavaScript
 from .emitted import check_bytes
-from .outcome import through_json
+from .outcome import iso, through_json
 from .server import MadeTrigger
 
 #: `{"type", "data"?, "at"?}`: `at` is a date, or so long after the start. Without it the event
@@ -122,11 +122,6 @@ def date_ms(date: datetime.datetime | str | float) -> int:
         date = datetime.datetime.fromisoformat(date.replace("Z", "+00:00"))
     seconds = date.timestamp() if isinstance(date, datetime.datetime) else date
     return round(seconds * 1000)
-
-
-def iso(ms: float) -> str:
-    date = datetime.datetime.fromtimestamp(round(ms) / 1000, datetime.timezone.utc)
-    return date.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _is_same(one: Any, other: Any) -> bool:

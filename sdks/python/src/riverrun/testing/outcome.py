@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,20 @@ class LogLine:
     level: str
     message: str
     meta: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunRetry:
+    """A try of a `ctx.run`, or of another recorded operation, that failed and was followed by another."""
+
+    op: str
+    name: str
+    nth: int
+    #: The try that failed, from 1.
+    attempt: int
+    error: dict[str, Any]
+    delay_ms: int
+    failed_at: str
 
 
 @dataclass
@@ -40,6 +55,8 @@ class Outcome:
     started: list[dict[str, Any]] = field(default_factory=list)
     #: What `ctx.run` recorded: give it as `journal` to play the next attempt.
     journal: list[dict[str, Any]] = field(default_factory=list)
+    #: Tries of `ctx.run` and the like that failed and were followed by another, in order.
+    run_retries: list[RunRetry] = field(default_factory=list)
     #: What was saved last: give it as `checkpoint` to play the next attempt.
     checkpoint: Any = None
     #: Seconds of simulated time.
@@ -73,3 +90,8 @@ def with_code(error: BaseException | None) -> BaseException | None:
     if isinstance(error, Exception) and getattr(error, "code", None) is None:
         vars(error)["code"] = "HANDLER_ERROR"
     return error
+
+
+def iso(ms: float) -> str:
+    date = datetime.datetime.fromtimestamp(round(ms) / 1000, datetime.timezone.utc)
+    return date.isoformat(timespec="milliseconds").replace("+00:00", "Z")

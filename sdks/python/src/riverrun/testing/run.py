@@ -53,6 +53,7 @@ def run(
     function, config = parts(handler)
     check_settings(config, getattr(function, "__name__", "handler"))
     checks = checks_of(config, schemas)
+    policy = config.get("retryPolicy")
     params: dict[str, Any] = {
         "kind": "job",
         "jobId": job_id,
@@ -81,7 +82,7 @@ def run(
         stores += [Store(through_json(dict(state or {}))) for _ in jobs[1:]]
         outcome.jobs = [outcome, *(Outcome() for _ in jobs[1:])]
     servers = [
-        Server(one, calls or {}, is_lease_valid, store, checks)
+        Server(one, calls or {}, is_lease_valid, store, checks, retry_policy=policy)
         for one, store in zip(outcome.jobs or [outcome], stores, strict=True)
     ]
     server: Server | BatchServer = BatchServer(servers) if batch else servers[0]

@@ -14,8 +14,12 @@ from .. import _json
 from .._path import NOTHING, delete_at, get_at, set_at
 from ..errors import RiverrunError
 from .emitted import check_bytes, check_event, check_secret
-from .outcome import LogLine, Outcome, through_json
+from .outcome import LogLine, Outcome, RunRetry, iso, through_json
+from .retry import retry_delay_ms
 from .schemas import Checks, check_write
+
+#: The server waits for what has its time later than that.
+_IN_PLACE_MS = 5_000
 
 _WRITES = {"state.set", "state.delete", "state.setBatch"}
 
@@ -68,6 +72,7 @@ class Server:
         store: Store,
         checks: Checks,
         is_step: bool = False,
+        retry_policy: Mapping[str, Any] | None = None,
     ) -> None:
         self.outcome = outcome
         self._calls = calls
@@ -75,6 +80,9 @@ class Server:
         self._store = store
         self._checks = checks
         self._is_step = is_step
+        self._retry_policy = retry_policy
+        # What failed and has no outcome yet: how often, and when it is tried again.
+        self._tries: dict[tuple[str, str, int], tuple[int, float]] = {}
         self._ids = itertools.count(1)
         self._lock = threading.RLock()
 
@@ -149,8 +157,39 @@ class Server:
         return {"id": f"{next(self._ids)}-0"}
 
     def _memo(self, **record: Any) -> dict[str, Any]:
-        self.outcome.journal.append({"op": "memo", **record})
+        record = {"op": "memo", **record}
+        self._tries.pop(_operation(record), None)
+        self.outcome.journal.append(record)
         return {}
+
+    def _memo_failed(self, retry: Any = None, **record: Any) -> dict[str, Any]:
+        # As the server decides it: it is tried again, or its error is final and recorded.
+        record = {"op": "memo", **record}
+        operation, error = _operation(record), record["error"]
+        failures = self._tries.get(operation, (0, 0.0))[0] + 1
+        policy = _policy(self._retry_policy, retry)
+        delay_ms = retry_delay_ms(policy, error, failures)
+        if delay_ms is None:
+            final = {name: value for name, value in error.items() if name != "retryAfterMs"}
+            self._memo(**{**record, "error": {**final, "retriable": False}})
+            return {"final": True}
+        self._tries[operation] = (failures, time.time() * 1000 + delay_ms)
+        op, name, nth = operation
+        self.outcome.run_retries.append(
+            RunRetry(op, name, nth, failures, error, delay_ms, iso(time.time() * 1000))
+        )
+        return self._again(failures, delay_ms)
+
+    def _again(self, failures: int, delay_ms: float) -> dict[str, Any]:
+        suspend = {"suspend": True} if self._is_step and delay_ms > _IN_PLACE_MS else {}
+        return {"attempt": failures + 1, "retryAfterMs": max(0, round(delay_ms)), **suspend}
+
+    def retries(self, now_ms: float) -> list[dict[str, Any]]:
+        """What an execution is told of what failed before it."""
+        return [
+            {"op": op, "name": name, "nth": nth, **self._again(failures, at_ms - now_ms)}
+            for (op, name, nth), (failures, at_ms) in self._tries.items()
+        ]
 
     def _await_trigger(
         self,
@@ -200,6 +239,19 @@ class Server:
 
     def _lease(self) -> dict[str, Any]:
         return {"valid": self._is_lease_valid, "untilMs": 0}
+
+
+def _operation(record: Mapping[str, Any]) -> tuple[str, str, int]:
+    return record["op"], record["name"], record.get("nth") or 1
+
+
+def _policy(config: Mapping[str, Any] | None, said: Any) -> Mapping[str, Any] | None:
+    # What the code says of its retries, over what the config says.
+    if said is None:
+        return config
+    if said is False:
+        said = {"attempts": 1}
+    return {**(config or {}), **({"attempts": said} if isinstance(said, int) else said)}
 
 
 def _written(method: str, asked: Mapping[str, Any]) -> dict[str, Any]:

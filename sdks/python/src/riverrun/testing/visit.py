@@ -134,7 +134,9 @@ class Visit:
             step=step.name, visit=number, input=through_json(input), started_at=iso(clock.now)
         )
         self._about = about
-        self._server = Server(self.run, calls, True, store, step.checks, is_step=True)
+        self._server = Server(
+            self.run, calls, True, store, step.checks, is_step=True, retry_policy=step.retry_policy
+        )
         self._clock = clock
         # What the last execution has read since something was last recorded.
         self._seen: list[dict[str, Any]] = []
@@ -155,6 +157,10 @@ class Visit:
             run.error = outcome
             return None
         return outcome
+
+    def retries(self) -> list[dict[str, Any]]:
+        """What failed before and is tried again, with the time that is left until then."""
+        return self._server.retries(self._clock.now)
 
     def failed(self, error: BaseException, delay_ms: int) -> None:
         """The next execution is another attempt."""
@@ -257,4 +263,5 @@ class Visit:
             "awaited": self.so_far if self.awaited is None else self.awaited,
             "checkpoint": run.checkpoint,
             "journal": through_json(run.journal),
+            "retries": self.retries(),
         }

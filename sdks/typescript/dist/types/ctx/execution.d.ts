@@ -38,6 +38,8 @@ export declare class StepExecution implements Link {
     recorded(op: Op, name: string, work: (id: string, attempt: Bounded) => unknown, settings?: RunSettings, emits?: string[]): Promise<any>;
     /** A part of the work that is recorded as a whole. */
     run(name: string, work: (attempt: Try) => unknown, settings?: RunSettings): Promise<any>;
+    /** Whether the code takes the path of a change: runs that were past it before take the old one. */
+    patched(id: string): boolean;
     /** Gives what a wait has brought, or ends this execution. */
     wait(name: string, makeWait: () => Suspended): Promise<any>;
     refuseInRun(): void;

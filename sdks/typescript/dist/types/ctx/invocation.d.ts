@@ -46,6 +46,7 @@ export declare class InvocationContext implements Context {
     progress: (pct: number, detail?: unknown) => void;
     partial: (value: unknown, path?: string) => void;
     run: <Value>(name: string, fn: (attempt: RunTry) => Value | Promise<Value>, options?: RunOptions) => Promise<Value>;
+    patched: (id: string) => boolean;
     call: (process: string, input?: unknown, { retry, ...options }?: RunCallOptions) => Promise<any>;
     enqueue: Context['enqueue'];
     start: (flow: string, input?: unknown, options?: StartOptions) => Promise<{

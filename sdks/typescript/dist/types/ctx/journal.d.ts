@@ -4,7 +4,7 @@
  */
 import { RiverrunError } from '../errors.ts';
 import type { JournalRecord } from '../wire.ts';
-export type Op = 'memo' | 'emit' | 'trigger' | 'await' | 'call' | 'enqueue' | 'start' | Read | Write;
+export type Op = 'memo' | 'emit' | 'trigger' | 'await' | 'call' | 'enqueue' | 'start' | 'patched' | Read | Write;
 /** What was read of the state. */
 export type Read = 'state.get' | 'state.has' | 'state.getAll';
 /** What was written to it. */
@@ -17,6 +17,12 @@ export declare const inRun = "inRun";
 export declare class Journal {
     #private;
     constructor(records: readonly JournalRecord[]);
+    /** Whether the code has asked for all that was recorded: what it does now is new. */
+    get isUsedUp(): boolean;
+    /** How much the code has asked for in this execution. */
+    get asked(): number;
+    /** Whether earlier executions have written this, whatever the value. */
+    hasWritten(op: Write, name: string): boolean;
     /** The record for the next use of a name; undefined if there is none. */
     next(op: Op, name: string): JournalRecord | undefined;
     /**

@@ -186,6 +186,10 @@ var Journal = class {
   #inRun;
   /** All records before this one were asked for. */
   #checked = 0;
+  /** How many records are left that the code must ask for. */
+  #left = 0;
+  /** Names of state that earlier executions have written, by operation. */
+  #written = /* @__PURE__ */ new Set();
   constructor(records2) {
     this.#records = records2;
     for (const [at, { op, name = "", nth }] of records2.entries()) {
@@ -196,6 +200,22 @@ var Journal = class {
     }
     for (const [at, { emits = [] }] of records2.entries()) for (const kind of emits) this.#settle(kind, at);
     this.#inRun = emitsInRun(records2);
+    for (const [at, record] of records2.entries()) {
+      if (this.#isDue(record, at)) this.#left += 1;
+      if (record.op.startsWith("state.")) this.#written.add(key(record.op, record.name ?? ""));
+    }
+  }
+  /** Whether the code has asked for all that was recorded: what it does now is new. */
+  get isUsedUp() {
+    return this.#left === 0;
+  }
+  /** How much the code has asked for in this execution. */
+  get asked() {
+    return this.#done.length;
+  }
+  /** Whether earlier executions have written this, whatever the value. */
+  hasWritten(op, name) {
+    return this.#written.has(key(op, name));
   }
   /** The record for the next use of a name; undefined if there is none. */
   next(op, name) {
@@ -204,8 +224,10 @@ var Journal = class {
     this.#uses.set(key(op, name), nth);
     const at = this.#numbered.get(`${nth} ${key(op, name)}`) ?? this.#open.get(key(op, name))?.shift();
     if (at === void 0) return void 0;
+    const record = this.#records[at];
+    if (this.#isDue(record, at)) this.#left -= 1;
     this.#taken.add(at);
-    return this.#records[at];
+    return record;
   }
   /**
    * Whether this was written before, by the next record of the name that has the value. Those before
@@ -229,15 +251,18 @@ var Journal = class {
    */
   mismatch(until) {
     const end = until ? this.#records.indexOf(until, this.#checked) : this.#records.length;
-    const isLeft = (record, at) => !this.#taken.has(at) && !this.#inRun.has(at) && mustBeUsed(record);
-    const missing = this.#records.slice(this.#checked, end).filter((record, at) => isLeft(record, this.#checked + at)).map(done);
+    const missing = this.#records.slice(this.#checked, end).filter((record, at) => this.#isDue(record, this.#checked + at)).map(done);
     if (!missing.length) {
       this.#checked = Math.max(this.#checked, end);
       return void 0;
     }
     const recorded = this.#records.filter(({ op }) => op !== inRun).map(done);
-    const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that waits is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
+    const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that goes on is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
     return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing } });
+  }
+  /** Whether the code has still to ask for a record. */
+  #isDue(record, at) {
+    return !this.#taken.has(at) && !this.#inRun.has(at) && mustBeUsed(record);
   }
   /**
    * An emit inside of a `ctx.run` that is recorded: nobody asks for it again. It is the last before
@@ -265,7 +290,7 @@ function key(op, name) {
   return `${op} ${name}`;
 }
 function mustBeUsed({ op }) {
-  return op !== inRun && !op.startsWith("state.");
+  return op !== inRun && op !== "patched" && !op.startsWith("state.");
 }
 function done({ op, name = "" }) {
   return { op, name };
@@ -297,11 +322,14 @@ var Outcomes = class {
         value = await bounded(doing, next?.attempt ?? 1, signal, work);
       } catch (thrown) {
         if (thrown instanceof CancelledError || isStopped(thrown, signal)) throw thrown;
-        const { retryAfterMs, ...error } = recordOf(thrown);
+        const error = recordOf(thrown);
+        if (error.retriable === false) {
+          await ask("memo", { ...params(doing), error });
+          throw revive(error);
+        }
         const { retry } = doing;
-        const failed = { ...error, ...retryAfterMs !== void 0 && { retryAfterMs } };
-        const answer2 = await ask("memo.failed", { ...params(doing), error: failed, ...retry !== void 0 && { retry } });
-        if (answer2.final) throw revive({ ...error, retriable: false });
+        const answer2 = await ask("memo.failed", { ...params(doing), error, ...retry !== void 0 && { retry } });
+        if (answer2.final) throw revive(final(error));
         next = answer2;
         continue;
       }
@@ -315,6 +343,9 @@ var Outcomes = class {
 };
 function params({ op, name, nth, emits = [] }) {
   return { ...op !== "memo" && { op }, name, ...numbered(nth), ...emits.length > 0 && { emits: [...emits] } };
+}
+function final({ retryAfterMs, ...error }) {
+  return { ...error, retriable: false };
 }
 function numbered(nth) {
   return nth > 1 ? { nth } : {};
@@ -374,6 +405,7 @@ var inside = new AsyncLocalStorage();
 var records = /* @__PURE__ */ new Set(["emit", "memo", "memo.failed", "await.trigger", "state.set", "state.delete", "state.setBatch"]);
 var never = () => new Promise(() => {
 });
+var graceMs = 1e3;
 var StepExecution = class {
   /** Called when the code waits, or was found to be wrong when it did. */
   onLeave = () => {
@@ -394,6 +426,7 @@ var StepExecution = class {
   #backsOff = false;
   /** Waits that are over, and after which the code has yet to go on. */
   #settling = 0;
+  #held = [];
   #refused;
   #ended = false;
   #left = false;
@@ -412,7 +445,7 @@ var StepExecution = class {
   /** Emits, which the server records by itself. Inside of a `ctx.run` its record belongs to that. */
   emit(kind, ask) {
     const run = inside.getStore();
-    return this.#track(async () => {
+    return this.#track(async (release) => {
       if (run) {
         refuseOver(run);
         const nth = (run.emitted.get(kind) ?? 0) + 1;
@@ -420,8 +453,9 @@ var StepExecution = class {
         if (nth <= run.emits.filter((one) => one === kind).length) return null;
       }
       run?.emits.push(kind);
-      const record = this.#journal.next("emit", kind);
+      const record = this.#next("emit", kind);
       if (record) return answer(record);
+      if (!run && !this.#journal.isUsedUp) await this.#hold(release);
       if (run) this.#seen.push({ op: inRun, name: kind });
       try {
         return await ask();
@@ -433,15 +467,17 @@ var StepExecution = class {
   }
   /** Does something that the server records by itself. */
   once(op, name, work) {
-    return this.#track(async () => {
-      const record = this.#journal.next(op, name);
-      return record ? answer(record) : work();
+    return this.#track(async (release) => {
+      const record = this.#next(op, name);
+      if (record) return answer(record);
+      if (!this.#journal.isUsedUp) await this.#hold(release);
+      return work();
     });
   }
   /** Reads something that may have changed when the code is called again: then it gets this answer. */
   async read(op, name, ask) {
     if (inside.getStore()) return ask();
-    const record = this.#journal.next(op, name);
+    const record = this.#next(op, name);
     if (record) return record.value;
     const nth = this.#journal.uses(op, name);
     const value = await ask();
@@ -451,13 +487,17 @@ var StepExecution = class {
   /** Writes something, unless an earlier execution did. Inside of a `ctx.run` it is part of that. */
   async write(op, name, params2, value) {
     if (inside.getStore()) await this.request(op, { ...params2, inRun: true });
-    else if (!this.#journal.wrote(op, name, json(value))) await this.request(op, params2);
+    else if (!this.#journal.wrote(op, name, json(value))) {
+      if (this.#isNewWrite(op, name)) await this.#track((release) => this.#hold(release));
+      await this.request(op, params2);
+    }
   }
   /** Changes something by what it is now. If the change writes nothing, that is what is recorded. */
   async patch(op, name, change) {
     if (inside.getStore()) return change(true);
-    const record = this.#journal.next(op, name);
+    const record = this.#next(op, name);
     if (record) return record.value;
+    if (this.#isNewWrite(op, name)) await this.#track((release) => this.#hold(release));
     const value = await change(false);
     if (value === void 0) this.#seen.push({ op, name });
     return value;
@@ -475,9 +515,10 @@ var StepExecution = class {
       });
     }
     return this.#track(async (release) => {
-      const record = this.#journal.next(op, name);
+      const record = this.#next(op, name);
       if (record) return answer(record);
       const nth = this.#journal.uses(op, name);
+      if (!this.#journal.isUsedUp) await this.#hold(release);
       const doing = { op, name, nth, emits, ...settings };
       return this.#outcomes.of(doing, (attempt) => work(this.#id(name, nth), attempt), () => this.#backOff(release));
     });
@@ -491,6 +532,48 @@ var StepExecution = class {
       return inside.run({ name, number, uses: /* @__PURE__ */ new Map(), emits, emitted: /* @__PURE__ */ new Map(), try: attempt }, () => work(attempt));
     }, settings, emits);
   }
+  /** Whether the code takes the path of a change: runs that were past it before take the old one. */
+  patched(id) {
+    const record = this.#next("patched", id);
+    if (record) return record.value === true;
+    if (!this.#journal.isUsedUp) return false;
+    const nth = this.#journal.uses("patched", id);
+    this.#seen.push({ op: "patched", name: id, ...numbered(nth), value: true });
+    return true;
+  }
+  /** The record for the next use of a name. With the last one what was held back is done. */
+  #next(op, name) {
+    const record = this.#journal.next(op, name);
+    if (this.#held.length && this.#journal.isUsedUp) for (const { go } of this.#held.splice(0)) go();
+    return record;
+  }
+  /** A write under a name that no earlier execution has written to is new. */
+  #isNewWrite(op, name) {
+    return !this.#journal.isUsedUp && !this.#journal.hasWritten(op, name);
+  }
+  /** Waits until the code has asked for all that was recorded: until then nothing new is done. */
+  #hold(release) {
+    return new Promise((go) => {
+      this.#held.push({ go, release });
+      if (this.#held.length === 1) void this.#judgeHeld();
+    });
+  }
+  /** The code does not fit its journal if it asks for nothing more while records are left. */
+  async #judgeHeld() {
+    for (let asked = -1; asked !== this.#journal.asked; ) {
+      asked = this.#journal.asked;
+      await new Promise((resolve) => setTimeout(resolve, graceMs));
+      while (this.#held.length && this.#inFlight.size > this.#held.length) await Promise.race(this.#inFlight);
+      if (!this.#held.length) return;
+    }
+    const mismatch = this.#journal.mismatch();
+    if (!mismatch || this.#left) return;
+    this.#refused = mismatch;
+    for (const { release } of this.#held.splice(0)) release();
+    if (this.#ended) return;
+    this.#left = true;
+    this.onLeave(mismatch, this.#takeSeen());
+  }
   /** Leaves the wait for the next try of something to the server, once nothing else is under way. */
   #backOff(release) {
     this.#backsOff = true;
@@ -501,7 +584,7 @@ var StepExecution = class {
   /** Gives what a wait has brought, or ends this execution. */
   async wait(name, makeWait) {
     this.refuseInRun();
-    const record = this.#journal.next("await", name);
+    const record = this.#next("await", name);
     if (record) return this.#settled(record);
     if (this.#left) return never();
     if (this.#waits) {
@@ -851,6 +934,7 @@ var InvocationContext = class _InvocationContext {
     this.#outcomes ??= new Outcomes({ ask: (method, params2) => this.#link.request(method, params2), signal: () => this.signal });
     return this.#outcomes.of({ op: "memo", name, nth, ...settings }, async (attempt) => json2(name, await fn(attempt)));
   };
+  patched = (id) => this.execution ? this.execution.patched(id) : true;
   call = (process, input, { retry, ...options2 } = {}) => {
     const ask = async () => (await this.#link.request("call", { process, input: input ?? null, ...options2 })).value;
     return this.execution ? this.execution.recorded("call", process, ask, { retry }) : ask();
