@@ -65,7 +65,8 @@ pub struct Suspended {
     /// Of an event: those of the last so many milliseconds count too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookback_ms: Option<u64>,
-    /// Of an event: `run` in place of a time, for the events since the run began.
+    /// Of an event: `run` in place of a time, for the events since the run began, which is what
+    /// holds where neither is said; `none` for those from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookback: Option<String>,
     /// Of a trigger: the id that `await.trigger` answered.

@@ -21,7 +21,7 @@ use crate::{
     leases::{self, Leases},
     listen::Listeners,
     once::Turns,
-    steps::{self, Filters, Inboxes},
+    steps::{self, Filters, Inboxes, LoadedCode},
     sweep,
     work::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives, Reserved, Rooms, Stock},
 };
@@ -54,6 +54,7 @@ struct Inner {
     job_stats: JobStats,
     inboxes: Inboxes,
     filters: Filters,
+    loaded_code: LoadedCode,
     turns: Turns,
     alone: Alone,
     listeners: Listeners,
@@ -103,6 +104,7 @@ impl Runtime {
                 job_stats: JobStats::default(),
                 inboxes: Inboxes::default(),
                 filters: Filters::default(),
+                loaded_code: LoadedCode::default(),
                 turns: Turns::default(),
                 alone: Alone::new(careful_with, beginning.starts.crashes),
                 listeners: Listeners::default(),
@@ -127,6 +129,7 @@ impl Runtime {
         runtime.spawn(work::keep(runtime.clone()));
         runtime.spawn(work::reap(runtime.clone()));
         runtime.spawn(steps::read_outbox(runtime.clone()));
+        runtime.spawn(steps::release_fitting(runtime.clone()));
         Ok(runtime)
     }
 
@@ -259,6 +262,10 @@ impl Runtime {
 
     pub(crate) fn alone(&self) -> &Alone {
         &self.inner.alone
+    }
+
+    pub(crate) fn loaded_code(&self) -> &LoadedCode {
+        &self.inner.loaded_code
     }
 
     pub(crate) fn inboxes(&self) -> &Inboxes {

@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use riverrun_types::{Json, Millis, Name, Path, RunId, StreamName, time};
+use riverrun_types::{Json, Millis, Name, Path, RunId, StreamName, event, time};
 
 use crate::{Change, Error, Placed, equality};
 
@@ -30,26 +30,33 @@ pub struct NewAwait {
     /// Nothing fires it after this time.
     pub expires_ms: Option<Millis>,
     pub what: Awaited,
-    /// The events that earlier awaits of the visit were given. Looking back passes over one of the
-    /// same text for each.
+    /// The events that the run has consumed, whole or as their references. Looking back passes over
+    /// one for each.
     pub given: Vec<Json>,
 }
 
-/// What a look back passes over: events of the same text, as often as they were given.
-pub struct Given<'a>(HashMap<&'a str, usize>);
+/// What a look back passes over: events with the same reference, as often as they were given.
+pub struct Given(HashMap<String, usize>);
 
-impl<'a> Given<'a> {
-    pub fn of(events: &'a [Json]) -> Self {
+impl Given {
+    pub fn of(events: &[Json]) -> Self {
         let mut times = HashMap::new();
         for event in events {
-            *times.entry(event.as_str()).or_default() += 1;
+            let reference = event::reference(event);
+            *times.entry(reference.as_str().to_owned()).or_default() += 1;
         }
         Self(times)
     }
 
     /// Whether an event, the next in their order, was given already.
     pub fn has(&mut self, event: &str) -> bool {
-        match self.0.get_mut(event) {
+        if self.0.is_empty() {
+            return false;
+        }
+        let Ok(event) = Json::stored(event.to_owned()) else {
+            return false;
+        };
+        match self.0.get_mut(event::reference(&event).as_str()) {
             Some(left @ 1..) => {
                 *left -= 1;
                 true

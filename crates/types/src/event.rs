@@ -170,6 +170,23 @@ impl Serialize for EventType {
     }
 }
 
+/// What tells an event from all others: its id and the stream that it is in, as an object. An event
+/// without an id is its own reference.
+pub fn reference(event: &Json) -> Json {
+    let text = |member: &str| {
+        event
+            .get(member)
+            .filter(|value| value.as_str().starts_with('"'))
+    };
+    let (Some(id), Some(run)) = (text("id"), text("runId")) else {
+        return event.clone();
+    };
+    let flow = text("flowName").unwrap_or_else(Json::null);
+    let (id, run, flow) = (id.as_str(), run.as_str(), flow.as_str());
+    let members = format!(r#"{{"id":{id},"runId":{run},"flowName":{flow}}}"#);
+    Json::stored(members).unwrap_or_else(|_| event.clone())
+}
+
 /// Which attempt of which visit of which step an event speaks of.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct StepRef {

@@ -15,6 +15,7 @@ use std::{
 use indexmap::IndexMap;
 use riverrun_types::{
     Draft, EventType, Json, Millis, Name, RunId, RunStatus, State, StepRef, VisitStatus,
+    event::{EventContext, reference},
     time::NEVER,
 };
 use serde::{Deserialize, Serialize};
@@ -103,6 +104,12 @@ pub struct RunState {
         deserialize_with = "present"
     )]
     pub latest: Option<Json>,
+    /// The id of that event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latest_id: Option<Name>,
+    /// References of the events that awaits were given, by their kinds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub consumed: BTreeMap<Name, Vec<Json>>,
     /// The event that wrote the state last, by its number in the stream.
     #[serde(default, skip_serializing_if = "riverrun_types::is_zero")]
     pub written: u64,
@@ -242,6 +249,8 @@ impl RunState {
             ends_cancelled: None,
             to_emit: Vec::new(),
             latest: None,
+            latest_id: None,
+            consumed: BTreeMap::new(),
             written: 0,
             found: BTreeMap::new(),
             scope_bytes: 0,
@@ -342,6 +351,31 @@ impl RunState {
             _ => None,
         });
         jobs.chain([self.wake_ms()]).min().unwrap_or(NEVER)
+    }
+
+    /// The events of a kind that an await of a visit passes over: those that awaits of the run were
+    /// given, and the one that entered the visit. `own` is what the events of the run have in common.
+    pub fn consumed(&self, visit: &VisitKey, kind: &str, own: &EventContext) -> Vec<Json> {
+        let given = self.consumed.get(kind).into_iter().flatten();
+        let mut consumed: Vec<Json> = given.cloned().collect();
+        let Some(visit) = self.visit(visit) else {
+            return consumed;
+        };
+        // Of runs that began before the run itself kept them.
+        for event in visit.given(kind) {
+            let reference = reference(&event);
+            if !consumed.contains(&reference) {
+                consumed.push(reference);
+            }
+        }
+        if let Some(id) = &visit.entered_by {
+            let EventContext {
+                run_id, flow_name, ..
+            } = own;
+            let members = serde_json::json!({"id": id, "runId": run_id, "flowName": flow_name});
+            consumed.push(Json::of(&members));
+        }
+        consumed
     }
 
     /// When the run moves by itself; `NEVER` if only others can move it.

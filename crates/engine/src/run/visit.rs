@@ -67,6 +67,9 @@ pub struct Visit {
         deserialize_with = "present"
     )]
     pub so_far: Option<Json>,
+    /// The id of the event of its run that entered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entered_by: Option<Name>,
     /// What the handler's code has done so far, in order: its next attempt is given the answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal: Vec<Memo>,

@@ -12,6 +12,7 @@ use riverrun_types::{Await, AwaitType, Draft, EventType, Json, Name, Retry, RunI
 use super::{
     Door, StepPlace,
     awaits::{self, Past},
+    fitting::mismatch,
     host::StepHost,
     inbox::{Fence, Letter},
     log::log,
@@ -181,7 +182,10 @@ impl Runtime {
                     Err(error) => Outcome::Failure(failure(error)),
                 }
             }
-            Err(error) => Outcome::Failure(failure(error)),
+            Err(error) => match mismatch(&error) {
+                Some(parked) => Outcome::Park(parked),
+                None => Outcome::Failure(failure(error)),
+            },
         };
         let letter = self.end_letter(attempt, outcome, said, suspended);
         match self.deliver_here(&place.run, letter).await {
@@ -318,7 +322,7 @@ impl Runtime {
         let options = KeptOptions::read(job.options.as_ref());
         let tenant = options.tenant_id.as_deref().map(Name::from);
         let (run, key, now) = (&place.run, place.visit(), self.now_ms());
-        let past = match wait.lookback.is_some() || wait.lookback_ms.is_some() {
+        let past = match wait.event_kind.is_some() {
             true => self.past(wait, run, &key).await.map_err(refuse)?,
             false => Past {
                 kept_ms: None,
@@ -360,11 +364,10 @@ impl Runtime {
     ) -> std::result::Result<Past, String> {
         let loaded = self.load(run).await.map_err(|error| error.to_string())?;
         let kind = wait.event_kind.as_deref().unwrap_or_default();
-        let visit = loaded.state.visit(key);
         Ok(Past {
             kept_ms: self.options().retention.emits_ms,
             began_ms: loaded.record.created_ms,
-            given: visit.map_or_else(Vec::new, |visit| visit.given(kind)),
+            given: loaded.state.consumed(key, kind, &loaded.context()),
         })
     }
 

@@ -343,7 +343,7 @@ pub(super) struct Past {
     pub kept_ms: Option<Millis>,
     /// When the run did.
     pub began_ms: Millis,
-    /// The events of its kind that its visit was given.
+    /// The events of its kind that the run has consumed.
     pub given: Vec<Json>,
 }
 
@@ -413,7 +413,11 @@ pub(super) fn suspended(
                 in_code,
             };
             let lookback = match wait.lookback.as_deref() {
+                Some("none") => None,
                 Some("run") => Some(now.saturating_sub(past.began_ms).max(0)),
+                None if wait.lookback_ms.is_none() => {
+                    Some(now.saturating_sub(past.began_ms).max(0))
+                }
                 Some(other) => return Err(format!("{other:?} is nothing to look back to")),
                 None => {
                     let far_ms = wait.lookback_ms;

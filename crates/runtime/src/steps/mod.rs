@@ -7,7 +7,7 @@
 //! (`inbox`): the outcome, what follows from it and the end of the job are one commit. Nobody
 //! holds the run meanwhile.
 //!
-//! `rules` are the expressions in a flow's definition, `awaits` registers what visits wait for and
+//! Code that does not fit what it recorded before is parked (`fitting`). `rules` are the expressions in a flow's definition, `awaits` registers what visits wait for and
 //! brings what has come, from people through `doors`. `signals` leads emitted events to whoever
 //! waits for them; where only an expression can tell who does, `outbox` and `filters` do.
 
@@ -17,6 +17,7 @@ mod declared;
 mod doors;
 mod due;
 mod filters;
+mod fitting;
 mod handler;
 mod host;
 mod inbox;
@@ -36,6 +37,7 @@ pub use awaits::Door;
 pub(crate) use awaits::{Filter, door_url, opened_times, register, trigger_event};
 pub use doors::{OpenDoor, Visitor, door_signature};
 pub(crate) use filters::{Filters, Trouble, troubles};
+pub(crate) use fitting::{LoadedCode, release_fitting};
 pub(crate) use handler::ProcessStep;
 pub(crate) use inbox::{Inboxes, Letter, Reader};
 pub(crate) use outbox::read_outbox;

@@ -40,6 +40,7 @@ fn visit(step: &str, status: VisitStatus, wait: Option<Wait>) -> Visit {
         awaited: None,
         so_far: None,
         journal: Vec::new(),
+        entered_by: None,
         retries: Vec::new(),
         undoes: None,
         found: None,

@@ -38,14 +38,18 @@ impl Runtime {
     /// Takes a process in: from now on its jobs are taken up here. An earlier one of the same id
     /// finishes what it runs and gets nothing more.
     pub fn put_process(&self, process: Process) {
+        let id = process.id.clone();
         self.begin_work(self.processes().put(process));
+        self.loaded_code().add(id);
     }
 
     /// Takes in what workers elsewhere can run. A process of this instance with the same id or
     /// queue wins: then the answer is false, and the offer stands in when that one is removed.
     pub fn offer_process(&self, process: Process) -> bool {
+        let id = process.id.clone();
         let (is_taken_in, queue) = self.processes().offer(process);
         self.begin_work(queue);
+        self.loaded_code().add(id);
         is_taken_in
     }
 

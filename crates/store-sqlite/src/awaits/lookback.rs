@@ -68,11 +68,7 @@ impl Window<'_> {
     }
 
     /// The earliest of its events that was not given before.
-    pub(super) fn earliest(
-        &self,
-        conn: &Connection,
-        mut given: Given<'_>,
-    ) -> Worked<Option<String>> {
+    pub(super) fn earliest(&self, conn: &Connection, mut given: Given) -> Worked<Option<String>> {
         let sql = format!("SELECT e.event, k.seq FROM {FITTING} ORDER BY k.ms, k.seq");
         let mut statement = conn.prepare_cached(&sql)?;
         let mut rows = statement.query(params![self.shape, self.key, self.from_ms, self.tenant])?;
@@ -93,7 +89,7 @@ impl Window<'_> {
         &self,
         conn: &Connection,
         only: &str,
-        mut given: Given<'_>,
+        mut given: Given,
         after: Option<(Millis, i64)>,
     ) -> Worked<bool> {
         let sql = format!(

@@ -2,19 +2,24 @@
 
 use riverrun_store::Retention;
 use riverrun_types::Millis;
+use rusqlite::OptionalExtension;
 
 use crate::{core::Core, error::Worked};
+
+/// The statuses of runs that have not ended.
+const UNFINISHED: [i64; 4] = [0, 1, 2, 3];
 
 /// The most events that one sweep removes, however many were asked for.
 const MAX_TRIM: usize = 10_000;
 
 /// Removes up to `limit` events whose time is over, the earliest first. What is in the outbox
-/// stays: somebody has yet to judge it.
+/// stays: somebody has yet to judge it. So does what came since the oldest unfinished run began.
 pub(crate) fn trim(core: &Core, retention: &Retention, now: Millis, limit: usize) -> Worked<u64> {
     let (Some(keep_ms), 1..) = (retention.emits_ms, limit) else {
         return Ok(0);
     };
     let over_ms = now.saturating_sub(keep_ms);
+    let kept_ms = oldest_run_ms(core)?.map_or(over_ms, |began_ms| over_ms.min(began_ms - 1));
     let over: Vec<i64> = core
         .conn
         .prepare_cached(
@@ -22,7 +27,7 @@ pub(crate) fn trim(core: &Core, retention: &Retention, now: Millis, limit: usize
                  AND NOT EXISTS (SELECT 1 FROM signals WHERE emit = seq)
              ORDER BY ms LIMIT ?2",
         )?
-        .query_map((over_ms, limit.min(MAX_TRIM)), |row| row.get(0))?
+        .query_map((kept_ms, limit.min(MAX_TRIM)), |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     for seq in &over {
         for sql in [
@@ -46,6 +51,21 @@ pub(crate) fn trim(core: &Core, retention: &Retention, now: Millis, limit: usize
         )?
         .execute((over_ms, limit.min(MAX_TRIM)))?;
     Ok(over.len() as u64)
+}
+
+/// When the oldest run began that has not ended: its code may yet ask for events since then. Runs
+/// are numbered in the order in which they were added, so it is the first of one status.
+fn oldest_run_ms(core: &Core) -> Worked<Option<Millis>> {
+    let mut oldest = None;
+    let mut first = core.conn.prepare_cached(
+        "SELECT created_ms FROM runs INDEXED BY runs_status WHERE status = ?1 AND status <> 4
+         ORDER BY no LIMIT 1",
+    )?;
+    for status in UNFINISHED {
+        let began_ms: Option<Millis> = first.query_row([status], |row| row.get(0)).optional()?;
+        oldest = [oldest, began_ms].into_iter().flatten().min();
+    }
+    Ok(oldest)
 }
 
 /// Remembers no more keys for shapes by which nobody has looked back since, and forgets shapes

@@ -1,7 +1,9 @@
 //! What the code of a step has done so far, and the answers to what it waited for.
 
 use indexmap::IndexMap;
-use riverrun_types::{Draft, EventType, Json, Millis, Name, StepRef, VisitStatus};
+use riverrun_types::{
+    Draft, EventType, Json, Millis, Name, StepRef, VisitStatus, event::reference,
+};
 
 use super::From;
 use crate::{
@@ -17,6 +19,15 @@ impl RunState {
             return;
         };
         let wait = visit.wait.take();
+        if let Some(Wait::Await(Awaiting {
+            what: AwaitFor::Event { event_kind, .. },
+            ..
+        })) = &wait
+            && let Some(event) = value
+        {
+            let consumed = self.consumed.entry(event_kind.clone()).or_default();
+            consumed.push(reference(event));
+        }
         match wait {
             // Nothing has come that the code could be told: its operation is tried again.
             Some(Wait::Await(Awaiting {

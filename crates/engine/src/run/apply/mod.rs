@@ -6,7 +6,7 @@ mod visit;
 use std::sync::Arc;
 
 use riverrun_types::{
-    Draft, EventType, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus,
+    Draft, EventId, EventType, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus,
 };
 
 use super::{Held, InBranch, RunState, ToEmit, Undo, Visit, VisitKey, Wait};
@@ -24,6 +24,8 @@ pub(super) struct From {
     pub undoes: Option<VisitKey>,
     /// What had come of what the visit before it waited for.
     pub so_far: Option<Json>,
+    /// The id of the event that entered it.
+    pub entered_by: Option<Name>,
 }
 
 impl From {
@@ -65,6 +67,7 @@ impl RunState {
         self.updated_ms = ms;
         if !matches!(fact, Fact::Entered { .. } | Fact::Joined { .. }) {
             self.latest = None;
+            self.latest_id = None;
         }
         match fact {
             Fact::Started(started) => self.begin(started, ms),
@@ -172,6 +175,8 @@ impl RunState {
                     self.emitted(at, kind);
                 }
                 self.latest = Some(payload.clone());
+                let seq = self.len - 1;
+                self.latest_id = Some(Name::from(EventId { ms, seq }.to_string()));
             }
             Fact::Compensating {
                 error,
@@ -253,6 +258,7 @@ impl RunState {
         self.undo.clear();
         self.ends_cancelled = None;
         self.to_emit.clear();
+        self.consumed.clear();
         self.paused = false;
         self.parked = None;
     }

@@ -37,6 +37,7 @@ impl RunState {
             input,
             undoes,
             so_far,
+            entered_by,
         } = from;
         let mut visit = Visit {
             key,
@@ -51,6 +52,7 @@ impl RunState {
             input,
             awaited: None,
             so_far,
+            entered_by,
             journal: Vec::new(),
             retries: Vec::new(),
             undoes,
@@ -82,8 +84,10 @@ impl RunState {
         if let Some(undone) = undoes {
             self.undo.retain(|undo| undo.visit != *undone);
         }
+        let entered_by = self.latest_id.clone().filter(|_| !joined);
         let from = From {
             input,
+            entered_by,
             undoes: undoes.cloned(),
             ..From::default()
         };

@@ -8,6 +8,8 @@ macro_rules! script {
 
 mod attempts;
 mod awaits;
+mod buffered;
+mod changed;
 mod copies;
 mod doors;
 mod events;
@@ -15,6 +17,7 @@ mod inputs;
 mod jobs;
 mod journal;
 mod park;
+mod retries;
 mod writes;
 
 use std::{sync::Arc, time::Duration};
@@ -112,6 +115,17 @@ impl World {
             view.loaded.state
         );
         view
+    }
+
+    /// What the events of a kind say.
+    async fn data(&self, run: &RunId, kind: &str) -> Vec<Value> {
+        let query = EventQuery::forward(0, 1_000);
+        let events = self.store.events(&StreamName::flow(run), &query).await;
+        let events = events.unwrap().into_iter();
+        let of_kind = events.filter(|event| event.kind.as_str() == kind);
+        of_kind
+            .map(|event| event.data.map_or(Value::Null, |data| data.value()))
+            .collect()
     }
 
     async fn events(&self, run: &RunId) -> Vec<String> {

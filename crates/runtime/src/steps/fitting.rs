@@ -1,0 +1,118 @@
+//! Visits whose code did not fit what its earlier executions had recorded. They are parked, and tried
+//! again when code of their process is loaded: a file was changed, or a worker has connected.
+
+use std::collections::BTreeSet;
+
+use parking_lot::Mutex;
+use riverrun_engine::{Parked, VisitKey};
+use riverrun_protocol::WorkError;
+use riverrun_store::{Kinds, LogQuery};
+use riverrun_types::{EventType, Name, RunId};
+use tokio::sync::Notify;
+
+use crate::{Result, Runtime, runtime::rest};
+
+/// The code that SDKs end an execution with that does not fit its journal.
+const MISMATCH: &str = "JOURNAL_MISMATCH";
+
+/// Events that are read at a time.
+const PAGE: usize = 500;
+
+/// Processes whose code was loaded, and whose parked visits nobody has looked at since.
+#[derive(Default)]
+pub(crate) struct LoadedCode {
+    processes: Mutex<BTreeSet<Name>>,
+    changed: Notify,
+}
+
+impl LoadedCode {
+    pub fn add(&self, process: Name) {
+        self.processes.lock().insert(process);
+        self.changed.notify_one();
+    }
+
+    fn take(&self) -> BTreeSet<Name> {
+        std::mem::take(&mut *self.processes.lock())
+    }
+}
+
+/// Why a visit is parked, if its code did not fit its journal.
+pub(super) fn mismatch(error: &WorkError) -> Option<Parked> {
+    (error.code == MISMATCH).then(|| Parked {
+        details: error.details.clone(),
+        ..Parked::new(MISMATCH, error.message.clone())
+    })
+}
+
+/// Releases what was parked because its code did not fit, whenever code is loaded.
+pub(crate) async fn release_fitting(runtime: Runtime) {
+    let loaded = runtime.loaded_code();
+    while rest(&runtime, loaded.changed.notified()).await {
+        let processes = loaded.take();
+        if processes.is_empty() {
+            continue;
+        }
+        if let Err(error) = runtime.release_code(&processes).await {
+            tracing::warn!(%error, "could not look for runs that changed code has parked");
+        }
+    }
+}
+
+impl Runtime {
+    async fn release_code(&self, processes: &BTreeSet<Name>) -> Result<()> {
+        for run in self.ever_parked().await? {
+            if self.is_stopping() {
+                return Ok(());
+            }
+            if let Err(error) = self.release_if_code(&run, processes).await {
+                tracing::debug!(%run, %error, "a parked run could not be released");
+            }
+        }
+        Ok(())
+    }
+
+    /// The runs that have had a parked visit. Such events are rare, and found by their mark.
+    async fn ever_parked(&self) -> Result<BTreeSet<RunId>> {
+        let kinds = Kinds::new([EventType::StepParked.as_str()]);
+        let (mut runs, mut after) = (BTreeSet::new(), 0);
+        loop {
+            let query = LogQuery {
+                after,
+                kinds: kinds.clone(),
+                limit: PAGE,
+            };
+            let page = self.store().log(&query).await?;
+            runs.extend(
+                page.events
+                    .iter()
+                    .map(|logged| RunId::new(&*logged.event.context.run_id)),
+            );
+            if page.is_end {
+                return Ok(runs);
+            }
+            after = page.next;
+        }
+    }
+
+    async fn release_if_code(&self, run: &RunId, processes: &BTreeSet<Name>) -> Result<()> {
+        let loaded = self.load(run).await?;
+        if loaded.state.status.is_ended() || loaded.state.parked.is_none() {
+            return Ok(());
+        }
+        let version = Some(&loaded.record.version);
+        let flow = self
+            .compiled(&loaded.record.flow, version.map(|v| &**v))
+            .await?;
+        let process_of = |visit: &VisitKey| flow.plan.step(&visit.step)?.process.clone();
+        let parked = loaded.state.visits.iter().filter(|visit| {
+            let is_code = visit.parked().is_some_and(|parked| parked.code == MISMATCH);
+            is_code && process_of(&visit.key).is_some_and(|id| processes.contains(&id))
+        });
+        let parked: Vec<VisitKey> = parked.map(|visit| visit.key.clone()).collect();
+        if !parked.is_empty() {
+            self.release(run, Some(parked), "code of its process was loaded")
+                .await?;
+        }
+        Ok(())
+    }
+}
