@@ -441,6 +441,24 @@ class Steps(unittest.TestCase):
             wrong: Any = run_step(lambda input, ctx, bad=bad: ctx.run("x", int, **bad)).error
             self.assertEqual(wrong.code, "INPUT_ERROR", bad)
 
+    def test_an_event_that_came_before_the_code_waits_is_given_once(self) -> None:
+        def waits(input: Any, ctx: SyncContext) -> Any:
+            ctx.emit("paid", 1)
+            ctx.emit("paid", 2)
+            given = []
+            for _ in range(input["count"]):
+                try:
+                    lookback = input.get("lookback")
+                    event = ctx.wait.event("paid", timeout=1000, lookback=lookback)
+                    given.append(event["data"])
+                except RiverrunError as error:
+                    given.append(error.code)
+            return given
+
+        self.assertEqual(run_step(waits, {"count": 3}).value, [1, 2, "AWAIT_TIMEOUT"])
+        none = run_step(waits, {"count": 1, "lookback": "none"})
+        self.assertEqual(none.value, ["AWAIT_TIMEOUT"])
+
     def test_code_that_changes_its_mind_is_found_out(self) -> None:
         executions: list[int] = []
 

@@ -491,8 +491,8 @@ var StepAwaits = class {
       const wait2 = { type: "event", eventKind: kind };
       if (match != null) wait2.match = literals(match);
       if (where != null) wait2.where = filter(where);
-      if (lookback === "run") wait2.lookback = "run";
-      else if (lookback !== void 0) wait2.lookbackMs = milliseconds("lookback", lookback, '"run", milliseconds or a duration such as "24h"');
+      if (lookback === "run" || lookback === "none") wait2.lookback = lookback;
+      else if (lookback !== void 0) wait2.lookbackMs = milliseconds("lookback", lookback, '"run", "none", milliseconds or a duration such as "24h"');
       if (timeout !== void 0) wait2.timeoutMs = timeoutIn(timeout);
       return wait2;
     });
@@ -2367,6 +2367,10 @@ function apply(run, event) {
       return failed(run, event);
     case "step.retry":
       return data?.lost ? update(run, at, { status: "retrying" }) : run;
+    case "step.parked":
+      return update(run, at, { status: "waiting" });
+    case "step.released":
+      return update(run, at, { status: event.attempt ? "retrying" : "pending" });
     case "step.resumed":
       return update(run, at, { status: "running" });
     case "step.cancelled":
@@ -2415,7 +2419,7 @@ function withStatus(run) {
   if (run.endedAt !== void 0 || !Object.keys(run.steps).length) return run;
   const begun2 = Object.values(run.steps).some((step2) => step2.startedAt !== void 0);
   const waits = run.visits.length > 0 && run.visits.every(({ status }) => status === "waiting" || status === "retrying");
-  return { ...run, status: run.paused ? "paused" : !begun2 ? "pending" : waits ? "waiting" : "running" };
+  return { ...run, status: run.paused ? "paused" : waits ? "waiting" : !begun2 ? "pending" : "running" };
 }
 function isLater(id, than) {
   const [ms = 0, n = 0] = id.split("-").map(Number);
@@ -4588,6 +4592,8 @@ var Visit = class {
   input;
   startedAt = (/* @__PURE__ */ new Date()).toISOString();
   awaited;
+  /** The event that entered it. */
+  enteredBy;
   /** What had come of the await whose timeout led here: it is `awaited`, until its own await brings something. */
   soFar;
   /** What the handler gave, of a visit that lets its declared time pass. */
@@ -4614,6 +4620,10 @@ var Visit = class {
     });
     const ended2 = settled(this.#call(ctx, link), ctx);
     return clock.run(Promise.race([left, ended2]));
+  }
+  /** Whether its handler has been called. */
+  get isBegun() {
+    return this.#executions > 0;
   }
   get attempt() {
     return this.retries.length + 1;
@@ -4861,7 +4871,8 @@ var Simulation = class {
       const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input };
       return matches(wait2.match ?? {}, event) && this.#where(wait2.where, args, visit, wait2.eventKind);
     };
-    this.#awaitEvent(visit, wait2.eventKind, fits, wait2.lookback ?? wait2.lookbackMs, timeoutMs, done2);
+    const lookback = wait2.lookback === "none" ? void 0 : wait2.lookback ?? wait2.lookbackMs ?? "run";
+    this.#awaitEvent(visit, wait2.eventKind, fits, lookback, timeoutMs, done2);
   }
   /** When a wait of code is over at the latest. The time of a door runs from when it was made. */
   #until(wait2, door) {
@@ -4918,7 +4929,9 @@ var Simulation = class {
   #awaitEvent(visit, kind, fits, lookback, timeoutMs, done2) {
     const finish = this.#wait(visit, "event", kind, done2);
     const sinceMs = typeof lookback === "number" ? this.clock.now - lookback : 0;
-    const isFresh = (event) => !visit.awaits.some(({ value }) => value === event);
+    const isCode = visit.isBegun;
+    const visits = isCode ? this.visits : [visit];
+    const isFresh = (event) => !(isCode && event === visit.enteredBy) && !visits.some(({ awaits }) => awaits.some(({ value }) => value === event));
     const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && isFresh(event) && fits(event)) : void 0;
     if (before) {
       this.#plan(this.clock.now, () => finish({ outcome: "event", value: before }));
@@ -4975,7 +4988,7 @@ var Simulation = class {
     this.#events.push(event);
     if (!open.length && !entered.length && !undone.length) this.#unclaimed.push(event);
     for (const one of open) one.settle(event);
-    for (const { step: step2, input } of entered) this.#enterBy(step2, event.kind, input);
+    for (const { step: step2, input } of entered) this.#enterBy(step2, event, input);
     for (const undo2 of undone) this.#undo(undo2);
   }
   #openFor(event) {
@@ -4999,9 +5012,12 @@ var Simulation = class {
     }
     return found;
   }
-  #enterBy(step2, kind, input) {
-    if (step2.join !== "all") return void this.enter(step2, input);
-    this.#held.push({ step: step2.name, kind, input });
+  #enterBy(step2, event, input) {
+    if (step2.join !== "all") {
+      this.enter(step2, input).enteredBy = event;
+      return;
+    }
+    this.#held.push({ step: step2.name, kind: event.kind, input });
     const kinds = new Set(step2.subscriptions.map(({ eventKind }) => eventKind));
     const firsts = [...kinds].map((wanted) => this.#held.find((held) => held.step === step2.name && held.kind === wanted));
     if (!firsts.every((held) => held !== void 0)) return;

@@ -11,7 +11,7 @@ import {
   redactor,
   source,
   valueText
-} from "./shared/L7HVDCTD.js";
+} from "./shared/4QON6UWL.js";
 import {
   CancelledError,
   RiverrunError,
@@ -1321,6 +1321,8 @@ var Visit = class {
   input;
   startedAt = (/* @__PURE__ */ new Date()).toISOString();
   awaited;
+  /** The event that entered it. */
+  enteredBy;
   /** What had come of the await whose timeout led here: it is `awaited`, until its own await brings something. */
   soFar;
   /** What the handler gave, of a visit that lets its declared time pass. */
@@ -1347,6 +1349,10 @@ var Visit = class {
     });
     const ended = settled(this.#call(ctx, link), ctx);
     return clock.run(Promise.race([left, ended]));
+  }
+  /** Whether its handler has been called. */
+  get isBegun() {
+    return this.#executions > 0;
   }
   get attempt() {
     return this.retries.length + 1;
@@ -1594,7 +1600,8 @@ var Simulation = class {
       const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input };
       return matches(wait.match ?? {}, event) && this.#where(wait.where, args, visit, wait.eventKind);
     };
-    this.#awaitEvent(visit, wait.eventKind, fits, wait.lookback ?? wait.lookbackMs, timeoutMs, done);
+    const lookback = wait.lookback === "none" ? void 0 : wait.lookback ?? wait.lookbackMs ?? "run";
+    this.#awaitEvent(visit, wait.eventKind, fits, lookback, timeoutMs, done);
   }
   /** When a wait of code is over at the latest. The time of a door runs from when it was made. */
   #until(wait, door) {
@@ -1651,7 +1658,9 @@ var Simulation = class {
   #awaitEvent(visit, kind, fits, lookback, timeoutMs, done) {
     const finish = this.#wait(visit, "event", kind, done);
     const sinceMs = typeof lookback === "number" ? this.clock.now - lookback : 0;
-    const isFresh = (event) => !visit.awaits.some(({ value }) => value === event);
+    const isCode = visit.isBegun;
+    const visits = isCode ? this.visits : [visit];
+    const isFresh = (event) => !(isCode && event === visit.enteredBy) && !visits.some(({ awaits }) => awaits.some(({ value }) => value === event));
     const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && isFresh(event) && fits(event)) : void 0;
     if (before) {
       this.#plan(this.clock.now, () => finish({ outcome: "event", value: before }));
@@ -1708,7 +1717,7 @@ var Simulation = class {
     this.#events.push(event);
     if (!open.length && !entered.length && !undone.length) this.#unclaimed.push(event);
     for (const one of open) one.settle(event);
-    for (const { step: step2, input } of entered) this.#enterBy(step2, event.kind, input);
+    for (const { step: step2, input } of entered) this.#enterBy(step2, event, input);
     for (const undo2 of undone) this.#undo(undo2);
   }
   #openFor(event) {
@@ -1732,9 +1741,12 @@ var Simulation = class {
     }
     return found;
   }
-  #enterBy(step2, kind, input) {
-    if (step2.join !== "all") return void this.enter(step2, input);
-    this.#held.push({ step: step2.name, kind, input });
+  #enterBy(step2, event, input) {
+    if (step2.join !== "all") {
+      this.enter(step2, input).enteredBy = event;
+      return;
+    }
+    this.#held.push({ step: step2.name, kind: event.kind, input });
     const kinds = new Set(step2.subscriptions.map(({ eventKind }) => eventKind));
     const firsts = [...kinds].map((wanted) => this.#held.find((held) => held.step === step2.name && held.kind === wanted));
     if (!firsts.every((held) => held !== void 0)) return;

@@ -10,7 +10,7 @@ import {
   redactor,
   valueText,
   withRefused
-} from "./shared/L7HVDCTD.js";
+} from "./shared/4QON6UWL.js";
 import {
   CancelledError,
   RiverrunError,

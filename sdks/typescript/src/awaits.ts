@@ -19,8 +19,11 @@ export interface AwaitEventOptions<Data = any> {
   where?: ((event: RunEvent<Data>, ctx: { input: any }) => boolean) | string
   /** After this long, or from this date on, the await throws `AWAIT_TIMEOUT`. Never where absent. */
   timeout?: Duration | Date
-  /** Events from before count too: with `run` those since the run began, with a duration those of the last so long. */
-  lookback?: Duration | 'run'
+  /**
+   * Which earlier events count: `run`, those since the run began, where absent; with a duration
+   * those of the last so long; with `none` only those from now on. The run is given each once.
+   */
+  lookback?: Duration | 'run' | 'none'
 }
 
 export interface AwaitTriggerOptions {

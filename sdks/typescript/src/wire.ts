@@ -86,7 +86,7 @@ export interface JournalRecord {
 export type Suspended =
   | { type: 'time'; resumeAt: string }
   | { type: 'time'; afterMs: number }
-  | { type: 'event'; eventKind: string; match?: Record<string, unknown>; where?: string; lookbackMs?: number; lookback?: 'run'; timeoutMs?: number }
+  | { type: 'event'; eventKind: string; match?: Record<string, unknown>; where?: string; lookbackMs?: number; lookback?: 'run' | 'none'; timeoutMs?: number }
   | { type: 'trigger'; triggerId: string; timeoutMs?: number }
   /** Nothing is left to do but what failed, whose next try has its time. */
   | { type: 'retry' }

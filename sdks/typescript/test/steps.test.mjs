@@ -182,7 +182,7 @@ test('code that changes its mind is found out', async () => {
   }
   const { status, error } = await runStep(changed)
   assert.deepEqual([status, error.code, error.retriable], ['failed', 'JOURNAL_MISMATCH', false])
-  assert.match(error.message, /memo "charge-1".*Recorded: memo "charge-1", await "time"\. Done: memo "charge-2", await "time"/s)
+  assert.match(error.message, /memo "charge-1".*Recorded: memo "charge-1", await "time"\. Done: memo "charge-2"/s)
   assert.deepEqual(error.details.missing, [{ op: 'memo', name: 'charge-1' }])
 })
 
@@ -876,4 +876,24 @@ test('a try has its own time, and says no more once that is over', async () => {
     const refused = await runStep((_, ctx) => ctx.run('x', () => 1, options))
     assert.deepEqual([refused.error.code, refused.error.message.includes(problem)], ['INPUT_ERROR', true])
   }
+})
+
+test('an event that came before the code waits is given once', async () => {
+  const waits = async ({ count, lookback }, ctx) => {
+    await ctx.emit('paid', 1)
+    await ctx.emit('paid', 2)
+    const given = []
+    for (let n = 0; n < count; n += 1) given.push((await ctx.await.event({ kind: 'paid', timeout: 1000, lookback }).catch(({ code }) => ({ data: code }))).data)
+    return given
+  }
+  assert.deepEqual((await runStep(waits, { input: { count: 3 } })).value, [1, 2, 'AWAIT_TIMEOUT'])
+  assert.deepEqual((await runStep(waits, { input: { count: 1, lookback: 'none' } })).value, ['AWAIT_TIMEOUT'])
+  const run = await runFlow({
+    first: defineStep(async (_, ctx) => {
+      await ctx.emit('paid', 1)
+      return (await ctx.await.event('paid')).data
+    }, { flow: { role: 'entry' }, emits: ['paid'] }),
+    second: defineStep((_, ctx) => ctx.await.event({ kind: 'paid', timeout: 1000 }).catch(({ code }) => code), { subscriptions: [{ eventKind: 'paid' }] }),
+  })
+  assert.deepEqual(run.visits.map(({ value }) => value), [1, 'AWAIT_TIMEOUT'])
 })

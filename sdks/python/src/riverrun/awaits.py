@@ -84,12 +84,12 @@ class Waits:
         lookback: Duration | None = None,
         **unknown: NoReturn,
     ) -> Coroutine[Any, Any, dict[str, Any]]:
-        """For an event that is emitted from now on, by any run or from outside.
+        """For an event that any run emits, or somebody outside.
 
         `match` has dot paths into the event with what it has there: `{"data.orderId": order_id}`.
         `where` is a function in JavaScript, which the server calls: it sees `event`, `ctx.input`
-        and `input`. `lookback` counts events of the last so long too, or with `"run"`
-        those since the run began.
+        and `input`. `lookback` says which earlier events count: those since the run began (`"run"`)
+        where absent, those of the last so long, or none (`"none"`). The run is given each once.
         """
         step, kind = self._step(), _kind(kind)
         _refuse_unknown("wait.event", unknown, "match, where, timeout, lookback")
@@ -228,10 +228,10 @@ def _event(
             raise _invalid("where is called by the server: give JavaScript as text, or use match")
         wait["where"] = where.source if isinstance(where, JavaScript) else where
     if lookback is not None:
-        if lookback == "run":
+        if lookback in ("run", "none"):
             wait["lookback"] = lookback
         else:
-            allowed = "'run', milliseconds or a duration such as '24h'"
+            allowed = "'run', 'none', milliseconds or a duration such as '24h'"
             wait["lookbackMs"] = _ms("lookback", lookback, allowed)
     if timeout is not None:
         wait["timeoutMs"] = _timeout_ms(timeout)

@@ -87,7 +87,7 @@ export type Suspended = {
     match?: Record<string, unknown>;
     where?: string;
     lookbackMs?: number;
-    lookback?: 'run';
+    lookback?: 'run' | 'none';
     timeoutMs?: number;
 } | {
     type: 'trigger';

@@ -35,8 +35,8 @@ export class StepAwaits implements AwaitApi {
       const wait: Suspended = { type: 'event', eventKind: kind }
       if (match != null) wait.match = literals(match)
       if (where != null) wait.where = filter(where)
-      if (lookback === 'run') wait.lookback = 'run'
-      else if (lookback !== undefined) wait.lookbackMs = milliseconds('lookback', lookback, '"run", milliseconds or a duration such as "24h"')
+      if (lookback === 'run' || lookback === 'none') wait.lookback = lookback as 'run' | 'none'
+      else if (lookback !== undefined) wait.lookbackMs = milliseconds('lookback', lookback, '"run", "none", milliseconds or a duration such as "24h"')
       if (timeout !== undefined) wait.timeoutMs = timeoutIn(timeout)
       return wait
     })

@@ -271,7 +271,9 @@ export class Simulation {
       const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input }
       return matches(wait.match ?? {}, event) && this.#where(wait.where, args, visit, wait.eventKind)
     }
-    this.#awaitEvent(visit, wait.eventKind, fits, wait.lookback ?? wait.lookbackMs, timeoutMs, done)
+    // Code is given what came since the run began, unless it says otherwise.
+    const lookback = wait.lookback === 'none' ? undefined : (wait.lookback ?? wait.lookbackMs ?? 'run')
+    this.#awaitEvent(visit, wait.eventKind, fits, lookback, timeoutMs, done)
   }
 
   /** When a wait of code is over at the latest. The time of a door runs from when it was made. */
@@ -342,7 +344,10 @@ export class Simulation {
     const finish = this.#wait(visit, 'event', kind, done)
     // All that there is was seen by this run, since it began.
     const sinceMs = typeof lookback === 'number' ? this.clock.now - lookback : 0
-    const isFresh = (event: SeenEvent): boolean => !visit.awaits.some(({ value }) => value === event)
+    // What code waits for is given to the run once, and is not what entered the step.
+    const isCode = visit.isBegun
+    const visits = isCode ? this.visits : [visit]
+    const isFresh = (event: SeenEvent): boolean => !(isCode && event === visit.enteredBy) && !visits.some(({ awaits }) => awaits.some(({ value }) => value === event))
     const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && isFresh(event) && fits(event)) : undefined
     if (before) {
       this.#plan(this.clock.now, () => finish({ outcome: 'event', value: before }))
@@ -404,7 +409,7 @@ export class Simulation {
     this.#events.push(event)
     if (!open.length && !entered.length && !undone.length) this.#unclaimed.push(event)
     for (const one of open) one.settle(event)
-    for (const { step, input } of entered) this.#enterBy(step, event.kind, input)
+    for (const { step, input } of entered) this.#enterBy(step, event, input)
     for (const undo of undone) this.#undo(undo)
   }
 
@@ -433,9 +438,12 @@ export class Simulation {
     return found
   }
 
-  #enterBy(step: PlannedStep, kind: string, input: unknown): void {
-    if (step.join !== 'all') return void this.enter(step, input)
-    this.#held.push({ step: step.name, kind, input })
+  #enterBy(step: PlannedStep, event: SeenEvent, input: unknown): void {
+    if (step.join !== 'all') {
+      this.enter(step, input).enteredBy = event
+      return
+    }
+    this.#held.push({ step: step.name, kind: event.kind, input })
     const kinds = new Set(step.subscriptions.map(({ eventKind }) => eventKind))
     const firsts = [...kinds].map((wanted) => this.#held.find((held) => held.step === step.name && held.kind === wanted))
     if (!firsts.every((held) => held !== undefined)) return

@@ -81,6 +81,8 @@ export class Visit {
   readonly input: unknown
   readonly startedAt = new Date().toISOString()
   awaited: unknown
+  /** The event that entered it. */
+  enteredBy: unknown
   /** What had come of the await whose timeout led here: it is `awaited`, until its own await brings something. */
   soFar: unknown
   /** What the handler gave, of a visit that lets its declared time pass. */
@@ -121,6 +123,11 @@ export class Visit {
     })
     const ended = settled(this.#call(ctx, link), ctx)
     return clock.run(Promise.race([left, ended]))
+  }
+
+  /** Whether its handler has been called. */
+  get isBegun(): boolean {
+    return this.#executions > 0
   }
 
   get attempt(): number {

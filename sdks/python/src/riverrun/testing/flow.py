@@ -342,7 +342,8 @@ class Simulation:
         elif type == "trigger":
             self._await_trigger(visit, self.store.triggers[wait["triggerId"]], timeout_ms, done)
         else:
-            lookback_ms = None if wait.get("lookback") else wait.get("lookbackMs") or 0
+            # Code is given what came since the run began, unless it says otherwise.
+            lookback_ms = 0 if wait.get("lookback") == "none" else wait.get("lookbackMs")
             fits = self._said(wait, visit)
             self._await_event(visit, wait["eventKind"], fits, lookback_ms, timeout_ms, done)
 
@@ -477,8 +478,13 @@ class Simulation:
         finish = self._wait(visit, "event", kind, done)
         # All that there is was seen by this run, since it began.
         since_ms = 0 if lookback_ms is None else self.clock.now - lookback_ms
+        # What code waits for is given to the run once, and is not what entered the step.
+        is_code = visit.run.executions > 0
+        visits = self.visits if is_code else [visit]
         for event in self._events if lookback_ms != 0 else ():
-            if any(wait.value is event for wait in visit.run.awaits):
+            if any(wait.value is event for one in visits for wait in one.run.awaits):
+                continue
+            if is_code and visit.entered_by is event:
                 continue
             if event["kind"] == kind and date_ms(event["ts"]) >= since_ms and fits(event):
                 self._plan(self.clock.now, lambda event=event: finish("event", event))  # type: ignore[misc]
@@ -539,7 +545,7 @@ class Simulation:
         for one in open:
             one.settle(event)
         for step, input in entered:
-            self._enter_by(step, event["kind"], input)
+            self._enter_by(step, event, input)
         for undo in undone:
             self._undo(undo)
 
@@ -570,9 +576,10 @@ class Simulation:
                 break
         return found
 
-    def _enter_by(self, step: PlannedStep, kind: str, input: Any) -> None:
+    def _enter_by(self, step: PlannedStep, event: Event, input: Any) -> None:
+        kind = event["kind"]
         if step.join != "all":
-            self.enter(step, input)
+            self.enter(step, input).entered_by = event
             return
         self._held.append(_Held(step.name, kind, input))
         firsts = {

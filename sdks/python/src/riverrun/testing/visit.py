@@ -120,6 +120,8 @@ class Visit:
     ) -> None:
         self.step = step
         self.awaited: Any = None
+        #: The event that entered it.
+        self.entered_by: Any = None
         #: What had come of the await whose timeout led here: it is `awaited`, until its own await
         #: brings something.
         self.so_far: Any = None

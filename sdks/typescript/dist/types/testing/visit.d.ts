@@ -71,6 +71,8 @@ export declare class Visit {
     readonly input: unknown;
     readonly startedAt: string;
     awaited: unknown;
+    /** The event that entered it. */
+    enteredBy: unknown;
     /** What had come of the await whose timeout led here: it is `awaited`, until its own await brings something. */
     soFar: unknown;
     /** What the handler gave, of a visit that lets its declared time pass. */
@@ -93,6 +95,8 @@ export declare class Visit {
     } | undefined);
     /** Calls the handler. Gives how it ended, or what it waits for. */
     execute(clock: FakeClock): Promise<Outcome | Suspended>;
+    /** Whether its handler has been called. */
+    get isBegun(): boolean;
     get attempt(): number;
     /** The next execution is another attempt. */
     failed(error: unknown, delayMs: number): void;

@@ -80,8 +80,8 @@ var StepAwaits = class {
       const wait = { type: "event", eventKind: kind };
       if (match != null) wait.match = literals(match);
       if (where != null) wait.where = filter(where);
-      if (lookback === "run") wait.lookback = "run";
-      else if (lookback !== void 0) wait.lookbackMs = milliseconds("lookback", lookback, '"run", milliseconds or a duration such as "24h"');
+      if (lookback === "run" || lookback === "none") wait.lookback = lookback;
+      else if (lookback !== void 0) wait.lookbackMs = milliseconds("lookback", lookback, '"run", "none", milliseconds or a duration such as "24h"');
       if (timeout !== void 0) wait.timeoutMs = timeoutIn(timeout);
       return wait;
     });
