@@ -92,6 +92,7 @@ export interface EventData {
   'step.await.timeout': { awaitType: 'event' | 'trigger'; duration: number; next?: string; value?: unknown }
   'step.await.branches': { branches: { step: string; item?: unknown }[]; concurrency: number; failFast: boolean; asList: boolean; scoped: boolean }
   'step.await.run': { runId: string; flow: string; version: string }
+  'step.memo.retry': { op?: string; name: string; nth?: number; attempt: number; error: unknown; delayMs: number; nextRetryAt: string }
   'step.memo': { op?: string; name: string; nth?: number; value?: unknown; error?: unknown; emits?: string[] }
   'step.entered': { input?: unknown; joined?: boolean; undoes?: { step: string; visit: number } }
   'step.joined': { step: string; eventKind: string; input?: unknown }

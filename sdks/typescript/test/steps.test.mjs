@@ -183,7 +183,7 @@ test('code that changes its mind is found out', async () => {
   const { status, error } = await runStep(changed)
   assert.deepEqual([status, error.code, error.retriable], ['failed', 'JOURNAL_MISMATCH', false])
   assert.match(error.message, /memo "charge-1".*Recorded: memo "charge-1", await "time"\. Done: memo "charge-2"/s)
-  assert.deepEqual(error.details.missing, [{ op: 'memo', name: 'charge-1' }])
+  assert.deepEqual(error.details.missing[0], { op: 'memo', name: 'charge-1' })
 })
 
 test('side by side is legal for all but waits', async () => {

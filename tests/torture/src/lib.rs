@@ -14,6 +14,7 @@
 #![allow(clippy::print_stdout, reason = "the harness reports while it runs")]
 
 mod awaits;
+mod code;
 mod flows;
 mod jobs;
 mod kill;
@@ -34,6 +35,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use tokio::task::JoinSet;
 
 use awaits::Awaits;
+use code::Code;
 use flows::Flows;
 use jobs::Jobs;
 use kill::Victim;
@@ -64,6 +66,7 @@ pub enum Only {
     Flows,
     Jobs,
     Awaits,
+    Code,
 }
 
 /// The command that repeats it.
@@ -83,6 +86,7 @@ impl fmt::Display for Options {
             Some(Only::Flows) => write!(to, " --only flows"),
             Some(Only::Jobs) => write!(to, " --only jobs"),
             Some(Only::Awaits) => write!(to, " --only awaits"),
+            Some(Only::Code) => write!(to, " --only code"),
         }
     }
 }
@@ -108,7 +112,10 @@ async fn run(options: Options) -> Result<String, String> {
         processes.extend(awaits::PROCESSES);
     }
     write_project(&project, &processes)?;
-    let has_processes = !processes.is_empty();
+    if has(Only::Code) {
+        Code::write(&project)?;
+    }
+    let has_processes = !processes.is_empty() || has(Only::Code);
     let setting = Setting {
         binary: options.binary.clone(),
         data: folder.path().join("data"),
@@ -130,6 +137,11 @@ async fn run(options: Options) -> Result<String, String> {
     };
 
     let releases = Releases::begin(server.url());
+    let mut code = match has(Only::Code) {
+        true => Some(Code::begin(&server, &setting.binary, &project, clients, seed).await?),
+        false => None,
+    };
+
     let mut orphans = JoinSet::new();
     for kill in 1..=options.kills {
         let life = dice.random_range(30..options.longest.as_millis() as u64);
@@ -139,8 +151,15 @@ async fn run(options: Options) -> Result<String, String> {
             false => Victim::Server,
         };
         let begun = std::time::Instant::now();
+        if let Some(code) = &mut code {
+            code.change(&mut dice)?;
+            if victim == Victim::Worker {
+                orphans.spawn(tree::all_gone(code.kill_worker(&mut dice).await?));
+            }
+        }
         let left = match (victim, &mut jobs) {
             (Victim::Worker, Some(jobs)) => jobs.kill_worker(&mut dice).await?,
+            (Victim::Worker, None) if code.is_some() => Vec::new(),
             _ => {
                 let (next, left) = kill::kill(server, &setting, victim, &mut dice).await?;
                 server = next;
@@ -149,22 +168,35 @@ async fn run(options: Options) -> Result<String, String> {
         };
         orphans.spawn(tree::all_gone(left));
         println!(
-            "kill {kill}/{}: {victim:?} after {life} ms, ready again after {} ms; acknowledged {} runs, {} that wait, {} jobs",
+            "kill {kill}/{}: {victim:?} after {life} ms, ready again after {} ms; acknowledged {} runs, {} that wait, {} jobs, {} of code",
             options.kills,
             begun.elapsed().as_millis(),
             flows.as_ref().map_or(0, Flows::acknowledged),
             awaits.as_ref().map_or(0, Awaits::acknowledged),
             jobs.as_ref().map_or(0, Jobs::acknowledged),
+            code.as_ref().map_or(0, Code::acknowledged),
         );
     }
 
     let mut summary = Vec::new();
+    if let Some(code) = &mut code {
+        // Fitting code is loaded by a server that starts, and lets go on what was parked.
+        orphans.spawn(tree::all_gone(code.settle().await?));
+        let (next, left) = kill::kill(server, &setting, Victim::Server, &mut dice).await?;
+        server = next;
+        orphans.spawn(tree::all_gone(left));
+    }
     // First, since schedules start runs until they are stopped.
     if let Some(awaits) = awaits {
         summary.push(awaits.reckon(&server).await?);
     }
     if let Some(flows) = flows {
         summary.push(flows.reckon(&server).await?);
+    }
+    if let Some(code) = code {
+        let (checked, left) = code.reckon(&server).await?;
+        summary.push(checked);
+        orphans.spawn(tree::all_gone(left));
     }
     if let Some(jobs) = jobs {
         let (checked, left) = jobs.reckon(&server).await?;

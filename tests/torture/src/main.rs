@@ -34,6 +34,7 @@ enum Load {
     Flows,
     Jobs,
     Awaits,
+    Code,
 }
 
 #[tokio::main]
@@ -49,6 +50,7 @@ async fn main() -> ExitCode {
             Load::Flows => Only::Flows,
             Load::Jobs => Only::Jobs,
             Load::Awaits => Only::Awaits,
+            Load::Code => Only::Code,
         }),
     };
     match torture(options).await {

@@ -124,6 +124,9 @@ pub struct HistoryEntry {
     pub completed_at: String,
     pub duration_ms: i64,
     pub error: Option<Value>,
+    /// Tries of its code's operations that failed and were tried again, the latest 20:
+    /// `{op, name, nth?, attempt, at, nextRetryAt, error}`.
+    pub retries: Option<Vec<Value>>,
 }
 
 #[derive(ToSchema)]

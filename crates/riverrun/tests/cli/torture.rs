@@ -19,6 +19,11 @@ async fn awaits_survive_whoever_dies() {
     holds(5, Duration::from_millis(1_000), Only::Awaits).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn code_survives_kills_and_changes_of_its_code() {
+    holds(5, Duration::from_millis(1_500), Only::Code).await;
+}
+
 async fn holds(kills: usize, longest: Duration, only: Only) {
     let options = Options {
         binary: PathBuf::from(env!("CARGO_BIN_EXE_riverrun")),
