@@ -11,7 +11,7 @@ import {
   redactor,
   source,
   valueText
-} from "./shared/4QON6UWL.js";
+} from "./shared/QC43NMKQ.js";
 import {
   CancelledError,
   RiverrunError,

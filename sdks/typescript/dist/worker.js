@@ -10,7 +10,7 @@ import {
   redactor,
   valueText,
   withRefused
-} from "./shared/4QON6UWL.js";
+} from "./shared/QC43NMKQ.js";
 import {
   CancelledError,
   RiverrunError,

@@ -74,6 +74,8 @@ pub struct WhyReason {
     pub judging: Option<u32>,
     /// Of the last attempt, or why the process does not load.
     pub error: Option<Value>,
+    /// Of `backoff`: the operation of the step's code whose try failed, `{op, name, nth?, try}`.
+    pub operation: Option<Value>,
     pub job: Option<WhyJob>,
     /// The process that nobody here knows, or that does not load.
     pub process: Option<String>,

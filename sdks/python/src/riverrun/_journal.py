@@ -16,6 +16,9 @@ IN_RUN = "inRun"
 #: Entries that a message shows of each sequence.
 _SHOWN = 20
 
+#: Entries that the details have before and after the first that is missing.
+_DETAILED = 50
+
 
 class Journal:
     """Hands out records by what was done, under which name and as which use of it.
@@ -130,14 +133,19 @@ class Journal:
         if not missing:
             self._checked = max(self._checked, end)
             return None
-        recorded = [_done(record) for record in self._records if record["op"] != IN_RUN]
+        first = next(at for at in range(self._checked, end) if self._is_left(at))
+        # Around the first that is missing, where there are many: an error with too much to tell
+        # tells nothing.
+        around = self._records[max(0, first - _DETAILED) : first + _DETAILED]
+        recorded = [_done(record) for record in around if record["op"] != IN_RUN]
+        asked = self._done[-2 * _DETAILED :]
         message = (
             "this execution did not do what earlier ones of the same visit recorded: "
-            f"{_list(missing)}. Recorded: {_list(recorded)}. Done: {_list(self._done)}. "
+            f"{_list(missing)}. Recorded: {_list(recorded)}. Done: {_list(asked)}. "
             "Code that goes on is called again from the top and must do the same until there: has "
             "it changed, or does it depend on time, chance or something outside of ctx.run?"
         )
-        details = {"recorded": recorded, "done": self._done, "missing": missing}
+        details = {"recorded": recorded, "done": asked, "missing": missing[:_DETAILED]}
         return RiverrunError(message, code="JOURNAL_MISMATCH", retriable=False, details=details)
 
     def _settle(self, kind: str, memo: int) -> None:

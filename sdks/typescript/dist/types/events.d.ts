@@ -189,6 +189,15 @@ export interface EventData {
         flow: string;
         version: string;
     };
+    'step.memo.retry': {
+        op?: string;
+        name: string;
+        nth?: number;
+        attempt: number;
+        error: unknown;
+        delayMs: number;
+        nextRetryAt: string;
+    };
     'step.memo': {
         op?: string;
         name: string;

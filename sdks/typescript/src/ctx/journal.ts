@@ -29,6 +29,9 @@ export const inRun = 'inRun'
 /** Entries that a message shows of each sequence. */
 const shown = 20
 
+/** Entries that the details have before and after the first that is missing. */
+const detailed = 50
+
 export class Journal {
   readonly #records: readonly JournalRecord[]
   /** Where the records of each name stand that have no number and were not asked for yet. */
@@ -120,12 +123,17 @@ export class Journal {
       this.#checked = Math.max(this.#checked, end)
       return undefined
     }
-    const recorded = this.#records.filter(({ op }) => op !== inRun).map(done)
+    const first = this.#records.findIndex((record, at) => this.#isDue(record, at))
+    // Around the first that is missing, where there are many: an error with too much to tell tells nothing.
+    const around = this.#records.slice(Math.max(0, first - detailed), first + detailed)
+    const recorded = around.filter(({ op }) => op !== inRun).map(done)
+    const asked = this.#done.slice(-2 * detailed)
     const message =
       `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. ` +
-      `Recorded: ${list(recorded)}. Done: ${list(this.#done)}. ` +
+      `Recorded: ${list(recorded)}. Done: ${list(asked)}. ` +
       'Code that goes on is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?'
-    return new RiverrunError('JOURNAL_MISMATCH', message, { retriable: false, details: { recorded, done: this.#done, missing } })
+    const details = { recorded, done: asked, missing: missing.slice(0, detailed) }
+    return new RiverrunError('JOURNAL_MISMATCH', message, { retriable: false, details })
   }
 
   /** Whether the code has still to ask for a record. */

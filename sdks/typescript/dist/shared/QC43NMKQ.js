@@ -173,6 +173,7 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 var inRun = "inRun";
 var shown2 = 20;
+var detailed = 50;
 var Journal = class {
   #records;
   /** Where the records of each name stand that have no number and were not asked for yet. */
@@ -256,9 +257,13 @@ var Journal = class {
       this.#checked = Math.max(this.#checked, end);
       return void 0;
     }
-    const recorded = this.#records.filter(({ op }) => op !== inRun).map(done);
-    const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. Recorded: ${list(recorded)}. Done: ${list(this.#done)}. Code that goes on is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
-    return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details: { recorded, done: this.#done, missing } });
+    const first = this.#records.findIndex((record, at) => this.#isDue(record, at));
+    const around = this.#records.slice(Math.max(0, first - detailed), first + detailed);
+    const recorded = around.filter(({ op }) => op !== inRun).map(done);
+    const asked = this.#done.slice(-2 * detailed);
+    const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. Recorded: ${list(recorded)}. Done: ${list(asked)}. Code that goes on is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
+    const details = { recorded, done: asked, missing: missing.slice(0, detailed) };
+    return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details });
   }
   /** Whether the code has still to ask for a record. */
   #isDue(record, at) {
