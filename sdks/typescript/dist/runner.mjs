@@ -663,8 +663,8 @@ var Journal = class {
    */
   mismatch(until) {
     const end2 = until ? this.#records.indexOf(until, this.#checked) : this.#records.length;
-    const missing2 = this.#records.slice(this.#checked, end2).filter((record, at) => this.#isDue(record, this.#checked + at)).map(done);
-    if (!missing2.length) {
+    const missing = this.#records.slice(this.#checked, end2).filter((record, at) => this.#isDue(record, this.#checked + at)).map(done);
+    if (!missing.length) {
       this.#checked = Math.max(this.#checked, end2);
       return void 0;
     }
@@ -672,8 +672,8 @@ var Journal = class {
     const around = this.#records.slice(Math.max(0, first - detailed), first + detailed);
     const recorded = around.filter(({ op }) => op !== inRun).map(done);
     const asked = this.#done.slice(-2 * detailed);
-    const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing2)}. Recorded: ${list(recorded)}. Done: ${list(asked)}. Code that goes on is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
-    const details = { recorded, done: asked, missing: missing2.slice(0, detailed) };
+    const message = `this execution did not do what earlier ones of the same visit recorded: ${list(missing)}. Recorded: ${list(recorded)}. Done: ${list(asked)}. Code that goes on is called again from the top and must do the same until there: has it changed, or does it depend on time, chance or something outside of ctx.run?`;
+    const details = { recorded, done: asked, missing: missing.slice(0, detailed) };
     return new RiverrunError("JOURNAL_MISMATCH", message, { retriable: false, details });
   }
   /** Whether the code has still to ask for a record. */
@@ -1608,7 +1608,7 @@ function isThenable(value) {
 
 // src/runner/modules.ts
 import { extname } from "node:path";
-import { pathToFileURL as pathToFileURL3 } from "node:url";
+import { pathToFileURL as pathToFileURL2 } from "node:url";
 
 // src/ctx/redact.ts
 var secrets = ["password", "passwd", "passphrase", "secret", "token", "authorization", "apikey", "privatekey", "cookie", "credentials"];
@@ -1824,105 +1824,8 @@ function look(file) {
 look(process.argv[1])
 `;
 
-// src/runner/typescript.ts
-import { createRequire as createRequire2, register as register2 } from "node:module";
-import { dirname, join } from "node:path";
-import { pathToFileURL as pathToFileURL2 } from "node:url";
-var native = (file) => import(pathToFileURL2(file).href);
-var foreign;
-async function importTypeScript(file) {
-  if (!process.features.typescript) return (await foreignLoader(file, missing))(file);
-  try {
-    return await native(file);
-  } catch (error) {
-    if (error.code !== "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") throw error;
-    const load = await foreignLoader(file, () => error);
-    return load(file);
-  }
-}
-async function foreignLoader(file, otherwise) {
-  if (foreign) return foreign.loader;
-  const loader = await tsx(file) ?? await esbuild(file);
-  if (!loader) throw otherwise(file);
-  foreign = { loader };
-  return loader;
-}
-function missing(file) {
-  return new RiverrunError(
-    "MODULE_TS",
-    `${file} is TypeScript, and Node ${process.versions.node} cannot run it. Install tsx in the project (npm i -D tsx), or use Node 22.18 or newer`,
-    { retriable: false }
-  );
-}
-async function tsx(file) {
-  const manifest = resolveFrom(file, "tsx/package.json");
-  if (!manifest) return void 0;
-  const { exports } = createRequire2(manifest)(manifest);
-  for (const entry of ["./cjs/api", "./esm/api"]) {
-    const api = join(dirname(manifest), exports[entry]?.import.default ?? "");
-    (await import(pathToFileURL2(api).href)).register();
-  }
-  return (path2) => import(`${pathToFileURL2(path2).href}?tsx`);
-}
-async function esbuild(file) {
-  const path2 = resolveFrom(file, "esbuild");
-  if (!path2) return void 0;
-  register2(asUrl(esbuildHooks), { data: { esbuild: pathToFileURL2(path2).href } });
-  return native;
-}
-function resolveFrom(file, specifier) {
-  try {
-    return createRequire2(file).resolve(specifier);
-  } catch {
-    return void 0;
-  }
-}
-var esbuildHooks = `
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-
-let esbuild
-export async function initialize(data) {
-  esbuild = await import(data.esbuild)
-  esbuild = esbuild.default ?? esbuild
-}
-
-const isTypeScript = (url) => url.startsWith('file:') && /\\.m?tsx?$/.test(url.split('?', 1)[0])
-
-/** As TypeScript resolves: './a.js' may be './a.ts', and './a' too. */
-function candidates(specifier) {
-  if (!/^\\.{0,2}\\//.test(specifier)) return []
-  if (/\\.m?js$/.test(specifier)) return [specifier.replace(/js$/, 'ts')]
-  return [specifier + '.ts', specifier + '.mts', specifier + '/index.ts']
-}
-
-export async function resolve(specifier, context, next) {
-  try {
-    return await next(specifier, context)
-  } catch (error) {
-    for (const candidate of context.parentURL && isTypeScript(context.parentURL) ? candidates(specifier) : []) {
-      try {
-        return await next(candidate, context)
-      } catch {}
-    }
-    throw error
-  }
-}
-
-export async function load(url, context, next) {
-  if (!isTypeScript(url)) return next(url, context)
-  const file = fileURLToPath(url.split('?', 1)[0])
-  const { code } = await esbuild.transform(await readFile(file, 'utf8'), {
-    loader: 'ts',
-    format: 'esm',
-    target: 'node' + process.versions.node,
-    sourcefile: file,
-    sourcemap: 'inline',
-  })
-  return { format: 'module', source: code, shortCircuit: true }
-}`;
-
 // src/runner/modules.ts
+import { beforeTypeScript, loadsTypeScript } from "./shared/typescript.mjs";
 var Modules = class {
   #entries = /* @__PURE__ */ new Map();
   /** The processes of a module that is loaded, without waiting; undefined if `load` is needed. */
@@ -1987,12 +1890,17 @@ function logSettings(config) {
 }
 async function importFile(file) {
   try {
-    const isTypeScript = [".ts", ".mts"].includes(extname(file));
-    const module = await (isTypeScript ? importTypeScript(file) : import(pathToFileURL3(file).href));
+    if ([".ts", ".mts", ".cts"].includes(extname(file))) checkTypeScript(file);
+    const module = await import(pathToFileURL2(file).href);
     return withoutWrapper(module);
   } catch (error) {
     throw error instanceof RiverrunError ? withoutStack(error) : await loadError(error, file);
   }
+}
+function checkTypeScript(file) {
+  if (loadsTypeScript()) return beforeTypeScript();
+  if (process.features.typescript) return;
+  throw new RiverrunError("MODULE_TS", `${file} is TypeScript, which the program that started this runner does not translate`, { retriable: false });
 }
 function withoutWrapper(module) {
   const inner = module.default;
@@ -2001,6 +1909,7 @@ function withoutWrapper(module) {
 }
 async function loadError(thrown, file) {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (thrown?.code === "MODULE_TS") return withoutStack(new RiverrunError("MODULE_TS", message, { retriable: false }));
   const isSyntax = isParseError(thrown);
   const place = isSyntax ? await syntaxPlace(thrown, file) : void 0;
   const where = place ? [place.file, place.line, ...place.column ? [place.column] : []].join(":") : file;
@@ -2026,9 +1935,8 @@ function withoutStack(error) {
 }
 function isParseError(thrown) {
   if (!(thrown instanceof Error)) return false;
-  const { code, errors } = thrown;
+  const { code } = thrown;
   if (code === "ERR_INVALID_TYPESCRIPT_SYNTAX" || code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") return true;
-  if (thrown.name === "TransformError" || Array.isArray(errors) && thrown.message.startsWith("Transform failed")) return true;
   if (thrown.name !== "SyntaxError" || thrown.message.includes("does not provide an export")) return false;
   const stack = (thrown.stack ?? "").split("\n").filter((line) => !isForeign(line));
   return !stack.some((line) => /^\s+at .*(file:\/\/|\().*\.[cm]?[jt]sx?[:?]/.test(line));
@@ -2133,6 +2041,9 @@ var Runner = class {
     if (this.#invocations.running.size) this.peer.notify("heartbeat", {});
   }
 };
+
+// src/runner/main.ts
+import { provideTypeScript } from "./shared/typescript.mjs";
 
 // src/index.ts
 var index_exports = {};
@@ -3299,11 +3210,11 @@ __export(testing_exports, {
 });
 
 // src/testing/clock.ts
-import { createRequire as createRequire3, syncBuiltinESMExports } from "node:module";
+import { createRequire as createRequire2, syncBuiltinESMExports } from "node:module";
 import { promisify } from "node:util";
 var real = { setImmediate: globalThis.setImmediate, Date: globalThis.Date, now: performance.now.bind(performance) };
 var installed;
-var require2 = createRequire3(import.meta.url);
+var require2 = createRequire2(import.meta.url);
 var FakeClock = class {
   #nowMs;
   #startMs;
@@ -4495,12 +4406,12 @@ async function withChecks(steps, entry, schemas) {
 function partsOf2(executable, key2) {
   const { handler, config, takes } = parts(executable);
   return roles(config).map((role) => {
-    const { step: step2, subscriptions = [], triggers = [], join: join2, await: awaits, emits, compensation, onFailure, limits, role: as } = { ...config, ...role };
+    const { step: step2, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure, limits, role: as } = { ...config, ...role };
     const name = step2 ?? key2 ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
     const heard2 = [...subscriptions, ...[triggers].flat().map((eventKind) => ({ eventKind }))];
     checkSettings(config, name);
     const planned = { name, isEntry: as === "entry", subscriptions: heard2, handler, takes, config };
-    return { flow: role.id, step: Object.assign(planned, given({ join: join2, await: awaits, emits, compensation, onFailure, limits })) };
+    return { flow: role.id, step: Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure, limits })) };
   });
 }
 function stepsOf(found) {
@@ -5153,6 +5064,7 @@ var fd = Number(process.env.RIVERRUN_RUNNER_FD ?? 3);
 main();
 function main() {
   const runner = new Runner(openOutput());
+  provideTypeScript(new URL("shared/typescript.mjs", import.meta.url).href);
   provideSdk(import.meta.url, () => ({ ...index_exports, ...testing_exports }));
   captureConsole((level, message) => {
     const { current } = runner;
