@@ -2,7 +2,7 @@
 //! events are stored once.
 
 use riverrun_store::{
-    Change, Commit, EventQuery, Matcher, NewAwait, Once, Retention, Signal, UnheardKind,
+    Change, Commit, EventQuery, Matcher, NewAwait, NewRun, Once, Retention, Signal, UnheardKind,
 };
 use riverrun_types::{Millis, StreamName};
 
@@ -46,7 +46,12 @@ pub async fn the_log_is_trimmed_by_its_own_time(store: S) {
         on: true,
     };
     must(change(&store, listen).await);
-    sleepers(&store, &["r1"]).await;
+    // A run that began after them keeps no events.
+    let late = NewRun {
+        created_ms: T0 + 1_000,
+        ..asleep("r1")
+    };
+    create(&store, late).await;
     say(&store, at(0, signal("heard", "0"))).await;
     for ms in 1..=5 {
         say(
@@ -83,6 +88,9 @@ pub async fn the_log_is_trimmed_by_its_own_time(store: S) {
     };
     wait(&store, later).await;
     assert!(!is_open(&store, "later").await);
+    // One that has not ended may yet ask for what came since it began.
+    assert_eq!(must(store.sweep(&keep(Some(0)), T0 + 9_000, 10).await), 0);
+    assert_eq!(must(store.emitted(0, 10).await).len(), 1);
     assert_eq!(Retention::default().emits_ms, Some(7 * Retention::DAY_MS));
 }
 
