@@ -11,7 +11,7 @@ import {
   redactor,
   source,
   valueText
-} from "./shared/QC43NMKQ.js";
+} from "./shared/YL7LTZQZ.js";
 import {
   CancelledError,
   RiverrunError,
@@ -273,7 +273,7 @@ function writeCheck(given2, schema) {
   return () => [];
 }
 function newIssues(schema, before, after) {
-  const issues = schema(after).filter(({ path, rule }) => path !== "" || rule !== "required");
+  const issues = schema(after).filter(({ path, rule }) => rule !== "required" || path.includes("."));
   if (!issues.length) return issues;
   const old = new Set(schema(before).map((issue) => JSON.stringify(issue)));
   return issues.filter((issue) => !old.has(JSON.stringify(issue)));

@@ -10,7 +10,7 @@ import {
   redactor,
   valueText,
   withRefused
-} from "./shared/QC43NMKQ.js";
+} from "./shared/YL7LTZQZ.js";
 import {
   CancelledError,
   RiverrunError,

@@ -271,10 +271,7 @@ mod tests {
         }))
         .unwrap();
         let told = |value: Value| schema.issues(&value)[0].told();
-        assert_eq!(
-            told(json!({})),
-            " at \"n\": \"n\" is a required property"
-        );
+        assert_eq!(told(json!({})), " at \"n\": \"n\" is a required property");
         assert_eq!(
             told(json!({"n": "x"})),
             " at \"n\": \"x\" is not of type \"integer\""

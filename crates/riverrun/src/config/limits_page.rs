@@ -179,7 +179,11 @@ const FIXED: [(&str, &str, &str); 26] = [
         "expr/src/expr.rs",
         "max_source_bytes",
     ),
-    ("rows a page (`?limit=`)", "api/src/extract/query.rs", "max_page"),
+    (
+        "rows a page (`?limit=`)",
+        "api/src/extract/query.rs",
+        "max_page",
+    ),
     (
         "Attempts in `Execution.history`",
         "api/src/executions.rs",

@@ -188,9 +188,7 @@ impl Flows {
         let entry = match (self.get(id, version), version) {
             (Some(entry), _) => entry,
             (None, Some(wanted)) => {
-                let record = store.flow(id, wanted)
-                    .await?
-                    .ok_or_else(missing)?;
+                let record = store.flow(id, wanted).await?.ok_or_else(missing)?;
                 self.remember(record);
                 self.get(id, version).ok_or_else(missing)?
             }

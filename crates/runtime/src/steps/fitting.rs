@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use parking_lot::Mutex;
 use riverrun_engine::{Parked, VisitKey};
 use riverrun_protocol::WorkError;
-use riverrun_store::{Kinds, LogQuery};
+use riverrun_store::{Kinds, EventQuery, LogQuery};
 use riverrun_types::{EventType, Name, RunId};
 use tokio::sync::Notify;
 
@@ -80,6 +80,7 @@ impl Runtime {
                 after,
                 kinds: kinds.clone(),
                 limit: PAGE,
+                max_bytes: EventQuery::PAGE_BYTES,
             };
             let page = self.store().log(&query).await?;
             runs.extend(
